@@ -34,7 +34,7 @@ struct netsync_clock {
 	double growth_ppm[2];
 };
 
-int copy_out(void *to, const void *from, uint32_t size)
+int copy_sized_struct(void *to, const void *from, uint32_t size)
 {
 	uint32_t known;
 
@@ -47,7 +47,7 @@ int copy_out(void *to, const void *from, uint32_t size)
 }
 
 /* Does a caller's model have segments, and elements that are not too short? */
-static bool has_elements(const struct netsync_model *m)
+static bool has_model_elements(const struct netsync_model *m)
 {
 	return m->size >= sizeof(*m) && m->num_segments && m->segments &&
 	       m->segment_size >= MIN_SEGMENT_SIZE &&
@@ -55,7 +55,7 @@ static bool has_elements(const struct netsync_model *m)
 		(m->knots && m->knot_size >= MIN_KNOT_SIZE));
 }
 
-static bool valid(const struct netsync_clock *c)
+static bool is_clock_valid(const struct netsync_clock *c)
 {
 	for (uint32_t i = 0; i < c->num_segments; i++) {
 		const struct netsync_segment *s = &c->segments[i];
@@ -74,8 +74,8 @@ static bool valid(const struct netsync_clock *c)
 }
 
 /* Copy elements of one size to zeroed elements of another size. */
-static void copy_elements(void *to, size_t to_size, const void *from,
-			  size_t from_size, uint32_t num)
+static void copy_clock_elements(void *to, size_t to_size, const void *from,
+				size_t from_size, uint32_t num)
 {
 	const size_t size = to_size < from_size ? to_size : from_size;
 
@@ -90,7 +90,7 @@ int netsync_clock_new(const struct netsync_model *model,
 	size_t segs, knots;
 	struct netsync_clock *c;
 
-	if (!model || !clock || !has_elements(model))
+	if (!model || !clock || !has_model_elements(model))
 		return -EINVAL;
 	segs = model->num_segments * sizeof(*c->segments);
 	knots = model->num_knots * sizeof(*c->knots);
@@ -99,15 +99,15 @@ int netsync_clock_new(const struct netsync_model *model,
 		return -ENOMEM;
 	c->segments = (struct netsync_segment *)(c + 1);
 	c->knots = (struct netsync_knot *)(c->segments + model->num_segments);
-	copy_elements(c->segments, sizeof(*c->segments), model->segments,
-		      model->segment_size, model->num_segments);
-	copy_elements(c->knots, sizeof(*c->knots), model->knots,
-		      model->knot_size, model->num_knots);
+	copy_clock_elements(c->segments, sizeof(*c->segments), model->segments,
+			    model->segment_size, model->num_segments);
+	copy_clock_elements(c->knots, sizeof(*c->knots), model->knots,
+			    model->knot_size, model->num_knots);
 	c->num_segments = model->num_segments;
 	c->num_knots = model->num_knots;
 	c->growth_ppm[0] = model->growth_ppm[0];
 	c->growth_ppm[1] = model->growth_ppm[1];
-	if (!valid(c)) {
+	if (!is_clock_valid(c)) {
 		free(c);
 		return -EINVAL;
 	}
@@ -133,7 +133,7 @@ int netsync_clock_model(const struct netsync_clock *clock,
 		.growth_ppm = { clock->growth_ppm[0], clock->growth_ppm[1] },
 	};
 
-	return copy_out(model, &m, sizeof(m));
+	return copy_sized_struct(model, &m, sizeof(m));
 }
 
 const struct netsync_segment *
@@ -162,7 +162,7 @@ static const struct netsync_segment *find_segment(const struct netsync_clock *c,
 	return &c->segments[near->segment];
 }
 
-static double distance(int64_t from, int64_t to)
+static double compute_time_distance(int64_t from, int64_t to)
 {
 	int64_t d;
 
@@ -188,7 +188,7 @@ static uint32_t find_knot(const struct netsync_clock *c, int64_t t,
 }
 
 /* a + part * (b - a) + more, rounded up; NETSYNC_UNKNOWN if it does not fit. */
-static int64_t between(int64_t a, int64_t b, double part, double more)
+static int64_t interpolate_bound(int64_t a, int64_t b, double part, double more)
 {
 	double v;
 
@@ -198,8 +198,8 @@ static int64_t between(int64_t a, int64_t b, double part, double more)
 	return (double)a + v < 0x1p62 ? a + (int64_t)ceil(v) : NETSYNC_UNKNOWN;
 }
 
-static struct sides find_sides(const struct netsync_clock *c, int64_t t,
-			       struct clock_place *near)
+static struct sides find_bound_sides(const struct netsync_clock *c, int64_t t,
+				     struct clock_place *near)
 {
 	struct sides s = { NETSYNC_UNKNOWN, NETSYNC_UNKNOWN };
 	const struct netsync_knot *k, *next;
@@ -211,24 +211,24 @@ static struct sides find_sides(const struct netsync_clock *c, int64_t t,
 	i = find_knot(c, t, near);
 	k = next = &c->knots[i];
 	if (t < k->time_ns) {
-		more = c->growth_ppm[0] * 1e-6 * distance(t, k->time_ns);
+		more = c->growth_ppm[0] * 1e-6 * compute_time_distance(t, k->time_ns);
 	} else if (i == c->num_knots - 1) {
-		more = c->growth_ppm[1] * 1e-6 * distance(k->time_ns, t);
+		more = c->growth_ppm[1] * 1e-6 * compute_time_distance(k->time_ns, t);
 	} else {
 		next = k + 1;
-		part = distance(k->time_ns, t) /
-		       distance(k->time_ns, next->time_ns);
+		part = compute_time_distance(k->time_ns, t) /
+		       compute_time_distance(k->time_ns, next->time_ns);
 	}
-	s.below = between(k->below_ns, next->below_ns, part, more);
-	s.above = between(k->above_ns, next->above_ns, part, more);
+	s.below = interpolate_bound(k->below_ns, next->below_ns, part, more);
+	s.above = interpolate_bound(k->above_ns, next->above_ns, part, more);
 	return s;
 }
 
-static int convert(const struct netsync_clock *clock, int64_t t, int64_t *t_ref,
-		   struct clock_place *near)
+static int convert_time(const struct netsync_clock *clock, int64_t t, int64_t *t_ref,
+			struct clock_place *near)
 {
 	const struct netsync_segment *s = find_segment(clock, t, near);
-	double skewed = (s->rate - 1) * distance(s->from_ns, t);
+	double skewed = (s->rate - 1) * compute_time_distance(s->from_ns, t);
 	__int128 r = (__int128)t + s->offset_ns;
 
 	if (!(fabs(skewed) < 0x1p62))
@@ -243,10 +243,10 @@ static int convert(const struct netsync_clock *clock, int64_t t, int64_t *t_ref,
 int netsync_convert(const struct netsync_clock *clock, int64_t t,
 		    int64_t *t_ref, int64_t *bound)
 {
-	int ret = convert(clock, t, t_ref, NULL);
+	int ret = convert_time(clock, t, t_ref, NULL);
 
 	if (!ret && bound) {
-		struct sides w = find_sides(clock, t, NULL);
+		struct sides w = find_bound_sides(clock, t, NULL);
 
 		*bound = max64(w.below, w.above);
 	}
@@ -266,12 +266,12 @@ int netsync_convert_many(const struct netsync_clock *clock, size_t num,
 	return 0;
 }
 
-static int interval(const struct netsync_clock *clock, int64_t t, int64_t *lo,
-		    int64_t *hi, struct clock_place *near)
+static int compute_time_interval(const struct netsync_clock *clock, int64_t t, int64_t *lo,
+				 int64_t *hi, struct clock_place *near)
 {
-	struct sides w = find_sides(clock, t, near);
+	struct sides w = find_bound_sides(clock, t, near);
 	int64_t at;
-	int ret = convert(clock, t, &at, near);
+	int ret = convert_time(clock, t, &at, near);
 
 	if (ret)
 		return ret;
@@ -287,17 +287,17 @@ static int interval(const struct netsync_clock *clock, int64_t t, int64_t *lo,
 int netsync_interval(const struct netsync_clock *clock, int64_t t,
 		     int64_t *lo, int64_t *hi)
 {
-	return interval(clock, t, lo, hi, NULL);
+	return compute_time_interval(clock, t, lo, hi, NULL);
 }
 
 /* ---- ranges ------------------------------------------------------------ */
 
-static void include(const struct netsync_clock *c, int64_t t, struct range *r,
-		    struct clock_place *near)
+static void extend_range_by_interval(const struct netsync_clock *c, int64_t t, struct range *r,
+				     struct clock_place *near)
 {
 	int64_t lo = INT64_MIN, hi = INT64_MAX;
 
-	interval(c, t, &lo, &hi, near);
+	compute_time_interval(c, t, &lo, &hi, near);
 	r->lo = min64(r->lo, lo);
 	r->hi = max64(r->hi, hi);
 }
@@ -320,18 +320,18 @@ struct range clock_range(const struct netsync_clock *c, struct range t,
 		return r;
 	}
 	/* Both bounds are linear between knots and ends of segments: these are enough. */
-	include(c, t.lo, &r, near);
+	extend_range_by_interval(c, t.lo, &r, near);
 	from = *near;
 	for (uint32_t i = from.knot; i < c->num_knots &&
 	     c->knots[i].time_ns < t.hi; i++)
 		if (c->knots[i].time_ns > t.lo)
-			include(c, c->knots[i].time_ns, &r, near);
+			extend_range_by_interval(c, c->knots[i].time_ns, &r, near);
 	for (uint32_t i = from.segment + 1; i < c->num_segments &&
 	     c->segments[i].from_ns <= t.hi; i++) {
-		include(c, c->segments[i].from_ns - 1, &r, near);
-		include(c, c->segments[i].from_ns, &r, near);
+		extend_range_by_interval(c, c->segments[i].from_ns - 1, &r, near);
+		extend_range_by_interval(c, c->segments[i].from_ns, &r, near);
 	}
-	include(c, t.hi, &r, near);
+	extend_range_by_interval(c, t.hi, &r, near);
 	return r;
 }
 
@@ -341,8 +341,8 @@ void clock_set_bounds(struct netsync_clock *c)
 
 	for (uint32_t i = 0; i < c->num_segments; i++) {
 		struct netsync_segment *s = &c->segments[i];
-		struct sides from = find_sides(c, s->from_ns, NULL);
-		struct sides to = find_sides(c, s->to_ns, NULL);
+		struct sides from = find_bound_sides(c, s->from_ns, NULL);
+		struct sides to = find_bound_sides(c, s->to_ns, NULL);
 
 		s->bound_ns = max64(max64(from.below, from.above),
 				    max64(to.below, to.above));

@@ -13,7 +13,7 @@
  * Copy a structure of @size bytes, which starts with its size, to a caller whose version
  * of it, as to->size says, may be shorter or longer. 0 or -EINVAL.
  */
-int copy_out(void *to, const void *from, uint32_t size);
+int copy_sized_struct(void *to, const void *from, uint32_t size);
 
 /* Where in a model a time was found; the next one is looked for near it. */
 struct clock_place {

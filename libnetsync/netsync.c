@@ -17,8 +17,8 @@
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, tcp)
 
 /* Several threads may call it for pairs of different parts, if no host is steered. */
-static int found_message(void *arg, uint32_t from, uint32_t to, int64_t send,
-			 int64_t recv)
+static int use_matched_message(void *arg, uint32_t from, uint32_t to, int64_t send,
+			       int64_t recv)
 {
 	struct netsync *ns = arg;
 
@@ -26,7 +26,7 @@ static int found_message(void *arg, uint32_t from, uint32_t to, int64_t send,
 			   recv - ns->host[to].origin);
 }
 
-static void tell_message(void *arg, const struct netsync_message *msg)
+static void report_watched_message(void *arg, const struct netsync_message *msg)
 {
 	const struct netsync *ns = arg;
 
@@ -34,7 +34,7 @@ static void tell_message(void *arg, const struct netsync_message *msg)
 		ns->message_func(ns->message_data, msg);
 }
 
-static void found_all(void *arg)
+static void share_matched_pairs(void *arg)
 {
 	struct netsync *ns = arg;
 
@@ -49,7 +49,9 @@ const char *netsync_version(void)
 struct netsync *netsync_new(void)
 {
 	const struct match_calls calls = {
-		.found = found_message, .tell = tell_message, .done = found_all,
+		.found = use_matched_message,
+		.tell = report_watched_message,
+		.done = share_matched_pairs,
 	};
 	struct netsync *ns = calloc(1, sizeof(*ns));
 
@@ -143,13 +145,13 @@ int netsync_add_host(struct netsync *ns, const char *name)
 	return (int)ns->num_hosts++;
 }
 
-static bool is_time(int64_t t)
+static bool is_time_in_range(int64_t t)
 {
 	return t < NETSYNC_MAX_TIME && t > -NETSYNC_MAX_TIME;
 }
 
-/* Both are times as of is_time(), so that the difference has 64 bits. */
-static bool is_far(int64_t a, int64_t b)
+/* Both are times as of is_time_in_range(), so that the difference has 64 bits. */
+static bool is_time_too_far(int64_t a, int64_t b)
 {
 	const int64_t d = a - b;
 
@@ -157,7 +159,7 @@ static bool is_far(int64_t a, int64_t b)
 }
 
 /* Can a host have a time? 0 or -errno. */
-static int check_time(struct netsync *ns, uint32_t host, int64_t t)
+static int check_host_time(struct netsync *ns, uint32_t host, int64_t t)
 {
 	const struct steering *s;
 	const struct host *h;
@@ -166,15 +168,15 @@ static int check_time(struct netsync *ns, uint32_t host, int64_t t)
 		return handle_fail(ns, -EINVAL, "there is no host number %u", host);
 	h = &ns->host[host];
 	s = &ns->steering[host];
-	if (!is_time(t))
+	if (!is_time_in_range(t))
 		return handle_fail(ns, -ERANGE,
 				   "time %lld of host %s is not between the years 1824 and 2116",
 				   (long long)t, h->name);
-	if (s->num && is_far(t, s->point[0].t))
+	if (s->num && is_time_too_far(t, s->point[0].t))
 		return handle_fail(ns, -ERANGE,
 				   "time %lld of host %s is more than 36 years from %lld, when it is told how its clock was steered",
 				   (long long)t, h->name, (long long)s->point[0].t);
-	if (h->first <= h->last && is_far(t, h->origin))
+	if (h->first <= h->last && is_time_too_far(t, h->origin))
 		return handle_fail(ns, -ERANGE,
 				   "time %lld of host %s is more than 36 years from its first one, %lld",
 				   (long long)t, h->name, (long long)h->origin);
@@ -182,14 +184,14 @@ static int check_time(struct netsync *ns, uint32_t host, int64_t t)
 }
 
 /* A time that was checked, relative to the host's origin, its first time. */
-static int64_t relative(struct host *h, int64_t t)
+static int64_t make_time_relative(struct host *h, int64_t t)
 {
 	if (h->first > h->last)
 		h->origin = t;
 	return t - h->origin;
 }
 
-static void extend(struct host *h, int64_t t)
+static void extend_host_range(struct host *h, int64_t t)
 {
 	if (t < h->first)
 		h->first = t;
@@ -203,18 +205,18 @@ int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns)
 	int ret;
 
 	handle_forget_error(ns);
-	ret = check_time(ns, host, time_ns);
+	ret = check_host_time(ns, host, time_ns);
 	if (ret)
 		return ret;
 	h = &ns->host[host];
-	time_ns = relative(h, time_ns);
+	time_ns = make_time_relative(h, time_ns);
 	h->said.lo = min64(h->said.lo, time_ns);
 	h->said.hi = max64(h->said.hi, time_ns);
-	extend(h, time_ns);
+	extend_host_range(h, time_ns);
 	return 0;
 }
 
-static bool is_loopback(const uint8_t *addr)
+static bool is_loopback_address(const uint8_t *addr)
 {
 	static const uint8_t v4[13] = { [10] = 0xff, [11] = 0xff, [12] = 127 };
 	static const uint8_t v6[16] = { [15] = 1 };
@@ -226,8 +228,8 @@ static bool is_loopback(const uint8_t *addr)
  * What the caller knows of a packet; the rest is 0, and needs @room. NULL: the size is
  * not valid.
  */
-static const struct netsync_packet *whole_packet(const struct netsync_packet *pkt,
-						 struct netsync_packet *room)
+static const struct netsync_packet *complete_packet(const struct netsync_packet *pkt,
+						    struct netsync_packet *room)
 {
 	if (pkt->size >= sizeof(*pkt))
 		return pkt;
@@ -245,7 +247,7 @@ void netsync_use_threads(struct netsync *ns, uint32_t threads)
 uint32_t netsync_packet_shards(const struct netsync_packet *pkt)
 {
 	struct netsync_packet room;
-	const struct netsync_packet *p = whole_packet(pkt, &room);
+	const struct netsync_packet *p = complete_packet(pkt, &room);
 
 	return p ? matcher_shards(p).all : 0;
 }
@@ -270,14 +272,14 @@ static int match_packet(struct netsync *ns, const struct netsync_packet *p)
 	if (!matcher_supports(p))
 		ns->unsupported++;
 	else if ((p->fields & NETSYNC_HAS_ADDRS) &&
-		 (is_loopback(p->saddr) || is_loopback(p->daddr)))
+		 (is_loopback_address(p->saddr) || is_loopback_address(p->daddr)))
 		ns->loopback++;
 	else
 		ret = matcher_add(&ns->matcher, p);
 	return ret ? handle_cannot_match(ns, ret) : 0;
 }
 
-static void tell_packet(const struct netsync *ns, const struct netsync_packet *p)
+static void report_watched_packet(const struct netsync *ns, const struct netsync_packet *p)
 {
 	struct netsync_packet told = *p;
 
@@ -286,7 +288,7 @@ static void tell_packet(const struct netsync *ns, const struct netsync_packet *p
 }
 
 /* Add an event that was checked, of which @t is the relative time: 0 or -ENOMEM. */
-static int add_packet(struct netsync *ns, const struct netsync_packet *p, int64_t t)
+static int add_checked_packet(struct netsync *ns, const struct netsync_packet *p, int64_t t)
 {
 	int ret = match_packet(ns, p);
 
@@ -294,9 +296,9 @@ static int add_packet(struct netsync *ns, const struct netsync_packet *p, int64_
 		return ret;
 	ns->packets++;
 	ns->host[p->host].packets++;
-	extend(&ns->host[p->host], t);
+	extend_host_range(&ns->host[p->host], t);
 	if (ns->packet_func)
-		tell_packet(ns, p);
+		report_watched_packet(ns, p);
 	return 0;
 }
 
@@ -308,20 +310,20 @@ static int add_shared(struct netsync *ns, const struct netsync_packet *p,
 	int ret;
 
 	if (ns->matcher.kept >> shards.home & 1)
-		return add_packet(ns, p, t);
+		return add_checked_packet(ns, p, t);
 	if (!(ns->matcher.kept & shards.all))
 		return 0;
 	ret = matcher_add(&ns->matcher, p);
 	if (ret)
 		return handle_cannot_match(ns, ret);
-	extend(&ns->host[p->host], t);
+	extend_host_range(&ns->host[p->host], t);
 	return 0;
 }
 
 int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 {
 	struct netsync_packet room;
-	const struct netsync_packet *p = whole_packet(pkt, &room);
+	const struct netsync_packet *p = complete_packet(pkt, &room);
 	int64_t t;
 	int ret;
 
@@ -332,11 +334,11 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 	if (p->dir != NETSYNC_OUT && p->dir != NETSYNC_IN)
 		return handle_fail(ns, -EINVAL, "a packet goes out or in, not %u",
 				   p->dir);
-	ret = check_time(ns, p->host, p->time_ns);
+	ret = check_host_time(ns, p->host, p->time_ns);
 	if (ret)
 		return ret;
-	t = relative(&ns->host[p->host], p->time_ns);
-	return ns->matcher.kept == ALL_SHARDS ? add_packet(ns, p, t) :
+	t = make_time_relative(&ns->host[p->host], p->time_ns);
+	return ns->matcher.kept == ALL_SHARDS ? add_checked_packet(ns, p, t) :
 						add_shared(ns, p, t);
 }
 
@@ -368,25 +370,25 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	if (from == to)
 		return handle_fail(ns, -EINVAL,
 				   "a message goes from one host to another");
-	ret = check_time(ns, from, send_ns);
+	ret = check_host_time(ns, from, send_ns);
 	if (!ret)
-		ret = check_time(ns, to, recv_ns);
+		ret = check_host_time(ns, to, recv_ns);
 	if (ret)
 		return ret;
 	/* Threads that match packets add pairs, too. */
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
 		return handle_cannot_match(ns, ret);
-	send = relative(&ns->host[from], send_ns);
-	recv = relative(&ns->host[to], recv_ns);
+	send = make_time_relative(&ns->host[from], send_ns);
+	recv = make_time_relative(&ns->host[to], recv_ns);
 	pairs = ns->pairs.part[pair_part(from, to)].num;
 	if (handle_add_message(ns, from, to, send, recv))
 		return handle_no_memory(ns);
 	if (ns->pairs.part[pair_part(from, to)].num != pairs)
 		pairs_share(&ns->pairs);
-	extend(&ns->host[from], send);
-	extend(&ns->host[to], recv);
-	tell_message(ns, &(struct netsync_message){
+	extend_host_range(&ns->host[from], send);
+	extend_host_range(&ns->host[to], recv);
+	report_watched_message(ns, &(struct netsync_message){
 		.size = sizeof(struct netsync_message),
 		.from = from, .to = to,
 		.send_ns = send_ns, .recv_ns = recv_ns,
@@ -414,10 +416,10 @@ static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 		return handle_fail(ns, -EINVAL,
 				   "no clock has a rate of %g, or an error of %lld ns",
 				   p->rate, (long long)p->within_ns);
-	if (!is_time(p->time_ns) || !is_time(p->raw_ns) ||
-	    (h->first <= h->last && is_far(p->time_ns, h->origin)) ||
-	    (s->num && (is_far(p->raw_ns, s->point[0].raw) ||
-			is_far(p->time_ns, s->point[0].t))))
+	if (!is_time_in_range(p->time_ns) || !is_time_in_range(p->raw_ns) ||
+	    (h->first <= h->last && is_time_too_far(p->time_ns, h->origin)) ||
+	    (s->num && (is_time_too_far(p->raw_ns, s->point[0].raw) ||
+			is_time_too_far(p->time_ns, s->point[0].t))))
 		return handle_fail(ns, -ERANGE,
 				   "times %lld and %lld of a point of host %s are beyond 36 years",
 				   (long long)p->time_ns, (long long)p->raw_ns, h->name);
@@ -492,7 +494,7 @@ int netsync_save_messages(struct netsync *ns, netsync_write_func write,
 		return handle_cannot_match(ns, ret);
 	for (uint32_t i = 0; i < ns->num_hosts; i++)
 		handle_gather_parts(ns, i);
-	ret = save(ns, write, data);
+	ret = saved_write(ns, write, data);
 	return ret ? handle_fail(ns, ret, "the messages could not be written") : 0;
 }
 
@@ -505,7 +507,7 @@ int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size)
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
 		return handle_cannot_match(ns, ret);
-	ret = merge_saved(ns, bytes, size, &why);
+	ret = saved_merge(ns, bytes, size, &why);
 	if (!ret && ns->steered)
 		handle_sort_early(ns, false);
 	if (ret && !why)

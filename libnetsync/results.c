@@ -63,7 +63,7 @@ int netsync_get_host(const struct netsync *ns, uint32_t index,
 		i.first_ns = h->origin + (ns->solved ? h->span.lo : h->first);
 		i.last_ns = h->origin + (ns->solved ? h->span.hi : h->last);
 	}
-	return copy_out(info, &i, sizeof(i));
+	return copy_sized_struct(info, &i, sizeof(i));
 }
 
 int netsync_get_pair(const struct netsync *ns, uint32_t index,
@@ -73,7 +73,7 @@ int netsync_get_pair(const struct netsync *ns, uint32_t index,
 		return -ENODATA;
 	if (index >= ns->num_pair_info)
 		return -EINVAL;
-	return copy_out(info, &ns->pair_info[index], sizeof(*info));
+	return copy_sized_struct(info, &ns->pair_info[index], sizeof(*info));
 }
 
 int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
@@ -83,7 +83,7 @@ int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
 		return -ENODATA;
 	if (host >= ns->num_hosts || index >= ns->host[host].num_steps)
 		return -EINVAL;
-	return copy_out(step, &ns->host[host].step[index], sizeof(*step));
+	return copy_sized_struct(step, &ns->host[host].step[index], sizeof(*step));
 }
 
 int netsync_get_stack(const struct netsync *ns, uint32_t host,
@@ -93,7 +93,7 @@ int netsync_get_stack(const struct netsync *ns, uint32_t host,
 		return -ENODATA;
 	if (host >= ns->num_hosts || (dir != NETSYNC_OUT && dir != NETSYNC_IN))
 		return -EINVAL;
-	return copy_out(stack, &ns->host[host].stack[dir], sizeof(*stack));
+	return copy_sized_struct(stack, &ns->host[host].stack[dir], sizeof(*stack));
 }
 
 int netsync_get_steering(const struct netsync *ns, uint32_t host,
@@ -103,7 +103,7 @@ int netsync_get_steering(const struct netsync *ns, uint32_t host,
 		return -ENODATA;
 	if (host >= ns->num_hosts)
 		return -EINVAL;
-	return copy_out(info, &ns->steering[host].told, sizeof(*info));
+	return copy_sized_struct(info, &ns->steering[host].told, sizeof(*info));
 }
 
 int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info)
@@ -122,7 +122,7 @@ int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info)
 
 	if (!ns->solved)
 		return -ENODATA;
-	return copy_out(info, &s, sizeof(s));
+	return copy_sized_struct(info, &s, sizeof(s));
 }
 
 const struct netsync_clock *netsync_host_clock(const struct netsync *ns,

@@ -24,7 +24,7 @@ siphash_key_t netsync_address_key __ro_after_init;
  * module is loaded again. Return: false if the kernel does not hash yet, or was started
  * with no_hash_pointers.
  */
-static bool __init secret_word(int number, u32 *word)
+static bool __init get_secret_word(int number, u32 *word)
 {
 	unsigned long nowhere = (unsigned long)NOWHERE + number, value;
 	char text[2 * sizeof(value) + sizeof("(____ptrval____)")];
@@ -43,7 +43,7 @@ void __init netsync_address_init(void)
 
 	BUILD_BUG_ON(sizeof(words) != sizeof(netsync_address_key));
 	for (i = 0; i < ARRAY_SIZE(words); i++)
-		if (!secret_word(i, &words[i])) {
+		if (!get_secret_word(i, &words[i])) {
 			get_random_bytes(words, sizeof(words));
 			break;
 		}

@@ -12,7 +12,7 @@
 char *netsync_without;
 
 /* Is the name one of the list that the parameter "without" has? */
-static bool is_without(const char *name)
+static bool is_probe_excluded(const char *name)
 {
 	size_t len = strlen(name);
 	const char *p;
@@ -27,14 +27,14 @@ static bool is_without(const char *name)
 
 /* ---- tracepoints ---------------------------------------------------------- */
 
-struct search {
+struct tracepoint_search {
 	const char *name;
 	struct tracepoint *found;
 };
 
-static void compare(struct tracepoint *tp, void *data)
+static void compare_tracepoint_name(struct tracepoint *tp, void *data)
 {
-	struct search *search = data;
+	struct tracepoint_search *search = data;
 
 	if (!strcmp(tp->name, search->name))
 		search->found = tp;
@@ -42,9 +42,9 @@ static void compare(struct tracepoint *tp, void *data)
 
 static int attach_tracepoint(struct netsync_probe *probe)
 {
-	struct search search = { .name = probe->name };
+	struct tracepoint_search search = { .name = probe->name };
 
-	for_each_kernel_tracepoint(compare, &search);
+	for_each_kernel_tracepoint(compare_tracepoint_name, &search);
 	probe->found = search.found;
 	if (!search.found)
 		return -ENOENT;
@@ -74,9 +74,9 @@ static int find_function(const char *name, unsigned long *address)
 }
 
 /* Called by ftrace, which misses no call, whereas kprobes are missed inside of kprobes. */
-static notrace void at_begin(unsigned long ip, unsigned long parent,
-			     struct ftrace_ops *ops,
-			     struct netsync_regs *regs)
+static notrace void at_probe_begin(unsigned long ip, unsigned long parent,
+				   struct ftrace_ops *ops,
+				   struct netsync_regs *regs)
 {
 	const struct netsync_probe *probe =
 		container_of(ops, struct netsync_probe, ops);
@@ -114,7 +114,7 @@ static int attach_begin(struct netsync_probe *probe)
 	if (err)
 		return err;
 	memset(&probe->ops, 0, sizeof(probe->ops));
-	probe->ops.func = at_begin;
+	probe->ops.func = at_probe_begin;
 	probe->ops.flags = NETSYNC_FTRACE_FLAGS;
 	err = filter_function(&probe->ops, address);
 	/* -EINVAL: the function is compiled without a call of ftrace. */
@@ -158,14 +158,14 @@ static void detach_function(struct netsync_probe *probe)
 }
 
 /* Calls that a kretprobe has missed since it was attached; other probes miss none. */
-static unsigned long missed_now(const struct netsync_probe *probe)
+static unsigned long count_missed_calls(const struct netsync_probe *probe)
 {
 	return probe->attached && probe->end ?
 		       probe->kretprobe.nmissed + probe->kretprobe.kp.nmissed : 0;
 }
 
 /* The name of what the kernel must have for the probe. */
-static const char *missing_of(const struct netsync_probe *probe)
+static const char *get_missing_feature(const struct netsync_probe *probe)
 {
 	return probe->name;
 }
@@ -181,12 +181,12 @@ static void detach_function(struct netsync_probe *probe)
 {
 }
 
-static unsigned long missed_now(const struct netsync_probe *probe)
+static unsigned long count_missed_calls(const struct netsync_probe *probe)
 {
 	return 0;
 }
 
-static const char *missing_of(const struct netsync_probe *probe)
+static const char *get_missing_feature(const struct netsync_probe *probe)
 {
 	return probe->tracepoint ? probe->name : NETSYNC_NO_FUNCTIONS;
 }
@@ -195,11 +195,11 @@ static const char *missing_of(const struct netsync_probe *probe)
 
 /* ---- probes of both kinds ------------------------------------------------- */
 
-static int attach(struct netsync_probe *probe)
+static int attach_probe(struct netsync_probe *probe)
 {
 	int err;
 
-	if (is_without(probe->name))
+	if (is_probe_excluded(probe->name))
 		err = -ENOENT;
 	else if (probe->tracepoint)
 		err = attach_tracepoint(probe);
@@ -209,7 +209,7 @@ static int attach(struct netsync_probe *probe)
 	return err;
 }
 
-static void detach(struct netsync_probe *probe)
+static void detach_probe(struct netsync_probe *probe)
 {
 	if (!probe->attached)
 		return;
@@ -218,7 +218,7 @@ static void detach(struct netsync_probe *probe)
 					    NULL);
 	else
 		detach_function(probe);
-	probe->missed += missed_now(probe);
+	probe->missed += count_missed_calls(probe);
 	probe->attached = false;
 }
 
@@ -227,11 +227,11 @@ int netsync_attach(struct netsync_probe *all, int num, const char **missing)
 	int i, err;
 
 	for (i = 0; i < num; i++) {
-		err = attach(&all[i]);
+		err = attach_probe(&all[i]);
 		if (!err || (err == -ENOENT && all[i].optional))
 			continue;
 		if (err == -ENOENT)
-			*missing = missing_of(&all[i]);
+			*missing = get_missing_feature(&all[i]);
 		netsync_detach(all, num);
 		return err;
 	}
@@ -243,7 +243,7 @@ void netsync_detach(struct netsync_probe *all, int num)
 	int i;
 
 	for (i = 0; i < num; i++)
-		detach(&all[i]);
+		detach_probe(&all[i]);
 	tracepoint_synchronize_unregister();
 }
 
@@ -253,6 +253,6 @@ unsigned long netsync_missed(const struct netsync_probe *all, int num)
 	int i;
 
 	for (i = 0; i < num; i++)
-		missed += all[i].missed + missed_now(&all[i]);
+		missed += all[i].missed + count_missed_calls(&all[i]);
 	return missed;
 }

@@ -4,9 +4,9 @@
  * rate or offset of CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME or CLOCK_TAI against
  * CLOCK_MONOTONIC_RAW.
  *
- *	timekeeper, each tick -> on_update() -> ring -> irq_work: drain_ring() -> event
+ *	timekeeper, each tick -> on_timekeeper_update() -> ring -> irq_work: drain_ring() -> event
  *
- * The timekeeper calls on_update() with its lock held and its sequence count odd: a
+ * The timekeeper calls on_timekeeper_update() with its lock held and its sequence count odd: a
  * tracer that reads the time there would wait forever. Hence the ring.
  */
 #include <linux/clocksource.h>
@@ -36,13 +36,13 @@
  */
 #define RING_SIZE 32
 
-static struct netsync_clock ring[RING_SIZE];
-/* Records put into the ring (by on_update()) and taken out (by drain_ring()). */
+static struct netsync_clock_record ring[RING_SIZE];
+/* Records put into the ring (by on_timekeeper_update()) and taken out (by drain_ring()). */
 static u32 ring_in, ring_out;
 static DEFINE_RAW_SPINLOCK(out_lock);
 
 /* The last record, protected by the timekeeper's lock; mult 0: none yet. */
-static struct netsync_clock last;
+static struct netsync_clock_record last;
 static const struct clocksource *last_source;
 /*
  * Number of the next record since the module was loaded. One is left out whenever records
@@ -56,10 +56,10 @@ static void drain_ring(struct irq_work *work)
 
 	/* The work may run on two processors: another tick may queue it elsewhere. */
 	raw_spin_lock_irqsave(&out_lock, flags);
-	/* Pairs with on_update(): a record is written before it is counted. */
+	/* Pairs with on_timekeeper_update(): a record is written before it is counted. */
 	while (ring_out != smp_load_acquire(&ring_in)) {
 		trace_netsync_clock(&ring[ring_out % RING_SIZE]);
-		/* Pairs with on_update(): a record was read before its slot is free. */
+		/* Pairs with on_timekeeper_update(): a record was read before its slot is free. */
 		smp_store_release(&ring_out, ring_out + 1);
 	}
 	raw_spin_unlock_irqrestore(&out_lock, flags);
@@ -68,7 +68,7 @@ static void drain_ring(struct irq_work *work)
 static struct irq_work drain_work;
 
 /* The reading of a clock (ns), @cycles after the timekeeper's last update. */
-static u64 clock_at(const struct tk_read_base *clock, u64 cycles)
+static u64 read_clock_at(const struct tk_read_base *clock, u64 cycles)
 {
 	return ktime_to_ns(clock->base) +
 	       ((cycles * clock->mult + clock->xtime_nsec) >> clock->shift);
@@ -84,10 +84,10 @@ static u64 cycles_since_update(const struct tk_read_base *clock)
 }
 
 /* The deviation of CLOCK_MONOTONIC from the line of the last record, ns. */
-static s64 deviation(const struct timekeeper *tk)
+static s64 compute_deviation(const struct timekeeper *tk)
 {
-	u64 raw = clock_at(&tk->tkr_raw, 0);
-	s64 gain = clock_at(&tk->tkr_mono, 0) - raw;
+	u64 raw = read_clock_at(&tk->tkr_raw, 0);
+	s64 gain = read_clock_at(&tk->tkr_mono, 0) - raw;
 
 	gain -= last.mono - last.raw;
 	/* 64 bits: multipliers can exceed 2^31, as that of an HPET does. */
@@ -97,7 +97,7 @@ static s64 deviation(const struct timekeeper *tk)
 }
 
 /* Is a record needed: after any change of clocks, and in each second? */
-static bool is_new(const struct timekeeper *tk)
+static bool is_clock_record_needed(const struct timekeeper *tk)
 {
 	s64 change = (s64)tk->tkr_mono.mult - last.mult;
 
@@ -108,24 +108,24 @@ static bool is_new(const struct timekeeper *tk)
 	       tk->offs_boot != last.offs_boot ||
 	       tk->offs_tai != last.offs_tai ||
 	       tk->clock_was_set_seq != last.steps || change > 1 || change < -1 ||
-	       (s64)(clock_at(&tk->tkr_raw, 0) - last.raw) >= NSEC_PER_SEC ||
-	       abs(deviation(tk)) > MAX_DEVIATION;
+	       (s64)(read_clock_at(&tk->tkr_raw, 0) - last.raw) >= NSEC_PER_SEC ||
+	       abs(compute_deviation(tk)) > MAX_DEVIATION;
 }
 
-static int on_update(struct notifier_block *nb, unsigned long was_set, void *data)
+static int on_timekeeper_update(struct notifier_block *nb, unsigned long was_set, void *data)
 {
 	const struct timekeeper *tk = data;
 	u64 cycles;
 
-	if (!is_new(tk))
+	if (!is_clock_record_needed(tk))
 		return NOTIFY_OK;
 	/*
 	 * The record is of this instant, not of the update's own time, which is up to a
 	 * tick ago: with a new multiplier, the clock is continuous here, not there.
 	 */
 	cycles = cycles_since_update(&tk->tkr_mono);
-	last.mono = clock_at(&tk->tkr_mono, cycles);
-	last.raw = clock_at(&tk->tkr_raw, cycles);
+	last.mono = read_clock_at(&tk->tkr_mono, cycles);
+	last.raw = read_clock_at(&tk->tkr_raw, cycles);
 	last.offs_real = ktime_to_ns(tk->offs_real);
 	last.offs_boot = ktime_to_ns(tk->offs_boot);
 	last.offs_tai = ktime_to_ns(tk->offs_tai);
@@ -150,9 +150,9 @@ static int on_update(struct notifier_block *nb, unsigned long was_set, void *dat
 	return NOTIFY_OK;
 }
 
-static struct notifier_block updates = { .notifier_call = on_update };
+static struct notifier_block updates = { .notifier_call = on_timekeeper_update };
 
-/* Registering calls on_update() once, which makes the first record. */
+/* Registering calls on_timekeeper_update() once, which makes the first record. */
 static int attach_clock(void)
 {
 	init_irq_work(&drain_work, drain_ring);

@@ -23,7 +23,7 @@
 
 #define NETSYNC_CLOCK_MEMBER(type, format, name) type name;
 
-struct netsync_clock {
+struct netsync_clock_record {
 	NETSYNC_CLOCK_FIELDS(NETSYNC_CLOCK_MEMBER)
 	char clocksource[NETSYNC_CLOCKSOURCE_LEN];
 };

@@ -49,7 +49,7 @@ static bool skip_vlan_tags(const struct sk_buff *skb, struct network *at)
 }
 
 /* Received packets begin with the network header: drivers have pulled the link header. */
-static bool find_received(const struct sk_buff *skb, struct network *at)
+static bool find_received_network(const struct sk_buff *skb, struct network *at)
 {
 	at->offset = 0;
 	at->protocol = skb->protocol;
@@ -60,8 +60,8 @@ static bool find_received(const struct sk_buff *skb, struct network *at)
  * Sent packets begin with the link header. Its length is known for Ethernet, and 0 for
  * devices without headers; others need skb->network_header, which is not always set.
  */
-static bool find_sent(const struct sk_buff *skb, const struct net_device *dev,
-		      struct network *at)
+static bool find_sent_network(const struct sk_buff *skb, const struct net_device *dev,
+			      struct network *at)
 {
 	if (dev->type == ARPHRD_ETHER || dev->type == ARPHRD_LOOPBACK) {
 		struct ethhdr copy netsync_uninit;
@@ -90,8 +90,8 @@ static bool find_sent(const struct sk_buff *skb, const struct net_device *dev,
  * Move the fields of a record that is not TCP's to those that events of devices have for
  * its protocol (netsync-events.h); fields that all protocols have stay in their place.
  */
-static noinline void name_fields(struct netsync_dev *rec, unsigned int protocol,
-				 const struct sk_buff *skb)
+static noinline void name_device_fields(struct netsync_dev *rec, unsigned int protocol,
+					const struct sk_buff *skb)
 {
 	const union netsync_record from = rec->packet;
 
@@ -156,31 +156,31 @@ static __always_inline bool write_dev(struct netsync_dev *rec,
 	if (likely(protocol == NETSYNC_TCP))
 		rec->protocol = IPPROTO_TCP;
 	else
-		name_fields(rec, protocol, skb);
+		name_device_fields(rec, protocol, skb);
 	rec->skb = netsync_address(skb);
 	rec->ifindex = dev->ifindex;
 	rec->vlan = at->vlan;
 	return true;
 }
 
-static void at_receive(void *data, const struct sk_buff *skb)
+static void at_device_receive(void *data, const struct sk_buff *skb)
 {
 	struct netsync_dev rec netsync_uninit;
 	struct network at;
 
-	if (!find_received(skb, &at) || !write_dev(&rec, skb, skb->dev, &at))
+	if (!find_received_network(skb, &at) || !write_dev(&rec, skb, skb->dev, &at))
 		return;
 	rec.hwtstamp = netsync_hwtstamp(skb);
 	trace_inet_dev_receive(&rec);
 }
 
-static void at_xmit(void *data, const struct sk_buff *skb,
-		    const struct net_device *dev)
+static void at_device_xmit(void *data, const struct sk_buff *skb,
+			   const struct net_device *dev)
 {
 	struct netsync_dev rec netsync_uninit;
 	struct network at;
 
-	if (!find_sent(skb, dev, &at) || !write_dev(&rec, skb, dev, &at))
+	if (!find_sent_network(skb, dev, &at) || !write_dev(&rec, skb, dev, &at))
 		return;
 	/* Not sent yet: a timestamp in the skb would be of its receipt (forwarding). */
 	rec.hwtstamp = 0;
@@ -188,18 +188,18 @@ static void at_xmit(void *data, const struct sk_buff *skb,
 }
 
 static struct netsync_probe xmit[] = {
-	{ NETSYNC_TRACEPOINT(net_dev_start_xmit, at_xmit) },
+	{ NETSYNC_TRACEPOINT(net_dev_start_xmit, at_device_xmit) },
 };
 
 /* A received packet passes one of these tracepoints for each device. */
 static struct netsync_probe receive[] = {
-	{ NETSYNC_TRACEPOINT(napi_gro_receive_entry, at_receive) },
-	{ NETSYNC_TRACEPOINT(napi_gro_frags_entry, at_receive) },
-	{ NETSYNC_TRACEPOINT(netif_receive_skb_entry, at_receive) },
-	{ NETSYNC_TRACEPOINT(netif_receive_skb_list_entry, at_receive) },
-	{ NETSYNC_TRACEPOINT(netif_rx_entry, at_receive) },
+	{ NETSYNC_TRACEPOINT(napi_gro_receive_entry, at_device_receive) },
+	{ NETSYNC_TRACEPOINT(napi_gro_frags_entry, at_device_receive) },
+	{ NETSYNC_TRACEPOINT(netif_receive_skb_entry, at_device_receive) },
+	{ NETSYNC_TRACEPOINT(netif_receive_skb_list_entry, at_device_receive) },
+	{ NETSYNC_TRACEPOINT(netif_rx_entry, at_device_receive) },
 #ifdef NETSYNC_HAS_NETIF_RX_NI
-	{ NETSYNC_TRACEPOINT(netif_rx_ni_entry, at_receive) },
+	{ NETSYNC_TRACEPOINT(netif_rx_ni_entry, at_device_receive) },
 #endif
 };
 

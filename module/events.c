@@ -2,7 +2,7 @@
 /*
  * Events that tracers enable and disable -> sources that are attached and detached.
  *
- *	tracer -> reg(), unreg(): a bit of enabled -> work item -> attach(), detach()
+ *	tracer -> reg(), unreg(): a bit of enabled -> work item -> attach_source(), detach()
  *
  * reg() and unreg() run with tracepoints_mutex held; the locks that sources need could
  * deadlock there. The work item brings the sources in sync with the bits.
@@ -44,8 +44,8 @@ static bool running;		/* the work item may be scheduled */
 /* Protects the sources. */
 static DEFINE_MUTEX(sources_lock);
 
-static void complain(const char *event, const struct netsync_source *source,
-		     int err)
+static void warn_of_missing_event(const char *event, const struct netsync_source *source,
+				  int err)
 {
 	if (err == -ENOENT)
 		pr_warn("this kernel has no %s, so there are no events %s\n",
@@ -54,7 +54,7 @@ static void complain(const char *event, const struct netsync_source *source,
 		pr_warn("no events %s: error %d\n", event, err);
 }
 
-static void attach(const char *event, struct netsync_source *source)
+static void attach_source(const char *event, struct netsync_source *source)
 {
 	int err;
 
@@ -62,7 +62,7 @@ static void attach(const char *event, struct netsync_source *source)
 		return;
 	err = source->attach();
 	if (err)
-		complain(event, source, err);
+		warn_of_missing_event(event, source, err);
 	source->attached = !err;
 	/* Not tried again; errors but -ENOENT are forgotten when no event is enabled. */
 	source->failed = err;
@@ -78,7 +78,7 @@ static void sync_sources(unsigned long mask)
 		bool used = false;
 
 		if (mask & BIT(i)) {
-			attach(events[i].name, source);
+			attach_source(events[i].name, source);
 			continue;
 		}
 		for (j = 0; j < NUM_EVENTS; j++)
@@ -142,7 +142,7 @@ int netsync_events_show(char *page)
 	return len;
 }
 
-static void set_running(bool yes)
+static void set_events_running(bool yes)
 {
 	spin_lock(&enabled_lock);
 	running = yes;
@@ -154,12 +154,12 @@ static void set_running(bool yes)
 
 void netsync_events_init(void)
 {
-	set_running(true);
+	set_events_running(true);
 }
 
 void netsync_events_exit(void)
 {
-	set_running(false);
+	set_events_running(false);
 	cancel_work_sync(&sync_work);
 	sync_sources(0);
 }

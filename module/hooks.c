@@ -109,7 +109,7 @@ static DEFINE_MUTEX(nets_lock);
 static LIST_HEAD(nets);
 static unsigned int net_id __read_mostly;
 
-static void attach(struct hooked_net *hn)
+static void attach_net_hooks(struct hooked_net *hn)
 {
 	int i;
 
@@ -127,7 +127,7 @@ static void attach(struct hooked_net *hn)
 	}
 }
 
-static void detach(struct hooked_net *hn)
+static void detach_net_hooks(struct hooked_net *hn)
 {
 	int i;
 
@@ -145,7 +145,7 @@ static void attach_all(void)
 	mutex_lock(&nets_lock);
 	netsync_hooks = true;
 	list_for_each_entry(hn, &nets, node)
-		attach(hn);
+		attach_net_hooks(hn);
 	mutex_unlock(&nets_lock);
 }
 
@@ -172,15 +172,15 @@ SOURCE(local_out);
 
 /* ---- unloading the module ------------------------------------------------- */
 
-static unsigned int pass(void *priv, struct sk_buff *skb,
-			 const struct nf_hook_state *state)
+static unsigned int accept_packet(void *priv, struct sk_buff *skb,
+				  const struct nf_hook_state *state)
 {
 	return NF_ACCEPT;
 }
 
 #define FILLER(where)                                                          \
 	{                                                                      \
-		.hook = pass,                                                  \
+		.hook = accept_packet,                                         \
 		.pf = NFPROTO_INET,                                            \
 		.hooknum = NF_INET_##where,                                    \
 		.priority = INT_MAX,                                           \
@@ -219,7 +219,7 @@ static void detach_all(void)
 			!nf_register_net_hooks(hn->net, fillers,
 					       ARRAY_SIZE(fillers));
 	list_for_each_entry(hn, &nets, node)
-		detach(hn);
+		detach_net_hooks(hn);
 	synchronize_net();
 	list_for_each_entry(hn, &nets, node)
 		if (hn->has_fillers) {
@@ -240,7 +240,7 @@ static int __net_init hooked_net_init(struct net *net)
 	mutex_lock(&nets_lock);
 	list_add_tail(&hn->node, &nets);
 	if (netsync_hooks)
-		attach(hn);
+		attach_net_hooks(hn);
 	mutex_unlock(&nets_lock);
 	return 0;
 }
@@ -252,7 +252,7 @@ static void __net_exit hooked_net_exit(struct net *net)
 
 	mutex_lock(&nets_lock);
 	list_del(&hn->node);
-	detach(hn);
+	detach_net_hooks(hn);
 	mutex_unlock(&nets_lock);
 }
 

@@ -26,14 +26,14 @@ static int attached_get(char *page, const struct kernel_param *kp)
 	return netsync_events_show(page);
 }
 
-static int read_only(const char *val, const struct kernel_param *kp)
+static int refuse_write(const char *val, const struct kernel_param *kp)
 {
 	return -EPERM;
 }
 
 static const struct kernel_param_ops attached_ops = {
 	.get = attached_get,
-	.set = read_only,
+	.set = refuse_write,
 };
 module_param_cb(attached, &attached_ops, NULL, 0444);
 MODULE_PARM_DESC(attached,
@@ -46,7 +46,7 @@ static int missed_get(char *page, const struct kernel_param *kp)
 
 static const struct kernel_param_ops missed_ops = {
 	.get = missed_get,
-	.set = read_only,
+	.set = refuse_write,
 };
 module_param_cb(missed, &missed_ops, NULL, 0444);
 MODULE_PARM_DESC(missed,

@@ -332,7 +332,7 @@ DECLARE_EVENT_CLASS(inet_sock_copy,
 NETSYNC_EVENT(inet_sock_copy, inet_sock_clone, netsync_clone);
 
 TRACE_EVENT_FN(netsync_clock,
-	TP_PROTO(const struct netsync_clock *rec),
+	TP_PROTO(const struct netsync_clock_record *rec),
 	TP_ARGS(rec),
 	TP_STRUCT__entry(
 		NETSYNC_CLOCK_FIELDS(NETSYNC_ENTRY)

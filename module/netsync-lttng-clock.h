@@ -16,7 +16,7 @@
 #define NETSYNC_CTF_CLOCK(type, format, name) ctf_integer(type, name, rec->name)
 
 LTTNG_TRACEPOINT_EVENT(netsync_clock,
-	TP_PROTO(const struct netsync_clock *rec),
+	TP_PROTO(const struct netsync_clock_record *rec),
 	TP_ARGS(rec),
 	TP_FIELDS(
 		NETSYNC_CLOCK_FIELDS(NETSYNC_CTF_CLOCK)

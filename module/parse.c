@@ -22,7 +22,7 @@ u8 netsync_sampling __read_mostly;
 bool netsync_digest __read_mostly = true;
 
 /* A packet, as its IP header says. Offsets are in the skb. */
-struct packet {
+struct parsed_packet {
 	const struct sk_buff *skb;
 	int linear;		/* bytes at skb->data */
 	const void *addrs;	/* source and destination, one after the other */
@@ -36,8 +36,8 @@ struct packet {
 };
 
 /* As skb_header_pointer(), which computes the length of the linear part at each call. */
-static __always_inline const void *header(const struct packet *p, int offset,
-					  int len, void *copy)
+static __always_inline const void *get_packet_header(const struct parsed_packet *p, int offset,
+						     int len, void *copy)
 {
 	if (likely(offset + len <= p->linear))
 		return p->skb->data + offset;
@@ -49,8 +49,8 @@ static __always_inline const void *header(const struct packet *p, int offset,
  * 0 in packets that are too large for it (BIG TCP, jumbograms), which end with the skb.
  * Return: 0 if the packet is cut short.
  */
-static __always_inline unsigned int packet_end(const struct sk_buff *skb,
-					       unsigned int base, __be16 len)
+static __always_inline unsigned int find_packet_end(const struct sk_buff *skb,
+						    unsigned int base, __be16 len)
 {
 	unsigned int there = skb->len - base;
 
@@ -59,35 +59,35 @@ static __always_inline unsigned int packet_end(const struct sk_buff *skb,
 	return ntohs(len) <= there ? base + ntohs(len) : 0;
 }
 
-static __always_inline bool read_ipv4(struct packet *p, unsigned int nhoff,
-				      void *copy)
+static __always_inline bool read_ipv4_header(struct parsed_packet *p, unsigned int nhoff,
+					     void *copy)
 {
 	const struct iphdr *ih;
 
-	ih = header(p, nhoff, sizeof(*ih), copy);
+	ih = get_packet_header(p, nhoff, sizeof(*ih), copy);
 	if (!ih || ih->version != 4 || ih->ihl < 5 ||
 	    (ih->frag_off & htons(IP_OFFSET)))
 		return false;
 	p->addrs = &ih->saddr;
 	p->start = nhoff + ih->ihl * 4;
-	p->end = packet_end(p->skb, nhoff, ih->tot_len);
+	p->end = find_packet_end(p->skb, nhoff, ih->tot_len);
 	p->id = ntohs(ih->id);
 	p->protocol = ih->protocol;
 	p->is_part = ih->frag_off & htons(IP_MF);
 	return p->end >= p->start;
 }
 
-static __always_inline bool read_ipv6(struct packet *p, unsigned int nhoff,
-				      void *copy)
+static __always_inline bool read_ipv6_header(struct parsed_packet *p, unsigned int nhoff,
+					     void *copy)
 {
 	const struct ipv6hdr *ih;
 
-	ih = header(p, nhoff, sizeof(*ih), copy);
+	ih = get_packet_header(p, nhoff, sizeof(*ih), copy);
 	if (!ih || ih->version != 6)
 		return false;
 	p->addrs = &ih->saddr;
 	p->start = nhoff + sizeof(*ih);
-	p->end = packet_end(p->skb, p->start, ih->payload_len);
+	p->end = find_packet_end(p->skb, p->start, ih->payload_len);
 	p->id = 0;
 	p->protocol = ih->nexthdr;
 	p->is_part = false;
@@ -107,7 +107,7 @@ static __always_inline bool read_ipv6(struct packet *p, unsigned int nhoff,
 	return p->end >= p->start;
 }
 
-static __always_inline void write_addrs(const struct packet *p,
+static __always_inline void write_addrs(const struct parsed_packet *p,
 					struct netsync_addrs *addrs)
 {
 	if (p->family == AF_INET)
@@ -117,7 +117,7 @@ static __always_inline void write_addrs(const struct packet *p,
 }
 
 /* Write the fields of all records; write_ports(): also those of packets with ports. */
-static __always_inline void write_ip(const struct packet *p,
+static __always_inline void write_ip(const struct parsed_packet *p,
 				     struct netsync_ip *rec)
 {
 	rec->netns = p->netns;
@@ -126,7 +126,7 @@ static __always_inline void write_ip(const struct packet *p,
 	rec->sampling = READ_ONCE(netsync_sampling);
 }
 
-static __always_inline void write_ports(const struct packet *p, __be16 sport,
+static __always_inline void write_ports(const struct parsed_packet *p, __be16 sport,
 					__be16 dport,
 					union netsync_record *rec)
 {
@@ -144,7 +144,7 @@ static __always_inline void write_ports(const struct packet *p, __be16 sport,
 /* A prime near 2^32 / golden ratio: multiplicative hashing (Knuth, TAOCP 3, 6.4). */
 #define GOLDEN 0x9e3779b1u
 
-static bool is_chosen(u32 key, u8 sampling)
+static bool is_key_sampled(u32 key, u8 sampling)
 {
 	return !(key * GOLDEN >> (32 - sampling));
 }
@@ -156,8 +156,8 @@ static noinline bool is_chosen_tcp(const struct netsync_tcp *rec)
 	if (rec->flags & (TCPHDR_SYN | TCPHDR_FIN))
 		return true;
 	if (!rec->len)
-		return is_chosen(rec->ack_seq >> 16, rec->sampling);
-	while (!is_chosen(block, rec->sampling)) {
+		return is_key_sampled(rec->ack_seq >> 16, rec->sampling);
+	while (!is_key_sampled(block, rec->sampling)) {
 		if (block == last)
 			return false;
 		block = (block + 1) & U16_MAX;
@@ -214,7 +214,7 @@ static __always_inline void read_options(const u8 *opt, unsigned int len,
 		find_timestamps(opt, len, rec);
 }
 
-static __always_inline unsigned int read_tcp(const struct packet *p,
+static __always_inline unsigned int read_tcp(const struct parsed_packet *p,
 					     union netsync_record *all)
 {
 	struct netsync_tcp *rec = &all->tcp;
@@ -224,13 +224,13 @@ static __always_inline unsigned int read_tcp(const struct packet *p,
 
 	if (room < sizeof(*th))
 		return 0;
-	th = header(p, p->start, sizeof(*th), copy);
+	th = get_packet_header(p, p->start, sizeof(*th), copy);
 	if (!th)
 		return 0;
 	size = th->doff * 4;
 	if (size < sizeof(*th) || size > room)
 		return 0;
-	th = header(p, p->start, size, copy);
+	th = get_packet_header(p, p->start, size, copy);
 	if (!th)
 		return 0;
 	rec->seq = ntohl(th->seq);
@@ -273,7 +273,7 @@ static __always_inline void sip_word(u64 v[4], u64 word)
 	v[0] ^= word;
 }
 
-static u64 siphash_1_3(const u8 *data, unsigned int len)
+static u64 compute_siphash_1_3(const u8 *data, unsigned int len)
 {
 	u64 v[4] = { 0x736f6d6570736575ULL ^ KEY_0, 0x646f72616e646f6dULL ^ KEY_1,
 		     0x6c7967656e657261ULL ^ KEY_0, 0x7465646279746573ULL ^ KEY_1 };
@@ -300,8 +300,8 @@ static u64 siphash_1_3(const u8 *data, unsigned int len)
 #define DIGEST_BYTES 64
 
 /* The digest of a payload, of which @room bytes are there; 0: too few. */
-static u64 digest(const struct packet *p, unsigned int room,
-		  unsigned int payload, unsigned int gso_size)
+static u64 digest_udp_payload(const struct parsed_packet *p, unsigned int room,
+			      unsigned int payload, unsigned int gso_size)
 {
 	u8 copy[DIGEST_BYTES] netsync_uninit;
 	unsigned int len = min_t(unsigned int, payload, DIGEST_BYTES);
@@ -312,15 +312,15 @@ static u64 digest(const struct packet *p, unsigned int room,
 	if (len > room)
 		return 0;
 	if (len)
-		data = header(p, p->start + sizeof(struct udphdr),
+		data = get_packet_header(p, p->start + sizeof(struct udphdr),
 					  len, copy);
-	return data ? siphash_1_3(data, len) : 0;
+	return data ? compute_siphash_1_3(data, len) : 0;
 }
 
-static noinline unsigned int read_udp(struct packet packet,
+static noinline unsigned int read_udp(struct parsed_packet packet,
 				      union netsync_record *all)
 {
-	const struct packet *p = &packet;
+	const struct parsed_packet *p = &packet;
 	struct netsync_udp *rec = &all->udp;
 	unsigned int len, room = p->end - p->start;
 	struct udphdr copy netsync_uninit;
@@ -328,7 +328,7 @@ static noinline unsigned int read_udp(struct packet packet,
 
 	if (room < sizeof(*uh))
 		return 0;
-	uh = header(p, p->start, sizeof(*uh), &copy);
+	uh = get_packet_header(p, p->start, sizeof(*uh), &copy);
 	if (!uh)
 		return 0;
 	len = ntohs(uh->len);
@@ -346,9 +346,9 @@ static noinline unsigned int read_udp(struct packet packet,
 			   !rec->gso_size;
 	rec->digest = 0;
 	if (rec->sampling || READ_ONCE(netsync_digest)) {
-		u64 sum = digest(p, room - sizeof(*uh), rec->len, rec->gso_size);
+		u64 sum = digest_udp_payload(p, room - sizeof(*uh), rec->len, rec->gso_size);
 
-		if (rec->sampling && !is_chosen(sum, rec->sampling))
+		if (rec->sampling && !is_key_sampled(sum, rec->sampling))
 			return 0;
 		if (READ_ONCE(netsync_digest))
 			rec->digest = sum;
@@ -357,10 +357,10 @@ static noinline unsigned int read_udp(struct packet packet,
 }
 
 /* Read an echo request or reply, whose header is the same in ICMP and ICMPv6. */
-static noinline unsigned int read_icmp(struct packet packet,
+static noinline unsigned int read_icmp(struct parsed_packet packet,
 				       union netsync_record *all)
 {
-	const struct packet *p = &packet;
+	const struct parsed_packet *p = &packet;
 	struct netsync_icmp *rec = &all->icmp;
 	unsigned int room = p->end - p->start;
 	struct icmphdr copy netsync_uninit;
@@ -368,7 +368,7 @@ static noinline unsigned int read_icmp(struct packet packet,
 
 	if (room < sizeof(*ih))
 		return 0;
-	ih = header(p, p->start, sizeof(*ih), &copy);
+	ih = get_packet_header(p, p->start, sizeof(*ih), &copy);
 	if (!ih || ih->code)
 		return 0;
 	if (p->family == AF_INET ?
@@ -383,7 +383,7 @@ static noinline unsigned int read_icmp(struct packet packet,
 	write_ip(p, &all->ip);
 	write_addrs(p, &rec->addrs);
 	/* Not by the identifier, which address translation changes, as it does ports. */
-	if (rec->sampling && !is_chosen(rec->echo_seq, rec->sampling))
+	if (rec->sampling && !is_key_sampled(rec->echo_seq, rec->sampling))
 		return 0;
 	return NETSYNC_ICMP;
 }
@@ -402,7 +402,7 @@ struct chunk {
 };
 
 /* Read the word behind a chunk's header: TSN of DATA, cumulative TSN of SACK. */
-static bool read_tsn(const struct packet *p, unsigned int at, u32 *tsn)
+static bool read_tsn(const struct parsed_packet *p, unsigned int at, u32 *tsn)
 {
 	__be32 copy netsync_uninit;
 	const __be32 *value;
@@ -410,16 +410,16 @@ static bool read_tsn(const struct packet *p, unsigned int at, u32 *tsn)
 	at += sizeof(struct chunk);
 	if (p->end - at < sizeof(*value))
 		return false;
-	value = header(p, at, sizeof(copy), &copy);
+	value = get_packet_header(p, at, sizeof(copy), &copy);
 	if (value)
 		*tsn = get_unaligned_be32(value);
 	return value;
 }
 
-static noinline unsigned int read_sctp(struct packet packet,
+static noinline unsigned int read_sctp(struct parsed_packet packet,
 				       union netsync_record *all)
 {
-	const struct packet *p = &packet;
+	const struct parsed_packet *p = &packet;
 	struct netsync_sctp *rec = &all->sctp;
 	unsigned int at = p->start, room = p->end - p->start, i;
 	struct sctphdr copy netsync_uninit;
@@ -429,7 +429,7 @@ static noinline unsigned int read_sctp(struct packet packet,
 
 	if (room < sizeof(*sh))
 		return 0;
-	sh = header(p, at, sizeof(*sh), &copy);
+	sh = get_packet_header(p, at, sizeof(*sh), &copy);
 	if (!sh)
 		return 0;
 	rec->vtag = ntohl(sh->vtag);
@@ -445,7 +445,7 @@ static noinline unsigned int read_sctp(struct packet packet,
 		const struct chunk *chunk;
 		unsigned int len;
 
-		chunk = header(p, at, sizeof(*chunk),
+		chunk = get_packet_header(p, at, sizeof(*chunk),
 					   &room_for_chunk);
 		if (!chunk)
 			break;
@@ -467,7 +467,7 @@ static noinline unsigned int read_sctp(struct packet packet,
 			break;
 		at += len;
 	}
-	if (rec->sampling && has_key && !is_chosen(key, rec->sampling))
+	if (rec->sampling && has_key && !is_key_sampled(key, rec->sampling))
 		return 0;
 	return NETSYNC_SCTP;
 }
@@ -477,14 +477,14 @@ unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff,
 			   union netsync_record *rec)
 {
 	u8 copy[sizeof(struct ipv6hdr)] netsync_uninit;
-	struct packet p netsync_uninit;
+	struct parsed_packet p netsync_uninit;
 
 	p.skb = skb;
 	p.linear = skb_headlen(skb);
 	p.family = family;
 	p.netns = netns;
-	if (family == AF_INET ? !read_ipv4(&p, nhoff, copy) :
-				!read_ipv6(&p, nhoff, copy))
+	if (family == AF_INET ? !read_ipv4_header(&p, nhoff, copy) :
+				!read_ipv6_header(&p, nhoff, copy))
 		return 0;
 	switch (p.protocol) {
 	case IPPROTO_TCP:

@@ -19,7 +19,7 @@
 #include "parse.h"
 #include "socket.h"
 
-static bool is_ours(const struct sock *sk)
+static bool is_traced_sock(const struct sock *sk)
 {
 	return (sk->sk_family == AF_INET || sk->sk_family == AF_INET6) &&
 	       (sk->sk_protocol == IPPROTO_TCP ||
@@ -77,12 +77,12 @@ static bool talks_ipv4(const struct sock *sk)
 
 /* ---- handlers ------------------------------------------------------------- */
 
-static void at_create(const void *first, const void *second)
+static void at_sock_create(const void *first, const void *second)
 {
 	const struct sock *sk = first;
 	struct netsync_sock rec;
 
-	if (is_ours(sk)) {
+	if (is_traced_sock(sk)) {
 		write_sock(&rec, sk, netns_of(sk));
 		trace_inet_sock_create(&rec);
 	}
@@ -92,23 +92,23 @@ static void at_create(const void *first, const void *second)
  * The namespace of the kernel's own sockets is not read: they hold no reference to it, and
  * outlive it while a packet that they sent waits in another namespace.
  */
-static void at_delete(const void *first, const void *second)
+static void at_sock_delete(const void *first, const void *second)
 {
 	const struct sock *sk = first;
 	struct netsync_sock rec;
 
-	if (is_ours(sk)) {
+	if (is_traced_sock(sk)) {
 		write_sock(&rec, sk, sk->sk_net_refcnt ? netns_of(sk) : 0);
 		trace_inet_sock_delete(&rec);
 	}
 }
 
-static void at_clone(const void *first, const void *second)
+static void at_sock_clone(const void *first, const void *second)
 {
 	const struct sock *nsk = second;
 	struct netsync_clone rec;
 
-	if (is_ours(nsk)) {
+	if (is_traced_sock(nsk)) {
 		rec.osk = netsync_address(first);
 		rec.nsk = netsync_address(nsk);
 		WRITE_SOCK(&rec, nsk, netns_of(nsk));
@@ -121,13 +121,13 @@ static void at_tcp_connect(const void *first, const void *second)
 	const struct sock *sk = first;
 	struct netsync_flow rec;
 
-	if (is_ours(sk)) {
+	if (is_traced_sock(sk)) {
 		write_flow(&rec, sk, talks_ipv4(sk));
 		trace_inet_connect(&rec);
 	}
 }
 
-static int keep_sock(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int keep_probed_sock(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	*(struct sock **)ri->data =
 		(struct sock *)netsync_kernel_argument(regs, 0);
@@ -140,7 +140,7 @@ static void record_udp_connect(struct kretprobe_instance *ri,
 	const struct sock *sk = *(struct sock **)ri->data;
 	struct netsync_flow rec;
 
-	if ((int)regs_return_value(regs) || !is_ours(sk))
+	if ((int)regs_return_value(regs) || !is_traced_sock(sk))
 		return;
 	write_flow(&rec, sk, ipv4);
 	trace_inet_connect(&rec);
@@ -161,13 +161,13 @@ static int at_udpv6_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /* Record the last step of the handshake, on the side that accepts. */
-static void at_set_state(void *data, const struct sock *sk, int oldstate,
-			 int newstate)
+static void at_sock_set_state(void *data, const struct sock *sk, int oldstate,
+			      int newstate)
 {
 	struct netsync_flow rec;
 
 	if (oldstate == TCP_SYN_RECV && newstate == TCP_ESTABLISHED &&
-	    is_ours(sk)) {
+	    is_traced_sock(sk)) {
 		write_flow(&rec, sk, talks_ipv4(sk));
 		trace_inet_accept(&rec);
 	}
@@ -176,31 +176,31 @@ static void at_set_state(void *data, const struct sock *sk, int oldstate,
 /* ---- sources -------------------------------------------------------------- */
 
 static struct netsync_probe create[] = {
-	{ .name = "tcp_init_sock", .begin = at_create },
-	{ .name = "udp_init_sock", .begin = at_create },
+	{ .name = "tcp_init_sock", .begin = at_sock_create },
+	{ .name = "udp_init_sock", .begin = at_sock_create },
 	/* In kernels without it, udp_init_sock() is for IPv6, too. */
-	{ .name = "udpv6_init_sock", .begin = at_create, .optional = true },
+	{ .name = "udpv6_init_sock", .begin = at_sock_create, .optional = true },
 };
 
 static struct netsync_probe delete[] = {
-	{ .name = "inet_sock_destruct", .begin = at_delete },
+	{ .name = "inet_sock_destruct", .begin = at_sock_delete },
 };
 
 /* sk_clone_lock() calls this when the new socket is a copy of the listening one. */
 static struct netsync_probe clone[] = {
-	{ .name = "bpf_sk_storage_clone", .begin = at_clone },
+	{ .name = "bpf_sk_storage_clone", .begin = at_sock_clone },
 };
 
 static struct netsync_probe connect[] = {
 	{ .name = "tcp_connect", .begin = at_tcp_connect },
 	{ .name = "__ip4_datagram_connect",
-	  .keep = keep_sock, .end = at_udp_connect },
+	  .keep = keep_probed_sock, .end = at_udp_connect },
 	{ .name = "__ip6_datagram_connect",
-	  .keep = keep_sock, .end = at_udpv6_connect, .optional = true },
+	  .keep = keep_probed_sock, .end = at_udpv6_connect, .optional = true },
 };
 
 static struct netsync_probe accept[] = {
-	{ NETSYNC_TRACEPOINT(inet_sock_set_state, at_set_state) },
+	{ NETSYNC_TRACEPOINT(inet_sock_set_state, at_sock_set_state) },
 };
 
 NETSYNC_SOURCE(sock_create, create);

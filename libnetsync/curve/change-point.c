@@ -98,7 +98,7 @@ static double scatter(const struct bin_group *g, size_t n, size_t at,
 	at = at ? at : 1;
 	for (size_t i = at; i + 1 < n && i < at + DISPERSION_POINTS; i++)
 		v[m++] = second_difference(&g[i]) * g[i].messages / mean;
-	return median(v, m);
+	return statistics_median(v, m);
 }
 
 /*
@@ -152,7 +152,7 @@ static int make_series(struct series *s, const struct observations *p, int side,
 			g[j].y -= dir->mean / g[j].messages;
 			v[j] = g[j].y - (side == ABOVE ? y : -y);
 		}
-		middle = median(v, n);
+		middle = statistics_median(v, n);
 		for (size_t j = 0; j < n; j++) {
 			double y = g[j].y - middle;
 			double more = dispersion(g, n, j, dir->mean);
@@ -334,7 +334,7 @@ static bool phase_step_at(const struct series *s, size_t m, double *step,
 	for (size_t i = 0; i < num[1]; i++)
 		after[i] = s->point[m + i].y;
 	apart = s->point[m + num[1] / 2].t - s->point[m - 1 - num[0] / 2].t;
-	*step = median(after, num[1]) - median(before, num[0]);
+	*step = statistics_median(after, num[1]) - statistics_median(before, num[0]);
 	*limit = MAX_RATE_STEP * apart + 10 / sqrt(s->point[m].weight);
 	return true;
 }

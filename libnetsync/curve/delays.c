@@ -58,10 +58,10 @@ static double mean_delay(const struct observations *p,
 		buffer[i] = g[i].y;
 		messages += g[i].messages;
 	}
-	middle = median(buffer, num);
+	middle = statistics_median(buffer, num);
 	for (size_t i = 0; i < num; i++)
 		buffer[i] = fabs(buffer[i] - middle);
-	return fmax(median(buffer, num) * messages / (double)num /
+	return fmax(statistics_median(buffer, num) * messages / (double)num /
 			    EXPONENTIAL_MAD,
 		    1);
 }
@@ -180,7 +180,7 @@ static double dispersion(const struct window *window, size_t num,
 		before[0] = before[1];
 		before[1] = v;
 	}
-	return median(buffer, n);
+	return statistics_median(buffer, n);
 }
 
 /* In how many windows is the lowest lifted? */

@@ -191,7 +191,7 @@ static double link_margin(const struct observations *p, size_t link,
 	}
 	n = bin_group_margins(group[ABOVE], num[ABOVE], group[BELOW],
 			      num[BELOW], buffer);
-	return n ? median(buffer, n) - excess : 0;
+	return n ? statistics_median(buffer, n) - excess : 0;
 }
 
 /* Make the margins of all links what they are usually. 0 or -ENOMEM. */

@@ -72,7 +72,7 @@ static bool middle_of_window(const struct observations *p, size_t *at,
 					buffer[n[s]++] = observations_innermost(
 						p, &dir->bin[*a], s, &t);
 			if (n[s])
-				m[s] = median(buffer, n[s]);
+				m[s] = statistics_median(buffer, n[s]);
 		}
 		if (n[0] && n[1] && (n[0] < n[1] ? n[0] : n[1]) > busiest) {
 			busiest = n[0] < n[1] ? n[0] : n[1];
@@ -130,10 +130,10 @@ static int straighten(struct initial_fit *r, struct observations *p,
 		v[i] = (r->y[i + apart] - r->y[i]) /
 		       (r->t[i + apart] - r->t[i]);
 	if (n > apart)
-		slope = median(v, n - apart);
+		slope = statistics_median(v, n - apart);
 	for (size_t i = 0; i < n; i++)
 		v[i] = r->y[i] - slope * r->t[i];
-	offset = median(v, n);
+	offset = statistics_median(v, n);
 	free(v);
 	for (size_t i = 0; i < n; i++)
 		r->y[i] -= offset + slope * r->t[i];

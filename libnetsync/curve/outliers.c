@@ -77,7 +77,7 @@ static double predict(const struct bin_group *g, size_t n, double t,
 		for (size_t j = i + 1; j < n; j++)
 			if (g[j].t > g[i].t)
 				v[m++] = (g[j].y - g[i].y) / (g[j].t - g[i].t);
-	slope = median(v, m);
+	slope = statistics_median(v, m);
 	least = most = g[0].t;
 	for (size_t i = 0; i < n; i++) {
 		v[i] = g[i].y - slope * (g[i].t - t);
@@ -86,7 +86,7 @@ static double predict(const struct bin_group *g, size_t n, double t,
 	}
 	*leverage = fmax(1,
 			 2 * fmax(least - t, t - most) / fmax(most - least, 1));
-	return median(v, n);
+	return statistics_median(v, n);
 }
 
 /*
@@ -157,7 +157,7 @@ static double predict_at_end(const struct bin_group *g, size_t n, size_t i,
 		if (near[j + 1].t > near[j].t)
 			v[m++] = (near[j + 1].y - near[j].y) /
 				 (near[j + 1].t - near[j].t);
-	slope = median(v, m);
+	slope = statistics_median(v, m);
 	m = 0;
 	for (size_t j = 0; j < FEW; j++) {
 		if (&end[j] == &g[i])
@@ -167,7 +167,7 @@ static double predict_at_end(const struct bin_group *g, size_t n, size_t i,
 	}
 	*leverage = fmax(
 		1, 2 * farthest / fmax(near[NEIGHBOURS - 1].t - near[0].t, 1));
-	return median(v, m);
+	return statistics_median(v, m);
 }
 
 /*
@@ -225,7 +225,7 @@ double outliers_judge(const struct bin_group *g, size_t n, double resolution,
 		inward[i] = inward_of(g, n, i, -HUGE_VAL);
 		buffer[looked++] = fabs(inward[i]);
 	}
-	most = OUTLIER * fmax(median(buffer, looked), 1) + resolution;
+	most = OUTLIER * fmax(statistics_median(buffer, looked), 1) + resolution;
 	for (size_t i = 0; i < n; i++)
 		if (i % every)
 			inward[i] = is_inner(g, n, i)

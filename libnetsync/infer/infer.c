@@ -82,7 +82,7 @@ static double first_mean(const struct link_direction *d, double *v)
 		if (l->num > 1)
 			v[n++] = (l->messages - 1) * (l->delay[1] - l->delay[0]);
 	}
-	return n ? median(v, n) / M_LN2 : -1;
+	return n ? statistics_median(v, n) / M_LN2 : -1;
 }
 
 /*

@@ -77,7 +77,7 @@ static bool median_window(struct start *s, int way, size_t from, size_t to, doub
 	}
 	if (!n)
 		return false;
-	*w = (struct window){ t / (double)n, median(y, n) };
+	*w = (struct window){ t / (double)n, statistics_median(y, n) };
 	return true;
 }
 
@@ -140,14 +140,14 @@ static void set_line(struct start *s, const struct window *w, size_t num, double
 	for (size_t i = 1; i < num; i++)
 		if (w[i].t > w[i - 1].t)
 			v[n++] = (w[i].y - w[i - 1].y) / (w[i].t - w[i - 1].t);
-	slope = median(v, n);
+	slope = statistics_median(v, n);
 	for (size_t i = 0; i < num; i++) {
 		v[i] = w[i].y - slope * w[i].t;
 		least = fmin(least, v[i]);
 		most = fmax(most, v[i]);
 	}
 	chain->first.mean[STATE_PHASE] = v[0];
-	middle = median(v, num);
+	middle = statistics_median(v, num);
 	chain->first.mean[STATE_PHASE] -= middle;
 	chain->range = most - least;
 	c->skew = slope;

@@ -4,10 +4,10 @@
  * perf.data files) -> what is in them, read by workers beside this process, as many as there are jobs.
  *
  *	this process			worker
- *	struct turns -->			slices of traces
+ *	struct reader_turns -->			slices of traces
  *			<-- ASIDE_FOUND ...	what trace_reader.read() finds in one
  *			<-- ASIDE_READ		and so on, for each
- *	struct turns -->			ASIDE_FAILED is the last record
+ *	struct reader_turns -->			ASIDE_FAILED is the last record
  *
  * When a worker is started, as a copy of this process, all traces are open, and none of
  * those that it will read was begun: so it can read any. One worker reads a trace from
@@ -37,7 +37,7 @@
 
 enum aside_what {
 	ASIDE_WARNING,		/* text */
-	ASIDE_FOUND,		/* struct item, as many as there are */
+	ASIDE_FOUND,		/* struct found_item, as many as there are */
 	ASIDE_READ,		/* struct slice_read */
 	ASIDE_FAILED,		/* text; its number is the errno */
 };
@@ -48,12 +48,12 @@ struct turn {
 	bool is_known;		/* what is found was told before, by another worker */
 };
 
-struct turns {
+struct reader_turns {
 	uint32_t num;
 	struct turn turn[MAX_SENT];
 };
 
-struct item {
+struct found_item {
 	bool is_span;
 	union {
 		struct event_seen seen;
@@ -61,7 +61,7 @@ struct item {
 	};
 };
 
-#define MAX_ITEMS (WORKER_MAX_SIZE / sizeof(struct item))
+#define MAX_ITEMS (WORKER_MAX_SIZE / sizeof(struct found_item))
 
 /* What readers count in struct trace. */
 struct counts {
@@ -92,11 +92,11 @@ struct aside {
 /* ---- in the worker ------------------------------------------------------- */
 
 static struct {
-	struct item items[MAX_ITEMS];
+	struct found_item items[MAX_ITEMS];
 	size_t num;
 } found;
 
-static void put_items(void)
+static void send_found_items(void)
 {
 	if (found.num)
 		worker_put(ASIDE_FOUND, 0, found.items,
@@ -104,17 +104,17 @@ static void put_items(void)
 	found.num = 0;
 }
 
-static struct item *next_item(void)
+static struct found_item *add_found_item(void)
 {
 	if (found.num == MAX_ITEMS)
-		put_items();
+		send_found_items();
 	return &found.items[found.num++];
 }
 
-static int put_packet(struct trace *trace, const struct netsync_packet *pkt,
-		      const struct point *at)
+static int put_found_packet(struct trace *trace, const struct netsync_packet *pkt,
+			    const struct observation_point *at)
 {
-	struct item *item = next_item();
+	struct found_item *item = add_found_item();
 
 	(void)trace;
 	item->is_span = false;
@@ -124,9 +124,9 @@ static int put_packet(struct trace *trace, const struct netsync_packet *pkt,
 	return 0;
 }
 
-static int put_clock(struct trace *trace, const struct clock_event *clock)
+static int put_found_clock(struct trace *trace, const struct clock_event *clock)
 {
-	struct item *item = next_item();
+	struct found_item *item = add_found_item();
 
 	(void)trace;
 	item->is_span = false;
@@ -135,9 +135,9 @@ static int put_clock(struct trace *trace, const struct clock_event *clock)
 	return 0;
 }
 
-static int put_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
+static int put_found_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 {
-	struct item *item = next_item();
+	struct found_item *item = add_found_item();
 
 	(void)trace;
 	item->is_span = true;
@@ -148,11 +148,11 @@ static int put_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 static void put_warning(void *data, const char *sentence)
 {
 	(void)data;
-	put_items();
+	send_found_items();
 	worker_put_text(ASIDE_WARNING, 0, sentence);
 }
 
-static struct counts counts_of(const struct trace *trace)
+static struct counts get_trace_counts(const struct trace *trace)
 {
 	return (struct counts){
 		.lost_events = trace->info.lost_events,
@@ -164,7 +164,7 @@ static struct counts counts_of(const struct trace *trace)
 }
 
 static int drop_packet(struct trace *trace, const struct netsync_packet *pkt,
-		       const struct point *at)
+		       const struct observation_point *at)
 {
 	(void)trace;
 	(void)pkt;
@@ -188,9 +188,9 @@ static int drop_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 }
 
 /* Set who takes what is found. */
-static void set_sink(struct netsync_io *io, bool is_known)
+static void set_found_sink(struct netsync_io *io, bool is_known)
 {
-	static const struct io_sink puts = { put_packet, put_clock, put_span };
+	static const struct io_sink puts = { put_found_packet, put_found_clock, put_found_span };
 	static const struct io_sink drops = { drop_packet, drop_clock, drop_span };
 
 	io->sink = is_known ? &drops : &puts;
@@ -200,21 +200,21 @@ static void set_sink(struct netsync_io *io, bool is_known)
 static int read_turn(const struct turn *turn)
 {
 	struct trace *trace = turn->trace;
-	const struct counts before = counts_of(trace);
+	const struct counts before = get_trace_counts(trace);
 	struct slice_read read = { .trace = trace, .is_known = turn->is_known };
 	int ret = 0;
 
-	set_sink(trace->io, turn->is_known);
+	set_found_sink(trace->io, turn->is_known);
 	worker_begin_part((uintptr_t)trace);
 	/* Slices may have been asked for before the trace was known to have ended. */
 	if (!trace->aside.has_ended)
 		ret = trace->reader->read(trace, turn->until_ns);
-	put_items();
+	send_found_items();
 	if (ret < 0)
 		return ret;
 	trace->aside.has_ended = !ret;
 	read.more = ret;
-	read.counts = counts_of(trace);
+	read.counts = get_trace_counts(trace);
 	read.counts.lost_events -= before.lost_events;
 	read.counts.lost_packets -= before.lost_packets;
 	read.counts.out_of_range -= before.out_of_range;
@@ -228,7 +228,7 @@ static int read_turn(const struct turn *turn)
 static void read_turns(const void *data)
 {
 	struct netsync_io *io = *(struct netsync_io *const *)data;
-	struct turns turns;
+	struct reader_turns turns;
 	int ret = 0;
 
 	found.num = 0;
@@ -247,7 +247,7 @@ static void read_turns(const void *data)
  * Files that readers have opened, or will open, for @keep, which has room for one of each
  * trace and all kept ones.
  */
-static size_t find_files(const struct netsync_io *io, int *keep)
+static size_t collect_reader_files(const struct netsync_io *io, int *keep)
 {
 	size_t num = io_kept_files(io, keep);
 
@@ -260,7 +260,7 @@ static size_t find_files(const struct netsync_io *io, int *keep)
 	return num;
 }
 
-static int start(struct netsync_io *io, struct aside *aside)
+static int start_reader_process(struct netsync_io *io, struct aside *aside)
 {
 	int *keep = malloc((io->num_traces + io->num_kept + 1) * sizeof(*keep));
 	struct worker_task task = {
@@ -273,7 +273,7 @@ static int start(struct netsync_io *io, struct aside *aside)
 
 	if (!keep)
 		return -ENOMEM;
-	task.num_keep = find_files(io, keep);
+	task.num_keep = collect_reader_files(io, keep);
 	ret = worker_start(&aside->worker, &task, &io);
 	free(keep);
 	return ret;
@@ -287,7 +287,7 @@ static struct aside *add_worker(struct netsync_io *io)
 
 	if (!aside)
 		return NULL;
-	if (start(io, aside) < 0) {
+	if (start_reader_process(io, aside) < 0) {
 		free(aside);
 		return NULL;
 	}
@@ -332,12 +332,12 @@ void io_stop_asides(struct netsync_io *io)
 
 /* ---- what workers send --------------------------------------------------- */
 
-static void send_turns(struct aside *aside)
+static void send_reader_turns(struct aside *aside)
 {
 	const size_t known = aside->sent - aside->answered;
 	const size_t left = aside->num_turns - aside->sent;
 	const size_t num = left < MAX_SENT - known ? left : MAX_SENT - known;
-	struct turns turns = { .num = num };
+	struct reader_turns turns = { .num = num };
 
 	if (!num || known > MAX_SENT / 2)
 		return;
@@ -347,7 +347,7 @@ static void send_turns(struct aside *aside)
 }
 
 /* Forget turns that were answered. */
-static void drop_answered(struct aside *aside)
+static void drop_answered_turns(struct aside *aside)
 {
 	memmove(aside->turns, aside->turns + aside->answered,
 		(aside->num_turns - aside->answered) * sizeof(aside->turns[0]));
@@ -357,10 +357,10 @@ static void drop_answered(struct aside *aside)
 }
 
 /* Note what a worker is to read. */
-static void tell(struct aside *aside, const struct turn *turn)
+static void queue_reader_turn(struct aside *aside, const struct turn *turn)
 {
 	if (aside->answered > aside->num_turns / 2)
-		drop_answered(aside);
+		drop_answered_turns(aside);
 	/* There is no memory: its traces end here. */
 	if (array_grow(&aside->turns, &aside->turn_room, aside->num_turns,
 		       sizeof(*turn))) {
@@ -370,12 +370,12 @@ static void tell(struct aside *aside, const struct turn *turn)
 	aside->turns[aside->num_turns++] = *turn;
 }
 
-static int use_items(struct trace *trace, const struct item *items, size_t num)
+static int use_found_items(struct trace *trace, const struct found_item *items, size_t num)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < num && !ret; i++) {
-		const struct item *item = &items[i];
+		const struct found_item *item = &items[i];
 
 		if (item->is_span) {
 			ret = io_span(trace, item->span.lo, item->span.hi);
@@ -389,7 +389,7 @@ static int use_items(struct trace *trace, const struct item *items, size_t num)
 	return ret;
 }
 
-static void add_counts(struct trace *trace, const struct counts *counts)
+static void add_slice_counts(struct trace *trace, const struct counts *counts)
 {
 	trace->info.lost_events += counts->lost_events;
 	trace->info.lost_packets += counts->lost_packets;
@@ -406,19 +406,19 @@ static void end_trace(struct trace *trace)
 }
 
 /* Return: as worker_use. */
-static int use_read(struct trace *trace, const struct slice_read *read)
+static int use_slice_read(struct trace *trace, const struct slice_read *read)
 {
 	struct aside *aside = trace->aside.by;
 
 	const int64_t until_ns = aside->turns[aside->answered++].until_ns;
 
-	send_turns(aside);
+	send_reader_turns(aside);
 	/* A slice of a trace that had ended before, or was moved to this worker. */
 	if (read->trace != trace || read->is_known)
 		return 0;
 	trace->aside.was_begun = true;
 	trace->aside.read_ns = until_ns;
-	add_counts(trace, &read->counts);
+	add_slice_counts(trace, &read->counts);
 	trace->aside.pending--;
 	trace->aside.is_awaited = false;
 	if (!read->more)
@@ -426,7 +426,7 @@ static int use_read(struct trace *trace, const struct slice_read *read)
 	return 1;
 }
 
-static int use_record(void *data, const struct worker_head *head, const void *payload)
+static int use_reader_record(void *data, const struct worker_head *head, const void *payload)
 {
 	struct trace *trace = data;
 
@@ -435,9 +435,9 @@ static int use_record(void *data, const struct worker_head *head, const void *pa
 		io_warn(trace->io, "%s", (const char *)payload);
 		return 0;
 	case ASIDE_FOUND:
-		return use_items(trace, payload, head->size / sizeof(struct item));
+		return use_found_items(trace, payload, head->size / sizeof(struct found_item));
 	case ASIDE_READ:
-		return use_read(trace, payload);
+		return use_slice_read(trace, payload);
 	case ASIDE_FAILED:
 		return io_fail(trace->io, head->number ? -head->number : -EIO,
 			       "%s", (const char *)payload);
@@ -447,13 +447,13 @@ static int use_record(void *data, const struct worker_head *head, const void *pa
 }
 
 /* Have another worker read a trace from where a stuck one had come to. */
-static void move_trace(struct trace *trace, struct aside *to)
+static void move_trace_to_reader(struct trace *trace, struct aside *to)
 {
 	trace->aside.by->traces--;
 	trace->aside.by = to;
 	to->traces++;
 	if (trace->aside.was_begun)
-		tell(to, &(struct turn){ trace, trace->aside.read_ns, true });
+		queue_reader_turn(to, &(struct turn){ trace, trace->aside.read_ns, true });
 }
 
 /* A worker is stuck in a trace: have another one read its other traces. */
@@ -468,20 +468,20 @@ static void replace_stuck(struct netsync_io *io, struct aside *stuck)
 		struct aside_trace *aside = &io->traces[i]->aside;
 
 		if (aside->by == stuck && !aside->has_ended)
-			move_trace(io->traces[i], to);
+			move_trace_to_reader(io->traces[i], to);
 	}
 	for (size_t i = stuck->answered; i < stuck->num_turns; i++)
 		if (!stuck->turns[i].trace->aside.has_ended && !stuck->turns[i].is_known)
-			tell(to, &stuck->turns[i]);
+			queue_reader_turn(to, &stuck->turns[i]);
 	if (to->worker.fd >= 0)
-		send_turns(to);
+		send_reader_turns(to);
 }
 
 /*
  * The trace that a worker reads. What it found of the one that is awaited may be in its
  * memory still.
  */
-static struct trace *find_current(const struct aside *aside, struct trace *awaited)
+static struct trace *find_trace_being_read(const struct aside *aside, struct trace *awaited)
 {
 	const uint64_t part = worker_get_part(&aside->worker);
 	const struct netsync_io *io = awaited->io;
@@ -493,13 +493,13 @@ static struct trace *find_current(const struct aside *aside, struct trace *await
 	return awaited;
 }
 
-static int take_slice(struct trace *trace);
+static int take_reader_slice(struct trace *trace);
 
 /* A worker is stuck: its current trace ends, and the others go on. */
 static int give_up_stuck(struct trace *awaited)
 {
 	struct aside *aside = awaited->aside.by;
-	struct trace *stuck = find_current(aside, awaited);
+	struct trace *stuck = find_trace_being_read(aside, awaited);
 	int ret;
 
 	aside->status = worker_stop(&aside->worker);
@@ -507,11 +507,11 @@ static int give_up_stuck(struct trace *awaited)
 	replace_stuck(awaited->io, aside);
 	stuck->info.stuck++;
 	ret = io_broke_off(stuck, &stuck->aside.packets, "", WORKER_WAS_STUCK);
-	return ret || stuck == awaited ? ret : take_slice(awaited);
+	return ret || stuck == awaited ? ret : take_reader_slice(awaited);
 }
 
 /* A worker has ended before its trace: warn about the rest, which is lost. */
-static int gave_up(struct trace *trace)
+static int give_up_dead_reader(struct trace *trace)
 {
 	struct aside *aside = trace->aside.by;
 	bool was_killed;
@@ -531,10 +531,10 @@ static int gave_up(struct trace *trace)
 }
 
 /* As the general one, of the trace that the worker is reading. */
-static bool is_over(void *data, int64_t silent_ms)
+static bool is_reader_wait_over(void *data, int64_t silent_ms)
 {
 	struct trace *awaited = data;
-	struct trace *current = find_current(awaited->aside.by, awaited);
+	struct trace *current = find_trace_being_read(awaited->aside.by, awaited);
 	struct patience patience = io_trace_patience(current);
 	const struct worker_patience waits = io_worker_patience(&patience);
 	bool over;
@@ -546,24 +546,24 @@ static bool is_over(void *data, int64_t silent_ms)
 }
 
 /* Use the next slice that a worker was told to read. As trace_reader.read(). */
-static int take_slice(struct trace *trace)
+static int take_reader_slice(struct trace *trace)
 {
-	const struct worker_patience waits = { is_over, trace };
+	const struct worker_patience waits = { is_reader_wait_over, trace };
 	int ret;
 
 	trace->aside.is_awaited = true;
 	trace->aside.has_warned = false;
 	ret = worker_receive_while(&trace->aside.by->worker, &trace->aside.is_awaited,
-				   use_record, trace, &waits);
+				   use_reader_record, trace, &waits);
 	if (!ret)
-		return gave_up(trace);
+		return give_up_dead_reader(trace);
 	return ret < 0 ? ret : !trace->aside.has_ended;
 }
 
 /* ---- slices -------------------------------------------------------------- */
 
 /* Has it nothing to be read up to this time? */
-static bool is_idle(const struct trace *trace, int64_t until_ns)
+static bool is_trace_idle(const struct trace *trace, int64_t until_ns)
 {
 	return trace->reader->is_idle && trace->reader->is_idle(trace, until_ns);
 }
@@ -584,7 +584,7 @@ void io_begin_reading(struct netsync_io *io)
 {
 	for (size_t i = 0; i < io->num_asides; i++)
 		if (io->asides[i]->worker.fd >= 0)
-			send_turns(io->asides[i]);
+			send_reader_turns(io->asides[i]);
 }
 
 void io_read_ahead(struct trace *trace, int64_t until_ns)
@@ -595,7 +595,7 @@ void io_read_ahead(struct trace *trace, int64_t until_ns)
 		trace->reader->ahead(trace, until_ns);
 		return;
 	}
-	if (is_idle(trace, until_ns) || trace->aside.has_ended)
+	if (is_trace_idle(trace, until_ns) || trace->aside.has_ended)
 		return;
 	choose_worker(trace);
 	aside = trace->aside.by;
@@ -604,15 +604,15 @@ void io_read_ahead(struct trace *trace, int64_t until_ns)
 	/* Where its worker has ended, that is noticed in the slice's turn. */
 	trace->aside.pending++;
 	if (aside->worker.fd >= 0)
-		tell(aside, &(struct turn){ trace, until_ns, false });
+		queue_reader_turn(aside, &(struct turn){ trace, until_ns, false });
 }
 
 int io_read_slice(struct trace *trace, int64_t until_ns)
 {
 	if (trace->aside.has_ended)
 		return 0;
-	if (is_idle(trace, until_ns))
+	if (is_trace_idle(trace, until_ns))
 		return 1;
-	return trace->aside.pending ? take_slice(trace) :
+	return trace->aside.pending ? take_reader_slice(trace) :
 				      trace->reader->read(trace, until_ns);
 }

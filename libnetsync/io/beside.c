@@ -43,7 +43,8 @@ static int levels_in_domain(const char *path)
  * may put a file into a folder above, such as /tmp. Links are not followed, as they may
  * lead out of the recording, and pipes are not waited for.
  */
-static struct disk_file *open_file(const struct netsync_io *io, const char *path, uid_t owner)
+static struct disk_file *open_sidecar_file(const struct netsync_io *io, const char *path,
+					   uid_t owner)
 {
 	struct disk_file *file = disk_open(io_disk(io), path,
 					   O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -86,7 +87,7 @@ struct disk_file *io_open_beside(const struct trace *trace, enum beside which, c
 		return NULL;
 	for (int i = 0; i <= levels && length; i++) {
 		*path = io_format("%.*s/%s", (int)length, trace->real_path, name);
-		file = *path ? open_file(trace->io, *path, st.st_uid) : NULL;
+		file = *path ? open_sidecar_file(trace->io, *path, st.st_uid) : NULL;
 		if (file)
 			return file;
 		free(*path);

@@ -84,8 +84,8 @@ void io_free_trace(struct trace *trace)
 }
 
 /* Open a trace's file. False: it cannot be read, or is no regular file. */
-static bool open_contents(const struct trace *trace, struct unpacked *file,
-			  struct stat *st)
+static bool open_trace_contents(const struct trace *trace, struct unpacked *file,
+				struct stat *st)
 {
 	struct disk_file *from = io_open_file(trace->io, trace->path);
 
@@ -97,7 +97,7 @@ static bool open_contents(const struct trace *trace, struct unpacked *file,
 }
 
 /* Read a whole block, unless the file ends in it. */
-static ssize_t read_block(struct unpacked *file, char block[BLOCK], uint64_t at)
+static ssize_t read_whole_block(struct unpacked *file, char block[BLOCK], uint64_t at)
 {
 	size_t done = 0;
 
@@ -114,14 +114,14 @@ static ssize_t read_block(struct unpacked *file, char block[BLOCK], uint64_t at)
 	return (ssize_t)done;
 }
 
-static bool are_equal(struct unpacked *a, struct unpacked *b)
+static bool are_files_equal(struct unpacked *a, struct unpacked *b)
 {
 	char block_a[BLOCK], block_b[BLOCK];
 	ssize_t len_a, len_b;
 
 	for (uint64_t at = 0;; at += BLOCK) {
-		len_a = read_block(a, block_a, at);
-		len_b = read_block(b, block_b, at);
+		len_a = read_whole_block(a, block_a, at);
+		len_b = read_whole_block(b, block_b, at);
 		if (len_a != len_b || len_a < 0 || memcmp(block_a, block_b, (size_t)len_a))
 			return false;
 		if (len_a < BLOCK)
@@ -130,15 +130,15 @@ static bool are_equal(struct unpacked *a, struct unpacked *b)
 }
 
 /* Do two files hold the same bytes, each compressed or not? */
-static bool same_contents(const struct trace *trace_a, const struct trace *trace_b)
+static bool have_same_contents(const struct trace *trace_a, const struct trace *trace_b)
 {
 	struct unpacked a, b;
 	struct stat stat_a, stat_b;
-	const bool are_open = open_contents(trace_a, &a, &stat_a) &
-			      open_contents(trace_b, &b, &stat_b);
+	const bool are_open = open_trace_contents(trace_a, &a, &stat_a) &
+			      open_trace_contents(trace_b, &b, &stat_b);
 	const bool same = are_open &&
 			  (a.compression || b.compression ||
-			   stat_a.st_size == stat_b.st_size) && are_equal(&a, &b);
+			   stat_a.st_size == stat_b.st_size) && are_files_equal(&a, &b);
 
 	unpacked_close(&a);
 	unpacked_close(&b);
@@ -157,13 +157,13 @@ static bool same_trace(const struct trace *a, const struct trace *b)
 	if (!a->has_uuid && !b->has_uuid && !a->is_remote && !b->is_remote &&
 	    a->reader == b->reader)
 		return a->range.lo == b->range.lo && a->range.hi == b->range.hi &&
-		       same_contents(a, b);
+		       have_same_contents(a, b);
 	return a->range.lo <= a->range.hi && a->has_uuid && b->has_uuid &&
 	       !memcmp(a->uuid, b->uuid, UUID_SIZE) &&
 	       a->range_hash == b->range_hash;
 }
 
-static int check_new(struct netsync_io *io, const struct trace *trace, const char *name)
+static int check_trace_is_new(struct netsync_io *io, const struct trace *trace, const char *name)
 {
 	for (size_t i = 0; i < io->num_traces; i++) {
 		const struct trace *other = io->traces[i];
@@ -193,7 +193,7 @@ int io_make_printable(char **name)
 int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name)
 {
 	struct trace **last;
-	int ret = check_new(io, trace, name);
+	int ret = check_trace_is_new(io, trace, name);
 
 	if (ret < 0)
 		return ret;
@@ -210,8 +210,8 @@ int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name)
 }
 
 /* Open and keep a trace. 1; 0: it holds nothing; negative after io_fail(). */
-static int add_trace(struct netsync_io *io, const struct trace_reader *reader,
-		     const struct found *found, const char *name)
+static int add_found_trace(struct netsync_io *io, const struct trace_reader *reader,
+			   const struct found *found, const char *name)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
 	const char *path = found->path;
@@ -247,7 +247,7 @@ out:
 
 /* ---- searching --------------------------------------------------------- */
 
-struct search {
+struct trace_search {
 	unsigned int found;	/* traces that a reader claimed, */
 	unsigned int usable;	/* of which so many were kept */
 	unsigned int entries;	/* files and folders in the given folder */
@@ -276,7 +276,7 @@ static bool is_own_file(const char *path)
 }
 
 /* Read the first bytes of a file, decompressed. 0, or -errno. */
-static int read_head(const struct netsync_io *io, struct found *found)
+static int read_file_head(const struct netsync_io *io, struct found *found)
 {
 	struct disk_file *from = io_open_file(io, found->path);
 	struct unpacked file;
@@ -306,7 +306,7 @@ static int read_head(const struct netsync_io *io, struct found *found)
 const struct trace_reader *io_find_reader(const struct netsync_io *io, struct found *found,
 					  int *err)
 {
-	*err = S_ISREG(found->st->st_mode) ? read_head(io, found) : 0;
+	*err = S_ISREG(found->st->st_mode) ? read_file_head(io, found) : 0;
 	for (size_t i = 0; i < NUM_READERS && !*err; i++) {
 		if (!readers[i]->claims(found))
 			continue;
@@ -319,7 +319,7 @@ const struct trace_reader *io_find_reader(const struct netsync_io *io, struct fo
 }
 
 /* Skip a file, for the reason that io_fail() was given. 0, or -ENOMEM. */
-static int leave_out(struct netsync_io *io, struct search *search, const char *path, int err)
+static int skip_file(struct netsync_io *io, struct trace_search *search, const char *path, int err)
 {
 	search->lost += io_is_lost(err);
 	search->skipped++;
@@ -327,8 +327,8 @@ static int leave_out(struct netsync_io *io, struct search *search, const char *p
 }
 
 /* What no reader takes. @is_given: itself, and not in a folder. */
-static int refuse_file(struct netsync_io *io, const struct found *found, bool is_given,
-		       struct search *search)
+static int refuse_unknown_file(struct netsync_io *io, const struct found *found, bool is_given,
+			       struct trace_search *search)
 {
 	bool looks_like;
 	char *why;
@@ -342,7 +342,7 @@ static int refuse_file(struct netsync_io *io, const struct found *found, bool is
 	if (is_given)
 		ret = io_fail(io, -EPROTONOSUPPORT, "%s: %s", found->path, why);
 	else if (looks_like)
-		ret = leave_out(io, search, found->path, io_fail(io, -EPROTONOSUPPORT,
+		ret = skip_file(io, search, found->path, io_fail(io, -EPROTONOSUPPORT,
 						"%s: %s", found->path, why));
 	else if (!search->others++)
 		search->other = strdup(found->path);
@@ -351,11 +351,11 @@ static int refuse_file(struct netsync_io *io, const struct found *found, bool is
 }
 
 /* Add what a reader claimed. Of a folder, what cannot be read is skipped. */
-static int take_trace(struct netsync_io *io, const struct trace_reader *reader,
-		      const struct found *found, const char *name, bool is_given,
-		      struct search *search)
+static int take_claimed_trace(struct netsync_io *io, const struct trace_reader *reader,
+			      const struct found *found, const char *name, bool is_given,
+			      struct trace_search *search)
 {
-	const int ret = add_trace(io, reader, found, name);
+	const int ret = add_found_trace(io, reader, found, name);
 
 	search->found++;
 	if (ret >= 0) {
@@ -364,12 +364,12 @@ static int take_trace(struct netsync_io *io, const struct trace_reader *reader,
 	}
 	if (!io_is_lost(ret) && (is_given || ret == -ENOMEM || ret == -EEXIST))
 		return ret;
-	return leave_out(io, search, found->path, ret);
+	return skip_file(io, search, found->path, ret);
 }
 
 /* Look at a file or folder. 1: it is a trace; 0; or negative after io_fail(). */
-static int look_at(struct netsync_io *io, const char *path, const struct stat *st,
-		   const char *name, bool is_given, struct search *search)
+static int look_at_path(struct netsync_io *io, const char *path, const struct stat *st,
+			const char *name, bool is_given, struct trace_search *search)
 {
 	struct found found = { .path = path, .st = st };
 	const struct trace_reader *reader;
@@ -377,17 +377,17 @@ static int look_at(struct netsync_io *io, const char *path, const struct stat *s
 
 	reader = io_find_reader(io, &found, &ret);
 	if (reader) {
-		ret = take_trace(io, reader, &found, name, is_given, search);
+		ret = take_claimed_trace(io, reader, &found, name, is_given, search);
 		return ret < 0 ? ret : 1;
 	}
 	if (!ret)
-		return refuse_file(io, &found, is_given, search);
+		return refuse_unknown_file(io, &found, is_given, search);
 	io_fail_file(io, path, ret);
-	return is_given && !io_is_lost(ret) ? ret : leave_out(io, search, path, ret);
+	return is_given && !io_is_lost(ret) ? ret : skip_file(io, search, path, ret);
 }
 
-static int visit(struct netsync_io *io, FTS *fts, FTSENT *entry,
-		 const char *name, struct search *search)
+static int visit_search_entry(struct netsync_io *io, FTS *fts, FTSENT *entry,
+			      const char *name, struct trace_search *search)
 {
 	int ret;
 
@@ -410,14 +410,15 @@ static int visit(struct netsync_io *io, FTS *fts, FTSENT *entry,
 	}
 	if (entry->fts_level > 0)
 		search->entries++;
-	ret = look_at(io, entry->fts_path, entry->fts_statp, name, !entry->fts_level,
-		      search);
+	ret = look_at_path(io, entry->fts_path, entry->fts_statp, name, !entry->fts_level,
+			   search);
 	if (ret > 0)
 		fts_set(fts, entry, FTS_SKIP);
 	return ret < 0 ? ret : 0;
 }
 
-static void warn_of_rest(struct netsync_io *io, const char *path, struct search *search)
+static void warn_of_skipped_entries(struct netsync_io *io, const char *path,
+				    struct trace_search *search)
 {
 	if (search->links && search->link)
 		io_warn(io, "%s: symbolic links in it were not followed (%u, such as %s); give what they lead to if these are traces.",
@@ -430,7 +431,7 @@ static void warn_of_rest(struct netsync_io *io, const char *path, struct search 
 }
 
 static int search_path(struct netsync_io *io, const char *path,
-		       const char *name, struct search *search)
+		       const char *name, struct trace_search *search)
 {
 	char *paths[] = { (char *)path, NULL };
 	/* No links: whoever made a folder must not choose which other files are read. */
@@ -441,12 +442,12 @@ static int search_path(struct netsync_io *io, const char *path,
 	if (!fts)
 		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
 	while (!ret && (errno = 0, entry = fts_read(fts)))
-		ret = visit(io, fts, entry, name, search);
+		ret = visit_search_entry(io, fts, entry, name, search);
 	if (!ret && errno)
 		ret = io_fail(io, -errno, "%s: %s.", path, strerror(errno));
 	fts_close(fts);
 	if (!ret)
-		warn_of_rest(io, path, search);
+		warn_of_skipped_entries(io, path, search);
 	return ret;
 }
 
@@ -467,7 +468,7 @@ static bool is_pipe_name(const char *path)
 }
 
 /* Keep what comes from a pipe, or from an open file. */
-static int keep_given(struct netsync_io *io, const char *path, const struct stat *st)
+static int keep_given_input(struct netsync_io *io, const char *path, const struct stat *st)
 {
 	const bool is_input = !strcmp(path, STANDARD_INPUT);
 	const char *same = io_find_kept(io, st);
@@ -489,7 +490,7 @@ static int keep_given(struct netsync_io *io, const char *path, const struct stat
 }
 
 /* The path that is read, which *path is replaced by, and what it is. */
-static int check_path(struct netsync_io *io, const char **path, struct stat *st)
+static int check_given_path(struct netsync_io *io, const char **path, struct stat *st)
 {
 	if (!strcmp(*path, "-"))
 		*path = STANDARD_INPUT;
@@ -502,24 +503,25 @@ static int check_path(struct netsync_io *io, const char **path, struct stat *st)
 	if (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && !io_is_open_file(*path)))
 		return 0;
 	if (S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
-		return keep_given(io, *path, st);
+		return keep_given_input(io, *path, st);
 	return io_fail(io, -ESPIPE, "%s: this is no file, folder or pipe.", *path);
 }
 
 /* What came from a pipe, or is open already. */
-static int take_kept(struct netsync_io *io, const char *path, const char *name,
-		     struct search *search)
+static int take_kept_input(struct netsync_io *io, const char *path, const char *name,
+			   struct trace_search *search)
 {
 	struct stat st;
 	int ret;
 
 	if (io_stat_file(io, path, &st))
 		return io_fail_file(io, path, -errno);
-	ret = look_at(io, path, &st, name, true, search);
+	ret = look_at_path(io, path, &st, name, true, search);
 	return ret < 0 ? ret : 0;
 }
 
-static int check_found(struct netsync_io *io, const char *path, const struct search *search)
+static int check_search_result(struct netsync_io *io, const char *path,
+			       const struct trace_search *search)
 {
 	if (search->usable)
 		return (int)search->usable;
@@ -537,20 +539,20 @@ static int check_found(struct netsync_io *io, const char *path, const struct sea
 
 static int add_path(struct netsync_io *io, const char *path, const char *name)
 {
-	struct search search = { 0 };
+	struct trace_search search = { 0 };
 	struct stat st;
 	int ret = is_pipe_name(path) ? 0 : io_probe_path(io, path);
 
 	if (ret < 0)
 		return io_leave_out(io, path) < 0 ? -ENOMEM : ret;
-	ret = check_path(io, &path, &st);
+	ret = check_given_path(io, &path, &st);
 	if (!ret && (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && !io_is_open_file(path))))
 		ret = search_path(io, path, name, &search);
 	else if (!ret)
-		ret = take_kept(io, path, name, &search);
+		ret = take_kept_input(io, path, name, &search);
 	free(search.link);
 	free(search.other);
-	return ret < 0 ? ret : check_found(io, path, &search);
+	return ret < 0 ? ret : check_search_result(io, path, &search);
 }
 
 int io_check_new(struct netsync_io *io, const char *what)

@@ -113,7 +113,7 @@ static const struct foreign *find_foreign(const struct found *found)
 	return NULL;
 }
 
-static bool is_text(const struct found *found)
+static bool is_text_file(const struct found *found)
 {
 	for (size_t i = 0; i < found->head_len; i++)
 		if (found->head[i] < ' ' && !isspace(found->head[i]))
@@ -122,19 +122,19 @@ static bool is_text(const struct found *found)
 }
 
 /* What "netsync sync --format json" writes begins like this. */
-static bool is_result(const struct found *found)
+static bool is_result_file(const struct found *found)
 {
 	return found->head[0] == '{' &&
 	       memmem(found->head, found->head_len, "\"netsync-1\"", 11);
 }
 
-static const char *why_not(const struct found *found)
+static const char *explain_unknown_file(const struct found *found)
 {
 	if (!found->head_len)
 		return "it is empty: nothing was written to it, or it was not copied whole.";
-	if (is_result(found))
+	if (is_result_file(found))
 		return "this is a result of netsync sync, not a trace: give it by --model, or give the traces that it was made of.";
-	if (is_text(found))
+	if (is_text_file(found))
 		return "this text is no trace of a known format; give lines of messages, packets or clock readings by --messages, --packets or --clocks.";
 	return "this is no trace of a known format; known ones are captures (pcap, pcapng), trace.dat, perf.data, and folders with a CTF trace.";
 }
@@ -156,5 +156,5 @@ char *io_explain_foreign(const struct found *found, bool *looks_like)
 				 c->name, c->command);
 	if (f)
 		return strdup(f->why);
-	return strdup(why_not(found));
+	return strdup(explain_unknown_file(found));
 }

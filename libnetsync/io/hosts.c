@@ -38,7 +38,7 @@ bool io_same_host(const struct trace *a, const struct trace *b)
 	return !compare_clocks(a, b);
 }
 
-static int by_clock(const void *a, const void *b)
+static int compare_traces_by_clock(const void *a, const void *b)
 {
 	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
 	int order = compare_clocks(p, q);
@@ -46,9 +46,9 @@ static int by_clock(const void *a, const void *b)
 	return order ? order : strcmp(p->real_path, q->real_path);
 }
 
-static int by_base(const void *a, const void *b)
+static int compare_hosts_by_base(const void *a, const void *b)
 {
-	const struct host *p = a, *q = b;
+	const struct io_host *p = a, *q = b;
 	int order = strcmp(p->base->host_name, q->base->host_name);
 
 	if (!order)
@@ -56,14 +56,14 @@ static int by_base(const void *a, const void *b)
 	return order ? order : strcmp(p->base->real_path, q->base->real_path);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_hosts_by_name(const void *a, const void *b)
 {
-	const struct host *p = a, *q = b;
+	const struct io_host *p = a, *q = b;
 
 	return strcmp(p->name, q->name);
 }
 
-static int by_host(const void *a, const void *b)
+static int compare_traces_by_host(const void *a, const void *b)
 {
 	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
 
@@ -72,7 +72,7 @@ static int by_host(const void *a, const void *b)
 	return strcmp(p->real_path, q->real_path);
 }
 
-int io_bring_to_base(struct netsync_io *io, struct host *host,
+int io_bring_to_base(struct netsync_io *io, struct io_host *host,
 		     struct trace *trace)
 {
 	struct range range = trace->range;
@@ -93,8 +93,8 @@ int io_bring_to_base(struct netsync_io *io, struct host *host,
 }
 
 /* Name a host "NAME", "NAME/CLOCK", and from the second of that name on "...#2". */
-static bool set_name(struct host *host, const char *name, const char *clock,
-		     unsigned int repeated)
+static bool format_host_name(struct io_host *host, const char *name, const char *clock,
+			     unsigned int repeated)
 {
 	const char *slash = clock ? "/" : "";
 	char number[16] = "";
@@ -121,17 +121,17 @@ static bool has_other_clocks(const struct netsync_io *io, const struct trace *tr
 }
 
 /* Make a host of each clock in traces, which are sorted by clock. */
-static int make_hosts_of_traces(struct netsync_io *io, struct host *hosts,
+static int make_hosts_of_traces(struct netsync_io *io, struct io_host *hosts,
 				size_t *num)
 {
 	unsigned int repeated = 1;
 
 	for (size_t i = 0; i < io->num_traces; i++)
 		if (!i || !io_same_host(io->traces[i - 1], io->traces[i]))
-			hosts[(*num)++] = (struct host){
+			hosts[(*num)++] = (struct io_host){
 				.base = io->traces[i], .range.hi = -1,
 				.number = -1 };
-	qsort(hosts, *num, sizeof(*hosts), by_base);
+	qsort(hosts, *num, sizeof(*hosts), compare_hosts_by_base);
 	for (size_t i = 0; i < *num; i++) {
 		const struct trace *base = hosts[i].base;
 
@@ -140,23 +140,23 @@ static int make_hosts_of_traces(struct netsync_io *io, struct host *hosts,
 			repeated++;
 		else
 			repeated = 1;
-		if (!set_name(&hosts[i], base->host_name,
-			      has_other_clocks(io, base) ? base->clock_name : NULL,
-			      repeated))
+		if (!format_host_name(&hosts[i], base->host_name,
+				      has_other_clocks(io, base) ? base->clock_name : NULL,
+				      repeated))
 			return io_no_memory(io);
 	}
 	return 0;
 }
 
 static struct name *name_in_texts(const struct netsync_io *io,
-				  const struct host *host)
+				  const struct io_host *host)
 {
-	return names_find(&io->hosts, &(struct word){ host->name,
+	return names_find(&io->hosts, &(struct text_word){ host->name,
 						       host->name_len });
 }
 
 /* Make hosts of the names in texts that no trace has. */
-static int make_hosts_of_texts(struct netsync_io *io, struct host *hosts,
+static int make_hosts_of_texts(struct netsync_io *io, struct io_host *hosts,
 			       size_t *num)
 {
 	for (size_t i = 0; i < *num; i++) {
@@ -170,14 +170,14 @@ static int make_hosts_of_texts(struct netsync_io *io, struct host *hosts,
 
 		if (name->number >= 0)
 			continue;
-		hosts[*num] = (struct host){ .range.hi = -1, .number = -1 };
-		if (!set_name(&hosts[(*num)++], name->text, NULL, 1))
+		hosts[*num] = (struct io_host){ .range.hi = -1, .number = -1 };
+		if (!format_host_name(&hosts[(*num)++], name->text, NULL, 1))
 			return io_no_memory(io);
 	}
 	return 0;
 }
 
-static int number_host(struct netsync_io *io, struct host *host)
+static int number_host(struct netsync_io *io, struct io_host *host)
 {
 	int number = netsync_add_host(io->ns, host->name);
 	struct name *name = name_in_texts(io, host);
@@ -192,7 +192,7 @@ static int number_host(struct netsync_io *io, struct host *host)
 	       io_add_machine_clock(io, host) : 0;
 }
 
-static int assign_traces(struct netsync_io *io, struct host *host)
+static int assign_traces(struct netsync_io *io, struct io_host *host)
 {
 	int ret = 0;
 
@@ -232,7 +232,7 @@ static void warn_of_exchanged_names(struct netsync_io *io)
 	}
 }
 
-int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num)
+int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num)
 {
 	int ret;
 
@@ -243,15 +243,15 @@ int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num)
 	warn_of_exchanged_names(io);
 	if (io->num_traces)
 		qsort(io->traces, io->num_traces, sizeof(*io->traces),
-		      by_clock);
+		      compare_traces_by_clock);
 	ret = make_hosts_of_traces(io, *hosts, num);
 	if (!ret)
 		ret = make_hosts_of_texts(io, *hosts, num);
 	if (ret < 0)
 		return ret;
-	qsort(*hosts, *num, sizeof(**hosts), by_name);
+	qsort(*hosts, *num, sizeof(**hosts), compare_hosts_by_name);
 	for (size_t i = 0; i < *num && !ret; i++) {
-		struct host *host = &(*hosts)[i];
+		struct io_host *host = &(*hosts)[i];
 
 		host->index = i;
 		ret = assign_traces(io, host);
@@ -261,13 +261,13 @@ int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num)
 	}
 	if (!ret && io->num_traces)
 		qsort(io->traces, io->num_traces, sizeof(*io->traces),
-		      by_host);
+		      compare_traces_by_host);
 	return ret;
 }
 
 /* ---- network namespaces ------------------------------------------------ */
 
-static bool has_parts(const struct netsync_io *io, const struct host *host)
+static bool has_host_parts(const struct netsync_io *io, const struct io_host *host)
 {
 	for (size_t i = 0; i < io->num_traces; i++)
 		if (io->traces[i]->host == host && io->traces[i]->num_parts)
@@ -275,12 +275,12 @@ static bool has_parts(const struct netsync_io *io, const struct host *host)
 	return false;
 }
 
-int io_number_rest(struct netsync_io *io, struct host *hosts, size_t num)
+int io_number_rest(struct netsync_io *io, struct io_host *hosts, size_t num)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < num && !ret; i++)
-		if (hosts[i].number < 0 && !has_parts(io, &hosts[i]))
+		if (hosts[i].number < 0 && !has_host_parts(io, &hosts[i]))
 			ret = number_host(io, &hosts[i]);
 	return ret;
 }
@@ -289,7 +289,7 @@ int io_number_rest(struct netsync_io *io, struct host *hosts, size_t num)
 static int number_netns(struct netsync_io *io, const struct trace *trace,
 			uint32_t netns)
 {
-	const struct host *host = trace->host;
+	const struct io_host *host = trace->host;
 	char called[NETNS_NAME_SIZE];
 	struct name *name = NULL;
 	char *text;
@@ -307,7 +307,7 @@ static int number_netns(struct netsync_io *io, const struct trace *trace,
 			       trace->path, IO_MAX_HOSTS);
 	}
 	if (text)
-		name = names_add(&io->hosts, &(struct word){
+		name = names_add(&io->hosts, &(struct text_word){
 			text, strlen(text) - WORD_SLACK });
 	free(text);
 	if (!name)
@@ -320,10 +320,10 @@ static int number_netns(struct netsync_io *io, const struct trace *trace,
 	return name->number;
 }
 
-struct part *io_find_part(struct trace *trace, uint32_t netns)
+struct io_part *io_find_part(struct trace *trace, uint32_t netns)
 {
 	size_t from = 0, to = trace->num_parts;
-	struct part *part;
+	struct io_part *part;
 	int number;
 
 	while (from < to) {
@@ -346,11 +346,11 @@ struct part *io_find_part(struct trace *trace, uint32_t netns)
 	}
 	part = &trace->parts[from];
 	memmove(part + 1, part, (trace->num_parts++ - from) * sizeof(*part));
-	*part = (struct part){ .netns = netns, .host = (uint32_t)number };
+	*part = (struct io_part){ .netns = netns, .host = (uint32_t)number };
 	return part;
 }
 
-void io_free_hosts(struct host *hosts, size_t num)
+void io_free_hosts(struct io_host *hosts, size_t num)
 {
 	for (size_t i = 0; i < num; i++)
 		free(hosts[i].name);

@@ -125,8 +125,8 @@ struct slices {
 };
 
 /* The end of a slice: in time of a trace as printed, or of the host (@trace is NULL). */
-static int64_t slice_end(const struct host *host, const struct trace *trace,
-			 unsigned int slice, const struct slices *slices)
+static int64_t compute_slice_end(const struct io_host *host, const struct trace *trace,
+				 unsigned int slice, const struct slices *slices)
 {
 	__int128 end;
 
@@ -143,7 +143,7 @@ static int64_t slice_end(const struct host *host, const struct trace *trace,
 }
 
 /* Tell netsync.h that all packets of hosts up to the end of a slice were pushed. */
-static int advance_hosts(struct netsync_io *io, const struct host *hosts,
+static int advance_hosts(struct netsync_io *io, const struct io_host *hosts,
 			 size_t num, unsigned int slice,
 			 const struct slices *slices)
 {
@@ -152,13 +152,13 @@ static int advance_hosts(struct netsync_io *io, const struct host *hosts,
 	for (size_t i = 0; i < num && !ret; i++)
 		if (hosts[i].number >= 0)
 			ret = netsync_advance(io->ns, (uint32_t)hosts[i].number,
-				slice_end(&hosts[i], NULL, slice, slices));
+				compute_slice_end(&hosts[i], NULL, slice, slices));
 	for (size_t i = 0; i < io->num_traces; i++)
 		for (size_t j = 0; j < io->traces[i]->num_parts && !ret; j++)
 			ret = netsync_advance(io->ns,
 				io->traces[i]->parts[j].host,
-				slice_end(io->traces[i]->host, NULL, slice,
-					  slices));
+				compute_slice_end(io->traces[i]->host, NULL, slice,
+						  slices));
 	return ret < 0 ? io_fail(io, ret, "%s.", netsync_error(io->ns)) : 0;
 }
 
@@ -169,7 +169,7 @@ static int advance_hosts(struct netsync_io *io, const struct host *hosts,
  * ahead; what they find is pushed in the order of turns, so that results do not depend on
  * the number of jobs.
  */
-struct turns {
+struct slice_turns {
 	struct netsync_io *io;
 	const struct slices *slices;
 	unsigned int jobs;
@@ -182,7 +182,7 @@ struct turns {
 };
 
 /* The number of processors that this process may use. */
-static unsigned int num_processors(void)
+static unsigned int count_usable_processors(void)
 {
 	cpu_set_t set;
 
@@ -193,7 +193,7 @@ static unsigned int num_processors(void)
 
 unsigned int io_jobs(const struct netsync_io *io)
 {
-	return io->jobs ? io->jobs : num_processors();
+	return io->jobs ? io->jobs : count_usable_processors();
 }
 
 void io_divide(struct netsync_io *io, size_t ours)
@@ -208,17 +208,17 @@ void io_divide(struct netsync_io *io, size_t ours)
 	}
 }
 
-static int64_t turn_end(const struct turns *turns, uint64_t turn)
+static int64_t compute_turn_end(const struct slice_turns *turns, uint64_t turn)
 {
 	const struct netsync_io *io = turns->io;
 	const struct trace *trace = io->traces[turn % io->num_traces];
 
-	return slice_end(trace->host, trace, turn / io->num_traces + 1,
-			 turns->slices);
+	return compute_slice_end(trace->host, trace, turn / io->num_traces + 1,
+				 turns->slices);
 }
 
 /* Count a turn that its trace's own worker begins. False: not yet, all jobs read. */
-static bool count_begun(struct turns *turns, size_t i, bool is_next)
+static bool count_begun_turn(struct slice_turns *turns, size_t i, bool is_next)
 {
 	if (!turns->io->traces[i]->reader->ahead)
 		return true;
@@ -228,7 +228,7 @@ static bool count_begun(struct turns *turns, size_t i, bool is_next)
 	return true;
 }
 
-static void count_taken(struct turns *turns, size_t i)
+static void count_taken_turn(struct slice_turns *turns, size_t i)
 {
 	if (!turns->pending[i])
 		return;
@@ -237,7 +237,7 @@ static void count_taken(struct turns *turns, size_t i)
 }
 
 /* Begin turns, half of those that may be at a time: to tell workers takes time, too. */
-static void read_ahead(struct turns *turns, uint64_t turn)
+static void begin_turns_ahead(struct slice_turns *turns, uint64_t turn)
 {
 	const size_t num = turns->io->num_traces;
 
@@ -249,26 +249,26 @@ static void read_ahead(struct turns *turns, uint64_t turn)
 
 		if (!turns->more[i])
 			continue;
-		if (!count_begun(turns, i, turns->begun == turn))
+		if (!count_begun_turn(turns, i, turns->begun == turn))
 			break;
-		io_read_ahead(turns->io->traces[i], turn_end(turns, turns->begun));
+		io_read_ahead(turns->io->traces[i], compute_turn_end(turns, turns->begun));
 	}
 	io_begin_reading(turns->io);
 }
 
-static int take_turn(struct turns *turns, uint64_t turn)
+static int take_slice_turn(struct slice_turns *turns, uint64_t turn)
 {
 	const size_t i = turn % turns->io->num_traces;
 	int ret;
 
-	read_ahead(turns, turn);
+	begin_turns_ahead(turns, turn);
 	if (!turns->more[i])
 		return 0;
-	ret = io_read_slice(turns->io->traces[i], turn_end(turns, turn));
+	ret = io_read_slice(turns->io->traces[i], compute_turn_end(turns, turn));
 	if (ret < 0)
 		return ret;
 	turns->more[i] = ret;
-	count_taken(turns, i);
+	count_taken_turn(turns, i);
 	return 0;
 }
 
@@ -280,7 +280,7 @@ static unsigned int slices_in_step(uint64_t length_ns)
 	return more < MAX_STEP_SLICES ? (unsigned int)more + 1 : MAX_STEP_SLICES;
 }
 
-static int read_slices(struct netsync_io *io, struct host *hosts,
+static int read_slices(struct netsync_io *io, struct io_host *hosts,
 		       size_t num_hosts, uint64_t done)
 {
 	const uint64_t length_ns = io_set_starts(hosts, num_hosts);
@@ -289,7 +289,7 @@ static int read_slices(struct netsync_io *io, struct host *hosts,
 	const size_t num = io->num_traces;
 	unsigned int everywhere;
 	size_t ours = 0;
-	struct turns turns = {
+	struct slice_turns turns = {
 		.io = io,
 		.slices = &slices,
 		.jobs = io_jobs(io),
@@ -311,7 +311,7 @@ static int read_slices(struct netsync_io *io, struct host *hosts,
 	for (uint64_t turn = 0; turn < num * slices.num && !ret; turn++) {
 		const unsigned int slice = turn / num + 1;
 
-		ret = take_turn(&turns, turn);
+		ret = take_slice_turn(&turns, turn);
 		if (!ret && slice % step == 0)
 			ret = io_progress(io, ++done);
 		if (ret || turn % num != num - 1)
@@ -412,7 +412,7 @@ int io_progress(struct netsync_io *io, uint64_t done)
 	return io_fail(io, -ECANCELED, "Reading was stopped.");
 }
 
-static int by_host_and_path(const void *a, const void *b)
+static int compare_infos_by_host_and_path(const void *a, const void *b)
 {
 	const struct netsync_io_trace *p = a, *q = b;
 
@@ -421,7 +421,7 @@ static int by_host_and_path(const void *a, const void *b)
 	return strcmp(p->path, q->path);
 }
 
-static struct netsync_io_trace info_of(const struct trace *trace)
+static struct netsync_io_trace get_trace_info(const struct trace *trace)
 {
 	struct netsync_io_trace info = trace->info;
 
@@ -449,7 +449,7 @@ int io_make_infos(struct netsync_io *io)
 		return io_no_memory(io);
 	for (size_t i = 0; i < io->num_traces; i++) {
 		const struct trace *trace = io->traces[i];
-		struct netsync_io_trace info = info_of(trace);
+		struct netsync_io_trace info = get_trace_info(trace);
 
 		if (!trace->host)
 			continue;
@@ -463,13 +463,13 @@ int io_make_infos(struct netsync_io *io)
 			io->infos[io->num_infos++] = info;
 		}
 	}
-	qsort(io->infos, io->num_infos, sizeof(*io->infos), by_host_and_path);
+	qsort(io->infos, io->num_infos, sizeof(*io->infos), compare_infos_by_host_and_path);
 	return 0;
 }
 
-static int read_all(struct netsync_io *io)
+static int read_all_traces(struct netsync_io *io)
 {
-	struct host *hosts = NULL;
+	struct io_host *hosts = NULL;
 	size_t num_hosts = 0;
 	uint64_t done = 0;
 	int ret;
@@ -525,7 +525,7 @@ int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 	io->was_read = true;
 	io->progress = progress;
 	io->progress_data = data;
-	return read_all(io);
+	return read_all_traces(io);
 }
 
 /* ---- the rest of the interface ----------------------------------------- */
@@ -597,9 +597,9 @@ void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs)
 }
 
 /* Information about a trace before it is read. */
-static struct netsync_io_trace found_info(const struct trace *trace)
+static struct netsync_io_trace get_found_trace_info(const struct trace *trace)
 {
-	struct netsync_io_trace info = info_of(trace);
+	struct netsync_io_trace info = get_trace_info(trace);
 
 	info.first_ns = trace->range.lo;
 	info.last_ns = trace->range.hi;
@@ -607,14 +607,14 @@ static struct netsync_io_trace found_info(const struct trace *trace)
 	return info;
 }
 
-static bool is_read(const struct netsync_io *io)
+static bool was_io_read(const struct netsync_io *io)
 {
 	return io->was_read || io->live;
 }
 
 uint32_t netsync_io_num_traces(const struct netsync_io *io)
 {
-	return (uint32_t)(is_read(io) ? io->num_infos : io->num_traces);
+	return (uint32_t)(was_io_read(io) ? io->num_infos : io->num_traces);
 }
 
 int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
@@ -626,9 +626,9 @@ int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 
 	if (index >= netsync_io_num_traces(io) || size < sizeof(size))
 		return -EINVAL;
-	if (!is_read(io) && (ret = io_group(io)))
+	if (!was_io_read(io) && (ret = io_group(io)))
 		return ret;
-	full = is_read(io) ? io->infos[index] : found_info(io->traces[index]);
+	full = was_io_read(io) ? io->infos[index] : get_found_trace_info(io->traces[index]);
 	if (size > sizeof(full)) {
 		memset((char *)info + sizeof(full), 0, size - sizeof(full));
 		size = sizeof(full);

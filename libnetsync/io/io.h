@@ -2,7 +2,7 @@
 /*
  * The interface of trace readers, and what the files that run the readers share.
  *
- *	paths -> find.c: struct trace -> hosts.c: struct host
+ *	paths -> find.c: struct trace -> hosts.c: struct io_host
  *	      -> io.c: a slice of each trace in turn, by trace_reader.read()
  *	      -> push.c: packets, clocks and spans -> netsync.h, or a struct io_sink
  *
@@ -35,8 +35,8 @@
 
 struct trace_reader;
 struct event_reading;
-struct text;
-struct live;
+struct text_input;
+struct live_input;
 struct aside;
 struct owns;
 struct served;
@@ -54,10 +54,10 @@ struct netsync_io {
 	size_t num_traces;
 	struct netsync_io_trace *infos;	/* after reading: of traces, or of their parts */
 	size_t num_infos;
-	struct text **texts;
+	struct text_input **texts;
 	size_t num_texts;
 	/* Names of hosts in texts and of network namespaces -> numbers of hosts. */
-	struct names hosts;
+	struct name_table hosts;
 	bool split_netns;	/* network namespaces are hosts */
 	unsigned int jobs;	/* traces read at a time; 0: one for each processor */
 	int64_t timeout_ms;	/* the longest wait without progress; 0: the default */
@@ -71,8 +71,8 @@ struct netsync_io {
 	struct range *windows;
 	size_t num_windows;
 	bool was_read;
-	struct owns *owns;	/* which machine has which address: direction.h */
-	struct live *live;	/* live sessions; NULL: all traces are recorded */
+	struct owns *owns;	 /* which machine has which address: direction.h */
+	struct live_input *live; /* live sessions; NULL: all traces are recorded */
 	/*
 	 * Called with each packet instead of netsync_push_packet(); NULL: packets are
 	 * pushed. Packets of traces come with host 0. 0, or negative after io_fail().
@@ -123,7 +123,7 @@ static inline void range_extend(struct range *range, int64_t lo, int64_t hi)
 }
 
 /* The packets of a trace in one network namespace that is a host of its own. */
-struct part {
+struct io_part {
 	uint32_t netns;		/* inode number of the namespace, as in /proc/PID/ns/net */
 	uint32_t host;		/* number of the host */
 	uint64_t packets;	/* pushed */
@@ -148,7 +148,7 @@ struct clock_event {
  * An observation point: where on a host a packet was seen. A packet passes each point
  * once. The numbers are the reader's own, and compared within one trace only.
  */
-struct point {
+struct observation_point {
 	uint32_t place;		/* in the network stack: which tracepoint or interface */
 	uint32_t buffer;	/* tracer's buffer, where several record the same packet */
 	uint64_t device;	/* network device; 0: the place belongs to none */
@@ -160,7 +160,7 @@ struct event_seen {
 	union {
 		struct {
 			struct netsync_packet pkt;	/* without host and point */
-			struct point at;
+			struct observation_point at;
 		};
 		struct clock_event clock;
 	};
@@ -172,7 +172,7 @@ struct event_seen {
  */
 struct io_sink {
 	int (*packet)(struct trace *trace, const struct netsync_packet *pkt,
-		      const struct point *at);
+		      const struct observation_point *at);
 	int (*clock)(struct trace *trace, const struct clock_event *clock);
 	int (*span)(struct trace *trace, int64_t first_ns, int64_t last_ns);
 };
@@ -241,11 +241,11 @@ struct trace {
 	bool has_unusable;	/* has some that cannot be used, as a warning said */
 
 	/* Filled while the trace is read. */
-	struct host *host;
+	struct io_host *host;
 	struct netsync_io_trace info;
 	uint32_t num_points;
 	uint32_t max_points;	/* all further points are counted as one; 0: no limit */
-	struct part *parts;	/* in the order of netns */
+	struct io_part *parts;	/* in the order of netns */
 	size_t num_parts;
 	size_t part_room;	/* parts allocated */
 	/* All clock events, kept for parts of which no packet was seen yet. */
@@ -361,7 +361,7 @@ extern const struct trace_reader perf_reader;
 extern const struct trace_reader pcap_reader;
 
 /* One clock. The traces of a host lie beside each other in netsync_io.traces. */
-struct host {
+struct io_host {
 	char *name;		/* with WORD_SLACK readable bytes behind it */
 	size_t name_len;
 	struct trace *base;	/* first trace, whose epoch all have; NULL: in texts only */
@@ -377,26 +377,26 @@ struct host {
  * Make hosts of traces and of the names in texts, and add them to netsync.h in the order
  * of names. The caller frees the array in every case.
  */
-int io_make_hosts(struct netsync_io *io, struct host **hosts, size_t *num);
-void io_free_hosts(struct host *hosts, size_t num);
+int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num);
+void io_free_hosts(struct io_host *hosts, size_t num);
 bool io_same_host(const struct trace *a, const struct trace *b);
 /* Compute the shift of a trace: its times + shift are times of the host's base. */
-int io_bring_to_base(struct netsync_io *io, struct host *host,
+int io_bring_to_base(struct netsync_io *io, struct io_host *host,
 		     struct trace *trace);
 /* After reading: add hosts that were to be split, but hold no packet. */
-int io_number_rest(struct netsync_io *io, struct host *hosts, size_t num);
+int io_number_rest(struct netsync_io *io, struct io_host *hosts, size_t num);
 
 /*
  * relate.c: a host is one of several clocks of a machine; its reading is kept; all were
  * read. 0, -ENOMEM (of a reading), or negative after io_fail().
  */
-int io_add_machine_clock(struct netsync_io *io, const struct host *host);
+int io_add_machine_clock(struct netsync_io *io, const struct io_host *host);
 int io_keep_reading(struct netsync_io *io, const struct netsync_clock_point *point);
 int io_relate_clocks(struct netsync_io *io);
 void io_free_machine_clocks(struct netsync_io *io);
 
 /* Find or add a trace's part of a network namespace. NULL: io_fail() was called. */
-struct part *io_find_part(struct trace *trace, uint32_t netns);
+struct io_part *io_find_part(struct trace *trace, uint32_t netns);
 /* printf() format of a namespace's name as a host: the machine's name, and the inode. */
 #define NETNS_PREFIX "netns-"
 #define NETNS_HOST "%.*s/" NETNS_PREFIX "%u"
@@ -420,11 +420,11 @@ bool io_netns_name(const struct trace *trace, uint32_t netns,
 int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done);
 int io_read_texts(struct netsync_io *io, uint64_t *done);
 /* Push clock events in the files "netsync-clocks" beside traces. */
-int io_read_clocks_beside(struct netsync_io *io, const struct host *hosts,
+int io_read_clocks_beside(struct netsync_io *io, const struct io_host *hosts,
 			  size_t num);
 /* Call netsync_io.observe with all packets in texts. */
 int io_observe_texts(struct netsync_io *io);
-void io_free_text(struct text *text);
+void io_free_text(struct text_input *text);
 
 /* Close a trace's files; the results of reading stay in struct trace. */
 void io_close_trace(struct trace *trace);
@@ -457,9 +457,9 @@ int io_end_part(struct netsync_io *io);
  * window.c: guess each host's time at the start of the longest trace. Returns the length
  * of that (ns).
  */
-uint64_t io_set_starts(struct host *hosts, size_t num);
+uint64_t io_set_starts(struct io_host *hosts, size_t num);
 /* Set the windows of hosts and their traces. 0, or negative: io_fail() was called. */
-int io_set_windows(struct netsync_io *io, struct host *hosts, size_t num);
+int io_set_windows(struct netsync_io *io, struct io_host *hosts, size_t num);
 /* Does a time of a host, by its number, lie in its window? */
 bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns);
 
@@ -568,7 +568,7 @@ void io_warn(struct netsync_io *io, const char *format, ...)
  */
 /* A packet, seen at pkt->time_ns. */
 int io_packet(struct trace *trace, struct netsync_packet *pkt,
-	      const struct point *at);
+	      const struct observation_point *at);
 /* Readings of clocks at one instant. */
 int io_clock(struct trace *trace, const struct clock_event *clock);
 /* The same of a file beside the trace, which is used whatever is wanted of the trace. */

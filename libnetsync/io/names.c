@@ -12,7 +12,7 @@
 #include "util/array.h"
 #include "util/hash.h"
 
-static uint64_t hash_of(const struct word *word)
+static uint64_t hash_of(const struct text_word *word)
 {
 	uint64_t hash = word->len, part;
 
@@ -33,15 +33,15 @@ static uint64_t hash_of(const struct word *word)
  * The hash is the caller's to compare. Different words of one length up to eight bytes
  * have different hashes: each step of hash_of() can be inverted.
  */
-static bool is_same(const struct name *name, const struct word *word)
+static bool is_name_of_word(const struct name *name, const struct text_word *word)
 {
 	return name->len == word->len &&
 	       (word->len <= sizeof(uint64_t) ||
 		!memcmp(name->text, word->text, word->len));
 }
 
-static struct name *find(const struct names *names, const struct word *word,
-			 uint64_t hash)
+static struct name *find_name_by_hash(const struct name_table *names, const struct text_word *word,
+				      uint64_t hash)
 {
 	size_t i = hash & (names->slots - 1);
 	struct name *name;
@@ -49,17 +49,17 @@ static struct name *find(const struct names *names, const struct word *word,
 	if (!names->slots)
 		return NULL;
 	for (; (name = names->slot[i]); i = (i + 1) & (names->slots - 1))
-		if (name->hash == hash && is_same(name, word))
+		if (name->hash == hash && is_name_of_word(name, word))
 			return name;
 	return NULL;
 }
 
-struct name *names_find(const struct names *names, const struct word *word)
+struct name *names_find(const struct name_table *names, const struct text_word *word)
 {
-	return find(names, word, hash_of(word));
+	return find_name_by_hash(names, word, hash_of(word));
 }
 
-static void put_in_slot(struct names *names, struct name *name)
+static void put_in_slot(struct name_table *names, struct name *name)
 {
 	size_t i = name->hash & (names->slots - 1);
 
@@ -68,7 +68,7 @@ static void put_in_slot(struct names *names, struct name *name)
 	names->slot[i] = name;
 }
 
-static int grow_slots(struct names *names)
+static int grow_name_slots(struct name_table *names)
 {
 	size_t slots = names->slots ? names->slots * 2 : 64;
 	struct name **bigger;
@@ -86,15 +86,15 @@ static int grow_slots(struct names *names)
 	return 0;
 }
 
-struct name *names_add(struct names *names, const struct word *word)
+struct name *names_add(struct name_table *names, const struct text_word *word)
 {
 	uint64_t hash = hash_of(word);
-	struct name *name = find(names, word, hash);
+	struct name *name = find_name_by_hash(names, word, hash);
 
 	if (name)
 		return name;
-	if (grow_slots(names) || array_grow(&names->name, &names->room,
-					    names->num, sizeof(*names->name)))
+	if (grow_name_slots(names) || array_grow(&names->name, &names->room,
+						 names->num, sizeof(*names->name)))
 		return NULL;
 	name = malloc(sizeof(*name));
 	if (!name)
@@ -110,7 +110,7 @@ struct name *names_add(struct names *names, const struct word *word)
 	return name;
 }
 
-void names_release(struct names *names)
+void names_release(struct name_table *names)
 {
 	for (size_t i = 0; i < names->num; i++) {
 		free(names->name[i]->text);

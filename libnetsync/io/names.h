@@ -12,7 +12,7 @@
  */
 #define WORD_SLACK 7
 
-struct word {
+struct text_word {
 	const char *text;
 	size_t len;
 };
@@ -24,7 +24,7 @@ struct name {
 	int number;		/* set by the caller; -1: not yet */
 };
 
-struct names {
+struct name_table {
 	struct name **name;	/* in the order of names_add() */
 	size_t num;
 	size_t room;		/* names allocated */
@@ -33,9 +33,9 @@ struct names {
 };
 
 /* Find a word's name; NULL: there is none. */
-struct name *names_find(const struct names *names, const struct word *word);
+struct name *names_find(const struct name_table *names, const struct text_word *word);
 /* Find a word's name, or add a copy of the word. NULL: no memory. */
-struct name *names_add(struct names *names, const struct word *word);
-void names_release(struct names *names);
+struct name *names_add(struct name_table *names, const struct text_word *word);
+void names_release(struct name_table *names);
 
 #endif

@@ -20,14 +20,14 @@ static const char allowed[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:+";
 
 /* Is it the name that a namespace without one gets from its inode number? */
-static bool is_number(const char *name)
+static bool is_netns_number_name(const char *name)
 {
 	return !strncmp(name, NETNS_PREFIX, strlen(NETNS_PREFIX)) &&
 	       isdigit((unsigned char)name[strlen(NETNS_PREFIX)]);
 }
 
 /* Parse a line: the name, and the number of the inode. NULL: no valid name. */
-static char *read_line(char *line, unsigned long *inode)
+static char *parse_netns_line(char *line, unsigned long *inode)
 {
 	int length = 0;
 	char *name;
@@ -37,24 +37,24 @@ static char *read_line(char *line, unsigned long *inode)
 	name = line + length;
 	name[strcspn(name, "\n")] = '\0';
 	return *name && strlen(name) < NETNS_NAME_SIZE &&
-	       !name[strspn(name, allowed)] && !is_number(name) ? name : NULL;
+	       !name[strspn(name, allowed)] && !is_netns_number_name(name) ? name : NULL;
 }
 
 /* False also if another namespace has the same name: both would become one host. */
-static bool find_name(FILE *file, uint32_t netns, char name[NETNS_NAME_SIZE])
+static bool find_netns_name(FILE *file, uint32_t netns, char name[NETNS_NAME_SIZE])
 {
 	char line[2 * NETNS_NAME_SIZE], *text;
 	unsigned long inode;
 
 	*name = '\0';
 	while (!*name && fgets(line, sizeof(line), file)) {
-		text = read_line(line, &inode);
+		text = parse_netns_line(line, &inode);
 		if (text && inode == netns)
 			strcpy(name, text);
 	}
 	rewind(file);
 	while (*name && fgets(line, sizeof(line), file)) {
-		text = read_line(line, &inode);
+		text = parse_netns_line(line, &inode);
 		if (text && inode != netns && !strcmp(text, name))
 			return false;
 	}
@@ -62,7 +62,7 @@ static bool find_name(FILE *file, uint32_t netns, char name[NETNS_NAME_SIZE])
 }
 
 /* Read a whole file. NULL: it is empty, too large, or cannot be read. */
-static char *read_whole(struct disk_file *file, size_t *size)
+static char *read_whole_file(struct disk_file *file, size_t *size)
 {
 	const off_t all = file->st.st_size;
 	char *text = all > 0 && all <= MAX_SIZE ? malloc((size_t)all) : NULL;
@@ -86,9 +86,9 @@ bool io_netns_name(const struct trace *trace, uint32_t netns,
 	size_t size = 0;
 	char *path;
 	struct disk_file *from = io_open_beside(trace, BESIDE_NETNS_NAMES, &path);
-	char *text = from ? read_whole(from, &size) : NULL;
+	char *text = from ? read_whole_file(from, &size) : NULL;
 	FILE *file = text ? fmemopen(text, size, "r") : NULL;
-	const bool found = file && find_name(file, netns, name);
+	const bool found = file && find_netns_name(file, netns, name);
 
 	if (file)
 		fclose(file);

@@ -36,14 +36,14 @@ struct kept_file {
 
 /* ---- kept files ---------------------------------------------------------- */
 
-static const struct netsync_io *keeper_of(const struct netsync_io *io)
+static const struct netsync_io *get_keeper(const struct netsync_io *io)
 {
 	return io->keeper ? io->keeper : io;
 }
 
-static const struct kept_file *find_kept(const struct netsync_io *io, const char *path)
+static const struct kept_file *find_kept_file(const struct netsync_io *io, const char *path)
 {
-	const struct netsync_io *keeper = keeper_of(io);
+	const struct netsync_io *keeper = get_keeper(io);
 
 	for (size_t i = 0; i < keeper->num_kept; i++)
 		if (!strcmp(keeper->kept[i].path, path))
@@ -53,7 +53,7 @@ static const struct kept_file *find_kept(const struct netsync_io *io, const char
 
 size_t io_kept_files(const struct netsync_io *io, int *files)
 {
-	const struct netsync_io *keeper = keeper_of(io);
+	const struct netsync_io *keeper = get_keeper(io);
 
 	for (size_t i = 0; i < keeper->num_kept; i++)
 		files[i] = keeper->kept[i].fd;
@@ -87,7 +87,7 @@ void io_free_kept(struct netsync_io *io)
  */
 static int keep_file(struct netsync_io *io, const struct kept_file *file)
 {
-	struct kept_file *same = (struct kept_file *)find_kept(io, file->path);
+	struct kept_file *same = (struct kept_file *)find_kept_file(io, file->path);
 	struct kept_file *last;
 
 	if (same) {
@@ -124,7 +124,7 @@ struct copying {
 };
 
 /* Half of the space that is free: others need some, too. */
-static uint64_t space_in(int fd)
+static uint64_t get_usable_space(int fd)
 {
 	struct statvfs fs;
 
@@ -132,7 +132,7 @@ static uint64_t space_in(int fd)
 	       (uint64_t)fs.f_bavail * fs.f_frsize / 2;
 }
 
-static ssize_t read_next(const struct copying *copying, uint64_t at)
+static ssize_t read_copied_block(const struct copying *copying, uint64_t at)
 {
 	if (copying->file)
 		return unpacked_read(copying->file, copying->buffer, COPY_SIZE, at);
@@ -140,7 +140,7 @@ static ssize_t read_next(const struct copying *copying, uint64_t at)
 			    COPY_SIZE);
 }
 
-static int write_next(const struct copying *copying, int to, const char *from, size_t size)
+static int write_copied_block(const struct copying *copying, int to, const char *from, size_t size)
 {
 	while (size) {
 		const ssize_t len = write(to, from, size);
@@ -157,7 +157,7 @@ static int write_next(const struct copying *copying, int to, const char *from, s
 	return 0;
 }
 
-static int check_size(const struct copying *copying, uint64_t size)
+static int check_copy_size(const struct copying *copying, uint64_t size)
 {
 	if (size > copying->most)
 		return io_fail(copying->io, -ENOSPC,
@@ -170,18 +170,18 @@ static int check_size(const struct copying *copying, uint64_t size)
 	return 0;
 }
 
-static int copy_all(struct copying *copying, int to)
+static int copy_input_to_file(struct copying *copying, int to)
 {
 	uint64_t at = 0;
 	ssize_t len;
 	int ret = 0;
 
-	copying->most = space_in(to);
-	while (!ret && (len = read_next(copying, at)) > 0) {
+	copying->most = get_usable_space(to);
+	while (!ret && (len = read_copied_block(copying, at)) > 0) {
 		at += (uint64_t)len;
-		ret = check_size(copying, at);
+		ret = check_copy_size(copying, at);
 		if (!ret)
-			ret = write_next(copying, to, copying->buffer, (size_t)len);
+			ret = write_copied_block(copying, to, copying->buffer, (size_t)len);
 	}
 	if (ret || !len)
 		return ret;
@@ -199,7 +199,7 @@ static int copy_all(struct copying *copying, int to)
 }
 
 /* Copy it to a nameless file. Return: that; or negative after io_fail(). */
-static int make_copy(struct copying *copying)
+static int copy_input_to_scratch(struct copying *copying)
 {
 	int fd, ret;
 
@@ -210,7 +210,7 @@ static int make_copy(struct copying *copying)
 			"%s: a copy of it that can be read cannot be made in %s: %s.",
 			copying->path, copying->folder, strerror(errno));
 	copying->buffer = malloc(COPY_SIZE);
-	ret = copying->buffer ? copy_all(copying, fd) : io_no_memory(copying->io);
+	ret = copying->buffer ? copy_input_to_file(copying, fd) : io_no_memory(copying->io);
 	free(copying->buffer);
 	if (!ret)
 		return fd;
@@ -227,7 +227,7 @@ int io_keep_open(struct netsync_io *io, const char *path, int fd)
 	if (fstat(fd, &kept.from))
 		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
 	kept.is_copy = !S_ISREG(kept.from.st_mode);
-	kept.fd = kept.is_copy ? make_copy(&copying) : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	kept.fd = kept.is_copy ? copy_input_to_scratch(&copying) : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	return kept.fd < 0 ? kept.fd : keep_file(io, &kept);
 }
 
@@ -235,12 +235,12 @@ int io_keep_open(struct netsync_io *io, const char *path, int fd)
 
 struct disk *io_disk(const struct netsync_io *io)
 {
-	return keeper_of(io)->disk;
+	return get_keeper(io)->disk;
 }
 
 struct disk_file *io_open_file(const struct netsync_io *io, const char *path)
 {
-	const struct kept_file *kept = find_kept(io, path);
+	const struct kept_file *kept = find_kept_file(io, path);
 
 	if (!kept)
 		return disk_open(io_disk(io), path, O_RDONLY);
@@ -250,7 +250,7 @@ struct disk_file *io_open_file(const struct netsync_io *io, const char *path)
 
 int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st)
 {
-	const struct kept_file *kept = find_kept(io, path);
+	const struct kept_file *kept = find_kept_file(io, path);
 
 	return kept ? fstat(kept->fd, st) : stat(path, st);
 }
@@ -272,7 +272,7 @@ static int keep_unpacked(struct netsync_io *io, const char *path, struct unpacke
 	copying.most_by_ratio = (uint64_t)kept.from.st_size * MAX_RATIO;
 	if (copying.most_by_ratio < FREE_SIZE)
 		copying.most_by_ratio = FREE_SIZE;
-	kept.fd = make_copy(&copying);
+	kept.fd = copy_input_to_scratch(&copying);
 	return kept.fd < 0 ? kept.fd : keep_file(io, &kept);
 }
 

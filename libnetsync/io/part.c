@@ -16,7 +16,7 @@
 #define MAX_COUNT (UINT64_MAX / 4)
 
 /* A server is that of one part; to the others it only says which traces it has. */
-static uint32_t part_of(const struct netsync_io *io, const struct trace *trace)
+static uint32_t find_part_of_trace(const struct netsync_io *io, const struct trace *trace)
 {
 	return (trace->is_remote ? trace->server : trace->host->index) % io->part->parts;
 }
@@ -28,7 +28,7 @@ bool io_reads_texts(const struct netsync_io *io)
 
 bool io_reads_trace(const struct netsync_io *io, const struct trace *trace)
 {
-	return !io->part || (trace->host && part_of(io, trace) == io->part->part);
+	return !io->part || (trace->host && find_part_of_trace(io, trace) == io->part->part);
 }
 
 int io_check_part(struct netsync_io *io)
@@ -37,7 +37,7 @@ int io_check_part(struct netsync_io *io)
 		const struct trace *trace = io->traces[i];
 		const struct trace *base = trace->host->base;
 
-		if (part_of(io, trace) != part_of(io, base))
+		if (find_part_of_trace(io, trace) != find_part_of_trace(io, base))
 			return io_fail(io, -EEXIST,
 				"%s and %s are both of host %s, of which one process has to read all traces; name one of them otherwise, NAME=PATH.",
 				base->path, trace->path, trace->host->name);

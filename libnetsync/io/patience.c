@@ -49,7 +49,7 @@ static bool was_given_up(const struct netsync_io *io, uint64_t device)
 	return false;
 }
 
-static void note_stuck(struct netsync_io *io, uint64_t device)
+static void note_stuck_device(struct netsync_io *io, uint64_t device)
 {
 	uint64_t *last = was_given_up(io, device) ? NULL :
 			 array_add(&io->stuck, io->num_stuck, sizeof(*last));
@@ -61,7 +61,7 @@ static void note_stuck(struct netsync_io *io, uint64_t device)
 	io->num_stuck++;
 }
 
-static bool is_over(void *data, int64_t silent_ms)
+static bool is_trace_wait_over(void *data, int64_t silent_ms)
 {
 	struct patience *p = data;
 	int64_t limit_ms = io_timeout_ms(p->io);
@@ -73,7 +73,7 @@ static bool is_over(void *data, int64_t silent_ms)
 		limit_ms /= HASTE;
 	if (silent_ms >= limit_ms) {
 		if (!p->is_pipe)
-			note_stuck(p->io, p->device);
+			note_stuck_device(p->io, p->device);
 		return true;
 	}
 	if (p->has_warned || silent_ms < io_warning_ms(p->io))
@@ -102,13 +102,13 @@ struct patience io_trace_patience(const struct trace *trace)
 
 struct worker_patience io_worker_patience(struct patience *patience)
 {
-	return (struct worker_patience){ is_over, patience };
+	return (struct worker_patience){ is_trace_wait_over, patience };
 }
 
 /* ---- files ------------------------------------------------------------------ */
 
-static bool is_disk_over(void *data, const struct disk_file *file, int64_t silent_ms,
-			 bool *has_warned)
+static bool is_disk_wait_over(void *data, const struct disk_file *file, int64_t silent_ms,
+			      bool *has_warned)
 {
 	struct patience patience = {
 		.io = data,
@@ -116,7 +116,7 @@ static bool is_disk_over(void *data, const struct disk_file *file, int64_t silen
 		.device = file->st.st_dev,
 		.has_warned = *has_warned,
 	};
-	const bool over = is_over(&patience, silent_ms);
+	const bool over = is_trace_wait_over(&patience, silent_ms);
 
 	*has_warned = patience.has_warned;
 	return over;
@@ -124,7 +124,7 @@ static bool is_disk_over(void *data, const struct disk_file *file, int64_t silen
 
 struct disk *io_new_disk(struct netsync_io *io)
 {
-	return disk_new(is_disk_over, io);
+	return disk_new(is_disk_wait_over, io);
 }
 
 int io_probe_path(struct netsync_io *io, const char *path)
@@ -144,7 +144,7 @@ ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to
 
 	while (!(num = poll(&fd, 1, WORKER_TICK_MS)) || (num < 0 && errno == EINTR)) {
 		silent_ms += num ? 0 : WORKER_TICK_MS;
-		if (!num && is_over(&patience, silent_ms))
+		if (!num && is_trace_wait_over(&patience, silent_ms))
 			return -ETIMEDOUT;
 	}
 	do {

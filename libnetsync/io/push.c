@@ -14,11 +14,11 @@
 
 struct numbered_point {
 	const struct trace *trace;
-	struct point at;
+	struct observation_point at;
 	uint32_t number;
 };
 
-static int compare_points(const void *a, const void *b)
+static int compare_numbered_points(const void *a, const void *b)
 {
 	const struct numbered_point *p = a, *q = b;
 
@@ -28,22 +28,23 @@ static int compare_points(const void *a, const void *b)
 }
 
 /* Find or number an observation point. NULL after io_fail(). */
-static struct numbered_point *find_point(struct trace *trace, const struct point *at)
+static struct numbered_point *find_observation_point(struct trace *trace,
+						     const struct observation_point *at)
 {
-	static const struct point others = { .place = UINT32_MAX };
+	static const struct observation_point others = { .place = UINT32_MAX };
 	struct netsync_io *io = trace->io;
 	struct numbered_point key = { trace, *at, io->num_points }, *point, **found;
 
-	found = tfind(&key, &io->points, compare_points);
+	found = tfind(&key, &io->points, compare_numbered_points);
 	if (!found && trace->max_points && trace->num_points == trace->max_points) {
 		key.at = others;
-		found = tfind(&key, &io->points, compare_points);
+		found = tfind(&key, &io->points, compare_numbered_points);
 	}
 	if (found)
 		return *found;
 	point = malloc(sizeof(*point));
 	if (!point || !tsearch(memcpy(point, &key, sizeof(key)), &io->points,
-			       compare_points)) {
+			       compare_numbered_points)) {
 		free(point);
 		io_no_memory(io);
 		return NULL;
@@ -57,7 +58,8 @@ static struct numbered_point *find_point(struct trace *trace, const struct point
  * The trace is part of an observation point: records of one packet in two sessions of a
  * host come from two points, and are not a retransmission.
  */
-static int number_point(struct trace *trace, const struct point *at, uint32_t *number)
+static int number_observation_point(struct trace *trace, const struct observation_point *at,
+				    uint32_t *number)
 {
 	const uint64_t mixed = (at->device >> 32) + at->device + at->place +
 			       at->buffer + (uintptr_t)trace / sizeof(*trace);
@@ -66,7 +68,7 @@ static int number_point(struct trace *trace, const struct point *at, uint32_t *n
 
 	if (!*recent || (*recent)->trace != trace ||
 	    memcmp(&(*recent)->at, at, sizeof(*at)))
-		*recent = find_point(trace, at);
+		*recent = find_observation_point(trace, at);
 	if (!*recent)
 		return -ENOMEM;
 	*number = (*recent)->number;
@@ -103,7 +105,7 @@ static int push_clock(struct trace *trace, uint32_t host,
 }
 
 /* Push clock events that came before a part's first packet. */
-static int push_clocks(struct trace *trace, const struct part *part)
+static int push_clocks(struct trace *trace, const struct io_part *part)
 {
 	int ret = 0;
 
@@ -138,8 +140,8 @@ int io_clock_beside(struct trace *trace, const struct clock_event *clock)
 }
 
 /* Set a packet's host. 1; 0: the packet cannot be used; negative after io_fail(). */
-static int set_host(struct trace *trace, struct netsync_packet *pkt,
-		    struct part **part)
+static int set_packet_host(struct trace *trace, struct netsync_packet *pkt,
+			   struct io_part **part)
 {
 	const size_t parts = trace->num_parts;
 	int ret;
@@ -162,10 +164,10 @@ static int set_host(struct trace *trace, struct netsync_packet *pkt,
 }
 
 int io_packet(struct trace *trace, struct netsync_packet *pkt,
-	      const struct point *at)
+	      const struct observation_point *at)
 {
 	struct netsync_io *io = trace->io;
-	struct part *part;
+	struct io_part *part;
 	int ret;
 
 	if (io->observe) {
@@ -176,10 +178,10 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt,
 		return 0;
 	if (io->sink)
 		return io->sink->packet(trace, pkt, at);
-	ret = set_host(trace, pkt, &part);
+	ret = set_packet_host(trace, pkt, &part);
 	if (ret <= 0)
 		return ret;
-	ret = number_point(trace, at, &pkt->point);
+	ret = number_observation_point(trace, at, &pkt->point);
 	if (ret < 0)
 		return ret;
 	pkt->size = sizeof(*pkt);
@@ -211,7 +213,7 @@ int io_event(struct trace *trace, const struct event_seen *seen)
 	return io_packet(trace, &pkt, &seen->at);
 }
 
-static int extend_hosts(struct trace *trace, int64_t time_ns)
+static int extend_host_spans(struct trace *trace, int64_t time_ns)
 {
 	struct netsync *ns = trace->io->ns;
 	int ret = 0;
@@ -224,7 +226,7 @@ static int extend_hosts(struct trace *trace, int64_t time_ns)
 	return ret;
 }
 
-static int extend_span(struct trace *trace, int64_t time_ns)
+static int extend_trace_span(struct trace *trace, int64_t time_ns)
 {
 	struct netsync_io *io = trace->io;
 	struct netsync_io_trace *info = &trace->info;
@@ -232,7 +234,7 @@ static int extend_span(struct trace *trace, int64_t time_ns)
 
 	if (__builtin_add_overflow(time_ns, info->shift_ns, &time_ns))
 		return 0;
-	ret = extend_hosts(trace, time_ns);
+	ret = extend_host_spans(trace, time_ns);
 	if (ret == -ERANGE)
 		return 0;
 	if (ret < 0)
@@ -259,6 +261,6 @@ int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 		return 0;
 	if (trace->io->sink)
 		return trace->io->sink->span(trace, first_ns, last_ns);
-	ret = extend_span(trace, first_ns);
-	return ret < 0 ? ret : extend_span(trace, last_ns);
+	ret = extend_trace_span(trace, first_ns);
+	return ret < 0 ? ret : extend_trace_span(trace, last_ns);
 }

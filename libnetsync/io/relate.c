@@ -27,7 +27,7 @@
 /* What rounding of readings and rates adds, ns. */
 #define ROUNDING 2
 
-struct reading {
+struct machine_clock_reading {
 	int64_t time_ns;
 	int64_t raw_ns;
 	int64_t within_ns;	/* bound on the error of raw_ns */
@@ -36,8 +36,8 @@ struct reading {
 
 /* One of the clocks of a machine. */
 struct clock_of_machine {
-	const struct host *host;
-	struct reading *reading;
+	const struct io_host *host;
+	struct machine_clock_reading *reading;
 	size_t num;
 	size_t room;
 };
@@ -52,7 +52,7 @@ static struct clock_of_machine *find_clock_of_host(const struct netsync_io *io, 
 	return NULL;
 }
 
-int io_add_machine_clock(struct netsync_io *io, const struct host *host)
+int io_add_machine_clock(struct netsync_io *io, const struct io_host *host)
 {
 	struct clock_of_machine *last = array_add(&io->machine_clocks,
 						  io->num_machine_clocks, sizeof(*last));
@@ -81,7 +81,7 @@ int io_keep_reading(struct netsync_io *io, const struct netsync_clock_point *poi
 		return 0;
 	if (array_grow(&clock->reading, &clock->room, clock->num, sizeof(*clock->reading)))
 		return -ENOMEM;
-	clock->reading[clock->num++] = (struct reading){
+	clock->reading[clock->num++] = (struct machine_clock_reading){
 		point->time_ns, point->raw_ns, point->within_ns, point->rate
 	};
 	return 0;
@@ -89,7 +89,7 @@ int io_keep_reading(struct netsync_io *io, const struct netsync_clock_point *poi
 
 static int compare_raw_times(const void *a, const void *b)
 {
-	const struct reading *p = a, *q = b;
+	const struct machine_clock_reading *p = a, *q = b;
 
 	return p->raw_ns < q->raw_ns ? -1 : p->raw_ns > q->raw_ns;
 }
@@ -104,19 +104,20 @@ static bool has_named_clock(const struct clock_of_machine *clock, const char *na
 }
 
 /* Others cannot be set: CLOCK_MONOTONIC, CLOCK_BOOTTIME, and what tracers count. */
-static bool can_be_set(const struct clock_of_machine *clock)
+static bool can_clock_be_set(const struct clock_of_machine *clock)
 {
 	return has_named_clock(clock, "realtime") || has_named_clock(clock, "tai");
 }
 
 /* What a clock showed at a raw time, and how far off that may be. */
-struct estimate {
+struct clock_estimate {
 	int64_t time_ns;
 	int64_t slack_ns;
 };
 
 /* Does the rate of a reading lead to the next one, as if nothing happened between them? */
-static bool is_linear(const struct reading *a, const struct reading *next)
+static bool is_reading_linear(const struct machine_clock_reading *a,
+			      const struct machine_clock_reading *next)
 {
 	const double raw = (double)(next->raw_ns - a->raw_ns);
 	const double off = (double)(next->time_ns - a->time_ns) - raw * a->rate;
@@ -126,12 +127,12 @@ static bool is_linear(const struct reading *a, const struct reading *next)
 }
 
 /* A reading that is @raw_ns - a->raw_ns before or after that time. */
-static struct estimate estimate_near(const struct reading *a, int64_t raw_ns, double rate,
-				     double skew)
+static struct clock_estimate estimate_near(const struct machine_clock_reading *a, int64_t raw_ns,
+					   double rate, double skew)
 {
 	const double apart = (double)(raw_ns - a->raw_ns);
 
-	return (struct estimate){
+	return (struct clock_estimate){
 		.time_ns = a->time_ns + (int64_t)(apart * rate),
 		.slack_ns = a->within_ns + ROUNDING + (int64_t)((apart < 0 ? -apart : apart) * skew),
 	};
@@ -139,18 +140,18 @@ static struct estimate estimate_near(const struct reading *a, int64_t raw_ns, do
 
 /* False: no reading is near. @at: the last reading that is not after that time. */
 static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int64_t raw_ns,
-			   struct estimate *is)
+			   struct clock_estimate *is)
 {
-	const struct reading *a = &clock->reading[at];
-	const struct reading *next = at + 1 < clock->num ? a + 1 : NULL;
+	const struct machine_clock_reading *a = &clock->reading[at];
+	const struct machine_clock_reading *next = at + 1 < clock->num ? a + 1 : NULL;
 
-	if (a->raw_ns <= raw_ns && next && is_linear(a, next)) {
+	if (a->raw_ns <= raw_ns && next && is_reading_linear(a, next)) {
 		*is = estimate_near(a, raw_ns, a->rate, 0);
 		is->slack_ns += next->within_ns;
 		return true;
 	}
 	/* Nobody knows when it was set between two readings, or whether it was. */
-	if (can_be_set(clock))
+	if (can_clock_be_set(clock))
 		return false;
 	if (next && next->raw_ns - raw_ns < raw_ns - a->raw_ns)
 		a = next;
@@ -159,9 +160,9 @@ static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int6
 }
 
 /* A message each way, sent so much before that it was certainly not sent after. */
-static int push_both(struct netsync_io *io, const struct clock_of_machine *a,
-		     const struct estimate *is, const struct clock_of_machine *b,
-		     const struct reading *reading)
+static int push_message_pair(struct netsync_io *io, const struct clock_of_machine *a,
+			     const struct clock_estimate *is, const struct clock_of_machine *b,
+			     const struct machine_clock_reading *reading)
 {
 	const int64_t slack = is->slack_ns + reading->within_ns;
 	const uint32_t host_a = (uint32_t)a->host->number;
@@ -185,14 +186,14 @@ static int relate_clocks(struct netsync_io *io, const struct clock_of_machine *a
 	size_t at = 0;
 
 	for (size_t i = 0; i < b->num && a->num && ret >= 0; i++) {
-		const struct reading *reading = &b->reading[i];
-		struct estimate is;
+		const struct machine_clock_reading *reading = &b->reading[i];
+		struct clock_estimate is;
 
 		while (at + 1 < a->num && a->reading[at + 1].raw_ns <= reading->raw_ns)
 			at++;
 		if (!estimate_clock(a, at, reading->raw_ns, &is))
 			continue;
-		ret = push_both(io, a, &is, b, reading);
+		ret = push_message_pair(io, a, &is, b, reading);
 		used += ret > 0;
 	}
 	return ret < 0 ? ret : used;
@@ -208,7 +209,7 @@ static const char *name_of_clock(const struct clock_of_machine *clock)
 }
 
 /* Does netsync_clock or clock-log read this clock? Tracers have some of their own. */
-static bool can_be_read(const struct clock_of_machine *clock)
+static bool can_clock_be_read(const struct clock_of_machine *clock)
 {
 	static const char *const names[] = { "realtime", "mono", "boot", "tai" };
 
@@ -219,7 +220,8 @@ static bool can_be_read(const struct clock_of_machine *clock)
 }
 
 /* What to record so that two clocks are related: "both" is of these two. */
-static char *advise(const struct clock_of_machine *a, const struct clock_of_machine *b)
+static char *advise_what_to_record(const struct clock_of_machine *a,
+				   const struct clock_of_machine *b)
 {
 	const struct clock_of_machine *captured = has_named_clock(a, "realtime") ? a : b;
 	const struct clock_of_machine *traced = captured == a ? b : a;
@@ -238,10 +240,10 @@ static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machi
 			      const struct clock_of_machine *b)
 {
 	static const char two_hosts[] = "its traces have two clocks, %s and %s, and so it is two hosts, %s and %s, which packets alone relate.";
-	const bool are_read = can_be_read(a) && can_be_read(b);
+	const bool are_read = can_clock_be_read(a) && can_clock_be_read(b);
 	char *what = io_format(two_hosts, name_of_clock(a), name_of_clock(b), a->host->name,
 			       b->host->name);
-	char *advice = are_read ? advise(a, b) : NULL;
+	char *advice = are_read ? advise_what_to_record(a, b) : NULL;
 
 	if (are_read)
 		io_warn(io, "%s: %s Record by one clock, or record meanwhile how both are steered: %s.",
@@ -254,7 +256,7 @@ static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machi
 }
 
 /* A corrected copy beside its original is a mistake, of which others warn. */
-static bool is_corrected(const struct clock_of_machine *clock)
+static bool is_corrected_clock(const struct clock_of_machine *clock)
 {
 	const char *name = clock->host->base->clock_name;
 
@@ -262,23 +264,23 @@ static bool is_corrected(const struct clock_of_machine *clock)
 }
 
 /* Is it known better what a clock shows between its readings than what the other one shows? */
-static bool is_better(const struct clock_of_machine *clock,
-		      const struct clock_of_machine *other)
+static bool is_clock_better_known(const struct clock_of_machine *clock,
+				  const struct clock_of_machine *other)
 {
 	if (!clock->num || !other->num)
 		return clock->num;
-	if (can_be_set(clock) != can_be_set(other))
-		return can_be_set(other);
+	if (can_clock_be_set(clock) != can_clock_be_set(other))
+		return can_clock_be_set(other);
 	return clock->reading[0].rate != 0 && other->reading[0].rate == 0;
 }
 
 static int relate_pair(struct netsync_io *io, const struct clock_of_machine *a,
 		       const struct clock_of_machine *b)
 {
-	const bool is_swapped = is_better(b, a);
+	const bool is_swapped = is_clock_better_known(b, a);
 	const int ret = is_swapped ? relate_clocks(io, b, a) : relate_clocks(io, a, b);
 
-	if (!ret && !is_corrected(a) && !is_corrected(b))
+	if (!ret && !is_corrected_clock(a) && !is_corrected_clock(b))
 		warn_of_unrelated(io, a, b);
 	return ret < 0 ? ret : 0;
 }

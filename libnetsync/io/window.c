@@ -15,7 +15,7 @@
 
 /* ---- where traces begin -------------------------------------------------- */
 
-static uint64_t length_of(const struct host *host)
+static uint64_t get_host_range_length(const struct io_host *host)
 {
 	const struct range *r = &host->range;
 
@@ -34,22 +34,23 @@ static uint64_t length_of(const struct host *host)
  *
  * Returns the length of the longest (ns), which is divided into slices.
  */
-uint64_t io_set_starts(struct host *hosts, size_t num)
+uint64_t io_set_starts(struct io_host *hosts, size_t num)
 {
-	const struct host *longest = hosts;
+	const struct io_host *longest = hosts;
 
 	for (size_t i = 1; i < num; i++)
-		if (length_of(&hosts[i]) > length_of(longest))
+		if (get_host_range_length(&hosts[i]) > get_host_range_length(longest))
 			longest = &hosts[i];
 	for (size_t i = 0; i < num; i++) {
 		const struct range *r = &hosts[i].range, *l = &longest->range;
 		bool apart = r->hi < l->lo || r->lo > l->hi;
 
 		hosts[i].start_ns = l->lo;
-		if (apart || length_of(&hosts[i]) / 15 >= length_of(longest) / 16)
+		if (apart ||
+		    get_host_range_length(&hosts[i]) / 15 >= get_host_range_length(longest) / 16)
 			hosts[i].start_ns = r->lo;
 	}
-	return length_of(longest);
+	return get_host_range_length(longest);
 }
 
 /* ---- windows ------------------------------------------------------------- */
@@ -60,8 +61,8 @@ static bool has_window(const struct netsync_io *io)
 }
 
 /* A limit in a host's time; @none if there is none. 0, or negative: io_fail() was called. */
-static int find_limit(struct netsync_io *io, const struct host *host, uint32_t is,
-		      int64_t limit_ns, int64_t none, int64_t *ns)
+static int compute_window_limit(struct netsync_io *io, const struct io_host *host, uint32_t is,
+				int64_t limit_ns, int64_t none, int64_t *ns)
 {
 	*ns = none;
 	if (is == NETSYNC_IO_NO_LIMIT)
@@ -78,22 +79,22 @@ static int find_limit(struct netsync_io *io, const struct host *host, uint32_t i
 	return 0;
 }
 
-static int set_window(struct netsync_io *io, struct host *host)
+static int set_host_window(struct netsync_io *io, struct io_host *host)
 {
 	const struct netsync_io_window *window = &io->window;
-	int ret = find_limit(io, host, window->begin_is, window->begin_ns, INT64_MIN,
-			     &host->window.lo);
+	int ret = compute_window_limit(io, host, window->begin_is, window->begin_ns, INT64_MIN,
+				       &host->window.lo);
 
 	if (!ret)
-		ret = find_limit(io, host, window->end_is, window->end_ns, INT64_MAX,
-				 &host->window.hi);
+		ret = compute_window_limit(io, host, window->end_is, window->end_ns, INT64_MAX,
+					   &host->window.hi);
 	if (!ret && host->window.hi < host->window.lo)
 		ret = io_fail(io, -ERANGE, "%s: the time that is to be read ends before it begins.",
 			      host->name);
 	return ret;
 }
 
-static int64_t shifted(int64_t time_ns, int64_t shift_ns)
+static int64_t subtract_time_shift(int64_t time_ns, int64_t shift_ns)
 {
 	int64_t t;
 
@@ -105,19 +106,19 @@ static int64_t shifted(int64_t time_ns, int64_t shift_ns)
 	return shift_ns > 0 ? INT64_MIN : INT64_MAX;
 }
 
-static void limit_trace(struct trace *trace)
+static void limit_trace_window(struct trace *trace)
 {
 	const struct range *window = &trace->host->window;
 	const int64_t shift_ns = trace->info.shift_ns;
 
-	trace->window.lo = shifted(window->lo, shift_ns);
-	trace->window.hi = shifted(window->hi, shift_ns);
+	trace->window.lo = subtract_time_shift(window->lo, shift_ns);
+	trace->window.hi = subtract_time_shift(window->hi, shift_ns);
 	if (trace->reader->limit && io_reads_trace(trace->io, trace))
 		trace->reader->limit(trace);
 }
 
 /* Slices divide what is read. Return: may anything of the host be in its window? */
-static bool cut_range(struct host *host)
+static bool cut_range(struct io_host *host)
 {
 	struct range *range = &host->range;
 
@@ -128,7 +129,7 @@ static bool cut_range(struct host *host)
 	return range->lo <= range->hi;
 }
 
-static int note_windows(struct netsync_io *io, const struct host *hosts, size_t num)
+static int note_host_windows(struct netsync_io *io, const struct io_host *hosts, size_t num)
 {
 	io->windows = malloc((num + 1) * sizeof(*io->windows));
 	if (!io->windows)
@@ -142,7 +143,7 @@ static int note_windows(struct netsync_io *io, const struct host *hosts, size_t 
 	return 0;
 }
 
-int io_set_windows(struct netsync_io *io, struct host *hosts, size_t num)
+int io_set_windows(struct netsync_io *io, struct io_host *hosts, size_t num)
 {
 	bool any = !num;
 	int ret = 0;
@@ -152,15 +153,15 @@ int io_set_windows(struct netsync_io *io, struct host *hosts, size_t num)
 	if (num)
 		io_set_starts(hosts, num);
 	for (size_t i = 0; i < num && !ret; i++)
-		ret = set_window(io, &hosts[i]);
+		ret = set_host_window(io, &hosts[i]);
 	for (size_t i = 0; i < num && !ret; i++)
 		any |= cut_range(&hosts[i]);
 	if (!ret && !any)
 		ret = io_fail(io, -ERANGE, "Nothing in the traces is within the time that is to be read.");
 	if (!ret)
-		ret = note_windows(io, hosts, num);
+		ret = note_host_windows(io, hosts, num);
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
-		limit_trace(io->traces[i]);
+		limit_trace_window(io->traces[i]);
 	return ret;
 }
 

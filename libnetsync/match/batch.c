@@ -5,7 +5,7 @@
 
 #include "match/batch.h"
 
-int batch_reserve(struct batch *b, bool addresses)
+int batch_reserve(struct record_batch *b, bool addresses)
 {
 	if (!b->record) {
 		b->record = malloc(BATCH_RECORDS * sizeof(*b->record));
@@ -22,14 +22,14 @@ int batch_reserve(struct batch *b, bool addresses)
 	return 0;
 }
 
-void batch_clear(struct batch *b)
+void batch_clear(struct record_batch *b)
 {
 	memset(b->num, 0, sizeof(b->num));
 	b->all = 0;
 	b->full = false;
 }
 
-void batch_release(struct batch *b)
+void batch_release(struct record_batch *b)
 {
 	free(b->record);
 	free(b->addresses);

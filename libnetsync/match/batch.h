@@ -39,7 +39,7 @@
 /* Records that are made of one event at most: it belongs to so many shards. */
 #define BATCH_OF_EVENT 3
 
-struct batch {
+struct record_batch {
 	/*
 	 * Room for BATCH_OF_SHARD of the first shard, then of the next one, ...; NULL:
 	 * there is no memory yet. Of each record, next_second is the number of its block
@@ -59,10 +59,10 @@ struct batch {
 };
 
 /* Make room, and for addresses if @addresses: 0 or -ENOMEM. */
-int batch_reserve(struct batch *b, bool addresses);
+int batch_reserve(struct record_batch *b, bool addresses);
 
-void batch_clear(struct batch *b);
-void batch_release(struct batch *b);
+void batch_clear(struct record_batch *b);
+void batch_release(struct record_batch *b);
 
 /* The place of a shard's record of a number, which may be the next one to be added. */
 static inline uint32_t batch_at(uint32_t shard, uint32_t number)
@@ -74,7 +74,7 @@ static inline uint32_t batch_at(uint32_t shard, uint32_t number)
  * Have a place brought near that will be written to soon. Another processor has read it;
  * what is written waits for that, and so does much of what is read meanwhile.
  */
-static inline void batch_fetch(const struct batch *b, uint32_t at)
+static inline void batch_fetch(const struct record_batch *b, uint32_t at)
 {
 	const char *place = (const char *)&b->record[at];
 
@@ -83,7 +83,7 @@ static inline void batch_fetch(const struct batch *b, uint32_t at)
 }
 
 /* Count the record at the next place of a shard, which was filled in. */
-static inline void batch_add(struct batch *b, uint32_t shard)
+static inline void batch_add(struct record_batch *b, uint32_t shard)
 {
 	b->num[shard]++;
 	b->all++;

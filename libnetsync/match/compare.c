@@ -5,16 +5,16 @@
 bool match_headers(const struct packet_record *a, const struct packet_record *b,
 		   bool nat)
 {
-	const struct protocol *protocol = protocol_of(a->protocol);
+	const struct protocol *protocol = protocol_by_number(a->protocol);
 
 	if (nat) {
-		if (!both(a, b, NETSYNC_HAS_ADDRS) ||
+		if (!record_both_have(a, b, NETSYNC_HAS_ADDRS) ||
 		    !protocol->identified(a, b))
 			return false;
 	} else {
-		if (both(a, b, NETSYNC_HAS_ADDRS) && !same_addresses(a, b))
+		if (record_both_have(a, b, NETSYNC_HAS_ADDRS) && !same_addresses(a, b))
 			return false;
-		if (both(a, b, NETSYNC_HAS_PORTS) &&
+		if (record_both_have(a, b, NETSYNC_HAS_PORTS) &&
 		    (a->sport != b->sport || a->dport != b->dport))
 			return false;
 	}
@@ -25,7 +25,7 @@ bool match_other_place(const struct packet_record *a,
 		       const struct packet_record *b)
 {
 	return a->point != b->point ||
-	       (both(a, b, NETSYNC_HAS_NETNS) && a->netns != b->netns);
+	       (record_both_have(a, b, NETSYNC_HAS_NETNS) && a->netns != b->netns);
 }
 
 /*
@@ -38,8 +38,8 @@ bool match_may_be_one_packet(const struct packet_record *a,
 {
 	if (a->host != b->host || a->dir != b->dir || match_other_place(a, b))
 		return true;
-	return both(a, b, NETSYNC_HAS_SKB) && a->skb == b->skb &&
-	       both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id == b->ip_id &&
+	return record_both_have(a, b, NETSYNC_HAS_SKB) && a->skb == b->skb &&
+	       record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id == b->ip_id &&
 	       a->ip_id;
 }
 
@@ -71,14 +71,14 @@ bool match_begins_in(const struct packet_record *a,
  * IP ids count up by one from segment to segment, or stay the same. Segments of unknown
  * size carry 64 bytes at least.
  */
-static bool ids_fit(const struct packet_record *a,
-		    const struct packet_record *b)
+static bool have_fitting_ip_ids(const struct packet_record *a,
+				const struct packet_record *b)
 {
 	int32_t bytes = match_lead(a, b);
 	uint32_t step;
 	uint16_t size;
 
-	if (!both(a, b, NETSYNC_HAS_IP_ID))
+	if (!record_both_have(a, b, NETSYNC_HAS_IP_ID))
 		return true;
 	step = (uint16_t)(bytes >= 0 ? b->ip_id - a->ip_id
 				     : a->ip_id - b->ip_id);
@@ -95,11 +95,11 @@ static bool ids_fit(const struct packet_record *a,
  * A digest covers the first of several datagrams only, so it is compared if both begin
  * there.
  */
-static bool same_datagrams(const struct packet_record *a,
-			   const struct packet_record *b)
+static bool are_same_datagrams(const struct packet_record *a,
+			       const struct packet_record *b)
 {
-	return (!both(a, b, NETSYNC_HAS_ADDRS) || same_addresses(a, b)) &&
-	       (match_lead(a, b) || !both(a, b, NETSYNC_HAS_DIGEST) ||
+	return (!record_both_have(a, b, NETSYNC_HAS_ADDRS) || same_addresses(a, b)) &&
+	       (match_lead(a, b) || !record_both_have(a, b, NETSYNC_HAS_DIGEST) ||
 		a->udp.digest == b->udp.digest);
 }
 
@@ -107,10 +107,10 @@ bool match_same_transmission(const struct packet_record *a,
 			     const struct packet_record *b, bool nat)
 {
 	if (a->protocol == UDP)
-		return !nat && same_datagrams(a, b);
+		return !nat && are_same_datagrams(a, b);
 	/* Segmentation keeps all flags but PSH, FIN and CWR. */
 	return has_data(a) && has_data(b) && a->tcp.ack == b->tcp.ack &&
-	       !((a->tcp.flags ^ b->tcp.flags) & 0xff76) && ids_fit(a, b) &&
+	       !((a->tcp.flags ^ b->tcp.flags) & 0xff76) && have_fitting_ip_ids(a, b) &&
 	       match_headers(a, b, nat);
 }
 
@@ -129,6 +129,6 @@ bool match_same_side(const struct packet_record *a,
 {
 	if (a->host == b->host)
 		return match_same_transit(a, b);
-	return a->dir == b->dir && both(a, b, NETSYNC_HAS_ADDRS) &&
+	return a->dir == b->dir && record_both_have(a, b, NETSYNC_HAS_ADDRS) &&
 	       match_same_transmission(a, b, false);
 }

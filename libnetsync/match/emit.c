@@ -22,7 +22,7 @@ void match_mark_ambiguous(struct shard *m, struct packet_record *s)
 }
 
 /* Note that a record is matched. False: it was before, or another shard has it. */
-static bool mark(struct shard *m, struct packet_record *s, uint32_t peer, bool nat)
+static bool mark_record_matched(struct shard *m, struct packet_record *s, uint32_t peer, bool nat)
 {
 	const bool first = !(s->state & (RECORD_MATCHED | RECORD_COPY));
 
@@ -36,29 +36,30 @@ static bool mark(struct shard *m, struct packet_record *s, uint32_t peer, bool n
 int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer,
 		       bool nat)
 {
-	const struct outcome o = {
+	const struct match_outcome o = {
 		.from = s->host, .to = peer, .kind = OUTCOME_COUNTED,
 		.detail = RECORD_MATCHED | (nat ? RECORD_TRANSLATED : 0),
 	};
 
-	if (!mark(m, s, peer, nat) || peer == s->host)
+	if (!mark_record_matched(m, s, peer, nat) || peer == s->host)
 		return 0;
 	return outcome_add(m->outcomes, &o);
 }
 
 int match_passed(struct shard *m, uint32_t host, uint8_t dir, int64_t ns)
 {
-	const struct outcome o = {
+	const struct match_outcome o = {
 		.from = host, .send = ns, .kind = OUTCOME_PASSED, .detail = dir,
 	};
 
 	return outcome_add(m->outcomes, &o);
 }
 
-static int add(struct shard *m, const struct packet_record *from,
-	       const struct packet_record *to, enum outcome_kind kind, uint32_t matched)
+static int add_match_outcome(struct shard *m, const struct packet_record *from,
+			     const struct packet_record *to, enum outcome_kind kind,
+			     uint32_t matched)
 {
-	const struct outcome o = {
+	const struct match_outcome o = {
 		.from = from->host, .to = to->host, .send = from->time,
 		.recv = to->time, .kind = kind, .detail = matched,
 	};
@@ -69,11 +70,11 @@ static int add(struct shard *m, const struct packet_record *from,
 int match_learn(struct shard *m, const struct packet_record *from,
 		const struct packet_record *to)
 {
-	return add(m, from, to, OUTCOME_LEARNED, 0);
+	return add_match_outcome(m, from, to, OUTCOME_LEARNED, 0);
 }
 
-static void set_addresses(const struct shard *m, const struct packet_record *s,
-			  struct netsync_message *msg)
+static void set_message_addresses(const struct shard *m, const struct packet_record *s,
+				  struct netsync_message *msg)
 {
 	const struct addresses *a = ring_addresses(&m->ring, s);
 	static const struct addresses unknown;
@@ -87,8 +88,8 @@ static void set_addresses(const struct shard *m, const struct packet_record *s,
 	memcpy(msg->daddr, a->destination, sizeof(msg->daddr));
 }
 
-static int tell(struct shard *m, const struct packet_record *from,
-		const struct packet_record *to)
+static int append_watched_message(struct shard *m, const struct packet_record *from,
+				  const struct packet_record *to)
 {
 	struct netsync_message *msg;
 
@@ -108,31 +109,31 @@ static int tell(struct shard *m, const struct packet_record *from,
 		.len = from->len,
 		.protocol = from->protocol,
 	};
-	set_addresses(m, from, msg);
+	set_message_addresses(m, from, msg);
 	return 0;
 }
 
-static int emit(struct shard *m, const struct packet_record *from,
-		const struct packet_record *to, uint32_t matched)
+static int emit_message_outcome(struct shard *m, const struct packet_record *from,
+				const struct packet_record *to, uint32_t matched)
 {
-	const int ret = add(m, from, to, OUTCOME_MESSAGE, matched);
+	const int ret = add_match_outcome(m, from, to, OUTCOME_MESSAGE, matched);
 
-	return ret || !m->ring.keep_addresses ? ret : tell(m, from, to);
+	return ret || !m->ring.keep_addresses ? ret : append_watched_message(m, from, to);
 }
 
 int match_emit(struct shard *m, const struct packet_record *from,
 	       const struct packet_record *to)
 {
-	return emit(m, from, to, 0);
+	return emit_message_outcome(m, from, to, 0);
 }
 
 int match_emit_both(struct shard *m, struct packet_record *from,
 		    struct packet_record *to)
 {
-	const bool first = mark(m, from, to->host, false);
-	const bool second = mark(m, to, from->host, false);
+	const bool first = mark_record_matched(m, from, to->host, false);
+	const bool second = mark_record_matched(m, to, from->host, false);
 
 	from->state |= RECORD_EMITTED;
 	to->state |= RECORD_EMITTED;
-	return emit(m, from, to, (uint32_t)first + second);
+	return emit_message_outcome(m, from, to, (uint32_t)first + second);
 }

@@ -66,7 +66,7 @@ int matcher_add_host(struct matcher *m)
 
 bool matcher_supports(const struct netsync_packet *p)
 {
-	const struct protocol *protocol = protocol_of(p->protocol);
+	const struct protocol *protocol = protocol_by_number(p->protocol);
 
 	return protocol && (p->fields & protocol->needs) == protocol->needs;
 }
@@ -85,7 +85,7 @@ struct shards matcher_shards(const struct netsync_packet *p)
 /* ---- work -------------------------------------------------------------- */
 
 /* Take what a shard found out into account. */
-static int apply(struct matcher *m, const struct outcome *o)
+static int apply_outcome(struct matcher *m, const struct match_outcome *o)
 {
 	struct peer_pair *pair;
 
@@ -111,7 +111,7 @@ static int apply(struct matcher *m, const struct outcome *o)
 	return m->calls.found(m->arg, o->from, o->to, o->send, o->recv);
 }
 
-static int apply_part(struct matcher *m, size_t part)
+static int apply_outcomes_of_part(struct matcher *m, size_t part)
 {
 	struct applied *a = &m->applied[part];
 	int ret = 0;
@@ -122,46 +122,47 @@ static int apply_part(struct matcher *m, size_t part)
 		const struct outcomes *list = &m->shard[i].outcomes[part];
 
 		while (a->done[i] < list->num && !ret) {
-			ret = apply(m, &list->list[a->done[i]]);
+			ret = apply_outcome(m, &list->list[a->done[i]]);
 			a->done[i] += !ret;
 		}
 	}
 	return ret;
 }
 
-static int apply_all(struct matcher *m)
+static int apply_outcomes_of_all_parts(struct matcher *m)
 {
 	int ret = 0;
 
 	for (size_t part = 0; part < PAIR_PARTS && !ret; part++)
-		ret = apply_part(m, part);
+		ret = apply_outcomes_of_part(m, part);
 	return ret;
 }
 
 /* The calls of a batch: the first ones are of the shards, the others of the parts. */
-static int work(void *arg, size_t i)
+static int run_match_call(void *arg, size_t i)
 {
 	struct matcher *m = arg;
 
 	if (i >= NETSYNC_SHARDS)
-		return m->one_thread ? apply_all(m) : apply_part(m, i - NETSYNC_SHARDS);
+		return m->one_thread ? apply_outcomes_of_all_parts(m) :
+				       apply_outcomes_of_part(m, i - NETSYNC_SHARDS);
 	shard_begin(&m->shard[i], m->round);
 	return m->settling ? shard_settle(&m->shard[i], m->oldest) :
 			     shard_take(&m->shard[i], &m->batch[!m->filling]);
 }
 
-static void begin(struct matcher *m)
+static void begin_match_round(struct matcher *m)
 {
 	const bool is_small = !m->settling && m->batch[!m->filling].all < BATCH_OF_THREADS;
 
 	m->round += m->work != MATCH_FAILED;
 	parallel_begin(m->parallel, is_small ? 1 : m->threads, NETSYNC_SHARDS,
-		       NETSYNC_SHARDS + (m->one_thread ? 1 : PAIR_PARTS), work, m);
+		       NETSYNC_SHARDS + (m->one_thread ? 1 : PAIR_PARTS), run_match_call, m);
 	m->work = MATCH_BUSY;
 }
 
 /* Tell of what the shards found, in their order, and forget it. */
-static void end(struct matcher *m)
+static void report_matched_messages(struct matcher *m)
 {
 	for (int i = 0; i < NETSYNC_SHARDS; i++) {
 		struct shard *s = &m->shard[i];
@@ -175,8 +176,8 @@ static void end(struct matcher *m)
 }
 
 /* The record that a shard is to decide next, or to settle; NULL: there is none yet. */
-static const struct packet_record *find_next(const struct matcher *m,
-					     const struct shard *s)
+static const struct packet_record *find_next_undecided_record(const struct matcher *m,
+							      const struct shard *s)
 {
 	const uint32_t n = m->settling ? s->settled : s->ring.decided;
 	const struct packet_record *next;
@@ -188,12 +189,12 @@ static const struct packet_record *find_next(const struct matcher *m,
 }
 
 /* The number of the oldest of these, if it is before @number. */
-static uint32_t find_oldest(const struct matcher *m, uint32_t number)
+static uint32_t find_oldest_undecided(const struct matcher *m, uint32_t number)
 {
 	uint32_t most = m->number - number;
 
 	for (int i = 0; i < NETSYNC_SHARDS; i++) {
-		const struct packet_record *next = find_next(m, &m->shard[i]);
+		const struct packet_record *next = find_next_undecided_record(m, &m->shard[i]);
 		const uint32_t age = next ? m->number - next->number : 0;
 
 		most = age > most ? age : most;
@@ -202,9 +203,9 @@ static uint32_t find_oldest(const struct matcher *m, uint32_t number)
 }
 
 /* Have shards go on that did not decide or drop all they could. False: there are none. */
-static bool go_on(struct matcher *m)
+static bool continue_unfinished_shards(struct matcher *m)
 {
-	struct batch *b = &m->batch[!m->filling];
+	struct record_batch *b = &m->batch[!m->filling];
 	bool more = false;
 
 	for (int i = 0; i < NETSYNC_SHARDS && !m->settling; i++)
@@ -212,8 +213,8 @@ static bool go_on(struct matcher *m)
 	if (!more)
 		return false;
 	b->sample = false;
-	b->oldest = find_oldest(m, m->number);
-	begin(m);
+	b->oldest = find_oldest_undecided(m, m->number);
+	begin_match_round(m);
 	return true;
 }
 
@@ -226,28 +227,28 @@ int matcher_wait(struct matcher *m)
 	if (matcher_is_lost(m))
 		return -EOWNERDEAD;
 	if (m->work == MATCH_FAILED)
-		begin(m);
+		begin_match_round(m);
 	do {
 		ret = parallel_end(m->parallel);
 		m->work = ret ? MATCH_FAILED : MATCH_IDLE;
 		if (!ret)
-			end(m);
-	} while (!ret && go_on(m));
+			report_matched_messages(m);
+	} while (!ret && continue_unfinished_shards(m));
 	return ret;
 }
 
 /* ---- batches ----------------------------------------------------------- */
 
 /* Records over which the cost of an update is spread. */
-static size_t update_cost(const struct matcher *m)
+static size_t compute_update_cost(const struct matcher *m)
 {
 	return UPDATE_AFTER_EACH * (m->peers.hosts + peers_pairs(&m->peers));
 }
 
 /* Bring limits up to date, now and then, and look for clock offsets if there are none. */
-static int update(struct matcher *m, struct batch *b)
+static int update_peers_if_due(struct matcher *m, struct record_batch *b)
 {
-	const size_t least = update_cost(m) + (m->pace.over ? 0 : UPDATE_AFTER);
+	const size_t least = compute_update_cost(m) + (m->pace.over ? 0 : UPDATE_AFTER);
 	int ret;
 
 	b->sample = false;
@@ -272,7 +273,7 @@ static void learn_owners(struct matcher *m)
 }
 
 /* The counts of all shards. */
-static void add_up(struct matcher *m)
+static void sum_shard_counts(struct matcher *m)
 {
 	m->past = m->other;
 	m->live = (struct match_counts){ 0 };
@@ -289,10 +290,10 @@ void matcher_add_counts(struct matcher *m, const struct match_counts *counts,
 {
 	match_counts_add(&m->other, counts);
 	m->other_evicted += evicted;
-	add_up(m);
+	sum_shard_counts(m);
 }
 
-static void end_settling(struct matcher *m)
+static void end_settling_of_shards(struct matcher *m)
 {
 	for (int i = 0; i < NETSYNC_SHARDS && m->settling; i++)
 		shard_end_settling(&m->shard[i]);
@@ -305,26 +306,26 @@ static void end_settling(struct matcher *m)
  */
 static int match_batch(struct matcher *m)
 {
-	struct batch *b = &m->batch[m->filling];
+	struct record_batch *b = &m->batch[m->filling];
 	int ret = matcher_wait(m);
 
 	if (!ret)
 		ret = batch_reserve(&m->batch[!m->filling], m->watched);
 	if (!ret)
-		ret = update(m, b);
+		ret = update_peers_if_due(m, b);
 	if (ret)
 		return ret;
-	end_settling(m);
+	end_settling_of_shards(m);
 	learn_owners(m);
 	b->end = m->number;
 	b->limit = m->limit;
-	b->oldest = find_oldest(m, m->begun);
+	b->oldest = find_oldest_undecided(m, m->begun);
 	m->begun = m->number;
 	for (int i = 0; i < NETSYNC_SHARDS; i++)
 		m->shard[i].next = 0;
 	m->filling = !m->filling;
 	batch_clear(&m->batch[m->filling]);
-	begin(m);
+	begin_match_round(m);
 	if (m->threads > 1 && !m->one_thread)
 		return 0;
 	ret = matcher_wait(m);
@@ -337,12 +338,12 @@ static int match_batch(struct matcher *m)
 }
 
 /* Records of a batch at most: few beside those that may be kept. */
-static uint32_t room_of_batch(const struct matcher *m)
+static uint32_t compute_batch_capacity(const struct matcher *m)
 {
 	return m->limit / 8 < BATCH_RECORDS ? m->limit / 8 : BATCH_RECORDS;
 }
 
-static uint32_t digest(const struct matcher *m, const uint8_t addr[16])
+static uint32_t hash_owned_address(const struct matcher *m, const uint8_t addr[16])
 {
 	uint64_t w[2];
 
@@ -356,8 +357,8 @@ static int fill_addresses(struct matcher *m, struct packet_record *s,
 {
 	uint32_t own;
 
-	s->addr[0] = digest(m, p->saddr);
-	s->addr[1] = digest(m, p->daddr);
+	s->addr[0] = hash_owned_address(m, p->saddr);
+	s->addr[1] = hash_owned_address(m, p->daddr);
 	own = s->addr[s->dir == NETSYNC_IN];
 	if (owners_knows(&m->owners, s->host, own))
 		return 0;
@@ -368,8 +369,8 @@ static int fill_addresses(struct matcher *m, struct packet_record *s,
 }
 
 /* Put a record into the list of a shard. */
-static void file(struct matcher *m, struct batch *b, struct packet_record *s,
-		 const struct netsync_packet *p, uint32_t shard)
+static void file_record_in_batch(struct matcher *m, struct record_batch *b, struct packet_record *s,
+				 const struct netsync_packet *p, uint32_t shard)
 {
 	const uint32_t at = batch_at(shard, b->num[shard]);
 
@@ -387,14 +388,15 @@ static void file(struct matcher *m, struct batch *b, struct packet_record *s,
 }
 
 /* The same for the shards that it belongs to, in all but one of which it is a copy. */
-static void file_copies(struct matcher *m, struct batch *b, struct packet_record *s,
-			const struct netsync_packet *p, struct shards to)
+static void file_record_in_shards(struct matcher *m, struct record_batch *b,
+				  struct packet_record *s, const struct netsync_packet *p,
+				  struct shards to)
 {
 	for (uint32_t left = to.all & m->kept; left; left &= left - 1) {
 		const uint32_t shard = (uint32_t)__builtin_ctz(left);
 
 		s->state = shard == to.home ? 0 : RECORD_COPY;
-		file(m, b, s, p, shard);
+		file_record_in_batch(m, b, s, p, shard);
 	}
 }
 
@@ -402,20 +404,20 @@ static void file_copies(struct matcher *m, struct batch *b, struct packet_record
  * Is it complete? Records are decided and dropped a few lifetimes later at most, however
  * rare they are: keys of datagrams that little tells apart come again.
  */
-static bool is_complete(const struct matcher *m, const struct batch *b)
+static bool is_batch_complete(const struct matcher *m, const struct record_batch *b)
 {
-	return b->full || b->all + BATCH_OF_EVENT > room_of_batch(m) ||
-	       (m->pace.over && b->all >= update_cost(m));
+	return b->full || b->all + BATCH_OF_EVENT > compute_batch_capacity(m) ||
+	       (m->pace.over && b->all >= compute_update_cost(m));
 }
 
 int matcher_add(struct matcher *m, const struct netsync_packet *p)
 {
-	struct batch *b = &m->batch[m->filling];
+	struct record_batch *b = &m->batch[m->filling];
 	struct packet_record s;
 	struct shards to;
 	int ret = 0;
 
-	if (is_complete(m, b)) {
+	if (is_batch_complete(m, b)) {
 		ret = match_batch(m);
 		b = &m->batch[m->filling];
 	}
@@ -431,13 +433,13 @@ int matcher_add(struct matcher *m, const struct netsync_packet *p)
 	s.next_second = record_blocks(&s);
 	to = record_shards(&s, s.next_second);
 	if ((to.all & m->kept) == UINT32_C(1) << to.home)
-		file(m, b, &s, p, to.home);
+		file_record_in_batch(m, b, &s, p, to.home);
 	else
-		file_copies(m, b, &s, p, to);
+		file_record_in_shards(m, b, &s, p, to);
 	return 0;
 }
 
-static void set_pace(struct pace *pace, uint32_t host, int64_t time)
+static void update_batch_pace(struct pace *pace, uint32_t host, int64_t time)
 {
 	if (host == pace->host)
 		pace->over |= time >= pace->end;
@@ -453,7 +455,7 @@ void matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 	if (time > *until || *until == INT64_MAX)
 		*until = time;
 	m->promised = true;
-	set_pace(&m->pace, host, time);
+	update_batch_pace(&m->pace, host, time);
 }
 
 void matcher_watch(struct matcher *m, bool watched)
@@ -466,7 +468,7 @@ void matcher_watch(struct matcher *m, bool watched)
 /* ---- settling ---------------------------------------------------------- */
 
 /* Count the records of pairs that are still in the rings. */
-static void count_live(struct matcher *m)
+static void count_live_records(struct matcher *m)
 {
 	for (size_t k = 0; k < PAIR_PARTS; k++)
 		for (size_t i = 0; i < m->peers.part[k].pairs; i++)
@@ -478,7 +480,7 @@ static void count_live(struct matcher *m)
 			const struct packet_record *s = ring_at(l, n);
 			struct peer_pair *pair = NULL;
 
-			if (is_own(s) && !(s->state & RECORD_MATCHED))
+			if (record_is_own(s) && !(s->state & RECORD_MATCHED))
 				pair = peers_find(&m->peers, s->host,
 						  shard_peer(&m->shard[i], s));
 			if (pair)
@@ -500,8 +502,8 @@ int matcher_settle(struct matcher *m)
 		shard_begin_settling(&m->shard[i]);
 	m->settling = true;
 	do {
-		m->oldest = find_oldest(m, m->number);
-		begin(m);
+		m->oldest = find_oldest_undecided(m, m->number);
+		begin_match_round(m);
 		ret = matcher_wait(m);
 		all = true;
 		for (int i = 0; i < NETSYNC_SHARDS; i++)
@@ -509,10 +511,10 @@ int matcher_settle(struct matcher *m)
 	} while (!ret && !all);
 	if (ret)
 		return ret;
-	end_settling(m);
+	end_settling_of_shards(m);
 	for (int i = 0; i < NETSYNC_SHARDS; i++)
 		outcomes_clear(m->shard[i].outcomes);
-	count_live(m);
-	add_up(m);
+	count_live_records(m);
+	sum_shard_counts(m);
 	return 0;
 }

@@ -45,7 +45,7 @@ struct matcher {
 	uint32_t threads; /* the caller's among them */
 	bool one_thread;  /* messages are found by the caller's, in order */
 	bool watched;	  /* call tell() */
-	struct batch batch[2];
+	struct record_batch batch[2];
 	uint32_t filling;  /* index of the one that events go to */
 	uint32_t number;   /* of the next record */
 	uint32_t begun;	   /* the same when the batch began to be filled */

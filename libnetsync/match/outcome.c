@@ -9,15 +9,15 @@
 #define KEPT_ROOM 1024
 
 /* What concerns one host alone is in a part by its number. */
-static uint32_t part_of(const struct outcome *o)
+static uint32_t find_outcome_part(const struct match_outcome *o)
 {
 	return o->kind == OUTCOME_PASSED ? o->from % PAIR_PARTS :
 					   pair_part(o->from, o->to);
 }
 
-int outcome_add(struct outcomes *parts, const struct outcome *o)
+int outcome_add(struct outcomes *parts, const struct match_outcome *o)
 {
-	struct outcomes *list = &parts[part_of(o)];
+	struct outcomes *list = &parts[find_outcome_part(o)];
 
 	if (array_grow(&list->list, &list->room, list->num, sizeof(*o)))
 		return -ENOMEM;

@@ -19,7 +19,7 @@ enum outcome_kind {
 	OUTCOME_COUNTED, /* a record was matched, or dropped without a match */
 };
 
-struct outcome {
+struct match_outcome {
 	uint32_t from; /* PASSED, COUNTED: the host */
 	uint32_t to;   /* COUNTED: the other host of the record's pair */
 	int64_t send;  /* ns; PASSED: time in the stack */
@@ -33,13 +33,13 @@ struct outcome {
 };
 
 struct outcomes {
-	struct outcome *list;
+	struct match_outcome *list;
 	size_t num;
 	size_t room;
 };
 
 /* Keep an outcome, in that of as many lists as there are parts: 0 or -ENOMEM. */
-int outcome_add(struct outcomes *parts, const struct outcome *o);
+int outcome_add(struct outcomes *parts, const struct match_outcome *o);
 
 /* Empty the lists; room that few batches need is given back. */
 void outcomes_clear(struct outcomes *parts);

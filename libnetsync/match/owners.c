@@ -32,8 +32,8 @@ int owners_init(struct address_owners *owners)
 	return owners->slot ? 0 : -ENOMEM;
 }
 
-static struct address_owner *find(const struct address_owners *owners,
-				  uint32_t digest)
+static struct address_owner *find_owner_slot(const struct address_owners *owners,
+					     uint32_t digest)
 {
 	for (uint32_t i = 0; i < OWNER_PROBES; i++) {
 		struct address_owner *a =
@@ -48,7 +48,7 @@ static struct address_owner *find(const struct address_owners *owners,
 bool owners_knows(const struct address_owners *owners, uint32_t host,
 		  uint32_t address)
 {
-	const struct address_owner *a = find(owners, address);
+	const struct address_owner *a = find_owner_slot(owners, address);
 
 	return !a || a->owner == host + 1 || a->owner == SHARED + 1;
 }
@@ -56,7 +56,7 @@ bool owners_knows(const struct address_owners *owners, uint32_t host,
 void owners_learn(struct address_owners *owners, uint32_t host,
 		  uint32_t address)
 {
-	struct address_owner *a = find(owners, address);
+	struct address_owner *a = find_owner_slot(owners, address);
 
 	if (!a || a->owner == host + 1)
 		return;
@@ -66,7 +66,7 @@ void owners_learn(struct address_owners *owners, uint32_t host,
 
 uint32_t owners_find(const struct address_owners *owners, uint32_t address)
 {
-	const struct address_owner *a = find(owners, address);
+	const struct address_owner *a = find_owner_slot(owners, address);
 
 	return a && a->owner && a->owner != SHARED + 1 ? a->owner - 1 : NO_PEER;
 }

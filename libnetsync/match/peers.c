@@ -51,7 +51,7 @@ struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b)
 }
 
 /* The pair of two hosts, which is made if there is none. NULL: there is no memory. */
-static struct peer_pair *pair_of(struct peers *ps, uint32_t from, uint32_t to)
+static struct peer_pair *find_or_add_peer_pair(struct peers *ps, uint32_t from, uint32_t to)
 {
 	const uint32_t a = from < to ? from : to, b = from < to ? to : from;
 	struct peers_part *part = &ps->part[pair_part(a, b)];
@@ -70,7 +70,7 @@ static struct peer_pair *pair_of(struct peers *ps, uint32_t from, uint32_t to)
 struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to,
 				int64_t send, int64_t recv)
 {
-	struct peer_pair *p = pair_of(ps, from, to);
+	struct peer_pair *p = find_or_add_peer_pair(ps, from, to);
 
 	if (!p)
 		return NULL;
@@ -84,7 +84,7 @@ struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to,
 int peers_count(struct peers *ps, uint32_t a, uint32_t b,
 		const struct match_counts *counts)
 {
-	struct peer_pair *p = pair_of(ps, a, b);
+	struct peer_pair *p = find_or_add_peer_pair(ps, a, b);
 
 	if (!p)
 		return -ENOMEM;
@@ -118,7 +118,7 @@ int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir,
 	return 0;
 }
 
-static struct netsync_stack stack_of(const struct histogram *h)
+static struct netsync_stack summarize_stack_histogram(const struct histogram *h)
 {
 	if (!h)
 		return (struct netsync_stack){
@@ -140,5 +140,5 @@ void peers_summarize(const struct peers *ps, uint32_t host,
 		     struct netsync_stack stack[2])
 {
 	for (int dir = 0; dir < 2; dir++)
-		stack[dir] = stack_of(ps->host[host].stack[dir]);
+		stack[dir] = summarize_stack_histogram(ps->host[host].stack[dir]);
 }

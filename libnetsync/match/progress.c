@@ -15,7 +15,7 @@
 #define MIN_SAMPLES 5
 
 /* The median offset, which a wrong match now and then does not change. */
-static int64_t median(const struct peer_pair *p)
+static int64_t compute_median_offset(const struct peer_pair *p)
 {
 	int64_t v[PEER_SAMPLES];
 
@@ -58,7 +58,7 @@ static uint32_t find_root(struct node *node, uint32_t h)
 	return root;
 }
 
-static void join(struct node *node, const struct peer_pair *p)
+static void join_hosts_of_pair(struct node *node, const struct peer_pair *p)
 {
 	uint32_t a = find_root(node, p->host[0]);
 	uint32_t b = find_root(node, p->host[1]);
@@ -69,15 +69,15 @@ static void join(struct node *node, const struct peer_pair *p)
 		return;
 	/* clock b = clock of host[1] - from_b, and so on */
 	node[b].parent = a;
-	node[b].offset = (__int128)median(p) + from_a - from_b;
+	node[b].offset = (__int128)compute_median_offset(p) + from_a - from_b;
 }
 
-static void join_all(struct node *node, const struct peers *ps)
+static void join_hosts_of_all_pairs(struct node *node, const struct peers *ps)
 {
 	for (size_t k = 0; k < PAIR_PARTS; k++)
 		for (size_t i = 0; i < ps->part[k].pairs; i++)
 			if (ps->part[k].pair[i].samples >= MIN_SAMPLES)
-				join(node, &ps->part[k].pair[i]);
+				join_hosts_of_pair(node, &ps->part[k].pair[i]);
 }
 
 /*
@@ -96,7 +96,7 @@ int peers_update(struct peers *ps)
 		return -ENOMEM;
 	for (uint32_t h = 0; h < ps->hosts; h++)
 		node[h] = (struct node){ .parent = h };
-	join_all(node, ps);
+	join_hosts_of_all_pairs(node, ps);
 	for (uint32_t h = 0; h < ps->hosts; h++) {
 		__int128 t = ps->host[h].until;
 

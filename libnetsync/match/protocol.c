@@ -4,19 +4,19 @@
 bool protocol_lacks_id(const struct packet_record *a,
 		       const struct packet_record *b)
 {
-	return !both(a, b, NETSYNC_HAS_TSTAMP) &&
-	       !(both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id && b->ip_id);
+	return !record_both_have(a, b, NETSYNC_HAS_TSTAMP) &&
+	       !(record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id && b->ip_id);
 }
 
 /* Datagrams and echoes: is one end the same, address and port? */
-static bool same_end(const struct packet_record *a,
-		     const struct packet_record *b)
+static bool have_same_endpoint(const struct packet_record *a,
+			       const struct packet_record *b)
 {
 	return (a->addr[0] == b->addr[0] && a->sport == b->sport) ||
 	       (a->addr[1] == b->addr[1] && a->dport == b->dport);
 }
 
-static bool always(const struct packet_record *a, const struct packet_record *b)
+static bool always_agree(const struct packet_record *a, const struct packet_record *b)
 {
 	(void)a;
 	(void)b;
@@ -48,11 +48,11 @@ static bool tcp_agree(const struct packet_record *a,
 {
 	const int option = NETSYNC_HAS_TSTAMP | NETSYNC_HAS_NO_TSTAMP;
 
-	if (both(a, b, NETSYNC_HAS_WINDOW) && a->tcp.window != b->tcp.window)
+	if (record_both_have(a, b, NETSYNC_HAS_WINDOW) && a->tcp.window != b->tcp.window)
 		return false;
-	if ((a->fields & option) && (b->fields & option) && !both(a, b, option))
+	if ((a->fields & option) && (b->fields & option) && !record_both_have(a, b, option))
 		return false;
-	return !both(a, b, NETSYNC_HAS_TSTAMP) ||
+	return !record_both_have(a, b, NETSYNC_HAS_TSTAMP) ||
 	       (a->tcp.tsval == b->tcp.tsval && a->tcp.tsecr == b->tcp.tsecr);
 }
 
@@ -61,7 +61,7 @@ static bool tcp_agree_whole(const struct packet_record *a,
 {
 	uint16_t differ = a->tcp.flags ^ b->tcp.flags;
 
-	if (both(a, b, NETSYNC_HAS_LEN) && has_data(a))
+	if (record_both_have(a, b, NETSYNC_HAS_LEN) && has_data(a))
 		differ &= (uint16_t)~PSH_FIN_CWR;
 	return !differ;
 }
@@ -95,7 +95,7 @@ static void udp_fill(struct packet_record *r, const struct netsync_packet *p)
 {
 	r->udp.ports = (uint32_t)p->sport << 16 | p->dport;
 	/* All sources know the IP id, if the sender counts it. */
-	if (counts_ids(r))
+	if (record_counts_ip_ids(r))
 		r->udp.id = p->ip_id;
 	else if (p->fields & NETSYNC_HAS_DIGEST)
 		r->udp.id = (uint32_t)p->udp.digest | ID_IS_DIGEST;
@@ -113,10 +113,10 @@ static void udp_fill(struct packet_record *r, const struct netsync_packet *p)
 static bool udp_agree(const struct packet_record *a,
 		      const struct packet_record *b)
 {
-	if (both(a, b, NETSYNC_HAS_CHECKSUM) &&
+	if (record_both_have(a, b, NETSYNC_HAS_CHECKSUM) &&
 	    a->udp.checksum != b->udp.checksum)
 		return false;
-	return !both(a, b, NETSYNC_HAS_DIGEST) ||
+	return !record_both_have(a, b, NETSYNC_HAS_DIGEST) ||
 	       a->udp.digest == b->udp.digest;
 }
 
@@ -137,14 +137,14 @@ static uint64_t udp_shard(const struct packet_record *r, uint32_t behind)
 {
 	const uint16_t id = (uint16_t)(r->ip_id + behind);
 
-	return counts_ids(r) && id ? id >> SHARD_IDS : r->udp.ports;
+	return record_counts_ip_ids(r) && id ? id >> SHARD_IDS : r->udp.ports;
 }
 
 static bool udp_identified(const struct packet_record *a,
 			   const struct packet_record *b)
 {
 	return !protocol_lacks_id(a, b) &&
-	       (both(a, b, NETSYNC_HAS_DIGEST) || same_end(a, b));
+	       (record_both_have(a, b, NETSYNC_HAS_DIGEST) || have_same_endpoint(a, b));
 }
 
 /* ---- ICMP echo --------------------------------------------------------- */
@@ -168,7 +168,7 @@ static bool icmp_identified(const struct packet_record *a,
 {
 	return !protocol_lacks_id(a, b) && a->icmp.type == b->icmp.type &&
 	       (uint16_t)a->icmp.id_seq == (uint16_t)b->icmp.id_seq &&
-	       same_end(a, b);
+	       have_same_endpoint(a, b);
 }
 
 /* ---- SCTP -------------------------------------------------------------- */
@@ -187,7 +187,7 @@ static void sctp_fill(struct packet_record *r, const struct netsync_packet *p)
 	r->sctp.tag = p->sctp.vtag;
 	if (has_tsn)
 		r->sctp.tsn = p->sctp.tsn;
-	else if (counts_ids(r))
+	else if (record_counts_ip_ids(r))
 		r->sctp.tsn = p->ip_id;
 	else
 		r->sctp.tsn = p->len | (uint32_t)p->sctp.chunk << 24;
@@ -239,8 +239,8 @@ static const struct protocol icmp = {
 	.needs = NETSYNC_HAS_ECHO,
 	.fill = icmp_fill,
 	.shard = icmp_shard,
-	.agree = always,
-	.agree_whole = always,
+	.agree = always_agree,
+	.agree_whole = always_agree,
 	.identified = icmp_identified,
 };
 
@@ -249,7 +249,7 @@ static const struct protocol sctp = {
 	.translation_keeps_key = true,
 	.fill = sctp_fill,
 	.shard = sctp_shard,
-	.agree = always,
+	.agree = always_agree,
 	.agree_whole = sctp_agree_whole,
 	.identified = sctp_identified,
 };

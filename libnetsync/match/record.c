@@ -40,13 +40,13 @@ void record_fill(struct packet_record *s, const struct netsync_packet *p)
 	s->protocol = p->protocol;
 	s->dir = p->dir;
 	s->state = s->block = 0;
-	protocol_of(p->protocol)->fill(s, p);
+	protocol_by_number(p->protocol)->fill(s, p);
 }
 
 uint32_t record_blocks(const struct packet_record *s)
 {
 	if (s->protocol == UDP)
-		return counts_ids(s) && s->udp.datagrams <= MAX_DATAGRAMS
+		return record_counts_ip_ids(s) && s->udp.datagrams <= MAX_DATAGRAMS
 			       ? s->udp.datagrams - 1u
 			       : 0;
 	if (!has_data(s) || s->len > MAX_SEGMENT ||
@@ -60,7 +60,7 @@ uint32_t record_blocks(const struct packet_record *s)
 /* The shard of what begins so far behind the beginning of a record. */
 static inline uint32_t shard_at(const struct packet_record *s, uint32_t behind)
 {
-	return (uint32_t)hash_mix(protocol_of(s->protocol)->shard(s, behind)) %
+	return (uint32_t)hash_mix(protocol_by_number(s->protocol)->shard(s, behind)) %
 	       NETSYNC_SHARDS;
 }
 

@@ -88,8 +88,8 @@ struct packet_record {
 };
 
 /* Do both records know the field? */
-static inline bool both(const struct packet_record *a,
-			const struct packet_record *b, int field)
+static inline bool record_both_have(const struct packet_record *a,
+				    const struct packet_record *b, int field)
 {
 	return a->fields & b->fields & field;
 }
@@ -98,7 +98,7 @@ static inline bool both(const struct packet_record *a,
  * Does the sender count IP ids, which address translation keeps? Packets that must not be
  * cut all have the id 0.
  */
-static inline bool counts_ids(const struct packet_record *r)
+static inline bool record_counts_ip_ids(const struct packet_record *r)
 {
 	return (r->fields & NETSYNC_HAS_IP_ID) && r->ip_id;
 }
@@ -125,7 +125,7 @@ static inline bool may_be_segmented(const struct packet_record *r)
  * Is it decided and counted here? Block index entries are not, nor copies, which are
  * there to be found by what begins inside of them.
  */
-static inline bool is_own(const struct packet_record *r)
+static inline bool record_is_own(const struct packet_record *r)
 {
 	return !r->block && !(r->state & RECORD_COPY);
 }

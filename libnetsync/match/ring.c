@@ -5,7 +5,7 @@
 
 #include "match/ring.h"
 
-static void free_arrays(struct packet_ring *l)
+static void free_ring_arrays(struct packet_ring *l)
 {
 	free(l->record);
 	free(l->addresses);
@@ -15,17 +15,17 @@ static void free_arrays(struct packet_ring *l)
 
 void ring_release(struct packet_ring *l)
 {
-	free_arrays(l);
+	free_ring_arrays(l);
 	memset(l, 0, sizeof(*l));
 }
 
-static void file(struct packet_ring *l, uint32_t number)
+static void link_ring_record(struct packet_ring *l, uint32_t number)
 {
 	struct packet_record *s = ring_at(l, number);
 	uint32_t *chain;
 
 	/* No record here has the key of a copy. */
-	if (!s->block && !is_own(s))
+	if (!s->block && !record_is_own(s))
 		return;
 	if (s->block)
 		chain = ring_chain(l, BLOCK_INDEX + s->protocol,
@@ -57,7 +57,7 @@ int ring_grow(struct packet_ring *l, uint32_t num)
 	bigger.second = malloc(room * sizeof(*bigger.second));
 	if (!bigger.record || !bigger.chain || !bigger.second ||
 	    l->keep_addresses != !!bigger.addresses) {
-		free_arrays(&bigger);
+		free_ring_arrays(&bigger);
 		return -ENOMEM;
 	}
 	/* The number of a dropped record ends a chain. */
@@ -70,9 +70,9 @@ int ring_grow(struct packet_ring *l, uint32_t num)
 		if (bigger.addresses && l->addresses)
 			*ring_addresses(&bigger,
 					s) = *ring_addresses(l, ring_at(l, n));
-		file(&bigger, n);
+		link_ring_record(&bigger, n);
 	}
-	free_arrays(l);
+	free_ring_arrays(l);
 	*l = bigger;
 	return 0;
 }
@@ -83,6 +83,6 @@ struct packet_record *ring_add(struct packet_ring *l,
 	struct packet_record *new = ring_at(l, l->tail);
 
 	*new = *s;
-	file(l, l->tail++);
+	link_ring_record(l, l->tail++);
 	return new;
 }

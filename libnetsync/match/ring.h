@@ -101,7 +101,7 @@ static inline uint32_t *ring_chain(const struct packet_ring *l, uint32_t kind,
 /* Has a record a second key, as address translation changes its first one? */
 static inline bool has_second_key(const struct packet_record *r)
 {
-	return !protocol_of(r->protocol)->translation_keeps_key && is_own(r);
+	return !protocol_by_number(r->protocol)->translation_keeps_key && record_is_own(r);
 }
 
 /*
@@ -114,7 +114,7 @@ static inline uint32_t *ring_second_chain(const struct packet_ring *l,
 {
 	uint64_t v = hash_mix(
 		l->seed ^ (uint64_t)s->protocol << 32 ^
-		(counts_ids(s) ? s->ip_id : ~(uint64_t)s->key[0]));
+		(record_counts_ip_ids(s) ? s->ip_id : ~(uint64_t)s->key[0]));
 
 	return &l->second[(v ^ hash_mix(s->len)) & (l->room - 1)];
 }

@@ -6,13 +6,13 @@
  */
 #include "match/internal.h"
 
-static bool same_second(const struct packet_record *a,
-			const struct packet_record *b)
+static bool have_same_second_key(const struct packet_record *a,
+				 const struct packet_record *b)
 {
 	if (a->protocol != b->protocol || a->len != b->len ||
-	    counts_ids(a) != counts_ids(b))
+	    record_counts_ip_ids(a) != record_counts_ip_ids(b))
 		return false;
-	if (counts_ids(a))
+	if (record_counts_ip_ids(a))
 		return a->ip_id == b->ip_id;
 	return a->key[0] == b->key[0] &&
 	       (a->protocol == UDP || a->key[1] == b->key[1]);
@@ -21,7 +21,7 @@ static bool same_second(const struct packet_record *a,
 int match_second(struct shard *m, struct packet_record *s)
 {
 	struct packet_record *list[MATCH_MAX_RECORDS] = { s };
-	const bool nat = counts_ids(s);
+	const bool nat = record_counts_ip_ids(s);
 	int n = 1, looked = 0, ret = 0;
 
 	for (uint32_t i = *ring_second_chain(&m->ring, s);
@@ -29,7 +29,7 @@ int match_second(struct shard *m, struct packet_record *s)
 	     i = ring_at(&m->ring, i)->next_second) {
 		struct packet_record *t = ring_at(&m->ring, i);
 
-		if (t == s || !same_second(s, t) || !match_is_ready(m, t))
+		if (t == s || !have_same_second_key(s, t) || !match_is_ready(m, t))
 			continue;
 		if (++looked == MATCH_MAX_RECORDS)
 			return ret;

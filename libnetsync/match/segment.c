@@ -124,8 +124,8 @@ struct parts {
 };
 
 /* False: ambiguous. The result does not depend on earlier decisions. */
-static bool find_parts(const struct packet_record *s,
-		       const struct candidates *all, bool nat, struct parts *p)
+static bool find_segment_parts(const struct packet_record *s,
+			       const struct candidates *all, bool nat, struct parts *p)
 {
 	int own = 0;
 
@@ -140,8 +140,8 @@ static bool find_parts(const struct packet_record *s,
 }
 
 /* Are the parts of counterparts that begin in s unambiguous, too? */
-static bool are_clear(const struct shard *m, const struct packet_record *s,
-		      const struct parts *p, bool nat)
+static bool are_parts_unambiguous(const struct shard *m, const struct packet_record *s,
+				  const struct parts *p, bool nat)
 {
 	struct candidates around;
 	struct parts theirs;
@@ -150,7 +150,7 @@ static bool are_clear(const struct shard *m, const struct packet_record *s,
 		if (!match_begins_in(p->found[i], s))
 			continue;
 		match_find_candidates(m, p->found[i], &around);
-		if (!find_parts(p->found[i], &around, nat, &theirs))
+		if (!find_segment_parts(p->found[i], &around, nat, &theirs))
 			return false;
 	}
 	return true;
@@ -180,13 +180,13 @@ static bool may_be_before(const struct packet_record *t,
 }
 
 /* 1: decided; 0: there are no counterparts; negative errno. */
-static int use_parts(struct shard *m, struct packet_record *s,
-		     const struct candidates *all, bool nat)
+static int match_segment_parts(struct shard *m, struct packet_record *s,
+			       const struct candidates *all, bool nat)
 {
 	struct parts p;
 	int ret = 0;
 
-	if (!find_parts(s, all, nat, &p) || !are_clear(m, s, &p, nat)) {
+	if (!find_segment_parts(s, all, nat, &p) || !are_parts_unambiguous(m, s, &p, nat)) {
 		match_mark_ambiguous(m, s);
 		return 1;
 	}
@@ -224,9 +224,9 @@ int match_segments(struct shard *m, struct packet_record *s)
 		    match_is_ready(m, all.s[i]))
 			ret = match_whole(m, all.s[i]);
 	if (!ret)
-		ret = use_parts(m, s, &all, false);
+		ret = match_segment_parts(m, s, &all, false);
 	if (!ret)
-		ret = use_parts(m, s, &all, true);
+		ret = match_segment_parts(m, s, &all, true);
 	return ret < 0 ? ret : 0;
 }
 

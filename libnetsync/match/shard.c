@@ -60,11 +60,11 @@ uint32_t shard_peer(const struct shard *m, const struct packet_record *s)
 
 /* ---- deciding ---------------------------------------------------------- */
 
-static int decide(struct shard *m, struct packet_record *s)
+static int decide_record(struct shard *m, struct packet_record *s)
 {
 	int ret;
 
-	if (!is_own(s))
+	if (!record_is_own(s))
 		return 0;
 	ret = match_first(m, s);
 	if (ret || (s->state & RECORD_DECIDED) || !has_second_key(s))
@@ -73,21 +73,21 @@ static int decide(struct shard *m, struct packet_record *s)
 }
 
 /* Decide the next record for good; at the last settling it may have been ambiguous. */
-static int decide_next(struct shard *m)
+static int decide_next_record(struct shard *m)
 {
 	struct packet_record *s = ring_at(&m->ring, m->ring.decided++);
 
 	s->state &= ~RECORD_AMBIGUOUS_YET;
-	return decide(m, s);
+	return decide_record(m, s);
 }
 
-static int drop_next(struct shard *m)
+static int drop_next_record(struct shard *m)
 {
 	const struct packet_record *s = ring_at(&m->ring, m->ring.freed++);
-	struct outcome o = { .from = s->host, .kind = OUTCOME_COUNTED,
-			     .detail = s->state };
+	struct match_outcome o = { .from = s->host, .kind = OUTCOME_COUNTED,
+				   .detail = s->state };
 
-	if (!is_own(s) || (s->state & RECORD_MATCHED))
+	if (!record_is_own(s) || (s->state & RECORD_MATCHED))
 		return 0;
 	shard_count(&m->past, s->state);
 	o.to = shard_peer(m, s);
@@ -95,7 +95,7 @@ static int drop_next(struct shard *m)
 }
 
 /* Decide records whose packets are complete. */
-static int decide_complete(struct shard *m, const struct batch *b)
+static int decide_complete_records(struct shard *m, const struct record_batch *b)
 {
 	struct packet_ring *l = &m->ring;
 	int ret = 0;
@@ -108,13 +108,13 @@ static int decide_complete(struct shard *m, const struct batch *b)
 		m->more = s->number - b->oldest >= DECIDED_AT_ONCE;
 		if (m->more)
 			break;
-		ret = decide_next(m);
+		ret = decide_next_record(m);
 	}
 	return ret;
 }
 
 /* Drop records that no event can need. */
-static int drop_old(struct shard *m)
+static int drop_old_records(struct shard *m)
 {
 	struct packet_ring *l = &m->ring;
 	int ret = 0;
@@ -127,34 +127,35 @@ static int drop_old(struct shard *m)
 		m->more |= n == DROPPED_AT_ONCE;
 		if (n == DROPPED_AT_ONCE)
 			break;
-		ret = drop_next(m);
+		ret = drop_next_record(m);
 	}
 	return ret;
 }
 
 /* Is the oldest record older than the limit before @end? */
-static inline bool is_beyond(const struct packet_ring *l, uint32_t end, uint32_t limit)
+static inline bool is_oldest_record_beyond(const struct packet_ring *l, uint32_t end,
+					   uint32_t limit)
 {
 	return l->freed != l->tail && end - ring_at(l, l->freed)->number > limit;
 }
 
 /* Drop records that are older than the limit before @end, whatever may still come. */
-static int evict(struct shard *m, uint32_t end, uint32_t limit)
+static int evict_old_records(struct shard *m, uint32_t end, uint32_t limit)
 {
 	struct packet_ring *l = &m->ring;
 	int ret = 0;
 
-	while (!ret && is_beyond(l, end, limit)) {
+	while (!ret && is_oldest_record_beyond(l, end, limit)) {
 		const struct packet_record *s = ring_at(l, l->freed);
 
 		if (l->decided == l->freed)
-			ret = decide_next(m);
-		if (is_own(s) &&
+			ret = decide_next_record(m);
+		if (record_is_own(s) &&
 		    !(s->state & (RECORD_MATCHED | RECORD_AMBIGUOUS)) &&
 		    s->time >= m->peers->host[s->host].decide)
 			m->evicted++;
 		if (!ret)
-			ret = drop_next(m);
+			ret = drop_next_record(m);
 	}
 	return ret;
 }
@@ -163,7 +164,7 @@ static int evict(struct shard *m, uint32_t end, uint32_t limit)
  * Until clock offsets are known nothing is decided, yet offsets come from what is
  * decided: so look at some of the newest records of hosts that are not joined yet.
  */
-static int sample(struct shard *m)
+static int sample_newest_records(struct shard *m)
 {
 	uint32_t left = SAMPLES + m->since / 16;
 	uint32_t i = m->since < ring_count(&m->ring) ? m->since
@@ -173,7 +174,7 @@ static int sample(struct shard *m)
 	for (; i && left && !ret; i--) {
 		struct packet_record *s = ring_at(&m->ring, m->ring.tail - i);
 
-		if (!is_own(s) || m->peers->host[s->host].joined)
+		if (!record_is_own(s) || m->peers->host[s->host].joined)
 			continue;
 		left--;
 		ret = match_learn_offset(m, s);
@@ -183,15 +184,15 @@ static int sample(struct shard *m)
 
 /* ---- a batch ----------------------------------------------------------- */
 
-static int add(struct shard *m, const struct batch *b, uint32_t at)
+static int add_batch_record(struct shard *m, const struct record_batch *b, uint32_t at)
 {
 	const struct packet_record *s = &b->record[at];
 	const uint32_t blocks = s->next_second;
 	struct addresses *addresses;
 	int ret = 0;
 
-	if (is_beyond(&m->ring, s->number + 1 + blocks, b->limit))
-		ret = evict(m, s->number + 1 + blocks, b->limit);
+	if (is_oldest_record_beyond(&m->ring, s->number + 1 + blocks, b->limit))
+		ret = evict_old_records(m, s->number + 1 + blocks, b->limit);
 	if (!ret)
 		ret = ring_reserve(&m->ring, 1 + blocks);
 	if (ret)
@@ -218,26 +219,26 @@ void shard_begin(struct shard *m, uint32_t round)
 	m->round = round;
 }
 
-int shard_take(struct shard *m, const struct batch *b)
+int shard_take(struct shard *m, const struct record_batch *b)
 {
 	const uint32_t num = b->num[m->shard];
 	int ret = 0;
 
 	while (m->next != num && !ret) {
-		ret = add(m, b, batch_at(m->shard, m->next));
+		ret = add_batch_record(m, b, batch_at(m->shard, m->next));
 		m->next += !ret;
 	}
 	if (!ret)
-		ret = evict(m, b->end, b->limit);
+		ret = evict_old_records(m, b->end, b->limit);
 	if (!ret && b->sample)
-		ret = sample(m);
+		ret = sample_newest_records(m);
 	if (b->sample)
 		m->since = 0;
 	m->more = false;
 	if (!ret)
-		ret = decide_complete(m, b);
+		ret = decide_complete_records(m, b);
 	/* What is to be decided may need those that could be dropped. */
-	return ret || m->more ? ret : drop_old(m);
+	return ret || m->more ? ret : drop_old_records(m);
 }
 
 /* ---- settling ---------------------------------------------------------- */
@@ -260,7 +261,7 @@ int shard_settle(struct shard *m, uint32_t oldest)
 
 	while (!shard_is_settled(m) && !ret &&
 	       ring_at(l, m->settled)->number - oldest < DECIDED_AT_ONCE)
-		ret = decide(m, ring_at(l, m->settled++));
+		ret = decide_record(m, ring_at(l, m->settled++));
 	return ret;
 }
 
@@ -276,7 +277,7 @@ void shard_end_settling(struct shard *m)
 	m->unclear = false;
 	memset(&m->live, 0, sizeof(m->live));
 	for (uint32_t n = l->freed; n != l->tail; n++)
-		if (is_own(ring_at(l, n)) && !(ring_at(l, n)->state & RECORD_MATCHED))
+		if (record_is_own(ring_at(l, n)) && !(ring_at(l, n)->state & RECORD_MATCHED))
 			shard_count(&m->live, ring_at(l, n)->state);
 	/* More records of the same key may come. */
 	for (uint32_t n = l->decided; n != l->tail; n++)

@@ -51,7 +51,7 @@ void shard_begin(struct shard *m, uint32_t round);
  * Add the records of a batch from @next on, and decide and drop some of what can be (if
  * not all, @more is set): 0 or -ENOMEM, after which it goes on where it ended.
  */
-int shard_take(struct shard *m, const struct batch *b);
+int shard_take(struct shard *m, const struct record_batch *b);
 
 /*
  * Find the messages that are known by now: begin, go on until all are found, and end.

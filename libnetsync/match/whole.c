@@ -19,8 +19,8 @@
  * Is one record an SCTP bundle, and the other its first packet? SCTP packets that are
  * sent at once have the TSN of the first one.
  */
-static bool is_first_of(const struct packet_record *a,
-			const struct packet_record *b)
+static bool is_first_of_sctp_bundle(const struct packet_record *a,
+				    const struct packet_record *b)
 {
 	return a->protocol == SCTP && (a->len > b->len ? a : b)->gso_size;
 }
@@ -28,20 +28,20 @@ static bool is_first_of(const struct packet_record *a,
 bool match_agree(const struct packet_record *a, const struct packet_record *b,
 		 bool nat)
 {
-	if (both(a, b, NETSYNC_HAS_IP_ID) && a->ip_id != b->ip_id)
+	if (record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id != b->ip_id)
 		return false;
-	if (both(a, b, NETSYNC_HAS_LEN)) {
-		if (a->len != b->len && !is_first_of(a, b))
+	if (record_both_have(a, b, NETSYNC_HAS_LEN)) {
+		if (a->len != b->len && !is_first_of_sctp_bundle(a, b))
 			return false;
 	} else if (nat) {
 		return false;
 	}
-	return protocol_of(a->protocol)->agree_whole(a, b) &&
+	return protocol_by_number(a->protocol)->agree_whole(a, b) &&
 	       match_headers(a, b, nat);
 }
 
 /* All records of a packet on one host. */
-struct view {
+struct host_view {
 	const struct packet_record *first;
 	const struct packet_record *last;
 	const struct packet_record *first_in;
@@ -50,7 +50,7 @@ struct view {
 	bool origin; /* left before it ever came in */
 };
 
-static int by_host_and_time(const void *a, const void *b)
+static int compare_records_by_host_and_time(const void *a, const void *b)
 {
 	const struct packet_record *p = *(struct packet_record *const *)a;
 	const struct packet_record *q = *(struct packet_record *const *)b;
@@ -62,16 +62,16 @@ static int by_host_and_time(const void *a, const void *b)
 	return p->dir - q->dir;
 }
 
-static int make_views(struct packet_record **s, int n, struct view *v)
+static int make_host_views(struct packet_record **s, int n, struct host_view *v)
 {
 	int views = 0;
 
-	qsort(s, (size_t)n, sizeof(*s), by_host_and_time);
+	qsort(s, (size_t)n, sizeof(*s), compare_records_by_host_and_time);
 	for (int i = 0; i < n; i++) {
-		struct view *at;
+		struct host_view *at;
 
 		if (!i || s[i]->host != s[i - 1]->host)
-			v[views++] = (struct view){
+			v[views++] = (struct host_view){
 				.first = s[i],
 				.host = s[i]->host,
 				.origin = s[i]->dir == NETSYNC_OUT,
@@ -86,7 +86,7 @@ static int make_views(struct packet_record **s, int n, struct view *v)
 	return views;
 }
 
-static void all_ambiguous(struct shard *m, struct packet_record **s, int n)
+static void mark_records_ambiguous(struct shard *m, struct packet_record **s, int n)
 {
 	for (int i = 0; i < n; i++)
 		match_mark_ambiguous(m, s[i]);
@@ -94,7 +94,7 @@ static void all_ambiguous(struct shard *m, struct packet_record **s, int n)
 
 /* Note times in hosts' stacks, from a socket to the outermost device or back. */
 static int count_passages(struct shard *m, struct packet_record **s, int n,
-			  const struct view *v, int views)
+			  const struct host_view *v, int views)
 {
 	int ret = 0;
 
@@ -116,7 +116,7 @@ struct key {
 };
 
 /* Was the packet also seen further out on its host, cut or put together? */
-static bool is_further_out(const struct key *key, const struct packet_record *s)
+static bool was_seen_further_out(const struct key *key, const struct packet_record *s)
 {
 	for (int i = 0; i < key->n && may_be_segmented(s); i++) {
 		const struct packet_record *t = key->s[i];
@@ -130,14 +130,14 @@ static bool is_further_out(const struct key *key, const struct packet_record *s)
 }
 
 /* If the packet seems to begin on several hosts, can these be one machine? */
-static bool are_one_machine(const struct view *v, int views)
+static bool are_one_machine(const struct host_view *v, int views)
 {
 	const struct packet_record *sent = NULL;
 
 	for (int i = 0; i < views; i++) {
 		if (!v[i].origin)
 			continue;
-		if (sent && (!both(sent, v[i].first, NETSYNC_HAS_ADDRS) ||
+		if (sent && (!record_both_have(sent, v[i].first, NETSYNC_HAS_ADDRS) ||
 			     sent->addr[0] != v[i].first->addr[0] ||
 			     sent->addr[1] != v[i].first->addr[1]))
 			return false;
@@ -153,8 +153,8 @@ static bool are_one_machine(const struct view *v, int views)
  * Of several origins, which are clocks of one machine, one may be a router whose incoming
  * record is missing. It then says nothing of other routers, which may be before it.
  */
-static bool is_before(const struct view *from, const struct view *to,
-		      int origins, int routers)
+static bool is_view_before(const struct host_view *from, const struct host_view *to,
+			   int origins, int routers)
 {
 	if (to->origin || from == to)
 		return false;
@@ -168,11 +168,11 @@ static bool is_before(const struct view *from, const struct view *to,
  * No message is emitted if either end was seen further out in other parts, which give
  * tighter ones.
  */
-static int emit(struct shard *m, const struct key *key,
-		struct packet_record **s, int n, bool nat)
+static int emit_packet_messages(struct shard *m, const struct key *key,
+				struct packet_record **s, int n, bool nat)
 {
-	struct view v[MATCH_MAX_RECORDS];
-	int views = make_views(s, n, v), origins = 0, routers = 0, ret = 0;
+	struct host_view v[MATCH_MAX_RECORDS];
+	int views = make_host_views(s, n, v), origins = 0, routers = 0, ret = 0;
 	uint32_t from = NO_PEER, to = NO_PEER;
 	uint8_t emitted = 0;
 
@@ -181,18 +181,18 @@ static int emit(struct shard *m, const struct key *key,
 		routers += !v[i].origin && v[i].last_out;
 	}
 	if (origins > 1 && !are_one_machine(v, views)) {
-		all_ambiguous(m, s, n);
+		mark_records_ambiguous(m, s, n);
 		return 0;
 	}
 	ret = count_passages(m, s, n, v, views);
 	for (int i = 0; i < views && !ret; i++) {
 		for (int j = 0; j < views && !ret; j++) {
-			if (!is_before(&v[i], &v[j], origins, routers))
+			if (!is_view_before(&v[i], &v[j], origins, routers))
 				continue;
 			from = v[i].host;
 			to = v[j].host;
-			if (is_further_out(key, v[i].last_out) ||
-			    is_further_out(key, v[j].first_in))
+			if (was_seen_further_out(key, v[i].last_out) ||
+			    was_seen_further_out(key, v[j].first_in))
 				continue;
 			emitted = RECORD_EMITTED;
 			ret = match_emit(m, v[i].last_out, v[j].first_in);
@@ -209,7 +209,7 @@ static int emit(struct shard *m, const struct key *key,
 }
 
 /* Do all records agree with each other, and can be of one packet? */
-static bool are_one_packet(struct packet_record **s, int n, bool nat)
+static bool are_records_of_one_packet(struct packet_record **s, int n, bool nat)
 {
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < i; j++)
@@ -220,7 +220,7 @@ static bool are_one_packet(struct packet_record **s, int n, bool nat)
 }
 
 /* Move records that are connected with the first one by agreement to the front. */
-static int collect(struct packet_record **s, int n, bool nat, bool *clear)
+static int collect_agreeing_records(struct packet_record **s, int n, bool nat, bool *clear)
 {
 	int size = 1;
 
@@ -234,13 +234,13 @@ static int collect(struct packet_record **s, int n, bool nat, bool *clear)
 			s[size++] = t;
 		}
 	}
-	*clear = are_one_packet(s, size, nat);
+	*clear = are_records_of_one_packet(s, size, nat);
 	return size;
 }
 
 /* Is the other record what some of these were cut from, or put together to? */
-static bool were_seen_again(struct packet_record **s, int n,
-			    const struct packet_record *other)
+static bool were_records_seen_again(struct packet_record **s, int n,
+				    const struct packet_record *other)
 {
 	for (int i = 0; i < n; i++)
 		if (match_same_side(s[i], other))
@@ -253,8 +253,8 @@ static bool were_seen_again(struct packet_record **s, int n,
  * also be part of a longer one that was sent? What a router makes of that one, or
  * received before, is no rival.
  */
-static bool rivals(const struct shard *m, const struct key *key,
-		   struct packet_record **s, int size)
+static bool has_rival_sent_record(const struct shard *m, const struct key *key,
+				  struct packet_record **s, int size)
 {
 	struct packet_record **others = key->s;
 	bool sent = false;
@@ -275,7 +275,7 @@ static bool rivals(const struct shard *m, const struct key *key,
 			    has_data(others[j]) &&
 			    others[j]->len != s[i]->len &&
 			    match_same_transmission(others[j], s[i], false) &&
-			    !were_seen_again(s, size, others[j]) &&
+			    !were_records_seen_again(s, size, others[j]) &&
 			    !match_forwarded(m, others[j]))
 				return true;
 		for (int j = 0; j < size; j++)
@@ -288,7 +288,7 @@ static bool rivals(const struct shard *m, const struct key *key,
 }
 
 /* Is this the plain, most frequent case: one sent record and one received one? */
-static bool is_plain(struct packet_record **s, int n)
+static bool is_plain_record_pair(struct packet_record **s, int n)
 {
 	return n == 2 && s[0]->dir != s[1]->dir && s[0]->host != s[1]->host &&
 	       !((s[0]->state | s[1]->state) &
@@ -296,7 +296,7 @@ static bool is_plain(struct packet_record **s, int n)
 	       match_agree(s[0], s[1], false);
 }
 
-static int emit_plain(struct shard *m, struct packet_record **s)
+static int emit_plain_record_pair(struct shard *m, struct packet_record **s)
 {
 	bool first_sent = s[0]->dir == NETSYNC_OUT;
 
@@ -310,17 +310,17 @@ int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat)
 
 	while (n && !ret) {
 		bool clear, used = false;
-		int size = collect(s, n, nat, &clear);
+		int size = collect_agreeing_records(s, n, nat, &clear);
 
 		for (int i = 0; i < size; i++)
 			used |= !!(s[i]->state &
 				   (RECORD_MATCHED | RECORD_AMBIGUOUS));
 		/* Earlier matches stay, and nothing is added to them. */
 		if (!used && size > 1) {
-			if (!clear || rivals(m, &key, s, size))
-				all_ambiguous(m, s, size);
+			if (!clear || has_rival_sent_record(m, &key, s, size))
+				mark_records_ambiguous(m, s, size);
 			else
-				ret = emit(m, &key, s, size, nat);
+				ret = emit_packet_messages(m, &key, s, size, nat);
 		}
 		s += size;
 		n -= size;
@@ -329,8 +329,8 @@ int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat)
 }
 
 /* All records of s's key: their number; MATCH_MAX_RECORDS + 1: too many. */
-static int find_key(const struct shard *m, const struct packet_record *s,
-		    struct packet_record **list)
+static int find_records_of_key(const struct shard *m, const struct packet_record *s,
+			       struct packet_record **list)
 {
 	int n = 0;
 
@@ -349,7 +349,7 @@ static int find_key(const struct shard *m, const struct packet_record *s,
 }
 
 /* Were the records neither forwarded by a host nor decided before? */
-static bool is_simple(struct packet_record **s, int n)
+static bool are_unforwarded_and_undecided(struct packet_record **s, int n)
 {
 	for (int i = 0; i < n; i++) {
 		if (s[i]->state & (RECORD_MATCHED | RECORD_AMBIGUOUS))
@@ -364,14 +364,14 @@ static bool is_simple(struct packet_record **s, int n)
 int match_learn_offset(struct shard *m, struct packet_record *s)
 {
 	struct packet_record *list[MATCH_MAX_RECORDS];
-	int n = find_key(m, s, list), left = 0, ret = 0;
+	int n = find_records_of_key(m, s, list), left = 0, ret = 0;
 
 	/* Other hosts' datagrams may have the same ports and ids. */
 	for (int i = 0; i < n && n <= MATCH_MAX_RECORDS; i++)
 		if (list[i] == s || match_agree(s, list[i], false))
 			list[left++] = list[i];
-	if (left > MAX_SAMPLED || !is_simple(list, left) ||
-	    !are_one_packet(list, left, false))
+	if (left > MAX_SAMPLED || !are_unforwarded_and_undecided(list, left) ||
+	    !are_records_of_one_packet(list, left, false))
 		return 0;
 	for (int i = 0; i < left && !ret; i++) {
 		bool sent = s->dir == NETSYNC_OUT;
@@ -386,7 +386,7 @@ int match_learn_offset(struct shard *m, struct packet_record *s)
 int match_whole(struct shard *m, struct packet_record *s)
 {
 	struct packet_record *list[MATCH_MAX_RECORDS];
-	int n = find_key(m, s, list), left = 0, ret;
+	int n = find_records_of_key(m, s, list), left = 0, ret;
 
 	if (n > MATCH_MAX_RECORDS) {
 		match_mark_ambiguous(m, s);
@@ -396,8 +396,8 @@ int match_whole(struct shard *m, struct packet_record *s)
 		list[i]->state |= RECORD_EXAMINED;
 	if (n == 1)
 		return 0;
-	if (is_plain(list, n) && !protocol_lacks_id(list[0], list[1]))
-		return emit_plain(m, list);
+	if (is_plain_record_pair(list, n) && !protocol_lacks_id(list[0], list[1]))
+		return emit_plain_record_pair(m, list);
 	ret = match_sort_out(m, list, n, false);
 	for (int i = 0; i < n; i++)
 		if (!(list[i]->state & RECORD_DECIDED))

@@ -58,7 +58,7 @@ static int set_walk_of_reference(struct reduction *r)
 	for (uint32_t h = 0; h < r->num_hosts; h++)
 		if (h != r->reference && r->correction[h].skew_walk > 0)
 			walk[n++] = r->correction[h].skew_walk;
-	r->correction[r->reference].skew_walk = n ? median(walk, n) : 0;
+	r->correction[r->reference].skew_walk = n ? statistics_median(walk, n) : 0;
 	free(walk);
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include "save/bytes.h"
 #include "util/leb128.h"
 
-void put_bytes(struct bytes_put *p, const void *bytes, size_t num)
+void bytes_put_raw(struct bytes_put *p, const void *bytes, size_t num)
 {
 	const uint8_t *from = bytes;
 
@@ -18,53 +18,53 @@ void put_bytes(struct bytes_put *p, const void *bytes, size_t num)
 		from += n;
 		num -= n;
 		if (p->used == BYTES_ROOM)
-			put_rest(p);
+			bytes_flush(p);
 	}
 }
 
-void put_number(struct bytes_put *p, uint64_t v)
+void bytes_put_number(struct bytes_put *p, uint64_t v)
 {
 	uint8_t b[LEB128_MAX];
 	const size_t n = leb128_put(b, v);
 
-	put_bytes(p, b, n);
+	bytes_put_raw(p, b, n);
 }
 
-void put_signed(struct bytes_put *p, int64_t v)
+void bytes_put_signed(struct bytes_put *p, int64_t v)
 {
-	put_number(p, leb128_of_signed(v));
+	bytes_put_number(p, leb128_of_signed(v));
 }
 
-static void put_64(struct bytes_put *p, uint64_t v)
+static void bytes_put_64(struct bytes_put *p, uint64_t v)
 {
 	uint8_t b[8];
 
 	for (int i = 0; i < 8; i++)
 		b[i] = (uint8_t)(v >> (8 * i));
-	put_bytes(p, b, sizeof(b));
+	bytes_put_raw(p, b, sizeof(b));
 }
 
-void put_128(struct bytes_put *p, __int128 v)
+void bytes_put_128(struct bytes_put *p, __int128 v)
 {
-	put_64(p, (uint64_t)v);
-	put_64(p, (uint64_t)((unsigned __int128)v >> 64));
+	bytes_put_64(p, (uint64_t)v);
+	bytes_put_64(p, (uint64_t)((unsigned __int128)v >> 64));
 }
 
-void put_wide(struct bytes_put *p, struct wide v)
+void bytes_put_wide(struct bytes_put *p, struct wide v)
 {
-	put_64(p, v.low);
-	put_128(p, v.high);
+	bytes_put_64(p, v.low);
+	bytes_put_128(p, v.high);
 }
 
-void put_double(struct bytes_put *p, double v)
+void bytes_put_double(struct bytes_put *p, double v)
 {
 	uint64_t bits;
 
 	memcpy(&bits, &v, sizeof(bits));
-	put_64(p, bits);
+	bytes_put_64(p, bits);
 }
 
-int put_rest(struct bytes_put *p)
+int bytes_flush(struct bytes_put *p)
 {
 	if (!p->error && p->used)
 		p->error = p->write(p->data, p->room, p->used);
@@ -72,7 +72,7 @@ int put_rest(struct bytes_put *p)
 	return p->error;
 }
 
-const uint8_t *take_bytes(struct bytes_take *t, size_t num)
+const uint8_t *bytes_take_raw(struct bytes_take *t, size_t num)
 {
 	const uint8_t *at = t->at;
 
@@ -84,7 +84,7 @@ const uint8_t *take_bytes(struct bytes_take *t, size_t num)
 	return at;
 }
 
-uint64_t take_number(struct bytes_take *t)
+uint64_t bytes_take_number(struct bytes_take *t)
 {
 	uint64_t v = 0;
 	size_t n = 0;
@@ -96,25 +96,25 @@ uint64_t take_number(struct bytes_take *t)
 	return v;
 }
 
-uint64_t take_upto(struct bytes_take *t, uint64_t most)
+uint64_t bytes_take_up_to(struct bytes_take *t, uint64_t most)
 {
-	const uint64_t v = take_number(t);
+	const uint64_t v = bytes_take_number(t);
 
 	t->bad |= v > most;
 	return t->bad ? 0 : v;
 }
 
-int64_t take_signed(struct bytes_take *t, int64_t most)
+int64_t bytes_take_signed(struct bytes_take *t, int64_t most)
 {
-	const int64_t v = leb128_to_signed(take_number(t));
+	const int64_t v = leb128_to_signed(bytes_take_number(t));
 
 	t->bad |= v > most || v < -most;
 	return t->bad ? 0 : v;
 }
 
-static uint64_t take_64(struct bytes_take *t)
+static uint64_t bytes_take_64(struct bytes_take *t)
 {
-	const uint8_t *b = take_bytes(t, 8);
+	const uint8_t *b = bytes_take_raw(t, 8);
 	uint64_t v = 0;
 
 	for (int i = 0; b && i < 8; i++)
@@ -122,30 +122,30 @@ static uint64_t take_64(struct bytes_take *t)
 	return v;
 }
 
-__int128 take_128(struct bytes_take *t)
+__int128 bytes_take_128(struct bytes_take *t)
 {
-	const uint64_t low = take_64(t);
+	const uint64_t low = bytes_take_64(t);
 
-	return (__int128)((unsigned __int128)take_64(t) << 64 | low);
+	return (__int128)((unsigned __int128)bytes_take_64(t) << 64 | low);
 }
 
-struct wide take_wide(struct bytes_take *t)
+struct wide bytes_take_wide(struct bytes_take *t)
 {
-	const uint64_t low = take_64(t);
+	const uint64_t low = bytes_take_64(t);
 
-	return (struct wide){ low, take_128(t) };
+	return (struct wide){ low, bytes_take_128(t) };
 }
 
-double take_double(struct bytes_take *t)
+double bytes_take_double(struct bytes_take *t)
 {
-	const uint64_t bits = take_64(t);
+	const uint64_t bits = bytes_take_64(t);
 	double v;
 
 	memcpy(&v, &bits, sizeof(v));
 	return v;
 }
 
-size_t take_count(struct bytes_take *t, size_t size)
+size_t bytes_take_count(struct bytes_take *t, size_t size)
 {
-	return (size_t)take_upto(t, t->bad ? 0 : (uint64_t)(t->end - t->at) / size);
+	return (size_t)bytes_take_up_to(t, t->bad ? 0 : (uint64_t)(t->end - t->at) / size);
 }

@@ -32,27 +32,27 @@ struct bytes_take {
 	bool bad;
 };
 
-void put_bytes(struct bytes_put *p, const void *bytes, size_t num);
-void put_number(struct bytes_put *p, uint64_t v);
-void put_signed(struct bytes_put *p, int64_t v);
-void put_128(struct bytes_put *p, __int128 v);
-void put_wide(struct bytes_put *p, struct wide v);
-void put_double(struct bytes_put *p, double v);
+void bytes_put_raw(struct bytes_put *p, const void *bytes, size_t num);
+void bytes_put_number(struct bytes_put *p, uint64_t v);
+void bytes_put_signed(struct bytes_put *p, int64_t v);
+void bytes_put_128(struct bytes_put *p, __int128 v);
+void bytes_put_wide(struct bytes_put *p, struct wide v);
+void bytes_put_double(struct bytes_put *p, double v);
 /* Write what waits. 0, or what write() failed with. */
-int put_rest(struct bytes_put *p);
+int bytes_flush(struct bytes_put *p);
 
 /* 0 where it is bad, as all that follows is. */
-uint64_t take_number(struct bytes_take *t);
+uint64_t bytes_take_number(struct bytes_take *t);
 /* At most @most. */
-uint64_t take_upto(struct bytes_take *t, uint64_t most);
+uint64_t bytes_take_up_to(struct bytes_take *t, uint64_t most);
 /* Of a magnitude of at most @most. */
-int64_t take_signed(struct bytes_take *t, int64_t most);
-__int128 take_128(struct bytes_take *t);
-struct wide take_wide(struct bytes_take *t);
-double take_double(struct bytes_take *t);
+int64_t bytes_take_signed(struct bytes_take *t, int64_t most);
+__int128 bytes_take_128(struct bytes_take *t);
+struct wide bytes_take_wide(struct bytes_take *t);
+double bytes_take_double(struct bytes_take *t);
 /* So many bytes where they are; NULL where it is bad. */
-const uint8_t *take_bytes(struct bytes_take *t, size_t num);
+const uint8_t *bytes_take_raw(struct bytes_take *t, size_t num);
 /* How many things of at least @size bytes each follow: no more than there is room for. */
-size_t take_count(struct bytes_take *t, size_t size);
+size_t bytes_take_count(struct bytes_take *t, size_t size);
 
 #endif

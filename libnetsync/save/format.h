@@ -37,7 +37,7 @@ struct saved {
 };
 
 /* Read all bytes: 0; -ENOMEM; -EPROTO: they are of another version; -EBADMSG. */
-int take_saved(struct saved *s, const void *bytes, size_t size);
+int saved_read(struct saved *s, const void *bytes, size_t size);
 void saved_release(struct saved *s);
 
 #endif

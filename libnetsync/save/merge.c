@@ -12,45 +12,45 @@
 #include "save/save.h"
 
 /* A host of the saved ones, here. */
-struct place {
+struct host_place {
 	uint32_t number;
 	bool is_new;
 	int64_t shift; /* of its times, from relative to the origin there to here, ns */
 };
 
-struct merging {
+struct saved_merging {
 	struct netsync *ns;
 	struct saved saved;
-	struct place *place;
+	struct host_place *place;
 	const char *why;
 };
 
-static int refuse(struct merging *m, int error, const char *why)
+static int refuse_merge(struct saved_merging *m, int error, const char *why)
 {
 	m->why = why;
 	return error;
 }
 
-static bool is_seen(const struct host *h)
+static bool was_host_seen(const struct host *h)
 {
 	return h->first <= h->last;
 }
 
-static bool is_far(int64_t a, int64_t b)
+static bool is_merged_time_far(int64_t a, int64_t b)
 {
 	const __int128 d = (__int128)a - b;
 
 	return d > NETSYNC_MAX_SPAN || d < -NETSYNC_MAX_SPAN;
 }
 
-static bool is_time(__int128 t)
+static bool is_merged_time_valid(__int128 t)
 {
 	return t < NETSYNC_MAX_TIME && t > -NETSYNC_MAX_TIME;
 }
 
 /* ---- checking -------------------------------------------------------------- */
 
-static int find_place(struct merging *m, size_t i, uint32_t *num_new)
+static int find_host_place(struct saved_merging *m, size_t i, uint32_t *num_new)
 {
 	const struct saved *s = &m->saved;
 	const struct netsync *ns = m->ns;
@@ -59,7 +59,7 @@ static int find_place(struct merging *m, size_t i, uint32_t *num_new)
 
 	for (size_t k = 0; k < i; k++)
 		if (s->name_length[k] == length && !memcmp(s->host[k].name, name, length))
-			return refuse(m, -EBADMSG, "two hosts have one name");
+			return refuse_merge(m, -EBADMSG, "two hosts have one name");
 	for (uint32_t n = 0; n < ns->num_hosts; n++) {
 		const char *own = ns->host[n].name;
 
@@ -74,40 +74,40 @@ static int find_place(struct merging *m, size_t i, uint32_t *num_new)
 }
 
 /* Are all times of a host within those that are allowed? */
-static int check_times(struct merging *m, size_t i)
+static int check_times(struct saved_merging *m, size_t i)
 {
 	const struct host *h = &m->saved.host[i];
-	struct place *p = &m->place[i];
+	struct host_place *p = &m->place[i];
 	const __int128 first = (__int128)h->origin + h->first;
 	const __int128 last = (__int128)h->origin + h->last;
 
-	if (!is_seen(h))
+	if (!was_host_seen(h))
 		return 0;
-	if (!is_time(first) || !is_time(last))
-		return refuse(m, -ERANGE, "times are not between the years 1824 and 2116");
-	if (p->is_new || !is_seen(&m->ns->host[p->number]))
+	if (!is_merged_time_valid(first) || !is_merged_time_valid(last))
+		return refuse_merge(m, -ERANGE, "times are not between the years 1824 and 2116");
+	if (p->is_new || !was_host_seen(&m->ns->host[p->number]))
 		return 0;
 	p->shift = h->origin - m->ns->host[p->number].origin;
-	if (is_far((int64_t)first, m->ns->host[p->number].origin) ||
-	    is_far((int64_t)last, m->ns->host[p->number].origin))
-		return refuse(m, -ERANGE, "times of a host are more than 36 years apart");
+	if (is_merged_time_far((int64_t)first, m->ns->host[p->number].origin) ||
+	    is_merged_time_far((int64_t)last, m->ns->host[p->number].origin))
+		return refuse_merge(m, -ERANGE, "times of a host are more than 36 years apart");
 	return 0;
 }
 
 /* Were messages used that would have been rejected, had one side's points been known? */
-static bool used_before(const struct host *h, const struct steering *own,
-			const struct steering *other)
+static bool was_used_before_steering(const struct host *h, const struct steering *own,
+				     const struct steering *other)
 {
 	return !own->num && other->num && h->last_used > INT64_MIN &&
 	       !steering_is_long_before(other, h->origin + h->last_used);
 }
 
-static bool same_point(const struct clock_point *a, const struct clock_point *b)
+static bool are_same_clock_points(const struct clock_point *a, const struct clock_point *b)
 {
 	return a->t == b->t && a->raw == b->raw;
 }
 
-static int check_steering(struct merging *m, size_t i)
+static int check_steering(struct saved_merging *m, size_t i)
 {
 	const struct steering *s = &m->saved.steering[i];
 	const struct steering none = { 0 }, *own = &none;
@@ -120,27 +120,32 @@ static int check_steering(struct merging *m, size_t i)
 		first = own->num ? own->point : first;
 	}
 	for (size_t k = 0; k < s->num; k++)
-		if (is_far(s->point[k].t, first->t) ||
-		    is_far(s->point[k].raw, first->raw) ||
-		    (here && is_seen(here) && is_far(s->point[k].t, here->origin)))
-			return refuse(m, -ERANGE, "points of a clock are more than 36 years apart");
+		if (is_merged_time_far(s->point[k].t, first->t) ||
+		    is_merged_time_far(s->point[k].raw, first->raw) ||
+		    (here && was_host_seen(here) &&
+		     is_merged_time_far(s->point[k].t, here->origin)))
+			return refuse_merge(m, -ERANGE,
+					    "points of a clock are more than 36 years apart");
 	/* Others may be beyond that, if they were pushed before any other time of the host. */
-	if ((s->num && is_seen(host) && is_far(s->point[0].t, host->origin)) ||
-	    (own->num && is_seen(host) && is_far(own->point[0].t, host->origin)))
-		return refuse(m, -ERANGE, "points of a clock are more than 36 years apart");
-	if (used_before(host, s, own) || (here && used_before(here, own, s)))
-		return refuse(m, -EALREADY,
-			      "messages were used already of a host whose clock is now known to be steered");
-	if (s->anchored && own->anchored && !same_point(&s->anchor, &own->anchor))
-		return refuse(m, -EALREADY,
-			      "points of a clock were pushed in another order there");
+	if ((s->num && was_host_seen(host) && is_merged_time_far(s->point[0].t, host->origin)) ||
+	    (own->num && was_host_seen(host) && is_merged_time_far(own->point[0].t, host->origin)))
+		return refuse_merge(m, -ERANGE, "points of a clock are more than 36 years apart");
+	if (was_used_before_steering(host, s, own) ||
+	    (here && was_used_before_steering(here, own, s)))
+		return refuse_merge(m, -EALREADY,
+				    "messages were used already of a host whose clock is now known to be steered");
+	if (s->anchored && own->anchored && !are_same_clock_points(&s->anchor, &own->anchor))
+		return refuse_merge(m, -EALREADY,
+				    "points of a clock were pushed in another order there");
 	/* Its messages count from the anchor. */
-	return s->anchored && (is_far(s->anchor.raw, s->num ? first->raw : s->anchor.raw) ||
+	return s->anchored && (is_merged_time_far(s->anchor.raw,
+						  s->num ? first->raw : s->anchor.raw) ||
 			       !s->num) ?
-		refuse(m, -EBADMSG, "a clock has no points") : 0;
+		       refuse_merge(m, -EBADMSG, "a clock has no points") :
+		       0;
 }
 
-static bool is_place(int64_t x, int64_t y, int64_t by_x, int64_t by_y)
+static bool is_moved_place_valid(int64_t x, int64_t y, int64_t by_x, int64_t by_y)
 {
 	const __int128 new_x = (__int128)x + by_x, new_y = (__int128)y + by_y;
 
@@ -149,51 +154,53 @@ static bool is_place(int64_t x, int64_t y, int64_t by_x, int64_t by_y)
 }
 
 /* Do a direction's points remain within the limits of hulls when they move? */
-static bool can_move(const struct direction *d, int64_t x, int64_t y)
+static bool can_move_direction(const struct direction *d, int64_t x, int64_t y)
 {
 	bool can = true;
 
 	for (size_t i = 0; i < d->num_fresh; i++)
-		can &= is_place(d->fresh[i].x, d->fresh[i].y, x, y);
+		can &= is_moved_place_valid(d->fresh[i].x, d->fresh[i].y, x, y);
 	for (size_t i = 0; i < d->envelope.corners; i++)
-		can &= is_place(d->envelope.pool[i].x, d->envelope.pool[i].y, x, y);
+		can &= is_moved_place_valid(d->envelope.pool[i].x, d->envelope.pool[i].y, x, y);
 	return can;
 }
 
 /* By how much y moves; it fits, as every shift is 2^61 at most. */
-static int64_t shift_y(const struct merging *m, const struct pair *p)
+static int64_t compute_y_shift(const struct saved_merging *m, const struct pair *p)
 {
 	return m->place[p->host[1]].shift - m->place[p->host[0]].shift;
 }
 
-static int check_pairs(struct merging *m)
+static int check_pairs(struct saved_merging *m)
 {
 	for (size_t i = 0; i < m->saved.pairs.part[0].num; i++) {
 		const struct pair *p = m->saved.pairs.part[0].pair[i];
-		const int64_t x = m->place[p->host[0]].shift, y = shift_y(m, p);
+		const int64_t x = m->place[p->host[0]].shift, y = compute_y_shift(m, p);
 
 		if (m->place[p->host[0]].number > m->place[p->host[1]].number)
-			return refuse(m, -EINVAL, "hosts were added in another order there");
-		if (!can_move(&p->direction[0], x, y) ||
-		    !can_move(&p->direction[1], x, -y))
-			return refuse(m, -ERANGE, "times of a host are more than 36 years apart");
+			return refuse_merge(m, -EINVAL, "hosts were added in another order there");
+		if (!can_move_direction(&p->direction[0], x, y) ||
+		    !can_move_direction(&p->direction[1], x, -y))
+			return refuse_merge(m, -ERANGE,
+					    "times of a host are more than 36 years apart");
 	}
 	return 0;
 }
 
-static int check_messages(struct merging *m, const struct held_message *message, size_t num)
+static int check_messages(struct saved_merging *m, const struct held_message *message, size_t num)
 {
 	for (size_t i = 0; i < num; i++) {
 		const struct held_message *h = &message[i];
 
-		if (is_far(h->send, m->saved.host[h->from].origin) ||
-		    is_far(h->recv, m->saved.host[h->to].origin))
-			return refuse(m, -ERANGE, "times of a host are more than 36 years apart");
+		if (is_merged_time_far(h->send, m->saved.host[h->from].origin) ||
+		    is_merged_time_far(h->recv, m->saved.host[h->to].origin))
+			return refuse_merge(m, -ERANGE,
+					    "times of a host are more than 36 years apart");
 	}
 	return 0;
 }
 
-static int check(struct merging *m)
+static int check_merge(struct saved_merging *m)
 {
 	uint32_t num_new = 0;
 	int ret = 0;
@@ -202,7 +209,7 @@ static int check(struct merging *m)
 	if (!m->place)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->saved.num_hosts && !ret; i++) {
-		ret = find_place(m, i, &num_new);
+		ret = find_host_place(m, i, &num_new);
 		if (!ret)
 			ret = check_times(m, i);
 		if (!ret)
@@ -217,7 +224,7 @@ static int check(struct merging *m)
 
 /* ---- adding ---------------------------------------------------------------- */
 
-static int add_new(struct merging *m)
+static int add_new_hosts(struct saved_merging *m)
 {
 	int ret = 0;
 
@@ -233,11 +240,11 @@ static int add_new(struct merging *m)
 	return ret < 0 ? ret : 0;
 }
 
-static void add_times(struct host *h, const struct host *other, int64_t shift)
+static void add_host_times(struct host *h, const struct host *other, int64_t shift)
 {
-	if (!is_seen(other))
+	if (!was_host_seen(other))
 		return;
-	if (!is_seen(h))
+	if (!was_host_seen(h))
 		h->origin = other->origin;
 	h->first = min64(h->first, other->first + shift);
 	h->last = max64(h->last, other->last + shift);
@@ -263,7 +270,7 @@ static int add_steering(struct steering *s, const struct steering *other)
 	return ret;
 }
 
-static int add_hosts(struct merging *m)
+static int add_hosts(struct saved_merging *m)
 {
 	int ret = 0;
 
@@ -272,7 +279,7 @@ static int add_hosts(struct merging *m)
 		struct netsync *ns = m->ns;
 
 		ns->host[n].packets += m->saved.host[i].packets;
-		add_times(&ns->host[n], &m->saved.host[i], m->place[i].shift);
+		add_host_times(&ns->host[n], &m->saved.host[i], m->place[i].shift);
 		ret = add_steering(&ns->steering[n], &m->saved.steering[i]);
 		ns->steered |= ns->steering[n].num > 0;
 		for (int d = 0; d < 2 && !ret; d++)
@@ -283,7 +290,7 @@ static int add_hosts(struct merging *m)
 	return ret;
 }
 
-static int add_pairs(struct merging *m)
+static int add_pairs(struct saved_merging *m)
 {
 	const size_t num = m->ns->num_hosts;
 	int64_t *origin = calloc(2 * num + 1, sizeof(*origin));
@@ -306,7 +313,7 @@ static int add_pairs(struct merging *m)
 	return ret;
 }
 
-static void add_counts(struct netsync *ns, const struct netsync_stats *s)
+static void add_saved_counts(struct netsync *ns, const struct netsync_stats *s)
 {
 	const struct match_counts counts = {
 		.matched = s->matched, .nat = s->nat,
@@ -319,7 +326,7 @@ static void add_counts(struct netsync *ns, const struct netsync_stats *s)
 	matcher_add_counts(&ns->matcher, &counts, s->evicted);
 }
 
-static int add_peers(struct merging *m)
+static int add_peers(struct saved_merging *m)
 {
 	int ret = 0;
 
@@ -334,13 +341,14 @@ static int add_peers(struct merging *m)
 	return ret;
 }
 
-static struct held_message placed(const struct merging *m, const struct held_message *h)
+static struct held_message place_held_message(const struct saved_merging *m,
+					      const struct held_message *h)
 {
 	return (struct held_message){ m->place[h->from].number, m->place[h->to].number,
 				      h->send, h->recv };
 }
 
-static int add_held(struct merging *m)
+static int add_held_messages(struct saved_merging *m)
 {
 	const struct steered_hosts hosts = {
 		m->ns->host, m->ns->steering, (uint32_t)m->ns->num_hosts,
@@ -348,21 +356,21 @@ static int add_held(struct merging *m)
 	int ret = 0;
 
 	for (size_t i = 0; i < m->saved.num_held && !ret; i++) {
-		const struct held_message h = placed(m, &m->saved.held[i]);
+		const struct held_message h = place_held_message(m, &m->saved.held[i]);
 
 		ret = held_add(&m->ns->held, &h, &m->ns->pairs, &hosts);
 	}
 	for (size_t i = 0; i < m->saved.num_beside && !ret; i++) {
-		const struct held_message h = placed(m, &m->saved.beside[i]);
+		const struct held_message h = place_held_message(m, &m->saved.beside[i]);
 
 		ret = held_keep_beside(&m->ns->held, &h);
 	}
 	return ret;
 }
 
-static int add(struct merging *m)
+static int add_saved(struct saved_merging *m)
 {
-	int ret = add_new(m);
+	int ret = add_new_hosts(m);
 
 	if (!ret)
 		ret = add_hosts(m);
@@ -371,26 +379,26 @@ static int add(struct merging *m)
 	if (!ret)
 		ret = add_peers(m);
 	if (!ret)
-		ret = add_held(m);
+		ret = add_held_messages(m);
 	if (!ret)
-		add_counts(m->ns, &m->saved.stats);
+		add_saved_counts(m->ns, &m->saved.stats);
 	return ret;
 }
 
-int merge_saved(struct netsync *ns, const void *bytes, size_t size,
+int saved_merge(struct netsync *ns, const void *bytes, size_t size,
 		const char **why)
 {
-	struct merging m = { .ns = ns };
-	int ret = take_saved(&m.saved, bytes, size);
+	struct saved_merging m = { .ns = ns };
+	int ret = saved_read(&m.saved, bytes, size);
 
 	if (ret == -EPROTO)
-		refuse(&m, ret, "they were saved by another version of netsync");
+		refuse_merge(&m, ret, "they were saved by another version of netsync");
 	else if (ret == -EBADMSG)
-		refuse(&m, ret, "they are not what netsync saves");
+		refuse_merge(&m, ret, "they are not what netsync saves");
 	if (!ret)
-		ret = check(&m);
+		ret = check_merge(&m);
 	if (!ret)
-		ret = add(&m);
+		ret = add_saved(&m);
 	*why = m.why;
 	free(m.place);
 	saved_release(&m.saved);

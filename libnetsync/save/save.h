@@ -17,13 +17,13 @@
 #include "handle.h"
 
 /* Write all that is known but packets that found no counterpart: 0 or -errno. */
-int save(struct netsync *ns, netsync_write_func write, void *data);
+int saved_write(struct netsync *ns, netsync_write_func write, void *data);
 
 /*
- * Add what save() wrote. 0; or a negative errno, and *@why says why, or is NULL if there
+ * Add what saved_write() wrote. 0; or a negative errno, and *@why says why, or is NULL if there
  * is no memory. But for -ENOMEM nothing was changed then.
  */
-int merge_saved(struct netsync *ns, const void *bytes, size_t size,
+int saved_merge(struct netsync *ns, const void *bytes, size_t size,
 		const char **why);
 
 #endif

@@ -9,7 +9,7 @@
 #define CLASSES (sizeof(((struct histogram *)0)->count) / sizeof(uint64_t))
 
 /* The class of a duration; the first classes are of one duration each. */
-static uint32_t class_of(int64_t ns)
+static uint32_t find_duration_class(int64_t ns)
 {
 	uint64_t v = (uint64_t)ns;
 	uint32_t octave;
@@ -22,7 +22,7 @@ static uint32_t class_of(int64_t ns)
 	return HISTOGRAM_SUB * octave + (uint32_t)(v >> octave);
 }
 
-static int64_t middle_of(uint32_t class)
+static int64_t compute_class_middle(uint32_t class)
 {
 	uint32_t octave;
 
@@ -40,7 +40,7 @@ void histogram_add(struct histogram *h, int64_t ns)
 	if (!h->num || ns > h->max)
 		h->max = ns;
 	h->num++;
-	h->count[class_of(ns)]++;
+	h->count[find_duration_class(ns)]++;
 }
 
 void histogram_merge(struct histogram *h, const struct histogram *other)
@@ -68,6 +68,6 @@ int64_t histogram_quantile(const struct histogram *h, double share)
 		class ++;
 	if (class == CLASSES - 1)
 		return h->max;
-	ns = middle_of(class);
+	ns = compute_class_middle(class);
 	return ns < h->min ? h->min : ns > h->max ? h->max : ns;
 }

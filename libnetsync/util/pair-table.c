@@ -6,8 +6,8 @@
 
 #include "util/pair-table.h"
 
-static struct pair_slot *find_slot(const struct pair_table *t, uint32_t a,
-				   uint32_t b)
+static struct pair_slot *find_pair_slot(const struct pair_table *t, uint32_t a,
+					uint32_t b)
 {
 	size_t i = hash_slot((uint64_t)a << 32 | b) & (t->slots - 1);
 
@@ -17,7 +17,7 @@ static struct pair_slot *find_slot(const struct pair_table *t, uint32_t a,
 	return &t->slot[i];
 }
 
-static int grow(struct pair_table *t)
+static int grow_pair_table(struct pair_table *t)
 {
 	struct pair_table bigger = { .slots = t->slots ? t->slots * 2 : 16,
 				     .num = t->num };
@@ -31,7 +31,7 @@ static int grow(struct pair_table *t)
 		const struct pair_slot *s = &t->slot[i];
 
 		if (s->number)
-			*find_slot(&bigger, s->host[0], s->host[1]) = *s;
+			*find_pair_slot(&bigger, s->host[0], s->host[1]) = *s;
 	}
 	free(t->slot);
 	*t = bigger;
@@ -40,7 +40,7 @@ static int grow(struct pair_table *t)
 
 uint32_t pair_table_find(const struct pair_table *t, uint32_t a, uint32_t b)
 {
-	return t->slots ? find_slot(t, a, b)->number : 0;
+	return t->slots ? find_pair_slot(t, a, b)->number : 0;
 }
 
 int pair_table_set(struct pair_table *t, uint32_t a, uint32_t b,
@@ -49,11 +49,11 @@ int pair_table_set(struct pair_table *t, uint32_t a, uint32_t b,
 	struct pair_slot slot = { { a, b }, number + 1 };
 
 	if (!pair_table_find(t, a, b)) {
-		if (grow(t))
+		if (grow_pair_table(t))
 			return -ENOMEM;
 		t->num++;
 	}
-	*find_slot(t, a, b) = slot;
+	*find_pair_slot(t, a, b) = slot;
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "util/parallel.h"
 
 /* Note that a call ended. */
-static void end_call(struct parallel *p, size_t i, int error)
+static void note_call_ended(struct parallel *p, size_t i, int error)
 {
 	if (i >= p->first && !error)
 		return;
@@ -26,7 +26,7 @@ static void end_call(struct parallel *p, size_t i, int error)
 }
 
 /* Wait until a call may begin. False: it may not, as another one failed. */
-static bool may_begin(struct parallel *p, size_t i)
+static bool wait_until_call_may_begin(struct parallel *p, size_t i)
 {
 	if (i >= p->first && p->first) {
 		pthread_mutex_lock(&p->lock);
@@ -38,7 +38,7 @@ static bool may_begin(struct parallel *p, size_t i)
 }
 
 /* Where the share of a thread begins: of the first calls, or (@part 1) of the others. */
-static uint64_t share_begin(const struct parallel *p, int part, uint32_t thread)
+static uint64_t compute_share_begin(const struct parallel *p, int part, uint32_t thread)
 {
 	const uint64_t from = part ? p->first : 0;
 	const uint64_t num = part ? p->num - p->first : p->first;
@@ -50,7 +50,7 @@ static uint64_t share_begin(const struct parallel *p, int part, uint32_t thread)
  * Take a call out of a share: its own thread the next one, others the last one, so that
  * it is the same ones that go to another thread, when it is late. False: none is left.
  */
-static bool take_of(struct parallel *p, int part, uint32_t share, bool own, size_t *i)
+static bool take_call_of_share(struct parallel *p, int part, uint32_t share, bool own, size_t *i)
 {
 	_Atomic uint64_t *left = &p->thread[share].left[part];
 	uint64_t before = atomic_load(left), after;
@@ -68,11 +68,11 @@ static bool take_of(struct parallel *p, int part, uint32_t share, bool own, size
 }
 
 /* The next call of a thread's own share, or when that is done, of another one. */
-static bool take(struct parallel *p, uint32_t thread, size_t *i)
+static bool take_next_call(struct parallel *p, uint32_t thread, size_t *i)
 {
 	for (int part = 0; part < 2; part++)
 		for (uint32_t k = 0; k < p->places; k++)
-			if (take_of(p, part, (thread + k) % p->places, !k, i))
+			if (take_call_of_share(p, part, (thread + k) % p->places, !k, i))
 				return true;
 	return false;
 }
@@ -81,12 +81,12 @@ static void make_calls(struct parallel *p, uint32_t thread)
 {
 	size_t i;
 
-	while (take(p, thread, &i) && may_begin(p, i))
-		end_call(p, i, p->run(p->arg, i));
+	while (take_next_call(p, thread, &i) && wait_until_call_may_begin(p, i))
+		note_call_ended(p, i, p->run(p->arg, i));
 }
 
 /* A thread: takes part in each round that has a share for it, once. */
-static void *take_part(void *arg)
+static void *run_parallel_thread(void *arg)
 {
 	const struct parallel_thread *t = arg;
 	struct parallel *p = t->parallel;
@@ -112,7 +112,7 @@ static void *take_part(void *arg)
 }
 
 /* Start threads that block all signals, which are the caller's. */
-static void start(struct parallel *p, uint32_t num)
+static void start_parallel_threads(struct parallel *p, uint32_t num)
 {
 	sigset_t all, before;
 
@@ -123,14 +123,14 @@ static void start(struct parallel *p, uint32_t num)
 		struct parallel_thread *t = &p->thread[p->threads];
 
 		t->parallel = p;
-		if (pthread_create(&t->id, NULL, take_part, t))
+		if (pthread_create(&t->id, NULL, run_parallel_thread, t))
 			break;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Is this a child of the process in which the threads are? */
-static bool is_forked(const struct parallel *p)
+static bool was_process_forked(const struct parallel *p)
 {
 	return p->threads > 1 && p->process != getpid();
 }
@@ -160,7 +160,7 @@ void parallel_init(struct parallel *p)
 void parallel_release(struct parallel *p)
 {
 	/* A thread that is not here may hold the lock, or wait. */
-	if (is_forked(p))
+	if (was_process_forked(p))
 		return;
 	pthread_mutex_lock(&p->lock);
 	p->stop = true;
@@ -177,7 +177,7 @@ void parallel_release(struct parallel *p)
 void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first,
 		    uint32_t num, int (*run)(void *arg, size_t i), void *arg)
 {
-	if (is_forked(p))
+	if (was_process_forked(p))
 		forget_threads(p);
 	if (threads > PARALLEL_THREADS)
 		threads = PARALLEL_THREADS;
@@ -192,8 +192,8 @@ void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first,
 	for (uint32_t i = 0; i < p->places; i++)
 		for (int part = 0; part < 2; part++)
 			atomic_store(&p->thread[i].left[part],
-				     share_begin(p, part, i + 1) << 32 |
-					     share_begin(p, part, i));
+				     compute_share_begin(p, part, i + 1) << 32 |
+					     compute_share_begin(p, part, i));
 	atomic_store(&p->error, 0);
 	p->ended = 0;
 	p->round++;
@@ -202,12 +202,12 @@ void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first,
 		pthread_cond_broadcast(&p->begun);
 	pthread_mutex_unlock(&p->lock);
 	if (threads > p->threads)
-		start(p, threads);
+		start_parallel_threads(p, threads);
 }
 
 int parallel_end(struct parallel *p)
 {
-	if (is_forked(p))
+	if (was_process_forked(p))
 		forget_threads(p);
 	make_calls(p, 0);
 	pthread_mutex_lock(&p->lock);
@@ -219,7 +219,7 @@ int parallel_end(struct parallel *p)
 }
 
 /* By the caller's thread. */
-static int run_alone(uint32_t num, int (*run)(void *arg, size_t i), void *arg)
+static int run_calls_in_one_thread(uint32_t num, int (*run)(void *arg, size_t i), void *arg)
 {
 	int ret = 0;
 
@@ -232,12 +232,12 @@ int parallel_run(struct parallel *p, uint32_t threads, uint32_t num,
 		 int (*run)(void *arg, size_t i), void *arg)
 {
 	if (!p || threads < 2 || num < 2)
-		return run_alone(num, run, arg);
+		return run_calls_in_one_thread(num, run, arg);
 	parallel_begin(p, threads, 0, num, run, arg);
 	return parallel_end(p);
 }
 
 bool parallel_is_lost(const struct parallel *p)
 {
-	return is_forked(p) && p->active;
+	return was_process_forked(p) && p->active;
 }

@@ -34,7 +34,7 @@ double order_statistic(double *v, size_t n, size_t k)
 	return n ? v[k] : 0;
 }
 
-double median(double *v, size_t n)
+double statistics_median(double *v, size_t n)
 {
 	return order_statistic(v, n, n / 2);
 }

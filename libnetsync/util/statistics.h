@@ -12,6 +12,6 @@
 double order_statistic(double *v, size_t n, size_t k);
 
 /* The value at index n / 2 of the sorted values. */
-double median(double *v, size_t n);
+double statistics_median(double *v, size_t n);
 
 #endif

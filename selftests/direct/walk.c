@@ -24,7 +24,7 @@ static char *read_text(const char *path)
 	return text;
 }
 
-static bool print_integer(void *data, const char *name, const struct type *type,
+static bool print_integer(void *data, const char *name, const struct ctf_type *type,
 			  uint64_t value)
 {
 	(void)data;
@@ -37,7 +37,7 @@ static bool print_integer(void *data, const char *name, const struct type *type,
 
 static void print_stream(const struct metadata *metadata, const char *path)
 {
-	struct walk *walk = walk_new(metadata, path);
+	struct ctf_walk *walk = walk_new(metadata, path);
 	struct walked event;
 	int ret = -1;
 

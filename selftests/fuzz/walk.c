@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool use_integer(void *data, const char *name, const struct type *type,
+static bool use_integer(void *data, const char *name, const struct ctf_type *type,
 			uint64_t value)
 {
 	(void)name;
@@ -30,7 +30,7 @@ static bool use_integer(void *data, const char *name, const struct type *type,
  */
 static void walk_all(const struct metadata *metadata, const char *path, bool twice)
 {
-	struct walk *walk = walk_new(metadata, path);
+	struct ctf_walk *walk = walk_new(metadata, path);
 	uint64_t first = 0, last = 0;
 	volatile uint64_t sum = 0;
 	struct walked event;

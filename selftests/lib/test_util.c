@@ -88,7 +88,7 @@ static void test_order_statistics(void **state)
 		qsort(sorted, n, sizeof(*sorted), by_value);
 		for (size_t k = 0; k < n; k++)
 			assert_true(order_statistic(v, n, k) == sorted[k]);
-		assert_true(median(v, n) == sorted[n / 2]);
+		assert_true(statistics_median(v, n) == sorted[n / 2]);
 		/* Moved, not changed. */
 		qsort(v, n, sizeof(*v), by_value);
 		assert_memory_equal(v, sorted, n * sizeof(*v));

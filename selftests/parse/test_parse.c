@@ -208,10 +208,10 @@ static void known_digest(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(data); i++)
 		data[i] = i;
-	assert_int_equal(siphash_1_3(data, 64), 0xf17997ec4b4a6065);
-	assert_int_equal(siphash_1_3(data, 13), 0x306f760c1229ffa7);
+	assert_int_equal(compute_siphash_1_3(data, 64), 0xf17997ec4b4a6065);
+	assert_int_equal(compute_siphash_1_3(data, 13), 0x306f760c1229ffa7);
 	for (i = 0; i <= sizeof(data); i++)
-		assert_int_equal(siphash_1_3(data, i), siphash(data, i));
+		assert_int_equal(compute_siphash_1_3(data, i), siphash(data, i));
 }
 
 int main(void)

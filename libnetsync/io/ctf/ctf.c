@@ -16,7 +16,7 @@
 #include "util/array.h"
 
 /* A worker, and how far it has read its share of the streams. */
-struct reading {
+struct ctf_worker {
 	struct trace *trace;
 	struct worker worker;
 	struct ctf_opened opened;
@@ -30,7 +30,7 @@ struct reading {
 
 struct ctf {
 	struct ctf_files files;
-	struct reading **readings;
+	struct ctf_worker **readings;
 	uint32_t num_readings;
 };
 
@@ -50,14 +50,14 @@ static bool ctf_claims(const struct found *found)
 
 /* ---- what the worker sends --------------------------------------------- */
 
-static int use_event(struct reading *in, const struct event_seen *seen)
+static int use_ctf_worker_event(struct ctf_worker *in, const struct event_seen *seen)
 {
 	if (!seen->is_clock)
 		range_extend(&in->packets, seen->pkt.time_ns, seen->pkt.time_ns);
 	return io_event(in->trace, seen);
 }
 
-static int use_state(struct trace *trace, const struct ctf_state *state)
+static int use_trace_state(struct trace *trace, const struct ctf_state *state)
 {
 	trace->info.lost_events += state->counts.lost_events;
 	trace->info.lost_packets += state->counts.lost_packets;
@@ -69,15 +69,15 @@ static int use_state(struct trace *trace, const struct ctf_state *state)
 	return io_span(trace, state->span.lo, state->span.hi);
 }
 
-static bool is_read(const struct reading *in, int64_t until_ns)
+static bool was_read_until(const struct ctf_worker *in, int64_t until_ns)
 {
 	return in->read_ns > until_ns || in->read_ns == INT64_MAX;
 }
 
-static int use_record(void *data, const struct worker_head *head,
-		      const void *payload)
+static int use_ctf_worker_record(void *data, const struct worker_head *head,
+				 const void *payload)
 {
-	struct reading *in = data;
+	struct ctf_worker *in = data;
 	struct trace *trace = in->trace;
 
 	switch (head->what) {
@@ -86,9 +86,9 @@ static int use_record(void *data, const struct worker_head *head,
 			io_warn(trace->io, "%s", (const char *)payload);
 		return 0;
 	case CTF_EVENT:
-		return trace->host ? use_event(in, payload) : 0;
+		return trace->host ? use_ctf_worker_event(in, payload) : 0;
 	case CTF_STATE:
-		return in->is_joining ? 0 : use_state(trace, payload);
+		return in->is_joining ? 0 : use_trace_state(trace, payload);
 	case CTF_OPENED:
 		memcpy(&in->opened, payload, sizeof(in->opened));
 		in->is_joining = false;
@@ -96,7 +96,7 @@ static int use_record(void *data, const struct worker_head *head,
 		return 0;
 	case CTF_READ:
 		memcpy(&in->read_ns, payload, sizeof(in->read_ns));
-		in->waiting = !is_read(in, in->until_ns);
+		in->waiting = !was_read_until(in, in->until_ns);
 		/* Records that were read ahead stay in the socket until their turn. */
 		return !in->waiting;
 	case CTF_FAILED:
@@ -108,17 +108,17 @@ static int use_record(void *data, const struct worker_head *head,
 }
 
 /* 1: the worker has done its task; 0: it has ended; negative: io_fail() was called. */
-static int wait_for_worker(struct reading *in)
+static int wait_for_worker(struct ctf_worker *in)
 {
 	struct patience patience = io_trace_patience(in->trace);
 	const struct worker_patience waits = io_worker_patience(&patience);
 
 	in->waiting = true;
-	return worker_receive_while(&in->worker, &in->waiting, use_record, in, &waits);
+	return worker_receive_while(&in->worker, &in->waiting, use_ctf_worker_record, in, &waits);
 }
 
 /* The worker has ended before its streams: warn about the rest, which is lost. */
-static int gave_up(struct reading *in)
+static int give_up_ctf_worker(struct ctf_worker *in)
 {
 	const struct ctf *ctf = in->trace->state;
 	const int status = worker_stop(&in->worker);
@@ -140,14 +140,14 @@ static int gave_up(struct reading *in)
 /* ---- workers ----------------------------------------------------------- */
 
 /* Start a worker, which opens the trace. 0 or a negative errno. */
-static int start(struct trace *trace)
+static int start_ctf_worker(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
 	const struct worker_task task = {
 		.run = ctf_read_trace,
 		.limits = ctf->files.limits,
 	};
-	struct reading *in = calloc(1, sizeof(*in)), **last;
+	struct ctf_worker *in = calloc(1, sizeof(*in)), **last;
 	int ret = -ENOMEM;
 
 	last = array_add(&ctf->readings, ctf->num_readings, sizeof(*last));
@@ -168,16 +168,16 @@ static int start(struct trace *trace)
 }
 
 /* Stop the worker that was started last. */
-static void stop_last(struct ctf *ctf)
+static void stop_last_ctf_worker(struct ctf *ctf)
 {
-	struct reading *in = ctf->readings[--ctf->num_readings];
+	struct ctf_worker *in = ctf->readings[--ctf->num_readings];
 
 	worker_stop(&in->worker);
 	free(in);
 }
 
 /* Does a worker see the streams of the first one? Else nobody could share them. */
-static bool sees_the_same(const struct ctf *ctf, struct reading *in)
+static bool sees_same_streams(const struct ctf *ctf, struct ctf_worker *in)
 {
 	const struct ctf_opened *first = &ctf->readings[0]->opened;
 
@@ -199,12 +199,12 @@ static void ctf_divide(struct trace *trace, uint32_t most)
 		return;
 	if (most > opened->streams)
 		most = (uint32_t)opened->streams;
-	while (ctf->num_readings < most && !start(trace))
+	while (ctf->num_readings < most && !start_ctf_worker(trace))
 		;
 	for (uint32_t i = 1; i < ctf->num_readings && same; i++)
-		same = sees_the_same(ctf, ctf->readings[i]);
+		same = sees_same_streams(ctf, ctf->readings[i]);
 	while (!same && ctf->num_readings > 1)
-		stop_last(ctf);
+		stop_last_ctf_worker(ctf);
 	/* One that could not join has failed for itself alone. */
 	if (!same)
 		io_forget_error(trace->io);
@@ -215,7 +215,7 @@ static void ctf_divide(struct trace *trace, uint32_t most)
 static int open_by_worker(struct trace *trace)
 {
 	const struct ctf *ctf = trace->state;
-	int ret = start(trace);
+	int ret = start_ctf_worker(trace);
 
 	if (ret < 0)
 		return io_fail(trace->io, ret, "%s: no process can be started to read it: %s.",
@@ -238,7 +238,7 @@ static int give_up_opening(struct trace *trace)
 }
 
 /* Fill in the trace. 1; 0: nothing can be read; negative: io_fail() was called. */
-static int use_opened(struct trace *trace)
+static int use_opened_trace(struct trace *trace)
 {
 	const struct ctf *ctf = trace->state;
 	const struct ctf_opened *opened = &ctf->readings[0]->opened;
@@ -278,7 +278,7 @@ static int ctf_open(struct trace *trace)
 	free(reason);
 	if (!ret)
 		ret = open_by_worker(trace);
-	return ret > 0 ? use_opened(trace) : ret < 0 ? ret : give_up_opening(trace);
+	return ret > 0 ? use_opened_trace(trace) : ret < 0 ? ret : give_up_opening(trace);
 }
 
 static void ctf_ahead(struct trace *trace, int64_t until_ns)
@@ -286,12 +286,12 @@ static void ctf_ahead(struct trace *trace, int64_t until_ns)
 	struct ctf *ctf = trace->state;
 
 	for (uint32_t i = 0; i < ctf->num_readings; i++) {
-		struct reading *in = ctf->readings[i];
+		struct ctf_worker *in = ctf->readings[i];
 		const struct ctf_wanted wanted = {
 			until_ns, trace->window, { i, ctf->num_readings },
 		};
 
-		if (until_ns <= in->asked_ns || is_read(in, until_ns))
+		if (until_ns <= in->asked_ns || was_read_until(in, until_ns))
 			continue;
 		worker_tell(&in->worker, &wanted, sizeof(wanted));
 		in->asked_ns = until_ns;
@@ -299,15 +299,15 @@ static void ctf_ahead(struct trace *trace, int64_t until_ns)
 }
 
 /* Take what a worker has read up to the end of a slice. 0, or negative. */
-static int take_slice(struct reading *in, int64_t until_ns)
+static int take_ctf_slice(struct ctf_worker *in, int64_t until_ns)
 {
 	int ret;
 
-	if (is_read(in, until_ns))
+	if (was_read_until(in, until_ns))
 		return 0;
 	in->until_ns = until_ns;
 	ret = wait_for_worker(in);
-	return ret > 0 ? 0 : ret < 0 ? ret : gave_up(in);
+	return ret > 0 ? 0 : ret < 0 ? ret : give_up_ctf_worker(in);
 }
 
 static int ctf_read(struct trace *trace, int64_t until_ns)
@@ -318,7 +318,7 @@ static int ctf_read(struct trace *trace, int64_t until_ns)
 
 	ctf_ahead(trace, until_ns);
 	for (uint32_t i = 0; i < ctf->num_readings && !ret; i++) {
-		ret = take_slice(ctf->readings[i], until_ns);
+		ret = take_ctf_slice(ctf->readings[i], until_ns);
 		more |= ctf->readings[i]->read_ns < INT64_MAX;
 	}
 	return ret < 0 ? ret : more;
@@ -331,7 +331,7 @@ static void ctf_close(struct trace *trace)
 	if (!ctf)
 		return;
 	while (ctf->num_readings)
-		stop_last(ctf);
+		stop_last_ctf_worker(ctf);
 	free(ctf->readings);
 	ctf_files_close(&ctf->files);
 	free(ctf);

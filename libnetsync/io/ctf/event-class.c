@@ -14,7 +14,7 @@
 /* Ids of events that have a place in event_classes.by_id: those that direct/ knows. */
 #define NUM_QUICK_IDS 65536
 
-static bool is_a(const bt_field_class *class, bt_field_class_type type)
+static bool is_field_class_of(const bt_field_class *class, bt_field_class_type type)
 {
 	return bt_field_class_type_is(bt_field_class_get_type(class), type);
 }
@@ -36,16 +36,16 @@ static const bt_field_class *scope_class(const bt_event_class *bt,
 	}
 }
 
-static uint64_t num_members(const bt_field_class *structure)
+static uint64_t count_structure_members(const bt_field_class *structure)
 {
 	return structure ?
 		bt_field_class_structure_get_member_count(structure) : 0;
 }
 
-static void add_fields(struct event_class *class, enum event_scope scope)
+static void add_fields(struct ctf_event_class *class, enum event_scope scope)
 {
 	const bt_field_class *structure = scope_class(class->bt, scope);
-	const uint64_t num = num_members(structure);
+	const uint64_t num = count_structure_members(structure);
 
 	for (uint64_t i = 0; i < num; i++) {
 		const bt_field_class_structure_member *member =
@@ -54,7 +54,7 @@ static void add_fields(struct event_class *class, enum event_scope scope)
 
 		class->names[class->num] =
 			bt_field_class_structure_member_get_name(member);
-		class->places[class->num++] = (struct event_place){
+		class->places[class->num++] = (struct ctf_field_place){
 			scope, i,
 			bt_field_class_structure_member_borrow_field_class_const(
 				member),
@@ -64,7 +64,7 @@ static void add_fields(struct event_class *class, enum event_scope scope)
 		class->num_context = class->num;
 }
 
-static void class_free(struct event_class *class)
+static void class_free(struct ctf_event_class *class)
 {
 	if (!class)
 		return;
@@ -73,15 +73,15 @@ static void class_free(struct event_class *class)
 	free(class);
 }
 
-static struct event_class *class_new(const bt_event_class *bt)
+static struct ctf_event_class *class_new(const bt_event_class *bt)
 {
-	struct event_class *class = calloc(1, sizeof(*class));
+	struct ctf_event_class *class = calloc(1, sizeof(*class));
 	uint64_t num = 0;
 
 	if (!class)
 		return NULL;
 	for (enum event_scope i = 0; i < NUM_SCOPES; i++)
-		num += num_members(scope_class(bt, i));
+		num += count_structure_members(scope_class(bt, i));
 	class->bt = bt;
 	class->name = bt_event_class_get_name(bt);
 	if (!class->name)
@@ -98,10 +98,10 @@ static struct event_class *class_new(const bt_event_class *bt)
 }
 
 /* Put a class where event_classes_by_id() looks. False: there is no memory. */
-static bool put_by_id(struct event_classes *classes, struct event_class *class)
+static bool put_class_by_id(struct event_classes *classes, struct ctf_event_class *class)
 {
 	const uint64_t id = bt_event_class_get_id(class->bt);
-	struct event_class **more;
+	struct ctf_event_class **more;
 
 	if (id >= NUM_QUICK_IDS)
 		return true;
@@ -118,11 +118,11 @@ static bool put_by_id(struct event_classes *classes, struct event_class *class)
 	return true;
 }
 
-const struct event_class *event_classes_find(struct event_classes *classes,
-					     const bt_event_class *bt)
+const struct ctf_event_class *event_classes_find(struct event_classes *classes,
+						 const bt_event_class *bt)
 {
 	const uint64_t id = bt_event_class_get_id(bt);
-	struct event_class **last;
+	struct ctf_event_class **last;
 
 	if (id < classes->num_ids && classes->by_id[id])
 		return classes->by_id[id];
@@ -136,11 +136,11 @@ const struct event_class *event_classes_find(struct event_classes *classes,
 	if (!*last)
 		return NULL;
 	classes->num++;
-	return put_by_id(classes, *last) ? *last : NULL;
+	return put_class_by_id(classes, *last) ? *last : NULL;
 }
 
-const struct event_class *event_classes_by_id(struct event_classes *classes,
-					      uint64_t id)
+const struct ctf_event_class *event_classes_by_id(struct event_classes *classes,
+						  uint64_t id)
 {
 	const bt_event_class *bt;
 
@@ -169,7 +169,7 @@ void value_copies_clear(struct value_copies *copies)
 	*copies = (struct value_copies){ 0 };
 }
 
-static uint8_t *new_copy(struct value_copies *copies, uint64_t size)
+static uint8_t *new_value_copy(struct value_copies *copies, uint64_t size)
 {
 	void **last = array_add(&copies->list, copies->num, sizeof(*last));
 
@@ -181,43 +181,43 @@ static uint8_t *new_copy(struct value_copies *copies, uint64_t size)
 }
 
 /* Set a text that ends with a 0, or an integer's label; NULL: it has none. */
-static void set_text(struct netsync_io_value *value, const char *text,
-		     uint64_t length)
+static void set_text_value(struct netsync_io_value *value, const char *text,
+			   uint64_t length)
 {
 	value->bytes = (const uint8_t *)text;
 	/* No event is as long as that. */
 	value->num_bytes = length < UINT32_MAX ? length : UINT32_MAX;
 }
 
-static int set_integer(struct netsync_io_value *value,
-		       const bt_field_class *class, uint64_t number)
+static int set_integer_value(struct netsync_io_value *value,
+			     const bt_field_class *class, uint64_t number)
 {
 	bt_field_class_enumeration_mapping_label_array labels;
-	const bool is_signed = is_a(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+	const bool is_signed = is_field_class_of(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
 	uint64_t num = 0;
 
 	value->kind = is_signed ? NETSYNC_IO_SIGNED : NETSYNC_IO_UNSIGNED;
 	value->number = (int64_t)number;
-	if (is_a(class, BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION))
+	if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION))
 		bt_field_class_enumeration_unsigned_get_mapping_labels_for_value(
 			class, number, &labels, &num);
-	else if (is_a(class, BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION))
+	else if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION))
 		bt_field_class_enumeration_signed_get_mapping_labels_for_value(
 			class, (int64_t)number, &labels, &num);
 	if (num)
-		set_text(value, labels[0], strlen(labels[0]));
+		set_text_value(value, labels[0], strlen(labels[0]));
 	return 0;
 }
 
 /* Is the class an array of bytes? */
-static bool is_bytes(const bt_field_class *class)
+static bool is_byte_array(const bt_field_class *class)
 {
 	const bt_field_class *element;
 
-	if (!is_a(class, BT_FIELD_CLASS_TYPE_ARRAY))
+	if (!is_field_class_of(class, BT_FIELD_CLASS_TYPE_ARRAY))
 		return false;
 	element = bt_field_class_array_borrow_element_field_class_const(class);
-	return is_a(element, BT_FIELD_CLASS_TYPE_INTEGER) &&
+	return is_field_class_of(element, BT_FIELD_CLASS_TYPE_INTEGER) &&
 	       bt_field_class_integer_get_field_value_range(element) == 8;
 }
 
@@ -236,11 +236,11 @@ static const bt_field *scope_field(const bt_event *event,
 	}
 }
 
-static int copy_elements(const struct ctf_raw *raw, const bt_field *array,
-			 struct netsync_io_value *value)
+static int copy_array_elements(const struct ctf_raw *raw, const bt_field *array,
+			       struct netsync_io_value *value)
 {
 	const uint64_t num = bt_field_array_get_length(array);
-	uint8_t *copy = new_copy(raw->copies, num);
+	uint8_t *copy = new_value_copy(raw->copies, num);
 
 	if (!copy)
 		return -ENOMEM;
@@ -249,14 +249,14 @@ static int copy_elements(const struct ctf_raw *raw, const bt_field *array,
 			bt_field_array_borrow_element_field_by_index_const(array,
 									   i);
 
-		if (is_a(bt_field_borrow_class_const(element),
-			 BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+		if (is_field_class_of(bt_field_borrow_class_const(element),
+				      BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
 			copy[i] = bt_field_integer_signed_get_value(element);
 		else
 			copy[i] = bt_field_integer_unsigned_get_value(element);
 	}
 	value->kind = NETSYNC_IO_BYTES;
-	set_text(value, (char *)copy, num);
+	set_text_value(value, (char *)copy, num);
 	return 0;
 }
 
@@ -264,28 +264,28 @@ static int bt_value_of(const struct ctf_raw *raw, const bt_field *field,
 		       const bt_field_class *class,
 		       struct netsync_io_value *value)
 {
-	if (is_a(class, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
-		return set_integer(value, class,
-				   bt_field_integer_unsigned_get_value(field));
-	if (is_a(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
-		return set_integer(value, class,
-				   bt_field_integer_signed_get_value(field));
-	if (is_a(class, BT_FIELD_CLASS_TYPE_STRING)) {
+	if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+		return set_integer_value(value, class,
+					 bt_field_integer_unsigned_get_value(field));
+	if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+		return set_integer_value(value, class,
+					 bt_field_integer_signed_get_value(field));
+	if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_STRING)) {
 		value->kind = NETSYNC_IO_TEXT;
 		/* Babeltrace 2.0 leaves the last text in an empty string. */
-		set_text(value, bt_field_string_get_value(field),
-			 bt_field_string_get_length(field));
-	} else if (is_a(class, BT_FIELD_CLASS_TYPE_BOOL)) {
+		set_text_value(value, bt_field_string_get_value(field),
+			       bt_field_string_get_length(field));
+	} else if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_BOOL)) {
 		value->kind = NETSYNC_IO_BOOL;
 		value->number = bt_field_bool_get_value(field);
-	} else if (is_a(class, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL)) {
+	} else if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL)) {
 		value->kind = NETSYNC_IO_REAL;
 		value->real = bt_field_real_single_precision_get_value(field);
-	} else if (is_a(class, BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL)) {
+	} else if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL)) {
 		value->kind = NETSYNC_IO_REAL;
 		value->real = bt_field_real_double_precision_get_value(field);
 	} else {
-		return is_bytes(class) ? copy_elements(raw, field, value) :
+		return is_byte_array(class) ? copy_array_elements(raw, field, value) :
 					 -ENODATA;
 	}
 	return 0;
@@ -293,16 +293,16 @@ static int bt_value_of(const struct ctf_raw *raw, const bt_field *field,
 
 /* ---- values that direct/ has read ---------------------------------------- */
 
-static const struct type *scope_type(const struct walked *walked,
-				     enum event_scope scope)
+static const struct ctf_type *scope_type(const struct walked *walked,
+					 enum event_scope scope)
 {
 	return scope == SCOPE_SPECIFIC ? walked->type->context :
 	       scope == SCOPE_COMMON   ? walked->common :
 					 walked->type->fields;
 }
 
-static struct cursor scope_begin(const struct walked *walked,
-				 enum event_scope scope)
+static struct bit_cursor scope_begin(const struct walked *walked,
+				     enum event_scope scope)
 {
 	return scope == SCOPE_SPECIFIC ? walked->specific :
 	       scope == SCOPE_COMMON   ? walked->context :
@@ -310,18 +310,18 @@ static struct cursor scope_begin(const struct walked *walked,
 }
 
 /* The bytes of an array of integers of 8 bits. 0 or -ENOMEM. */
-static int array_bytes(const struct ctf_raw *raw, const struct type *type,
-		       struct cursor at, struct netsync_io_value *value)
+static int array_bytes(const struct ctf_raw *raw, const struct ctf_type *type,
+		       struct bit_cursor at, struct netsync_io_value *value)
 {
 	const uint64_t num = type->kind == TYPE_ARRAY ? type->length :
 							at.slots[type->slot];
 	uint8_t *copy;
 
 	if (type->element->is_fixed) {
-		set_text(value, (const char *)at.data + at.at / 8, num);
+		set_text_value(value, (const char *)at.data + at.at / 8, num);
 		return 0;
 	}
-	copy = new_copy(raw->copies, num);
+	copy = new_value_copy(raw->copies, num);
 	if (!copy)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < num; i++) {
@@ -330,19 +330,19 @@ static int array_bytes(const struct ctf_raw *raw, const struct type *type,
 		type_read(type->element, &at, &element);
 		copy[i] = element;
 	}
-	set_text(value, (char *)copy, num);
+	set_text_value(value, (char *)copy, num);
 	return 0;
 }
 
-static int array_value(const struct ctf_raw *raw, const struct type *type,
-		       const struct cursor *at, const bt_field_class *class,
+static int array_value(const struct ctf_raw *raw, const struct ctf_type *type,
+		       const struct bit_cursor *at, const bt_field_class *class,
 		       struct netsync_io_value *value)
 {
 	int ret;
 
 	if (type->element->kind != TYPE_INTEGER || type->element->size != 8)
 		return -ENODATA;
-	if (!type->is_text && !is_bytes(class))
+	if (!type->is_text && !is_byte_array(class))
 		return -ENODATA;
 	ret = array_bytes(raw, type, *at, value);
 	value->kind = type->is_text ? NETSYNC_IO_TEXT : NETSYNC_IO_BYTES;
@@ -352,13 +352,13 @@ static int array_value(const struct ctf_raw *raw, const struct type *type,
 	return ret;
 }
 
-static int walked_value(const struct ctf_raw *raw,
-			const struct event_place *place,
-			struct netsync_io_value *value)
+static int read_walked_value(const struct ctf_raw *raw,
+			     const struct ctf_field_place *place,
+			     struct netsync_io_value *value)
 {
-	const struct type *structure = scope_type(raw->walked, place->scope);
-	const struct type *type = structure->members[place->member].type;
-	struct cursor at = scope_begin(raw->walked, place->scope);
+	const struct ctf_type *structure = scope_type(raw->walked, place->scope);
+	const struct ctf_type *type = structure->members[place->member].type;
+	struct bit_cursor at = scope_begin(raw->walked, place->scope);
 	uint64_t number = 0;
 
 	/* This cannot fail, as the next ones: walk_next() has skipped all fields. */
@@ -366,15 +366,15 @@ static int walked_value(const struct ctf_raw *raw,
 	switch (type->kind) {
 	case TYPE_INTEGER:
 		type_read(type, &at, &number);
-		return set_integer(value, place->class, number);
+		return set_integer_value(value, place->class, number);
 	case TYPE_FLOAT:
 		value->kind = NETSYNC_IO_REAL;
 		value->real = type_read_float(type, &at);
 		return 0;
 	case TYPE_STRING:
 		value->kind = NETSYNC_IO_TEXT;
-		set_text(value, (const char *)at.data + at.at / 8,
-			 strlen((const char *)at.data + at.at / 8));
+		set_text_value(value, (const char *)at.data + at.at / 8,
+			       strlen((const char *)at.data + at.at / 8));
 		return 0;
 	case TYPE_ARRAY:
 	case TYPE_SEQUENCE:
@@ -388,10 +388,10 @@ int ctf_value(const struct event_raw *of, uint32_t field,
 	      struct netsync_io_value *value)
 {
 	const struct ctf_raw *raw = (const struct ctf_raw *)of;
-	const struct event_place *place = &raw->class->places[field];
+	const struct ctf_field_place *place = &raw->class->places[field];
 
 	if (!raw->bt)
-		return walked_value(raw, place, value);
+		return read_walked_value(raw, place, value);
 	return bt_value_of(
 		raw,
 		bt_field_structure_borrow_member_field_by_index_const(

@@ -11,35 +11,35 @@
 enum event_scope { SCOPE_SPECIFIC, SCOPE_COMMON, SCOPE_PAYLOAD, NUM_SCOPES };
 
 /* A field: a member of one of the structures of an event. */
-struct event_place {
+struct ctf_field_place {
 	enum event_scope scope;
 	size_t member;
 	const bt_field_class *class;
 };
 
-struct event_class {
+struct ctf_event_class {
 	const bt_event_class *bt;
 	const char *name;
 	const char **names;	/* of the fields */
-	struct event_place *places;
+	struct ctf_field_place *places;
 	uint32_t num, num_context;
 };
 
 /* The event classes of a stream class, as events of them come. */
 struct event_classes {
 	const bt_stream_class *stream;
-	struct event_class **list;
+	struct ctf_event_class **list;
 	size_t num;
-	struct event_class **by_id;	/* NULL: none of this id has come */
+	struct ctf_event_class **by_id;	/* NULL: none of this id has come */
 	size_t num_ids;
 };
 
 /* NULL: there is no memory. @bt must last until event_classes_release(). */
-const struct event_class *event_classes_find(struct event_classes *classes,
-					     const bt_event_class *bt);
+const struct ctf_event_class *event_classes_find(struct event_classes *classes,
+						 const bt_event_class *bt);
 /* The same for an event that direct/ has read, by its id. */
-const struct event_class *event_classes_by_id(struct event_classes *classes,
-					      uint64_t id);
+const struct ctf_event_class *event_classes_by_id(struct event_classes *classes,
+						  uint64_t id);
 void event_classes_release(struct event_classes *classes);
 
 /* Copies of values that are not in one piece, for as long as an event is told. */
@@ -53,7 +53,7 @@ void value_copies_clear(struct value_copies *copies);
 /* netsync_io_event.reserved of an event in CTF. */
 struct ctf_raw {
 	struct event_raw raw;
-	const struct event_class *class;
+	const struct ctf_event_class *class;
 	const bt_event *bt;		/* NULL: direct/ has read it: */
 	const struct walked *walked;
 	struct value_copies *copies;

@@ -28,7 +28,7 @@ static bool find_classes(struct event_stream *stream,
 	return true;
 }
 
-static int begin(struct event_stream *stream, const bt_message *message)
+static int begin_event_stream(struct event_stream *stream, const bt_message *message)
 {
 	const bt_stream *bt = bt_message_stream_beginning_borrow_stream_const(message);
 	const bt_stream_class *class = bt_stream_borrow_class_const(bt);
@@ -111,7 +111,7 @@ static void set_message_loss(struct event_stream *stream)
 }
 
 /* Does a message lie before the end of the walk? Counts messages down. */
-static bool was_walked(struct event_stream *stream, bt_message_type type)
+static bool was_event_walked(struct event_stream *stream, bt_message_type type)
 {
 	return walk_was_before(&stream->walked,
 			       type == BT_MESSAGE_TYPE_PACKET_BEGINNING,
@@ -119,13 +119,13 @@ static bool was_walked(struct event_stream *stream, bt_message_type type)
 }
 
 /* Use the next message. 1: it is an event or a loss; 0: it is of no use; -ENOMEM. */
-static int use_message(struct event_stream *stream)
+static int use_event_message(struct event_stream *stream)
 {
 	const bt_message *message = stream->messages[stream->at];
 	const bt_message_type type = bt_message_get_type(message);
 
 	if (type == BT_MESSAGE_TYPE_STREAM_BEGINNING && !stream->begun) {
-		const int ret = begin(stream, message);
+		const int ret = begin_event_stream(stream, message);
 
 		/* The walk begins at once, and messages wait where they are. */
 		if (ret || stream->walk)
@@ -133,7 +133,7 @@ static int use_message(struct event_stream *stream)
 	}
 	stream->message = message;
 	stream->is_loss = type == BT_MESSAGE_TYPE_DISCARDED_EVENTS;
-	if (!was_walked(stream, type) &&
+	if (!was_event_walked(stream, type) &&
 	    (stream->is_loss || type == BT_MESSAGE_TYPE_EVENT)) {
 		if (stream->is_loss)
 			set_message_loss(stream);
@@ -147,7 +147,7 @@ static int use_message(struct event_stream *stream)
 	return 0;
 }
 
-static int receive(struct event_stream *stream)
+static int receive_event_messages(struct event_stream *stream)
 {
 	const bt_message_iterator_next_status status = bt_message_iterator_next(
 		stream->iterator, &stream->messages, &stream->num);
@@ -161,7 +161,7 @@ static int receive(struct event_stream *stream)
 
 /* ---- both ----------------------------------------------------------------- */
 
-static int find_next(struct event_stream *stream)
+static int find_next_event(struct event_stream *stream)
 {
 	int ret = 0;
 
@@ -176,8 +176,8 @@ static int find_next(struct event_stream *stream)
 			if (ret != -EILSEQ)
 				return ret;
 		}
-		ret = stream->at < stream->num ? use_message(stream) :
-						 receive(stream);
+		ret = stream->at < stream->num ? use_event_message(stream) :
+						 receive_event_messages(stream);
 		if (ret < 0)
 			return ret;
 		if (stream->message)
@@ -189,7 +189,7 @@ static int find_next(struct event_stream *stream)
 
 int event_stream_next(struct event_stream *stream)
 {
-	const int ret = find_next(stream);
+	const int ret = find_next_event(stream);
 
 	if (ret > 0 && stream->has_time && stream->time_ns > stream->key_ns)
 		stream->key_ns = stream->time_ns;
@@ -223,8 +223,8 @@ static uint32_t message_cpu(const bt_event *event)
 	return cpu >= 0 && cpu < NETSYNC_IO_NO_CPU ? cpu : NETSYNC_IO_NO_CPU;
 }
 
-static int tell_loss(const struct event_stream *stream,
-		     const struct event_reading *reading)
+static int report_stream_loss(const struct event_stream *stream,
+			      const struct event_reading *reading)
 {
 	const struct netsync_io_event event = {
 		.size = sizeof(event),
@@ -238,13 +238,13 @@ static int tell_loss(const struct event_stream *stream,
 	return reading->each(reading->data, &event) ? 1 : 0;
 }
 
-static int tell_event(struct event_stream *stream, struct value_copies *copies,
-		      const struct event_reading *reading)
+static int report_stream_event(struct event_stream *stream, struct value_copies *copies,
+			       const struct event_reading *reading)
 {
 	struct event_classes *classes = &stream->trace->classes[stream->classes];
 	const bt_event *bt = stream->message ?
 		bt_message_event_borrow_event_const(stream->message) : NULL;
-	const struct event_class *class = bt ?
+	const struct ctf_event_class *class = bt ?
 		event_classes_find(classes, bt_event_borrow_class_const(bt)) :
 		event_classes_by_id(classes, stream->walked_event.type->id);
 	const struct ctf_raw raw = {
@@ -280,8 +280,8 @@ int event_stream_tell(struct event_stream *stream, struct value_copies *copies,
 		      const struct event_reading *reading)
 {
 	if (stream->is_loss)
-		return tell_loss(stream, reading);
-	return stream->has_time ? tell_event(stream, copies, reading) : 0;
+		return report_stream_loss(stream, reading);
+	return stream->has_time ? report_stream_event(stream, copies, reading) : 0;
 }
 
 void event_stream_release(struct event_stream *stream)

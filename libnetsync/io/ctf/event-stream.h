@@ -29,7 +29,7 @@ struct event_stream {
 	bt_message_array_const messages;
 	uint64_t num, at;
 
-	struct walk *walk;	/* NULL: messages behind @walked are used */
+	struct ctf_walk *walk;	/* NULL: messages behind @walked are used */
 	struct walk_counts walked;
 	struct ctf_clock clock;	/* of the walk */
 

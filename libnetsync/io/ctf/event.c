@@ -38,26 +38,26 @@ const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder)
 bool ctf_decoder_has_netns(const struct ctf_decoder *decoder)
 {
 	return decoder->layout.kind->protocol &&
-	       has_all(&decoder->layout.fields, BIT(NETNS));
+	       layout_has_all(&decoder->layout.fields, BIT(NETNS));
 }
 
 /* ---- fields ------------------------------------------------------------ */
 
-static struct ctf_field member(const struct ctf_field *structure,
-			       const struct layout *layout,
-			       enum meaning meaning)
+static struct ctf_field get_layout_member(const struct ctf_field *structure,
+					  const struct layout *layout,
+					  enum meaning meaning)
 {
 	return ctf_member(structure, layout->at[meaning]);
 }
 
-static uint64_t integer(const struct ctf_field *structure,
-			const struct layout *layout, enum meaning meaning)
+static uint64_t get_layout_integer(const struct ctf_field *structure,
+				   const struct layout *layout, enum meaning meaning)
 {
 	struct ctf_field field;
 
 	if (!(layout->has & BIT(meaning)))
 		return 0;
-	field = member(structure, layout, meaning);
+	field = get_layout_member(structure, layout, meaning);
 	return ctf_integer(&field, layout->is_signed & BIT(meaning));
 }
 
@@ -65,7 +65,7 @@ static uint64_t integer(const struct ctf_field *structure,
 static void read_address(uint8_t out[16], const struct ctf_field *structure,
 			 const struct layout *layout, enum meaning meaning)
 {
-	const struct ctf_field array = member(structure, layout, meaning);
+	const struct ctf_field array = get_layout_member(structure, layout, meaning);
 	uint64_t values[16] = { 0 };
 	const uint64_t num = ctf_elements(&array, values, 16);
 	const unsigned int width = num == 8 ? 2 : 1;
@@ -100,7 +100,7 @@ static bool decode_flat(const struct ctf_decoder *decoder,
 		else if (meaning == DADDR)
 			read_address(v.daddr, payload, layout, DADDR);
 		else
-			v.number[meaning] = integer(payload, layout, meaning);
+			v.number[meaning] = get_layout_integer(payload, layout, meaning);
 	}
 	return event_decode(decoder->layout.kind, &v, seen);
 }
@@ -126,7 +126,7 @@ static void read_network(struct netsync_packet *pkt,
 			 const struct ctf_field *ip,
 			 uint64_t skb_bytes, unsigned int header_bytes)
 {
-	uint64_t bytes = integer(ip, &header->ip, LEN);
+	uint64_t bytes = get_layout_integer(ip, &header->ip, LEN);
 
 	read_address(pkt->saddr, ip, &header->ip, SADDR);
 	read_address(pkt->daddr, ip, &header->ip, DADDR);
@@ -136,12 +136,12 @@ static void read_network(struct netsync_packet *pkt,
 			    40 + header_bytes);
 		return;
 	}
-	pkt->ip_id = integer(ip, &header->ip, IP_ID);
+	pkt->ip_id = get_layout_integer(ip, &header->ip, IP_ID);
 	pkt->fields |= NETSYNC_HAS_IP_ID;
 	/* A first fragment (flag MF is set) has only a part of the payload. */
-	if (!(integer(ip, &header->ip, FRAG_OFF) & 0x2000))
+	if (!(get_layout_integer(ip, &header->ip, FRAG_OFF) & 0x2000))
 		read_length(pkt, bytes, skb_bytes,
-			    integer(ip, &header->ip, IHL) * 4 + header_bytes);
+			    get_layout_integer(ip, &header->ip, IHL) * 4 + header_bytes);
 }
 
 /* The next three return the bytes of the header; 0: it is not valid, or not of an echo. */
@@ -149,17 +149,17 @@ static unsigned int read_nested_tcp(const struct layout *layout,
 				    const struct ctf_field *tcp,
 				    struct netsync_packet *pkt)
 {
-	unsigned int data_offset = integer(tcp, layout, DATA_OFFSET);
+	unsigned int data_offset = get_layout_integer(tcp, layout, DATA_OFFSET);
 
 	if (data_offset < 5)
 		return 0;
-	pkt->tcp.seq = integer(tcp, layout, SEQ);
-	pkt->tcp.ack = integer(tcp, layout, ACK);
-	pkt->sport = integer(tcp, layout, SPORT);
-	pkt->dport = integer(tcp, layout, DPORT);
-	pkt->tcp.window = integer(tcp, layout, WINDOW);
-	pkt->tcp.flags = data_offset << 12 | integer(tcp, layout, RESERVED) << 9 |
-		     integer(tcp, layout, FLAGS);
+	pkt->tcp.seq = get_layout_integer(tcp, layout, SEQ);
+	pkt->tcp.ack = get_layout_integer(tcp, layout, ACK);
+	pkt->sport = get_layout_integer(tcp, layout, SPORT);
+	pkt->dport = get_layout_integer(tcp, layout, DPORT);
+	pkt->tcp.window = get_layout_integer(tcp, layout, WINDOW);
+	pkt->tcp.flags = data_offset << 12 | get_layout_integer(tcp, layout, RESERVED) << 9 |
+		     get_layout_integer(tcp, layout, FLAGS);
 	pkt->fields |= NETSYNC_HAS_PORTS | NETSYNC_HAS_WINDOW;
 	/* A data offset of 5 leaves no room for options. */
 	if (data_offset == 5)
@@ -171,8 +171,8 @@ static unsigned int read_nested_udp(const struct layout *layout,
 				    const struct ctf_field *udp,
 				    struct netsync_packet *pkt)
 {
-	pkt->sport = integer(udp, layout, SPORT);
-	pkt->dport = integer(udp, layout, DPORT);
+	pkt->sport = get_layout_integer(udp, layout, SPORT);
+	pkt->dport = get_layout_integer(udp, layout, DPORT);
 	pkt->fields |= NETSYNC_HAS_PORTS;
 	return 8;
 }
@@ -181,8 +181,8 @@ static unsigned int read_nested_icmp(const struct layout *layout,
 				     const struct ctf_field *icmp,
 				     struct netsync_packet *pkt)
 {
-	uint32_t echo = integer(icmp, layout, ECHO_ID);
-	uint64_t type = integer(icmp, layout, TYPE);
+	uint32_t echo = get_layout_integer(icmp, layout, ECHO_ID);
+	uint64_t type = get_layout_integer(icmp, layout, TYPE);
 
 	if (type != 0 && type != 8)
 		return 0;
@@ -205,9 +205,9 @@ static bool decode_nested(const struct ctf_decoder *decoder,
 {
 	struct netsync_packet *pkt = &seen->pkt;
 	const struct layout *layout = &decoder->layout.fields;
-	const struct ctf_field network = member(payload, layout, NETWORK);
+	const struct ctf_field network = get_layout_member(payload, layout, NETWORK);
 	struct ctf_field ip, variant, inner, device;
-	const struct transport *transport;
+	const struct transport_layout *transport;
 	const struct header *header;
 	uint64_t option = ctf_selected(&network);
 	unsigned int bytes = 0;
@@ -220,9 +220,9 @@ static bool decode_nested(const struct ctf_decoder *decoder,
 	ip = ctf_option(&network);
 	/* Fragments but the first have no TCP header, though the tracer records one. */
 	if (header->family == AF_INET &&
-	    integer(&ip, &header->ip, FRAG_OFF) & 0x1fff)
+	    get_layout_integer(&ip, &header->ip, FRAG_OFF) & 0x1fff)
 		return false;
-	variant = member(&ip, &header->ip, TRANSPORT);
+	variant = get_layout_member(&ip, &header->ip, TRANSPORT);
 	option = ctf_selected(&variant);
 	if (option >= MAX_OPTIONS)
 		return false;
@@ -238,11 +238,11 @@ static bool decode_nested(const struct ctf_decoder *decoder,
 		return false;
 	pkt->dir = decoder->layout.kind->dir;
 	pkt->protocol = transport->protocol;
-	pkt->skb = integer(payload, layout, SKB);
+	pkt->skb = get_layout_integer(payload, layout, SKB);
 	pkt->fields |= NETSYNC_HAS_SKB;
-	read_network(pkt, header, &ip, integer(payload, layout, LEN), bytes);
+	read_network(pkt, header, &ip, get_layout_integer(payload, layout, LEN), bytes);
 	seen->at.place = decoder->layout.kind->place;
-	device = member(payload, layout, DEVICE);
+	device = get_layout_member(payload, layout, DEVICE);
 	seen->at.device = device_number(&device);
 	return true;
 }

@@ -19,7 +19,7 @@ struct opened {
 	struct event_trace events;
 };
 
-struct merging {
+struct ctf_merging {
 	const struct event_reading *reading;
 	struct opened *traces;
 	struct event_stream *streams;
@@ -42,7 +42,7 @@ typedef bt_component_class_sink_consume_method_status consume_status;
 /* Events that are told between two calls by the graph. Chosen; each call costs a little. */
 #define AT_ONCE 1000
 
-static void begin_streams(struct merging *merging)
+static void begin_merged_streams(struct ctf_merging *merging)
 {
 	merging->begun = true;
 	for (size_t i = 0; i < merging->num_streams && !merging->error; i++) {
@@ -58,7 +58,7 @@ static void begin_streams(struct merging *merging)
 	time_heap_order(&merging->heap);
 }
 
-static void tell_next(struct merging *merging)
+static void report_next_merged_event(struct ctf_merging *merging)
 {
 	struct event_stream *stream = merging->heap.items[0].stream;
 	int ret = event_stream_tell(stream, &merging->copies, merging->reading);
@@ -75,15 +75,15 @@ static void tell_next(struct merging *merging)
 		merging->error = ret;
 }
 
-static consume_status consume(bt_self_component_sink *self)
+static consume_status consume_merged_events(bt_self_component_sink *self)
 {
-	struct merging *merging = bt_self_component_get_data(
+	struct ctf_merging *merging = bt_self_component_get_data(
 		bt_self_component_sink_as_self_component(self));
 
 	if (!merging->begun)
-		begin_streams(merging);
+		begin_merged_streams(merging);
 	for (int i = 0; i < AT_ONCE && merging->heap.num && !merging->error; i++)
-		tell_next(merging);
+		report_next_merged_event(merging);
 	return merging->error ? FAILED : merging->heap.num ? OK : END;
 }
 
@@ -104,11 +104,11 @@ get_mip_versions(bt_self_component_class_sink *self, const bt_value *params,
 }
 
 static bt_component_class_initialize_method_status
-initialize(bt_self_component_sink *self,
-	   bt_self_component_sink_configuration *configuration,
-	   const bt_value *params, void *data)
+initialize_merging_sink(bt_self_component_sink *self,
+			bt_self_component_sink_configuration *configuration,
+			const bt_value *params, void *data)
 {
-	struct merging *merging = data;
+	struct ctf_merging *merging = data;
 	char name[32];
 
 	(void)configuration;
@@ -124,9 +124,9 @@ initialize(bt_self_component_sink *self,
 }
 
 static bt_component_class_sink_graph_is_configured_method_status
-open_streams(bt_self_component_sink *self)
+open_merged_iterators(bt_self_component_sink *self)
 {
-	struct merging *merging = bt_self_component_get_data(
+	struct ctf_merging *merging = bt_self_component_get_data(
 		bt_self_component_sink_as_self_component(self));
 
 	for (size_t i = 0; i < merging->num_streams; i++)
@@ -137,25 +137,25 @@ open_streams(bt_self_component_sink *self)
 	return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
 }
 
-static void finalize(bt_self_component_sink *self)
+static void finalize_merging_sink(bt_self_component_sink *self)
 {
-	struct merging *merging = bt_self_component_get_data(
+	struct ctf_merging *merging = bt_self_component_get_data(
 		bt_self_component_sink_as_self_component(self));
 
 	for (size_t i = 0; i < merging->num_streams; i++)
 		event_stream_release(&merging->streams[i]);
 }
 
-static bt_component_class_sink *merging_class(void)
+static bt_component_class_sink *make_merging_class(void)
 {
 	bt_component_class_sink *class =
-		bt_component_class_sink_create("merge", consume);
+		bt_component_class_sink_create("merge", consume_merged_events);
 
 	if (class &&
-	    !bt_component_class_sink_set_initialize_method(class, initialize) &&
+	    !bt_component_class_sink_set_initialize_method(class, initialize_merging_sink) &&
 	    !bt_component_class_sink_set_graph_is_configured_method(
-		    class, open_streams) &&
-	    !bt_component_class_sink_set_finalize_method(class, finalize) &&
+		    class, open_merged_iterators) &&
+	    !bt_component_class_sink_set_finalize_method(class, finalize_merging_sink) &&
 	    !bt_component_class_sink_set_get_supported_mip_versions_method(
 		    class, get_mip_versions))
 		return class;
@@ -165,8 +165,8 @@ static bt_component_class_sink *merging_class(void)
 
 /* ---- the graph ------------------------------------------------------------ */
 
-static int add_streams(struct merging *merging, struct opened *opened,
-		       const bt_component_source *source)
+static int add_merged_streams(struct ctf_merging *merging, struct opened *opened,
+			      const bt_component_source *source)
 {
 	const uint64_t more = bt_component_source_get_output_port_count(source);
 	const size_t num = merging->num_streams + more;
@@ -196,7 +196,7 @@ static int add_streams(struct merging *merging, struct opened *opened,
 }
 
 /* 0; -EILSEQ: libbabeltrace2 cannot open it; -ENOMEM. */
-static int add_trace(struct merging *merging, bt_graph *graph, size_t number)
+static int add_merged_trace(struct ctf_merging *merging, bt_graph *graph, size_t number)
 {
 	struct opened *opened = &merging->traces[number];
 	const bt_component_source *source;
@@ -208,12 +208,12 @@ static int add_trace(struct merging *merging, bt_graph *graph, size_t number)
 					  opened->files.params,
 					  BT_LOGGING_LEVEL_NONE, &source))
 		return -EILSEQ;
-	return add_streams(merging, opened, source);
+	return add_merged_streams(merging, opened, source);
 }
 
-static int add_sink(struct merging *merging, bt_graph *graph)
+static int add_merging_sink(struct ctf_merging *merging, bt_graph *graph)
 {
-	bt_component_class_sink *class = merging_class();
+	bt_component_class_sink *class = make_merging_class();
 	const bt_component_sink *sink;
 	bool ok;
 
@@ -233,15 +233,15 @@ static int add_sink(struct merging *merging, bt_graph *graph)
 	return ok ? 0 : -ENOMEM;
 }
 
-static int run(struct merging *merging)
+static int run_merging_graph(struct ctf_merging *merging)
 {
 	bt_graph *graph = bt_graph_create(MAX_MIP);
 	int ret = graph ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < merging->reading->num && !ret; i++)
-		ret = add_trace(merging, graph, i);
+		ret = add_merged_trace(merging, graph, i);
 	if (!ret && merging->num_streams) {
-		ret = add_sink(merging, graph);
+		ret = add_merging_sink(merging, graph);
 		if (!ret && bt_graph_run(graph) != BT_GRAPH_RUN_STATUS_OK)
 			ret = merging->error ? merging->error : -EILSEQ;
 	}
@@ -251,7 +251,7 @@ static int run(struct merging *merging)
 
 /* ---- traces --------------------------------------------------------------- */
 
-static struct direct *find_direct(const struct ctf_files *files)
+static struct direct *make_direct_for_events(const struct ctf_files *files)
 {
 	const char *text;
 	const bt_value *info = ctf_read_metadata(files, &text);
@@ -263,7 +263,7 @@ static struct direct *find_direct(const struct ctf_files *files)
 }
 
 /* 0, or negative: io_fail() was called. */
-static int open_trace(const struct merging *merging, size_t number)
+static int open_merged_trace(const struct ctf_merging *merging, size_t number)
 {
 	const struct netsync_io_source *source =
 		&merging->reading->sources[number];
@@ -280,7 +280,7 @@ static int open_trace(const struct merging *merging, size_t number)
 	if (ret < 0)
 		return ret;
 	opened->events.shift_ns = source->shift_ns;
-	opened->events.direct = find_direct(&opened->files);
+	opened->events.direct = make_direct_for_events(&opened->files);
 	return 0;
 }
 
@@ -295,7 +295,7 @@ static void close_trace(struct opened *opened)
 	free(opened->trace.real_path);
 }
 
-static int explain(const struct merging *merging, int error)
+static int explain_merging_error(const struct ctf_merging *merging, int error)
 {
 	struct netsync_io *io = merging->reading->io;
 	char *reason = ctf_take_reason();
@@ -316,18 +316,18 @@ static int explain(const struct merging *merging, int error)
 
 int ctf_read_events(const struct event_reading *reading)
 {
-	struct merging merging = {
+	struct ctf_merging merging = {
 		.reading = reading,
 		.traces = calloc(reading->num, sizeof(*merging.traces)),
 	};
 	int ret = merging.traces ? 0 : io_no_memory(reading->io);
 
 	for (uint32_t i = 0; i < reading->num && !ret; i++)
-		ret = open_trace(&merging, i);
+		ret = open_merged_trace(&merging, i);
 	if (!ret) {
-		ret = run(&merging);
+		ret = run_merging_graph(&merging);
 		if (ret)
-			ret = explain(&merging, ret);
+			ret = explain_merging_error(&merging, ret);
 		bt_current_thread_clear_error();
 	}
 	for (uint32_t i = 0; i < reading->num && merging.traces; i++)

@@ -22,7 +22,7 @@ struct ctf_field ctf_member(const struct ctf_field *structure, uint64_t index)
 
 uint64_t ctf_integer(const struct ctf_field *field, bool is_signed)
 {
-	struct cursor at = field->at;
+	struct bit_cursor at = field->at;
 	uint64_t value = 0;
 
 	if (!field->bt)
@@ -37,11 +37,11 @@ uint64_t ctf_integer(const struct ctf_field *field, bool is_signed)
 static uint64_t read_elements(const struct ctf_field *array, uint64_t *values,
 			      uint64_t most)
 {
-	const struct type *type = array->type;
+	const struct ctf_type *type = array->type;
 	const uint64_t num = type->kind == TYPE_ARRAY
 				     ? type->length
 				     : array->at.slots[type->slot];
-	struct cursor at = array->at;
+	struct bit_cursor at = array->at;
 
 	for (uint64_t i = 0; i < num && i < most; i++)
 		type_read(type->element, &at, &values[i]);

@@ -9,8 +9,8 @@
 
 struct ctf_field {
 	const bt_field *bt; /* NULL: the field has this type and position in a stream: */
-	const struct type *type;
-	struct cursor at;
+	const struct ctf_type *type;
+	struct bit_cursor at;
 };
 
 /* The caller has checked that the class of the field is what a function takes. */

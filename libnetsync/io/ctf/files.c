@@ -41,7 +41,7 @@ struct metadata_packet {
 #define TEXT_OF_CTF_2 2
 
 /* The length of a message without paths, an appended ": name=value, ...", and full stops. */
-static size_t sentence_length(const char *message)
+static size_t find_sentence_length(const char *message)
 {
 	size_t length = strcspn(message, "\n`'");
 	const char *equal;
@@ -70,7 +70,7 @@ char *ctf_take_reason(void)
 	if (error && bt_error_get_cause_count(error))
 		message = bt_error_cause_get_message(
 			bt_error_borrow_cause_by_index(error, 0));
-	reason = strndup(message, sentence_length(message));
+	reason = strndup(message, find_sentence_length(message));
 	if (error)
 		bt_error_release(error);
 	return reason ? reason : strdup("");
@@ -91,14 +91,14 @@ const char *ctf_why_ended(int status)
 	       "Babeltrace 2 gave up on it";
 }
 
-static void warn(void *data, const char *sentence)
+static void put_warning_sentence(void *data, const char *sentence)
 {
 	worker_put_text((uintptr_t)data, 0, sentence);
 }
 
 void ctf_begin_worker(struct netsync_io *io, uint16_t warning)
 {
-	netsync_io_set_warn(io, warn, (void *)(uintptr_t)warning);
+	netsync_io_set_warn(io, put_warning_sentence, (void *)(uintptr_t)warning);
 }
 
 int ctf_set_folder(struct ctf_files *files, const char *folder)
@@ -171,7 +171,7 @@ const bt_value *ctf_read_metadata(const struct ctf_files *files,
 	return NULL;
 }
 
-static int find_source(struct ctf_files *files, struct trace *trace)
+static int find_fs_source_class(struct ctf_files *files, struct trace *trace)
 {
 	char *reason;
 
@@ -192,7 +192,7 @@ static int find_source(struct ctf_files *files, struct trace *trace)
 
 /* ---- metadata ---------------------------------------------------------- */
 
-static bool is_packet(uint32_t magic)
+static bool is_metadata_packet(uint32_t magic)
 {
 	return magic == METADATA_MAGIC ||
 	       magic == __builtin_bswap32(METADATA_MAGIC);
@@ -214,7 +214,7 @@ static int check_format(const uint8_t *data, uint64_t size)
 		if (size < sizeof(packet))
 			return first;
 		memcpy(&packet, data, sizeof(packet));
-		if (!is_packet(packet.magic))
+		if (!is_metadata_packet(packet.magic))
 			return first;
 		if (packet.magic != METADATA_MAGIC) {
 			packet.content_bits =
@@ -235,7 +235,7 @@ static int check_format(const uint8_t *data, uint64_t size)
 }
 
 /* Check a file of metadata. Returns as check_format(); -ENODATA: the file is empty. */
-static int check_file(const char *path)
+static int check_metadata_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -300,10 +300,10 @@ static int check_all_links(struct trace *trace)
 }
 
 /* 1: the metadata are to be translated; else as ctf_files_open(). */
-static int check_start(const struct ctf_files *files)
+static int check_metadata_kind(const struct ctf_files *files)
 {
 	struct trace *trace = files->trace;
-	int ret = check_file(files->metadata);
+	int ret = check_metadata_file(files->metadata);
 
 	switch (ret) {
 	case 1:
@@ -334,7 +334,7 @@ static uint64_t hash_range(const struct range *range)
 	return hash ^ (hash >> 32);
 }
 
-static bool read_time(const bt_value *map, const char *key, int64_t *time)
+static bool read_time_entry(const bt_value *map, const char *key, int64_t *time)
 {
 	const bt_value *value = bt_value_map_borrow_entry_value_const(map, key);
 
@@ -351,8 +351,8 @@ static void add_range(struct trace *trace, const bt_value *stream)
 		bt_value_map_borrow_entry_value_const(stream, "range-ns");
 	struct range range;
 
-	if (!map || !read_time(map, "begin", &range.lo) ||
-	    !read_time(map, "end", &range.hi) ||
+	if (!map || !read_time_entry(map, "begin", &range.lo) ||
+	    !read_time_entry(map, "end", &range.hi) ||
 	    range.hi < range.lo)
 		return;
 	range_extend(&trace->range, range.lo, range.hi);
@@ -389,7 +389,7 @@ void ctf_read_ranges(const struct ctf_files *files)
  * Set limits in proportion to the bytes that the trace has on the disk. Time is limited as
  * libbabeltrace2 2.1 loops for ever at a packet of size 0.
  */
-static int set_limits(struct ctf_files *files)
+static int set_ctf_worker_limits(struct ctf_files *files)
 {
 	const char *path = files->trace->path;
 	DIR *folder = opendir(path);
@@ -424,11 +424,11 @@ int ctf_files_open(struct ctf_files *files, struct trace *trace)
 	if (!ret && (!files->metadata || ctf_set_folder(files, trace->path) < 0))
 		ret = io_no_memory(trace->io);
 	if (!ret)
-		ret = set_limits(files);
+		ret = set_ctf_worker_limits(files);
 	if (!ret)
-		ret = find_source(files, trace);
+		ret = find_fs_source_class(files, trace);
 	if (!ret)
-		ret = check_start(files);
+		ret = check_metadata_kind(files);
 	if (ret > 0)
 		ret = ctf_translate(files);
 	return ret ? ret : ctf_check_metadata(files);

@@ -58,42 +58,42 @@ static const struct transport_name {
 /* ---- looking up names -------------------------------------------------- */
 
 /* Compare a name in a trace, to which tracers may prepend an underscore, with ours. */
-static bool same_name(const char *a, const char *b)
+static bool is_same_layout_name(const char *a, const char *b)
 {
 	return !strcmp(a + (*a == '_'), b);
 }
 
-static bool is_integer(const bt_field_class *class)
+static bool is_integer_class(const bt_field_class *class)
 {
 	return bt_field_class_type_is(bt_field_class_get_type(class),
 				      BT_FIELD_CLASS_TYPE_INTEGER);
 }
 
-static bool is_signed(const bt_field_class *class)
+static bool is_signed_class(const bt_field_class *class)
 {
 	return bt_field_class_type_is(bt_field_class_get_type(class),
 				      BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
 }
 
-static bool is_sequence(bt_field_class_type type)
+static bool is_sequence_type(bt_field_class_type type)
 {
 	return bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY);
 }
 
 /* Is it 4 or 16 bytes, 8 words of 16 bits, or bytes whose number each event tells? */
-static bool is_address(const bt_field_class *class)
+static bool is_address_class(const bt_field_class *class)
 {
 	bt_field_class_type type = bt_field_class_get_type(class);
 	const bt_field_class *element;
 	uint64_t bits, num;
 
-	if (type != BT_FIELD_CLASS_TYPE_STATIC_ARRAY && !is_sequence(type))
+	if (type != BT_FIELD_CLASS_TYPE_STATIC_ARRAY && !is_sequence_type(type))
 		return false;
 	element = bt_field_class_array_borrow_element_field_class_const(class);
-	if (!is_integer(element) || is_signed(element))
+	if (!is_integer_class(element) || is_signed_class(element))
 		return false;
 	bits = bt_field_class_integer_get_field_value_range(element);
-	if (is_sequence(type))
+	if (is_sequence_type(type))
 		return bits == 8;
 	num = bt_field_class_array_static_get_length(class);
 	return (bits == 8 && (num == 4 || num == 16)) ||
@@ -106,14 +106,14 @@ static bool has_units(const bt_field_class *class)
 	       bt_field_class_array_static_get_length(class) == 8;
 }
 
-static bool fits(const bt_field_class *class, enum meaning meaning)
+static bool can_class_have_meaning(const bt_field_class *class, enum meaning meaning)
 {
 	bt_field_class_type type = bt_field_class_get_type(class);
 
 	switch (meaning) {
 	case SADDR:
 	case DADDR:
-		return is_address(class);
+		return is_address_class(class);
 	case DEVICE:
 		return type == BT_FIELD_CLASS_TYPE_STRING;
 	case NETWORK:
@@ -121,12 +121,12 @@ static bool fits(const bt_field_class *class, enum meaning meaning)
 		return bt_field_class_type_is(type,
 					      BT_FIELD_CLASS_TYPE_VARIANT);
 	default:
-		return is_integer(class);
+		return is_integer_class(class);
 	}
 }
 
-static void look_up(struct layout *layout, const bt_field_class *class,
-		    const struct field_name *names)
+static void look_up_fields(struct layout *layout, const bt_field_class *class,
+			   const struct field_name *names)
 {
 	uint64_t num = bt_field_class_structure_get_member_count(class);
 
@@ -142,12 +142,12 @@ static void look_up(struct layout *layout, const bt_field_class *class,
 				member);
 
 		for (const struct field_name *n = names; n->name; n++) {
-			if (!same_name(name, n->name) ||
-			    !fits(field, n->meaning))
+			if (!is_same_layout_name(name, n->name) ||
+			    !can_class_have_meaning(field, n->meaning))
 				continue;
 			layout->has |= BIT(n->meaning);
 			layout->at[n->meaning] = i;
-			if (is_integer(field) && is_signed(field))
+			if (is_integer_class(field) && is_signed_class(field))
 				layout->is_signed |= BIT(n->meaning);
 			if (has_units(field))
 				layout->has_units |= BIT(n->meaning);
@@ -155,24 +155,24 @@ static void look_up(struct layout *layout, const bt_field_class *class,
 	}
 }
 
-static const bt_field_class *member_class(const bt_field_class *class,
-					  const struct layout *layout,
-					  enum meaning meaning)
+static const bt_field_class *get_member_class(const bt_field_class *class,
+					      const struct layout *layout,
+					      enum meaning meaning)
 {
 	return bt_field_class_structure_member_borrow_field_class_const(
 		bt_field_class_structure_borrow_member_by_index_const(
 			class, layout->at[meaning]));
 }
 
-static const bt_field_class *option_class(const bt_field_class *variant,
-					  uint64_t index)
+static const bt_field_class *get_option_class(const bt_field_class *variant,
+					      uint64_t index)
 {
 	return bt_field_class_variant_option_borrow_field_class_const(
 		bt_field_class_variant_borrow_option_by_index_const(variant,
 								    index));
 }
 
-static void find_transport(struct transport *transport,
+static void find_transport(struct transport_layout *transport,
 			   const bt_field_class *option)
 {
 	if (bt_field_class_get_type(option) != BT_FIELD_CLASS_TYPE_STRUCTURE)
@@ -180,8 +180,8 @@ static void find_transport(struct transport *transport,
 	for (size_t i = 0; i < NUM_TRANSPORTS; i++) {
 		const struct transport_name *name = &transport_names[i];
 
-		look_up(&transport->layout, option, name->names);
-		if (!has_all(&transport->layout, name->wanted))
+		look_up_fields(&transport->layout, option, name->names);
+		if (!layout_has_all(&transport->layout, name->wanted))
 			continue;
 		transport->protocol = name->protocol;
 		return;
@@ -195,59 +195,59 @@ static bool find_transports(struct header *header, const bt_field_class *variant
 	bool found = false;
 
 	for (uint64_t i = 0; i < num && i < MAX_OPTIONS; i++) {
-		find_transport(&header->transport[i], option_class(variant, i));
+		find_transport(&header->transport[i], get_option_class(variant, i));
 		found |= header->transport[i].protocol == IPPROTO_TCP;
 	}
 	return found;
 }
 
-static bool find_header(struct header *header, const bt_field_class *class)
+static bool find_network_header(struct header *header, const bt_field_class *class)
 {
 	const uint64_t both = BIT(LEN) | BIT(SADDR) | BIT(DADDR) |
 			      BIT(TRANSPORT);
 
 	if (bt_field_class_get_type(class) != BT_FIELD_CLASS_TYPE_STRUCTURE)
 		return false;
-	look_up(&header->ip, class, ipv4_names);
-	if (has_all(&header->ip, both | BIT(IHL) | BIT(IP_ID) | BIT(FRAG_OFF))) {
+	look_up_fields(&header->ip, class, ipv4_names);
+	if (layout_has_all(&header->ip, both | BIT(IHL) | BIT(IP_ID) | BIT(FRAG_OFF))) {
 		header->family = AF_INET;
 	} else {
-		look_up(&header->ip, class, ipv6_names);
-		if (!has_all(&header->ip, both))
+		look_up_fields(&header->ip, class, ipv6_names);
+		if (!layout_has_all(&header->ip, both))
 			return false;
 		header->family = AF_INET6;
 	}
-	if (find_transports(header, member_class(class, &header->ip, TRANSPORT)))
+	if (find_transports(header, get_member_class(class, &header->ip, TRANSPORT)))
 		return true;
 	header->family = AF_UNSPEC;
 	return false;
 }
 
-static bool find_headers(struct event_layout *layout,
-			 const bt_field_class *payload)
+static bool find_network_headers(struct event_layout *layout,
+				 const bt_field_class *payload)
 {
 	const bt_field_class *variant;
 	uint64_t num;
 	bool found = false;
 
-	look_up(&layout->fields, payload, nested_names);
-	if (!has_all(&layout->fields,
-		     BIT(SKB) | BIT(LEN) | BIT(DEVICE) | BIT(NETWORK)))
+	look_up_fields(&layout->fields, payload, nested_names);
+	if (!layout_has_all(&layout->fields,
+			    BIT(SKB) | BIT(LEN) | BIT(DEVICE) | BIT(NETWORK)))
 		return false;
-	variant = member_class(payload, &layout->fields, NETWORK);
+	variant = get_member_class(payload, &layout->fields, NETWORK);
 	num = bt_field_class_variant_get_option_count(variant);
 	for (uint64_t i = 0; i < num && i < MAX_OPTIONS; i++)
-		found |= find_header(&layout->headers[i],
-				     option_class(variant, i));
+		found |= find_network_header(&layout->headers[i],
+					     get_option_class(variant, i));
 	return found;
 }
 
-static bool find_fields(struct event_layout *event,
-			const bt_field_class *payload)
+static bool find_event_fields(struct event_layout *event,
+			      const bt_field_class *payload)
 {
 	if (!event->kind->protocol)
-		return find_headers(event, payload);
-	look_up(&event->fields, payload, event_fields);
+		return find_network_headers(event, payload);
+	look_up_fields(&event->fields, payload, event_fields);
 	return event_is_whole(event->kind, event->fields.has);
 }
 
@@ -258,5 +258,5 @@ bool ctf_find_layout(struct event_layout *layout, const bt_event_class *class)
 
 	memset(layout, 0, sizeof(*layout));
 	layout->kind = event_kind(bt_event_class_get_name(class));
-	return layout->kind && payload && find_fields(layout, payload);
+	return layout->kind && payload && find_event_fields(layout, payload);
 }

@@ -30,7 +30,7 @@ struct layout {
 /* Options of a variant that are looked at. Chosen: LTTng's have up to four. */
 #define MAX_OPTIONS 8
 
-struct transport {
+struct transport_layout {
 	uint8_t protocol;	/* IPPROTO_...; 0: not known */
 	struct layout layout;
 };
@@ -38,7 +38,7 @@ struct transport {
 struct header {
 	int family;		/* AF_UNSPEC: not an IP header, or none with TCP in it */
 	struct layout ip;
-	struct transport transport[MAX_OPTIONS];	/* by option of the variant */
+	struct transport_layout transport[MAX_OPTIONS];	/* by option of the variant */
 };
 
 /* The layout of the events of one class. */
@@ -51,7 +51,7 @@ struct event_layout {
 /* Fill in a layout. False: no known version of the tracer has an event like this. */
 bool ctf_find_layout(struct event_layout *layout, const bt_event_class *class);
 
-static inline bool has_all(const struct layout *layout, uint64_t wanted)
+static inline bool layout_has_all(const struct layout *layout, uint64_t wanted)
 {
 	return (layout->has & wanted) == wanted;
 }

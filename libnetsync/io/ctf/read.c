@@ -33,27 +33,27 @@ enum sink_status {
 	SINK_END = BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END,
 };
 
-struct stream {
+struct ctf_read_stream {
 	struct ctf_stream s;
-	struct reading *in;
+	struct ctf_reading *in;
 	/* First messages: received when the trace is opened, used when it is read. */
 	const bt_message **held;
 	uint64_t num_held;
 	bool begun;		/* its beginning is among the messages */
 	bool ended;
 	/* A walk through the stream's file; NULL: messages behind @walked are used. */
-	struct walk *walk;
+	struct ctf_walk *walk;
 	const struct ctf_decoder **by_id;	/* decoders by id of the event */
 	uint64_t num_ids;
 	struct walk_counts walked;
 };
 
-struct reading {
+struct ctf_reading {
 	struct trace *trace;
 	struct ctf_streams all;
 	uint32_t damaged;	/* streams since the last CTF_STATE */
 	bt_graph *graph;
-	struct stream *streams;
+	struct ctf_read_stream *streams;
 	uint64_t num_streams;
 	struct direct *direct;	/* NULL: no stream can be walked */
 	bool opened;		/* CTF_OPENED was sent */
@@ -63,15 +63,15 @@ struct reading {
 };
 
 /* Does a message lie before the end of the walk? Counts messages down. */
-static bool was_walked(struct stream *stream, const bt_message *message)
+static bool was_message_walked(struct ctf_read_stream *stream, const bt_message *message)
 {
 	return walk_was_before(&stream->walked, bt_message_get_type(message) ==
 			       BT_MESSAGE_TYPE_PACKET_BEGINNING,
 			       bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT);
 }
 
-static int use_messages(struct stream *stream, const bt_message **messages,
-			uint64_t num)
+static int use_stream_messages(struct ctf_read_stream *stream, const bt_message **messages,
+			       uint64_t num)
 {
 	int ret = 0;
 
@@ -79,7 +79,7 @@ static int use_messages(struct stream *stream, const bt_message **messages,
 		struct event_seen seen;
 
 		if (ret >= 0)
-			ret = was_walked(stream, messages[i]) ? 0 :
+			ret = was_message_walked(stream, messages[i]) ? 0 :
 			      ctf_stream_use(&stream->s, messages[i], &seen);
 		if (ret > 0)
 			worker_put(CTF_EVENT, 0, &seen, sizeof(seen));
@@ -88,7 +88,7 @@ static int use_messages(struct stream *stream, const bt_message **messages,
 	return ret < 0 ? ret : 0;
 }
 
-static void drop_held(struct stream *stream)
+static void drop_held_messages(struct ctf_read_stream *stream)
 {
 	for (uint64_t i = 0; i < stream->num_held; i++)
 		bt_message_put_ref(stream->held[i]);
@@ -97,26 +97,26 @@ static void drop_held(struct stream *stream)
 	stream->num_held = 0;
 }
 
-static int use_held(struct stream *stream)
+static int use_held_messages(struct ctf_read_stream *stream)
 {
-	int ret = use_messages(stream, stream->held, stream->num_held);
+	int ret = use_stream_messages(stream, stream->held, stream->num_held);
 
-	/* use_messages() has put the references. */
+	/* use_stream_messages() has put the references. */
 	stream->num_held = 0;
-	drop_held(stream);
+	drop_held_messages(stream);
 	return ret;
 }
 
-static enum sink_status end_stream(struct stream *stream)
+static enum sink_status end_ctf_stream(struct ctf_read_stream *stream)
 {
-	drop_held(stream);
+	drop_held_messages(stream);
 	stream->ended = true;
 	return SINK_END;
 }
 
 /* ---- directly ---------------------------------------------------------- */
 
-static bool index_decoders(struct stream *stream)
+static bool index_decoders(struct ctf_read_stream *stream)
 {
 	const struct ctf_stream *s = &stream->s;
 
@@ -135,7 +135,7 @@ static bool index_decoders(struct stream *stream)
 }
 
 /* Start a walk, if events are of use, and types are known. */
-static void try_directly(struct stream *stream, const bt_message *message)
+static void start_walk_if_possible(struct ctf_read_stream *stream, const bt_message *message)
 {
 	struct direct *direct = stream->in->direct;
 
@@ -149,7 +149,7 @@ static void try_directly(struct stream *stream, const bt_message *message)
 	}
 }
 
-static void use_walked(struct stream *stream, const struct walked *event)
+static void use_walked_event(struct ctf_read_stream *stream, const struct walked *event)
 {
 	const uint64_t id = event->type->id;
 	const struct ctf_field payload = { .type = event->type->fields,
@@ -163,7 +163,7 @@ static void use_walked(struct stream *stream, const struct walked *event)
 }
 
 /* Count events and packets lost since the last call. */
-static void count_losses(struct stream *stream)
+static void count_walk_losses(struct ctf_read_stream *stream)
 {
 	const struct walk_counts *now = walk_counts(stream->walk);
 	struct ctf_counts *counts = &stream->in->all.counts;
@@ -174,7 +174,7 @@ static void count_losses(struct stream *stream)
 }
 
 /* Use some events of a walk. As walk_next(). */
-static int walk_on(struct stream *stream)
+static int use_walked_events(struct ctf_read_stream *stream)
 {
 	struct walked event;
 	int ret = 1;
@@ -182,34 +182,34 @@ static int walk_on(struct stream *stream)
 	for (int i = 0; i < WALKED_AT_ONCE && ret > 0; i++) {
 		ret = walk_next(stream->walk, &event);
 		if (ret == WALK_EVENT)
-			use_walked(stream, &event);
+			use_walked_event(stream, &event);
 	}
 	worker_is_alive();
 	return ret;
 }
 
 /* Walk to the end of the slice; messages take over if the walk meets something unknown. */
-static void walk(struct stream *stream)
+static void walk_to_slice_end(struct ctf_read_stream *stream)
 {
 	const struct ctf_stream *s = &stream->s;
 	int ret = 1;
 
 	while (ret > 0 && !(s->any && s->last_ns > stream->in->wanted.until_ns))
-		ret = walk_on(stream);
-	count_losses(stream);
+		ret = use_walked_events(stream);
+	count_walk_losses(stream);
 	if (ret > 0)
 		return;
 	walk_free(stream->walk);
 	stream->walk = NULL;
 	if (!ret)
-		end_stream(stream);
+		end_ctf_stream(stream);
 }
 
 /* ---- messages ---------------------------------------------------------- */
 
 /* Keep the first messages until all traces are open and have hosts. */
-static int hold(struct stream *stream, const bt_message **messages,
-		uint64_t num)
+static int hold_first_messages(struct ctf_read_stream *stream, const bt_message **messages,
+			       uint64_t num)
 {
 	int ret = 0;
 
@@ -222,7 +222,7 @@ static int hold(struct stream *stream, const bt_message **messages,
 			stream->begun = true;
 			ret = ctf_stream_begin(&stream->s, messages[i]);
 			if (!ret)
-				try_directly(stream, messages[i]);
+				start_walk_if_possible(stream, messages[i]);
 		}
 		if (stream->held)
 			stream->held[stream->num_held++] = messages[i];
@@ -234,7 +234,7 @@ static int hold(struct stream *stream, const bt_message **messages,
 
 /* ---- sinks ------------------------------------------------------------- */
 
-static void warn_of_damage(struct stream *stream)
+static void warn_of_damaged_stream(struct ctf_read_stream *stream)
 {
 	const struct trace *trace = stream->in->trace;
 	char *reason = ctf_take_reason();
@@ -250,10 +250,10 @@ static void warn_of_damage(struct stream *stream)
 	free(reason);
 }
 
-static enum sink_status sink_failed(struct stream *stream, int error)
+static enum sink_status fail_stream_sink(struct ctf_read_stream *stream, int error)
 {
 	stream->in->error = error;
-	return end_stream(stream);
+	return end_ctf_stream(stream);
 }
 
 /*
@@ -261,23 +261,23 @@ static enum sink_status sink_failed(struct stream *stream, int error)
  * opened, then until the stream is past the end of the slice.
  */
 static bt_graph_simple_sink_component_consume_func_status
-consume(bt_message_iterator *iterator, void *data)
+consume_stream_messages(bt_message_iterator *iterator, void *data)
 {
-	struct stream *stream = data;
-	struct reading *in = stream->in;
+	struct ctf_read_stream *stream = data;
+	struct ctf_reading *in = stream->in;
 	bt_message_iterator_next_status status;
 	bt_message_array_const messages;
 	uint64_t num;
 	int ret;
 
 	if (stream->ended || in->error)
-		return (int)end_stream(stream);
+		return (int)end_ctf_stream(stream);
 	if ((!in->opened && stream->begun) || stream->walk)
 		return (int)SINK_AGAIN;
 	if (in->opened) {
-		ret = use_held(stream);
+		ret = use_held_messages(stream);
 		if (ret < 0)
-			return (int)sink_failed(stream, ret);
+			return (int)fail_stream_sink(stream, ret);
 		if (stream->s.any && stream->s.last_ns > in->wanted.until_ns)
 			return (int)SINK_AGAIN;
 	}
@@ -286,15 +286,15 @@ consume(bt_message_iterator *iterator, void *data)
 		return (int)SINK_AGAIN;
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
 		if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_END)
-			warn_of_damage(stream);
-		return (int)end_stream(stream);
+			warn_of_damaged_stream(stream);
+		return (int)end_ctf_stream(stream);
 	}
-	ret = in->opened ? use_messages(stream, messages, num) :
-			   hold(stream, messages, num);
+	ret = in->opened ? use_stream_messages(stream, messages, num) :
+			   hold_first_messages(stream, messages, num);
 	if (ret < 0)
-		return (int)sink_failed(stream, ret);
+		return (int)fail_stream_sink(stream, ret);
 	if (!stream->s.num_decoders)
-		return (int)end_stream(stream);
+		return (int)end_ctf_stream(stream);
 	return (int)SINK_OK;
 }
 
@@ -303,14 +303,14 @@ consume(bt_message_iterator *iterator, void *data)
  * more to do when as many as have not ended returned AGAIN one after the other. 1: there
  * is more; 0: all was read; negative: io_fail() was called, or -ERANGE.
  */
-static int run(struct reading *in)
+static int run_graph_to_slice_end(struct ctf_reading *in)
 {
 	struct trace *trace = in->trace;
 	uint64_t waiting = 0, live = 0;
 
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		if (in->opened && in->streams[i].walk)
-			walk(&in->streams[i]);
+			walk_to_slice_end(&in->streams[i]);
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		live += !in->streams[i].ended;
 	while (waiting < live) {
@@ -334,8 +334,8 @@ static int run(struct reading *in)
 
 /* ---- the graph --------------------------------------------------------- */
 
-static bool add_sink(struct reading *in, struct stream *stream,
-		     const bt_port_output *port)
+static bool add_stream_sink(struct ctf_reading *in, struct ctf_read_stream *stream,
+			    const bt_port_output *port)
 {
 	const bt_component_sink *sink;
 	char *name = io_format("sink-%td", stream - in->streams);
@@ -345,7 +345,7 @@ static bool add_sink(struct reading *in, struct stream *stream,
 		bt_port_output_as_port_const(port)));
 	ok = name && stream->s.name &&
 	     !bt_graph_add_simple_sink_component(in->graph, name, NULL,
-						 consume, NULL, stream,
+						 consume_stream_messages, NULL, stream,
 						 &sink) &&
 	     !bt_graph_connect_ports(
 		     in->graph, port,
@@ -356,7 +356,7 @@ static bool add_sink(struct reading *in, struct stream *stream,
 	return ok;
 }
 
-static bool add_sinks(struct reading *in, const bt_component_source *source)
+static bool add_sinks(struct ctf_reading *in, const bt_component_source *source)
 {
 	uint64_t num = bt_component_source_get_output_port_count(source);
 
@@ -368,9 +368,9 @@ static bool add_sinks(struct reading *in, const bt_component_source *source)
 		in->streams[i].in = in;
 		in->streams[i].s.all = &in->all;
 		in->streams[i].s.span.hi = -1;
-		if (!add_sink(in, &in->streams[i],
-			      bt_component_source_borrow_output_port_by_index_const(
-				      source, i)))
+		if (!add_stream_sink(in, &in->streams[i],
+				     bt_component_source_borrow_output_port_by_index_const(
+					     source, i)))
 			return false;
 	}
 	return true;
@@ -378,7 +378,7 @@ static bool add_sinks(struct reading *in, const bt_component_source *source)
 
 /* ---- records for the reader -------------------------------------------- */
 
-static void put_state(struct reading *in)
+static void put_reading_state(struct ctf_reading *in)
 {
 	struct ctf_state state = {
 		.span.hi = -1,
@@ -395,7 +395,7 @@ static void put_state(struct reading *in)
 	worker_put(CTF_STATE, 0, &state, sizeof(state));
 }
 
-static uint64_t hash_stream(uint64_t hash, const struct stream *stream)
+static uint64_t hash_stream(uint64_t hash, const struct ctf_read_stream *stream)
 {
 	for (const char *name = stream->s.name; *name; name++)
 		hash = hash_mix(hash ^ (unsigned char)*name);
@@ -403,7 +403,7 @@ static uint64_t hash_stream(uint64_t hash, const struct stream *stream)
 	return hash_mix(hash ^ (stream->ended ? 0x100 : 0x200));
 }
 
-static void put_opened(struct reading *in)
+static void put_opened_record(struct ctf_reading *in)
 {
 	struct ctf_opened opened = {
 		.is = in->all.is,
@@ -413,23 +413,23 @@ static void put_opened(struct reading *in)
 	};
 
 	for (uint64_t i = 0; i < in->num_streams; i++) {
-		const struct stream *stream = &in->streams[i];
+		const struct ctf_read_stream *stream = &in->streams[i];
 
 		opened.streams_hash = hash_stream(opened.streams_hash, stream);
 		opened.streams += !stream->ended;
 		opened.all_walked &= stream->ended || stream->walk;
 	}
-	put_state(in);
+	put_reading_state(in);
 	worker_put(CTF_OPENED, 0, &opened, sizeof(opened));
 }
 
 /* All before the earliest of the streams' last events was sent: streams are in order. */
-static void put_read(struct reading *in)
+static void put_read_record(struct ctf_reading *in)
 {
 	int64_t until_ns = INT64_MAX;
 
 	for (uint64_t i = 0; i < in->num_streams; i++) {
-		const struct stream *stream = &in->streams[i];
+		const struct ctf_read_stream *stream = &in->streams[i];
 
 		if (!stream->ended && stream->s.last_ns < until_ns)
 			until_ns = stream->s.last_ns;
@@ -440,7 +440,7 @@ static void put_read(struct reading *in)
 /* ---- reading ----------------------------------------------------------- */
 
 /* Prepare walks. NULL: none is possible, or the trace is salvaged, and not worth one. */
-static struct direct *find_direct(const struct ctf_files *files)
+static struct direct *make_direct_for_packets(const struct ctf_files *files)
 {
 	struct direct *direct = NULL;
 	const char *text;
@@ -463,7 +463,7 @@ static struct direct *find_direct(const struct ctf_files *files)
 #define AFTER_PACKET 1000000
 
 /* Have walks pass what is before all that is wanted. */
-static void use_window(struct reading *in)
+static void apply_wanted_window(struct ctf_reading *in)
 {
 	const struct range *window = &in->wanted.window;
 
@@ -478,7 +478,7 @@ static void use_window(struct reading *in)
 }
 
 /* Leave the streams of other shares to those who read these. */
-static void use_share(struct reading *in)
+static void apply_wanted_share(struct ctf_reading *in)
 {
 	const struct ctf_share *share = &in->wanted.share;
 	uint64_t n = 0, live = 0;
@@ -486,33 +486,33 @@ static void use_share(struct reading *in)
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		live += !in->streams[i].ended;
 	for (uint64_t i = 0; i < in->num_streams; i++) {
-		struct stream *stream = &in->streams[i];
+		struct ctf_read_stream *stream = &in->streams[i];
 
 		if (stream->ended || n++ * share->of / live == share->number)
 			continue;
 		walk_free(stream->walk);
 		stream->walk = NULL;
-		end_stream(stream);
+		end_ctf_stream(stream);
 	}
 }
 
 /* A slice is wanted. */
-static void hear(struct reading *in)
+static void receive_wanted_slice(struct ctf_reading *in)
 {
 	worker_hear(&in->wanted, sizeof(in->wanted));
-	use_window(in);
+	apply_wanted_window(in);
 	if (!in->begun)
-		use_share(in);
+		apply_wanted_share(in);
 	in->begun = true;
 }
 
-static int open_trace(struct reading *in, const struct ctf_files *files)
+static int open_trace_graph(struct ctf_reading *in, const struct ctf_files *files)
 {
 	struct trace *trace = in->trace;
 	const bt_component_source *source;
 	int ret;
 
-	in->direct = find_direct(files);
+	in->direct = make_direct_for_packets(files);
 	in->graph = ctf_make_graph(files, &source);
 	if (!in->graph || !add_sinks(in, source))
 		return io_fail(trace->io, -EIO, "%s: it cannot be opened (%s).",
@@ -520,7 +520,7 @@ static int open_trace(struct reading *in, const struct ctf_files *files)
 	ctf_read_ranges(files);
 	if (!in->num_streams)
 		return 0;
-	ret = run(in);
+	ret = run_graph_to_slice_end(in);
 	return ret != -ERANGE ? ret : io_fail(trace->io, ret,
 		"%s: its clock is more than 292 years away from the epoch.",
 		trace->path);
@@ -531,7 +531,7 @@ void ctf_read_trace(const void *data)
 {
 	const struct ctf_files *files = data;
 	struct trace *trace = files->trace;
-	struct reading in = {
+	struct ctf_reading in = {
 		.trace = trace,
 		.all = { .io = trace->io, .path = trace->path,
 			 .real_path = trace->real_path, .window = RANGE_ALL },
@@ -539,16 +539,16 @@ void ctf_read_trace(const void *data)
 	int ret;
 
 	ctf_begin_worker(trace->io, CTF_WARNING);
-	ret = open_trace(&in, files);
+	ret = open_trace_graph(&in, files);
 	if (ret >= 0)
-		put_opened(&in);
+		put_opened_record(&in);
 	in.opened = true;
 	while (ret >= 0) {
-		hear(&in);
-		ret = run(&in);
-		put_state(&in);
+		receive_wanted_slice(&in);
+		ret = run_graph_to_slice_end(&in);
+		put_reading_state(&in);
 		if (ret >= 0)
-			put_read(&in);
+			put_read_record(&in);
 	}
 	worker_put_text(CTF_FAILED, -ret,
 			trace->io->error ? trace->io->error : "");

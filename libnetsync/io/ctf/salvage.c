@@ -40,7 +40,7 @@ struct pieces {
 
 /* ---- files ------------------------------------------------------------- */
 
-static int write_all(int fd, const uint8_t *data, uint64_t size, uint64_t at)
+static int write_file_at(int fd, const uint8_t *data, uint64_t size, uint64_t at)
 {
 	while (size) {
 		ssize_t done = pwrite(fd, data, size > INT_MAX ? INT_MAX : size,
@@ -57,7 +57,7 @@ static int write_all(int fd, const uint8_t *data, uint64_t size, uint64_t at)
 
 /* ---- packets ----------------------------------------------------------- */
 
-static int add_start(struct pieces *pieces, uint64_t start)
+static int add_packet_start(struct pieces *pieces, uint64_t start)
 {
 	uint64_t *last = array_add(&pieces->starts, pieces->num, sizeof(*last));
 
@@ -81,7 +81,7 @@ static int find_packets(struct pieces *pieces)
 	if (magic != PACKET_MAGIC && magic != __builtin_bswap32(PACKET_MAGIC))
 		return 0;
 	while (at && !ret) {
-		ret = add_start(pieces, at - pieces->data);
+		ret = add_packet_start(pieces, at - pieces->data);
 		at = memmem(at + 1, end - at - 1, pieces->data, PACKET_HEAD);
 	}
 	return ret;
@@ -98,7 +98,7 @@ static int write_packets(const struct pieces *pieces, size_t num, bool whole,
 	if (fd < 0)
 		return -errno;
 	if (whole) {
-		ret = write_all(fd, pieces->data, end, 0);
+		ret = write_file_at(fd, pieces->data, end, 0);
 	} else {
 		for (size_t i = 0; i < num && !ret; i++) {
 			uint64_t at = pieces->starts[i];
@@ -106,7 +106,7 @@ static int write_packets(const struct pieces *pieces, size_t num, bool whole,
 
 			if (size > HEAD_BYTES)
 				size = HEAD_BYTES;
-			ret = write_all(fd, pieces->data + at, size, at);
+			ret = write_file_at(fd, pieces->data + at, size, at);
 		}
 		if (!ret && ftruncate(fd, end))
 			ret = -errno;
@@ -117,8 +117,8 @@ static int write_packets(const struct pieces *pieces, size_t num, bool whole,
 }
 
 /* The number of good packets from the first on, by bisection; or a negative errno. */
-static ssize_t count_good(struct ctf_files *files, const struct pieces *pieces,
-			  const char *path)
+static ssize_t count_good_packets(struct ctf_files *files, const struct pieces *pieces,
+				  const char *path)
 {
 	size_t good = 0, bad = pieces->num, try = pieces->num - 1;
 
@@ -141,23 +141,23 @@ static ssize_t count_good(struct ctf_files *files, const struct pieces *pieces,
 }
 
 /* Write the good packets to @to. Returns their bytes, or a negative errno. */
-static int64_t rescue(struct ctf_files *files, struct pieces *pieces,
-		      const char *probe, const char *to)
+static int64_t rescue_packets(struct ctf_files *files, struct pieces *pieces,
+			      const char *probe, const char *to)
 {
 	ssize_t good;
 	int ret = find_packets(pieces);
 
 	if (ret < 0 || pieces->num < 2)
 		return ret;
-	good = count_good(files, pieces, probe);
+	good = count_good_packets(files, pieces, probe);
 	if (good <= 0)
 		return good;
 	ret = write_packets(pieces, good, true, to);
 	return ret < 0 ? ret : (int64_t)pieces->starts[good];
 }
 
-static int64_t rescue_file(struct ctf_files *files, const char *from,
-			   const char *probe, const char *to, uint64_t *size)
+static int64_t rescue_file_packets(struct ctf_files *files, const char *from,
+				   const char *probe, const char *to, uint64_t *size)
 {
 	struct pieces pieces = { 0 };
 	int fd = open(from, O_RDONLY | O_CLOEXEC);
@@ -180,7 +180,7 @@ static int64_t rescue_file(struct ctf_files *files, const char *from,
 		return ret;
 	pieces.data = map;
 	pieces.size = st.st_size;
-	ret = rescue(files, &pieces, probe, to);
+	ret = rescue_packets(files, &pieces, probe, to);
 	munmap(map, st.st_size);
 	free(pieces.starts);
 	return ret;
@@ -208,7 +208,7 @@ static int salvage_damaged(struct salvage *salvage, const char *name,
 
 	if (from && probe && to) {
 		unlink(probe);
-		good = rescue_file(salvage->files, from, probe, to, &size);
+		good = rescue_file_packets(salvage->files, from, probe, to, &size);
 		unlink(probe);
 	}
 	if (good < 0) {

@@ -44,7 +44,7 @@ static void remove_folder(const char *path)
  * and remove it when the caller is gone. Signals that end the caller are ignored, as they
  * may be sent to all processes of the terminal.
  */
-static void guard_folder(const void *data)
+static void guard_scratch_folder(const void *data)
 {
 	static const int signals[] = { SIGTERM, SIGHUP, SIGPIPE };
 	char path[PATH_MAX];
@@ -64,12 +64,12 @@ static void guard_folder(const void *data)
 }
 
 static const struct worker_task guard_task = {
-	.run = guard_folder,
+	.run = guard_scratch_folder,
 	.limits = { .timer = ITIMER_REAL, .memory = GUARD_MEMORY },
 };
 
-static int take_folder(void *data, const struct worker_head *head,
-		       const void *payload)
+static int take_scratch_folder(void *data, const struct worker_head *head,
+			       const void *payload)
 {
 	struct ctf_files *files = data;
 
@@ -94,7 +94,7 @@ int ctf_scratch_make(struct ctf_files *files)
 	free(name);
 	if (ret < 0)
 		return ret;
-	while ((ret = worker_receive(&files->guard, take_folder, files)) > 0 &&
+	while ((ret = worker_receive(&files->guard, take_scratch_folder, files)) > 0 &&
 	       !files->scratch)
 		worker_wait(&files->guard);
 	if (files->scratch)
@@ -148,7 +148,7 @@ int ctf_scratch_folder(struct ctf_files *files, const char *name,
 }
 
 /* Files that netsync puts beside traces may lie among the streams, but are none. */
-static int is_stream(const struct dirent *entry)
+static int is_stream_entry(const struct dirent *entry)
 {
 	for (int i = 0; i < NUM_BESIDE; i++)
 		if (!strcmp(entry->d_name, io_beside_names[i]))
@@ -160,7 +160,7 @@ int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name)
 		    void *arg)
 {
 	struct dirent **entries;
-	int num = scandir(folder, &entries, is_stream, alphasort);
+	int num = scandir(folder, &entries, is_stream_entry, alphasort);
 	int ret = 0;
 
 	if (num < 0)

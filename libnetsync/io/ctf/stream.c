@@ -27,7 +27,7 @@ static bool is_cut_by_perf(const char *name)
 }
 
 /* Warn of events of ours that cannot be used, and why; no other warning is needed then. */
-static void refuse_events(struct ctf_stream *stream, const char *format, const char *name)
+static void warn_of_unusable_events(struct ctf_stream *stream, const char *format, const char *name)
 {
 	stream->all->is.has_unusable = true;
 	io_warn(stream->all->io, format, stream->all->path, name);
@@ -41,16 +41,16 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 
 	if (!event_kind(name)) {
 		if (is_cut_by_perf(name))
-			refuse_events(stream, "%s: \"perf data convert\" cuts the addresses of packets off, so that the events %s are not used; give the perf.data file itself.",
-				      name);
+			warn_of_unusable_events(stream, "%s: \"perf data convert\" cuts the addresses of packets off, so that the events %s are not used; give the perf.data file itself.",
+						name);
 		return 0;
 	}
 	ret = ctf_decoder_new(class, &decoder);
 	if (ret < 0)
 		return ret;
 	if (!decoder) {
-		refuse_events(stream, "%s: the events %s have no TCP header fields and are not used; lttng-modules 2.9 or later records them.",
-			      name);
+		warn_of_unusable_events(stream, "%s: the events %s have no TCP header fields and are not used; lttng-modules 2.9 or later records them.",
+					name);
 		return 0;
 	}
 	last = array_add(&stream->decoders, stream->num_decoders, sizeof(*last));
@@ -97,14 +97,14 @@ static bool copy_uuid(uint8_t to[UUID_SIZE], bt_uuid uuid)
 
 #if MAX_MIP
 /* UIDs of CTF 2 may be any text, but tracers write UUIDs. */
-static bool get_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
+static bool get_bt_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
 {
 	return bt_clock_class_get_graph_mip_version(clock) ?
 	       ctf_parse_uuid(to, bt_clock_class_get_uid(clock)) :
 	       copy_uuid(to, bt_clock_class_get_uuid(clock));
 }
 
-static bool get_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
+static bool get_bt_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
 {
 	return bt_trace_class_get_graph_mip_version(
 		       bt_trace_borrow_class_const(trace)) ?
@@ -112,12 +112,12 @@ static bool get_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
 	       copy_uuid(to, bt_trace_get_uuid(trace));
 }
 #else
-static bool get_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
+static bool get_bt_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
 {
 	return copy_uuid(to, bt_clock_class_get_uuid(clock));
 }
 
-static bool get_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
+static bool get_bt_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
 {
 	return copy_uuid(to, bt_trace_get_uuid(trace));
 }
@@ -140,20 +140,20 @@ static void set_host_name(struct ctf_streams *all, const bt_trace *bt)
 		 *name ? name : "host");
 }
 
-static void set_clock(struct ctf_identity *is, const struct ctf_stream *stream,
-		      const bt_clock_class *clock)
+static void set_identity_clock(struct ctf_identity *is, const struct ctf_stream *stream,
+			       const bt_clock_class *clock)
 {
 	const char *name = bt_clock_class_get_name(clock);
 
 	is->epoch_ns = stream->clock.epoch_ns;
-	is->has_clock_uuid = get_clock_uuid(is->clock_uuid, clock);
+	is->has_clock_uuid = get_bt_clock_uuid(is->clock_uuid, clock);
 	is->is_corrected = name && !strcmp(name, NETSYNC_IO_CORRECTED_CLOCK);
 	is->is_tai = name && (!strcasecmp(name, "tai") || !strcasecmp(name, "clock_tai"));
 }
 
 /* Take host and clock from the first stream with network events, or else the first. */
-static int identify(struct ctf_stream *stream, const bt_stream *bt,
-		    const bt_clock_class *clock)
+static int identify_stream(struct ctf_stream *stream, const bt_stream *bt,
+			   const bt_clock_class *clock)
 {
 	struct ctf_streams *all = stream->all;
 	const bt_trace *trace = bt_stream_borrow_trace_const(bt);
@@ -174,9 +174,9 @@ static int identify(struct ctf_stream *stream, const bt_stream *bt,
 	all->clock = clock;
 	all->is.has_clock = true;
 	all->is.has_network = stream->num_decoders;
-	all->is.has_uuid = get_trace_uuid(all->is.uuid, trace);
+	all->is.has_uuid = get_bt_trace_uuid(all->is.uuid, trace);
 	set_host_name(all, trace);
-	set_clock(&all->is, stream, clock);
+	set_identity_clock(&all->is, stream, clock);
 	return 0;
 }
 
@@ -207,7 +207,7 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
 		return ret;
 	stream->usable = clock;
 	if (clock)
-		return identify(stream, bt, clock);
+		return identify_stream(stream, bt, clock);
 	if (stream->num_decoders)
 		io_warn(stream->all->io,
 			"%s: stream %s has no clock, so its events have no times and were not used.",
@@ -219,8 +219,8 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
 /* ---- messages ---------------------------------------------------------- */
 
 /* Set an event's time. False: the event is of no use, as clock events in corrected traces. */
-static bool set_time(struct event_seen *seen, const struct ctf_identity *is,
-		     int64_t time)
+static bool set_seen_time(struct event_seen *seen, const struct ctf_identity *is,
+			  int64_t time)
 {
 	int64_t shown;
 
@@ -230,7 +230,7 @@ static bool set_time(struct event_seen *seen, const struct ctf_identity *is,
 	       event_set_time(seen, time, shown);
 }
 
-static void note_time(struct ctf_stream *stream, int64_t time)
+static void note_stream_time(struct ctf_stream *stream, int64_t time)
 {
 	if (!stream->any || time > stream->last_ns)
 		stream->last_ns = time;
@@ -239,17 +239,17 @@ static void note_time(struct ctf_stream *stream, int64_t time)
 		range_extend(&stream->span, time, time);
 }
 
-static int decode(struct ctf_stream *stream, const struct ctf_decoder *decoder,
-		  const struct ctf_field *payload, int64_t time,
-		  struct event_seen *seen)
+static int decode_stream_event(struct ctf_stream *stream, const struct ctf_decoder *decoder,
+			       const struct ctf_field *payload, int64_t time,
+			       struct event_seen *seen)
 {
 	return decoder && range_has(&stream->all->window, time) &&
 	       ctf_decode(decoder, payload, seen) &&
-	       set_time(seen, &stream->all->is, time);
+	       set_seen_time(seen, &stream->all->is, time);
 }
 
-static int use_event(struct ctf_stream *stream, const bt_message *message,
-		     struct event_seen *seen)
+static int use_bt_event(struct ctf_stream *stream, const bt_message *message,
+			struct event_seen *seen)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const bt_event_class *class = bt_event_borrow_class_const(event);
@@ -272,11 +272,11 @@ static int use_event(struct ctf_stream *stream, const bt_message *message,
 		stream->all->counts.out_of_range++;
 		return 0;
 	}
-	note_time(stream, time);
+	note_stream_time(stream, time);
 	for (size_t i = 0; i < stream->num_decoders && !decoder; i++)
 		if (ctf_decoder_class(stream->decoders[i]) == class)
 			decoder = stream->decoders[i];
-	return decode(stream, decoder, &payload, time, seen);
+	return decode_stream_event(stream, decoder, &payload, time, seen);
 }
 
 int ctf_stream_use_event(struct ctf_stream *stream,
@@ -290,12 +290,13 @@ int ctf_stream_use_event(struct ctf_stream *stream,
 		stream->all->counts.out_of_range++;
 		return 0;
 	}
-	note_time(stream, time);
-	return decode(stream, decoder, payload, time, seen);
+	note_stream_time(stream, time);
+	return decode_stream_event(stream, decoder, payload, time, seen);
 }
 
 /* Is a time before what is of use? */
-static bool is_before(const struct ctf_stream *stream, const bt_clock_snapshot *clock)
+static bool is_snapshot_before_window(const struct ctf_stream *stream,
+				      const bt_clock_snapshot *clock)
 {
 	int64_t time;
 
@@ -318,14 +319,14 @@ static bool was_lost_before(const struct ctf_stream *stream, const bt_message *m
 		return false;
 	if (is_events)
 		return bt_stream_class_discarded_events_have_default_clock_snapshots(class) &&
-		       is_before(stream,
+		       is_snapshot_before_window(stream,
 			bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
 	return bt_stream_class_discarded_packets_have_default_clock_snapshots(class) &&
-	       is_before(stream,
+	       is_snapshot_before_window(stream,
 		bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
 }
 
-static void count_lost(struct ctf_stream *stream, const bt_message *message)
+static void count_loss_message(struct ctf_stream *stream, const bt_message *message)
 {
 	struct ctf_counts *counts = &stream->all->counts;
 	uint64_t count;
@@ -350,10 +351,10 @@ int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
 {
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
-		return use_event(stream, message, seen);
+		return use_bt_event(stream, message, seen);
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		count_lost(stream, message);
+		count_loss_message(stream, message);
 		return 0;
 	default:
 		return 0;

@@ -22,7 +22,7 @@ int ctf_too_new(struct trace *trace, const char *what)
 		trace->path, what);
 }
 
-static int cannot_write(const struct ctf_files *files, int ret)
+static int fail_to_write_metadata(const struct ctf_files *files, int ret)
 {
 	return io_fail(files->trace->io, ret,
 		       "%s: it is a CTF 2 trace, and a folder for its metadata in CTF 1.8 could not be made below $TMPDIR: %s.",
@@ -32,7 +32,7 @@ static int cannot_write(const struct ctf_files *files, int ret)
 /* ---- metadata ---------------------------------------------------------- */
 
 /* Read the metadata, without a 0 in them. 0, or negative: io_fail() was called. */
-static int read_metadata(const struct ctf_files *files, char **text)
+static int read_ctf2_metadata(const struct ctf_files *files, char **text)
 {
 	struct trace *trace = files->trace;
 	FILE *file = fopen(files->metadata, "re");
@@ -51,10 +51,10 @@ static int read_metadata(const struct ctf_files *files, char **text)
 	return size && !memchr(*text, 0, size) ? 0 : ctf_damaged_metadata(trace);
 }
 
-static int translate(const struct ctf_files *files, char **tsdl)
+static int translate_metadata(const struct ctf_files *files, char **tsdl)
 {
 	char why[CTF2_WHY_SIZE], *text;
-	int ret = read_metadata(files, &text);
+	int ret = read_ctf2_metadata(files, &text);
 
 	if (!ret) {
 		ret = ctf2_translate(text, tsdl, why);
@@ -71,7 +71,7 @@ static int translate(const struct ctf_files *files, char **tsdl)
 
 /* ---- the folder -------------------------------------------------------- */
 
-static int write_metadata(const char *path, const char *text)
+static int write_tsdl_metadata(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "wex");
 	bool ok = file && fputs(text, file) >= 0;
@@ -94,7 +94,7 @@ static int link_stream(void *folders, const char *name)
 	return ctf_scratch_link(f->to, f->from, name);
 }
 
-static int make_folder(struct ctf_files *files, const char *tsdl)
+static int make_translated_folder(struct ctf_files *files, const char *tsdl)
 {
 	char *folder = NULL, *metadata = NULL;
 	int ret = ctf_scratch_make(files);
@@ -103,7 +103,7 @@ static int make_folder(struct ctf_files *files, const char *tsdl)
 		ret = ctf_scratch_folder(files, "whole", false, &folder);
 	if (!ret) {
 		metadata = io_format("%s/metadata", folder);
-		ret = metadata ? write_metadata(metadata, tsdl) : -ENOMEM;
+		ret = metadata ? write_tsdl_metadata(metadata, tsdl) : -ENOMEM;
 	}
 	if (!ret)
 		ret = ctf_each_stream(files->trace->real_path, link_stream,
@@ -114,7 +114,7 @@ static int make_folder(struct ctf_files *files, const char *tsdl)
 	free(folder);
 	if (ret) {
 		free(metadata);
-		return cannot_write(files, ret);
+		return fail_to_write_metadata(files, ret);
 	}
 	free(files->metadata);
 	files->metadata = metadata;
@@ -125,11 +125,11 @@ static int make_folder(struct ctf_files *files, const char *tsdl)
 int ctf_translate(struct ctf_files *files)
 {
 	char *tsdl;
-	int ret = translate(files, &tsdl);
+	int ret = translate_metadata(files, &tsdl);
 
 	if (ret)
 		return ret;
-	ret = make_folder(files, tsdl);
+	ret = make_translated_folder(files, tsdl);
 	free(tsdl);
 	return ret;
 }

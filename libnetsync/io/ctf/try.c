@@ -19,7 +19,7 @@ enum what {
 	TRY_RANGES,		/* babeltrace.trace-infos was answered */
 };
 
-struct answer {
+struct ctf_answer {
 	uint32_t what;		/* a bit for each enum what that came */
 	char *reason;
 };
@@ -27,7 +27,7 @@ struct answer {
 static int use_answer(void *data, const struct worker_head *head,
 		      const void *payload)
 {
-	struct answer *answer = data;
+	struct ctf_answer *answer = data;
 
 	if (head->what <= TRY_RANGES)
 		answer->what |= 1U << head->what;
@@ -36,15 +36,15 @@ static int use_answer(void *data, const struct worker_head *head,
 	return 0;
 }
 
-static bool has(const struct answer *answer, enum what what)
+static bool has_answer(const struct ctf_answer *answer, enum what what)
 {
 	return answer->what & 1U << what;
 }
 
 /* Run a worker, and collect its answers. Returns as worker_run(). */
-static int ask(struct ctf_files *files,
-	       void (*run)(const void *data),
-	       struct answer *answer)
+static int ask_worker(struct ctf_files *files,
+		      void (*run)(const void *data),
+		      struct ctf_answer *answer)
 {
 	const struct worker_task task = {
 		.run = run,
@@ -81,11 +81,11 @@ static void try_to_open(const void *data)
 
 char *ctf_try(struct ctf_files *files)
 {
-	struct answer answer;
-	int status = ask(files, try_to_open, &answer);
+	struct ctf_answer answer;
+	int status = ask_worker(files, try_to_open, &answer);
 
-	files->has_ranges = has(&answer, TRY_RANGES);
-	if (!has(&answer, TRY_OPENED))
+	files->has_ranges = has_answer(&answer, TRY_RANGES);
+	if (!has_answer(&answer, TRY_OPENED))
 		return answer.reason ? answer.reason :
 				       strdup(ctf_why_ended(status));
 	free(answer.reason);
@@ -98,7 +98,7 @@ char *ctf_try(struct ctf_files *files)
  * Does metadata have a clock, or fields called timestamp, for which Babeltrace 2 makes up
  * a clock? Version 2.0 calls abort() without either.
  */
-static bool has_clock(const char *text)
+static bool has_metadata_clock(const char *text)
 {
 	return strstr(text, "clock") || strstr(text, "timestamp");
 }
@@ -116,7 +116,7 @@ static void look_at_metadata(const void *data)
 	const char *text;
 	const bt_value *info = ctf_read_metadata(files, &text);
 
-	if (info && has_clock(text))
+	if (info && has_metadata_clock(text))
 		worker_put(TRY_CLOCK, 0, "", 0);
 	else if (info && is_metadata(files))
 		worker_put(TRY_NO_CLOCK, 0, "", 0);
@@ -125,17 +125,17 @@ static void look_at_metadata(const void *data)
 int ctf_check_metadata(struct ctf_files *files)
 {
 	struct trace *trace = files->trace;
-	struct answer answer;
-	int status = ask(files, look_at_metadata, &answer);
+	struct ctf_answer answer;
+	int status = ask_worker(files, look_at_metadata, &answer);
 
 	if (files->is_stuck)
 		return io_fail(trace->io, status, "%s: %s.", trace->path, ctf_why_ended(status));
 	if (status < 0)
 		return io_fail(trace->io, status, "%s: no process can be started to read it: %s.",
 			       trace->path, strerror(-status));
-	if (has(&answer, TRY_CLOCK))
+	if (has_answer(&answer, TRY_CLOCK))
 		return 0;
-	if (has(&answer, TRY_NO_CLOCK))
+	if (has_answer(&answer, TRY_NO_CLOCK))
 		return io_fail(trace->io, -EILSEQ,
 			"%s: this trace has no clock, so nothing can be said of its times.",
 			trace->path);

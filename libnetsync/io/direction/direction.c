@@ -15,7 +15,7 @@
  */
 #define MAX_ADDRESSES 1024
 
-static size_t size_of(const struct address *address)
+static size_t get_address_size(const struct address *address)
 {
 	return address->is_mac ? MAC_SIZE : sizeof(address->bytes);
 }
@@ -26,13 +26,13 @@ static bool has_address(const struct own *own, bool is_mac, const uint8_t *bytes
 		const struct address *address = &own->address[i];
 
 		if (address->is_mac == is_mac &&
-		    !memcmp(address->bytes, bytes, size_of(address)))
+		    !memcmp(address->bytes, bytes, get_address_size(address)))
 			return true;
 	}
 	return false;
 }
 
-static bool has_macs(const struct own *own)
+static bool has_own_macs(const struct own *own)
 {
 	for (size_t i = 0; i < own->num; i++)
 		if (own->address[i].is_mac)
@@ -115,10 +115,10 @@ char *address_format(char text[ADDRESS_TEXT], const struct address *address)
 
 /* ---- directions --------------------------------------------------------- */
 
-static enum direction by_mac(const struct own *own,
-			     const struct frame_link *link)
+static enum direction find_direction_by_mac(const struct own *own,
+					    const struct frame_link *link)
 {
-	if (!link->from || !has_macs(own))
+	if (!link->from || !has_own_macs(own))
 		return DIRECTION_UNKNOWN;
 	if (has_address(own, true, link->from))
 		return DIRECTION_OUT;
@@ -127,8 +127,8 @@ static enum direction by_mac(const struct own *own,
 	return DIRECTION_UNKNOWN;
 }
 
-static enum direction by_address(const struct own *own,
-				 const struct netsync_packet *pkt)
+static enum direction find_direction_by_address(const struct own *own,
+						const struct netsync_packet *pkt)
 {
 	bool from = has_address(own, false, pkt->saddr);
 	bool to = has_address(own, false, pkt->daddr);
@@ -147,6 +147,6 @@ enum direction direction_of(const struct own *own, const struct frame_link *link
 		return link->mark == FRAME_OUT ? DIRECTION_OUT : DIRECTION_IN;
 	if (!own || !own->num)
 		return DIRECTION_UNKNOWN;
-	direction = by_mac(own, link);
-	return direction == DIRECTION_UNKNOWN ? by_address(own, pkt) : direction;
+	direction = find_direction_by_mac(own, link);
+	return direction == DIRECTION_UNKNOWN ? find_direction_by_address(own, pkt) : direction;
 }

@@ -78,7 +78,7 @@ struct sighted {
  * The samples of a capture. Their total number is bounded; samples are chosen by key, so
  * that all captures have samples of the same packets.
  */
-struct samples {
+struct packet_samples {
 	struct sighted *of;
 	size_t num;
 	size_t room;
@@ -86,29 +86,29 @@ struct samples {
 
 /* Sampling in all captures together. */
 struct sampling {
-	struct samples **all;
+	struct packet_samples **all;
 	size_t num_all;
 	uint64_t mask;		/* samples are keys with none of these bits */
 	size_t num;
 };
 
 /* Add a sample, if its key is chosen. 0 or -ENOMEM. */
-int sampling_add(struct sampling *sampling, struct samples *samples,
+int sampling_add(struct sampling *sampling, struct packet_samples *samples,
 		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,
 		 enum direction dir);
 /* The same of a sample that another process has taken. */
-int sampling_put(struct sampling *sampling, struct samples *samples,
+int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 		 const struct sighted *sample);
-void samples_sort(struct samples *samples);
+void samples_sort(struct packet_samples *samples);
 /* Sort, and drop keys that occur twice: they are of several packets, or interfaces. */
-void samples_keep_single(struct samples *samples);
+void samples_keep_single(struct packet_samples *samples);
 
 /* A host, or rather one of its clocks, with samples of all its traces. */
 struct watcher {
 	const char *name;
-	struct samples samples;	/* of its captures; sorted here */
-	struct samples inside;	/* by packet_key_inside(): no direction */
-	struct samples directed;	/* the same: with known direction */
+	struct packet_samples samples; /* of its captures; sorted here */
+	struct packet_samples inside;  /* by packet_key_inside(): no direction */
+	struct packet_samples directed;	/* the same: with known direction */
 	bool wanted;		/* addresses are unknown */
 	bool told;		/* inferred by known directions */
 	bool met;		/* another host has samples of the same packets */

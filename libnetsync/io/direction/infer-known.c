@@ -14,14 +14,14 @@
  */
 #define MAJORITY 10
 
-static bool is_same(const struct sighted *a, const struct sighted *b)
+static bool is_same_sighting(const struct sighted *a, const struct sighted *b)
 {
 	return a->dir == b->dir && a->back == b->back &&
 	       !memcmp(a->addr, b->addr, sizeof(a->addr));
 }
 
 /* Samples of one packet at several places of a host become one, if they agree. */
-static void keep_agreeing(struct samples *samples)
+static void keep_agreeing_samples(struct packet_samples *samples)
 {
 	size_t kept = 0;
 
@@ -31,7 +31,7 @@ static void keep_agreeing(struct samples *samples)
 
 		for (j = i + 1; j < samples->num &&
 				samples->of[j].key == samples->of[i].key; j++)
-			agree &= is_same(&samples->of[i], &samples->of[j]);
+			agree &= is_same_sighting(&samples->of[i], &samples->of[j]);
 		if (agree)
 			samples->of[kept++] = samples->of[i];
 	}
@@ -55,7 +55,7 @@ struct tallies {
 	size_t num;
 };
 
-static void count(struct tallies *tallies, const uint8_t bytes[16], bool own)
+static void count_address_vote(struct tallies *tallies, const uint8_t bytes[16], bool own)
 {
 	struct tally *tally = tallies->of;
 	size_t i = 0;
@@ -73,10 +73,10 @@ static void count(struct tallies *tallies, const uint8_t bytes[16], bool own)
 }
 
 /* Vote on addresses in @a's samples by packets of which @b knows the direction. */
-static void compare(struct tallies *tallies, const struct watcher *a,
-		    const struct watcher *b)
+static void vote_on_addresses(struct tallies *tallies, const struct watcher *a,
+			      const struct watcher *b)
 {
-	const struct samples *saw = &a->inside, *knew = &b->directed;
+	const struct packet_samples *saw = &a->inside, *knew = &b->directed;
 	const bool same_host = !strcmp(a->name, b->name);
 
 	for (size_t i = 0, j = 0; i < saw->num && j < knew->num;) {
@@ -85,8 +85,8 @@ static void compare(struct tallies *tallies, const struct watcher *a,
 		bool sent = (q->dir == DIRECTION_OUT) == same_host;
 
 		if (p->key == q->key) {
-			count(tallies, p->addr[p->back], sent);
-			count(tallies, p->addr[!p->back], !sent);
+			count_address_vote(tallies, p->addr[p->back], sent);
+			count_address_vote(tallies, p->addr[!p->back], !sent);
 		}
 		i += p->key <= q->key;
 		j += q->key <= p->key;
@@ -97,7 +97,7 @@ static void compare(struct tallies *tallies, const struct watcher *a,
  * Take a host's own addresses. On a router, addresses of both sides get votes for and
  * against, and none is taken.
  */
-static int take_own(struct watcher *watcher, const struct tallies *tallies)
+static int take_own_addresses(struct watcher *watcher, const struct tallies *tallies)
 {
 	int ret = 0;
 
@@ -117,8 +117,8 @@ int infer_from_known(struct watcher *watchers, size_t num)
 	int ret = 0;
 
 	for (size_t i = 0; i < num; i++) {
-		keep_agreeing(&watchers[i].inside);
-		keep_agreeing(&watchers[i].directed);
+		keep_agreeing_samples(&watchers[i].inside);
+		keep_agreeing_samples(&watchers[i].directed);
 	}
 	for (size_t i = 0; i < num && !ret; i++) {
 		struct tallies tallies = { .num = 0 };
@@ -126,9 +126,9 @@ int infer_from_known(struct watcher *watchers, size_t num)
 		if (!watchers[i].wanted)
 			continue;
 		for (size_t j = 0; j < num; j++)
-			compare(&tallies, &watchers[i], &watchers[j]);
+			vote_on_addresses(&tallies, &watchers[i], &watchers[j]);
 		watchers[i].met |= tallies.num;
-		ret = take_own(&watchers[i], &tallies);
+		ret = take_own_addresses(&watchers[i], &tallies);
 	}
 	return ret;
 }

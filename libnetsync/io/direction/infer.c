@@ -27,12 +27,12 @@
 
 /* ---- samples ----------------------------------------------------------- */
 
-static void thin_out(struct sampling *sampling)
+static void thin_out_samples(struct sampling *sampling)
 {
 	sampling->mask = sampling->mask << 1 | 1;
 	sampling->num = 0;
 	for (size_t i = 0; i < sampling->num_all; i++) {
-		struct samples *samples = sampling->all[i];
+		struct packet_samples *samples = sampling->all[i];
 		size_t kept = 0;
 
 		for (size_t j = 0; j < samples->num; j++)
@@ -43,7 +43,7 @@ static void thin_out(struct sampling *sampling)
 	}
 }
 
-int sampling_put(struct sampling *sampling, struct samples *samples,
+int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 		 const struct sighted *sample)
 {
 	if (sample->key & sampling->mask)
@@ -54,11 +54,11 @@ int sampling_put(struct sampling *sampling, struct samples *samples,
 	sampling->num++;
 	/* So often that what is left does not depend on the order of samples. */
 	while (sampling->num > MAX_SAMPLES && sampling->mask < UINT64_MAX)
-		thin_out(sampling);
+		thin_out_samples(sampling);
 	return 0;
 }
 
-int sampling_add(struct sampling *sampling, struct samples *samples,
+int sampling_add(struct sampling *sampling, struct packet_samples *samples,
 		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,
 		 enum direction dir)
 {
@@ -73,20 +73,20 @@ int sampling_add(struct sampling *sampling, struct samples *samples,
 	return sampling_put(sampling, samples, &sample);
 }
 
-static int by_key(const void *a, const void *b)
+static int compare_samples_by_key(const void *a, const void *b)
 {
 	const struct sighted *p = a, *q = b;
 
 	return p->key < q->key ? -1 : p->key > q->key;
 }
 
-void samples_sort(struct samples *samples)
+void samples_sort(struct packet_samples *samples)
 {
 	if (samples->num)
-		qsort(samples->of, samples->num, sizeof(*samples->of), by_key);
+		qsort(samples->of, samples->num, sizeof(*samples->of), compare_samples_by_key);
 }
 
-void samples_keep_single(struct samples *samples)
+void samples_keep_single(struct packet_samples *samples)
 {
 	size_t kept = 0;
 
@@ -104,14 +104,14 @@ void samples_keep_single(struct samples *samples)
 /* ---- two hosts ---------------------------------------------------------- */
 
 /* A packet of which both hosts have a sample. */
-struct shared {
+struct shared_packet {
 	const struct sighted *of;
 	int64_t times[2];
 };
 
-static int by_pair_and_time(const void *a, const void *b)
+static int compare_shared_by_pair_and_time(const void *a, const void *b)
 {
-	const struct shared *p = a, *q = b;
+	const struct shared_packet *p = a, *q = b;
 	int order = memcmp(p->of->addr, q->of->addr, sizeof(p->of->addr));
 
 	if (order)
@@ -120,8 +120,8 @@ static int by_pair_and_time(const void *a, const void *b)
 }
 
 /* Find packets that both have. Return: their number, or -ENOMEM. */
-static ssize_t find_shared(const struct samples *a, const struct samples *b,
-			   struct shared **shared)
+static ssize_t find_shared_packets(const struct packet_samples *a, const struct packet_samples *b,
+				   struct shared_packet **shared)
 {
 	size_t num = 0;
 
@@ -132,13 +132,13 @@ static ssize_t find_shared(const struct samples *a, const struct samples *b,
 		const struct sighted *p = &a->of[i], *q = &b->of[j];
 
 		if (p->key == q->key)
-			(*shared)[num++] = (struct shared){
+			(*shared)[num++] = (struct shared_packet){
 				p, { p->time_ns, q->time_ns } };
 		i += p->key <= q->key;
 		j += q->key <= p->key;
 	}
 	if (num)
-		qsort(*shared, num, sizeof(**shared), by_pair_and_time);
+		qsort(*shared, num, sizeof(**shared), compare_shared_by_pair_and_time);
 	return (ssize_t)num;
 }
 
@@ -146,7 +146,7 @@ static ssize_t find_shared(const struct samples *a, const struct samples *b,
  * Two successive packets: +1: the lower address is the first host's; -1: the second's; 0:
  * they do not tell.
  */
-static int vote(const struct shared *p, const struct shared *q)
+static int vote_on_lower_address(const struct shared_packet *p, const struct shared_packet *q)
 {
 	const double gap = (double)(q->times[0] - p->times[0]);
 	/* How much longer the time between both packets is for the second host. */
@@ -162,8 +162,8 @@ static int vote(const struct shared *p, const struct shared *q)
 	return later < -gap * MAX_SKEW ? -1 : 0;
 }
 
-static int claim(struct watcher *watcher, const uint8_t own[16],
-		 const uint8_t other[16])
+static int claim_addresses(struct watcher *watcher, const uint8_t own[16],
+			   const uint8_t other[16])
 {
 	struct address address = { .is_mac = false };
 	int ret;
@@ -179,33 +179,33 @@ static int claim(struct watcher *watcher, const uint8_t own[16],
 }
 
 static int count_votes(struct watcher *a, struct watcher *b,
-		       const struct shared *shared, size_t num)
+		       const struct shared_packet *shared, size_t num)
 {
 	const uint8_t (*addr)[16] = shared->of->addr;
 	size_t votes[2] = { 0, 0 };
 	int ret;
 
 	for (size_t i = 1; i < num; i++) {
-		int won = vote(&shared[i - 1], &shared[i]);
+		int won = vote_on_lower_address(&shared[i - 1], &shared[i]);
 
 		if (won)
 			votes[won < 0]++;
 	}
 	if (votes[0] > MAJORITY * votes[1]) {
-		ret = claim(a, addr[0], addr[1]);
-		return ret ? ret : claim(b, addr[1], addr[0]);
+		ret = claim_addresses(a, addr[0], addr[1]);
+		return ret ? ret : claim_addresses(b, addr[1], addr[0]);
 	}
 	if (votes[1] > MAJORITY * votes[0]) {
-		ret = claim(a, addr[1], addr[0]);
-		return ret ? ret : claim(b, addr[0], addr[1]);
+		ret = claim_addresses(a, addr[1], addr[0]);
+		return ret ? ret : claim_addresses(b, addr[0], addr[1]);
 	}
 	return 0;
 }
 
-static int compare(struct watcher *a, struct watcher *b)
+static int compare_watchers(struct watcher *a, struct watcher *b)
 {
-	struct shared *shared;
-	ssize_t num = find_shared(&a->samples, &b->samples, &shared);
+	struct shared_packet *shared;
+	ssize_t num = find_shared_packets(&a->samples, &b->samples, &shared);
 	int ret = num < 0 ? (int)num : 0;
 
 	a->met |= num > 0;
@@ -222,7 +222,7 @@ static int compare(struct watcher *a, struct watcher *b)
 }
 
 /* A host that forwards seems to have the addresses of both sides. */
-static void doubt(struct watcher *watcher)
+static void mark_doubtful_watcher(struct watcher *watcher)
 {
 	for (size_t i = 0; i < watcher->own.num; i++)
 		for (size_t j = 0; j < watcher->other.num; j++)
@@ -240,9 +240,9 @@ int infer_addresses(struct watcher *watchers, size_t num)
 	for (size_t i = 0; i < num; i++)
 		for (size_t j = i + 1; j < num && !ret; j++)
 			if (watchers[i].wanted || watchers[j].wanted)
-				ret = compare(&watchers[i], &watchers[j]);
+				ret = compare_watchers(&watchers[i], &watchers[j]);
 	for (size_t i = 0; i < num; i++)
-		doubt(&watchers[i]);
+		mark_doubtful_watcher(&watchers[i]);
 	return ret;
 }
 

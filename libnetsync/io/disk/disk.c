@@ -59,7 +59,7 @@ struct disk *disk_new(disk_is_over is_over, void *data)
 	return disk;
 }
 
-static void free_file(struct disk_file *file)
+static void free_disk_file(struct disk_file *file)
 {
 	if (file->fd >= 0)
 		close(file->fd);
@@ -68,13 +68,13 @@ static void free_file(struct disk_file *file)
 	free(file);
 }
 
-static void free_slot(struct slot *slot)
+static void free_disk_slot(struct slot *slot)
 {
 	struct disk_file *file = slot->file;
 
 	*slot = (struct slot){ 0 };
 	if (file && file->is_closed)
-		free_file(file);
+		free_disk_file(file);
 }
 
 /* ---- the reader process --------------------------------------------------- */
@@ -82,7 +82,7 @@ static void free_slot(struct slot *slot)
 void disk_stop(struct disk *disk)
 {
 	for (int i = 0; i < DISK_SLOTS; i++)
-		free_slot(&disk->slots[i]);
+		free_disk_slot(&disk->slots[i]);
 	if (disk->owner == getpid())
 		worker_stop(&disk->worker);
 	else
@@ -102,7 +102,7 @@ void disk_free(struct disk *disk)
 }
 
 /* False: there is none, and files are read by this process. */
-static bool start_reader(struct disk *disk)
+static bool start_disk_reader(struct disk *disk)
 {
 	const struct worker_task task = {
 		.run = disk_run_reader,
@@ -129,7 +129,7 @@ static bool start_reader(struct disk *disk)
 	return true;
 }
 
-static void tell_reader(struct disk *disk, struct disk_command *command, const char *path)
+static void tell_disk_reader(struct disk *disk, struct disk_command *command, const char *path)
 {
 	command->serial = ++disk->told;
 	command->path_size = path ? (uint32_t)strlen(path) + 1 : 0;
@@ -156,7 +156,7 @@ static struct slot *find_slot_of_command(struct disk *disk, uint64_t serial)
 	return NULL;
 }
 
-static int use_answer(void *data, const struct worker_head *head, const void *payload)
+static int use_disk_answer(void *data, const struct worker_head *head, const void *payload)
 {
 	struct disk_wait *wait = data;
 	struct disk *disk = wait->disk;
@@ -170,7 +170,7 @@ static int use_answer(void *data, const struct worker_head *head, const void *pa
 		slot->size = disk->answer.result < 0 ? 0 : (size_t)disk->answer.result;
 		slot->err = disk->answer.result < 0 ? (int)-disk->answer.result : 0;
 		if (slot->file->is_closed)
-			free_slot(slot);
+			free_disk_slot(slot);
 	}
 	if (disk->answer.serial != wait->serial)
 		return 0;
@@ -179,7 +179,7 @@ static int use_answer(void *data, const struct worker_head *head, const void *pa
 }
 
 /* Ask about the file that is read now, which may be another one that is read ahead. */
-static bool is_reader_over(void *data, int64_t silent_ms)
+static bool is_disk_reader_over(void *data, int64_t silent_ms)
 {
 	struct disk_wait *wait = data;
 	struct disk *disk = wait->disk;
@@ -193,13 +193,13 @@ static bool is_reader_over(void *data, int64_t silent_ms)
  * Wait for the answer to a command. 0; -ETIMEDOUT: it was given up; -EAGAIN: there is no
  * reader process any more, for which another command or nothing known was the reason.
  */
-static int wait_for_answer(struct disk *disk, const struct disk_file *file, uint64_t serial)
+static int wait_for_disk_answer(struct disk *disk, const struct disk_file *file, uint64_t serial)
 {
 	struct disk_wait wait = { disk, file, serial, true, false };
-	const struct worker_patience patience = { is_reader_over, &wait };
+	const struct worker_patience patience = { is_disk_reader_over, &wait };
 	bool is_stuck, is_next;
 
-	if (worker_receive_while(&disk->worker, &wait.is_waiting, use_answer, &wait,
+	if (worker_receive_while(&disk->worker, &wait.is_waiting, use_disk_answer, &wait,
 				 &patience) > 0)
 		return 0;
 	is_stuck = disk->worker.is_stuck;
@@ -210,12 +210,12 @@ static int wait_for_answer(struct disk *disk, const struct disk_file *file, uint
 	return is_stuck && is_next ? -ETIMEDOUT : -EAGAIN;
 }
 
-/* Have a command executed: as wait_for_answer(), and disk->answer is that to it. */
-static int ask_reader(struct disk *disk, const struct disk_file *file,
-		      struct disk_command *command, const char *path)
+/* Have a command executed: as wait_for_disk_answer(), and disk->answer is that to it. */
+static int ask_disk_reader(struct disk *disk, const struct disk_file *file,
+			   struct disk_command *command, const char *path)
 {
-	tell_reader(disk, command, path);
-	return wait_for_answer(disk, file, command->serial);
+	tell_disk_reader(disk, command, path);
+	return wait_for_disk_answer(disk, file, command->serial);
 }
 
 int disk_walk(struct disk *disk, const char *path)
@@ -225,18 +225,18 @@ int disk_walk(struct disk *disk, const char *path)
 
 	/* The system refuses a longer path. */
 	while (ret == -EAGAIN && strlen(path) < PATH_MAX && !worker_is_one() &&
-	       start_reader(disk))
-		ret = ask_reader(disk, &file, &(struct disk_command){ .what = DISK_WALK },
-				 path);
+	       start_disk_reader(disk))
+		ret = ask_disk_reader(disk, &file, &(struct disk_command){ .what = DISK_WALK },
+				      path);
 	return ret == -EAGAIN ? 0 : ret;
 }
 
 /* ---- opening ---------------------------------------------------------------- */
 
 /* Is this process the one that the file's bytes are brought to? */
-static bool has_reader(const struct disk_file *file)
+static bool has_disk_reader(const struct disk_file *file)
 {
-	return file->disk && !worker_is_one() && start_reader(file->disk);
+	return file->disk && !worker_is_one() && start_disk_reader(file->disk);
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
@@ -246,9 +246,9 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 
 /*
  * Open it in the reader process, unless it is open there. 0, or -errno (as
- * wait_for_answer()).
+ * wait_for_disk_answer()).
  */
-static int open_there(struct disk_file *file)
+static int open_in_reader(struct disk_file *file)
 {
 	struct disk *disk = file->disk;
 	struct disk_command command = { .what = DISK_OPEN, .flags = file->flags };
@@ -256,7 +256,7 @@ static int open_there(struct disk_file *file)
 
 	if (file->process == disk->process)
 		return 0;
-	ret = ask_reader(disk, file, &command, file->path);
+	ret = ask_disk_reader(disk, file, &command, file->path);
 	if (ret)
 		return ret;
 	if (disk->answer.result < 0)
@@ -270,7 +270,7 @@ static int open_there(struct disk_file *file)
 }
 
 /* Open it in this process, unless it is open here. 0, or -errno. */
-static int open_here(struct disk_file *file)
+static int open_in_process(struct disk_file *file)
 {
 	struct stat st;
 
@@ -286,22 +286,22 @@ static int open_here(struct disk_file *file)
 }
 
 /* Open it where it will be read. */
-static int open_file(struct disk_file *file)
+static int open_disk_file(struct disk_file *file)
 {
 	int ret = -EAGAIN;
 
-	while (ret == -EAGAIN && strlen(file->path) < PATH_MAX && has_reader(file))
-		ret = open_there(file);
+	while (ret == -EAGAIN && strlen(file->path) < PATH_MAX && has_disk_reader(file))
+		ret = open_in_reader(file);
 	/* What is no regular file, or cannot be opened by another process, is read here. */
 	if (ret == -EAGAIN || ret == -ESPIPE || (ret < 0 && file->fd >= 0 && ret != -ETIMEDOUT)) {
 		file->disk = NULL;
-		ret = open_here(file);
+		ret = open_in_process(file);
 	}
 	return ret;
 }
 
-static struct disk_file *new_file(struct disk *disk, const char *name, const char *path,
-				  int flags, int fd)
+static struct disk_file *new_disk_file(struct disk *disk, const char *name, const char *path,
+				       int flags, int fd)
 {
 	struct disk_file *file = calloc(1, sizeof(*file));
 
@@ -316,7 +316,7 @@ static struct disk_file *new_file(struct disk *disk, const char *name, const cha
 		};
 		if (file->name && file->path)
 			return file;
-		free_file(file);
+		free_disk_file(file);
 	} else if (fd >= 0) {
 		close(fd);
 	}
@@ -324,7 +324,7 @@ static struct disk_file *new_file(struct disk *disk, const char *name, const cha
 	return NULL;
 }
 
-static struct disk_file *finish_opening(struct disk_file *file, int err)
+static struct disk_file *finish_disk_opening(struct disk_file *file, int err)
 {
 	if (!err)
 		return file;
@@ -335,9 +335,9 @@ static struct disk_file *finish_opening(struct disk_file *file, int err)
 
 struct disk_file *disk_open(struct disk *disk, const char *path, int flags)
 {
-	struct disk_file *file = new_file(disk, path, path, flags, -1);
+	struct disk_file *file = new_disk_file(disk, path, path, flags, -1);
 
-	return file ? finish_opening(file, open_file(file)) : NULL;
+	return file ? finish_disk_opening(file, open_disk_file(file)) : NULL;
 }
 
 struct disk_file *disk_take(struct disk *disk, int fd, const char *name)
@@ -349,26 +349,26 @@ struct disk_file *disk_take(struct disk *disk, int fd, const char *name)
 		return NULL;
 	/* Another process can open what this one has open. */
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
-	file = new_file(disk, name, path, O_RDONLY, fd);
+	file = new_disk_file(disk, name, path, O_RDONLY, fd);
 	if (!file)
 		return NULL;
 	if (fstat(fd, &file->st))
-		return finish_opening(file, -errno);
-	return finish_opening(file, open_file(file));
+		return finish_disk_opening(file, -errno);
+	return finish_disk_opening(file, open_disk_file(file));
 }
 
 /* Close it in the reader process, and forget what that has read of it. */
-static void close_there(struct disk_file *file)
+static void close_in_reader(struct disk_file *file)
 {
 	struct disk *disk = file->disk;
 
 	for (int i = 0; i < DISK_SLOTS; i++)
 		if (disk->slots[i].file == file && !disk->slots[i].serial)
-			free_slot(&disk->slots[i]);
+			free_disk_slot(&disk->slots[i]);
 	if (file->process && file->process == disk->process && disk->worker.fd >= 0 &&
 	    disk->owner == getpid())
-		tell_reader(disk, &(struct disk_command){ .what = DISK_CLOSE,
-							  .fd = file->fd_there }, NULL);
+		tell_disk_reader(disk, &(struct disk_command){ .what = DISK_CLOSE,
+							       .fd = file->fd_there }, NULL);
 	for (int i = 0; i < DISK_SLOTS; i++)
 		file->is_closed |= disk->slots[i].file == file;
 }
@@ -378,15 +378,15 @@ void disk_close(struct disk_file *file)
 	if (!file)
 		return;
 	if (file->disk && !worker_is_one())
-		close_there(file);
+		close_in_reader(file);
 	if (!file->is_closed)
-		free_file(file);
+		free_disk_file(file);
 }
 
 /* ---- reading ------------------------------------------------------------------- */
 
 /* The slot that has, or will have, the byte at @at; NULL: none. */
-static struct slot *find_slot(struct disk_file *file, uint64_t at)
+static struct slot *find_disk_slot(struct disk_file *file, uint64_t at)
 {
 	for (int i = 0; i < DISK_SLOTS; i++) {
 		struct slot *slot = &file->disk->slots[i];
@@ -398,7 +398,7 @@ static struct slot *find_slot(struct disk_file *file, uint64_t at)
 }
 
 /* A slot that can be filled: one is always, as few are being filled. */
-static struct slot *choose_slot(struct disk *disk)
+static struct slot *choose_disk_slot(struct disk *disk)
 {
 	struct slot *best = NULL;
 
@@ -413,17 +413,17 @@ static struct slot *choose_slot(struct disk *disk)
 	/* What was read ahead is dropped unread. */
 	if (best->file && best->at + best->size > best->file->next)
 		best->file->is_crowded = true;
-	free_slot(best);
+	free_disk_slot(best);
 	return best;
 }
 
 /* Have a slot filled by up to @most bytes. NULL: all are being filled. */
-static struct slot *fill_slot(struct disk_file *file, uint64_t at, size_t most)
+static struct slot *fill_disk_slot(struct disk_file *file, uint64_t at, size_t most)
 {
 	const uint64_t left = file->stuck_at - at;
 	const size_t size = most < left ? most : (size_t)left;
 	struct disk *disk = file->disk;
-	struct slot *slot = choose_slot(disk);
+	struct slot *slot = choose_disk_slot(disk);
 	struct disk_command command = {
 		.what = DISK_READ,
 		.fd = file->fd_there,
@@ -434,60 +434,60 @@ static struct slot *fill_slot(struct disk_file *file, uint64_t at, size_t most)
 
 	if (!slot)
 		return NULL;
-	tell_reader(disk, &command, NULL);
+	tell_disk_reader(disk, &command, NULL);
 	*slot = (struct slot){ .file = file, .at = at, .size = size,
 			       .serial = command.serial, .used = ++disk->uses };
 	return slot;
 }
 
 /* Have what follows a whole slot of a sequence read meanwhile. */
-static void read_ahead(struct disk_file *file, const struct slot *slot)
+static void read_next_slot_ahead(struct disk_file *file, const struct slot *slot)
 {
 	const uint64_t end = slot->at + slot->size;
 
 	if (!file->is_crowded && slot->size == DISK_SLOT_SIZE && end < file->stuck_at &&
-	    !find_slot(file, end))
-		fill_slot(file, end, DISK_SLOT_SIZE);
+	    !find_disk_slot(file, end))
+		fill_disk_slot(file, end, DISK_SLOT_SIZE);
 }
 
 /* As disk_read(), from the reader process; -EAGAIN: that has ended. */
-static ssize_t read_there(struct disk_file *file, void *to, size_t size, uint64_t at)
+static ssize_t read_from_reader(struct disk_file *file, void *to, size_t size, uint64_t at)
 {
 	struct disk *disk = file->disk;
 	struct slot *slot;
 	size_t num;
-	int ret = open_there(file);
+	int ret = open_in_reader(file);
 
 	if (ret)
 		return ret;
-	slot = find_slot(file, at);
+	slot = find_disk_slot(file, at);
 	if (!slot) {
 		num = at && at == file->next && !file->is_crowded ? DISK_SLOT_SIZE : (size > SINGLE_SIZE ? size : SINGLE_SIZE);
-		slot = fill_slot(file, at, min64(num, DISK_SLOT_SIZE));
+		slot = fill_disk_slot(file, at, min64(num, DISK_SLOT_SIZE));
 	}
 	if (!slot)
 		return -EAGAIN;
 	if (slot->serial) {
-		ret = wait_for_answer(disk, file, slot->serial);
+		ret = wait_for_disk_answer(disk, file, slot->serial);
 		if (ret)
 			return ret;
 		if (slot->err || at - slot->at >= slot->size) {
 			ret = -slot->err;
-			free_slot(slot);
+			free_disk_slot(slot);
 			return ret;
 		}
 	}
 	num = min64(size, slot->size - (at - slot->at));
 	slot->used = ++disk->uses;
-	read_ahead(file, slot);
+	read_next_slot_ahead(file, slot);
 	memcpy(to, disk->memory + (slot - disk->slots) * DISK_SLOT_SIZE + (at - slot->at), num);
 	file->next = at + num;
 	return (ssize_t)num;
 }
 
-static ssize_t read_here(struct disk_file *file, void *to, size_t size, uint64_t at)
+static ssize_t read_in_process(struct disk_file *file, void *to, size_t size, uint64_t at)
 {
-	ssize_t num = open_here(file);
+	ssize_t num = open_in_process(file);
 
 	if (num)
 		return num;
@@ -505,10 +505,10 @@ ssize_t disk_read(struct disk_file *file, void *to, size_t size, uint64_t at)
 		return 0;
 	if (at >= file->stuck_at)
 		return -ETIMEDOUT;
-	while (ret == -EAGAIN && has_reader(file))
-		ret = read_there(file, to, size, at);
+	while (ret == -EAGAIN && has_disk_reader(file))
+		ret = read_from_reader(file, to, size, at);
 	if (ret == -EAGAIN)
-		ret = read_here(file, to, size, at);
+		ret = read_in_process(file, to, size, at);
 	if (ret == -ETIMEDOUT)
 		file->stuck_at = at;
 	return ret;

@@ -10,7 +10,7 @@
 #include "io/disk/protocol.h"
 #include "io/worker/worker.h"
 
-static void read_beginning(const char *path)
+static void read_first_byte(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	char byte;
@@ -23,7 +23,7 @@ static void read_beginning(const char *path)
 }
 
 /* As the search in find.c goes. Errors are found by that. */
-static void walk_path(char *path)
+static void walk_files_of_path(char *path)
 {
 	char *paths[] = { path, NULL };
 	struct stat st;
@@ -34,7 +34,7 @@ static void walk_path(char *path)
 	while (fts && (entry = fts_read(fts))) {
 		worker_is_alive();
 		if (entry->fts_info == FTS_F)
-			read_beginning(entry->fts_path);
+			read_first_byte(entry->fts_path);
 	}
 	if (fts)
 		fts_close(fts);
@@ -44,7 +44,7 @@ static void walk_path(char *path)
  * Open a regular file. Others are refused before open(): who writes to a pipe would find
  * a reader, and lose it again.
  */
-static int64_t open_regular(const char *path, int flags, struct stat *st)
+static int64_t open_regular_file(const char *path, int flags, struct stat *st)
 {
 	int fd;
 
@@ -61,7 +61,7 @@ static int64_t open_regular(const char *path, int flags, struct stat *st)
 	return -ESPIPE;
 }
 
-static int64_t read_range(const struct disk_command *command, uint8_t *memory)
+static int64_t read_range_into_slot(const struct disk_command *command, uint8_t *memory)
 {
 	ssize_t num;
 
@@ -88,13 +88,13 @@ void disk_run_reader(const void *data)
 		answer.serial = command.serial;
 		switch (command.what) {
 		case DISK_WALK:
-			walk_path(path);
+			walk_files_of_path(path);
 			break;
 		case DISK_OPEN:
-			answer.result = open_regular(path, command.flags, &answer.st);
+			answer.result = open_regular_file(path, command.flags, &answer.st);
 			break;
 		case DISK_READ:
-			answer.result = read_range(&command, memory);
+			answer.result = read_range_into_slot(&command, memory);
 			break;
 		case DISK_CLOSE:
 			close(command.fd);

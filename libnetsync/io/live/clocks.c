@@ -40,21 +40,21 @@ struct clocks_file {
 
 /* What files tell of a host. */
 struct told_host {
-	struct host *host;	/* NULL: no session of it yet */
+	struct io_host *host;	/* NULL: no session of it yet */
 	struct clock_event *event;	/* that wait for it */
 	size_t num;
 	size_t room;
 	int64_t last_ns;	/* of the last one; in the time base of the host, if known */
 };
 
-static void give_up(struct live *live, struct clocks_file *file, const char *why)
+static void give_up_clocks_file(struct live_input *live, struct clocks_file *file, const char *why)
 {
 	io_warn(live->io, "%s: %s; how clocks are steered is not known from here on.",
 		file->path, why);
 	file->failed = true;
 }
 
-static int push_event(struct told_host *told, struct clock_event clock)
+static int push_clock_event(struct told_host *told, struct clock_event clock)
 {
 	struct trace *base = told->host->base;
 
@@ -64,14 +64,15 @@ static int push_event(struct told_host *told, struct clock_event clock)
 	return io_clock(base, &clock);
 }
 
-static bool is_called(const struct host *host, const char *text, size_t len)
+static bool is_host_called(const struct io_host *host, const char *text, size_t len)
 {
 	return strlen(host->base->host_name) == len &&
 	       !memcmp(host->base->host_name, text, len);
 }
 
 /* NULL: there is no memory. */
-static struct told_host *find_told(struct live *live, const struct word *name)
+static struct told_host *find_or_add_told_host(struct live_input *live,
+					       const struct text_word *name)
 {
 	struct name *found = names_add(&live->told_names, name);
 	struct told_host *told;
@@ -86,14 +87,14 @@ static struct told_host *find_told(struct live *live, const struct word *name)
 	*told = (struct told_host){ 0 };
 	found->number = (int)live->num_told++;
 	for (size_t i = 0; i < live->num_hosts; i++)
-		if (is_called(live->hosts[i], name->text, name->len))
+		if (is_host_called(live->hosts[i], name->text, name->len))
 			told->host = live->hosts[i];
 	return told;
 }
 
 /* The oldest go first: who comes so late asks for what is now. */
-static int keep_event(struct live *live, struct told_host *told,
-		      const struct clock_event *clock)
+static int keep_clock_event(struct live_input *live, struct told_host *told,
+			    const struct clock_event *clock)
 {
 	if (told->num == MAX_WAITING) {
 		told->num /= 2;
@@ -106,12 +107,12 @@ static int keep_event(struct live *live, struct told_host *told,
 	return 0;
 }
 
-static int use_line(struct live *live, struct clocks_file *file, const char *p)
+static int use_clocks_line(struct live_input *live, struct clocks_file *file, const char *p)
 {
 	struct netsync_clock_point point;
 	struct clock_event clock;
 	struct told_host *told;
-	struct word name;
+	struct text_word name;
 
 	if (!take_clock_line(p, &name, &point)) {
 		if (!file->told_bad)
@@ -121,10 +122,10 @@ static int use_line(struct live *live, struct clocks_file *file, const char *p)
 		return 0;
 	}
 	if (live->num_told == MAX_TOLD) {
-		give_up(live, file, "it is of too many hosts");
+		give_up_clocks_file(live, file, "it is of too many hosts");
 		return 0;
 	}
-	told = find_told(live, &name);
+	told = find_or_add_told_host(live, &name);
 	if (!told)
 		return io_no_memory(live->io);
 	clock = (struct clock_event){
@@ -133,22 +134,22 @@ static int use_line(struct live *live, struct clocks_file *file, const char *p)
 		.was_set = point.was_set,
 	};
 	if (told->host)
-		return push_event(told, clock);
-	return keep_event(live, told, &clock);
+		return push_clock_event(told, clock);
+	return keep_clock_event(live, told, &clock);
 }
 
 /* Use the lines that have come in full, and keep the rest. */
-static int use_lines(struct live *live, struct clocks_file *file)
+static int use_clocks_lines(struct live_input *live, struct clocks_file *file)
 {
 	char *line = file->buffer, *end = file->buffer + file->filled, *next;
 	int ret = 0;
 
 	while (!ret && !file->failed && (next = memchr(line, '\n', (size_t)(end - line)))) {
-		const char *p = skip_blanks(line);
+		const char *p = lines_skip_blanks(line);
 
 		file->number++;
-		if (!is_line_end(p))
-			ret = use_line(live, file, p);
+		if (!lines_is_end(p))
+			ret = use_clocks_line(live, file, p);
 		line = next + 1;
 	}
 	file->filled = (size_t)(end - line);
@@ -157,51 +158,51 @@ static int use_lines(struct live *live, struct clocks_file *file)
 }
 
 /* It may come later, as the first reading does. */
-static void open_file(struct live *live, struct clocks_file *file)
+static void open_clocks_file(struct live_input *live, struct clocks_file *file)
 {
 	struct stat st;
 
 	file->fd = open(file->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (file->fd < 0 && errno != ENOENT)
-		give_up(live, file, strerror(errno));
+		give_up_clocks_file(live, file, strerror(errno));
 	else if (file->fd >= 0 && (fstat(file->fd, &st) || !S_ISREG(st.st_mode)))
-		give_up(live, file, "this is no regular file");
+		give_up_clocks_file(live, file, "this is no regular file");
 }
 
-static int read_file(struct live *live, struct clocks_file *file)
+static int read_clocks_file(struct live_input *live, struct clocks_file *file)
 {
 	ssize_t num;
 	int ret = 0;
 
 	if (file->fd < 0 && !file->failed)
-		open_file(live, file);
+		open_clocks_file(live, file);
 	while (!ret && file->fd >= 0 && !file->failed) {
 		num = read(file->fd, file->buffer + file->filled,
 			   BUFFER - file->filled);
 		if (!num || (num < 0 && errno == EINTR))
 			break;
 		if (num < 0) {
-			give_up(live, file, strerror(errno));
+			give_up_clocks_file(live, file, strerror(errno));
 			break;
 		}
 		file->filled += (size_t)num;
-		ret = use_lines(live, file);
+		ret = use_clocks_lines(live, file);
 		if (file->filled == BUFFER)
-			give_up(live, file, "it has a line that is too long");
+			give_up_clocks_file(live, file, "it has a line that is too long");
 	}
 	return ret;
 }
 
-int clocks_read(struct live *live)
+int clocks_read(struct live_input *live)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < live->num_files && !ret; i++)
-		ret = read_file(live, live->files[i]);
+		ret = read_clocks_file(live, live->files[i]);
 	return ret;
 }
 
-int clocks_add(struct live *live, const char *path)
+int clocks_add(struct live_input *live, const char *path)
 {
 	struct clocks_file *file = calloc(1, sizeof(*file)), **last = NULL;
 
@@ -226,7 +227,7 @@ int clocks_add(struct live *live, const char *path)
 	return io_no_memory(live->io);
 }
 
-int clocks_join(struct live *live, struct host *host)
+int clocks_join(struct live_input *live, struct io_host *host)
 {
 	struct told_host *told = NULL;
 	int ret = 0;
@@ -234,7 +235,7 @@ int clocks_join(struct live *live, struct host *host)
 	for (size_t i = 0; i < live->told_names.num && !told; i++) {
 		const struct name *name = live->told_names.name[i];
 
-		if (name->number >= 0 && is_called(host, name->text, name->len))
+		if (name->number >= 0 && is_host_called(host, name->text, name->len))
 			told = &live->told[name->number];
 	}
 	/* Of two hosts of one name the first is meant: who writes the file avoids that. */
@@ -242,14 +243,14 @@ int clocks_join(struct live *live, struct host *host)
 		return 0;
 	told->host = host;
 	for (size_t i = 0; i < told->num && !ret; i++)
-		ret = push_event(told, told->event[i]);
+		ret = push_clock_event(told, told->event[i]);
 	free(told->event);
 	told->event = NULL;
 	told->num = told->room = 0;
 	return ret;
 }
 
-int64_t clocks_until(const struct live *live, const struct host *host, int64_t time_ns)
+int64_t clocks_until(const struct live_input *live, const struct io_host *host, int64_t time_ns)
 {
 	/* What is not read any more has no later times than those that were read. */
 	const int64_t end = time_ns < INT64_MAX ? time_ns : host->base->info.last_ns;
@@ -267,7 +268,7 @@ int64_t clocks_until(const struct live *live, const struct host *host, int64_t t
 	return time_ns;
 }
 
-void clocks_free(struct live *live)
+void clocks_free(struct live_input *live)
 {
 	for (size_t i = 0; i < live->num_files; i++) {
 		if (live->files[i]->fd >= 0)

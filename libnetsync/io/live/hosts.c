@@ -9,9 +9,9 @@
 #include "io/live/internal.h"
 #include "util/array.h"
 
-int live_find_host(struct live *live, struct trace *trace)
+int live_find_host(struct live_input *live, struct trace *trace)
 {
-	struct host **last, *host = NULL;
+	struct io_host **last, *host = NULL;
 	int ret;
 
 	for (size_t i = 0; i < live->num_hosts && !host; i++)
@@ -40,7 +40,7 @@ int live_find_host(struct live *live, struct trace *trace)
 }
 
 /* Until when was everything read of a host? INT64_MAX: nobody reads it. */
-static int64_t host_time(const struct live *live, const struct host *host)
+static int64_t compute_host_time(const struct live_input *live, const struct io_host *host)
 {
 	int64_t least = INT64_MAX;
 
@@ -63,7 +63,7 @@ static int64_t host_time(const struct live *live, const struct host *host)
 	return least;
 }
 
-bool live_is_settling(const struct live *live)
+bool live_is_settling(const struct live_input *live)
 {
 	int64_t now = live_now_ms();
 
@@ -82,16 +82,16 @@ bool live_is_settling(const struct live *live)
  * what was promised of hosts that nobody read, as it may be one of these, is taken back:
  * what another host sent meanwhile would find nothing to match.
  */
-int live_promise(struct live *live)
+int live_promise(struct live_input *live)
 {
 	const bool settling = live_is_settling(live);
 
 	for (size_t i = 0; i < live->num_hosts; i++) {
-		const struct host *host = live->hosts[i];
+		const struct io_host *host = live->hosts[i];
 		int ret = netsync_advance(live->io->ns, host->number,
 					  settling ? INT64_MIN :
 					  clocks_until(live, host,
-						       host_time(live, host)));
+						       compute_host_time(live, host)));
 
 		if (ret < 0)
 			return io_fail(live->io, ret, "%s.",

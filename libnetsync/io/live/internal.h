@@ -24,7 +24,7 @@
 #define RETRY_MS 200
 /* So long one that was attached to is waited for before others go on. */
 #define SETTLE_MS 10000
-struct relay {
+struct live_relay {
 	struct netsync_io *io;
 	char *url;		/* as given */
 	char *base;		/* net://HOST[:PORT] */
@@ -40,7 +40,7 @@ struct relay {
 };
 
 struct session {
-	struct relay *relay;
+	struct live_relay *relay;
 	struct live_session is;	/* as it was listed last */
 	bool listed;
 	struct worker viewer;
@@ -60,19 +60,19 @@ struct session {
 	int64_t delay_ms;
 };
 
-struct live {
+struct live_input {
 	struct netsync_io *io;
-	struct relay **relays;
+	struct live_relay **relays;
 	size_t num_relays;
 	struct session **sessions;
 	size_t num_sessions;
-	struct host **hosts;
+	struct io_host **hosts;
 	size_t num_hosts;
 	struct clocks_file **files;
 	size_t num_files;
 	struct told_host *told;	/* numbered as by told_names */
 	size_t num_told;
-	struct names told_names;
+	struct name_table told_names;
 	bool has_begun;		/* the first hosts were numbered */
 	int64_t newest_ms;	/* when a session was attached to */
 	uint64_t packets;	/* in this call */
@@ -95,29 +95,29 @@ static inline bool live_is_silent(int status)
 /* ---- clocks.c ---------------------------------------------------------- */
 
 /* Follow a file. 0, or io_fail(). */
-int clocks_add(struct live *live, const char *path);
+int clocks_add(struct live_input *live, const char *path);
 /* Use what has been added to the files since. 0, or io_fail(). */
-int clocks_read(struct live *live);
+int clocks_read(struct live_input *live);
 /* There is a new host: use what files have told of it already. 0, or io_fail(). */
-int clocks_join(struct live *live, struct host *host);
+int clocks_join(struct live_input *live, struct io_host *host);
 /*
  * A host was read up to a time, INT64_MAX: it is not read any more. Return: up to when
  * readings of its clock have come, too, as far as these are to be waited for.
  */
-int64_t clocks_until(const struct live *live, const struct host *host, int64_t time_ns);
-void clocks_free(struct live *live);
+int64_t clocks_until(const struct live_input *live, const struct io_host *host, int64_t time_ns);
+void clocks_free(struct live_input *live);
 
 /* ---- hosts.c ----------------------------------------------------------- */
 
 /* Give a trace to its host, which is added if it is new. 0, or io_fail(). */
-int live_find_host(struct live *live, struct trace *trace);
+int live_find_host(struct live_input *live, struct trace *trace);
 /* Is nothing known yet of a session that was attached to just now? */
-bool live_is_settling(const struct live *live);
+bool live_is_settling(const struct live_input *live);
 /*
  * What all have promised lets packets be forgotten; so nothing is promised while
  * there may be one more host. 0, or io_fail().
  */
-int live_promise(struct live *live);
+int live_promise(struct live_input *live);
 
 /* ---- session.c --------------------------------------------------------- */
 
@@ -129,11 +129,11 @@ void session_free(struct session *session);
 
 /* ---- relay.c ----------------------------------------------------------- */
 
-int relay_add(struct live *live, const char *url);
+int relay_add(struct live_input *live, const char *url);
 /* Ask for its sessions, if nobody does. 0, or io_fail(). */
-int relay_start(struct relay *relay);
+int relay_start_lister(struct live_relay *relay);
 /* Use what its lister has sent. 0, or io_fail(). */
-int relay_receive(struct relay *relay);
-void relay_free(struct relay *relay);
+int relay_receive(struct live_relay *relay);
+void relay_free(struct live_relay *relay);
 
 #endif

@@ -11,7 +11,7 @@
 /* The first sessions begin together if no more than this is between two, ms. Chosen. */
 #define GATHER_MS 2000
 
-static int by_host_name(const void *a, const void *b)
+static int compare_traces_by_host_name(const void *a, const void *b)
 {
 	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
 
@@ -23,7 +23,7 @@ static int by_host_name(const void *a, const void *b)
  * name, as those of recorded traces are: then the result is the same to the last
  * digit.
  */
-static int begin(struct live *live)
+static int begin_live_hosts(struct live_input *live)
 {
 	struct netsync_io *io = live->io;
 	int ret = 0;
@@ -32,7 +32,7 @@ static int begin(struct live *live)
 	    live_now_ms() - live->newest_ms < GATHER_MS)
 		return 0;
 	live->has_begun = true;
-	qsort(io->traces, io->num_traces, sizeof(*io->traces), by_host_name);
+	qsort(io->traces, io->num_traces, sizeof(*io->traces), compare_traces_by_host_name);
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
 		ret = live_find_host(live, io->traces[i]);
 	for (size_t i = 0; i < live->num_sessions && !ret; i++) {
@@ -46,7 +46,7 @@ static int begin(struct live *live)
 }
 
 /* Wait for what is sent, and use it: once from each that has something. */
-static int receive(struct live *live, int timeout_ms)
+static int receive_live_data(struct live_input *live, int timeout_ms)
 {
 	size_t num = live->num_relays, max = num + live->num_sessions;
 	struct pollfd *fds = calloc(max + 1, sizeof(*fds));
@@ -81,7 +81,7 @@ static int receive(struct live *live, int timeout_ms)
 
 int netsync_io_poll(struct netsync_io *io, int timeout_ms)
 {
-	struct live *live = io->live;
+	struct live_input *live = io->live;
 	int64_t end = live_now_ms() + timeout_ms, left;
 	int ret;
 
@@ -91,15 +91,15 @@ int netsync_io_poll(struct netsync_io *io, int timeout_ms)
 	do {
 		ret = 0;
 		for (size_t i = 0; i < live->num_relays && !ret; i++)
-			ret = relay_start(live->relays[i]);
+			ret = relay_start_lister(live->relays[i]);
 		left = end - live_now_ms();
 		if (!ret)
 			ret = clocks_read(live);
 		if (!ret)
-			ret = receive(live, left < 0 ? 0 :
-				      left < RETRY_MS ? left : RETRY_MS);
+			ret = receive_live_data(live, left < 0 ? 0 :
+						left < RETRY_MS ? left : RETRY_MS);
 		if (!ret)
-			ret = begin(live);
+			ret = begin_live_hosts(live);
 		if (!ret)
 			ret = live_promise(live);
 	} while (!ret && live_now_ms() < end);
@@ -137,7 +137,7 @@ int netsync_io_add_live_clocks(struct netsync_io *io, const char *path)
 	return clocks_add(io->live, path);
 }
 
-void live_free(struct live *live)
+void live_free(struct live_input *live)
 {
 	if (!live)
 		return;

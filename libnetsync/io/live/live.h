@@ -3,8 +3,8 @@
 #ifndef NETSYNC_LIVE_H
 #define NETSYNC_LIVE_H
 
-struct live;
+struct live_input;
 
-void live_free(struct live *live);
+void live_free(struct live_input *live);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- what listers send ------------------------------------------------- */
 
-static int say_too_many(struct relay *relay)
+static int warn_of_too_many_sessions(struct live_relay *relay)
 {
 	if (!relay->told_many)
 		io_warn(relay->io,
@@ -21,7 +21,7 @@ static int say_too_many(struct relay *relay)
 }
 
 /* 0; 1: there are too many; or negative after io_fail(). */
-static int find_session(struct live *live, struct relay *relay,
+static int find_session(struct live_input *live, struct live_relay *relay,
 			const struct live_session *is, struct session **found)
 {
 	struct session *session, **last;
@@ -34,7 +34,7 @@ static int find_session(struct live *live, struct relay *relay,
 		own += live->sessions[i]->relay == relay;
 	}
 	if (own >= LIVE_MAX_SESSIONS)
-		return say_too_many(relay);
+		return warn_of_too_many_sessions(relay);
 	session = calloc(1, sizeof(*session));
 	last = array_add(&live->sessions, live->num_sessions, sizeof(*last));
 	if (!session || !last) {
@@ -52,7 +52,7 @@ static int find_session(struct live *live, struct relay *relay,
 	return 0;
 }
 
-static int use_session(struct relay *relay, const struct live_session *is)
+static int use_listed_session(struct live_relay *relay, const struct live_session *is)
 {
 	struct session *session = NULL;
 	int ret;
@@ -74,7 +74,7 @@ static int use_session(struct relay *relay, const struct live_session *is)
  * All there are were named: forget the others, once they were read. Return: how
  * many there are.
  */
-static size_t sweep(struct live *live, struct relay *relay)
+static size_t drop_unlisted_sessions(struct live_input *live, struct live_relay *relay)
 {
 	size_t kept = 0, own = 0;
 
@@ -97,9 +97,9 @@ static size_t sweep(struct live *live, struct relay *relay)
 	return own;
 }
 
-static void is_up(struct relay *relay)
+static void note_relay_up(struct live_relay *relay)
 {
-	size_t own = sweep(relay->io->live, relay);
+	size_t own = drop_unlisted_sessions(relay->io->live, relay);
 
 	if (relay->told_down)
 		io_warn(relay->io, "%s: the relay daemon answers again.",
@@ -113,7 +113,7 @@ static void is_up(struct relay *relay)
 	relay->told_down = relay->told_gone = false;
 }
 
-static void is_down(struct relay *relay, const char *reason)
+static void note_relay_down(struct live_relay *relay, const char *reason)
 {
 	/* If there is none, its sessions are gone; others will be new. */
 	const bool gone = strstr(reason, strerror(ECONNREFUSED));
@@ -121,7 +121,7 @@ static void is_down(struct relay *relay, const char *reason)
 	const bool is_news = !relay->told_down || (gone && !relay->told_gone);
 
 	if (gone)
-		sweep(relay->io->live, relay);
+		drop_unlisted_sessions(relay->io->live, relay);
 	if (is_news)
 		io_warn(relay->io, gone && relay->asked_ms ?
 			"%s: the relay daemon does not answer any more (%s): it has ended, as that of netsync record does with the recording; waiting for another one." :
@@ -131,19 +131,19 @@ static void is_down(struct relay *relay, const char *reason)
 	relay->told_gone |= gone;
 }
 
-static int use_lister(void *data, const struct worker_head *head,
-		      const void *payload)
+static int use_lister_record(void *data, const struct worker_head *head,
+			     const void *payload)
 {
-	struct relay *relay = data;
+	struct live_relay *relay = data;
 
 	switch (head->what) {
 	case LIVE_SESSION:
-		return use_session(relay, payload);
+		return use_listed_session(relay, payload);
 	case LIVE_LISTED:
-		is_up(relay);
+		note_relay_up(relay);
 		return 0;
 	case LIVE_NO_ANSWER:
-		is_down(relay, payload);
+		note_relay_down(relay, payload);
 		return 0;
 	case LIVE_FAILED:
 		return io_fail(relay->io, -ENOSYS, "%s", (const char *)payload);
@@ -153,17 +153,17 @@ static int use_lister(void *data, const struct worker_head *head,
 }
 
 /* The lister has ended by itself: it never does but for being told nothing. */
-static void drop_lister(struct relay *relay)
+static void drop_relay_lister(struct live_relay *relay)
 {
 	int status = worker_stop(&relay->lister);
 	char reason[64];
 
 	snprintf(reason, sizeof(reason), "for %d s", LIVE_PATIENCE_S);
-	is_down(relay, live_is_silent(status) ? reason : ctf_why_ended(status));
+	note_relay_down(relay, live_is_silent(status) ? reason : ctf_why_ended(status));
 	relay->retry_ms = live_now_ms() + RETRY_MS;
 }
 
-int relay_start(struct relay *relay)
+int relay_start_lister(struct live_relay *relay)
 {
 	const struct live_task task = { relay->io, relay->base };
 	int ret;
@@ -176,18 +176,18 @@ int relay_start(struct relay *relay)
 		relay->url, strerror(-ret));
 }
 
-int relay_receive(struct relay *relay)
+int relay_receive(struct live_relay *relay)
 {
-	int ret = worker_receive(&relay->lister, use_lister, relay);
+	int ret = worker_receive(&relay->lister, use_lister_record, relay);
 
 	if (!ret)
-		drop_lister(relay);
+		drop_relay_lister(relay);
 	return ret < 0 ? ret : 0;
 }
 
 /* ---- what is given ------------------------------------------------------- */
 
-static int bad_url(struct netsync_io *io, const char *url)
+static int fail_for_bad_url(struct netsync_io *io, const char *url)
 {
 	return io_fail(io, -EINVAL,
 		"%s: give net://HOST[:PORT] for all live sessions of a relay daemon, or net://HOST[:PORT]/host/NAME/SESSION.",
@@ -195,7 +195,7 @@ static int bad_url(struct netsync_io *io, const char *url)
 }
 
 /* net://HOST[:PORT][/host/NAME/SESSION] */
-static int split_url(struct relay *relay)
+static int split_url(struct live_relay *relay)
 {
 	const char *start = relay->url + strlen("net://"), *slash, *middle;
 
@@ -220,7 +220,7 @@ static int split_url(struct relay *relay)
 	return relay->host && relay->name ? 0 : -ENOMEM;
 }
 
-void relay_free(struct relay *relay)
+void relay_free(struct live_relay *relay)
 {
 	worker_stop(&relay->lister);
 	free(relay->url);
@@ -230,9 +230,9 @@ void relay_free(struct relay *relay)
 	free(relay);
 }
 
-int relay_add(struct live *live, const char *url)
+int relay_add(struct live_input *live, const char *url)
 {
-	struct relay *relay = calloc(1, sizeof(*relay)), **last;
+	struct live_relay *relay = calloc(1, sizeof(*relay)), **last;
 	int ret = -ENOMEM;
 
 	if (!relay)
@@ -251,5 +251,5 @@ int relay_add(struct live *live, const char *url)
 		return 0;
 	}
 	relay_free(relay);
-	return ret == -EINVAL ? bad_url(live->io, url) : io_no_memory(live->io);
+	return ret == -EINVAL ? fail_for_bad_url(live->io, url) : io_no_memory(live->io);
 }

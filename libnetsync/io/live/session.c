@@ -28,7 +28,7 @@ static char *text_of_time(char *buffer, size_t size, int64_t time_ns)
 }
 
 /* A trace is kept when its session has ended: for netsync_io_get_trace(). */
-static int add_trace(struct session *session, const struct ctf_identity *is)
+static int add_session_trace(struct session *session, const struct ctf_identity *is)
 {
 	struct netsync_io *io = session->relay->io;
 	struct trace *trace = calloc(1, sizeof(*trace));
@@ -64,8 +64,8 @@ static int add_trace(struct session *session, const struct ctf_identity *is)
 	return session->held ? 1 : live_find_host(io->live, trace);
 }
 
-static int use_span(struct session *session, struct trace *trace,
-		    const struct range *span)
+static int use_session_span(struct session *session, struct trace *trace,
+			    const struct range *span)
 {
 	char begin[64];
 
@@ -79,7 +79,7 @@ static int use_span(struct session *session, struct trace *trace,
 	return io_span(trace, span->lo, span->hi);
 }
 
-static void use_counts(struct trace *trace, const struct live_counts *counts)
+static void use_session_counts(struct trace *trace, const struct live_counts *counts)
 {
 	struct netsync_io *io = trace->io;
 
@@ -99,7 +99,7 @@ static void use_counts(struct trace *trace, const struct live_counts *counts)
 	trace->has_unusable = counts->has_unusable;
 }
 
-static void use_time(struct session *session, int64_t time_ns)
+static void use_session_time(struct session *session, int64_t time_ns)
 {
 	bool has_network = false;
 
@@ -120,15 +120,15 @@ static void use_time(struct session *session, int64_t time_ns)
 	session->told_silent = true;
 }
 
-static void say_failed(const struct session *session, const char *why)
+static void warn_of_failed_session(const struct session *session, const char *why)
 {
 	io_warn(session->relay->io,
 		"%s: the session cannot be read any further (%s); trying again.",
 		session->is.url, why);
 }
 
-static int use_viewer(void *data, const struct worker_head *head,
-		      const void *payload)
+static int use_viewer_record(void *data, const struct worker_head *head,
+			     const void *payload)
 {
 	struct session *session = data;
 	struct trace *trace = NULL;
@@ -140,24 +140,24 @@ static int use_viewer(void *data, const struct worker_head *head,
 		return 0;
 	switch (head->what) {
 	case LIVE_TRACE:
-		return add_trace(session, payload);
+		return add_session_trace(session, payload);
 	case LIVE_EVENT:
 		session->relay->io->live->packets +=
 			!((const struct event_seen *)payload)->is_clock;
 		return io_event(trace, payload);
 	case LIVE_SPAN:
-		return use_span(session, trace, payload);
+		return use_session_span(session, trace, payload);
 	case LIVE_COUNTS:
-		use_counts(trace, payload);
+		use_session_counts(trace, payload);
 		return 0;
 	case LIVE_TIME:
-		use_time(session, *(const int64_t *)payload);
+		use_session_time(session, *(const int64_t *)payload);
 		return 0;
 	case LIVE_WARNING:
 		io_warn(session->relay->io, "%s", (const char *)payload);
 		return 0;
 	case LIVE_FAILED:
-		say_failed(session, payload);
+		warn_of_failed_session(session, payload);
 		session->failed = true;
 		return 0;
 	default:
@@ -167,7 +167,7 @@ static int use_viewer(void *data, const struct worker_head *head,
 
 /* ---- attaching --------------------------------------------------------- */
 
-static int attach(struct session *session)
+static int attach_viewer(struct session *session)
 {
 	struct netsync_io *io = session->relay->io;
 	const struct live_task task = { io, session->is.url };
@@ -189,7 +189,7 @@ static int attach(struct session *session)
 }
 
 /* The viewer has ended: with the session, or because it failed. */
-static void detach(struct session *session)
+static void detach_viewer(struct session *session)
 {
 	int status = worker_stop(&session->viewer);
 	bool failed = session->failed;
@@ -200,7 +200,7 @@ static void detach(struct session *session)
 				"%s: the relay daemon has not answered for %d s; trying again.",
 				session->is.url, LIVE_PATIENCE_S);
 		else
-			say_failed(session, ctf_why_ended(status));
+			warn_of_failed_session(session, ctf_why_ended(status));
 		failed = true;
 	}
 	for (size_t i = 0; i < session->num_traces; i++)
@@ -223,7 +223,7 @@ int session_attach(struct session *session)
 	if (session->viewer.fd >= 0 || live_now_ms() < session->retry_ms)
 		return 0;
 	if (!session->is.clients)
-		return attach(session);
+		return attach_viewer(session);
 	/* Is that still the former one of ours? */
 	if (session->left_ms && live_now_ms() < session->left_ms + LEAVING_MS)
 		return 0;
@@ -238,10 +238,10 @@ int session_attach(struct session *session)
 
 int session_receive(struct session *session)
 {
-	int ret = worker_receive(&session->viewer, use_viewer, session);
+	int ret = worker_receive(&session->viewer, use_viewer_record, session);
 
 	if (!ret)
-		detach(session);
+		detach_viewer(session);
 	return ret < 0 ? ret : 0;
 }
 

@@ -38,7 +38,7 @@ struct view_trace {
 	struct live_counts told_counts;
 };
 
-struct view {
+struct live_viewer {
 	struct netsync_io *io;
 	const char *url;
 	struct view_trace **traces;
@@ -52,14 +52,14 @@ struct view {
 /* ---- writing ----------------------------------------------------------- */
 
 /* Wait a little. Whoever started us may be gone: then it is over. */
-static void pause_a_little(void)
+static void pause_between_polls(void)
 {
 	worker_flush();
 	if (worker_is_alone(PAUSE_MS))
 		_exit(0);
 }
 
-static void __attribute__((noreturn)) fail(const char *text)
+static void __attribute__((noreturn)) fail_live_worker(const char *text)
 {
 	worker_put_text(LIVE_FAILED, 0, text);
 	worker_flush();
@@ -68,7 +68,7 @@ static void __attribute__((noreturn)) fail(const char *text)
 
 static void __attribute__((noreturn)) fail_with_reason(void)
 {
-	fail(ctf_take_reason());
+	fail_live_worker(ctf_take_reason());
 }
 
 static void __attribute__((noreturn)) fail_for_memory(void)
@@ -77,7 +77,7 @@ static void __attribute__((noreturn)) fail_for_memory(void)
 	_exit(WORKER_NO_MEMORY);
 }
 
-static const bt_component_class_source *find_source(void)
+static const bt_component_class_source *find_live_source_class(void)
 {
 	const bt_component_class_source *class = NULL;
 	const bt_plugin *plugin;
@@ -87,13 +87,13 @@ static const bt_component_class_source *find_source(void)
 		class = bt_plugin_borrow_source_component_class_by_name_const(
 			plugin, "lttng-live");
 	if (!class)
-		fail("Babeltrace 2 has no plug-in to read live sessions (source.ctf.lttng-live); is it installed in full?");
+		fail_live_worker("Babeltrace 2 has no plug-in to read live sessions (source.ctf.lttng-live); is it installed in full?");
 	return class;
 }
 
 /* ---- which sessions there are ------------------------------------------ */
 
-static const char *text_of(const bt_value *map, const char *key)
+static const char *get_map_text(const bt_value *map, const char *key)
 {
 	const bt_value *value = bt_value_map_borrow_entry_value_const(map, key);
 
@@ -101,7 +101,7 @@ static const char *text_of(const bt_value *map, const char *key)
 	       bt_value_string_get(value) : "";
 }
 
-static uint64_t number_of(const bt_value *map, const char *key)
+static uint64_t get_map_number(const bt_value *map, const char *key)
 {
 	const bt_value *value = bt_value_map_borrow_entry_value_const(map, key);
 
@@ -114,17 +114,17 @@ static uint64_t number_of(const bt_value *map, const char *key)
 static void put_session(const bt_value *entry)
 {
 	struct live_session session = {
-		.clients = number_of(entry, "client-count"),
-		.streams = number_of(entry, "stream-count"),
-		.timer_us = number_of(entry, "timer-us"),
+		.clients = get_map_number(entry, "client-count"),
+		.streams = get_map_number(entry, "stream-count"),
+		.timer_us = get_map_number(entry, "timer-us"),
 	};
 
 	snprintf(session.host, sizeof(session.host), "%s",
-		 text_of(entry, "target-hostname"));
+		 get_map_text(entry, "target-hostname"));
 	snprintf(session.name, sizeof(session.name), "%s",
-		 text_of(entry, "session-name"));
+		 get_map_text(entry, "session-name"));
 	snprintf(session.url, sizeof(session.url), "%s",
-		 text_of(entry, "url"));
+		 get_map_text(entry, "url"));
 	worker_put(LIVE_SESSION, 0, &session, sizeof(session));
 }
 
@@ -151,22 +151,22 @@ static void put_sessions(const bt_component_class_source *class,
 	bt_query_executor_put_ref(executor);
 }
 
-static void list(const void *data)
+static void list_live_sessions(const void *data)
 {
 	const struct live_task *task = data;
-	const bt_component_class_source *class = find_source();
+	const bt_component_class_source *class = find_live_source_class();
 	bt_value *params = bt_value_map_create();
 
 	if (!params || bt_value_map_insert_string_entry(params, "url", task->url))
-		fail("There is not enough memory.");
+		fail_live_worker("There is not enough memory.");
 	for (;;) {
 		put_sessions(class, params);
-		pause_a_little();
+		pause_between_polls();
 	}
 }
 
 const struct worker_task live_list = {
-	.run = list,
+	.run = list_live_sessions,
 	.limits = {
 		.timer = ITIMER_REAL,
 		.seconds = LIVE_PATIENCE_S,
@@ -177,7 +177,7 @@ const struct worker_task live_list = {
 /* ---- traces and streams ------------------------------------------------ */
 
 /* NULL: there is no memory. */
-static struct view_trace *find_trace(struct view *view, const bt_trace *bt,
+static struct view_trace *find_trace(struct live_viewer *view, const bt_trace *bt,
 				     size_t *number)
 {
 	struct view_trace *trace, **last;
@@ -204,7 +204,7 @@ static struct view_trace *find_trace(struct view *view, const bt_trace *bt,
 }
 
 /* What is known once the first stream with a clock begins. */
-static void tell_trace(struct view_trace *trace, size_t number)
+static void report_view_trace(struct view_trace *trace, size_t number)
 {
 	const struct ctf_identity *is = &trace->streams.is;
 
@@ -221,7 +221,7 @@ static int compare_streams(const void *a, const void *b)
 	return p->bt < q->bt ? -1 : p->bt > q->bt;
 }
 
-static struct view_stream *find_stream(struct view *view, const bt_stream *bt)
+static struct view_stream *find_view_stream(struct live_viewer *view, const bt_stream *bt)
 {
 	const struct view_stream key = { .bt = bt };
 	struct view_stream **found =
@@ -230,7 +230,7 @@ static struct view_stream *find_stream(struct view *view, const bt_stream *bt)
 	return found ? *found : NULL;
 }
 
-static int begin_stream(struct view *view, const bt_message *message)
+static int begin_stream(struct live_viewer *view, const bt_message *message)
 {
 	const bt_stream *bt =
 		bt_message_stream_beginning_borrow_stream_const(message);
@@ -254,18 +254,18 @@ static int begin_stream(struct view *view, const bt_message *message)
 	trace->num_streams++;
 	ret = ctf_stream_begin(&stream->s, message);
 	if (!ret)
-		tell_trace(trace, stream->trace);
+		report_view_trace(trace, stream->trace);
 	return ret;
 }
 
-static void tell_state(struct view *view);
+static void report_view_state(struct live_viewer *view);
 
-static int end_stream(struct view *view, struct view_stream *stream)
+static int end_view_stream(struct live_viewer *view, struct view_stream *stream)
 {
 	struct view_trace *trace = view->traces[stream->trace];
 
 	if (!--trace->num_streams) {
-		tell_state(view);
+		report_view_state(view);
 		bt_trace_put_ref(trace->bt);
 		trace->bt = NULL;
 	}
@@ -277,7 +277,7 @@ static int end_stream(struct view *view, struct view_stream *stream)
 
 /* ---- messages ---------------------------------------------------------- */
 
-static void set_time(struct view *view, int64_t time_ns)
+static void set_view_time(struct live_viewer *view, int64_t time_ns)
 {
 	if (view->time_is_new && time_ns <= view->time_ns)
 		return;
@@ -285,10 +285,10 @@ static void set_time(struct view *view, int64_t time_ns)
 	view->time_is_new = true;
 }
 
-static int use_in_stream(struct view *view, const bt_message *message,
-			 const bt_stream *bt)
+static int use_stream_message(struct live_viewer *view, const bt_message *message,
+			      const bt_stream *bt)
 {
-	struct view_stream *stream = find_stream(view, bt);
+	struct view_stream *stream = find_view_stream(view, bt);
 	struct event_seen seen;
 	int ret = ctf_stream_use(&stream->s, message, &seen);
 
@@ -299,12 +299,12 @@ static int use_in_stream(struct view *view, const bt_message *message,
 	if (stream->s.any) {
 		range_extend(&view->traces[stream->trace]->span,
 			     stream->s.span.lo, stream->s.span.hi);
-		set_time(view, stream->s.last_ns);
+		set_view_time(view, stream->s.last_ns);
 	}
 	return 0;
 }
 
-static int use_inactivity(struct view *view, const bt_message *message)
+static int use_inactivity_message(struct live_viewer *view, const bt_message *message)
 {
 	int64_t time_ns;
 
@@ -313,39 +313,39 @@ static int use_inactivity(struct view *view, const bt_message *message)
 			    message), &time_ns))
 		bt_current_thread_clear_error();
 	else
-		set_time(view, time_ns);
+		set_view_time(view, time_ns);
 	return 0;
 }
 
-static int use_message(struct view *view, const bt_message *message)
+static int use_view_message(struct live_viewer *view, const bt_message *message)
 {
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
 		return begin_stream(view, message);
 	case BT_MESSAGE_TYPE_STREAM_END:
-		return end_stream(view, find_stream(view,
+		return end_view_stream(view, find_view_stream(view,
 			bt_message_stream_end_borrow_stream_const(message)));
 	case BT_MESSAGE_TYPE_EVENT:
-		return use_in_stream(view, message,
+		return use_stream_message(view, message,
 			bt_event_borrow_stream_const(
 				bt_message_event_borrow_event_const(message)));
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		return use_in_stream(view, message,
+		return use_stream_message(view, message,
 			bt_message_discarded_events_borrow_stream_const(
 				message));
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		return use_in_stream(view, message,
+		return use_stream_message(view, message,
 			bt_message_discarded_packets_borrow_stream_const(
 				message));
 	case BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY:
-		return use_inactivity(view, message);
+		return use_inactivity_message(view, message);
 	default:
 		return 0;
 	}
 }
 
 /* Tell what has changed, but for packets. */
-static void tell_state(struct view *view)
+static void report_view_state(struct live_viewer *view)
 {
 	for (size_t i = 0; i < view->num_traces; i++) {
 		struct view_trace *t = view->traces[i];
@@ -372,9 +372,9 @@ static void tell_state(struct view *view)
 /* ---- the graph --------------------------------------------------------- */
 
 static bt_graph_simple_sink_component_consume_func_status
-consume(bt_message_iterator *iterator, void *data)
+consume_live_messages(bt_message_iterator *iterator, void *data)
 {
-	struct view *view = data;
+	struct live_viewer *view = data;
 	bt_message_array_const messages;
 	uint64_t num;
 	int ret = 0;
@@ -386,7 +386,7 @@ consume(bt_message_iterator *iterator, void *data)
 		return (int)status;
 	for (uint64_t i = 0; i < num; i++) {
 		if (!ret)
-			ret = use_message(view, messages[i]);
+			ret = use_view_message(view, messages[i]);
 		bt_message_put_ref(messages[i]);
 	}
 	if (!ret)
@@ -398,7 +398,7 @@ consume(bt_message_iterator *iterator, void *data)
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
 }
 
-static bt_value *make_params(const char *url)
+static bt_value *make_live_params(const char *url)
 {
 	bt_value *params = bt_value_map_create(), *inputs;
 
@@ -407,14 +407,14 @@ static bt_value *make_params(const char *url)
 	    bt_value_array_append_string_element(inputs, url) ||
 	    bt_value_map_insert_string_entry(params,
 					     "session-not-found-action", "end"))
-		fail("There is not enough memory.");
+		fail_live_worker("There is not enough memory.");
 	return params;
 }
 
-static bt_graph *make_graph(struct view *view)
+static bt_graph *make_live_graph(struct live_viewer *view)
 {
-	const bt_component_class_source *class = find_source();
-	const bt_value *params = make_params(view->url);
+	const bt_component_class_source *class = find_live_source_class();
+	const bt_value *params = make_live_params(view->url);
 	bt_graph *graph = bt_graph_create(MAX_MIP);
 	const bt_component_source *source;
 	const bt_component_sink *sink;
@@ -422,7 +422,7 @@ static bt_graph *make_graph(struct view *view)
 	if (!graph ||
 	    bt_graph_add_source_component(graph, class, "session", params,
 					  BT_LOGGING_LEVEL_NONE, &source) ||
-	    bt_graph_add_simple_sink_component(graph, "sink", NULL, consume,
+	    bt_graph_add_simple_sink_component(graph, "sink", NULL, consume_live_messages,
 					       NULL, view, &sink) ||
 	    bt_graph_connect_ports(
 		    graph,
@@ -435,37 +435,37 @@ static bt_graph *make_graph(struct view *view)
 	return graph;
 }
 
-static void view(const void *data)
+static void view_live_session(const void *data)
 {
 	const struct live_task *task = data;
-	struct view view = { .io = task->io, .url = task->url };
+	struct live_viewer view = { .io = task->io, .url = task->url };
 	bt_graph *graph;
 
 	ctf_begin_worker(view.io, LIVE_WARNING);
-	graph = make_graph(&view);
+	graph = make_live_graph(&view);
 	for (unsigned int rounds = 1;; rounds++) {
 		bt_graph_run_once_status status = bt_graph_run_once(graph);
 
 		if (status < 0 && view.failure)
-			fail(view.failure);
+			fail_live_worker(view.failure);
 		if (status == BT_GRAPH_RUN_ONCE_STATUS_MEMORY_ERROR)
 			fail_for_memory();
 		if (status < 0)
 			fail_with_reason();
 		if (status != BT_GRAPH_RUN_ONCE_STATUS_OK ||
 		    rounds % ROUNDS == 0) {
-			tell_state(&view);
+			report_view_state(&view);
 			worker_flush();
 		}
 		if (status == BT_GRAPH_RUN_ONCE_STATUS_END)
 			break;
 		if (status == BT_GRAPH_RUN_ONCE_STATUS_AGAIN)
-			pause_a_little();
+			pause_between_polls();
 	}
 }
 
 const struct worker_task live_view = {
-	.run = view,
+	.run = view_live_session,
 	.limits = {
 		.timer = ITIMER_REAL,
 		.seconds = LIVE_PATIENCE_S,

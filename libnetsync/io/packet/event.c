@@ -51,11 +51,11 @@ const struct event_kind *event_kind(const char *name)
 
 /* ---- fields ------------------------------------------------------------ */
 
-static void read_ip(const struct event_values *v, struct netsync_packet *pkt)
+static void read_ip_fields(const struct event_values *v, struct netsync_packet *pkt)
 {
 	if (values_have(v, BIT(SPORT) | BIT(DPORT))) {
-		pkt->sport = value_of(v, SPORT);
-		pkt->dport = value_of(v, DPORT);
+		pkt->sport = values_get(v, SPORT);
+		pkt->dport = values_get(v, DPORT);
 		pkt->fields |= NETSYNC_HAS_PORTS;
 	}
 	if (values_have(v, BIT(SADDR) | BIT(DADDR))) {
@@ -63,21 +63,21 @@ static void read_ip(const struct event_values *v, struct netsync_packet *pkt)
 		memcpy(pkt->daddr, v->daddr, sizeof(pkt->daddr));
 		pkt->fields |= NETSYNC_HAS_ADDRS;
 	}
-	if (values_have(v, BIT(IP_ID)) && value_of(v, FAMILY) == AF_INET) {
-		pkt->ip_id = value_of(v, IP_ID);
+	if (values_have(v, BIT(IP_ID)) && values_get(v, FAMILY) == AF_INET) {
+		pkt->ip_id = values_get(v, IP_ID);
 		pkt->fields |= NETSYNC_HAS_IP_ID;
 	}
 	if (values_have(v, BIT(LEN))) {
-		pkt->len = value_of(v, LEN);
+		pkt->len = values_get(v, LEN);
 		pkt->fields |= NETSYNC_HAS_LEN;
 	}
 	if (values_have(v, BIT(NETNS))) {
-		pkt->netns = value_of(v, NETNS);
+		pkt->netns = values_get(v, NETNS);
 		pkt->fields |= NETSYNC_HAS_NETNS;
 	}
 	if (values_have(v, BIT(GSO_SIZE) | BIT(GSO_SEGS))) {
-		pkt->gso_size = value_of(v, GSO_SIZE);
-		pkt->gso_segs = value_of(v, GSO_SEGS);
+		pkt->gso_size = values_get(v, GSO_SIZE);
+		pkt->gso_segs = values_get(v, GSO_SEGS);
 		pkt->fields |= NETSYNC_HAS_GSO;
 	}
 }
@@ -106,21 +106,21 @@ bool event_is_whole(const struct event_kind *kind, uint64_t has)
 #define MOST_LATE 100000000
 
 /* False: the rate is 2 or more, or infinite, which no daemon sets. */
-static bool read_clock(const struct event_values *v, struct event_seen *seen)
+static bool read_clock_event(const struct event_values *v, struct event_seen *seen)
 {
-	int64_t mono = (int64_t)value_of(v, MONO);
+	int64_t mono = (int64_t)values_get(v, MONO);
 
 	seen->is_clock = true;
 	seen->clock = (struct clock_event){
 		/* The event has CLOCK_MONOTONIC, and the offsets of other clocks. */
-		.shown_ns = { mono, mono + (int64_t)value_of(v, OFFS_BOOT),
-			      mono + (int64_t)value_of(v, OFFS_TAI) },
-		.raw_ns = (int64_t)value_of(v, RAW),
-		.rate = (double)value_of(v, MULT) / (double)value_of(v, RAW_MULT),
+		.shown_ns = { mono, mono + (int64_t)values_get(v, OFFS_BOOT),
+			      mono + (int64_t)values_get(v, OFFS_TAI) },
+		.raw_ns = (int64_t)values_get(v, RAW),
+		.rate = (double)values_get(v, MULT) / (double)values_get(v, RAW_MULT),
 		/* The module counts from 0 on. */
-		.number = values_have(v, BIT(SEQ)) ? (uint32_t)value_of(v, SEQ) + 1 : 0,
+		.number = values_have(v, BIT(SEQ)) ? (uint32_t)values_get(v, SEQ) + 1 : 0,
 	};
-	return value_of(v, RAW_MULT) && seen->clock.rate < 2;
+	return values_get(v, RAW_MULT) && seen->clock.rate < 2;
 }
 
 bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_ns)
@@ -145,23 +145,23 @@ bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_n
 /* ---- packets ----------------------------------------------------------- */
 
 /* Read fields of an event of a device, which is an observation point in its namespace. */
-static void at_device(struct event_values *v, struct event_seen *seen,
-		      const struct packet_protocol *protocol)
+static void read_device_fields(struct event_values *v, struct event_seen *seen,
+			       const struct packet_protocol *protocol)
 {
 	if (protocol->name_fields)
 		protocol->name_fields(v);
-	seen->pkt.skb = value_of(v, SKB);
+	seen->pkt.skb = values_get(v, SKB);
 	if (values_have(v, BIT(SKB)))
 		seen->pkt.fields |= NETSYNC_HAS_SKB;
-	seen->at.device = value_of(v, NETNS) << 32 ^ value_of(v, IFINDEX);
+	seen->at.device = values_get(v, NETNS) << 32 ^ values_get(v, IFINDEX);
 }
 
-static uint8_t protocol_of(const struct event_kind *kind,
-			   const struct event_values *v)
+static uint8_t find_event_protocol(const struct event_kind *kind,
+				   const struct event_values *v)
 {
 	if (kind->protocol == ANY_PROTOCOL)
-		return (uint8_t)value_of(v, PROTOCOL);
-	if (kind->protocol == IPPROTO_ICMP && value_of(v, FAMILY) == AF_INET6)
+		return (uint8_t)values_get(v, PROTOCOL);
+	if (kind->protocol == IPPROTO_ICMP && values_get(v, FAMILY) == AF_INET6)
 		return IPPROTO_ICMPV6;
 	return kind->protocol;
 }
@@ -172,16 +172,16 @@ bool event_decode(const struct event_kind *kind, struct event_values *v,
 	const struct packet_protocol *protocol;
 
 	if (kind->protocol == NO_PROTOCOL)
-		return read_clock(v, seen);
-	seen->pkt.protocol = protocol_of(kind, v);
+		return read_clock_event(v, seen);
+	seen->pkt.protocol = find_event_protocol(kind, v);
 	protocol = packet_protocol(seen->pkt.protocol);
 	if (!protocol)
 		return false;
 	if (kind->protocol == ANY_PROTOCOL)
-		at_device(v, seen, protocol);
+		read_device_fields(v, seen, protocol);
 	seen->pkt.dir = kind->dir;
 	seen->at.place = kind->place;
-	read_ip(v, &seen->pkt);
+	read_ip_fields(v, &seen->pkt);
 	protocol->read_event(v, &seen->pkt);
 	return true;
 }

@@ -39,7 +39,7 @@ bool frame_knows_link(uint16_t link)
 }
 
 /* Bytes of the link header; without one, the first byte of IP, which has the version. */
-static size_t link_bytes(uint16_t link)
+static size_t get_link_header_size(uint16_t link)
 {
 	switch (link) {
 	case LINK_ETHERNET:
@@ -76,14 +76,14 @@ static uint16_t protocol_of_family(uint32_t family)
 }
 
 /* The direction by packet(7): PACKET_OUTGOING is 4, received packets have 0 to 3. */
-static enum frame_mark mark_of(unsigned int packet_type)
+static enum frame_mark find_frame_mark(unsigned int packet_type)
 {
 	return packet_type == 4 ? FRAME_OUT :
 	       packet_type < 4 ? FRAME_IN : FRAME_UNMARKED;
 }
 
-static enum frame_result skip_tags(const struct frame *frame,
-				   struct frame_link *is)
+static enum frame_result skip_frame_vlan_tags(const struct captured_frame *frame,
+					      struct frame_link *is)
 {
 	for (int i = 0; i < MAX_VLAN_TAGS; i++) {
 		if (is->protocol != ETHERTYPE_VLAN &&
@@ -99,14 +99,14 @@ static enum frame_result skip_tags(const struct frame *frame,
 	       FRAME_PACKET : FRAME_OTHER;
 }
 
-enum frame_result frame_read_link(const struct frame *frame, uint16_t link,
+enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t link,
 				  bool swapped, struct frame_link *is)
 {
 	const uint8_t *data = frame->data;
 	uint32_t family;
 
 	*is = (struct frame_link){ .mark = FRAME_UNMARKED };
-	if (frame->captured < link_bytes(link))
+	if (frame->captured < get_link_header_size(link))
 		return FRAME_CUT;
 	switch (link) {
 	case LINK_ETHERNET:
@@ -116,14 +116,14 @@ enum frame_result frame_read_link(const struct frame *frame, uint16_t link,
 		is->network = ETHER_HDR_LEN;
 		break;
 	case LINK_SLL:
-		is->mark = mark_of(be16(data));
+		is->mark = find_frame_mark(be16(data));
 		is->protocol = be16(data + 14);
 		is->network = 16;
 		break;
 	case LINK_SLL2:
 		is->protocol = be16(data);
 		is->device = be32(data + 4);
-		is->mark = mark_of(data[10]);
+		is->mark = find_frame_mark(data[10]);
 		is->network = 20;
 		break;
 	case LINK_NULL:
@@ -142,7 +142,7 @@ enum frame_result frame_read_link(const struct frame *frame, uint16_t link,
 			       data[0] >> 4 == 6 ? ETHERTYPE_IPV6 : 0;
 		break;
 	}
-	return skip_tags(frame, is);
+	return skip_frame_vlan_tags(frame, is);
 }
 
 /* ---- IP ---------------------------------------------------------------- */
@@ -152,22 +152,22 @@ enum frame_result frame_read_link(const struct frame *frame, uint16_t link,
  * the field is 0 (BIG TCP, or the device was to fill it in). 0: the frame is shorter than
  * its packet, even on the wire.
  */
-static size_t packet_end(const struct frame *frame, size_t base, size_t bytes)
+static size_t find_frame_packet_end(const struct captured_frame *frame, size_t base, size_t bytes)
 {
 	if (!bytes)
 		return frame->original;
 	return base + bytes <= frame->original ? base + bytes : 0;
 }
 
-static enum frame_result read_ipv4(const struct frame *frame, size_t at,
-				   struct transport *p, struct netsync_packet *pkt)
+static enum frame_result read_frame_ipv4(const struct captured_frame *frame, size_t at,
+					 struct transport *p, struct netsync_packet *pkt)
 {
 	const uint8_t *ip = frame->data + at;
 
 	if (!transport_has(p, at, 20))
 		return FRAME_CUT;
 	p->start = at + (ip[0] & 15) * 4u;
-	p->end = packet_end(frame, at, be16(ip + 2));
+	p->end = find_frame_packet_end(frame, at, be16(ip + 2));
 	p->addrs = ip + 12;
 	p->addr_len = 4;
 	p->protocol = ip[9];
@@ -181,7 +181,7 @@ static enum frame_result read_ipv4(const struct frame *frame, size_t at,
 }
 
 /* Skip IPv6 extension headers (RFC 8200, 4). Later fragments have no transport header. */
-static enum frame_result skip_extensions(struct transport *p)
+static enum frame_result skip_ipv6_extensions(struct transport *p)
 {
 	for (;;) {
 		const uint8_t *header = p->data + p->start;
@@ -211,8 +211,8 @@ static enum frame_result skip_extensions(struct transport *p)
 	}
 }
 
-static enum frame_result read_ipv6(const struct frame *frame, size_t at,
-				   struct transport *p)
+static enum frame_result read_frame_ipv6(const struct captured_frame *frame, size_t at,
+					 struct transport *p)
 {
 	const uint8_t *ip = frame->data + at;
 	enum frame_result result;
@@ -220,17 +220,17 @@ static enum frame_result read_ipv6(const struct frame *frame, size_t at,
 	if (!transport_has(p, at, 40))
 		return FRAME_CUT;
 	p->start = at + 40;
-	p->end = packet_end(frame, p->start, be16(ip + 4));
+	p->end = find_frame_packet_end(frame, p->start, be16(ip + 4));
 	p->addrs = ip + 8;
 	p->addr_len = 16;
 	p->protocol = ip[6];
 	if (ip[0] >> 4 != 6 || p->end < p->start)
 		return FRAME_OTHER;
-	result = skip_extensions(p);
+	result = skip_ipv6_extensions(p);
 	return p->end < p->start ? FRAME_OTHER : result;
 }
 
-bool frame_read_addresses(const struct frame *frame, const struct frame_link *link,
+bool frame_read_addresses(const struct captured_frame *frame, const struct frame_link *link,
 			  uint8_t from[16], uint8_t to[16])
 {
 	const bool is_v4 = link->protocol == ETHERTYPE_IP;
@@ -243,7 +243,7 @@ bool frame_read_addresses(const struct frame *frame, const struct frame_link *li
 	return true;
 }
 
-enum frame_result frame_read_packet(const struct frame *frame,
+enum frame_result frame_read_packet(const struct captured_frame *frame,
 				    const struct frame_link *link,
 				    struct netsync_packet *pkt)
 {
@@ -253,9 +253,9 @@ enum frame_result frame_read_packet(const struct frame *frame,
 
 	memset(pkt, 0, sizeof(*pkt));
 	if (link->protocol == ETHERTYPE_IP)
-		result = read_ipv4(frame, link->network, &p, pkt);
+		result = read_frame_ipv4(frame, link->network, &p, pkt);
 	else
-		result = read_ipv6(frame, link->network, &p);
+		result = read_frame_ipv6(frame, link->network, &p);
 	if (result != FRAME_PACKET)
 		return result;
 	pkt->protocol = p.protocol;

@@ -17,7 +17,7 @@
 
 #define MAC_SIZE 6 /* bytes of an Ethernet address */
 
-struct frame {
+struct captured_frame {
 	const uint8_t *data;
 	size_t captured;	/* bytes of data */
 	size_t original;	/* bytes on the wire */
@@ -48,13 +48,13 @@ enum frame_result {
 /* Is it one of libpcap's link types that can be read? */
 bool frame_knows_link(uint16_t link);
 /* Read a link header. @swapped: the capturing host has the other byte order. */
-enum frame_result frame_read_link(const struct frame *frame, uint16_t link,
+enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t link,
 				  bool swapped, struct frame_link *is);
 /* Read the IP addresses of what is behind a link header. False: it is not IP, or cut. */
-bool frame_read_addresses(const struct frame *frame, const struct frame_link *link,
+bool frame_read_addresses(const struct captured_frame *frame, const struct frame_link *link,
 			  uint8_t from[16], uint8_t to[16]);
 /* Read a packet, without host, time, observation point and direction. */
-enum frame_result frame_read_packet(const struct frame *frame,
+enum frame_result frame_read_packet(const struct captured_frame *frame,
 				    const struct frame_link *link,
 				    struct netsync_packet *pkt);
 

@@ -15,18 +15,18 @@ void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,
 	pkt->fields |= NETSYNC_HAS_ECHO;
 }
 
-static void read_event(const struct event_values *v, struct netsync_packet *pkt)
+static void icmp_read_event(const struct event_values *v, struct netsync_packet *pkt)
 {
-	event_set_echo(pkt, value_of(v, TYPE), value_of(v, ECHO_ID),
-		       value_of(v, ECHO_SEQ));
+	event_set_echo(pkt, values_get(v, TYPE), values_get(v, ECHO_ID),
+		       values_get(v, ECHO_SEQ));
 }
 
 /* In events of devices, echoes use TCP's fields as follows, and no ports. */
-static void name_fields(struct event_values *v)
+static void icmp_name_fields(struct event_values *v)
 {
-	value_set(v, TYPE, value_of(v, FLAGS));
-	value_set(v, ECHO_ID, value_of(v, ACK));
-	value_set(v, ECHO_SEQ, value_of(v, SEQ));
+	value_set(v, TYPE, values_get(v, FLAGS));
+	value_set(v, ECHO_ID, values_get(v, ACK));
+	value_set(v, ECHO_SEQ, values_get(v, SEQ));
 	v->has &= ~(BIT(SPORT) | BIT(DPORT));
 }
 
@@ -36,8 +36,8 @@ static void name_fields(struct event_values *v)
  * Echo requests and replies have the same header of 8 bytes in both versions (RFC 792,
  * RFC 4443): type 8 and 0, or 128 and 129; code 0; checksum; identifier; number.
  */
-static enum frame_result read_frame(const struct transport *p,
-				    struct netsync_packet *pkt)
+static enum frame_result icmp_read_frame(const struct transport *p,
+					 struct netsync_packet *pkt)
 {
 	const uint8_t *icmp = p->data + p->start;
 	const bool v6 = p->protocol == IPPROTO_ICMPV6;
@@ -56,7 +56,7 @@ static enum frame_result read_frame(const struct transport *p,
 
 /* ---- keys -------------------------------------------------------------- */
 
-static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
+static void icmp_fill_key(struct packet_key *key, const struct netsync_packet *pkt)
 {
 	key->word[0] = (uint32_t)pkt->icmp.id << 16 | pkt->icmp.seq;
 	key->flags = pkt->icmp.type;
@@ -64,8 +64,8 @@ static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
 
 const struct packet_protocol packet_icmp = {
 	.wanted = EVENT_ENDS | BIT(TYPE) | BIT(ECHO_ID) | BIT(ECHO_SEQ),
-	.read_event = read_event,
-	.name_fields = name_fields,
-	.read_frame = read_frame,
-	.fill_key = fill_key,
+	.read_event = icmp_read_event,
+	.name_fields = icmp_name_fields,
+	.read_frame = icmp_read_frame,
+	.fill_key = icmp_fill_key,
 };

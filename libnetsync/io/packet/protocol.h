@@ -69,8 +69,8 @@ static inline bool values_have(const struct event_values *v, uint64_t mask)
 	return (v->has & mask) == mask;
 }
 
-static inline uint64_t value_of(const struct event_values *v,
-				enum meaning meaning)
+static inline uint64_t values_get(const struct event_values *v,
+				  enum meaning meaning)
 {
 	return v->has & BIT(meaning) ? v->number[meaning] : 0;
 }

@@ -4,23 +4,23 @@
 
 /* ---- events ------------------------------------------------------------ */
 
-static void read_event(const struct event_values *v, struct netsync_packet *pkt)
+static void sctp_read_event(const struct event_values *v, struct netsync_packet *pkt)
 {
-	pkt->sctp.vtag = value_of(v, VTAG);
-	pkt->sctp.chunk = value_of(v, CHUNK);
-	pkt->sctp.tsn = value_of(v, TSN);
+	pkt->sctp.vtag = values_get(v, VTAG);
+	pkt->sctp.chunk = values_get(v, CHUNK);
+	pkt->sctp.tsn = values_get(v, TSN);
 	pkt->fields |= NETSYNC_HAS_SCTP;
-	if (value_of(v, HAS_TSN))
+	if (values_get(v, HAS_TSN))
 		pkt->fields |= NETSYNC_HAS_TSN;
 }
 
 /* In events of devices, flags has the chunk's type, and bit 8 says whether it has a TSN. */
-static void name_fields(struct event_values *v)
+static void sctp_name_fields(struct event_values *v)
 {
-	value_set(v, CHUNK, value_of(v, FLAGS));
-	value_set(v, HAS_TSN, value_of(v, FLAGS) >> 8);
-	value_set(v, VTAG, value_of(v, ACK));
-	value_set(v, TSN, value_of(v, SEQ));
+	value_set(v, CHUNK, values_get(v, FLAGS));
+	value_set(v, HAS_TSN, values_get(v, FLAGS) >> 8);
+	value_set(v, VTAG, values_get(v, ACK));
+	value_set(v, TSN, values_get(v, SEQ));
 }
 
 /* ---- frames ------------------------------------------------------------ */
@@ -34,8 +34,8 @@ enum { CHUNK_DATA = 0, CHUNK_I_DATA = 64, CHUNK_NONE = 255 };
  * Read the common header of 12 bytes (ports, verification tag, checksum), the type of the
  * first chunk, and the TSN of the first chunk with data.
  */
-static enum frame_result read_frame(const struct transport *p,
-				    struct netsync_packet *pkt)
+static enum frame_result sctp_read_frame(const struct transport *p,
+					 struct netsync_packet *pkt)
 {
 	size_t at = p->start + 12;
 
@@ -75,7 +75,7 @@ static enum frame_result read_frame(const struct transport *p,
 
 /* ---- keys -------------------------------------------------------------- */
 
-static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
+static void sctp_fill_key(struct packet_key *key, const struct netsync_packet *pkt)
 {
 	key->word[0] = pkt->sctp.vtag;
 	key->word[1] = pkt->sctp.tsn;
@@ -84,8 +84,8 @@ static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
 
 const struct packet_protocol packet_sctp = {
 	.wanted = EVENT_ENDS | BIT(VTAG) | BIT(CHUNK) | BIT(HAS_TSN) | BIT(TSN),
-	.read_event = read_event,
-	.name_fields = name_fields,
-	.read_frame = read_frame,
-	.fill_key = fill_key,
+	.read_event = sctp_read_event,
+	.name_fields = sctp_name_fields,
+	.read_frame = sctp_read_frame,
+	.fill_key = sctp_fill_key,
 };

@@ -9,33 +9,33 @@ struct state {
 	uint64_t a, b, c, d;
 };
 
-static uint64_t rotate(uint64_t value, unsigned int by)
+static uint64_t rotate_left(uint64_t value, unsigned int by)
 {
 	return value << by | value >> (64 - by);
 }
 
-static void mix(struct state *s)
+static void mix_siphash_state(struct state *s)
 {
 	s->a += s->b;
 	s->c += s->d;
-	s->b = rotate(s->b, 13) ^ s->a;
-	s->d = rotate(s->d, 16) ^ s->c;
-	s->a = rotate(s->a, 32) + s->d;
+	s->b = rotate_left(s->b, 13) ^ s->a;
+	s->d = rotate_left(s->d, 16) ^ s->c;
+	s->a = rotate_left(s->a, 32) + s->d;
 	s->c += s->b;
-	s->d = rotate(s->d, 21) ^ s->a;
-	s->b = rotate(s->b, 17) ^ s->c;
-	s->c = rotate(s->c, 32);
+	s->d = rotate_left(s->d, 21) ^ s->a;
+	s->b = rotate_left(s->b, 17) ^ s->c;
+	s->c = rotate_left(s->c, 32);
 }
 
-static void take(struct state *s, uint64_t word)
+static void take_siphash_word(struct state *s, uint64_t word)
 {
 	s->d ^= word;
-	mix(s);
+	mix_siphash_state(s);
 	s->a ^= word;
 }
 
 /* Load up to 8 bytes, the lowest first. */
-static uint64_t word_of(const uint8_t *bytes, size_t len)
+static uint64_t load_little_endian_word(const uint8_t *bytes, size_t len)
 {
 	uint64_t word = 0;
 
@@ -58,10 +58,10 @@ uint64_t siphash_1_3(const uint8_t *data, size_t len)
 	size_t at = 0;
 
 	for (; len - at >= 8; at += 8)
-		take(&s, word_of(data + at, 8));
-	take(&s, (uint64_t)len << 56 | word_of(data + at, len - at));
+		take_siphash_word(&s, load_little_endian_word(data + at, 8));
+	take_siphash_word(&s, (uint64_t)len << 56 | load_little_endian_word(data + at, len - at));
 	s.c ^= 0xff;
 	for (int i = 0; i < 3; i++)
-		mix(&s);
+		mix_siphash_state(&s);
 	return s.a ^ s.b ^ s.c ^ s.d;
 }

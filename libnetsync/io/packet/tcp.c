@@ -25,19 +25,19 @@ static uint16_t normal_flags(uint16_t word)
 	return (word & 0x0f) << 12 | flags;
 }
 
-static void read_event(const struct event_values *v, struct netsync_packet *pkt)
+static void tcp_read_event(const struct event_values *v, struct netsync_packet *pkt)
 {
-	pkt->tcp.seq = value_of(v, SEQ);
-	pkt->tcp.ack = value_of(v, ACK);
-	pkt->tcp.flags = normal_flags(value_of(v, FLAGS));
+	pkt->tcp.seq = values_get(v, SEQ);
+	pkt->tcp.ack = values_get(v, ACK);
+	pkt->tcp.flags = normal_flags(values_get(v, FLAGS));
 	if (values_have(v, BIT(WINDOW))) {
-		pkt->tcp.window = value_of(v, WINDOW);
+		pkt->tcp.window = values_get(v, WINDOW);
 		pkt->fields |= NETSYNC_HAS_WINDOW;
 	}
 	if (values_have(v, BIT(HAS_TS) | BIT(TSVAL) | BIT(TSECR))) {
-		pkt->tcp.tsval = value_of(v, TSVAL);
-		pkt->tcp.tsecr = value_of(v, TSECR);
-		pkt->fields |= value_of(v, HAS_TS) ? NETSYNC_HAS_TSTAMP
+		pkt->tcp.tsval = values_get(v, TSVAL);
+		pkt->tcp.tsecr = values_get(v, TSECR);
+		pkt->fields |= values_get(v, HAS_TS) ? NETSYNC_HAS_TSTAMP
 						   : NETSYNC_HAS_NO_TSTAMP;
 	}
 }
@@ -73,8 +73,8 @@ static void read_tcp_options(const uint8_t *option, size_t len,
 }
 
 /* Read a header of 20 bytes, and its options, if these were captured. */
-static enum frame_result read_frame(const struct transport *p,
-				    struct netsync_packet *pkt)
+static enum frame_result tcp_read_frame(const struct transport *p,
+					struct netsync_packet *pkt)
 {
 	const uint8_t *tcp = p->data + p->start;
 	size_t room = p->end - p->start, size;
@@ -103,7 +103,7 @@ static enum frame_result read_frame(const struct transport *p,
 /* Bits of PSH, FIN and CWR (RFC 9293, 3.1), which segmentation offload changes. */
 #define CHANGED_FLAGS 0x0089
 
-static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
+static void tcp_fill_key(struct packet_key *key, const struct netsync_packet *pkt)
 {
 	key->word[0] = pkt->tcp.seq;
 	key->word[1] = pkt->tcp.ack;
@@ -111,17 +111,17 @@ static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
 }
 
 /* Address translation keeps sequence numbers, whose random start tells connections apart. */
-static bool fill_key_inside(struct packet_key *key,
-			    const struct netsync_packet *pkt)
+static bool tcp_fill_key_inside(struct packet_key *key,
+				const struct netsync_packet *pkt)
 {
-	fill_key(key, pkt);
+	tcp_fill_key(key, pkt);
 	return true;
 }
 
 const struct packet_protocol packet_tcp = {
 	.wanted = BIT(SEQ) | BIT(ACK) | BIT(FLAGS),
-	.read_event = read_event,
-	.read_frame = read_frame,
-	.fill_key = fill_key,
-	.fill_key_inside = fill_key_inside,
+	.read_event = tcp_read_event,
+	.read_frame = tcp_read_frame,
+	.fill_key = tcp_fill_key,
+	.fill_key_inside = tcp_fill_key_inside,
 };

@@ -8,26 +8,26 @@
 /* ---- events ------------------------------------------------------------ */
 
 /* A digest of 0 means none: the module's parameter has switched digests off. */
-static void read_event(const struct event_values *v, struct netsync_packet *pkt)
+static void udp_read_event(const struct event_values *v, struct netsync_packet *pkt)
 {
-	pkt->udp.checksum = value_of(v, CHECKSUM);
-	if (value_of(v, IS_FINAL))
+	pkt->udp.checksum = values_get(v, CHECKSUM);
+	if (values_get(v, IS_FINAL))
 		pkt->fields |= NETSYNC_HAS_CHECKSUM;
-	pkt->udp.digest = value_of(v, DIGEST);
+	pkt->udp.digest = values_get(v, DIGEST);
 	if (pkt->udp.digest)
 		pkt->fields |= NETSYNC_HAS_DIGEST;
 }
 
-static void name_fields(struct event_values *v)
+static void udp_name_fields(struct event_values *v)
 {
-	value_set(v, IS_FINAL, value_of(v, FLAGS));
-	value_set(v, DIGEST, value_of(v, TSVAL) << 32 | value_of(v, TSECR));
+	value_set(v, IS_FINAL, values_get(v, FLAGS));
+	value_set(v, DIGEST, values_get(v, TSVAL) << 32 | values_get(v, TSECR));
 }
 
 /* ---- frames ------------------------------------------------------------ */
 
 /* Add to a sum of the Internet checksum (RFC 1071). */
-static uint32_t add_words(uint32_t sum, const uint8_t *bytes, size_t len)
+static uint32_t add_checksum_words(uint32_t sum, const uint8_t *bytes, size_t len)
 {
 	for (; len > 1; len -= 2, bytes += 2) {
 		sum += be16(bytes);
@@ -40,7 +40,7 @@ static uint32_t add_words(uint32_t sum, const uint8_t *bytes, size_t len)
  * Is the checksum the one on the wire, that is, right? With checksum offload, captures of
  * the sender have the sum of the pseudo-header only. @len: bytes of header and payload
  */
-static bool is_final(const struct transport *p, size_t len)
+static bool is_checksum_final(const struct transport *p, size_t len)
 {
 	const uint8_t *udp = p->data + p->start;
 	uint32_t sum;
@@ -50,9 +50,9 @@ static bool is_final(const struct transport *p, size_t len)
 	if (p->is_part || len > p->end - p->start ||
 	    !transport_has(p, p->start, len))
 		return false;
-	sum = add_words((uint32_t)(IPPROTO_UDP + (len & 0xffff) + (len >> 16)),
-			p->addrs, 2 * p->addr_len);
-	sum = add_words(sum, udp, len);
+	sum = add_checksum_words((uint32_t)(IPPROTO_UDP + (len & 0xffff) + (len >> 16)),
+				 p->addrs, 2 * p->addr_len);
+	sum = add_checksum_words(sum, udp, len);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
@@ -60,8 +60,8 @@ static bool is_final(const struct transport *p, size_t len)
 /* Bytes of payload that are digested, as in the module (netsync-events(5)). */
 #define DIGEST_BYTES 64
 
-static enum frame_result read_frame(const struct transport *p,
-				    struct netsync_packet *pkt)
+static enum frame_result udp_read_frame(const struct transport *p,
+					struct netsync_packet *pkt)
 {
 	const uint8_t *udp = p->data + p->start;
 	size_t room = p->end - p->start, len, digested;
@@ -79,7 +79,7 @@ static enum frame_result read_frame(const struct transport *p,
 	transport_ports(pkt, udp);
 	transport_len(pkt, len - 8);
 	pkt->udp.checksum = be16(udp + 6);
-	if (is_final(p, len))
+	if (is_checksum_final(p, len))
 		pkt->fields |= NETSYNC_HAS_CHECKSUM;
 	digested = len - 8 < DIGEST_BYTES ? len - 8 : DIGEST_BYTES;
 	if (digested > room - 8 || !transport_has(p, p->start + 8, digested))
@@ -92,14 +92,14 @@ static enum frame_result read_frame(const struct transport *p,
 
 /* ---- keys -------------------------------------------------------------- */
 
-static void fill_key(struct packet_key *key, const struct netsync_packet *pkt)
+static void udp_fill_key(struct packet_key *key, const struct netsync_packet *pkt)
 {
 	key->digest = pkt->udp.digest;
 }
 
 /* Address translation keeps the payload, and the identification of IPv4. */
-static bool fill_key_inside(struct packet_key *key,
-			    const struct netsync_packet *pkt)
+static bool udp_fill_key_inside(struct packet_key *key,
+				const struct netsync_packet *pkt)
 {
 	key->digest = pkt->udp.digest;
 	key->word[0] = pkt->ip_id;
@@ -108,9 +108,9 @@ static bool fill_key_inside(struct packet_key *key,
 
 const struct packet_protocol packet_udp = {
 	.wanted = EVENT_ENDS | BIT(SPORT) | BIT(DPORT) | BIT(IP_ID) | BIT(LEN),
-	.read_event = read_event,
-	.name_fields = name_fields,
-	.read_frame = read_frame,
-	.fill_key = fill_key,
-	.fill_key_inside = fill_key_inside,
+	.read_event = udp_read_event,
+	.name_fields = udp_name_fields,
+	.read_frame = udp_read_frame,
+	.fill_key = udp_fill_key,
+	.fill_key_inside = udp_fill_key_inside,
 };

@@ -13,10 +13,10 @@
 
 struct observed {
 	struct sampling *sampling;
-	struct samples *samples;	/* of a trace; or an array by host */
+	struct packet_samples *samples;	/* of a trace; or an array by host */
 };
 
-static int observe(struct netsync_io *io, const struct netsync_packet *pkt)
+static int observe_packet(struct netsync_io *io, const struct netsync_packet *pkt)
 {
 	const struct observed *to = io->observe_data;
 
@@ -27,26 +27,26 @@ static int observe(struct netsync_io *io, const struct netsync_packet *pkt)
 }
 
 /* Take samples of text input, which has directions. @samples: an array by host. */
-static int take_texts(struct netsync_io *io, struct sampling *sampling,
-		      struct samples *samples)
+static int take_samples_of_texts(struct netsync_io *io, struct sampling *sampling,
+				 struct packet_samples *samples)
 {
 	struct observed to = { sampling, samples };
 	int ret;
 
-	io->observe = observe;
+	io->observe = observe_packet;
 	io->observe_data = &to;
 	ret = io_observe_texts(io);
 	io->observe = NULL;
 	return ret;
 }
 
-static int observe_by(struct netsync_io *io, const struct trace *trace,
-		      struct observed *to)
+static int observe_trace(struct netsync_io *io, const struct trace *trace,
+			 struct observed *to)
 {
 	char *what = io_format("%s=%s", "host", trace->path);
 	int ret = what ? 0 : io_no_memory(io);
 
-	io->observe = observe;
+	io->observe = observe_packet;
 	io->observe_data = to;
 	io->jobs = trace->io->jobs;
 	io->timeout_ms = trace->io->timeout_ms;
@@ -63,13 +63,13 @@ static int observe_by(struct netsync_io *io, const struct trace *trace,
  * Take samples of a trace of another format, by reading it once more with a netsync_io of
  * its own. Errors do not matter here: they are reported when it is read.
  */
-static int take_directed(struct trace *trace, struct sampling *sampling,
-			 struct samples *samples)
+static int take_directed_samples(struct trace *trace, struct sampling *sampling,
+				 struct packet_samples *samples)
 {
 	struct netsync *ns = netsync_new();
 	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
 	struct observed to = { sampling, samples };
-	int ret = io ? observe_by(io, trace, &to) : -ENOMEM;
+	int ret = io ? observe_trace(io, trace, &to) : -ENOMEM;
 
 	netsync_io_free(io);
 	netsync_free(ns);
@@ -78,8 +78,8 @@ static int take_directed(struct trace *trace, struct sampling *sampling,
 
 /* ---- results ------------------------------------------------------------ */
 
-static int keep_addresses(struct netsync_io *io, const char *host_name,
-			  const struct own *from)
+static int keep_own_addresses(struct netsync_io *io, const char *host_name,
+			      const struct own *from)
 {
 	struct own *own = from->num ? own_add(io->owns, host_name) : NULL;
 
@@ -91,8 +91,8 @@ static int keep_addresses(struct netsync_io *io, const char *host_name,
 	return 0;
 }
 
-static void say_inferred(struct netsync_io *io, const struct watcher *watcher,
-			 const struct own *own, const char *how)
+static void warn_of_inferred_addresses(struct netsync_io *io, const struct watcher *watcher,
+				       const struct own *own, const char *how)
 {
 	char text[ADDRESS_TEXT], *list = NULL, *longer;
 
@@ -120,7 +120,7 @@ static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
 		const struct trace *trace = io->traces[i];
 		const struct pcap *pcap = trace->state;
 
-		if (!is_pcap(trace) ||
+		if (!pcap_is_capture(trace) ||
 		    strcmp(trace->host_name, watcher->name))
 			continue;
 		for (int j = 0; j < MAX_INTERFACES && !ret; j++) {
@@ -133,14 +133,14 @@ static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
 		}
 	}
 	if (!ret)
-		ret = keep_addresses(io, watcher->name, &own);
+		ret = keep_own_addresses(io, watcher->name, &own);
 	if (!ret && own.num)
-		say_inferred(io, watcher, &own, "what all frames have in common");
+		warn_of_inferred_addresses(io, watcher, &own, "what all frames have in common");
 	free(own.address);
 	return ret == -ENOMEM ? io_no_memory(io) : ret;
 }
 
-static int use_inferred(struct netsync_io *io, const struct watcher *watcher)
+static int use_inferred_addresses(struct netsync_io *io, const struct watcher *watcher)
 {
 	int ret;
 
@@ -148,27 +148,27 @@ static int use_inferred(struct netsync_io *io, const struct watcher *watcher)
 		return 0;
 	if (!watcher->own.num || watcher->doubtful)
 		return use_common_macs(io, watcher);
-	ret = keep_addresses(io, watcher->name, &watcher->own);
+	ret = keep_own_addresses(io, watcher->name, &watcher->own);
 	if (!ret)
-		say_inferred(io, watcher, &watcher->own, watcher->told ?
-			     "the directions of the same packets in another trace" :
-			     "when the captures saw the same packets");
+		warn_of_inferred_addresses(io, watcher, &watcher->own, watcher->told ?
+					   "the directions of the same packets in another trace" :
+					   "when the captures saw the same packets");
 	return ret;
 }
 
 /*
  * Does a capture have packets without a direction, and no address of its host is known?
  */
-static bool is_wanted(const struct netsync_io *io, const struct trace *trace)
+static bool are_addresses_wanted(const struct netsync_io *io, const struct trace *trace)
 {
 	const struct pcap *pcap = trace->state;
 
-	return is_pcap(trace) && pcap->unmarked &&
+	return pcap_is_capture(trace) && pcap->unmarked &&
 	       !own_find(io->owns, trace->host_name);
 }
 
-static struct watcher *find_watcher(struct watcher *watchers, size_t *num,
-				    const char *name)
+static struct watcher *find_or_add_watcher(struct watcher *watchers, size_t *num,
+					   const char *name)
 {
 	for (size_t i = 0; i < *num; i++)
 		if (!strcmp(watchers[i].name, name))
@@ -178,7 +178,7 @@ static struct watcher *find_watcher(struct watcher *watchers, size_t *num,
 }
 
 /* Append samples to those of another trace of the host. */
-static bool move_samples(struct samples *to, struct samples *from)
+static bool move_samples(struct packet_samples *to, struct packet_samples *from)
 {
 	struct sighted *all = realloc(to->of, (to->num + from->num + 1) *
 					      sizeof(*all));
@@ -190,7 +190,7 @@ static bool move_samples(struct samples *to, struct samples *from)
 	to->of = all;
 	to->num += from->num;
 	free(from->of);
-	*from = (struct samples){ .num = 0 };
+	*from = (struct packet_samples){ .num = 0 };
 	return true;
 }
 
@@ -198,7 +198,7 @@ static bool move_samples(struct samples *to, struct samples *from)
  * Register samples; those of all traces are thinned out together, so that all have
  * samples of the same packets.
  */
-static void add_samples(struct sampling *sampling, struct samples *samples)
+static void register_samples(struct sampling *sampling, struct packet_samples *samples)
 {
 	sampling->all[sampling->num_all++] = samples;
 }
@@ -207,34 +207,34 @@ static void add_samples(struct sampling *sampling, struct samples *samples)
  * @others: samples of traces that are no captures, by trace; behind them samples of text
  * input, by host.
  */
-static int take_from_all(struct netsync_io *io, struct samplings *samplings,
-			 struct samples *others)
+static int take_samples_of_all(struct netsync_io *io, struct samplings *samplings,
+			       struct packet_samples *others)
 {
-	struct samples *texts = &others[io->num_traces];
+	struct packet_samples *texts = &others[io->num_traces];
 	int ret;
 
 	for (size_t i = 0; i < io->num_traces; i++) {
 		struct pcap *pcap = io->traces[i]->state;
 
-		if (!is_pcap(io->traces[i])) {
-			add_samples(&samplings->inside, &others[i]);
+		if (!pcap_is_capture(io->traces[i])) {
+			register_samples(&samplings->inside, &others[i]);
 			continue;
 		}
-		add_samples(&samplings->whole, &pcap->samples);
-		add_samples(&samplings->inside, &pcap->inside);
-		add_samples(&samplings->inside, &pcap->directed);
+		register_samples(&samplings->whole, &pcap->samples);
+		register_samples(&samplings->inside, &pcap->inside);
+		register_samples(&samplings->inside, &pcap->directed);
 	}
 	for (size_t i = 0; i < io->hosts.num; i++)
-		add_samples(&samplings->inside, &texts[io->hosts.name[i]->number]);
+		register_samples(&samplings->inside, &texts[io->hosts.name[i]->number]);
 	ret = pcap_take_samples(io, samplings);
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
-		if (!is_pcap(io->traces[i]))
-			ret = take_directed(io->traces[i], &samplings->inside, &others[i]);
-	return ret ? ret : take_texts(io, &samplings->inside, texts);
+		if (!pcap_is_capture(io->traces[i]))
+			ret = take_directed_samples(io->traces[i], &samplings->inside, &others[i]);
+	return ret ? ret : take_samples_of_texts(io, &samplings->inside, texts);
 }
 
-static int give_samples(struct netsync_io *io, struct samples *others,
-			struct watcher *watchers, size_t *num)
+static int give_samples_to_watchers(struct netsync_io *io, struct packet_samples *others,
+				    struct watcher *watchers, size_t *num)
 {
 	int ret = 0;
 
@@ -242,10 +242,10 @@ static int give_samples(struct netsync_io *io, struct samples *others,
 		struct trace *trace = io->traces[i];
 		struct pcap *pcap = trace->state;
 		struct watcher *watcher =
-			find_watcher(watchers, num, trace->host_name);
+			find_or_add_watcher(watchers, num, trace->host_name);
 
-		watcher->wanted |= is_wanted(io, trace);
-		if (is_pcap(trace) ?
+		watcher->wanted |= are_addresses_wanted(io, trace);
+		if (pcap_is_capture(trace) ?
 		    !move_samples(&watcher->samples, &pcap->samples) ||
 		    !move_samples(&watcher->inside, &pcap->inside) ||
 		    !move_samples(&watcher->directed, &pcap->directed) :
@@ -254,7 +254,7 @@ static int give_samples(struct netsync_io *io, struct samples *others,
 	}
 	for (size_t i = 0; i < io->hosts.num && !ret; i++) {
 		const struct name *name = io->hosts.name[i];
-		struct watcher *watcher = find_watcher(watchers, num, name->text);
+		struct watcher *watcher = find_or_add_watcher(watchers, num, name->text);
 
 		if (!move_samples(&watcher->directed,
 				  &others[io->num_traces + name->number]))
@@ -267,26 +267,26 @@ static int give_samples(struct netsync_io *io, struct samples *others,
  * Directions of a host whose packets no other trace has do not matter: an idle machine is
  * no reason to fail. Whether others have them is known between captures only.
  */
-static void find_alone(struct netsync_io *io, struct watcher *watchers, size_t num)
+static void find_lone_captures(struct netsync_io *io, struct watcher *watchers, size_t num)
 {
 	for (size_t i = 0; i < io->num_traces; i++)
-		if (io->num_texts || !is_pcap(io->traces[i]))
+		if (io->num_texts || !pcap_is_capture(io->traces[i]))
 			return;
 	for (size_t i = 0; i < io->num_traces; i++) {
 		const char *name = io->traces[i]->host_name;
 		struct pcap *pcap = io->traces[i]->state;
 
-		pcap->alone = !find_watcher(watchers, &num, name)->met;
+		pcap->alone = !find_or_add_watcher(watchers, &num, name)->met;
 	}
 }
 
-static int infer(struct netsync_io *io)
+static int infer_own_addresses(struct netsync_io *io)
 {
 	/* Further hosts may be in text input. */
 	const size_t num_others = io->num_traces + netsync_num_hosts(io->ns);
 	/* A capture has three kinds of samples: one in whole, two in inside. */
-	struct samples **all = calloc(2 * io->num_traces + num_others, sizeof(*all));
-	struct samples *others = calloc(num_others, sizeof(*others));
+	struct packet_samples **all = calloc(2 * io->num_traces + num_others, sizeof(*all));
+	struct packet_samples *others = calloc(num_others, sizeof(*others));
 	struct watcher *watchers = calloc(num_others, sizeof(*watchers));
 	struct samplings samplings = { .whole.all = all };
 	size_t num = 0;
@@ -294,17 +294,17 @@ static int infer(struct netsync_io *io)
 
 	if (!ret) {
 		samplings.inside.all = all + io->num_traces;
-		ret = take_from_all(io, &samplings, others);
+		ret = take_samples_of_all(io, &samplings, others);
 	}
 	if (!ret)
-		ret = give_samples(io, others, watchers, &num);
+		ret = give_samples_to_watchers(io, others, watchers, &num);
 	if (!ret && (infer_from_known(watchers, num) ||
 		     infer_addresses(watchers, num)))
 		ret = io_no_memory(io);
 	for (size_t i = 0; i < num && !ret; i++)
-		ret = use_inferred(io, &watchers[i]);
+		ret = use_inferred_addresses(io, &watchers[i]);
 	if (!ret)
-		find_alone(io, watchers, num);
+		find_lone_captures(io, watchers, num);
 	for (size_t i = 0; i < num; i++) {
 		free(watchers[i].samples.of);
 		free(watchers[i].inside.of);
@@ -321,14 +321,14 @@ static int infer(struct netsync_io *io)
 }
 
 /* An address that was given for a host without captures has a mistyped name. */
-static int check_given(struct netsync_io *io)
+static int check_given_addresses(struct netsync_io *io)
 {
 	for (size_t i = 0; i < io->owns->num; i++) {
 		const struct own *own = &io->owns->own[i];
 		bool found = !own->given;
 
 		for (size_t j = 0; j < io->num_traces; j++)
-			found |= is_pcap(io->traces[j]) &&
+			found |= pcap_is_capture(io->traces[j]) &&
 				 !strcmp(io->traces[j]->host_name, own->host_name);
 		if (!found)
 			return io_fail(io, -ENOENT,
@@ -347,7 +347,7 @@ static void use_named_way(struct netsync_io *io, const struct trace *trace)
 	struct pcap *pcap = trace->state;
 	const bool out = pcap->name.way == NAME_OUT;
 
-	if (pcap->name.way == NAME_BOTH || !is_wanted(io, trace) ||
+	if (pcap->name.way == NAME_BOTH || !are_addresses_wanted(io, trace) ||
 	    !traits_are_one_way(&pcap->traits, out))
 		return;
 	pcap->way = out ? FRAME_OUT : FRAME_IN;
@@ -358,7 +358,7 @@ static void use_named_way(struct netsync_io *io, const struct trace *trace)
 static bool has_named_way(const struct trace *trace, const char *host_name,
 			  enum frame_mark way)
 {
-	return is_pcap(trace) && ((const struct pcap *)trace->state)->way == way &&
+	return pcap_is_capture(trace) && ((const struct pcap *)trace->state)->way == way &&
 	       !strcmp(trace->host_name, host_name);
 }
 
@@ -385,35 +385,35 @@ static void report_named_ways(struct netsync_io *io, size_t first)
 int pcap_prepare(struct netsync_io *io)
 {
 	bool wanted = false;
-	int ret = check_given(io);
+	int ret = check_given_addresses(io);
 
 	if (!ret)
 		ret = pcap_report_groups(io);
 	for (size_t i = 0; i < io->num_traces && !ret; i++) {
 		const struct trace *trace = io->traces[i];
 
-		if (is_pcap(trace))
-			ret = keep_addresses(io, trace->host_name,
+		if (pcap_is_capture(trace))
+			ret = keep_own_addresses(io, trace->host_name,
 				&((const struct pcap *)trace->state)->found);
 	}
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
-		if (is_pcap(io->traces[i]))
+		if (pcap_is_capture(io->traces[i]))
 			use_named_way(io, io->traces[i]);
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
-		if (is_pcap(io->traces[i]) &&
+		if (pcap_is_capture(io->traces[i]) &&
 		    ((const struct pcap *)io->traces[i]->state)->way != FRAME_UNMARKED)
 			report_named_ways(io, i);
 	for (size_t i = 0; i < io->num_traces; i++)
-		wanted |= is_wanted(io, io->traces[i]);
+		wanted |= are_addresses_wanted(io, io->traces[i]);
 	if (!ret && wanted)
-		ret = infer(io);
+		ret = infer_own_addresses(io);
 	for (size_t i = 0; i < io->num_traces && !ret; i++) {
 		struct trace *trace = io->traces[i];
 		struct pcap *pcap = trace->state;
 
-		if (!is_pcap(trace))
+		if (!pcap_is_capture(trace))
 			continue;
-		if (is_wanted(io, trace) && !pcap->alone)
+		if (are_addresses_wanted(io, trace) && !pcap->alone)
 			return io_fail(io, -EDESTADDRREQ,
 				"%s: it does not say which of its packets %s sent, and that cannot be inferred; give an address of that machine: --address %s=ADDRESS.",
 				trace->path, trace->host_name, trace->host_name);

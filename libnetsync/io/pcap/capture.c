@@ -42,7 +42,7 @@ static uint32_t native_u32(const uint8_t *bytes)
 	return value;
 }
 
-uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes)
+uint16_t capture_u16(const struct capture_file *capture, const uint8_t *bytes)
 {
 	uint16_t value;
 
@@ -50,14 +50,14 @@ uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes)
 	return capture->swapped ? bswap_16(value) : value;
 }
 
-uint32_t capture_u32(const struct capture *capture, const uint8_t *bytes)
+uint32_t capture_u32(const struct capture_file *capture, const uint8_t *bytes)
 {
 	uint32_t value = native_u32(bytes);
 
 	return capture->swapped ? bswap_32(value) : value;
 }
 
-uint64_t capture_u64(const struct capture *capture, const uint8_t *bytes)
+uint64_t capture_u64(const struct capture_file *capture, const uint8_t *bytes)
 {
 	uint64_t value;
 
@@ -65,14 +65,14 @@ uint64_t capture_u64(const struct capture *capture, const uint8_t *bytes)
 	return capture->swapped ? bswap_64(value) : value;
 }
 
-uint64_t capture_ticks(const struct capture *capture, const uint8_t *bytes)
+uint64_t capture_ticks(const struct capture_file *capture, const uint8_t *bytes)
 {
 	return (uint64_t)capture_u32(capture, bytes) << 32 |
 	       capture_u32(capture, bytes + 4);
 }
 
 /* Make the window large enough for @num bytes. */
-static int widen_window(struct capture *capture, size_t num)
+static int widen_window(struct capture_file *capture, size_t num)
 {
 	size_t room = capture->window_room;
 	uint8_t *wider;
@@ -93,7 +93,7 @@ static int widen_window(struct capture *capture, size_t num)
  * Load @num bytes from capture->next on into the window, or as many as the file has.
  * Return: the number of bytes, or -errno.
  */
-static ssize_t load(struct capture *capture, size_t num)
+static ssize_t load_window(struct capture_file *capture, size_t num)
 {
 	uint64_t from = capture->next;
 	size_t kept = 0;
@@ -128,26 +128,26 @@ static ssize_t load(struct capture *capture, size_t num)
 	return (ssize_t)capture->window_len;
 }
 
-static const uint8_t *bytes_of_next(const struct capture *capture)
+static const uint8_t *get_next_bytes(const struct capture_file *capture)
 {
 	return capture->window + (capture->next - capture->window_at);
 }
 
-static int damaged(struct capture *capture, const char *why)
+static int fail_damaged_capture(struct capture_file *capture, const char *why)
 {
 	capture->damage = why;
 	return -EILSEQ;
 }
 
-static int cut_off(struct capture *capture)
+static int fail_cut_capture(struct capture_file *capture)
 {
-	return damaged(capture, capture->file.damage ? capture->file.damage :
-		       "it ends in the middle of a packet");
+	return fail_damaged_capture(capture, capture->file.damage ? capture->file.damage :
+				    "it ends in the middle of a packet");
 }
 
 /* ---- opening ----------------------------------------------------------- */
 
-static bool is_pcap(uint32_t magic)
+static bool is_pcap_magic(uint32_t magic)
 {
 	return magic == CAPTURE_PCAP_US || magic == CAPTURE_PCAP_NS;
 }
@@ -162,10 +162,10 @@ bool capture_claims(const uint8_t *head, size_t len)
 	order = native_u32(head + 8);
 	if (magic == NG_SECTION)
 		return order == NG_ORDER || order == bswap_32(NG_ORDER);
-	return is_pcap(magic) || is_pcap(bswap_32(magic));
+	return is_pcap_magic(magic) || is_pcap_magic(bswap_32(magic));
 }
 
-int capture_open(struct capture *capture, struct disk_file *from, uint64_t end)
+int capture_open(struct capture_file *capture, struct disk_file *from, uint64_t end)
 {
 	int ret;
 
@@ -180,7 +180,7 @@ int capture_open(struct capture *capture, struct disk_file *from, uint64_t end)
 	return capture->window ? 0 : -ENOMEM;
 }
 
-void capture_close(struct capture *capture)
+void capture_close(struct capture_file *capture)
 {
 	unpacked_close(&capture->file);
 	free(capture->window);
@@ -189,7 +189,7 @@ void capture_close(struct capture *capture)
 	capture->interfaces = NULL;
 }
 
-static struct capture_interface *add_interface(struct capture *capture)
+static struct capture_interface *add_interface(struct capture_file *capture)
 {
 	struct capture_interface *new;
 
@@ -203,7 +203,7 @@ static struct capture_interface *add_interface(struct capture *capture)
 
 /* ---- pcap -------------------------------------------------------------- */
 
-static int begin_pcap(struct capture *capture, struct capture_block *block)
+static int read_pcap_header(struct capture_file *capture, struct capture_block *block)
 {
 	struct capture_interface *interface = add_interface(capture);
 	uint32_t magic = capture_u32(capture, block->bytes);
@@ -219,7 +219,7 @@ static int begin_pcap(struct capture *capture, struct capture_block *block)
 	return 1;
 }
 
-static int read_record(struct capture *capture, struct capture_block *block)
+static int read_pcap_record(struct capture_file *capture, struct capture_block *block)
 {
 	const uint8_t *bytes = block->bytes;
 
@@ -238,7 +238,7 @@ static int read_record(struct capture *capture, struct capture_block *block)
 
 /* ---- pcapng ------------------------------------------------------------ */
 
-bool capture_next_option(const struct capture *capture,
+bool capture_next_option(const struct capture_file *capture,
 			 const struct capture_block *block, size_t *at,
 			 struct capture_option *option)
 {
@@ -255,28 +255,28 @@ bool capture_next_option(const struct capture *capture,
 	return true;
 }
 
-static int begin_section(struct capture *capture, struct capture_block *block)
+static int begin_section(struct capture_file *capture, struct capture_block *block)
 {
 	capture->num_interfaces = 0;
 	block->kind = CAPTURE_HEADER;
 	block->options = 24;
 	if (block->size < 24 + NG_TAIL)
-		return damaged(capture, "the header of a section is too short");
+		return fail_damaged_capture(capture, "the header of a section is too short");
 	if (capture_u16(capture, block->bytes + 12) != 1)
-		return damaged(capture, "a section has an unknown version");
+		return fail_damaged_capture(capture, "a section has an unknown version");
 	return 1;
 }
 
-static int read_interface(struct capture *capture, struct capture_block *block)
+static int read_interface(struct capture_file *capture, struct capture_block *block)
 {
 	struct capture_interface *interface;
 	struct capture_option option;
 	size_t at = 16;
 
 	if (block->size < 16 + NG_TAIL)
-		return damaged(capture, "an interface is too short");
+		return fail_damaged_capture(capture, "an interface is too short");
 	if (capture->num_interfaces == MAX_INTERFACES)
-		return damaged(capture, "a section has more than 65536 interfaces");
+		return fail_damaged_capture(capture, "a section has more than 65536 interfaces");
 	interface = add_interface(capture);
 	if (!interface)
 		return -ENOMEM;
@@ -296,30 +296,30 @@ static int read_interface(struct capture *capture, struct capture_block *block)
 	return 1;
 }
 
-static int find_interface(struct capture *capture, struct capture_block *block)
+static int find_interface(struct capture_file *capture, struct capture_block *block)
 {
 	if (block->interface_id >= capture->num_interfaces)
-		return damaged(capture,
+		return fail_damaged_capture(capture,
 			"a block is of an interface that was not described");
 	block->interface = &capture->interfaces[block->interface_id];
 	return 1;
 }
 
 /* Set the data of a block, and the place of its options behind them. */
-static int set_data(struct capture *capture, struct capture_block *block,
-		    size_t at, uint32_t captured)
+static int set_block_data(struct capture_file *capture, struct capture_block *block,
+			  size_t at, uint32_t captured)
 {
 	uint64_t room = block->size - NG_TAIL - at;
 
 	if (captured > room)
-		return damaged(capture, "a packet is longer than its block");
+		return fail_damaged_capture(capture, "a packet is longer than its block");
 	block->data = block->bytes + at;
 	block->captured = captured;
 	block->options = at + (((size_t)captured + 3) & ~(size_t)3);
 	return 1;
 }
 
-static void read_direction(const struct capture *capture,
+static void read_direction(const struct capture_file *capture,
 			   struct capture_block *block)
 {
 	struct capture_option option;
@@ -336,13 +336,13 @@ static void read_direction(const struct capture *capture,
 	}
 }
 
-static int read_packet(struct capture *capture, struct capture_block *block)
+static int read_packet_block(struct capture_file *capture, struct capture_block *block)
 {
 	const uint8_t *bytes = block->bytes;
 	int ret;
 
 	if (block->size < 28 + NG_TAIL)
-		return damaged(capture, "a packet is too short");
+		return fail_damaged_capture(capture, "a packet is too short");
 	block->kind = CAPTURE_PACKET;
 	block->interface_id = block->type == NG_PACKET ?
 			      capture_u32(capture, bytes + 8) :
@@ -354,25 +354,25 @@ static int read_packet(struct capture *capture, struct capture_block *block)
 	ret = find_interface(capture, block);
 	if (ret < 0)
 		return ret;
-	ret = set_data(capture, block, 28, capture_u32(capture, bytes + 20));
+	ret = set_block_data(capture, block, 28, capture_u32(capture, bytes + 20));
 	if (ret > 0)
 		read_direction(capture, block);
 	return ret;
 }
 
 /* A simple packet block has no time. */
-static int read_simple(struct capture *capture, struct capture_block *block)
+static int read_simple_packet(struct capture_file *capture, struct capture_block *block)
 {
 	if (block->size < 12 + NG_TAIL)
-		return damaged(capture, "a packet is too short");
+		return fail_damaged_capture(capture, "a packet is too short");
 	block->kind = CAPTURE_PACKET;
 	return find_interface(capture, block);
 }
 
-static int read_statistics(struct capture *capture, struct capture_block *block)
+static int read_statistics(struct capture_file *capture, struct capture_block *block)
 {
 	if (block->size < 20 + NG_TAIL)
-		return damaged(capture, "statistics are too short");
+		return fail_damaged_capture(capture, "statistics are too short");
 	block->kind = CAPTURE_STATISTICS;
 	block->interface_id = capture_u32(capture, block->bytes + 8);
 	block->time_at = 12;
@@ -381,7 +381,7 @@ static int read_statistics(struct capture *capture, struct capture_block *block)
 	return find_interface(capture, block);
 }
 
-static int read_block(struct capture *capture, struct capture_block *block)
+static int read_capture_block(struct capture_file *capture, struct capture_block *block)
 {
 	block->type = capture_u32(capture, block->bytes);
 	switch (block->type) {
@@ -391,9 +391,9 @@ static int read_block(struct capture *capture, struct capture_block *block)
 		return read_interface(capture, block);
 	case NG_OLD_PACKET:
 	case NG_PACKET:
-		return read_packet(capture, block);
+		return read_packet_block(capture, block);
 	case NG_SIMPLE_PACKET:
-		return read_simple(capture, block);
+		return read_simple_packet(capture, block);
 	case NG_STATISTICS:
 		return read_statistics(capture, block);
 	case NG_JOURNAL:
@@ -412,7 +412,7 @@ static int read_block(struct capture *capture, struct capture_block *block)
 /* ---- blocks ------------------------------------------------------------ */
 
 /* Find the byte order by the first bytes of a file or section. */
-static int find_order(struct capture *capture, const uint8_t *bytes)
+static int find_capture_byte_order(struct capture_file *capture, const uint8_t *bytes)
 {
 	uint32_t magic = native_u32(bytes), order = native_u32(bytes + 8);
 
@@ -420,38 +420,38 @@ static int find_order(struct capture *capture, const uint8_t *bytes)
 		capture->ng = true;
 		capture->swapped = order != NG_ORDER;
 		if (capture->swapped && order != bswap_32(NG_ORDER))
-			return damaged(capture,
-				       "a section has an unknown byte order");
+			return fail_damaged_capture(capture,
+						    "a section has an unknown byte order");
 	} else if (!capture->next) {
 		capture->ng = false;
-		capture->swapped = !is_pcap(magic);
-		if (capture->swapped && !is_pcap(bswap_32(magic)))
-			return damaged(capture, "it is neither pcap nor pcapng");
+		capture->swapped = !is_pcap_magic(magic);
+		if (capture->swapped && !is_pcap_magic(bswap_32(magic)))
+			return fail_damaged_capture(capture, "it is neither pcap nor pcapng");
 	}
 	return 0;
 }
 
-static int find_size(struct capture *capture, struct capture_block *block)
+static int find_block_size(struct capture_file *capture, struct capture_block *block)
 {
 	if (capture->ng) {
 		block->size = capture_u32(capture, block->bytes + 4);
 		if (block->size < NG_HEAD + NG_TAIL || block->size % 4)
-			return damaged(capture,
-				       "a block has a length that cannot be");
+			return fail_damaged_capture(capture,
+						    "a block has a length that cannot be");
 	} else if (!block->at) {
 		block->size = PCAP_HEADER;
 	} else {
 		block->size = capture_u32(capture, block->bytes + 8);
 		if (block->size > MAX_RECORD)
-			return damaged(capture,
-				       "a packet has a length that cannot be");
+			return fail_damaged_capture(capture,
+						    "a packet has a length that cannot be");
 		block->size += PCAP_RECORD;
 	}
 	return 0;
 }
 
 /* Is the whole block in the file? */
-static int check_end(struct capture *capture, struct capture_block *block)
+static int check_block_end(struct capture_file *capture, struct capture_block *block)
 {
 	uint8_t end[NG_TAIL];
 	const uint8_t *last = end;
@@ -461,17 +461,17 @@ static int check_end(struct capture *capture, struct capture_block *block)
 	else if (block->size <= capture->max_window ||
 		 unpacked_read(&capture->file, end, NG_TAIL,
 			       block->at + block->size - NG_TAIL) != NG_TAIL)
-		return cut_off(capture);
+		return fail_cut_capture(capture);
 	if (capture->ng && capture_u32(capture, last) != block->size)
-		return damaged(capture, "the two lengths of a block differ");
+		return fail_damaged_capture(capture, "the two lengths of a block differ");
 	return 0;
 }
 
-int capture_next(struct capture *capture, struct capture_block *block)
+int capture_next(struct capture_file *capture, struct capture_block *block)
 {
 	const size_t head = capture->ng && capture->next ? NG_HEAD + NG_TAIL :
 							   PCAP_RECORD;
-	ssize_t there = load(capture, head);
+	ssize_t there = load_window(capture, head);
 	size_t wanted;
 	int ret;
 
@@ -480,27 +480,27 @@ int capture_next(struct capture *capture, struct capture_block *block)
 	if (there < 0 || (!there && !capture->file.damage))
 		return (int)there;
 	if ((size_t)there < head)
-		return cut_off(capture);
-	block->bytes = bytes_of_next(capture);
-	ret = find_order(capture, block->bytes);
+		return fail_cut_capture(capture);
+	block->bytes = get_next_bytes(capture);
+	ret = find_capture_byte_order(capture, block->bytes);
 	if (!ret)
-		ret = find_size(capture, block);
+		ret = find_block_size(capture, block);
 	if (ret < 0)
 		return ret;
 	wanted = block->size < capture->max_window ? (size_t)block->size : capture->max_window;
-	there = load(capture, wanted);
+	there = load_window(capture, wanted);
 	if (there < 0)
 		return (int)there;
-	block->bytes = bytes_of_next(capture);
+	block->bytes = get_next_bytes(capture);
 	block->loaded = (size_t)there < wanted ? (size_t)there : wanted;
-	ret = check_end(capture, block);
+	ret = check_block_end(capture, block);
 	if (ret < 0)
 		return ret;
 	if (capture->ng)
-		ret = read_block(capture, block);
+		ret = read_capture_block(capture, block);
 	else
-		ret = block->at ? read_record(capture, block) :
-				  begin_pcap(capture, block);
+		ret = block->at ? read_pcap_record(capture, block) :
+				  read_pcap_header(capture, block);
 	if (ret < 0)
 		return ret;
 	if (block->data && block->captured >

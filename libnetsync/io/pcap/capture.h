@@ -111,7 +111,7 @@ enum {
 /* Value of the option if_tsresol for nanoseconds: 10^-9 s. */
 #define RESOLUTION_NS 9
 
-struct capture {
+struct capture_file {
 	struct unpacked file;
 	bool ng;		/* pcapng */
 	bool swapped;		/* the other byte order than this machine's */
@@ -135,26 +135,26 @@ bool capture_claims(const uint8_t *head, size_t len);
  * Read the file @from up to byte @end, and close it by capture_close() in every case. 0, or
  * -errno.
  */
-int capture_open(struct capture *capture, struct disk_file *from, uint64_t end);
-void capture_close(struct capture *capture);
+int capture_open(struct capture_file *capture, struct disk_file *from, uint64_t end);
+void capture_close(struct capture_file *capture);
 
 /*
  * Read a block. 1; 0: the file ends; -EILSEQ: the rest is damaged, and capture->damage
  * says how; -ENOMEM, or another errno of the system.
  */
-int capture_next(struct capture *capture, struct capture_block *block);
+int capture_next(struct capture_file *capture, struct capture_block *block);
 
 /* Read an option; *at is block->options at first. False: there is none left. */
-bool capture_next_option(const struct capture *capture,
+bool capture_next_option(const struct capture_file *capture,
 			 const struct capture_block *block, size_t *at,
 			 struct capture_option *option);
 
 /* A number in the byte order of the file. */
-uint16_t capture_u16(const struct capture *capture, const uint8_t *bytes);
-uint32_t capture_u32(const struct capture *capture, const uint8_t *bytes);
-uint64_t capture_u64(const struct capture *capture, const uint8_t *bytes);
+uint16_t capture_u16(const struct capture_file *capture, const uint8_t *bytes);
+uint32_t capture_u32(const struct capture_file *capture, const uint8_t *bytes);
+uint64_t capture_u64(const struct capture_file *capture, const uint8_t *bytes);
 /* A time of pcapng: two words, the higher one first in either byte order. */
-uint64_t capture_ticks(const struct capture *capture, const uint8_t *bytes);
+uint64_t capture_ticks(const struct capture_file *capture, const uint8_t *bytes);
 
 /* The time of ticks, rounded down. False: it does not fit into 64 bits. */
 bool capture_time(const struct capture_interface *interface, uint64_t ticks,

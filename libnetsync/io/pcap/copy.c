@@ -21,7 +21,7 @@ struct capture_copy {
 	struct copy_task task;
 	netsync_io_time_func time;
 	void *data;
-	struct capture capture;
+	struct capture_file capture;
 	/*
 	 * The same file once more, for what is not in memory of a block: where that is
 	 * decompressed, it is read on, while the capture's own place is elsewhere.
@@ -42,7 +42,7 @@ static int failed_to_write(struct capture_copy *copy)
 	return io_fail_file(copy->task.io, copy->task.to, -errno);
 }
 
-static int put(struct capture_copy *copy, const void *bytes, size_t len)
+static int put_capture_bytes(struct capture_copy *copy, const void *bytes, size_t len)
 {
 	copy->written += len;
 	if (fwrite(bytes, 1, len, copy->out) == len)
@@ -51,12 +51,12 @@ static int put(struct capture_copy *copy, const void *bytes, size_t len)
 }
 
 /* Write the block from @at on, including what is not in memory. */
-static int put_rest(struct capture_copy *copy, const struct capture_block *block,
-		    size_t at)
+static int put_rest_of_block(struct capture_copy *copy, const struct capture_block *block,
+			     size_t at)
 {
 	uint8_t bytes[4096];
 	uint64_t from = block->loaded;
-	int ret = put(copy, block->bytes + at, block->loaded - at);
+	int ret = put_capture_bytes(copy, block->bytes + at, block->loaded - at);
 
 	while (!ret && from < block->size) {
 		size_t wanted = block->size - from < sizeof(bytes) ?
@@ -67,7 +67,7 @@ static int put_rest(struct capture_copy *copy, const struct capture_block *block
 		if (len <= 0)
 			return io_fail_file(copy->task.io, copy->task.from, len ? (int)len : -EIO);
 		from += (uint64_t)len;
-		ret = put(copy, bytes, (size_t)len);
+		ret = put_capture_bytes(copy, bytes, (size_t)len);
 	}
 	return ret;
 }
@@ -86,7 +86,7 @@ static void set_u32(const struct capture_copy *copy, uint8_t *to, uint32_t value
 
 /* ---- times --------------------------------------------------------------- */
 
-int find_new_time(const struct new_times *of, const struct capture *capture,
+int find_new_time(const struct new_times *of, const struct capture_file *capture,
 		  const struct capture_interface *interface, uint64_t ticks,
 		  int64_t *time_ns)
 {
@@ -103,34 +103,34 @@ int find_new_time(const struct new_times *of, const struct capture *capture,
 }
 
 /* Would correcting lose ns? Binary units are replaced, too. */
-static bool is_coarse(const struct capture_interface *interface)
+static bool is_unit_coarse(const struct capture_interface *interface)
 {
 	return interface->resolution & 0x80 ||
 	       interface->resolution < RESOLUTION_NS;
 }
 
-static int correct(struct capture_copy *copy, const struct capture_interface *interface,
-		   uint64_t ticks, int64_t *time_ns)
+static int correct_packet_time(struct capture_copy *copy, const struct capture_interface *interface,
+			       uint64_t ticks, int64_t *time_ns)
 {
 	const struct new_times of = { copy->task.io, copy->task.from, copy->time, copy->data };
 
 	return find_new_time(&of, &copy->capture, interface, ticks, time_ns);
 }
 
-/* As correct(), to ticks. */
-static int new_ticks(struct capture_copy *copy, const struct capture_block *block,
-		     uint64_t ticks, uint64_t *new)
+/* As correct_packet_time(), to ticks. */
+static int correct_packet_ticks(struct capture_copy *copy, const struct capture_block *block,
+				uint64_t ticks, uint64_t *new)
 {
 	const struct capture_interface *interface = block->interface;
 	unsigned __int128 units = 1, value;
 	int64_t time_ns;
 	__int128 ns;
-	const int what = correct(copy, interface, ticks, &time_ns);
+	const int what = correct_packet_time(copy, interface, ticks, &time_ns);
 
 	if (what < 0)
 		return what;
 	ns = (__int128)time_ns - (__int128)interface->offset_s * NS_PER_S;
-	if (!is_coarse(interface))
+	if (!is_unit_coarse(interface))
 		for (unsigned int i = RESOLUTION_NS;
 		     i < interface->resolution && units < UINT64_MAX; i++)
 			units *= 10;
@@ -145,11 +145,11 @@ static int new_ticks(struct capture_copy *copy, const struct capture_block *bloc
 
 /* ---- blocks -------------------------------------------------------------- */
 
-static int copy_record(struct capture_copy *copy, const struct capture_block *block)
+static int copy_pcap_record(struct capture_copy *copy, const struct capture_block *block)
 {
 	uint8_t stamp[8];
 	int64_t time_ns;
-	int ret = correct(copy, block->interface, block->ticks, &time_ns);
+	int ret = correct_packet_time(copy, block->interface, block->ticks, &time_ns);
 
 	if (ret)
 		return ret;
@@ -159,8 +159,8 @@ static int copy_record(struct capture_copy *copy, const struct capture_block *bl
 			copy->task.from);
 	set_u32(copy, stamp, (uint32_t)(time_ns / NS_PER_S));
 	set_u32(copy, stamp + 4, (uint32_t)(time_ns % NS_PER_S));
-	ret = put(copy, stamp, sizeof(stamp));
-	return ret ? ret : put_rest(copy, block, sizeof(stamp));
+	ret = put_capture_bytes(copy, stamp, sizeof(stamp));
+	return ret ? ret : put_rest_of_block(copy, block, sizeof(stamp));
 }
 
 static int copy_file_header(struct capture_copy *copy, const struct capture_block *block)
@@ -169,8 +169,8 @@ static int copy_file_header(struct capture_copy *copy, const struct capture_bloc
 	int ret;
 
 	set_u32(copy, magic, CAPTURE_PCAP_NS);
-	ret = put(copy, magic, sizeof(magic));
-	return ret ? ret : put_rest(copy, block, sizeof(magic));
+	ret = put_capture_bytes(copy, magic, sizeof(magic));
+	return ret ? ret : put_rest_of_block(copy, block, sizeof(magic));
 }
 
 static void set_ticks(const struct capture_copy *copy, uint8_t *to, uint64_t ticks)
@@ -179,20 +179,20 @@ static void set_ticks(const struct capture_copy *copy, uint8_t *to, uint64_t tic
 	set_u32(copy, to + 4, (uint32_t)ticks);
 }
 
-static int copy_packet(struct capture_copy *copy, const struct capture_block *block)
+static int copy_packet_block(struct capture_copy *copy, const struct capture_block *block)
 {
 	const size_t at = block->time_at;
 	uint8_t stamp[8];
 	uint64_t ticks;
-	int ret = new_ticks(copy, block, block->ticks, &ticks);
+	int ret = correct_packet_ticks(copy, block, block->ticks, &ticks);
 
 	if (ret)
 		return ret;
 	set_ticks(copy, stamp, ticks);
-	ret = put(copy, block->bytes, at);
+	ret = put_capture_bytes(copy, block->bytes, at);
 	if (!ret)
-		ret = put(copy, stamp, sizeof(stamp));
-	return ret ? ret : put_rest(copy, block, at + sizeof(stamp));
+		ret = put_capture_bytes(copy, stamp, sizeof(stamp));
+	return ret ? ret : put_rest_of_block(copy, block, at + sizeof(stamp));
 }
 
 /*
@@ -210,22 +210,22 @@ static int copy_statistics(struct capture_copy *copy, struct capture_block *bloc
 	if (!bytes)
 		return io_no_memory(copy->task.io);
 	memcpy(bytes, block->bytes, block->loaded);
-	ret = new_ticks(copy, block, block->ticks, &ticks);
+	ret = correct_packet_ticks(copy, block, block->ticks, &ticks);
 	if (ret >= 0)
 		set_ticks(copy, bytes + block->time_at, ticks);
 	while (ret >= 0 && capture_next_option(&copy->capture, block, &at, &option)) {
 		if ((option.code != OPTION_ISB_START &&
 		     option.code != OPTION_ISB_END) || option.len != 8)
 			continue;
-		ret = new_ticks(copy, block,
-				capture_ticks(&copy->capture, option.value), &ticks);
+		ret = correct_packet_ticks(copy, block,
+					   capture_ticks(&copy->capture, option.value), &ticks);
 		if (ret >= 0)
 			set_ticks(copy, bytes + (option.value - block->bytes),
 				  ticks);
 	}
 	block->bytes = bytes;
 	if (ret >= 0)
-		ret = put_rest(copy, block, 0);
+		ret = put_rest_of_block(copy, block, 0);
 	free(bytes);
 	return ret;
 }
@@ -235,8 +235,8 @@ static int copy_statistics(struct capture_copy *copy, struct capture_block *bloc
 #define TAIL 4
 
 /* Make an interface block with the unit ns; it needs up to 12 bytes more. */
-static size_t raise(const struct capture_copy *copy, const struct capture_block *block,
-		    uint8_t *room)
+static size_t raise_interface_resolution(const struct capture_copy *copy,
+					 const struct capture_block *block, uint8_t *room)
 {
 	const uint8_t unit[4] = { RESOLUTION_NS };
 	struct capture_option option;
@@ -268,8 +268,8 @@ static int copy_interface(struct capture_copy *copy, const struct capture_block 
 	size_t len;
 	int ret;
 
-	if (!is_coarse(block->interface))
-		return put_rest(copy, block, 0);
+	if (!is_unit_coarse(block->interface))
+		return put_rest_of_block(copy, block, 0);
 	if (block->loaded < block->size)
 		return io_fail(copy->task.io, -E2BIG,
 			"%s: the description of an interface is too long to be changed.",
@@ -277,8 +277,8 @@ static int copy_interface(struct capture_copy *copy, const struct capture_block 
 	room = malloc(block->loaded + 12);
 	if (!room)
 		return io_no_memory(copy->task.io);
-	len = raise(copy, block, room);
-	ret = put(copy, room, len);
+	len = raise_interface_resolution(copy, block, room);
+	ret = put_capture_bytes(copy, room, len);
 	copy->grown += (int64_t)len - (int64_t)block->size;
 	free(room);
 	return ret;
@@ -313,13 +313,13 @@ static int copy_section(struct capture_copy *copy, const struct capture_block *b
 			   copy->written + SECTION_LENGTH;
 	copy->section_len = len;
 	copy->grown = 0;
-	return put_rest(copy, block, 0);
+	return put_rest_of_block(copy, block, 0);
 }
 
-static int copy_timed(struct capture_copy *copy, const struct capture_block *block)
+static int copy_timed_block(struct capture_copy *copy, const struct capture_block *block)
 {
-	const int ret = copy->capture.ng ? copy_packet(copy, block) :
-					   copy_record(copy, block);
+	const int ret = copy->capture.ng ? copy_packet_block(copy, block) :
+					   copy_pcap_record(copy, block);
 
 	if (ret != NETSYNC_IO_LEFT_OUT)
 		return ret;
@@ -337,12 +337,12 @@ static int copy_block(struct capture_copy *copy, struct capture_block *block)
 		return copy_interface(copy, block);
 	case CAPTURE_PACKET:
 		if (!block->has_time)
-			return put_rest(copy, block, 0);
-		return copy_timed(copy, block);
+			return put_rest_of_block(copy, block, 0);
+		return copy_timed_block(copy, block);
 	case CAPTURE_STATISTICS:
 		return copy_statistics(copy, block);
 	default:
-		return put_rest(copy, block, 0);
+		return put_rest_of_block(copy, block, 0);
 	}
 }
 
@@ -395,7 +395,7 @@ static int open_original(struct capture_copy *copy)
 	return ret ? io_fail_file(copy->task.io, copy->task.from, ret) : 0;
 }
 
-static int open_both(struct capture_copy *copy)
+static int open_original_and_copy(struct capture_copy *copy)
 {
 	int ret = open_original(copy), fd;
 
@@ -416,7 +416,7 @@ int netsync_io_copy_capture(struct netsync_io *io, const char *from,
 			    const char *to, netsync_io_time_func time, void *data)
 {
 	struct capture_copy copy = { .task = { io, from, to }, .time = time, .data = data };
-	int ret = open_both(&copy);
+	int ret = open_original_and_copy(&copy);
 
 	if (!ret)
 		ret = copy_blocks(&copy);

@@ -28,13 +28,13 @@
 #define MIN_DATE_DIGITS 8
 #define MIN_TIME_DIGITS 6
 
-static bool is_separator(char c)
+static bool is_name_separator(char c)
 {
 	return c && strchr(SEPARATORS, c);
 }
 
 /* A word of a list that is @len bytes from @text on, case ignored; -1: none is. */
-static int find_word(const char *const *words, const char *text, size_t len)
+static int find_listed_word(const char *const *words, const char *text, size_t len)
 {
 	for (int i = 0; words[i]; i++)
 		if (strlen(words[i]) == len && !strncasecmp(words[i], text, len))
@@ -54,13 +54,13 @@ static size_t without_compression(const char *name, size_t len)
 
 	while (dot && name[dot - 1] != '.')
 		dot--;
-	if (dot < 2 || find_word(endings, name + dot, len - dot) < 0)
+	if (dot < 2 || find_listed_word(endings, name + dot, len - dot) < 0)
 		return len;
 	return without_compression(name, dot - 1);
 }
 
 /* Where ".pcap" or the like is in a name of @len bytes; @len if it is not. */
-static size_t find_ending(const char *name, size_t len)
+static size_t find_capture_ending(const char *name, size_t len)
 {
 	static const char *const endings[] = { ".pcap", ".cap", ".dmp", ".dump" };
 
@@ -87,7 +87,7 @@ static bool is_date_word(const char *text, size_t len)
 		"utc", "gmt", "cet", "cest", NULL
 	};
 
-	return find_word(words, text, len) >= 0;
+	return find_listed_word(words, text, len) >= 0;
 }
 
 static enum name_way way_of_word(const char *text, size_t len)
@@ -99,13 +99,13 @@ static enum name_way way_of_word(const char *text, size_t len)
 		"out", "tx", "outbound", "outgoing", "egress", "send", "sent", NULL
 	};
 
-	return find_word(in, text, len) >= 0 ? NAME_IN :
-	       find_word(out, text, len) >= 0 ? NAME_OUT : NAME_BOTH;
+	return find_listed_word(in, text, len) >= 0 ? NAME_IN :
+	       find_listed_word(out, text, len) >= 0 ? NAME_OUT : NAME_BOTH;
 }
 
 static size_t skip_separators(const char *name, size_t len)
 {
-	while (len && is_separator(name[len - 1]))
+	while (len && is_name_separator(name[len - 1]))
 		len--;
 	return len;
 }
@@ -135,7 +135,7 @@ static bool ends_in_address(const char *name, size_t len)
 		    (name[begin] == '0' && end - begin > 1))
 			return false;
 		if (group == 3)
-			return begin < 2 || !is_separator(name[begin - 1]) ||
+			return begin < 2 || !is_name_separator(name[begin - 1]) ||
 			       !isdigit((unsigned char)name[begin - 2]);
 		if (!begin || !strchr(".-", name[begin - 1]) ||
 		    (separator && *separator != name[begin - 1]))
@@ -168,7 +168,7 @@ static size_t without_numbers(const char *name, size_t len, size_t *digits)
 		}
 		begin = token_begin(name, last, false);
 		if (begin == last || !begin || !is_date_word(name + begin, last - begin) ||
-		    !(is_separator(name[begin - 1]) ||
+		    !(is_name_separator(name[begin - 1]) ||
 		      isdigit((unsigned char)name[begin - 1])))
 			break;
 		end = begin;
@@ -183,7 +183,7 @@ static size_t without_date(const char *name, size_t len)
 	const size_t shorter = without_numbers(name, len, &digits);
 
 	return digits >= MIN_DATE_DIGITS ||
-	       (digits >= MIN_TIME_DIGITS && (!shorter || is_separator(name[shorter]))) ?
+	       (digits >= MIN_TIME_DIGITS && (!shorter || is_name_separator(name[shorter]))) ?
 	       shorter : len;
 }
 
@@ -193,7 +193,7 @@ static size_t without_way(const char *name, size_t len, enum name_way *way)
 	const size_t begin = token_begin(name, len, false);
 
 	*way = NAME_BOTH;
-	if (begin < 2 || !is_separator(name[begin - 1]))
+	if (begin < 2 || !is_name_separator(name[begin - 1]))
 		return len;
 	*way = way_of_word(name + begin, len - begin);
 	return *way == NAME_BOTH ? len : skip_separators(name, begin);
@@ -219,7 +219,7 @@ int file_name_parse(struct file_name *name, const char *path, const char *real_p
 	const char *file = slash ? slash + 1 : path;
 	const size_t len = without_compression(file, strlen(file));
 	/* What follows the ending is a counter or a date. */
-	const size_t full = find_ending(file, len);
+	const size_t full = find_capture_ending(file, len);
 	const size_t dated = without_date(file, full);
 	size_t base_len, stem_len, digits;
 

@@ -11,18 +11,18 @@
 #include "io/pcap/capture.h"
 
 struct frame_reading {
-	struct capture capture;
+	struct capture_file capture;
 	uint64_t number;	/* of the last frame */
 	netsync_io_frame_func each;
 	void *data;
 };
 
 /* Read the packet of a block. False: it has none that is matched, or no time. */
-static bool read_packet_of(const struct frame_reading *reading,
-			   const struct capture_block *block,
-			   struct netsync_io_frame *is, struct netsync_packet *pkt)
+static bool read_frame_packet(const struct frame_reading *reading,
+			      const struct capture_block *block,
+			      struct netsync_io_frame *is, struct netsync_packet *pkt)
 {
-	const struct frame frame = { block->data, block->captured, block->original };
+	const struct captured_frame frame = { block->data, block->captured, block->original };
 	struct frame_link link;
 
 	if (block->kind != CAPTURE_PACKET || !block->has_time ||
@@ -40,7 +40,7 @@ static bool read_packet_of(const struct frame_reading *reading,
 }
 
 /* 0; -ECANCELED: each() said to stop. */
-static int take_block(struct frame_reading *reading, const struct capture_block *block)
+static int report_block_frame(struct frame_reading *reading, const struct capture_block *block)
 {
 	struct netsync_packet pkt = { 0 };
 	struct netsync_io_frame frame = { .size = sizeof(frame), .packet = &pkt };
@@ -48,20 +48,20 @@ static int take_block(struct frame_reading *reading, const struct capture_block 
 	if (block->kind != CAPTURE_PACKET && block->kind != CAPTURE_RECORD)
 		return 0;
 	frame.number = ++reading->number;
-	if (read_packet_of(reading, block, &frame, &pkt) &&
+	if (read_frame_packet(reading, block, &frame, &pkt) &&
 	    reading->each(reading->data, &frame))
 		return -ECANCELED;
 	return 0;
 }
 
 /* 0 also where the rest is damaged, of which netsync_io_read() warns; or -errno. */
-static int read_frames(struct frame_reading *reading)
+static int read_capture_frames(struct frame_reading *reading)
 {
 	struct capture_block block;
 	int ret;
 
 	while ((ret = capture_next(&reading->capture, &block)) > 0) {
-		ret = take_block(reading, &block);
+		ret = report_block_frame(reading, &block);
 		if (ret)
 			return ret;
 	}
@@ -83,7 +83,7 @@ int netsync_io_read_frames(struct netsync_io *io, const char *path,
 		return io_fail_file(io, path, -errno);
 	ret = capture_open(&reading.capture, from, UINT64_MAX);
 	if (!ret)
-		ret = read_frames(&reading);
+		ret = read_capture_frames(&reading);
 	capture_close(&reading.capture);
 	if (ret == -ECANCELED)
 		return io_fail(io, ret, "Reading was stopped.");

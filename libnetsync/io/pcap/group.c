@@ -32,7 +32,7 @@
 #define MAX_COMPARED 8
 
 /* Captures of one host. */
-struct group {
+struct capture_group {
 	struct trace **trace;	/* in the order of their first packets */
 	size_t num;
 	struct traits traits;	/* of all together */
@@ -43,7 +43,7 @@ struct group {
 struct alike {
 	struct trace **trace;
 	size_t num;
-	struct group *group;
+	struct capture_group *group;
 	size_t num_groups;
 };
 
@@ -67,23 +67,23 @@ static int64_t range_length(const struct range *range)
 }
 
 /* Does @b begin before the end of @a, by more than packets of a file are out of order? */
-static bool begins_before(const struct range *b, const struct range *a, int64_t slack)
+static bool does_range_begin_before(const struct range *b, const struct range *a, int64_t slack)
 {
 	int64_t begin;
 
 	return !__builtin_add_overflow(b->lo, slack, &begin) && begin < a->hi;
 }
 
-static bool do_overlap(const struct trace *a, const struct trace *b)
+static bool do_captures_overlap(const struct trace *a, const struct trace *b)
 {
 	const int64_t shorter = min64(range_length(&a->range), range_length(&b->range));
 	const int64_t slack = min64(shorter / 2, PCAP_DISORDER);
 
-	return begins_before(&a->range, &b->range, slack) &&
-	       begins_before(&b->range, &a->range, slack);
+	return does_range_begin_before(&a->range, &b->range, slack) &&
+	       does_range_begin_before(&b->range, &a->range, slack);
 }
 
-static bool are_near(const struct trace *a, const struct trace *b)
+static bool are_captures_near(const struct trace *a, const struct trace *b)
 {
 	const struct range between = a->range.hi < b->range.lo ?
 		(struct range){ a->range.hi, b->range.lo } :
@@ -95,9 +95,9 @@ static bool are_near(const struct trace *a, const struct trace *b)
 
 /* Take samples of one capture. 0, or negative after io_fail(). */
 static int sample_capture(struct trace *trace, struct sampling *sampling,
-			  struct samples *samples)
+			  struct packet_samples *samples)
 {
-	struct seen seen;
+	struct captured_packet seen;
 	int ret = pcap_open_capture(trace);
 
 	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
@@ -112,7 +112,7 @@ static int sample_capture(struct trace *trace, struct sampling *sampling,
 }
 
 /* Have both a packet that each saw at another time? */
-static bool have_moved(const struct samples *a, const struct samples *b)
+static bool have_samples_moved(const struct packet_samples *a, const struct packet_samples *b)
 {
 	int64_t apart;
 
@@ -132,8 +132,8 @@ static bool have_moved(const struct samples *a, const struct samples *b)
 /* Did two captures see a packet at different times, by clocks or places? Or io_fail(). */
 static int saw_same_packets(struct trace *a, struct trace *b)
 {
-	struct samples samples[2] = { { .num = 0 } };
-	struct samples *all[] = { &samples[0], &samples[1] };
+	struct packet_samples samples[2] = { { .num = 0 } };
+	struct packet_samples *all[] = { &samples[0], &samples[1] };
 	struct sampling sampling = { .all = all, .num_all = 2 };
 	int ret = sample_capture(a, &sampling, &samples[0]);
 
@@ -142,7 +142,7 @@ static int saw_same_packets(struct trace *a, struct trace *b)
 	for (int i = 0; i < 2; i++)
 		samples_keep_single(&samples[i]);
 	if (!ret)
-		ret = have_moved(&samples[0], &samples[1]);
+		ret = have_samples_moved(&samples[0], &samples[1]);
 	free(samples[0].of);
 	free(samples[1].of);
 	return ret;
@@ -157,7 +157,7 @@ enum name_likeness {
 	NAMES_SAME,
 };
 
-static enum name_likeness compare_names(const struct trace *a, const struct trace *b)
+static enum name_likeness compare_file_names(const struct trace *a, const struct trace *b)
 {
 	const struct file_name *p = name_of_trace(a), *q = name_of_trace(b);
 
@@ -171,14 +171,14 @@ static enum name_likeness compare_names(const struct trace *a, const struct trac
 }
 
 /* 1: the capture may be of the group, by this one of it; 0; or negative after io_fail(). */
-static int fits_beside(const struct trace *member, const struct trace *trace,
-		       enum likeness likeness, unsigned int *compared)
+static int fits_group_member(const struct trace *member, const struct trace *trace,
+			     enum likeness likeness, unsigned int *compared)
 {
-	const enum name_likeness names = compare_names(member, trace);
+	const enum name_likeness names = compare_file_names(member, trace);
 
-	if (!do_overlap(member, trace))
+	if (!do_captures_overlap(member, trace))
 		return names != NAMES_DIFFER ||
-		       (likeness == TRAITS_AGREE && are_near(member, trace) &&
+		       (likeness == TRAITS_AGREE && are_captures_near(member, trace) &&
 			pcap_of(member)->traits.link == pcap_of(trace)->traits.link);
 	if (names == NAMES_DIFFER || (names == NAMES_DATED && likeness != TRAITS_AGREE))
 		return 0;
@@ -186,7 +186,7 @@ static int fits_beside(const struct trace *member, const struct trace *trace,
 }
 
 /* 1: all of the group allow the capture; 0; or negative after io_fail(). */
-static int fits_in(const struct group *group, struct trace *trace)
+static int fits_group(const struct capture_group *group, struct trace *trace)
 {
 	const enum likeness likeness = traits_compare(&group->traits,
 						      &pcap_of(trace)->traits);
@@ -196,12 +196,12 @@ static int fits_in(const struct group *group, struct trace *trace)
 
 	for (size_t i = group->num; i-- && ret > 0;) {
 		struct trace *member = group->trace[i];
-		const bool overlap = do_overlap(member, trace);
+		const bool overlap = do_captures_overlap(member, trace);
 
 		/* They are in the order of time: one that is near is enough. */
 		if (!overlap && is_near)
 			continue;
-		ret = fits_beside(member, trace, likeness, &compared);
+		ret = fits_group_member(member, trace, likeness, &compared);
 		is_near |= !overlap && ret > 0;
 		if (ret > 0 && overlap) {
 			ret = saw_same_packets(member, trace);
@@ -214,7 +214,7 @@ static int fits_in(const struct group *group, struct trace *trace)
 /* ---- groups -------------------------------------------------------------------- */
 
 /* Do both lie in one folder? */
-static bool are_beside(const struct trace *a, const struct trace *b)
+static bool are_in_one_folder(const struct trace *a, const struct trace *b)
 {
 	const char *p = strrchr(a->real_path, '/'), *q = strrchr(b->real_path, '/');
 	const ptrdiff_t len = p ? p - a->real_path : 0;
@@ -224,29 +224,30 @@ static bool are_beside(const struct trace *a, const struct trace *b)
 }
 
 /* Find the group of a capture, one with captures in its folder first; NULL: none fits. */
-static int find_fitting(const struct alike *alike, struct trace *trace, struct group **found)
+static int find_fitting_group(const struct alike *alike, struct trace *trace,
+			      struct capture_group **found)
 {
 	int ret = 0;
 
 	*found = NULL;
 	for (int pass = 0; pass < 2 && !ret; pass++)
 		for (size_t i = 0; i < alike->num_groups && !ret; i++) {
-			struct group *group = &alike->group[i];
+			struct capture_group *group = &alike->group[i];
 
-			if (are_beside(group->trace[group->num - 1], trace) != !pass)
+			if (are_in_one_folder(group->trace[group->num - 1], trace) != !pass)
 				continue;
-			ret = fits_in(group, trace);
+			ret = fits_group(group, trace);
 			if (ret > 0)
 				*found = group;
 		}
 	return ret < 0 ? ret : 0;
 }
 
-static int put_in_group(struct alike *alike, struct trace *trace)
+static int put_capture_in_group(struct alike *alike, struct trace *trace)
 {
-	struct group *group;
+	struct capture_group *group;
 	struct trace **last;
-	int ret = find_fitting(alike, trace, &group);
+	int ret = find_fitting_group(alike, trace, &group);
 
 	if (ret)
 		return ret;
@@ -254,7 +255,7 @@ static int put_in_group(struct alike *alike, struct trace *trace)
 		group = array_add(&alike->group, alike->num_groups, sizeof(*group));
 		if (!group)
 			return io_no_memory(trace->io);
-		*group = (struct group){ .num = 0 };
+		*group = (struct capture_group){ .num = 0 };
 		alike->num_groups++;
 	}
 	last = array_add(&group->trace, group->num, sizeof(*last));
@@ -269,7 +270,7 @@ static int put_in_group(struct alike *alike, struct trace *trace)
 /* ---- names ---------------------------------------------------------------------- */
 
 /* What all captures of a group are called. */
-static const char *common_name(const struct group *group)
+static const char *find_common_name(const struct capture_group *group)
 {
 	const struct file_name *first = name_of_trace(group->trace[0]);
 	bool is_dated = true, is_base = true;
@@ -283,10 +284,11 @@ static const char *common_name(const struct group *group)
 	return is_dated ? first->dated : is_base ? first->base : first->stem;
 }
 
-static bool is_shared(const struct alike *alike, const struct group *group, const char *name)
+static bool is_group_name_shared(const struct alike *alike, const struct capture_group *group,
+				 const char *name)
 {
 	for (size_t i = 0; i < alike->num_groups; i++)
-		if (&alike->group[i] != group && !strcmp(common_name(&alike->group[i]), name))
+		if (&alike->group[i] != group && !strcmp(find_common_name(&alike->group[i]), name))
 			return true;
 	return false;
 }
@@ -319,7 +321,7 @@ static int rename_trace(struct trace *trace, const char *name, unsigned int rank
 
 static int compare_paths_of_groups(const void *a, const void *b)
 {
-	const struct group *p = a, *q = b;
+	const struct capture_group *p = a, *q = b;
 
 	return strcmp(p->trace[0]->real_path, q->trace[0]->real_path);
 }
@@ -331,18 +333,18 @@ static int name_groups(struct alike *alike)
 	qsort(alike->group, alike->num_groups, sizeof(*alike->group),
 	      compare_paths_of_groups);
 	for (size_t i = 0; i < alike->num_groups; i++) {
-		struct group *group = &alike->group[i];
-		const char *name = common_name(group);
+		struct capture_group *group = &alike->group[i];
+		const char *name = find_common_name(group);
 
 		/* Of two machines the dates in the names tell which is which. */
-		if (group->num == 1 && is_shared(alike, group, name))
+		if (group->num == 1 && is_group_name_shared(alike, group, name))
 			name = name_of_trace(group->trace[0])->full;
 		group->name = strdup(name);
 		if (!group->name)
 			return io_no_memory(group->trace[0]->io);
 	}
 	for (size_t i = 0; i < alike->num_groups; i++) {
-		const struct group *group = &alike->group[i];
+		const struct capture_group *group = &alike->group[i];
 		const unsigned int rank = rank_of_group(alike, i);
 
 		for (size_t j = 0; j < group->num && !ret; j++)
@@ -365,12 +367,12 @@ static int compare_stems_and_times(const void *a, const void *b)
 	return strcmp(p->real_path, q->real_path);
 }
 
-static int group_alike(struct alike *alike)
+static int group_alike_captures(struct alike *alike)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < alike->num && !ret; i++)
-		ret = put_in_group(alike, alike->trace[i]);
+		ret = put_capture_in_group(alike, alike->trace[i]);
 	if (!ret)
 		ret = name_groups(alike);
 	for (size_t i = 0; i < alike->num_groups; i++) {
@@ -384,7 +386,7 @@ static int group_alike(struct alike *alike)
 /* A capture whose host is called as its file; others have a name from the user. */
 static bool is_named_by_file(const struct trace *trace)
 {
-	return is_pcap(trace) && !trace->own_name;
+	return pcap_is_capture(trace) && !trace->own_name;
 }
 
 /* All captures that are named by their files, in order, to be released. */
@@ -404,7 +406,7 @@ static struct trace **list_captures(const struct netsync_io *io, size_t *num)
 }
 
 /* How many from @at on have the same stem. */
-static size_t count_alike(struct trace *const *list, size_t num, size_t at)
+static size_t count_captures_of_stem(struct trace *const *list, size_t num, size_t at)
 {
 	size_t end = at + 1;
 
@@ -423,8 +425,8 @@ int pcap_group(const struct netsync_io *io)
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < num && !ret; i += alike) {
-		alike = count_alike(list, num, i);
-		ret = group_alike(&(struct alike){ .trace = &list[i], .num = alike });
+		alike = count_captures_of_stem(list, num, i);
+		ret = group_alike_captures(&(struct alike){ .trace = &list[i], .num = alike });
 	}
 	free(list);
 	return ret;
@@ -433,7 +435,7 @@ int pcap_group(const struct netsync_io *io)
 /* ---- what is reported ------------------------------------------------------------ */
 
 /* Report what was joined of captures with one stem, and what was not. */
-static void report_alike(struct netsync_io *io, struct trace *const *list, size_t num)
+static void report_captures_of_stem(struct netsync_io *io, struct trace *const *list, size_t num)
 {
 	for (size_t i = 0; i < num; i++) {
 		const char *host = list[i]->host_name;
@@ -444,7 +446,7 @@ static void report_alike(struct netsync_io *io, struct trace *const *list, size_
 			const bool is_same = !strcmp(list[j]->host_name, host);
 
 			before += j < i && is_same;
-			if (!is_same && compare_names(list[i], list[j]) != NAMES_DIFFER)
+			if (!is_same && compare_file_names(list[i], list[j]) != NAMES_DIFFER)
 				other = list[j];
 			if (j <= i || !is_same)
 				continue;
@@ -470,9 +472,9 @@ int pcap_report_groups(struct netsync_io *io)
 	if (!list)
 		return io_no_memory(io);
 	for (size_t i = 0; i < num; i += alike) {
-		alike = count_alike(list, num, i);
+		alike = count_captures_of_stem(list, num, i);
 		if (alike > 1)
-			report_alike(io, &list[i], alike);
+			report_captures_of_stem(io, &list[i], alike);
 	}
 	free(list);
 	return 0;

@@ -28,7 +28,7 @@
 
 /* ---- reading --------------------------------------------------------------- */
 
-static int open_merged(struct capture_merge *merge, struct merged_capture *m)
+static int open_merged_capture(struct capture_merge *merge, struct merged_capture *m)
 {
 	struct disk_file *from = io_open_file(merge->io, m->of.path);
 	int ret = from ? capture_open(&m->capture, from, UINT64_MAX) : -errno;
@@ -39,7 +39,7 @@ static int open_merged(struct capture_merge *merge, struct merged_capture *m)
 	return ret ? io_fail_file(merge->io, m->of.path, ret) : 0;
 }
 
-static void close_merged(struct merged_capture *m)
+static void close_merged_capture(struct merged_capture *m)
 {
 	if (m->is_open)
 		capture_close(&m->capture);
@@ -47,14 +47,14 @@ static void close_merged(struct merged_capture *m)
 }
 
 /* Where reading is, in bytes of the file. */
-static uint64_t bytes_read(const struct merged_capture *m)
+static uint64_t count_bytes_read(const struct merged_capture *m)
 {
 	return m->capture.file.compression ? m->capture.file.file_at : m->capture.next;
 }
 
-static int report_progress(struct capture_merge *merge, const struct merged_capture *m)
+static int report_merge_progress(struct capture_merge *merge, const struct merged_capture *m)
 {
-	uint64_t done = merge->done + bytes_read(m);
+	uint64_t done = merge->done + count_bytes_read(m);
 
 	if (!merge->progress || ++merge->looks % BLOCKS_PER_LOOK)
 		return 0;
@@ -66,7 +66,8 @@ static int report_progress(struct capture_merge *merge, const struct merged_capt
 }
 
 /* The next block. 1; 0: there is none; negative after io_fail(). */
-static int next_merged(struct capture_merge *merge, struct merged_capture *m, struct capture_block *block)
+static int read_merged_block(struct capture_merge *merge, struct merged_capture *m,
+			     struct capture_block *block)
 {
 	int ret = m->capture.next < m->end ? capture_next(&m->capture, block) : 0;
 
@@ -81,7 +82,7 @@ static int next_merged(struct capture_merge *merge, struct merged_capture *m, st
 		return io_fail_file(merge->io, m->of.path, ret);
 	if (!ret)
 		return 0;
-	ret = report_progress(merge, m);
+	ret = report_merge_progress(merge, m);
 	if (ret)
 		return ret;
 	if (block->kind == CAPTURE_HEADER)
@@ -91,8 +92,8 @@ static int next_merged(struct capture_merge *merge, struct merged_capture *m, st
 	return 1;
 }
 
-static int new_time(struct capture_merge *merge, const struct merged_capture *m,
-		    const struct capture_block *block, uint64_t ticks, int64_t *time_ns)
+static int find_merged_time(struct capture_merge *merge, const struct merged_capture *m,
+			    const struct capture_block *block, uint64_t ticks, int64_t *time_ns)
 {
 	const struct new_times of = { merge->io, m->of.path, m->of.time, m->of.data };
 	const int ret = find_new_time(&of, &m->capture, block->interface, ticks, time_ns);
@@ -106,7 +107,7 @@ static int new_time(struct capture_merge *merge, const struct merged_capture *m,
 
 /* ---- interfaces ------------------------------------------------------------- */
 
-static uint64_t hash_bytes(const uint8_t *bytes, size_t len)
+static uint64_t hash_description_bytes(const uint8_t *bytes, size_t len)
 {
 	uint64_t hash = len;
 
@@ -118,7 +119,7 @@ static uint64_t hash_bytes(const uint8_t *bytes, size_t len)
 /* The number of an interface that is described so; it is added if it is new. */
 static int number_interface(struct capture_merge *merge, struct ng_block *block, uint32_t *number)
 {
-	const uint64_t hash = hash_bytes(block->bytes, block->len);
+	const uint64_t hash = hash_description_bytes(block->bytes, block->len);
 	struct described_interface *new;
 
 	for (size_t i = 0; i < merge->num_interfaces; i++) {
@@ -170,15 +171,15 @@ static void put_interface_description(struct ng_block *block, const struct merge
 	free(text);
 }
 
-static bool is_replaced(uint16_t code)
+static bool is_option_replaced(uint16_t code)
 {
 	return code == OPTION_IF_NAME || code == OPTION_IF_DESCRIPTION ||
 	       code == OPTION_IF_TSRESOL || code == OPTION_IF_TSOFFSET;
 }
 
 /* The option of an interface; false: it has none. */
-static bool find_option(const struct merged_capture *m, const struct capture_block *from,
-			uint16_t code, struct capture_option *option)
+static bool find_interface_option(const struct merged_capture *m, const struct capture_block *from,
+				  uint16_t code, struct capture_option *option)
 {
 	size_t at = from->options;
 
@@ -200,11 +201,11 @@ static int describe_interface(struct capture_merge *merge, struct merged_capture
 	struct capture_option option;
 	uint32_t *number;
 
-	if (find_option(m, from, OPTION_IF_NAME, &option) && option.len) {
+	if (find_interface_option(m, from, OPTION_IF_NAME, &option) && option.len) {
 		device = (const char *)option.value;
 		device_len = option.len;
 	}
-	if (find_option(m, from, OPTION_IF_DESCRIPTION, &option)) {
+	if (find_interface_option(m, from, OPTION_IF_DESCRIPTION, &option)) {
 		own = (const char *)option.value;
 		own_len = option.len;
 	}
@@ -216,7 +217,7 @@ static int describe_interface(struct capture_merge *merge, struct merged_capture
 	put_interface_description(&block, m, own, own_len);
 	ng_put_option(&block, OPTION_IF_TSRESOL, &resolution, sizeof(resolution));
 	while (capture_next_option(&m->capture, from, &at, &option))
-		if (!is_replaced(option.code))
+		if (!is_option_replaced(option.code))
 			ng_copy_option(&block, &m->capture, from, &option);
 	ng_put_option(&block, OPTION_END, NULL, 0);
 	number = ng_end(&block) ? NULL :
@@ -232,7 +233,8 @@ static int describe_interface(struct capture_merge *merge, struct merged_capture
 /* ---- the first reading ------------------------------------------------------ */
 
 /* Note when a packet is, and how much later one before it in the file was. */
-static int scan_packet(struct capture_merge *merge, struct merged_capture *m, const struct capture_block *block)
+static int scan_merged_packet(struct capture_merge *merge, struct merged_capture *m,
+			      const struct capture_block *block)
 {
 	int64_t time_ns;
 	int ret;
@@ -245,7 +247,7 @@ static int scan_packet(struct capture_merge *merge, struct merged_capture *m, co
 		return io_fail(merge->io, -E2BIG,
 			"%s: a packet at byte %llu is longer than %zu MiB, and cannot be merged.",
 			m->of.path, (unsigned long long)block->at, MERGE_MAX_BLOCK >> 20);
-	ret = new_time(merge, m, block, block->ticks, &time_ns);
+	ret = find_merged_time(merge, m, block, block->ticks, &time_ns);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	if (!m->has_packets || time_ns < m->first_ns)
@@ -258,7 +260,8 @@ static int scan_packet(struct capture_merge *merge, struct merged_capture *m, co
 	return 0;
 }
 
-static int scan_block(struct capture_merge *merge, struct merged_capture *m, const struct capture_block *block)
+static int scan_merged_block(struct capture_merge *merge, struct merged_capture *m,
+			     const struct capture_block *block)
 {
 	int64_t time_ns;
 	int ret;
@@ -269,10 +272,10 @@ static int scan_block(struct capture_merge *merge, struct merged_capture *m, con
 	case CAPTURE_INTERFACE:
 		return describe_interface(merge, m, block);
 	case CAPTURE_PACKET:
-		return scan_packet(merge, m, block);
+		return scan_merged_packet(merge, m, block);
 	case CAPTURE_STATISTICS:
 		/* So that what cannot be corrected is found before anything is written. */
-		ret = new_time(merge, m, block, block->ticks, &time_ns);
+		ret = find_merged_time(merge, m, block, block->ticks, &time_ns);
 		return ret < 0 ? ret : 0;
 	default:
 		m->others += block->type != NG_NAMES && block->type != NG_SECRETS;
@@ -280,7 +283,8 @@ static int scan_block(struct capture_merge *merge, struct merged_capture *m, con
 	}
 }
 
-static void warn_of_others(const struct capture_merge *merge, const struct merged_capture *m)
+static void warn_of_skipped_blocks(const struct capture_merge *merge,
+				   const struct merged_capture *m)
 {
 	if (m->untimed)
 		io_warn(merge->io, "%s: %llu packets were left out, as they have no time.",
@@ -290,18 +294,18 @@ static void warn_of_others(const struct capture_merge *merge, const struct merge
 			m->of.path, (unsigned long long)m->others);
 }
 
-static int scan_merged(struct capture_merge *merge, struct merged_capture *m)
+static int scan_merged_capture(struct capture_merge *merge, struct merged_capture *m)
 {
 	struct capture_block block;
-	int ret = open_merged(merge, m);
+	int ret = open_merged_capture(merge, m);
 
-	while (!ret && (ret = next_merged(merge, m, &block)) > 0)
-		ret = scan_block(merge, m, &block);
+	while (!ret && (ret = read_merged_block(merge, m, &block)) > 0)
+		ret = scan_merged_block(merge, m, &block);
 	if (!ret)
-		warn_of_others(merge, m);
+		warn_of_skipped_blocks(merge, m);
 	if (!ret && m->end == UINT64_MAX)
 		m->end = m->capture.next;
-	close_merged(m);
+	close_merged_capture(m);
 	merge->done += m->size;
 	/* What holds no packet may hold statistics, and comes last. */
 	if (!m->has_packets)
@@ -329,7 +333,7 @@ static int flush_merge(struct capture_merge *merge)
 	return 0;
 }
 
-static int write_bytes(struct capture_merge *merge, const uint8_t *bytes, size_t len)
+static int write_merged_bytes(struct capture_merge *merge, const uint8_t *bytes, size_t len)
 {
 	while (len) {
 		const size_t room = sizeof(merge->out) - merge->out_len;
@@ -348,14 +352,14 @@ static int write_bytes(struct capture_merge *merge, const uint8_t *bytes, size_t
 }
 
 /* End the block that is being made, and write it. */
-static int write_block(struct capture_merge *merge)
+static int write_merged_block(struct capture_merge *merge)
 {
 	if (ng_end(&merge->block))
 		return io_no_memory(merge->io);
-	return write_bytes(merge, merge->block.bytes, merge->block.len);
+	return write_merged_bytes(merge, merge->block.bytes, merge->block.len);
 }
 
-static int write_section(struct capture_merge *merge, const char *comment)
+static int write_merged_section(struct capture_merge *merge, const char *comment)
 {
 	/* Byte order, version 1.0, and a length that is not known. */
 	static const uint16_t version[] = { 1, 0 };
@@ -370,36 +374,37 @@ static int write_section(struct capture_merge *merge, const char *comment)
 		ng_put_text(&merge->block, OPTION_COMMENT, comment);
 	ng_put_text(&merge->block, OPTION_SHB_USERAPPL, "netsync " NETSYNC_VERSION);
 	ng_put_option(&merge->block, OPTION_END, NULL, 0);
-	ret = write_block(merge);
+	ret = write_merged_block(merge);
 	for (size_t i = 0; i < merge->num_interfaces && !ret; i++)
-		ret = write_bytes(merge, merge->interfaces[i].block.bytes,
-				  merge->interfaces[i].block.len);
+		ret = write_merged_bytes(merge, merge->interfaces[i].block.bytes,
+					 merge->interfaces[i].block.len);
 	return ret;
 }
 
-static uint32_t output_number(const struct merged_capture *m, const struct capture_block *block)
+static uint32_t get_output_interface(const struct merged_capture *m,
+				     const struct capture_block *block)
 {
 	return m->interfaces[m->section + block->interface_id];
 }
 
 /* Have the block end its options, if there are any from @first on. */
-static void end_options(struct ng_block *to, size_t first)
+static void end_block_options(struct ng_block *to, size_t first)
 {
 	if (to->len > first)
 		ng_put_option(to, OPTION_END, NULL, 0);
 }
 
-static int write_statistics(struct capture_merge *merge, const struct merged_capture *m,
-			    const struct capture_block *block)
+static int write_merged_statistics(struct capture_merge *merge, const struct merged_capture *m,
+				   const struct capture_block *block)
 {
 	struct ng_block *to = &merge->block;
 	struct capture_option option;
 	size_t at = block->options, first;
 	int64_t time_ns;
-	int ret = new_time(merge, m, block, block->ticks, &time_ns);
+	int ret = find_merged_time(merge, m, block, block->ticks, &time_ns);
 
 	ng_begin(to, NG_STATISTICS);
-	ng_put_u32(to, output_number(m, block));
+	ng_put_u32(to, get_output_interface(m, block));
 	ng_put_time(to, time_ns);
 	first = to->len;
 	while (ret >= 0 && capture_next_option(&m->capture, block, &at, &option)) {
@@ -408,14 +413,14 @@ static int write_statistics(struct capture_merge *merge, const struct merged_cap
 			ng_copy_option(to, &m->capture, block, &option);
 			continue;
 		}
-		ret = new_time(merge, m, block,
-			       capture_ticks(&m->capture, option.value), &time_ns);
+		ret = find_merged_time(merge, m, block,
+				       capture_ticks(&m->capture, option.value), &time_ns);
 		ng_put_u16(to, option.code);
 		ng_put_u16(to, option.len);
 		ng_put_time(to, time_ns);
 	}
-	end_options(to, first);
-	return ret < 0 ? ret : write_block(merge);
+	end_block_options(to, first);
+	return ret < 0 ? ret : write_merged_block(merge);
 }
 
 static int make_packet_block(const struct merged_capture *m, const struct capture_block *block,
@@ -429,7 +434,7 @@ static int make_packet_block(const struct merged_capture *m, const struct captur
 	size_t at = block->options, first;
 
 	ng_begin(to, NG_PACKET);
-	ng_put_u32(to, output_number(m, block));
+	ng_put_u32(to, get_output_interface(m, block));
 	ng_put_time(to, time_ns);
 	ng_put_u32(to, (uint32_t)block->captured);
 	ng_put_u32(to, block->original);
@@ -439,18 +444,19 @@ static int make_packet_block(const struct merged_capture *m, const struct captur
 		ng_copy_option(to, &m->capture, block, &option);
 	if (drops != UINT16_MAX && drops)
 		ng_put_option(to, OPTION_EPB_DROPS, &lost, sizeof(lost));
-	end_options(to, first);
+	end_block_options(to, first);
 	return ng_end(to);
 }
 
 /* ---- the second reading ----------------------------------------------------- */
 
-static int hold_packet(struct capture_merge *merge, struct merged_capture *m, const struct capture_block *block)
+static int hold_merged_packet(struct capture_merge *merge, struct merged_capture *m,
+			      const struct capture_block *block)
 {
 	struct time_heap_item item = { .rank = m->num_held };
 	struct held_packet *held;
 	int64_t time_ns;
-	const int ret = new_time(merge, m, block, block->ticks, &time_ns);
+	const int ret = find_merged_time(merge, m, block, block->ticks, &time_ns);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
@@ -476,7 +482,8 @@ static int hold_packet(struct capture_merge *merge, struct merged_capture *m, co
 	return 0;
 }
 
-static int use_block(struct capture_merge *merge, struct merged_capture *m, const struct capture_block *block)
+static int use_merged_block(struct capture_merge *merge, struct merged_capture *m,
+			    const struct capture_block *block)
 {
 	if (block->interface && m->section + block->interface_id >= m->num_interfaces)
 		return io_fail(merge->io, -EILSEQ, "%s: it was changed while it was merged.",
@@ -484,15 +491,15 @@ static int use_block(struct capture_merge *merge, struct merged_capture *m, cons
 	switch (block->type) {
 	case NG_NAMES:
 		return ng_copy_names(&merge->block, &m->capture, block) ?
-		       write_block(merge) : 0;
+		       write_merged_block(merge) : 0;
 	case NG_SECRETS:
 		return ng_copy_secrets(&merge->block, &m->capture, block) ?
-		       write_block(merge) : 0;
+		       write_merged_block(merge) : 0;
 	case NG_STATISTICS:
-		return write_statistics(merge, m, block);
+		return write_merged_statistics(merge, m, block);
 	default:
 		return block->kind == CAPTURE_PACKET && block->has_time ?
-		       hold_packet(merge, m, block) : 0;
+		       hold_merged_packet(merge, m, block) : 0;
 	}
 }
 
@@ -500,28 +507,28 @@ static int use_block(struct capture_merge *merge, struct merged_capture *m, cons
  * Read on until no packet can come that is before the first one that is held. Blocks that
  * have no place among the packets are written at once.
  */
-static int hold_more(struct capture_merge *merge, struct merged_capture *m)
+static int hold_more_packets(struct capture_merge *merge, struct merged_capture *m)
 {
 	struct capture_block block;
 	int ret = 0;
 
 	while (!ret && m->is_open &&
 	       (!m->held.num || m->newest_ns - m->disorder_ns < m->held.items[0].time_ns)) {
-		ret = next_merged(merge, m, &block);
+		ret = read_merged_block(merge, m, &block);
 		if (ret > 0) {
-			ret = use_block(merge, m, &block);
+			ret = use_merged_block(merge, m, &block);
 		} else if (!ret) {
-			close_merged(m);
+			close_merged_capture(m);
 			merge->done += m->size;
 		}
 	}
 	return ret;
 }
 
-static int write_first(struct capture_merge *merge, struct merged_capture *m)
+static int write_first_held_packet(struct capture_merge *merge, struct merged_capture *m)
 {
 	struct held_packet *held = m->held.items[0].stream;
-	const int ret = write_bytes(merge, held->bytes, held->len);
+	const int ret = write_merged_bytes(merge, held->bytes, held->len);
 
 	m->held_bytes -= held->len;
 	time_heap_end_first(&m->held);
@@ -541,12 +548,12 @@ static int write_merged_packets(struct capture_merge *merge)
 		struct merged_capture *m = heap.items[0].stream;
 
 		if (m->has_begun)
-			ret = write_first(merge, m);
+			ret = write_first_held_packet(merge, m);
 		else
-			ret = open_merged(merge, m);
+			ret = open_merged_capture(merge, m);
 		m->has_begun = true;
 		if (!ret)
-			ret = hold_more(merge, m);
+			ret = hold_more_packets(merge, m);
 		if (m->held.num)
 			time_heap_go_on(&heap, m->held.items[0].time_ns);
 		else
@@ -558,8 +565,9 @@ static int write_merged_packets(struct capture_merge *merge)
 
 /* ---- the public call --------------------------------------------------------- */
 
-static int take_captures(struct capture_merge *merge, const struct netsync_io_capture *captures,
-			 uint32_t num, size_t capture_size)
+static int copy_given_captures(struct capture_merge *merge,
+			       const struct netsync_io_capture *captures, uint32_t num,
+			       size_t capture_size)
 {
 	const size_t known = sizeof(struct netsync_io_capture);
 
@@ -586,7 +594,7 @@ static void release_merge(struct capture_merge *merge)
 	for (size_t i = 0; i < merge->num; i++) {
 		struct merged_capture *m = &merge->captures[i];
 
-		close_merged(m);
+		close_merged_capture(m);
 		while (m->held.num)
 			free(m->held.items[--m->held.num].stream);
 		free(m->held.items);
@@ -616,11 +624,11 @@ int netsync_io_merge_captures(struct netsync_io *io, const struct netsync_io_cap
 	merge->fd = fd;
 	merge->progress = progress;
 	merge->progress_data = data;
-	ret = take_captures(merge, captures, num, capture_size);
+	ret = copy_given_captures(merge, captures, num, capture_size);
 	for (size_t i = 0; i < merge->num && !ret; i++)
-		ret = scan_merged(merge, &merge->captures[i]);
+		ret = scan_merged_capture(merge, &merge->captures[i]);
 	if (!ret)
-		ret = write_section(merge, comment);
+		ret = write_merged_section(merge, comment);
 	if (!ret)
 		ret = write_merged_packets(merge);
 	release_merge(merge);

@@ -28,7 +28,7 @@ struct described_interface {
 
 struct merged_capture {
 	struct netsync_io_capture of;
-	struct capture capture;
+	struct capture_file capture;
 	bool is_open;
 	bool has_begun;		/* the second reading */
 	uint64_t size;		/* of the file, bytes */

@@ -106,7 +106,7 @@ void ng_put_text(struct ng_block *block, uint16_t code, const char *text)
 /* ---- byte order ---------------------------------------------------------- */
 
 /* Turn words of @size bytes around, as many as are whole from @from on. */
-static void turn_words(uint8_t *bytes, size_t len, size_t from, size_t size)
+static void swap_words(uint8_t *bytes, size_t len, size_t from, size_t size)
 {
 	for (; from + size <= len; from += size)
 		for (size_t i = 0; i < size / 2; i++) {
@@ -143,33 +143,33 @@ static const struct number_option {
 };
 
 /* Options of anyone's begin with a number of 4 bytes that says whose; the rest is theirs. */
-static bool is_custom(uint16_t code)
+static bool is_custom_option(uint16_t code)
 {
 	return code == 2988 || code == 2989 || code == 19372 || code == 19373;
 }
 
-static void turn_option(uint8_t *value, const struct capture_block *from,
-			const struct capture_option *option)
+static void swap_option_words(uint8_t *value, const struct capture_block *from,
+			      const struct capture_option *option)
 {
-	if (is_custom(option->code))
-		turn_words(value, option->len < 4 ? option->len : 4, 0, 4);
+	if (is_custom_option(option->code))
+		swap_words(value, option->len < 4 ? option->len : 4, 0, 4);
 	for (size_t i = 0; i < sizeof(number_options) / sizeof(number_options[0]); i++) {
 		const struct number_option *number = &number_options[i];
 
 		if (number->kind == from->kind && number->code == option->code)
-			turn_words(value, option->len, number->from, number->size);
+			swap_words(value, option->len, number->from, number->size);
 	}
 }
 
 /* Are its bytes numbers, of which it is not known how long they are? */
-static bool cannot_be_turned(const struct capture_block *from,
-			     const struct capture_option *option)
+static bool is_option_unswappable(const struct capture_block *from,
+				  const struct capture_option *option)
 {
 	return from->kind == CAPTURE_INTERFACE && option->code == OPTION_IF_FILTER &&
 	       option->len && option->value[0];
 }
 
-void ng_copy_option(struct ng_block *block, const struct capture *capture,
+void ng_copy_option(struct ng_block *block, const struct capture_file *capture,
 		    const struct capture_block *from, const struct capture_option *option)
 {
 	const bool is_bytes = from->kind == CAPTURE_PACKET &&
@@ -177,26 +177,26 @@ void ng_copy_option(struct ng_block *block, const struct capture *capture,
 			      !option->value[0];
 	size_t at;
 
-	if (capture->swapped && cannot_be_turned(from, option))
+	if (capture->swapped && is_option_unswappable(from, option))
 		return;
 	ng_put_u16(block, option->code);
 	ng_put_u16(block, option->len);
 	at = block->len;
 	ng_put_padded(block, option->value, option->len);
 	if (capture->swapped && !is_bytes && !block->is_lost)
-		turn_option(block->bytes + at, from, option);
+		swap_option_words(block->bytes + at, from, option);
 }
 
 /* ---- blocks without a time ------------------------------------------------- */
 
-static bool block_is_whole(const struct capture_block *from)
+static bool is_block_whole(const struct capture_block *from)
 {
 	return from->loaded == from->size;
 }
 
 /* Options behind such a block's body, which are texts and bytes. */
-static void copy_rest(struct ng_block *block, const struct capture *capture,
-		      const struct capture_block *from, size_t at)
+static void copy_body_options(struct ng_block *block, const struct capture_file *capture,
+			      const struct capture_block *from, size_t at)
 {
 	struct capture_option option;
 	const size_t first = at;
@@ -207,30 +207,30 @@ static void copy_rest(struct ng_block *block, const struct capture *capture,
 		ng_put_option(block, OPTION_END, NULL, 0);
 }
 
-bool ng_copy_names(struct ng_block *block, const struct capture *capture,
+bool ng_copy_names(struct ng_block *block, const struct capture_file *capture,
 		   const struct capture_block *from)
 {
 	/* Records have the form of options. */
 	struct capture_option record;
 	size_t at = NG_HEAD;
 
-	if (!block_is_whole(from))
+	if (!is_block_whole(from))
 		return false;
 	ng_begin(block, NG_NAMES);
 	while (capture_next_option(capture, from, &at, &record))
 		ng_put_option(block, record.code, record.value, record.len);
 	ng_put_option(block, 0, NULL, 0);
-	copy_rest(block, capture, from, at + 4);
+	copy_body_options(block, capture, from, at + 4);
 	return true;
 }
 
-bool ng_copy_secrets(struct ng_block *block, const struct capture *capture,
+bool ng_copy_secrets(struct ng_block *block, const struct capture_file *capture,
 		     const struct capture_block *from)
 {
 	const uint8_t *body = from->bytes + NG_HEAD;
 	uint32_t len;
 
-	if (!block_is_whole(from) || from->size < NG_HEAD + 8 + NG_TAIL)
+	if (!is_block_whole(from) || from->size < NG_HEAD + 8 + NG_TAIL)
 		return false;
 	len = capture_u32(capture, body + 4);
 	if (len > from->size - NG_HEAD - 8 - NG_TAIL)
@@ -239,6 +239,6 @@ bool ng_copy_secrets(struct ng_block *block, const struct capture *capture,
 	ng_put_u32(block, capture_u32(capture, body));
 	ng_put_u32(block, len);
 	ng_put_padded(block, body + 8, len);
-	copy_rest(block, capture, from, NG_HEAD + 8 + (((size_t)len + 3) & ~(size_t)3));
+	copy_body_options(block, capture, from, NG_HEAD + 8 + (((size_t)len + 3) & ~(size_t)3));
 	return true;
 }

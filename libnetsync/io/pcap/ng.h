@@ -28,7 +28,7 @@ void ng_put_text(struct ng_block *block, uint16_t code, const char *text);
  * Copy an option of a block of @capture, whose numbers get this machine's byte order. What
  * cannot be understood is left out if the orders differ.
  */
-void ng_copy_option(struct ng_block *block, const struct capture *capture,
+void ng_copy_option(struct ng_block *block, const struct capture_file *capture,
 		    const struct capture_block *from, const struct capture_option *option);
 /* Set the lengths. 0, or -ENOMEM for any call since ng_begin(). */
 int ng_end(struct ng_block *block);
@@ -37,9 +37,9 @@ int ng_end(struct ng_block *block);
  * Copy blocks that hold no time: names of addresses, and secrets. False: it is damaged, or
  * not all in memory.
  */
-bool ng_copy_names(struct ng_block *block, const struct capture *capture,
+bool ng_copy_names(struct ng_block *block, const struct capture_file *capture,
 		   const struct capture_block *from);
-bool ng_copy_secrets(struct ng_block *block, const struct capture *capture,
+bool ng_copy_secrets(struct ng_block *block, const struct capture_file *capture,
 		     const struct capture_block *from);
 
 #endif

@@ -49,7 +49,7 @@ void pcap_close_capture(struct pcap *pcap)
 }
 
 /* Use what is before the damage, now and in further readings. */
-static void end_at_damage(struct trace *trace)
+static void end_capture_at_damage(struct trace *trace)
 {
 	struct pcap *pcap = trace->state;
 
@@ -65,7 +65,7 @@ static void end_at_damage(struct trace *trace)
 }
 
 /* The next block; 0: there is none; negative: io_fail() was called. */
-static int next_block(struct trace *trace, struct capture_block *block)
+static int read_next_block(struct trace *trace, struct capture_block *block)
 {
 	struct pcap *pcap = trace->state;
 	int ret = 0;
@@ -73,23 +73,23 @@ static int next_block(struct trace *trace, struct capture_block *block)
 	if (pcap->capture.next < pcap->end)
 		ret = capture_next(&pcap->capture, block);
 	if (ret == -EILSEQ) {
-		end_at_damage(trace);
+		end_capture_at_damage(trace);
 		return 0;
 	}
 	return ret < 0 ? io_fail_file(trace->io, trace->path, ret) : ret;
 }
 
-static bool is_usable(const struct capture_block *block)
+static bool is_block_usable(const struct capture_block *block)
 {
 	return block->kind == CAPTURE_PACKET && block->has_time &&
 	       frame_knows_link(block->interface->link);
 }
 
 static void read_link(const struct pcap *pcap, const struct capture_block *block,
-		      struct seen *seen)
+		      struct captured_packet *seen)
 {
-	const struct frame frame = { block->data, block->captured,
-				     block->original };
+	const struct captured_frame frame = { block->data, block->captured,
+					      block->original };
 
 	seen->interface = block->interface_id;
 	seen->tick_ns = capture_tick_ns(block->interface);
@@ -105,21 +105,21 @@ static void read_link(const struct pcap *pcap, const struct capture_block *block
 		seen->link.mark = pcap->way;
 }
 
-int pcap_next_packet(struct trace *trace, struct seen *seen)
+int pcap_next_packet(struct trace *trace, struct captured_packet *seen)
 {
 	const struct pcap *pcap = trace->state;
 	struct capture_block block;
 	int ret;
 
 	do {
-		ret = next_block(trace, &block);
+		ret = read_next_block(trace, &block);
 		if (ret <= 0)
 			return ret;
-	} while (!is_usable(&block));
+	} while (!is_block_usable(&block));
 	read_link(pcap, &block, seen);
 	if (seen->result == FRAME_PACKET) {
-		const struct frame frame = { block.data, block.captured,
-					     block.original };
+		const struct captured_frame frame = { block.data, block.captured,
+						      block.original };
 
 		seen->result = frame_read_packet(&frame, &seen->link, &seen->pkt);
 	}
@@ -128,7 +128,7 @@ int pcap_next_packet(struct trace *trace, struct seen *seen)
 
 /* ---- what is in a file --------------------------------------------------- */
 
-static int find_address(struct pcap *pcap, const struct capture_option *option)
+static int find_option_address(struct pcap *pcap, const struct capture_option *option)
 {
 	struct address address = { .is_mac = false };
 
@@ -152,26 +152,26 @@ static int find_addresses(struct pcap *pcap, const struct capture_block *block)
 	int ret = 0;
 
 	while (!ret && capture_next_option(&pcap->capture, block, &at, &option))
-		ret = find_address(pcap, &option);
+		ret = find_option_address(pcap, &option);
 	return ret;
 }
 
 /* Read the whole file: count usable packets and others, find span and addresses. */
-static int look_through(struct trace *trace, uint64_t *usable, uint64_t *others)
+static int scan_capture(struct trace *trace, uint64_t *usable, uint64_t *others)
 {
 	struct pcap *pcap = trace->state;
 	struct capture_block block;
-	struct seen seen;
+	struct captured_packet seen;
 	int ret;
 
-	while ((ret = next_block(trace, &block)) > 0) {
+	while ((ret = read_next_block(trace, &block)) > 0) {
 		if (block.kind == CAPTURE_INTERFACE &&
 		    find_addresses(pcap, &block))
 			return io_no_memory(trace->io);
 		if (block.kind != CAPTURE_PACKET)
 			continue;
-		*others += !is_usable(&block);
-		if (!is_usable(&block))
+		*others += !is_block_usable(&block);
+		if (!is_block_usable(&block))
 			continue;
 		++*usable;
 		read_link(pcap, &block, &seen);
@@ -184,7 +184,7 @@ static int look_through(struct trace *trace, uint64_t *usable, uint64_t *others)
 			range_extend(&trace->range, seen.time_ns, seen.time_ns);
 		pcap->unmarked += seen.link.mark == FRAME_UNMARKED;
 		traits_add(&pcap->traits, block.interface->link,
-			   &(struct frame){ block.data, block.captured, block.original },
+			   &(struct captured_frame){ block.data, block.captured, block.original },
 			   &seen.link);
 	}
 	if (pcap->end == UINT64_MAX)
@@ -213,7 +213,7 @@ static int pcap_open(struct trace *trace)
 		return io_no_memory(trace->io);
 	ret = pcap_open_capture(trace);
 	if (!ret)
-		ret = look_through(trace, &usable, &others);
+		ret = scan_capture(trace, &usable, &others);
 	pcap_close_capture(pcap);
 	if (ret < 0)
 		return ret;
@@ -230,10 +230,10 @@ static int pcap_open(struct trace *trace)
 
 /* ---- reading ------------------------------------------------------------- */
 
-static int push(struct trace *trace, struct seen *seen)
+static int push_captured_packet(struct trace *trace, struct captured_packet *seen)
 {
 	struct pcap *pcap = trace->state;
-	const struct point at = {
+	const struct observation_point at = {
 		.device = (uint64_t)(seen->interface % MAX_INTERFACES) << 32 |
 			  seen->link.device % MAX_DEVICES,
 	};
@@ -261,7 +261,7 @@ static int push(struct trace *trace, struct seen *seen)
 	return io_packet(trace, &seen->pkt, &at);
 }
 
-static void warn_of_rest(struct trace *trace)
+static void warn_of_unused_packets(struct trace *trace)
 {
 	const struct pcap *pcap = trace->state;
 
@@ -275,7 +275,7 @@ static void warn_of_rest(struct trace *trace)
 			trace->host_name, trace->host_name);
 }
 
-static int begin(struct trace *trace)
+static int begin_capture_reading(struct trace *trace)
 {
 	struct pcap *pcap = trace->state;
 	int ret = pcap_open_capture(trace);
@@ -288,28 +288,28 @@ static int begin(struct trace *trace)
 }
 
 /* Up to where it is read, so that what is before @until_ns was seen. */
-static int64_t with_disorder(int64_t until_ns)
+static int64_t add_disorder_slack(int64_t until_ns)
 {
 	return until_ns < INT64_MAX - PCAP_DISORDER ? until_ns + PCAP_DISORDER : until_ns;
 }
 
 static bool pcap_is_idle(const struct trace *trace, int64_t until_ns)
 {
-	return trace->range.lo > with_disorder(until_ns);
+	return trace->range.lo > add_disorder_slack(until_ns);
 }
 
 static int pcap_read(struct trace *trace, int64_t until_ns)
 {
 	struct pcap *pcap = trace->state;
 	const bool is_last = until_ns == trace->window.hi;
-	struct seen seen;
+	struct captured_packet seen;
 	int ret = 0;
 
-	until_ns = with_disorder(until_ns);
+	until_ns = add_disorder_slack(until_ns);
 	if (!pcap->is_open)
-		ret = begin(trace);
+		ret = begin_capture_reading(trace);
 	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
-		ret = push(trace, &seen);
+		ret = push_captured_packet(trace, &seen);
 		if (!ret && seen.time_ns > until_ns &&
 		    seen.time_ns != INT64_MAX) {
 			if (!is_last)
@@ -319,7 +319,7 @@ static int pcap_read(struct trace *trace, int64_t until_ns)
 	}
 	pcap_close_capture(pcap);
 	if (!ret)
-		warn_of_rest(trace);
+		warn_of_unused_packets(trace);
 	return ret;
 }
 

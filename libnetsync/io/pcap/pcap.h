@@ -18,7 +18,7 @@
 #define PCAP_DISORDER INT64_C(1000000000)
 
 struct pcap {
-	struct capture capture;
+	struct capture_file capture;
 	bool is_open;
 	bool has_begun;
 	uint64_t end;		/* offset of the end, or of damage */
@@ -29,16 +29,16 @@ struct pcap {
 	bool alone;		/* no other capture has its packets */
 	struct own found;	/* addresses in the file */
 	const struct own *own;	/* all known ones of the host */
-	struct samples samples;
-	struct samples inside;	/* by packet_key_inside(): no direction */
-	struct samples directed;	/* the same: known direction */
+	struct packet_samples samples;
+	struct packet_samples inside; /* by packet_key_inside(): no direction */
+	struct packet_samples directed;	/* the same: known direction */
 	struct common_mac macs[MAX_INTERFACES];
 	uint64_t cut;
 	uint64_t untold;
 };
 
 /* A packet, as far as it could be read. */
-struct seen {
+struct captured_packet {
 	int64_t time_ns;	/* INT64_MAX: does not fit */
 	int64_t tick_ns;	/* the packet may be later by up to tick_ns - 1 */
 	uint32_t interface;
@@ -47,7 +47,7 @@ struct seen {
 	struct netsync_packet pkt;
 };
 
-static inline bool is_pcap(const struct trace *trace)
+static inline bool pcap_is_capture(const struct trace *trace)
 {
 	return trace->reader == &pcap_reader;
 }
@@ -56,7 +56,7 @@ static inline bool is_pcap(const struct trace *trace)
 int pcap_open_capture(struct trace *trace);
 void pcap_close_capture(struct pcap *pcap);
 /* Read a packet. 1; 0: there is none left; negative: io_fail() was called. */
-int pcap_next_packet(struct trace *trace, struct seen *seen);
+int pcap_next_packet(struct trace *trace, struct captured_packet *seen);
 
 int pcap_prepare(struct netsync_io *io);
 
@@ -72,7 +72,7 @@ struct samplings {
 };
 
 /* samples.c: add a sample by packet_key_inside(). 0 or -ENOMEM. */
-int sampling_add_inside(struct sampling *sampling, struct samples *samples,
+int sampling_add_inside(struct sampling *sampling, struct packet_samples *samples,
 			int64_t time_ns, const struct netsync_packet *pkt,
 			enum direction dir);
 /* Take samples of all captures, whose arrays are in @samplings. 0, or io_fail(). */

@@ -33,7 +33,7 @@ _Static_assert(sizeof(((struct pcap *)0)->macs) <= WORKER_MAX_SIZE, "one record"
 
 /* ---- one capture --------------------------------------------------------- */
 
-int sampling_add_inside(struct sampling *sampling, struct samples *samples,
+int sampling_add_inside(struct sampling *sampling, struct packet_samples *samples,
 			int64_t time_ns, const struct netsync_packet *pkt,
 			enum direction dir)
 {
@@ -42,8 +42,8 @@ int sampling_add_inside(struct sampling *sampling, struct samples *samples,
 	return key ? sampling_add(sampling, samples, key, time_ns, pkt, dir) : 0;
 }
 
-static int take_packet(struct trace *trace, struct samplings *samplings,
-		       const struct seen *seen)
+static int take_packet_sample(struct trace *trace, struct samplings *samplings,
+			      const struct captured_packet *seen)
 {
 	struct pcap *pcap = trace->state;
 	const enum direction dir = direction_of(NULL, &seen->link, NULL);
@@ -59,10 +59,10 @@ static int take_packet(struct trace *trace, struct samplings *samplings,
 	return ret ? io_no_memory(trace->io) : 0;
 }
 
-static int take_samples(struct trace *trace, struct samplings *samplings)
+static int take_capture_samples(struct trace *trace, struct samplings *samplings)
 {
 	struct pcap *pcap = trace->state;
-	struct seen seen;
+	struct captured_packet seen;
 	int ret = pcap_open_capture(trace);
 
 	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
@@ -71,7 +71,7 @@ static int take_samples(struct trace *trace, struct samplings *samplings)
 				       &seen.link);
 		ret = 0;
 		if (seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX)
-			ret = take_packet(trace, samplings, &seen);
+			ret = take_packet_sample(trace, samplings, &seen);
 	}
 	pcap_close_capture(pcap);
 	return ret;
@@ -89,7 +89,7 @@ struct captures {
 	size_t first;		/* that the worker takes which is started */
 };
 
-static void put_samples(enum samples_what what, const struct samples *samples)
+static void put_sample_records(enum samples_what what, const struct packet_samples *samples)
 {
 	for (size_t i = 0; i < samples->num; i += MAX_IN_RECORD) {
 		const size_t left = samples->num - i;
@@ -99,7 +99,7 @@ static void put_samples(enum samples_what what, const struct samples *samples)
 	}
 }
 
-static void take_share(const void *data)
+static void run_sample_worker(const void *data)
 {
 	const struct captures *all = data;
 	int ret = 0;
@@ -108,12 +108,12 @@ static void take_share(const void *data)
 	for (size_t i = all->first; i < all->num && !ret; i += all->num_workers) {
 		const struct pcap *pcap = all->trace[i]->state;
 
-		ret = take_samples(all->trace[i], all->samplings);
+		ret = take_capture_samples(all->trace[i], all->samplings);
 		if (ret)
 			break;
-		put_samples(SAMPLES_WHOLE, &pcap->samples);
-		put_samples(SAMPLES_INSIDE, &pcap->inside);
-		put_samples(SAMPLES_DIRECTED, &pcap->directed);
+		put_sample_records(SAMPLES_WHOLE, &pcap->samples);
+		put_sample_records(SAMPLES_INSIDE, &pcap->inside);
+		put_sample_records(SAMPLES_DIRECTED, &pcap->directed);
 		worker_put(SAMPLES_MACS, 0, pcap->macs, sizeof(pcap->macs));
 		/* So that this process knows which capture a worker is stuck in. */
 		worker_flush();
@@ -124,14 +124,15 @@ static void take_share(const void *data)
 
 /* ---- what workers send --------------------------------------------------- */
 
-struct taking {
+struct sample_taking {
 	struct trace *trace;
 	struct samplings *samplings;
 	bool waiting;
 };
 
-static int use_samples(struct trace *trace, struct sampling *sampling,
-		       struct samples *samples, const struct sighted *taken, size_t num)
+static int use_worker_samples(struct trace *trace, struct sampling *sampling,
+			      struct packet_samples *samples, const struct sighted *taken,
+			      size_t num)
 {
 	for (size_t i = 0; i < num; i++)
 		if (sampling_put(sampling, samples, &taken[i]))
@@ -139,9 +140,9 @@ static int use_samples(struct trace *trace, struct sampling *sampling,
 	return 0;
 }
 
-static int use_record(void *data, const struct worker_head *head, const void *payload)
+static int use_sample_record(void *data, const struct worker_head *head, const void *payload)
 {
-	struct taking *taking = data;
+	struct sample_taking *taking = data;
 	struct samplings *samplings = taking->samplings;
 	struct trace *trace = taking->trace;
 	struct pcap *pcap = trace->state;
@@ -149,11 +150,11 @@ static int use_record(void *data, const struct worker_head *head, const void *pa
 
 	switch (head->what) {
 	case SAMPLES_WHOLE:
-		return use_samples(trace, &samplings->whole, &pcap->samples, payload, num);
+		return use_worker_samples(trace, &samplings->whole, &pcap->samples, payload, num);
 	case SAMPLES_INSIDE:
-		return use_samples(trace, &samplings->inside, &pcap->inside, payload, num);
+		return use_worker_samples(trace, &samplings->inside, &pcap->inside, payload, num);
 	case SAMPLES_DIRECTED:
-		return use_samples(trace, &samplings->inside, &pcap->directed, payload, num);
+		return use_worker_samples(trace, &samplings->inside, &pcap->directed, payload, num);
 	case SAMPLES_MACS:
 		memcpy(pcap->macs, payload, sizeof(pcap->macs));
 		taking->waiting = false;
@@ -167,32 +168,32 @@ static int use_record(void *data, const struct worker_head *head, const void *pa
 }
 
 /* Forget what a worker has taken of a capture that it did not come to the end of. */
-static void drop(struct sampling *sampling, struct samples *samples)
+static void drop_unfinished_samples(struct sampling *sampling, struct packet_samples *samples)
 {
 	sampling->num -= samples->num;
 	samples->num = 0;
 }
 
-static void drop_samples(struct trace *trace, struct samplings *samplings)
+static void drop_capture_samples(struct trace *trace, struct samplings *samplings)
 {
 	struct pcap *pcap = trace->state;
 
-	drop(&samplings->whole, &pcap->samples);
-	drop(&samplings->inside, &pcap->inside);
-	drop(&samplings->inside, &pcap->directed);
+	drop_unfinished_samples(&samplings->whole, &pcap->samples);
+	drop_unfinished_samples(&samplings->inside, &pcap->inside);
+	drop_unfinished_samples(&samplings->inside, &pcap->directed);
 }
 
-static int take_here(struct trace *trace, struct samplings *samplings)
+static int take_samples_in_process(struct trace *trace, struct samplings *samplings)
 {
-	drop_samples(trace, samplings);
-	return take_samples(trace, samplings);
+	drop_capture_samples(trace, samplings);
+	return take_capture_samples(trace, samplings);
 }
 
 static void start_worker(struct captures *all, struct worker *worker, size_t first)
 {
 	int *keep = malloc((all->io->num_kept + 1) * sizeof(*keep));
 	const struct worker_task task = {
-		.run = take_share,
+		.run = run_sample_worker,
 		.keep = keep,
 		.num_keep = keep ? io_kept_files(all->io, keep) : 0,
 		/* The reader limits itself: it is that of this process. */
@@ -208,17 +209,17 @@ static void start_worker(struct captures *all, struct worker *worker, size_t fir
 static void skip_capture(struct captures *all, struct worker *worker, size_t index)
 {
 	worker_stop(worker);
-	drop_samples(all->trace[index], all->samplings);
+	drop_capture_samples(all->trace[index], all->samplings);
 	start_worker(all, worker, index + all->num_workers);
 }
 
-static int take_from(struct captures *all, struct worker *worker, size_t index)
+static int take_samples_from_worker(struct captures *all, struct worker *worker, size_t index)
 {
 	struct trace *trace = all->trace[index];
-	struct taking taking = { trace, all->samplings, .waiting = true };
+	struct sample_taking taking = { trace, all->samplings, .waiting = true };
 	struct patience patience = io_trace_patience(trace);
 	const struct worker_patience waits = io_worker_patience(&patience);
-	int ret = worker_receive_while(worker, &taking.waiting, use_record, &taking, &waits);
+	int ret = worker_receive_while(worker, &taking.waiting, use_sample_record, &taking, &waits);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
@@ -228,10 +229,10 @@ static int take_from(struct captures *all, struct worker *worker, size_t index)
 	}
 	/* It has ended, as for want of memory, or was never started. */
 	worker_stop(worker);
-	return take_here(trace, all->samplings);
+	return take_samples_in_process(trace, all->samplings);
 }
 
-static int take_by_workers(struct captures *all)
+static int take_samples_by_workers(struct captures *all)
 {
 	struct worker *workers = calloc(all->num_workers, sizeof(*workers));
 	int ret = 0;
@@ -241,7 +242,7 @@ static int take_by_workers(struct captures *all)
 	for (size_t i = 0; i < all->num_workers; i++)
 		start_worker(all, &workers[i], i);
 	for (size_t i = 0; i < all->num && !ret; i++)
-		ret = take_from(all, &workers[i % all->num_workers], i);
+		ret = take_samples_from_worker(all, &workers[i % all->num_workers], i);
 	for (size_t i = 0; i < all->num_workers; i++)
 		worker_stop(&workers[i]);
 	free(workers);
@@ -261,12 +262,12 @@ int pcap_take_samples(struct netsync_io *io, struct samplings *samplings)
 	if (!all.trace)
 		return io_no_memory(io);
 	for (size_t i = 0; i < io->num_traces; i++)
-		if (is_pcap(io->traces[i]))
+		if (pcap_is_capture(io->traces[i]))
 			all.trace[all.num++] = io->traces[i];
 	if (all.num_workers > all.num)
 		all.num_workers = all.num;
 	if (all.num)
-		ret = take_by_workers(&all);
+		ret = take_samples_by_workers(&all);
 	free(all.trace);
 	return ret;
 }

@@ -30,7 +30,7 @@ static void count_trait(unsigned int *num, trait first, const trait one)
 		++*num;
 }
 
-static void add_pair(struct trait_addresses *addresses, const trait from, const trait to)
+static void add_address_pair(struct trait_addresses *addresses, const trait from, const trait to)
 {
 	unsigned int kept = 0;
 
@@ -52,7 +52,7 @@ static void add_pair(struct trait_addresses *addresses, const trait from, const 
 	addresses->num_common = kept;
 }
 
-static void add_own(struct traits *traits, const trait one)
+static void add_own_trait(struct traits *traits, const trait one)
 {
 	if (traits->num_own > MAX_OWN_TRAITS || has_trait(traits->own, traits->num_own, one))
 		return;
@@ -61,7 +61,7 @@ static void add_own(struct traits *traits, const trait one)
 	traits->num_own++;
 }
 
-void traits_add(struct traits *traits, uint16_t type, const struct frame *frame,
+void traits_add(struct traits *traits, uint16_t type, const struct captured_frame *frame,
 		const struct frame_link *link)
 {
 	trait from = { 0 }, to = { 0 };
@@ -72,16 +72,16 @@ void traits_add(struct traits *traits, uint16_t type, const struct frame *frame,
 	if (link->from && !(link->to[0] & 1)) {
 		memcpy(from, link->from, MAC_SIZE);
 		memcpy(to, link->to, MAC_SIZE);
-		add_pair(&traits->macs, from, to);
+		add_address_pair(&traits->macs, from, to);
 	}
 	/* Packets of a machine to itself say nothing of which one it is. */
 	if (!frame_read_addresses(frame, link, from, to) || address_is_for_many(to) ||
 	    is_same_trait(from, to))
 		return;
 	if (link->mark == FRAME_UNMARKED)
-		add_pair(&traits->ips, from, to);
+		add_address_pair(&traits->ips, from, to);
 	else
-		add_own(traits, link->mark == FRAME_OUT ? from : to);
+		add_own_trait(traits, link->mark == FRAME_OUT ? from : to);
 }
 
 bool traits_are_one_way(const struct traits *traits, bool out)
@@ -94,7 +94,8 @@ bool traits_are_one_way(const struct traits *traits, bool out)
 
 /* ---- two captures ---------------------------------------------------------- */
 
-static bool is_inside(const struct trait_addresses *a, const struct trait_addresses *b)
+static bool are_common_traits_inside(const struct trait_addresses *a,
+				     const struct trait_addresses *b)
 {
 	for (unsigned int i = 0; i < a->num_common; i++)
 		if (!has_trait(b->common, b->num_common, a->common[i]))
@@ -102,8 +103,8 @@ static bool is_inside(const struct trait_addresses *a, const struct trait_addres
 	return true;
 }
 
-static bool have_common(const trait *a, unsigned int num_a, const trait *b,
-			unsigned int num_b)
+static bool have_common_trait(const trait *a, unsigned int num_a, const trait *b,
+			      unsigned int num_b)
 {
 	for (unsigned int i = 0; i < num_a; i++)
 		if (has_trait(b, num_b, a[i]))
@@ -117,23 +118,24 @@ static enum likeness compare_addresses(const struct trait_addresses *a,
 {
 	if (!a->num_common || !b->num_common)
 		return TRAITS_UNKNOWN;
-	if (!have_common(a->common, a->num_common, b->common, b->num_common))
+	if (!have_common_trait(a->common, a->num_common, b->common, b->num_common))
 		return TRAITS_DIFFER;
-	return is_inside(a, b) || is_inside(b, a) ? TRAITS_AGREE : TRAITS_UNKNOWN;
+	return are_common_traits_inside(a, b) || are_common_traits_inside(b, a) ? TRAITS_AGREE :
+										  TRAITS_UNKNOWN;
 }
 
-static enum likeness compare_own(const struct traits *a, const struct traits *b)
+static enum likeness compare_own_traits(const struct traits *a, const struct traits *b)
 {
 	if (!a->num_own || !b->num_own || a->num_own > MAX_OWN_TRAITS ||
 	    b->num_own > MAX_OWN_TRAITS)
 		return TRAITS_UNKNOWN;
-	return have_common(a->own, a->num_own, b->own, b->num_own) ? TRAITS_AGREE :
+	return have_common_trait(a->own, a->num_own, b->own, b->num_own) ? TRAITS_AGREE :
 								     TRAITS_DIFFER;
 }
 
 enum likeness traits_compare(const struct traits *a, const struct traits *b)
 {
-	const enum likeness own = compare_own(a, b);
+	const enum likeness own = compare_own_traits(a, b);
 	const enum likeness macs = compare_addresses(&a->macs, &b->macs);
 	const enum likeness ips = compare_addresses(&a->ips, &b->ips);
 
@@ -166,5 +168,5 @@ void traits_merge(struct traits *traits, const struct traits *more)
 	merge_addresses(&traits->macs, &more->macs);
 	merge_addresses(&traits->ips, &more->ips);
 	for (unsigned int i = 0; i < more->num_own && i < MAX_OWN_TRAITS; i++)
-		add_own(traits, more->own[i]);
+		add_own_trait(traits, more->own[i]);
 }

@@ -46,7 +46,7 @@ enum likeness {
 };
 
 /* Add a packet of this link type. */
-void traits_add(struct traits *traits, uint16_t type, const struct frame *frame,
+void traits_add(struct traits *traits, uint16_t type, const struct captured_frame *frame,
 		const struct frame_link *link);
 /* Are two captures of one machine, by their addresses? */
 enum likeness traits_compare(const struct traits *a, const struct traits *b);

@@ -35,7 +35,7 @@ struct perf_copy {
 
 /* ---- writing -------------------------------------------------------------- */
 
-static int put_bytes(struct perf_copy *copy, const void *bytes, size_t size)
+static int put_perf_bytes(struct perf_copy *copy, const void *bytes, size_t size)
 {
 	copy->written += size;
 	return fwrite(bytes, 1, size, copy->out) == size ? 0 :
@@ -54,7 +54,7 @@ static int put_number_at(struct perf_copy *copy, uint64_t at, uint64_t number)
 }
 
 /* Copy bytes @from to @to of the original. */
-static int copy_bytes(struct perf_copy *copy, uint64_t from, uint64_t to)
+static int copy_perf_bytes(struct perf_copy *copy, uint64_t from, uint64_t to)
 {
 	uint8_t block[BLOCK_SIZE];
 	int ret = 0;
@@ -65,7 +65,7 @@ static int copy_bytes(struct perf_copy *copy, uint64_t from, uint64_t to)
 		if (read_bytes_at(copy->file.from, block, size, from) < size)
 			ret = io_fail_file(copy->task.io, copy->task.from, -EIO);
 		else
-			ret = put_bytes(copy, block, size);
+			ret = put_perf_bytes(copy, block, size);
 		from += size;
 	}
 	return ret;
@@ -78,7 +78,7 @@ static int copy_bytes(struct perf_copy *copy, uint64_t from, uint64_t to)
  * where no correction is known: they move by as much as the nearest event. 0,
  * NETSYNC_IO_LEFT_OUT, or negative: io_fail() was called.
  */
-static int find_time(struct perf_copy *copy, int64_t time_ns, int64_t *new_ns)
+static int correct_perf_time(struct perf_copy *copy, int64_t time_ns, int64_t *new_ns)
 {
 	const int64_t event_ns = min64(max64(time_ns, copy->events.lo), copy->events.hi);
 	int ret;
@@ -95,19 +95,19 @@ static int find_time(struct perf_copy *copy, int64_t time_ns, int64_t *new_ns)
 		       copy->task.from);
 }
 
-static void set_number(struct perf_copy *copy, uint32_t at, uint64_t number)
+static void set_record_number(struct perf_copy *copy, uint32_t at, uint64_t number)
 {
 	put_number_in_bytes(copy->record + at, number, 8, copy->file.big_endian);
 }
 
-/* Change a time in a record's data, copy->record. As find_time(). */
-static int change_time(struct perf_copy *copy, uint32_t at, int64_t time_ns)
+/* Change a time in a record's data, copy->record. As correct_perf_time(). */
+static int change_record_time(struct perf_copy *copy, uint32_t at, int64_t time_ns)
 {
 	int64_t new_ns;
-	int ret = find_time(copy, time_ns, &new_ns);
+	int ret = correct_perf_time(copy, time_ns, &new_ns);
 
 	if (ret >= 0)
-		set_number(copy, at, new_ns);
+		set_record_number(copy, at, new_ns);
 	return ret;
 }
 
@@ -131,7 +131,7 @@ static bool find_own_time(const struct perf_record *record, uint32_t *at)
 
 /*
  * Change all times of a record of the kernel; copy->record is its data. perf has recorded
- * some without times, which are 0. As find_time().
+ * some without times, which are 0. As correct_perf_time().
  */
 static int change_times(struct perf_copy *copy, const struct perf_record *record)
 {
@@ -142,7 +142,7 @@ static int change_times(struct perf_copy *copy, const struct perf_record *record
 	if (!perf_read_sample(&copy->file, record, &sample) || !sample.has_time ||
 	    !sample.time_ns)
 		return 0;
-	ret = change_time(copy, sample.time_at, sample.time_ns);
+	ret = change_record_time(copy, sample.time_at, sample.time_ns);
 	if (ret >= 0 && find_own_time(record, &at) &&
 	    perf_number(&copy->file, record->data + at, 8) == (uint64_t)sample.time_ns)
 		memcpy(copy->record + at, copy->record + sample.time_at, 8);
@@ -151,7 +151,7 @@ static int change_times(struct perf_copy *copy, const struct perf_record *record
 	       record->type != PERF_RECORD_LOST ? 0 : ret;
 }
 
-/* The pipe format has features in records: change those with times. As find_time(). */
+/* The pipe format has features in records: change those with times. As correct_perf_time(). */
 static int change_feature(struct perf_copy *copy, const struct perf_record *record)
 {
 	const struct perf_file *file = &copy->file;
@@ -163,12 +163,12 @@ static int change_feature(struct perf_copy *copy, const struct perf_record *reco
 	switch (perf_number(file, record->data, 8)) {
 	case PERF_HEADER_CLOCK_DATA:
 		return file->has_wall && record->size >= 32 ?
-		       change_time(copy, 24, (int64_t)file->clock_ns) : 0;
+		       change_record_time(copy, 24, (int64_t)file->clock_ns) : 0;
 	case PERF_HEADER_SAMPLE_TIME:
 		if (record->size < 24 || !perf_number(file, record->data + 16, 8))
 			return 0;
-		ret = change_time(copy, 8, copy->events.lo);
-		return ret < 0 ? ret : change_time(copy, 16, copy->events.hi);
+		ret = change_record_time(copy, 8, copy->events.lo);
+		return ret < 0 ? ret : change_record_time(copy, 16, copy->events.hi);
 	default:
 		return 0;
 	}
@@ -176,7 +176,7 @@ static int change_feature(struct perf_copy *copy, const struct perf_record *reco
 
 /* ---- records -------------------------------------------------------------- */
 
-static int put_record(struct perf_copy *copy, const struct perf_record *record)
+static int put_perf_record(struct perf_copy *copy, const struct perf_record *record)
 {
 	const bool big_endian = copy->file.big_endian;
 	uint8_t head[PERF_HEAD_SIZE], *at = head;
@@ -185,16 +185,16 @@ static int put_record(struct perf_copy *copy, const struct perf_record *record)
 	at = put_number_in_bytes(at, record->type, 4, big_endian);
 	at = put_number_in_bytes(at, record->misc, 2, big_endian);
 	put_number_in_bytes(at, PERF_HEAD_SIZE + record->size, 2, big_endian);
-	ret = put_bytes(copy, head, sizeof(head));
+	ret = put_perf_bytes(copy, head, sizeof(head));
 	if (!ret)
-		ret = put_bytes(copy, copy->record, record->size);
+		ret = put_perf_bytes(copy, copy->record, record->size);
 	if (!ret && record->at)
-		ret = copy_bytes(copy, record->at,
-				 record->at + perf_payload(&copy->file, record));
+		ret = copy_perf_bytes(copy, record->at,
+				      record->at + perf_payload(&copy->file, record));
 	return ret;
 }
 
-static int copy_record(struct perf_copy *copy, const struct perf_record *record)
+static int copy_perf_record(struct perf_copy *copy, const struct perf_record *record)
 {
 	int ret = 0;
 
@@ -208,7 +208,7 @@ static int copy_record(struct perf_copy *copy, const struct perf_record *record)
 		ret = change_times(copy, record);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	return put_record(copy, record);
+	return put_perf_record(copy, record);
 }
 
 static int copy_records(struct perf_copy *copy)
@@ -219,7 +219,7 @@ static int copy_records(struct perf_copy *copy)
 
 	perf_first(&records, &copy->file);
 	while (!ret && (next = perf_next(&records, &record)) > 0)
-		ret = copy_record(copy, &record);
+		ret = copy_perf_record(copy, &record);
 	if (!ret && next == -ENOMEM)
 		ret = io_no_memory(copy->task.io);
 	if (!ret && next == -EILSEQ)
@@ -232,10 +232,10 @@ static int copy_records(struct perf_copy *copy)
 /* ---- what is behind them ---------------------------------------------------- */
 
 /* Write a new time at a place of the original that has moved. 0, or negative. */
-static int put_time(struct perf_copy *copy, uint64_t at, int64_t time_ns)
+static int put_corrected_time(struct perf_copy *copy, uint64_t at, int64_t time_ns)
 {
 	int64_t new_ns;
-	int ret = find_time(copy, time_ns, &new_ns);
+	int ret = correct_perf_time(copy, time_ns, &new_ns);
 
 	return ret < 0 ? ret : put_number_at(copy, at, (uint64_t)new_ns);
 }
@@ -246,11 +246,11 @@ static int change_features(struct perf_copy *copy, uint64_t moved)
 	int ret = 0;
 
 	if (file->has_wall)
-		ret = put_time(copy, file->clock_ns_at + moved, (int64_t)file->clock_ns);
+		ret = put_corrected_time(copy, file->clock_ns_at + moved, (int64_t)file->clock_ns);
 	if (!ret && file->span_at)
-		ret = put_time(copy, file->span_at + moved, copy->events.lo);
+		ret = put_corrected_time(copy, file->span_at + moved, copy->events.lo);
 	if (!ret && file->span_at)
-		ret = put_time(copy, file->span_at + moved + 8, copy->events.hi);
+		ret = put_corrected_time(copy, file->span_at + moved + 8, copy->events.hi);
 	return ret;
 }
 
@@ -259,7 +259,7 @@ static int copy_features(struct perf_copy *copy)
 {
 	const struct perf_file *file = &copy->file;
 	const uint64_t end = copy->written, moved = end - file->data_end;
-	int ret = copy_bytes(copy, file->data_end, file->size);
+	int ret = copy_perf_bytes(copy, file->data_end, file->size);
 
 	for (uint32_t i = 0; i < file->num_features && !ret; i++) {
 		uint8_t place[8];
@@ -278,7 +278,7 @@ static int copy_features(struct perf_copy *copy)
 }
 
 /* Find from when to when there are events. */
-static int find_events(struct perf_copy *copy)
+static int find_event_range(struct perf_copy *copy)
 {
 	struct perf_records records;
 	struct perf_record record;
@@ -301,7 +301,7 @@ static int find_events(struct perf_copy *copy)
 
 /* ---- the function of the library ------------------------------------------ */
 
-static int check_file(struct perf_copy *copy)
+static int check_perf_file(struct perf_copy *copy)
 {
 	const struct perf_file *file = &copy->file;
 
@@ -314,18 +314,18 @@ static int check_file(struct perf_copy *copy)
 	return 0;
 }
 
-static int copy_all(struct perf_copy *copy)
+static int copy_perf_contents(struct perf_copy *copy)
 {
-	int ret = copy_bytes(copy, 0, copy->file.data_at);
+	int ret = copy_perf_bytes(copy, 0, copy->file.data_at);
 
 	if (!ret)
-		ret = find_events(copy);
+		ret = find_event_range(copy);
 	if (!ret)
 		ret = copy_records(copy);
 	return ret || copy->file.is_pipe ? ret : copy_features(copy);
 }
 
-static int write_copy(struct perf_copy *copy)
+static int write_perf_copy(struct perf_copy *copy)
 {
 	struct stat st;
 	int ret, fd;
@@ -341,7 +341,7 @@ static int write_copy(struct perf_copy *copy)
 		close(fd);
 		return io_no_memory(copy->task.io);
 	}
-	ret = copy_all(copy);
+	ret = copy_perf_contents(copy);
 	if (fclose(copy->out) && !ret)
 		ret = io_fail_file(copy->task.io, copy->task.to, -errno);
 	return ret;
@@ -362,9 +362,9 @@ int netsync_io_copy_perf(struct netsync_io *io, const char *from, const char *to
 	if (ret)
 		ret = perf_fail(&copy->file, io, from, ret);
 	else
-		ret = check_file(copy);
+		ret = check_perf_file(copy);
 	if (!ret)
-		ret = write_copy(copy);
+		ret = write_perf_copy(copy);
 	perf_close(&copy->file);
 	free(copy);
 	return ret;

@@ -18,7 +18,7 @@
 #define MAX_WAITING (UINT64_C(1) << 30)
 
 /* An event, or how many were lost, that waits for its turn. */
-struct waiting {
+struct waiting_event {
 	int64_t time_ns;
 	uint64_t number;	/* in the file: the order of what has one time */
 	uint64_t lost;		/* not 0: so many were lost, and there is no event */
@@ -35,7 +35,7 @@ struct perf_events {
 	struct perf_records records;
 	bool has_begun;		/* there was a sample, */
 	int32_t clock;		/* of this clock */
-	struct waiting **waiting;
+	struct waiting_event **waiting;
 	size_t num, room;	/* waiting, and allocated */
 	uint64_t bytes;		/* of what is waiting */
 	uint64_t number;
@@ -48,15 +48,16 @@ struct perf_events {
 
 static int compare_waiting(const void *a, const void *b)
 {
-	const struct waiting *p = *(struct waiting *const *)a;
-	const struct waiting *q = *(struct waiting *const *)b;
+	const struct waiting_event *p = *(struct waiting_event *const *)a;
+	const struct waiting_event *q = *(struct waiting_event *const *)b;
 
 	if (p->time_ns != q->time_ns)
 		return p->time_ns < q->time_ns ? -1 : 1;
 	return p->number < q->number ? -1 : p->number > q->number;
 }
 
-static int tell_waiting(const struct perf_events *events, const struct waiting *waiting)
+static int report_waiting_event(const struct perf_events *events,
+				const struct waiting_event *waiting)
 {
 	struct tracefs_raw raw = {
 		.data = waiting->data,
@@ -79,7 +80,7 @@ static int tell_waiting(const struct perf_events *events, const struct waiting *
 }
 
 /* Tell what is not later than @until_ns. 0, or negative to stop. */
-static int end_waiting(struct perf_events *events, int64_t until_ns)
+static int report_waiting_until(struct perf_events *events, int64_t until_ns)
 {
 	size_t told = 0;
 	int ret = 0;
@@ -88,9 +89,9 @@ static int end_waiting(struct perf_events *events, int64_t until_ns)
 		return 0;
 	qsort(events->waiting, events->num, sizeof(*events->waiting), compare_waiting);
 	while (told < events->num && events->waiting[told]->time_ns <= until_ns && !ret) {
-		struct waiting *waiting = events->waiting[told++];
+		struct waiting_event *waiting = events->waiting[told++];
 
-		ret = tell_waiting(events, waiting);
+		ret = report_waiting_event(events, waiting);
 		events->bytes -= sizeof(*waiting) + waiting->size;
 		free(waiting);
 	}
@@ -100,11 +101,11 @@ static int end_waiting(struct perf_events *events, int64_t until_ns)
 	return ret;
 }
 
-static int wait_for_turn(struct perf_events *events, const struct perf_sample *sample,
-			 uint64_t lost)
+static int queue_waiting_event(struct perf_events *events, const struct perf_sample *sample,
+			       uint64_t lost)
 {
 	const uint32_t size = lost ? 0 : sample->raw_size;
-	struct waiting *waiting;
+	struct waiting_event *waiting;
 
 	events->bytes += sizeof(*waiting) + size;
 	if (events->bytes > MAX_WAITING)
@@ -115,7 +116,7 @@ static int wait_for_turn(struct perf_events *events, const struct perf_sample *s
 	waiting = malloc(sizeof(*waiting) + size);
 	if (!waiting)
 		return -ENOMEM;
-	*waiting = (struct waiting){
+	*waiting = (struct waiting_event){
 		.time_ns = sample->has_time ? sample->time_ns : events->latest_ns,
 		.number = events->number++,
 		.lost = lost,
@@ -130,7 +131,7 @@ static int wait_for_turn(struct perf_events *events, const struct perf_sample *s
 
 /* ---- records -------------------------------------------------------------- */
 
-static int use_sample(struct perf_events *events, const struct perf_record *record)
+static int use_sample_event(struct perf_events *events, const struct perf_record *record)
 {
 	struct perf_sample sample;
 
@@ -142,11 +143,12 @@ static int use_sample(struct perf_events *events, const struct perf_record *reco
 	if (sample.attr->clock != events->clock)
 		return 0;
 	events->latest_ns = max64(events->latest_ns, sample.time_ns);
-	return sample.attr->is_tracepoint && sample.raw ? wait_for_turn(events, &sample, 0) : 0;
+	return sample.attr->is_tracepoint && sample.raw ? queue_waiting_event(events, &sample, 0) :
+							  0;
 }
 
 /* The sums in the end of a file tell of the same losses, and not when they were. */
-static int use_loss(struct perf_events *events, const struct perf_record *record)
+static int use_loss_event(struct perf_events *events, const struct perf_record *record)
 {
 	struct perf_sample sample;
 	uint64_t lost;
@@ -156,25 +158,25 @@ static int use_loss(struct perf_events *events, const struct perf_record *record
 	lost = perf_number(&events->file, record->data + 8, 8);
 	perf_read_sample(&events->file, record, &sample);
 	sample.has_time = sample.has_time && sample.time_ns;
-	return lost && events->has_begun ? wait_for_turn(events, &sample, lost) : 0;
+	return lost && events->has_begun ? queue_waiting_event(events, &sample, lost) : 0;
 }
 
-static int end_round(struct perf_events *events)
+static int end_perf_round(struct perf_events *events)
 {
 	events->past_ns = events->round_ns;
 	events->round_ns = events->latest_ns;
-	return events->past_ns == INT64_MIN ? 0 : end_waiting(events, events->past_ns);
+	return events->past_ns == INT64_MIN ? 0 : report_waiting_until(events, events->past_ns);
 }
 
-static int use_record(struct perf_events *events, const struct perf_record *record)
+static int use_event_record(struct perf_events *events, const struct perf_record *record)
 {
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
-		return use_sample(events, record);
+		return use_sample_event(events, record);
 	case PERF_RECORD_LOST:
-		return use_loss(events, record);
+		return use_loss_event(events, record);
 	case PERF_RECORD_FINISHED_ROUND:
-		return end_round(events);
+		return end_perf_round(events);
 	default:
 		return 0;
 	}
@@ -189,14 +191,14 @@ static int read_records(struct perf_events *events)
 
 	perf_first(&events->records, &events->file);
 	while (!ret && (ret = perf_next(&events->records, &record)) > 0)
-		ret = use_record(events, &record);
+		ret = use_event_record(events, &record);
 	/* What is before damage is told, as netsync_io_add() warns of that. */
 	if (ret == -EILSEQ && !events->file.problem)
 		ret = 0;
-	return ret ? ret : end_waiting(events, INT64_MAX);
+	return ret ? ret : report_waiting_until(events, INT64_MAX);
 }
 
-static int read_events(struct perf_events *events)
+static int read_open_perf_file(struct perf_events *events)
 {
 	int ret = perf_learn(&events->file);
 
@@ -216,8 +218,8 @@ static void release_events(struct perf_events *events)
 	perf_close(&events->file);
 }
 
-static int read_source(const struct event_reading *reading,
-		       const struct netsync_io_source *source, struct tracefs_types *types)
+static int read_perf_source(const struct event_reading *reading,
+			    const struct netsync_io_source *source, struct tracefs_types *types)
 {
 	struct perf_events events = {
 		.reading = reading,
@@ -230,7 +232,7 @@ static int read_source(const struct event_reading *reading,
 	int ret = perf_open(&events.file, reading->io, source->path);
 
 	if (!ret)
-		ret = read_events(&events);
+		ret = read_open_perf_file(&events);
 	if (ret && ret != -ECANCELED)
 		ret = perf_fail(&events.file, reading->io, source->path, ret);
 	release_events(&events);
@@ -239,5 +241,5 @@ static int read_source(const struct event_reading *reading,
 
 int perf_read_events(const struct event_reading *reading)
 {
-	return tracefs_read_sources(reading, read_source);
+	return tracefs_read_sources(reading, read_perf_source);
 }

@@ -48,7 +48,7 @@ uint64_t perf_number(const struct perf_file *file, const uint8_t *bytes, unsigne
 
 /* ---- sections ---------------------------------------------------------- */
 
-static struct cursor cursor_at(const struct perf_file *file, uint64_t at, uint64_t size)
+static struct cursor make_perf_cursor(const struct perf_file *file, uint64_t at, uint64_t size)
 {
 	return (struct cursor){
 		.from = file->from,
@@ -58,7 +58,7 @@ static struct cursor cursor_at(const struct perf_file *file, uint64_t at, uint64
 	};
 }
 
-static struct section read_section(struct cursor *cursor)
+static struct section read_perf_section(struct cursor *cursor)
 {
 	const uint64_t at = cursor_number(cursor, 8);
 
@@ -66,23 +66,23 @@ static struct section read_section(struct cursor *cursor)
 }
 
 /* A cursor at the begin of a section. False: the file ends before. */
-static bool open_section(const struct perf_file *file, struct cursor *cursor,
-			 const struct section *section)
+static bool open_perf_section(const struct perf_file *file, struct cursor *cursor,
+			      const struct section *section)
 {
 	if (section->at > file->size || section->size > file->size - section->at)
 		return false;
-	*cursor = cursor_at(file, section->at, section->size);
+	*cursor = make_perf_cursor(file, section->at, section->size);
 	return true;
 }
 
-static uint64_t max_of(uint64_t a, uint64_t b)
+static uint64_t max_uint64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
 /* ---- attributes -------------------------------------------------------- */
 
-static bool has_flag(const struct perf_file *file, uint64_t flags, unsigned int number)
+static bool has_attr_flag(const struct perf_file *file, uint64_t flags, unsigned int number)
 {
 	/* Compilers put the first bit-field into the lowest bit, or the highest one. */
 	return flags >> (file->big_endian ? 63 - number : number) & 1;
@@ -110,12 +110,12 @@ static struct perf_attr *add_attr(struct perf_file *file, struct cursor *cursor)
 	attr->sample_type = cursor_number(cursor, 8);
 	attr->read_format = cursor_number(cursor, 8);
 	flags = cursor_number(cursor, 8);
-	attr->has_trailer = has_flag(file, flags, FLAG_SAMPLE_ID_ALL);
+	attr->has_trailer = has_attr_flag(file, flags, FLAG_SAMPLE_ID_ALL);
 	attr->clock = PERF_OWN_CLOCK;
 	if (size < ATTR_MIN_SIZE || size > ATTR_MAX_SIZE ||
 	    size > cursor->end - begin)
 		cursor->bad = true;
-	if (has_flag(file, flags, FLAG_USE_CLOCKID) && size >= ATTR_CLOCK_AT + 4) {
+	if (has_attr_flag(file, flags, FLAG_USE_CLOCKID) && size >= ATTR_CLOCK_AT + 4) {
 		cursor->at = begin + ATTR_CLOCK_AT;
 		attr->clock = (int32_t)cursor_number(cursor, 4);
 	}
@@ -156,20 +156,20 @@ int perf_read_attr(struct perf_file *file, struct cursor *cursor)
 /* A struct perf_file_attr: an attribute, then where its ids are. */
 static int read_file_attr(struct perf_file *file, uint64_t at, uint64_t size)
 {
-	struct cursor cursor = cursor_at(file, at, size - SECTION_SIZE), ids;
+	struct cursor cursor = make_perf_cursor(file, at, size - SECTION_SIZE), ids;
 	struct section section;
 	int ret;
 
 	if (!add_attr(file, &cursor))
 		return cursor.bad ? perf_problem(file, PERF_CUT_SHORT) : -ENOMEM;
-	cursor = cursor_at(file, at + size - SECTION_SIZE, SECTION_SIZE);
-	section = read_section(&cursor);
-	if (cursor.bad || !open_section(file, &ids, &section))
+	cursor = make_perf_cursor(file, at + size - SECTION_SIZE, SECTION_SIZE);
+	section = read_perf_section(&cursor);
+	if (cursor.bad || !open_perf_section(file, &ids, &section))
 		return perf_problem(file, PERF_CUT_SHORT);
 	/* A small file could have the same ids for all attributes. */
 	if (file->num_ids + section.size / 8 > file->size / 8)
 		return perf_problem(file, "it says of several events that they have the same ids");
-	file->attrs_end = max_of(file->attrs_end, ids.end);
+	file->attrs_end = max_uint64(file->attrs_end, ids.end);
 	ret = add_ids(file, &ids);
 	return ret ? ret : ids.bad ? perf_problem(file, PERF_CUT_SHORT) : 0;
 }
@@ -181,7 +181,7 @@ static int read_file_attrs(struct perf_file *file, const struct section *attrs, 
 	if (size < ATTR_MIN_SIZE + SECTION_SIZE || size > ATTR_MAX_SIZE ||
 	    attrs->at > file->size || attrs->size > file->size - attrs->at)
 		return perf_problem(file, PERF_CUT_SHORT);
-	file->attrs_end = max_of(file->attrs_end, attrs->at + attrs->size);
+	file->attrs_end = max_uint64(file->attrs_end, attrs->at + attrs->size);
 	for (uint64_t at = 0; attrs->size - at >= size && !ret; at += size)
 		ret = read_file_attr(file, attrs->at + at, size);
 	return ret;
@@ -271,7 +271,7 @@ int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned in
 /* The places of features follow the records, in the order of their numbers. */
 static int read_features(struct perf_file *file, const uint8_t *bits)
 {
-	struct cursor places = cursor_at(file, file->data_end, file->size - file->data_end);
+	struct cursor places = make_perf_cursor(file, file->data_end, file->size - file->data_end);
 	int ret = 0;
 
 	for (unsigned int i = 0; i < PERF_HEADER_BITS && !ret; i++) {
@@ -281,8 +281,8 @@ static int read_features(struct perf_file *file, const uint8_t *bits)
 		/* The bits are in words of 64; a big-endian machine begins with the last byte. */
 		if (!(bits[file->big_endian ? (i / 8) ^ 7 : i / 8] >> i % 8 & 1))
 			continue;
-		section = read_section(&places);
-		if (places.bad || !open_section(file, &cursor, &section))
+		section = read_perf_section(&places);
+		if (places.bad || !open_perf_section(file, &cursor, &section))
 			return perf_problem(file, PERF_CUT_SHORT);
 		ret = perf_read_feature(file, &cursor, i);
 		file->num_features++;
@@ -310,7 +310,7 @@ static void skip_to_systems(struct cursor *cursor)
 
 int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data)
 {
-	struct cursor cursor = cursor_at(file, file->formats_at, file->formats_size);
+	struct cursor cursor = make_perf_cursor(file, file->formats_at, file->formats_size);
 	int ret;
 
 	if (!file->formats_at)
@@ -327,7 +327,7 @@ int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data
 static int read_file_header(struct perf_file *file, struct cursor *cursor)
 {
 	const uint64_t attr_size = cursor_number(cursor, 8);
-	const struct section attrs = read_section(cursor), data = read_section(cursor);
+	const struct section attrs = read_perf_section(cursor), data = read_perf_section(cursor);
 	uint8_t bits[PERF_HEADER_BITS / 8];
 	int ret;
 
@@ -345,9 +345,9 @@ static int read_file_header(struct perf_file *file, struct cursor *cursor)
 	return ret;
 }
 
-static int read_header(struct perf_file *file)
+static int read_perf_header(struct perf_file *file)
 {
-	struct cursor cursor = cursor_at(file, 0, file->size);
+	struct cursor cursor = make_perf_cursor(file, 0, file->size);
 	char magic[PERF_MAGIC_SIZE];
 	uint64_t size;
 
@@ -378,7 +378,7 @@ int perf_open(struct perf_file *file, struct netsync_io *io, const char *path)
 	if (ret)
 		return ret;
 	file->size = (uint64_t)file->from->st.st_size;
-	return read_header(file);
+	return read_perf_header(file);
 }
 
 int perf_fail(const struct perf_file *file, struct netsync_io *io, const char *path, int err)

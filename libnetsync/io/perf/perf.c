@@ -33,7 +33,7 @@ struct perf {
 };
 
 /* Clocks of option -k, as trace-cmd calls them. */
-static const struct clock {
+static const struct perf_clock {
 	int32_t id;
 	const char *name;
 } clocks[] = {
@@ -52,7 +52,7 @@ static bool perf_claims(const struct found *found)
 		!memcmp(found->head, PERF_MAGIC_SWAPPED, PERF_MAGIC_SIZE));
 }
 
-static int fail(struct trace *trace, int err)
+static int fail_perf_trace(struct trace *trace, int err)
 {
 	const struct perf *perf = trace->state;
 
@@ -62,14 +62,14 @@ static int fail(struct trace *trace, int err)
 /* ---- what is in a file -------------------------------------------------- */
 
 /* What was found while looking through a file. */
-struct look {
+struct perf_scan {
 	uint64_t samples;
 	uint64_t timeless;	/* samples without a time */
 	int32_t clock;		/* of the first sample that has a time */
 };
 
-static void look_at_sample(struct trace *trace, struct look *look,
-			   const struct perf_record *record)
+static void scan_perf_sample(struct trace *trace, struct perf_scan *look,
+			     const struct perf_record *record)
 {
 	const struct perf *perf = trace->state;
 	struct perf_sample sample;
@@ -89,7 +89,7 @@ static void look_at_sample(struct trace *trace, struct look *look,
 	trace->range_hash = (trace->range_hash ^ (uint64_t)sample.time_ns) * HASH_MULTIPLIER;
 }
 
-static void warn_of_damage(struct trace *trace, uint64_t at)
+static void warn_of_damaged_perf(struct trace *trace, uint64_t at)
 {
 	trace->info.damaged++;
 	trace->readable = trace->path;
@@ -98,7 +98,7 @@ static void warn_of_damage(struct trace *trace, uint64_t at)
 }
 
 /* Read the whole file: find its span. */
-static int look_through(struct trace *trace, struct look *look)
+static int scan_perf_records(struct trace *trace, struct perf_scan *look)
 {
 	struct perf *perf = trace->state;
 	struct perf_records records;
@@ -109,10 +109,10 @@ static int look_through(struct trace *trace, struct look *look)
 	while ((ret = perf_next(&records, &record)) > 0) {
 		perf->num_records++;
 		if (record.type == PERF_RECORD_SAMPLE)
-			look_at_sample(trace, look, &record);
+			scan_perf_sample(trace, look, &record);
 	}
 	if (ret == -EILSEQ && !disk_is_stuck(perf->file.from)) {
-		warn_of_damage(trace, records.at);
+		warn_of_damaged_perf(trace, records.at);
 		ret = 0;
 	}
 	perf_release(&records);
@@ -120,7 +120,7 @@ static int look_through(struct trace *trace, struct look *look)
 }
 
 /* Is there anything that can be used? False: a warning has said why not. */
-static bool check_contents(struct trace *trace, const struct look *look)
+static bool check_perf_contents(struct trace *trace, const struct perf_scan *look)
 {
 	const struct perf_file *file = &((const struct perf *)trace->state)->file;
 	const char *why = NULL;
@@ -141,7 +141,7 @@ static bool check_contents(struct trace *trace, const struct look *look)
 	return !why;
 }
 
-static int read_formats(struct trace *trace)
+static int keep_perf_formats(struct trace *trace)
 {
 	struct perf *perf = trace->state;
 	int ret = perf_read_formats(&perf->file, tracefs_keep_format, &perf->formats);
@@ -149,7 +149,7 @@ static int read_formats(struct trace *trace)
 	if (!ret && perf->formats.no_memory)
 		ret = -ENOMEM;
 	if (ret < 0)
-		return fail(trace, ret);
+		return fail_perf_trace(trace, ret);
 	tracefs_end_formats(&perf->formats, RECORD_COMMAND);
 	return 0;
 }
@@ -170,9 +170,9 @@ static void relate_to_wall(struct trace *trace, int32_t id)
 }
 
 /* Find the trace's clock. False: it is none that can be corrected, as a warning says. */
-static bool find_clock(struct trace *trace, int32_t id)
+static bool find_perf_clock(struct trace *trace, int32_t id)
 {
-	const struct clock *clock = clocks, *end = clocks + sizeof(clocks) / sizeof(*clocks);
+	const struct perf_clock *clock = clocks, *end = clocks + sizeof(clocks) / sizeof(*clocks);
 
 	while (clock < end && clock->id != id)
 		clock++;
@@ -189,7 +189,7 @@ static bool find_clock(struct trace *trace, int32_t id)
 	return true;
 }
 
-static uint64_t add_to_hash(uint64_t hash, uint64_t value)
+static uint64_t add_to_clock_hash(uint64_t hash, uint64_t value)
 {
 	return (hash ^ value) * HASH_MULTIPLIER;
 }
@@ -199,7 +199,7 @@ static uint64_t add_to_hash(uint64_t hash, uint64_t value)
  * all files of one "perf record --switch-output" say alike; else the file's path. Everybody
  * has the same real-time clock.
  */
-static int identify(struct trace *trace)
+static int identify_perf_trace(struct trace *trace)
 {
 	const struct perf_file *file = &((const struct perf *)trace->state)->file;
 	uint64_t id[2] = { 1, 2 };
@@ -209,11 +209,11 @@ static int identify(struct trace *trace)
 	if (!trace->host_name || !trace->clock_name)
 		return -ENOMEM;
 	if (file->has_wall) {
-		id[0] = add_to_hash(add_to_hash(id[0], file->wall_ns), file->clock_ns);
-		id[1] = add_to_hash(add_to_hash(id[1], file->clock_ns), file->wall_ns);
+		id[0] = add_to_clock_hash(add_to_clock_hash(id[0], file->wall_ns), file->clock_ns);
+		id[1] = add_to_clock_hash(add_to_clock_hash(id[1], file->clock_ns), file->wall_ns);
 	}
 	for (const char *c = trace->real_path; *c && !file->has_wall; c++)
-		id[0] = add_to_hash(id[0], *c);
+		id[0] = add_to_clock_hash(id[0], *c);
 	memcpy(trace->uuid, id, UUID_SIZE);
 	memcpy(trace->clock_uuid, id, UUID_SIZE);
 	trace->has_uuid = true;
@@ -228,7 +228,7 @@ static int identify(struct trace *trace)
 static int perf_reader_open(struct trace *trace)
 {
 	struct perf *perf = calloc(1, sizeof(*perf));
-	struct look look = { .clock = PERF_OWN_CLOCK };
+	struct perf_scan look = { .clock = PERF_OWN_CLOCK };
 	int ret;
 
 	if (!perf)
@@ -242,21 +242,21 @@ static int perf_reader_open(struct trace *trace)
 	if (!ret)
 		ret = perf_learn(&perf->file);
 	if (!ret && !perf->file.was_cut && !perf->file.has_folder)
-		ret = look_through(trace, &look);
+		ret = scan_perf_records(trace, &look);
 	if (ret < 0)
-		return fail(trace, ret);
-	if (!check_contents(trace, &look) || !find_clock(trace, look.clock))
+		return fail_perf_trace(trace, ret);
+	if (!check_perf_contents(trace, &look) || !find_perf_clock(trace, look.clock))
 		return 0;
-	ret = identify(trace);
+	ret = identify_perf_trace(trace);
 	if (ret < 0)
-		return fail(trace, ret);
-	ret = read_formats(trace);
+		return fail_perf_trace(trace, ret);
+	ret = keep_perf_formats(trace);
 	return ret < 0 ? ret : 1;
 }
 
 /* What a tracepoint's sample tells; false: nothing that is of use. */
-static bool decode(const struct perf *perf, const struct perf_sample *sample,
-		   struct event_seen *seen)
+static bool decode_perf_sample(const struct perf *perf, const struct perf_sample *sample,
+			       struct event_seen *seen)
 {
 	const bool big_endian = perf->file.big_endian;
 	const struct tracefs_format *format;
@@ -270,7 +270,7 @@ static bool decode(const struct perf *perf, const struct perf_sample *sample,
 	       event_set_time(seen, sample->time_ns, sample->time_ns);
 }
 
-static int use_sample(struct trace *trace, const struct perf_record *record)
+static int use_perf_sample(struct trace *trace, const struct perf_record *record)
 {
 	struct perf *perf = trace->state;
 	struct perf_sample sample;
@@ -282,7 +282,7 @@ static int use_sample(struct trace *trace, const struct perf_record *record)
 	if (!range_has(&trace->window, sample.time_ns))
 		return 0;
 	range_extend(&perf->span, sample.time_ns, sample.time_ns);
-	if (!decode(perf, &sample, &seen))
+	if (!decode_perf_sample(perf, &sample, &seen))
 		return 0;
 	if (!seen.is_clock)
 		seen.at.buffer = sample.attr->copy;
@@ -290,7 +290,7 @@ static int use_sample(struct trace *trace, const struct perf_record *record)
 }
 
 /* What was lost outside of the window counts as little as what was not. */
-static void use_loss(struct trace *trace, const struct perf_record *record)
+static void use_perf_loss(struct trace *trace, const struct perf_record *record)
 {
 	struct perf *perf = trace->state;
 	const bool is_sum = record->type == PERF_RECORD_LOST_SAMPLES;
@@ -309,16 +309,16 @@ static void use_loss(struct trace *trace, const struct perf_record *record)
 		perf->lost += num;
 }
 
-static int use_record(struct trace *trace, const struct perf_record *record)
+static int use_perf_record(struct trace *trace, const struct perf_record *record)
 {
 	struct perf *perf = trace->state;
 
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
-		return use_sample(trace, record);
+		return use_perf_sample(trace, record);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		use_loss(trace, record);
+		use_perf_loss(trace, record);
 		return 0;
 	case PERF_RECORD_FINISHED_ROUND:
 		perf->past_ns = perf->round_ns;
@@ -330,7 +330,7 @@ static int use_record(struct trace *trace, const struct perf_record *record)
 }
 
 /* Is there anything left? Negative: io_fail() was called. */
-static int read_record(struct trace *trace)
+static int read_perf_record(struct trace *trace)
 {
 	struct perf *perf = trace->state;
 	struct perf_record record;
@@ -343,12 +343,12 @@ static int read_record(struct trace *trace)
 	ret = perf_next(&perf->records, &record);
 	/* The file has changed since it was looked through. */
 	if (ret == -EILSEQ)
-		warn_of_damage(trace, perf->records.at);
+		warn_of_damaged_perf(trace, perf->records.at);
 	if (ret == -ENOMEM)
 		return io_no_memory(trace->io);
 	if (ret <= 0)
 		return 0;
-	ret = use_record(trace, &record);
+	ret = use_perf_record(trace, &record);
 	return ret < 0 ? ret : 1;
 }
 
@@ -368,7 +368,7 @@ static int perf_reader_read(struct trace *trace, int64_t until_ns)
 	int ret = 1, spanned = 0;
 
 	while (ret > 0 && perf->past_ns <= until_ns)
-		ret = read_record(trace);
+		ret = read_perf_record(trace);
 	if (!ret)
 		end_reading(trace);
 	if (ret >= 0 && perf->span.lo <= perf->span.hi)

@@ -39,7 +39,7 @@ void perf_release(struct perf_records *records)
 /* ---- records in the file ------------------------------------------------ */
 
 /* Have @size bytes at records->at in memory. 1; 0: the file ends before; -ENOMEM. */
-static int have_bytes(struct perf_records *records, size_t size)
+static int load_record_bytes(struct perf_records *records, size_t size)
 {
 	const uint64_t left = records->file->data_end - records->at;
 	const uint64_t from = records->at - records->chunk_at;
@@ -60,8 +60,8 @@ static int have_bytes(struct perf_records *records, size_t size)
 }
 
 /* Take a record apart, of which at least the head is there. False: it has no such size. */
-static bool read_head(const struct perf_file *file, const uint8_t *bytes,
-		      struct perf_record *record)
+static bool read_record_head(const struct perf_file *file, const uint8_t *bytes,
+			     struct perf_record *record)
 {
 	const uint32_t size = perf_number(file, bytes + 6, 2);
 
@@ -83,7 +83,7 @@ uint64_t perf_payload(const struct perf_file *file, const struct perf_record *re
 }
 
 /* As perf_next(), with those that hold others. */
-static int next_in_file(struct perf_records *records, struct perf_record *record)
+static int read_next_in_file(struct perf_records *records, struct perf_record *record)
 {
 	const struct perf_file *file = records->file;
 	uint64_t payload;
@@ -91,16 +91,16 @@ static int next_in_file(struct perf_records *records, struct perf_record *record
 
 	if (records->at >= file->data_end)
 		return 0;
-	ret = have_bytes(records, PERF_HEAD_SIZE);
-	if (ret > 0 && !read_head(file, records->chunk + (records->at - records->chunk_at),
-				  record))
+	ret = load_record_bytes(records, PERF_HEAD_SIZE);
+	if (ret > 0 && !read_record_head(file, records->chunk + (records->at - records->chunk_at),
+					 record))
 		return -EILSEQ;
 	if (ret > 0)
-		ret = have_bytes(records, PERF_HEAD_SIZE + record->size);
+		ret = load_record_bytes(records, PERF_HEAD_SIZE + record->size);
 	if (ret <= 0)
 		return ret ? ret : -EILSEQ;
 	/* The bytes may have been read anew. */
-	read_head(file, records->chunk + (records->at - records->chunk_at), record);
+	read_record_head(file, records->chunk + (records->at - records->chunk_at), record);
 	records->at += PERF_HEAD_SIZE + record->size;
 	record->at = records->at;
 	payload = perf_payload(file, record);
@@ -126,7 +126,7 @@ static struct perf_unpacked *new_unpacked(void)
 }
 
 /* Take what a record has compressed. 0, or as perf_next(). */
-static int take_packed(struct perf_records *records, const struct perf_record *record)
+static int take_compressed_record(struct perf_records *records, const struct perf_record *record)
 {
 	struct perf_unpacked *unpacked = records->unpacked;
 	const uint8_t *from = record->data;
@@ -149,7 +149,7 @@ static int take_packed(struct perf_records *records, const struct perf_record *r
 }
 
 /* Decompress more, as much as there is capacity for. 1; 0: there is no more; -EILSEQ. */
-static int unpack(struct perf_unpacked *unpacked)
+static int unpack_more_records(struct perf_unpacked *unpacked)
 {
 	ZSTD_outBuffer out = { unpacked->plain, sizeof(unpacked->plain), 0 };
 	const size_t taken = unpacked->in.pos;
@@ -177,14 +177,15 @@ static int next_unpacked(struct perf_records *records, struct perf_record *recor
 		const size_t left = unpacked->size - unpacked->at;
 
 		if (left >= PERF_HEAD_SIZE) {
-			if (!read_head(records->file, unpacked->plain + unpacked->at, record))
+			if (!read_record_head(records->file, unpacked->plain + unpacked->at,
+					      record))
 				return -EILSEQ;
 			if (left - PERF_HEAD_SIZE >= record->size) {
 				unpacked->at += PERF_HEAD_SIZE + record->size;
 				return 1;
 			}
 		}
-		ret = unpack(unpacked);
+		ret = unpack_more_records(unpacked);
 	}
 	return ret;
 }
@@ -195,14 +196,14 @@ int perf_next(struct perf_records *records, struct perf_record *record)
 		int ret = records->unpacked ? next_unpacked(records, record) : 0;
 
 		if (!ret)
-			ret = next_in_file(records, record);
+			ret = read_next_in_file(records, record);
 		if (ret <= 0 || (record->type != PERF_RECORD_COMPRESSED &&
 				 record->type != PERF_RECORD_COMPRESSED2))
 			return ret;
 		/* None is within another one. */
 		if (!record->at)
 			return -EILSEQ;
-		ret = take_packed(records, record);
+		ret = take_compressed_record(records, record);
 		if (ret < 0)
 			return ret;
 	}

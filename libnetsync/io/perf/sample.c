@@ -5,7 +5,7 @@
 #include "io/perf/record.h"
 
 /* A walk through a record's data. */
-struct walk {
+struct sample_walk {
 	const struct perf_file *file;
 	const uint8_t *data;
 	uint32_t size;
@@ -13,7 +13,7 @@ struct walk {
 	bool bad;
 };
 
-static uint64_t take_number(struct walk *walk, uint32_t size)
+static uint64_t take_sample_number(struct sample_walk *walk, uint32_t size)
 {
 	uint64_t number;
 
@@ -26,7 +26,7 @@ static uint64_t take_number(struct walk *walk, uint32_t size)
 	return number;
 }
 
-static void pass_words(struct walk *walk, uint64_t words)
+static void skip_sample_words(struct sample_walk *walk, uint64_t words)
 {
 	if (walk->bad || words > (walk->size - walk->at) / 8)
 		walk->bad = true;
@@ -51,8 +51,8 @@ static uint32_t size_of_fields(uint64_t fields)
 }
 
 /* The attribute of a record. NULL: unknown. */
-static const struct perf_attr *attr_of(const struct perf_file *file,
-				       const struct perf_record *record)
+static const struct perf_attr *find_attr_of_record(const struct perf_file *file,
+						   const struct perf_record *record)
 {
 	const bool is_sample = record->type == PERF_RECORD_SAMPLE;
 	const struct perf_attr *first = file->attrs;
@@ -81,30 +81,30 @@ static const struct perf_attr *attr_of(const struct perf_file *file,
 
 /* ---- samples ------------------------------------------------------------ */
 
-static void take_time(struct walk *walk, struct perf_sample *sample)
+static void take_sample_time(struct sample_walk *walk, struct perf_sample *sample)
 {
 	uint64_t time;
 
 	sample->time_at = walk->at;
-	time = take_number(walk, 8);
+	time = take_sample_number(walk, 8);
 	sample->has_time = !walk->bad && time <= INT64_MAX;
 	sample->time_ns = (int64_t)time;
 }
 
-static void take_thread(struct walk *walk, struct perf_sample *sample)
+static void take_thread(struct sample_walk *walk, struct perf_sample *sample)
 {
-	sample->pid = take_number(walk, 4);
-	sample->tid = take_number(walk, 4);
+	sample->pid = take_sample_number(walk, 4);
+	sample->tid = take_sample_number(walk, 4);
 }
 
-static void take_cpu(struct walk *walk, struct perf_sample *sample)
+static void take_sample_cpu(struct sample_walk *walk, struct perf_sample *sample)
 {
-	sample->cpu = take_number(walk, 4);
-	take_number(walk, 4);
+	sample->cpu = take_sample_number(walk, 4);
+	take_sample_number(walk, 4);
 }
 
 /* Pass what counters showed. */
-static void pass_counts(struct walk *walk, uint64_t format)
+static void skip_counter_values(struct sample_walk *walk, uint64_t format)
 {
 	const uint64_t times = format & (PERF_FORMAT_TOTAL_TIME_ENABLED |
 					 PERF_FORMAT_TOTAL_TIME_RUNNING);
@@ -112,17 +112,17 @@ static void pass_counts(struct walk *walk, uint64_t format)
 	uint64_t num = 1;
 
 	if (format & PERF_FORMAT_GROUP)
-		num = take_number(walk, 8);
-	pass_words(walk, (uint64_t)__builtin_popcountll(times));
+		num = take_sample_number(walk, 8);
+	skip_sample_words(walk, (uint64_t)__builtin_popcountll(times));
 	if (num > walk->size)
 		walk->bad = true;
 	else
-		pass_words(walk, num * (1 + (uint64_t)__builtin_popcountll(each)));
+		skip_sample_words(walk, num * (1 + (uint64_t)__builtin_popcountll(each)));
 }
 
-static void take_raw(struct walk *walk, struct perf_sample *sample)
+static void take_raw_data(struct sample_walk *walk, struct perf_sample *sample)
 {
-	const uint32_t size = take_number(walk, 4);
+	const uint32_t size = take_sample_number(walk, 4);
 
 	if (walk->bad || size > walk->size - walk->at) {
 		walk->bad = true;
@@ -133,30 +133,30 @@ static void take_raw(struct walk *walk, struct perf_sample *sample)
 }
 
 /* In the order in which the kernel writes them, perf_output_sample(). */
-static void walk_sample(struct walk *walk, struct perf_sample *sample)
+static void walk_sample(struct sample_walk *walk, struct perf_sample *sample)
 {
 	const uint64_t has = sample->attr->sample_type;
 
-	pass_words(walk, !!(has & PERF_SAMPLE_IDENTIFIER) + !!(has & PERF_SAMPLE_IP));
+	skip_sample_words(walk, !!(has & PERF_SAMPLE_IDENTIFIER) + !!(has & PERF_SAMPLE_IP));
 	if (has & PERF_SAMPLE_TID)
 		take_thread(walk, sample);
 	if (has & PERF_SAMPLE_TIME)
-		take_time(walk, sample);
-	pass_words(walk, !!(has & PERF_SAMPLE_ADDR) + !!(has & PERF_SAMPLE_ID) +
-			 !!(has & PERF_SAMPLE_STREAM_ID));
+		take_sample_time(walk, sample);
+	skip_sample_words(walk, !!(has & PERF_SAMPLE_ADDR) + !!(has & PERF_SAMPLE_ID) +
+				!!(has & PERF_SAMPLE_STREAM_ID));
 	if (has & PERF_SAMPLE_CPU)
-		take_cpu(walk, sample);
-	pass_words(walk, !!(has & PERF_SAMPLE_PERIOD));
+		take_sample_cpu(walk, sample);
+	skip_sample_words(walk, !!(has & PERF_SAMPLE_PERIOD));
 	if (has & PERF_SAMPLE_READ)
-		pass_counts(walk, sample->attr->read_format);
+		skip_counter_values(walk, sample->attr->read_format);
 	if (has & PERF_SAMPLE_CALLCHAIN)
-		pass_words(walk, take_number(walk, 8));
+		skip_sample_words(walk, take_sample_number(walk, 8));
 	if (has & PERF_SAMPLE_RAW)
-		take_raw(walk, sample);
+		take_raw_data(walk, sample);
 }
 
 /* What __perf_event__output_id_sample() of the kernel appends to a record. */
-static void walk_trailer(struct walk *walk, struct perf_sample *sample)
+static void walk_trailer(struct sample_walk *walk, struct perf_sample *sample)
 {
 	const uint64_t has = sample->attr->sample_type & IN_TRAILER;
 	const uint32_t size = size_of_fields(has);
@@ -171,19 +171,19 @@ static void walk_trailer(struct walk *walk, struct perf_sample *sample)
 	if (has & PERF_SAMPLE_TID)
 		take_thread(walk, sample);
 	if (has & PERF_SAMPLE_TIME)
-		take_time(walk, sample);
-	pass_words(walk, !!(has & PERF_SAMPLE_ID) + !!(has & PERF_SAMPLE_STREAM_ID));
+		take_sample_time(walk, sample);
+	skip_sample_words(walk, !!(has & PERF_SAMPLE_ID) + !!(has & PERF_SAMPLE_STREAM_ID));
 	if (has & PERF_SAMPLE_CPU)
-		take_cpu(walk, sample);
+		take_sample_cpu(walk, sample);
 }
 
 bool perf_read_sample(const struct perf_file *file, const struct perf_record *record,
 		      struct perf_sample *sample)
 {
-	struct walk walk = { .file = file, .data = record->data, .size = record->size };
+	struct sample_walk walk = { .file = file, .data = record->data, .size = record->size };
 
 	*sample = (struct perf_sample){
-		.attr = attr_of(file, record),
+		.attr = find_attr_of_record(file, record),
 		.pid = UINT32_MAX,
 		.tid = UINT32_MAX,
 		.cpu = NETSYNC_IO_NO_CPU,

@@ -74,7 +74,7 @@ uint64_t code_take_up_to(struct code_take *take, uint64_t most)
 /* ---- the flow -------------------------------------------------------------- */
 
 /* All that is the same of each packet of a flow, where it is seen. */
-static bool same_flow(const struct netsync_packet *a, const struct netsync_packet *b)
+static bool is_same_coded_flow(const struct netsync_packet *a, const struct netsync_packet *b)
 {
 	return a->fields == b->fields && a->dir == b->dir &&
 	       a->protocol == b->protocol && a->netns == b->netns &&
@@ -83,13 +83,15 @@ static bool same_flow(const struct netsync_packet *a, const struct netsync_packe
 	       !memcmp(a->daddr, b->daddr, sizeof(a->daddr));
 }
 
-static bool same_point(const struct point *a, const struct point *b)
+static bool are_same_observation_points(const struct observation_point *a,
+					const struct observation_point *b)
 {
 	return a->place == b->place && a->buffer == b->buffer &&
 	       a->device == b->device;
 }
 
-static unsigned int slot_of(const struct netsync_packet *pkt, const struct point *at)
+static unsigned int find_flow_slot(const struct netsync_packet *pkt,
+				   const struct observation_point *at)
 {
 	uint64_t words[4], hash;
 
@@ -104,8 +106,8 @@ static unsigned int slot_of(const struct netsync_packet *pkt, const struct point
 	return hash_mix(hash) % CODE_FLOWS;
 }
 
-static void put_flow(struct code_put *put, const struct netsync_packet *pkt,
-		     const struct point *at)
+static void put_coded_flow(struct code_put *put, const struct netsync_packet *pkt,
+			   const struct observation_point *at)
 {
 	code_put_number(put, pkt->fields);
 	code_put_number(put, pkt->dir);
@@ -120,11 +122,11 @@ static void put_flow(struct code_put *put, const struct netsync_packet *pkt,
 	code_put_number(put, at->device);
 }
 
-static void take_flow(struct code_take *take, struct netsync_packet *pkt,
-		      struct point *at)
+static void take_coded_flow(struct code_take *take, struct netsync_packet *pkt,
+			    struct observation_point *at)
 {
 	*pkt = (struct netsync_packet){ 0 };
-	*at = (struct point){ 0 };
+	*at = (struct observation_point){ 0 };
 	pkt->fields = code_take_up_to(take, ALL_FIELDS);
 	pkt->dir = code_take_up_to(take, NETSYNC_IN);
 	pkt->protocol = code_take_up_to(take, UINT8_MAX);
@@ -162,7 +164,7 @@ static uint32_t take_32(struct code_take *take, uint32_t from)
 }
 
 /* The kernel uses an sk_buff again as soon as it is free. */
-static void put_skb(struct code *code, struct code_put *put, uint64_t skb)
+static void put_coded_skb(struct code *code, struct code_put *put, uint64_t skb)
 {
 	const unsigned int slot = hash_mix(skb) % CODE_SKBS;
 
@@ -172,7 +174,7 @@ static void put_skb(struct code *code, struct code_put *put, uint64_t skb)
 	code->skbs[slot] = skb;
 }
 
-static uint64_t take_skb(struct code *code, struct code_take *take)
+static uint64_t take_coded_skb(struct code *code, struct code_take *take)
 {
 	const uint64_t number = code_take_up_to(take, 2 * CODE_SKBS - 1);
 	uint64_t skb;
@@ -184,8 +186,8 @@ static uint64_t take_skb(struct code *code, struct code_take *take)
 	return code->skbs[number >> 1];
 }
 
-static void put_tcp(struct code_put *put, const struct netsync_packet *last,
-		    const struct netsync_packet *pkt)
+static void put_coded_tcp(struct code_put *put, const struct netsync_packet *last,
+			  const struct netsync_packet *pkt)
 {
 	put_32(put, last->tcp.seq + last->len, pkt->tcp.seq);
 	put_32(put, last->tcp.ack, pkt->tcp.ack);
@@ -198,8 +200,8 @@ static void put_tcp(struct code_put *put, const struct netsync_packet *last,
 	put_32(put, last->tcp.tsecr, pkt->tcp.tsecr);
 }
 
-static void take_tcp(struct code_take *take, const struct netsync_packet *last,
-		     struct netsync_packet *pkt)
+static void take_coded_tcp(struct code_take *take, const struct netsync_packet *last,
+			   struct netsync_packet *pkt)
 {
 	pkt->tcp.seq = take_32(take, last->tcp.seq + last->len);
 	pkt->tcp.ack = take_32(take, last->tcp.ack);
@@ -212,7 +214,7 @@ static void take_tcp(struct code_take *take, const struct netsync_packet *last,
 	pkt->tcp.tsecr = take_32(take, last->tcp.tsecr);
 }
 
-static void put_udp(struct code_put *put, const struct netsync_packet *pkt)
+static void put_coded_udp(struct code_put *put, const struct netsync_packet *pkt)
 {
 	const uint64_t digest = htole64(pkt->udp.digest);
 	const uint16_t checksum = htole16(pkt->udp.checksum);
@@ -223,7 +225,7 @@ static void put_udp(struct code_put *put, const struct netsync_packet *pkt)
 		code_put_bytes(put, &checksum, sizeof(checksum));
 }
 
-static void take_udp(struct code_take *take, struct netsync_packet *pkt)
+static void take_coded_udp(struct code_take *take, struct netsync_packet *pkt)
 {
 	uint64_t digest = 0;
 	uint16_t checksum = 0;
@@ -236,15 +238,15 @@ static void take_udp(struct code_take *take, struct netsync_packet *pkt)
 	pkt->udp.checksum = le16toh(checksum);
 }
 
-static void put_payload(struct code_put *put, const struct netsync_packet *last,
-			const struct netsync_packet *pkt)
+static void put_coded_payload(struct code_put *put, const struct netsync_packet *last,
+			      const struct netsync_packet *pkt)
 {
 	switch (pkt->protocol) {
 	case IPPROTO_TCP:
-		put_tcp(put, last, pkt);
+		put_coded_tcp(put, last, pkt);
 		break;
 	case IPPROTO_UDP:
-		put_udp(put, pkt);
+		put_coded_udp(put, pkt);
 		break;
 	case IPPROTO_ICMP:
 	case IPPROTO_ICMPV6:
@@ -260,15 +262,15 @@ static void put_payload(struct code_put *put, const struct netsync_packet *last,
 	}
 }
 
-static void take_payload(struct code_take *take, const struct netsync_packet *last,
-			 struct netsync_packet *pkt)
+static void take_coded_payload(struct code_take *take, const struct netsync_packet *last,
+			       struct netsync_packet *pkt)
 {
 	switch (pkt->protocol) {
 	case IPPROTO_TCP:
-		take_tcp(take, last, pkt);
+		take_coded_tcp(take, last, pkt);
 		break;
 	case IPPROTO_UDP:
-		take_udp(take, pkt);
+		take_coded_udp(take, pkt);
 		break;
 	case IPPROTO_ICMP:
 	case IPPROTO_ICMPV6:
@@ -284,13 +286,13 @@ static void take_payload(struct code_take *take, const struct netsync_packet *la
 	}
 }
 
-static void put_time(struct code *code, struct code_put *put, int64_t time_ns)
+static void put_time_difference(struct code *code, struct code_put *put, int64_t time_ns)
 {
 	code_put_signed(put, (int64_t)((uint64_t)time_ns - (uint64_t)code->time_ns));
 	code->time_ns = time_ns;
 }
 
-static int64_t take_time(struct code *code, struct code_take *take)
+static int64_t take_time_difference(struct code *code, struct code_take *take)
 {
 	code->time_ns = (int64_t)((uint64_t)code->time_ns +
 				  (uint64_t)code_take_signed(take));
@@ -300,21 +302,21 @@ static int64_t take_time(struct code *code, struct code_take *take)
 /* ---- packets --------------------------------------------------------------- */
 
 void code_put_packet(struct code *code, struct code_put *put,
-		     const struct netsync_packet *pkt, const struct point *at)
+		     const struct netsync_packet *pkt, const struct observation_point *at)
 {
-	const unsigned int slot = slot_of(pkt, at);
+	const unsigned int slot = find_flow_slot(pkt, at);
 	struct netsync_packet *last = &code->flows[slot].pkt;
-	const bool is_new = !same_flow(last, pkt) ||
-			    !same_point(&code->flows[slot].at, at);
+	const bool is_new = !is_same_coded_flow(last, pkt) ||
+			    !are_same_observation_points(&code->flows[slot].at, at);
 
 	code_put_number(put, slot << SLOT_SHIFT | (is_new ? IS_NEW : 0));
 	if (is_new) {
-		put_flow(put, pkt, at);
+		put_coded_flow(put, pkt, at);
 		*last = (struct netsync_packet){ 0 };
 	}
-	put_time(code, put, pkt->time_ns);
+	put_time_difference(code, put, pkt->time_ns);
 	if (pkt->fields & NETSYNC_HAS_SKB)
-		put_skb(code, put, pkt->skb);
+		put_coded_skb(code, put, pkt->skb);
 	if (pkt->fields & NETSYNC_HAS_IP_ID)
 		put_16(put, last->ip_id, pkt->ip_id);
 	if (pkt->fields & NETSYNC_HAS_LEN)
@@ -323,7 +325,7 @@ void code_put_packet(struct code *code, struct code_put *put,
 		put_16(put, last->gso_size, pkt->gso_size);
 		put_16(put, last->gso_segs, pkt->gso_segs);
 	}
-	put_payload(put, last, pkt);
+	put_coded_payload(put, last, pkt);
 	*last = *pkt;
 	/* The other side takes as 0 what it is not told. */
 	if (!(pkt->fields & NETSYNC_HAS_LEN))
@@ -331,8 +333,8 @@ void code_put_packet(struct code *code, struct code_put *put,
 	code->flows[slot].at = *at;
 }
 
-static bool take_packet(struct code *code, struct code_take *take, uint64_t first,
-			struct event_seen *seen)
+static bool take_coded_packet(struct code *code, struct code_take *take, uint64_t first,
+			      struct event_seen *seen)
 {
 	const uint64_t slot = first >> SLOT_SHIFT;
 	struct netsync_packet *pkt = &seen->pkt, *last;
@@ -341,12 +343,12 @@ static bool take_packet(struct code *code, struct code_take *take, uint64_t firs
 		return false;
 	last = &code->flows[slot].pkt;
 	if (first & IS_NEW)
-		take_flow(take, last, &code->flows[slot].at);
+		take_coded_flow(take, last, &code->flows[slot].at);
 	*pkt = *last;
 	seen->at = code->flows[slot].at;
-	pkt->time_ns = take_time(code, take);
+	pkt->time_ns = take_time_difference(code, take);
 	if (pkt->fields & NETSYNC_HAS_SKB)
-		pkt->skb = take_skb(code, take);
+		pkt->skb = take_coded_skb(code, take);
 	if (pkt->fields & NETSYNC_HAS_IP_ID)
 		pkt->ip_id = take_16(take, last->ip_id);
 	if (pkt->fields & NETSYNC_HAS_LEN)
@@ -355,7 +357,7 @@ static bool take_packet(struct code *code, struct code_take *take, uint64_t firs
 		pkt->gso_size = take_16(take, last->gso_size);
 		pkt->gso_segs = take_16(take, last->gso_segs);
 	}
-	take_payload(take, last, pkt);
+	take_coded_payload(take, last, pkt);
 	*last = *pkt;
 	return !take->bad;
 }
@@ -368,7 +370,7 @@ void code_put_clock(struct code *code, struct code_put *put,
 	uint64_t rate;
 
 	code_put_number(put, IS_CLOCK | (clock->was_set ? CLOCK_WAS_SET : 0));
-	put_time(code, put, clock->time_ns);
+	put_time_difference(code, put, clock->time_ns);
 	code_put_signed(put, clock->raw_ns);
 	code_put_signed(put, clock->within_ns);
 	memcpy(&rate, &clock->rate, sizeof(rate));
@@ -377,12 +379,12 @@ void code_put_clock(struct code *code, struct code_put *put,
 	code_put_number(put, clock->number);
 }
 
-static bool take_clock(struct code *code, struct code_take *take,
-		       struct clock_event *clock)
+static bool take_coded_clock(struct code *code, struct code_take *take,
+			     struct clock_event *clock)
 {
 	uint64_t rate;
 
-	clock->time_ns = take_time(code, take);
+	clock->time_ns = take_time_difference(code, take);
 	clock->raw_ns = code_take_signed(take);
 	clock->within_ns = code_take_signed(take);
 	code_take_bytes(take, &rate, sizeof(rate));
@@ -403,7 +405,7 @@ bool code_take_event(struct code *code, struct code_take *take, struct event_see
 	if (take->bad)
 		return false;
 	if (!seen->is_clock)
-		return take_packet(code, take, first, seen);
+		return take_coded_packet(code, take, first, seen);
 	seen->clock.was_set = first & CLOCK_WAS_SET;
-	return first <= (IS_CLOCK | CLOCK_WAS_SET) && take_clock(code, take, &seen->clock);
+	return first <= (IS_CLOCK | CLOCK_WAS_SET) && take_coded_clock(code, take, &seen->clock);
 }

@@ -24,7 +24,7 @@ struct code {
 	int64_t time_ns;
 	struct {
 		struct netsync_packet pkt;
-		struct point at;
+		struct observation_point at;
 	} flows[CODE_FLOWS];
 	uint64_t skbs[CODE_SKBS];
 };
@@ -53,7 +53,7 @@ void code_take_bytes(struct code_take *take, void *bytes, size_t num);
 
 /* Host and point of a packet are not told; what its fields say it does not have is 0. */
 void code_put_packet(struct code *code, struct code_put *put,
-		     const struct netsync_packet *pkt, const struct point *at);
+		     const struct netsync_packet *pkt, const struct observation_point *at);
 void code_put_clock(struct code *code, struct code_put *put,
 		    const struct clock_event *clock);
 /* False: it is none, which whoever sent it must not be trusted any further. */

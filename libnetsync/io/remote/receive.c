@@ -86,7 +86,7 @@ uint64_t receiver_bytes(const struct receiver *r)
 }
 
 /* False, so that it can be returned. The first reason is the one. */
-static bool end(struct receiver *r, const char *why)
+static bool end_receiving(struct receiver *r, const char *why)
 {
 	if (!r->why)
 		r->why = why;
@@ -100,7 +100,7 @@ static void write_unsent(struct receiver *r)
 	const ssize_t num = write(r->out, r->unsent, r->num_unsent);
 
 	if (num < 0 && errno != EAGAIN && errno != EINTR)
-		end(r, "the connection ended");
+		end_receiving(r, "the connection ended");
 	if (num <= 0)
 		return;
 	r->num_unsent -= num;
@@ -114,7 +114,7 @@ bool receiver_tell(struct receiver *r, const void *data, size_t size)
 		uint8_t *unsent = realloc(r->unsent, room);
 
 		if (!unsent)
-			return end(r, "there is not enough memory");
+			return end_receiving(r, "there is not enough memory");
 		r->unsent = unsent;
 		r->unsent_room = room;
 	}
@@ -125,7 +125,7 @@ bool receiver_tell(struct receiver *r, const void *data, size_t size)
 }
 
 /* False: there will be nothing. */
-static bool read_more(struct receiver *r)
+static bool read_connection(struct receiver *r)
 {
 	ssize_t num;
 
@@ -135,9 +135,9 @@ static bool read_more(struct receiver *r)
 	num = read(r->in, r->raw + r->num, sizeof(r->raw) - r->num);
 	if (num < 0)
 		return errno == EAGAIN || errno == EINTR ||
-		       end(r, "the connection ended");
+		       end_receiving(r, "the connection ended");
 	if (!num)
-		return end(r, "the connection ended");
+		return end_receiving(r, "the connection ended");
 	r->num += num;
 	r->bytes += num;
 	r->silent_ms = 0;
@@ -163,7 +163,7 @@ static void warn_of_wait(struct receiver *r)
 }
 
 /* So long was waited. False: that was long enough. */
-static bool count_wait(struct receiver *r, int64_t ms)
+static bool count_waiting_time(struct receiver *r, int64_t ms)
 {
 	const int64_t limit_ms = io_timeout_ms(r->io);
 
@@ -172,9 +172,9 @@ static bool count_wait(struct receiver *r, int64_t ms)
 	r->silent_ms += ms;
 	r->mute_ms += ms;
 	if (r->silent_ms >= limit_ms * REMOTE_SLACK_PERCENT / 100)
-		return end(r, "it does not answer any more");
+		return end_receiving(r, "it does not answer any more");
 	if (r->mute_ms >= limit_ms * REMOTE_MUTE)
-		return end(r, "it says that it is there, but sends nothing");
+		return end_receiving(r, "it says that it is there, but sends nothing");
 	warn_of_wait(r);
 	return true;
 }
@@ -190,12 +190,12 @@ static bool wait_for_more(struct receiver *r)
 	const int num = poll(fds, 2, WORKER_TICK_MS);
 
 	if (num < 0)
-		return errno == EINTR || end(r, "the connection ended");
-	if (!count_wait(r, now_ms() - begin_ms))
+		return errno == EINTR || end_receiving(r, "the connection ended");
+	if (!count_waiting_time(r, now_ms() - begin_ms))
 		return false;
 	if (fds[1].revents)
 		write_unsent(r);
-	return fds[0].revents ? read_more(r) : !r->why;
+	return fds[0].revents ? read_connection(r) : !r->why;
 }
 
 /* ---- frames ---------------------------------------------------------------------- */
@@ -205,9 +205,9 @@ static bool check_hello(struct receiver *r)
 	const uint8_t *hello = r->raw;
 
 	if (memcmp(hello, REMOTE_MAGIC, sizeof(REMOTE_MAGIC) - 1))
-		return end(r, "what it sends is not what netsync would");
+		return end_receiving(r, "what it sends is not what netsync would");
 	if (hello[REMOTE_HELLO_SIZE - 1] != REMOTE_VERSION)
-		return end(r, "its netsync is of another version, which speaks otherwise: both have to be the same");
+		return end_receiving(r, "its netsync is of another version, which speaks otherwise: both have to be the same");
 	r->at = REMOTE_HELLO_SIZE;
 	return r->greeted = true;
 }
@@ -218,7 +218,7 @@ static bool begin_frame(struct receiver *r)
 	r->left = remote_take_32(r->raw + r->at);
 	r->at += 4;
 	return r->left <= REMOTE_MAX_FRAME ||
-	       end(r, "what it sends is not what netsync would");
+	       end_receiving(r, "what it sends is not what netsync would");
 }
 
 static bool decompress(struct receiver *r)
@@ -231,7 +231,7 @@ static bool decompress(struct receiver *r)
 	ret = ZSTD_decompressStream(r->zstd, &out, &in);
 	/* It has no end. */
 	if (ZSTD_isError(ret) || !ret)
-		return end(r, "what it sends is damaged");
+		return end_receiving(r, "what it sends is damaged");
 	r->at += in.pos;
 	r->left -= in.pos;
 	r->held = out.pos == out.size;
@@ -240,7 +240,7 @@ static bool decompress(struct receiver *r)
 }
 
 /* Somewhat more of the records; false: there will be none. */
-static bool get_more(struct receiver *r)
+static bool get_more_records(struct receiver *r)
 {
 	if (r->why)
 		return false;
@@ -269,11 +269,11 @@ bool receiver_next(struct receiver *r, struct worker_head *head, const char **pa
 				.number = remote_take_32(at + 4) >> 16,
 			};
 			if (head->size > WORKER_MAX_SIZE)
-				return end(r, "what it sends is not what netsync would");
+				return end_receiving(r, "what it sends is not what netsync would");
 			if (num - REMOTE_HEAD_SIZE >= head->size)
 				break;
 		}
-		if (!get_more(r))
+		if (!get_more_records(r))
 			return false;
 	}
 	memcpy(r->payload, r->plain + r->plain_at + REMOTE_HEAD_SIZE, head->size);

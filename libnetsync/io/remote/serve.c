@@ -51,17 +51,17 @@ static void flush_events(void)
 	found.put.at = found.events;
 }
 
-static void make_room(void)
+static void flush_events_if_full(void)
 {
 	if (found.put.at - found.events > WORKER_MAX_SIZE - CODE_MAX_EVENT)
 		flush_events();
 }
 
 static int give_packet(struct trace *trace, const struct netsync_packet *pkt,
-		       const struct point *at)
+		       const struct observation_point *at)
 {
 	(void)trace;
-	make_room();
+	flush_events_if_full();
 	code_put_packet(&found.codes[found.trace], &found.put, pkt, at);
 	return 0;
 }
@@ -69,7 +69,7 @@ static int give_packet(struct trace *trace, const struct netsync_packet *pkt,
 static int give_clock(struct trace *trace, const struct clock_event *clock)
 {
 	(void)trace;
-	make_room();
+	flush_events_if_full();
 	code_put_clock(&found.codes[found.trace], &found.put, clock);
 	return 0;
 }
@@ -101,7 +101,7 @@ static const struct io_sink sink = { give_packet, give_clock, give_span };
 /* ---- in the worker: which traces there are ----------------------------------- */
 
 /* Traces that are told one after the other most often have the same one. */
-static void tell_beside(const struct trace *trace, enum beside which)
+static void send_sidecar_file(const struct trace *trace, enum beside which)
 {
 	static char *last[NUM_BESIDE];
 	char bytes[WORKER_MAX_SIZE], *path;
@@ -130,7 +130,7 @@ static void tell_beside(const struct trace *trace, enum beside which)
 	last[which] = path;
 }
 
-static void tell_trace(const struct trace *trace, size_t number)
+static void send_trace_description(const struct trace *trace, size_t number)
 {
 	const struct netsync_io_trace *info = &trace->info;
 	uint8_t bytes[CODE_MAX_EVENT];
@@ -143,7 +143,7 @@ static void tell_trace(const struct trace *trace, size_t number)
 	if (trace->clock_name)
 		worker_put_text(REMOTE_CLOCK, 0, trace->clock_name);
 	for (unsigned int i = 0; i < NUM_BESIDE; i++)
-		tell_beside(trace, i);
+		send_sidecar_file(trace, i);
 	code_put_number(&put, trace->has_clock_uuid);
 	code_put_bytes(&put, trace->clock_uuid, UUID_SIZE);
 	code_put_number(&put, trace->has_uuid);
@@ -162,7 +162,7 @@ static void tell_trace(const struct trace *trace, size_t number)
 }
 
 /* Of the files of a trace, whatever they are (bytes). */
-static uint64_t size_of(const struct trace *trace)
+static uint64_t compute_trace_size(const struct trace *trace)
 {
 	char *paths[] = { trace->real_path, NULL };
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -177,7 +177,7 @@ static uint64_t size_of(const struct trace *trace)
 	return size;
 }
 
-static void tell_traces(const struct netsync_io *io)
+static void send_trace_descriptions(const struct netsync_io *io)
 {
 	const size_t left_out = found.left_out + io->num_left_out;
 	uint8_t bytes[CODE_MAX_EVENT];
@@ -185,8 +185,8 @@ static void tell_traces(const struct netsync_io *io)
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < io->num_traces; i++) {
-		tell_trace(io->traces[i], i);
-		size += size_of(io->traces[i]);
+		send_trace_description(io->traces[i], i);
+		size += compute_trace_size(io->traces[i]);
 	}
 	code_put_number(&put, size);
 	worker_put(REMOTE_OPENED, left_out < UINT16_MAX ? left_out : UINT16_MAX,
@@ -268,7 +268,7 @@ static int check_number(struct netsync_io *io)
 		       REMOTE_MAX_TRACES);
 }
 
-static int open_traces(const struct serving *serving, struct host **hosts, size_t *num)
+static int open_traces(const struct serving *serving, struct io_host **hosts, size_t *num)
 {
 	struct netsync_io *io = serving->io;
 	int ret = add_paths(serving);
@@ -291,14 +291,14 @@ static int open_traces(const struct serving *serving, struct host **hosts, size_
 	memset(found.more, true, io->num_traces * sizeof(*found.more));
 	if (!serving->only_described)
 		io_divide(io, io->num_traces);
-	tell_traces(io);
+	send_trace_descriptions(io);
 	return 0;
 }
 
 /* ---- in the worker: turns ------------------------------------------------------ */
 
 /* Only what is within is wanted. */
-static void take_limit(struct netsync_io *io, const struct remote_turn *limit)
+static void take_turn_limit(struct netsync_io *io, const struct remote_turn *limit)
 {
 	const uint32_t number = limit->trace & ~(REMOTE_FROM | REMOTE_TO);
 	struct trace *trace;
@@ -314,13 +314,13 @@ static void take_limit(struct netsync_io *io, const struct remote_turn *limit)
 		trace->reader->limit(trace);
 }
 
-static void take_turn(struct netsync_io *io, const uint8_t bytes[REMOTE_TURN_SIZE])
+static void queue_remote_turn(struct netsync_io *io, const uint8_t bytes[REMOTE_TURN_SIZE])
 {
 	const struct remote_turn turn = remote_take_turn(bytes);
 	struct trace *trace;
 
 	if (turn.trace & (REMOTE_FROM | REMOTE_TO)) {
-		take_limit(io, &turn);
+		take_turn_limit(io, &turn);
 		return;
 	}
 	/* What was told before it was known that there is no more. */
@@ -332,19 +332,19 @@ static void take_turn(struct netsync_io *io, const uint8_t bytes[REMOTE_TURN_SIZ
 }
 
 /* One is waited for; those that are known can be begun at once. */
-static void take_turns(struct netsync_io *io)
+static void receive_remote_turns(struct netsync_io *io)
 {
 	uint8_t bytes[REMOTE_TURN_SIZE];
 
 	while (!found.num_turns ||
 	       (found.num_turns < REMOTE_MAX_TURNS && worker_was_told())) {
 		worker_hear(bytes, sizeof(bytes));
-		take_turn(io, bytes);
+		queue_remote_turn(io, bytes);
 	}
 	io_begin_reading(io);
 }
 
-static int do_turn(struct netsync_io *io)
+static int read_turn_slice(struct netsync_io *io)
 {
 	const struct remote_turn turn = found.turns[0];
 	struct trace *trace = io->traces[turn.trace];
@@ -379,7 +379,7 @@ static void read_traces(const void *data)
 {
 	const struct serving *serving = data;
 	struct netsync_io *io = serving->io;
-	struct host *hosts = NULL;
+	struct io_host *hosts = NULL;
 	size_t num_hosts = 0;
 	int ret;
 
@@ -389,8 +389,8 @@ static void read_traces(const void *data)
 	if (!ret && serving->only_described)
 		return;
 	while (ret >= 0) {
-		take_turns(io);
-		ret = do_turn(io);
+		receive_remote_turns(io);
+		ret = read_turn_slice(io);
 	}
 	worker_put_text(REMOTE_FAILED, -ret, netsync_io_error(io));
 }
@@ -414,7 +414,7 @@ struct sending {
 	size_t used;
 };
 
-static int write_all(struct sending *s, const void *data, size_t size)
+static int write_connection(struct sending *s, const void *data, size_t size)
 {
 	const char *from = data;
 
@@ -437,13 +437,13 @@ static int write_all(struct sending *s, const void *data, size_t size)
 static int send_frame(struct sending *s)
 {
 	remote_put_32(s->frame, s->used);
-	write_all(s, s->frame, 4 + s->used);
+	write_connection(s, s->frame, 4 + s->used);
 	s->used = 0;
 	return s->error;
 }
 
-static int compress(struct sending *s, const void *data, size_t size,
-		    ZSTD_EndDirective how)
+static int compress_to_frames(struct sending *s, const void *data, size_t size,
+			      ZSTD_EndDirective how)
 {
 	ZSTD_inBuffer in = { data, size, 0 };
 	size_t left;
@@ -470,12 +470,12 @@ static int send_record(void *data, const struct worker_head *head, const void *p
 	s->failed |= head->what == REMOTE_FAILED;
 	remote_put_32(bytes, head->size);
 	remote_put_32(bytes + 4, head->what | (uint32_t)head->number << 16);
-	compress(s, bytes, sizeof(bytes), ZSTD_e_continue);
-	return compress(s, payload, head->size, ZSTD_e_continue);
+	compress_to_frames(s, bytes, sizeof(bytes), ZSTD_e_continue);
+	return compress_to_frames(s, payload, head->size, ZSTD_e_continue);
 }
 
 /* It has ended; where it did not say why, that is said for it. */
-static void tell_end(struct sending *s, const char *why)
+static void send_end_reason(struct sending *s, const char *why)
 {
 	const struct worker_head head = { strlen(why) + 1, REMOTE_FAILED, EIO };
 
@@ -492,8 +492,8 @@ static bool check_progress(struct sending *s)
 	if (worker_made_progress(&s->worker))
 		s->silent_ms = 0;
 	if (s->silent_ms >= s->give_up_ms) {
-		tell_end(s, "the process that reads the traces there made no progress, and was given up");
-		if (!compress(s, NULL, 0, ZSTD_e_flush) && s->used)
+		send_end_reason(s, "the process that reads the traces there made no progress, and was given up");
+		if (!compress_to_frames(s, NULL, 0, ZSTD_e_flush) && s->used)
 			send_frame(s);
 		return false;
 	}
@@ -504,7 +504,7 @@ static bool check_progress(struct sending *s)
 }
 
 /* Whatever of it is taken now. */
-static void tell_worker(struct sending *s)
+static void forward_to_worker(struct sending *s)
 {
 	const size_t taken = worker_offer(&s->worker, s->unsent, s->num_unsent);
 
@@ -513,7 +513,7 @@ static void tell_worker(struct sending *s)
 }
 
 /* False: there is nobody any more. */
-static bool take_told(struct sending *s)
+static bool read_commands(struct sending *s)
 {
 	const ssize_t num = read(s->in, s->unsent + s->num_unsent,
 				 sizeof(s->unsent) - s->num_unsent);
@@ -524,7 +524,7 @@ static bool take_told(struct sending *s)
 }
 
 /* False: who reads is gone, or was told that there is no more. */
-static bool relay(struct sending *s)
+static bool relay_once(struct sending *s)
 {
 	struct pollfd fds[] = {
 		{ .fd = s->in, .events = s->num_unsent < sizeof(s->unsent) ? POLLIN : 0 },
@@ -538,22 +538,22 @@ static bool relay(struct sending *s)
 	if (!num)
 		return check_progress(s);
 	s->silent_ms = 0;
-	if (fds[0].revents && !take_told(s))
+	if (fds[0].revents && !read_commands(s))
 		return false;
 	if (s->num_unsent)
-		tell_worker(s);
+		forward_to_worker(s);
 	if (fds[1].revents & ~POLLOUT)
 		ret = worker_receive(&s->worker, send_record, s);
 	if (!ret)
-		tell_end(s, "the process that reads the traces there was ended");
+		send_end_reason(s, "the process that reads the traces there was ended");
 	/* What follows at once is worth to be compressed together with it. */
 	if (!s->error && (ret <= 0 || !worker_has_more(&s->worker)) &&
-	    !compress(s, NULL, 0, ZSTD_e_flush) && s->used)
+	    !compress_to_frames(s, NULL, 0, ZSTD_e_flush) && s->used)
 		send_frame(s);
 	return ret > 0 && !s->error;
 }
 
-static int begin(struct netsync_io *io, struct sending *s, const struct serving *serving)
+static int begin_serving(struct netsync_io *io, struct sending *s, const struct serving *serving)
 {
 	const struct worker_task task = {
 		.run = read_traces,
@@ -564,7 +564,7 @@ static int begin(struct netsync_io *io, struct sending *s, const struct serving 
 	int ret;
 
 	hello[REMOTE_HELLO_SIZE - 1] = REMOTE_VERSION;
-	if (write_all(s, hello, sizeof(hello)))
+	if (write_connection(s, hello, sizeof(hello)))
 		return s->error;
 	s->zstd = ZSTD_createCCtx();
 	if (!s->zstd ||
@@ -577,7 +577,7 @@ static int begin(struct netsync_io *io, struct sending *s, const struct serving 
 }
 
 /* @in: -1: nothing is to be told */
-static int serve(const struct serving *serving, int in, int out)
+static int serve_traces(const struct serving *serving, int in, int out)
 {
 	struct netsync_io *io = serving->io;
 	struct sending *s;
@@ -594,9 +594,9 @@ static int serve(const struct serving *serving, int in, int out)
 	s->worker.fd = -1;
 	/* Whoever only hears which traces there are is not told of its end. */
 	s->failed = serving->only_described;
-	ret = begin(io, s, serving);
+	ret = begin_serving(io, s, serving);
 	io->was_read = true;
-	while (!ret && relay(s))
+	while (!ret && relay_once(s))
 		;
 	worker_stop(&s->worker);
 	ZSTD_freeCCtx(s->zstd);
@@ -609,7 +609,7 @@ int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t nu
 {
 	const struct serving serving = { io, what, num, .only_described = false };
 
-	return serve(&serving, in, out);
+	return serve_traces(&serving, in, out);
 }
 
 int netsync_io_describe(struct netsync_io *io, const char *const *what, uint32_t num,
@@ -617,5 +617,5 @@ int netsync_io_describe(struct netsync_io *io, const char *const *what, uint32_t
 {
 	const struct serving serving = { io, what, num, .only_described = true };
 
-	return serve(&serving, -1, out);
+	return serve_traces(&serving, -1, out);
 }

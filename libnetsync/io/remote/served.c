@@ -48,7 +48,7 @@ struct served_trace {
 };
 
 /* What a server sends is not to be used. */
-static int refuse(void)
+static int refuse_served(void)
 {
 	return -EPROTO;
 }
@@ -67,7 +67,7 @@ static void end_served(struct served *s, const char *why)
 }
 
 /* Where it fails, it is seen where the answer is waited for. */
-static void tell(const struct served_trace *t, uint32_t flag, int64_t time_ns)
+static void send_turn_command(const struct served_trace *t, uint32_t flag, int64_t time_ns)
 {
 	const struct remote_turn turn = { t->number | flag, time_ns };
 	uint8_t bytes[REMOTE_TURN_SIZE];
@@ -76,28 +76,28 @@ static void tell(const struct served_trace *t, uint32_t flag, int64_t time_ns)
 	receiver_tell(t->served->receiver, bytes, sizeof(bytes));
 }
 
-static void tell_turn(struct trace *trace, int64_t until_ns)
+static void served_ahead(struct trace *trace, int64_t until_ns)
 {
 	struct served_trace *t = trace->state;
 
 	if (until_ns <= t->asked_ns || t->served->ended || !t->more)
 		return;
 	t->asked_ns = until_ns;
-	tell(t, 0, until_ns);
+	send_turn_command(t, 0, until_ns);
 }
 
-static void tell_window(struct trace *trace)
+static void served_limit(struct trace *trace)
 {
 	const struct served_trace *t = trace->state;
 
 	if (t->served->ended)
 		return;
-	tell(t, REMOTE_FROM, trace->window.lo);
-	tell(t, REMOTE_TO, trace->window.hi);
+	send_turn_command(t, REMOTE_FROM, trace->window.lo);
+	send_turn_command(t, REMOTE_TO, trace->window.hi);
 }
 
 /* 1: @what was waited for has come; 0: it will not; negative: io_fail() was called. */
-static int hear(struct served *s)
+static int receive_served_records(struct served *s)
 {
 	struct worker_head head;
 	const char *payload;
@@ -120,10 +120,10 @@ static int served_read(struct trace *trace, int64_t until_ns)
 	struct served_trace *t = trace->state;
 	int ret = 1;
 
-	tell_turn(trace, until_ns);
+	served_ahead(trace, until_ns);
 	t->served->turn = t->number;
 	while (ret > 0 && t->more && t->read_ns < until_ns)
-		ret = hear(t->served);
+		ret = receive_served_records(t->served);
 	if (ret)
 		return ret < 0 ? ret : t->more;
 	trace->info.damaged++;
@@ -138,8 +138,8 @@ static void served_close(struct trace *trace)
 
 /* ---- what is told of a trace ------------------------------------------------------ */
 
-static int set_text(struct served *s, const struct worker_head *head,
-		    const char *payload)
+static int set_served_text(struct served *s, const struct worker_head *head,
+			   const char *payload)
 {
 	char **text = &s->texts[head->what];
 
@@ -148,21 +148,21 @@ static int set_text(struct served *s, const struct worker_head *head,
 	return *text ? 0 : io_no_memory(s->io);
 }
 
-static int set_beside(struct served *s, const struct worker_head *head,
-		      const char *payload)
+static int set_served_sidecar(struct served *s, const struct worker_head *head,
+			      const char *payload)
 {
 	const size_t prefix = strlen(s->label) + 1;
 	struct copied **last, **more, *copied;
 
 	if (head->number >= NUM_BESIDE)
-		return refuse();
+		return refuse_served();
 	last = &s->beside[head->number];
 	if (*last && !strcmp((*last)->path + prefix, payload)) {
 		s->is_new[head->number] = false;
 		return 0;
 	}
 	if (s->num_copies >= REMOTE_MAX_TRACES)
-		return refuse();
+		return refuse_served();
 	more = array_add(&s->copies, s->num_copies, sizeof(*more));
 	copied = more ? calloc(1, sizeof(*copied)) : NULL;
 	if (!copied)
@@ -175,14 +175,14 @@ static int set_beside(struct served *s, const struct worker_head *head,
 	return copied->path ? 0 : io_no_memory(s->io);
 }
 
-static int add_bytes(struct served *s, const struct worker_head *head,
-		     const char *payload)
+static int add_sidecar_bytes(struct served *s, const struct worker_head *head,
+			     const char *payload)
 {
 	struct copied *copied;
 
 	if (head->number >= NUM_BESIDE || !s->beside[head->number] ||
 	    !s->is_new[head->number])
-		return refuse();
+		return refuse_served();
 	/* A message of no bytes may come before the first ones: there is nowhere to put them. */
 	if (!head->size)
 		return 0;
@@ -190,7 +190,7 @@ static int add_bytes(struct served *s, const struct worker_head *head,
 	s->copied += head->size;
 	if (copied->size + head->size > REMOTE_MAX_BESIDE ||
 	    s->copied > REMOTE_MAX_ALL_BESIDE)
-		return refuse();
+		return refuse_served();
 	while (copied->room < copied->size + head->size)
 		if (array_grow(&copied->bytes, &copied->room, copied->room, 1))
 			return io_no_memory(s->io);
@@ -201,7 +201,7 @@ static int add_bytes(struct served *s, const struct worker_head *head,
 
 /* ---- a trace ------------------------------------------------------------------------ */
 
-static void take_numbers(struct trace *trace, struct code_take *take)
+static void take_trace_numbers(struct trace *trace, struct code_take *take)
 {
 	trace->has_clock_uuid = code_take_up_to(take, 1);
 	code_take_bytes(take, trace->clock_uuid, UUID_SIZE);
@@ -222,7 +222,7 @@ static void take_numbers(struct trace *trace, struct code_take *take)
 }
 
 /* What was told of it becomes its own. */
-static bool take_texts(struct served *s, struct trace *trace)
+static bool move_texts_to_trace(struct served *s, struct trace *trace)
 {
 	trace->path = io_format("%s:%s", s->label, s->texts[REMOTE_PATH]);
 	trace->real_path = io_format("%s:%s", s->label, s->texts[REMOTE_REAL_PATH]);
@@ -235,7 +235,7 @@ static bool take_texts(struct served *s, struct trace *trace)
 	return trace->path && trace->real_path;
 }
 
-static struct served_trace *new_state(struct served *s, const struct trace_reader *known)
+static struct served_trace *new_served_trace(struct served *s, const struct trace_reader *known)
 {
 	struct served_trace *t = calloc(1, sizeof(*t));
 
@@ -244,10 +244,10 @@ static struct served_trace *new_state(struct served *s, const struct trace_reade
 	t->reader = *known;
 	t->reader.read = served_read;
 	t->reader.divide = NULL;
-	t->reader.ahead = tell_turn;
+	t->reader.ahead = served_ahead;
 	t->reader.is_idle = NULL;
 	t->reader.file = NULL;
-	t->reader.limit = tell_window;
+	t->reader.limit = served_limit;
 	t->reader.close = served_close;
 	t->served = s;
 	t->number = s->num;
@@ -257,8 +257,8 @@ static struct served_trace *new_state(struct served *s, const struct trace_reade
 	return t;
 }
 
-static int add_trace(struct served *s, const struct worker_head *head,
-		     const char *payload)
+static int add_served_trace(struct served *s, const struct worker_head *head,
+			    const char *payload)
 {
 	struct code_take take = { (const uint8_t *)payload,
 				  (const uint8_t *)payload + head->size, false };
@@ -266,13 +266,13 @@ static int add_trace(struct served *s, const struct worker_head *head,
 	struct trace *trace, **last;
 
 	if (head->number != s->num || s->num >= REMOTE_MAX_TRACES)
-		return refuse();
+		return refuse_served();
 	for (unsigned int i = REMOTE_PATH; i <= REMOTE_FORMAT; i++)
 		if (i != REMOTE_CLOCK && (!s->texts[i] || !*s->texts[i]))
-			return refuse();
+			return refuse_served();
 	known = io_find_format(s->texts[REMOTE_FORMAT]);
 	if (!known || known == &pcap_reader)
-		return refuse();
+		return refuse_served();
 	last = array_add(&s->traces, s->num, sizeof(*last));
 	trace = last ? calloc(1, sizeof(*trace)) : NULL;
 	if (!trace)
@@ -285,25 +285,25 @@ static int add_trace(struct served *s, const struct worker_head *head,
 	trace->info.host = NETSYNC_IO_NO_HOST;
 	trace->info.last_ns = -1;
 	trace->info.format = known->format;
-	trace->state = new_state(s, known);
+	trace->state = new_served_trace(s, known);
 	if (trace->state)
 		trace->reader = &((struct served_trace *)trace->state)->reader;
 	s->num++;
-	if (!trace->state || !take_texts(s, trace))
+	if (!trace->state || !move_texts_to_trace(s, trace))
 		return io_no_memory(s->io);
-	take_numbers(trace, &take);
-	return take.bad ? refuse() : 0;
+	take_trace_numbers(trace, &take);
+	return take.bad ? refuse_served() : 0;
 }
 
-static int finish_opening(struct served *s, const struct worker_head *head,
-			  const char *payload)
+static int finish_served_opening(struct served *s, const struct worker_head *head,
+				 const char *payload)
 {
 	struct code_take take = { (const uint8_t *)payload,
 				  (const uint8_t *)payload + head->size, false };
 
 	s->stored = code_take_number(&take);
 	if (take.bad || !s->num)
-		return refuse();
+		return refuse_served();
 	s->left_out = head->number;
 	s->opened = true;
 	return 1;
@@ -311,7 +311,7 @@ static int finish_opening(struct served *s, const struct worker_head *head,
 
 /* ---- what is read ----------------------------------------------------------------- */
 
-static int use_events(struct trace *trace, struct code_take *take)
+static int use_served_events(struct trace *trace, struct code_take *take)
 {
 	struct served_trace *t = trace->state;
 	struct event_seen seen;
@@ -319,22 +319,22 @@ static int use_events(struct trace *trace, struct code_take *take)
 
 	while (!ret && take->at < take->end) {
 		if (!code_take_event(&t->code, take, &seen))
-			return refuse();
+			return refuse_served();
 		ret = io_event(trace, &seen);
 	}
 	return ret;
 }
 
-static int use_span(struct trace *trace, struct code_take *take)
+static int use_served_span(struct trace *trace, struct code_take *take)
 {
 	const int64_t first_ns = code_take_signed(take);
 	const int64_t last_ns = code_take_signed(take);
 
-	return take->bad ? refuse() : io_span(trace, first_ns, last_ns);
+	return take->bad ? refuse_served() : io_span(trace, first_ns, last_ns);
 }
 
 /* More of them than anybody counts are no counts. */
-static int use_turn(struct trace *trace, struct code_take *take)
+static int use_served_turn(struct trace *trace, struct code_take *take)
 {
 	struct served_trace *t = trace->state;
 	const uint64_t most = INT64_MAX;
@@ -351,37 +351,37 @@ static int use_turn(struct trace *trace, struct code_take *take)
 	trace->out_of_range += out_of_range - t->out_of_range;
 	t->out_of_range = out_of_range;
 	trace->unused = code_take_up_to(take, most);
-	return take->bad || t->read_ns > t->asked_ns ? refuse() : 1;
+	return take->bad || t->read_ns > t->asked_ns ? refuse_served() : 1;
 }
 
 /* Of the trace that is waited for, and of no other one. */
-static int use_read(struct served *s, const struct worker_head *head,
-		    const char *payload)
+static int use_awaited_record(struct served *s, const struct worker_head *head,
+			      const char *payload)
 {
 	struct code_take take = { (const uint8_t *)payload,
 				  (const uint8_t *)payload + head->size, false };
 	struct trace *trace;
 
 	if (!s->opened || head->number != s->turn || s->turn >= s->num)
-		return refuse();
+		return refuse_served();
 	trace = s->traces[s->turn];
 	if (!trace || !trace->host)
-		return refuse();
+		return refuse_served();
 	if (head->what == REMOTE_EVENTS)
-		return use_events(trace, &take);
+		return use_served_events(trace, &take);
 	if (head->what == REMOTE_SPAN)
-		return use_span(trace, &take);
-	return use_turn(trace, &take);
+		return use_served_span(trace, &take);
+	return use_served_turn(trace, &take);
 }
 
 /* ---- records --------------------------------------------------------------------- */
 
-static int warn_for(struct served *s, const char *text)
+static int warn_for_server(struct served *s, const char *text)
 {
 	char *sentence;
 
 	if (++s->warnings > REMOTE_MAX_WARNINGS)
-		return refuse();
+		return refuse_served();
 	sentence = utf8_escape(text, true);
 	if (!sentence)
 		return io_no_memory(s->io);
@@ -391,7 +391,7 @@ static int warn_for(struct served *s, const char *text)
 }
 
 /* Why there is no more of it, in its own words. */
-static int use_failure(struct served *s, const char *text)
+static int use_server_failure(struct served *s, const char *text)
 {
 	char *sentence = utf8_escape(text, true);
 
@@ -409,33 +409,33 @@ int served_use(struct served *s, const struct worker_head *head, const char *pay
 {
 	switch (head->what) {
 	case REMOTE_WARNING:
-		return warn_for(s, payload);
+		return warn_for_server(s, payload);
 	case REMOTE_FAILED:
-		return use_failure(s, payload);
+		return use_server_failure(s, payload);
 	case REMOTE_EVENTS:
 	case REMOTE_SPAN:
 	case REMOTE_TURN:
-		return use_read(s, head, payload);
+		return use_awaited_record(s, head, payload);
 	}
 	if (s->opened)
-		return refuse();
+		return refuse_served();
 	switch (head->what) {
 	case REMOTE_PATH:
 	case REMOTE_REAL_PATH:
 	case REMOTE_HOST:
 	case REMOTE_CLOCK:
 	case REMOTE_FORMAT:
-		return set_text(s, head, payload);
+		return set_served_text(s, head, payload);
 	case REMOTE_BESIDE:
-		return set_beside(s, head, payload);
+		return set_served_sidecar(s, head, payload);
 	case REMOTE_BESIDE_BYTES:
-		return add_bytes(s, head, payload);
+		return add_sidecar_bytes(s, head, payload);
 	case REMOTE_TRACE:
-		return add_trace(s, head, payload);
+		return add_served_trace(s, head, payload);
 	case REMOTE_OPENED:
-		return finish_opening(s, head, payload);
+		return finish_served_opening(s, head, payload);
 	default:
-		return refuse();
+		return refuse_served();
 	}
 }
 
@@ -476,7 +476,7 @@ void served_free(struct served *s)
 	free(s);
 }
 
-static void drop_traces(struct served *s)
+static void drop_served_traces(struct served *s)
 {
 	for (size_t i = 0; i < s->num; i++)
 		io_free_trace(s->traces[i]);
@@ -484,7 +484,7 @@ static void drop_traces(struct served *s)
 }
 
 /* A trace that was given already costs none of the others. */
-static void leave_out(struct served *s, size_t number)
+static void skip_given_trace(struct served *s, size_t number)
 {
 	io_warn(s->io, "%s It was left out.", netsync_io_error(s->io));
 	io_free_trace(s->traces[number]);
@@ -493,7 +493,7 @@ static void leave_out(struct served *s, size_t number)
 }
 
 /* Keep all that were not given already. Return: their number, or after io_fail(). */
-static int keep_traces(struct served *s)
+static int keep_served_traces(struct served *s)
 {
 	struct netsync_io *io = s->io;
 	const size_t before = io->num_traces;
@@ -503,7 +503,7 @@ static int keep_traces(struct served *s)
 		ret = io_keep_trace(io, s->traces[i], s->name);
 		if (ret != -EEXIST || (i == s->num - 1 && io->num_traces == before))
 			continue;
-		leave_out(s, i);
+		skip_given_trace(s, i);
 		ret = 0;
 	}
 	if (ret < 0)
@@ -520,14 +520,14 @@ static int open_served(struct served *s, int in, int out)
 	s->receiver = receiver_new(io, s->label, in, out);
 	if (!last || !s->receiver)
 		return io_no_memory(io);
-	ret = hear(s);
+	ret = receive_served_records(s);
 	if (!ret) {
 		const char *why = receiver_why(s->receiver);
 
 		return io_fail(io, -EREMOTEIO, "%s: %s.", s->label,
 			       why ? why : "what it sends is not what netsync would");
 	}
-	ret = ret < 0 ? ret : keep_traces(s);
+	ret = ret < 0 ? ret : keep_served_traces(s);
 	if (ret > 0) {
 		*last = s;
 		io->num_served++;
@@ -548,7 +548,7 @@ int netsync_io_add_served(struct netsync_io *io, const char *label, const char *
 		return io_no_memory(io);
 	ret = open_served(s, in, out);
 	if (ret <= 0) {
-		drop_traces(s);
+		drop_served_traces(s);
 		served_free(s);
 	}
 	return ret;

@@ -10,7 +10,7 @@
  * Take the line at @p, which ends in '\n' and has WORD_SLACK bytes behind it: the name
  * and all of the point but its host. Return: its end; NULL: it is no such line.
  */
-const char *take_clock_line(const char *p, struct word *host,
+const char *take_clock_line(const char *p, struct text_word *host,
 			    struct netsync_clock_point *point);
 
 #endif

@@ -14,12 +14,12 @@
 #define NUMBER_SIZE 32
 
 /* Take a rate, by strtod(); NULL: it is no number. */
-static const char *take_rate(const char *p, double *value)
+static const char *take_clock_rate(const char *p, double *value)
 {
 	char text[NUMBER_SIZE], *end;
-	struct word word;
+	struct text_word word;
 
-	p = take_word(p, &word);
+	p = lines_take_word(p, &word);
 	if (!word.len || word.len >= sizeof(text) ||
 	    strspn(word.text, "0123456789.") < word.len)
 		return NULL;
@@ -34,7 +34,7 @@ static const char *take_was_set(const char *p, uint32_t *was_set)
 {
 	int64_t value;
 
-	p = take_integer(p, &value);
+	p = lines_take_integer(p, &value);
 	if (!p || value < 0 || value > 1)
 		return NULL;
 	*was_set = (uint32_t)value;
@@ -42,13 +42,13 @@ static const char *take_was_set(const char *p, uint32_t *was_set)
 }
 
 /* Find what is wrong with the line at @p, and say it. */
-static int bad_line(struct text *text, const char *p)
+static int report_bad_clocks_line(struct text_input *text, const char *p)
 {
 	static const char *const columns[] = { "time_ns", "raw_ns", "within_ns" };
-	struct lines *l = &text->lines;
+	struct text_lines *l = &text->lines;
 	int n = count_words(p), ret;
 	char quote[QUOTE_SIZE];
-	struct word word;
+	struct text_word word;
 	double rate;
 
 	if (n == INT_MAX)
@@ -57,28 +57,28 @@ static int bad_line(struct text *text, const char *p)
 		return lines_bad(l, p,
 			"it has %d columns, not 3 to 6: host time_ns raw_ns within_ns rate was_set",
 			n);
-	p = take_word(p, &word);
+	p = lines_take_word(p, &word);
 	ret = find_bad_integer(l, &p, columns, 3);
 	if (ret < 1)
 		return ret;
-	if (!is_line_end(p)) {
-		const char *rest = take_rate(p, &rate);
+	if (!lines_is_end(p)) {
+		const char *rest = take_clock_rate(p, &rate);
 
-		take_word(rest ? rest : p, &word);
+		lines_take_word(rest ? rest : p, &word);
 		if (!rest)
 			return lines_bad(l, p, "the rate is %s, which is no number such as 1.000012",
 					 quote_word(quote, &word));
-		if (!is_line_end(rest))
+		if (!lines_is_end(rest))
 			return lines_bad(l, p, "was_set is %s, not 0 or 1",
 					 quote_word(quote, &word));
 	}
 	return text_bad_host(text, p);
 }
 
-static int hosts(const struct text *text, const char *p, struct word *hosts)
+static int clocks_hosts(const struct text_input *text, const char *p, struct text_word *hosts)
 {
 	(void)text;
-	take_word(p, &hosts[0]);
+	lines_take_word(p, &hosts[0]);
 	return hosts[0].len ? 1 : 0;
 }
 
@@ -86,8 +86,8 @@ static int hosts(const struct text *text, const char *p, struct word *hosts)
  * Push a line of a file beside a trace: times are of the trace's clock, before its offset
  * from the epoch.
  */
-static int push_beside(struct text *text, const char *p,
-		       const struct netsync_clock_point *point)
+static int push_sidecar_line(struct text_input *text, const char *p,
+			     const struct netsync_clock_point *point)
 {
 	struct trace *trace = text->trace;
 	struct netsync_clock_point shifted = *point;
@@ -109,41 +109,41 @@ static int push_beside(struct text *text, const char *p,
 	return ret < 0 ? ret : 1;
 }
 
-const char *take_clock_line(const char *p, struct word *host,
+const char *take_clock_line(const char *p, struct text_word *host,
 			    struct netsync_clock_point *point)
 {
 	*point = (struct netsync_clock_point){ .size = sizeof(*point) };
-	p = take_integer(take_word(p, host), &point->time_ns);
+	p = lines_take_integer(lines_take_word(p, host), &point->time_ns);
 	if (p)
-		p = take_integer(p, &point->raw_ns);
-	if (p && !is_line_end(p))
-		p = take_integer(p, &point->within_ns);
-	if (p && !is_line_end(p))
-		p = take_rate(p, &point->rate);
-	if (p && !is_line_end(p))
+		p = lines_take_integer(p, &point->raw_ns);
+	if (p && !lines_is_end(p))
+		p = lines_take_integer(p, &point->within_ns);
+	if (p && !lines_is_end(p))
+		p = take_clock_rate(p, &point->rate);
+	if (p && !lines_is_end(p))
 		p = take_was_set(p, &point->was_set);
-	return p && is_line_end(p) ? p : NULL;
+	return p && lines_is_end(p) ? p : NULL;
 }
 
-static int line(struct text *text, const char *start)
+static int clocks_line(struct text_input *text, const char *start)
 {
-	struct lines *l = &text->lines;
+	struct text_lines *l = &text->lines;
 	struct netsync_clock_point point;
-	struct word name;
+	struct text_word name;
 	const char *p = take_clock_line(start, &name, &point);
 	int host;
 
 	if (!p)
-		return bad_line(text, start);
+		return report_bad_clocks_line(text, start);
 	if (l->quiet) {
 		lines_skip(l, p);
 		return 1;
 	}
 	if (text->trace)
-		return push_beside(text, p, &point);
+		return push_sidecar_line(text, p, &point);
 	host = host_in_text(text, &name);
 	if (host < 0)
-		return bad_line(text, start);
+		return report_bad_clocks_line(text, start);
 	point.host = (uint32_t)host;
 	if (io_keep_reading(l->io, &point))
 		return io_no_memory(l->io);
@@ -152,6 +152,6 @@ static int line(struct text *text, const char *start)
 
 const struct text_format clock_format = {
 	.things = "clock",
-	.hosts = hosts,
-	.line = line,
+	.hosts = clocks_hosts,
+	.line = clocks_line,
 };

@@ -25,7 +25,7 @@
 
 /* ---- files ------------------------------------------------------------- */
 
-int lines_open(struct lines *l, struct netsync_io *io, const char *path,
+int lines_open(struct text_lines *l, struct netsync_io *io, const char *path,
 	       bool strict)
 {
 	static const char input[] = "standard input";
@@ -39,10 +39,10 @@ int lines_open(struct lines *l, struct netsync_io *io, const char *path,
 			  disk_open(io_disk(io), path, O_RDONLY));
 }
 
-int lines_take(struct lines *l, struct netsync_io *io, const char *path,
+int lines_take(struct text_lines *l, struct netsync_io *io, const char *path,
 	       bool strict, struct disk_file *from)
 {
-	*l = (struct lines){ .io = io, .strict = strict, .path = path, .file.from = from };
+	*l = (struct text_lines){ .io = io, .strict = strict, .path = path, .file.from = from };
 	if (!from)
 		return io_fail_file(io, path, -errno);
 	l->buffer = malloc(BUFFER_SIZE + SLACK);
@@ -51,7 +51,7 @@ int lines_take(struct lines *l, struct netsync_io *io, const char *path,
 	return S_ISDIR(from->st.st_mode) ? io_fail_file(io, path, -EISDIR) : 0;
 }
 
-static bool write_all(int fd, const char *data, size_t size)
+static bool write_copied_lines(int fd, const char *data, size_t size)
 {
 	while (size) {
 		ssize_t n = write(fd, data, size);
@@ -66,7 +66,7 @@ static bool write_all(int fd, const char *data, size_t size)
 	return true;
 }
 
-static int copy_to(struct lines *l, int fd)
+static int copy_lines_to(struct text_lines *l, int fd)
 {
 	for (uint64_t at = 0;;) {
 		const ssize_t n = io_read_pipe(l->io, l->path, l->file.from->fd, l->buffer,
@@ -80,7 +80,7 @@ static int copy_to(struct lines *l, int fd)
 		if (n < 0)
 			return io_fail_file(l->io, l->path, (int)n);
 		at += (uint64_t)n;
-		if (n > 0 && !write_all(fd, l->buffer, (size_t)n))
+		if (n > 0 && !write_copied_lines(fd, l->buffer, (size_t)n))
 			return io_fail(l->io, -errno,
 				"A copy of %s in $TMPDIR or /tmp failed: %s.",
 				l->path, strerror(errno));
@@ -89,7 +89,7 @@ static int copy_to(struct lines *l, int fd)
 	}
 }
 
-int lines_make_seekable(struct lines *l)
+int lines_make_seekable(struct text_lines *l)
 {
 	int fd, ret;
 
@@ -100,13 +100,13 @@ int lines_make_seekable(struct lines *l)
 		return io_fail(l->io, -errno,
 			"There is no place in $TMPDIR or /tmp for a copy of %s: %s.",
 			l->path, strerror(errno));
-	ret = copy_to(l, fd);
+	ret = copy_lines_to(l, fd);
 	disk_close(l->file.from);
 	l->file.from = disk_take(NULL, fd, l->path);
 	return ret || l->file.from ? ret : io_fail_file(l->io, l->path, -errno);
 }
 
-static int failed_to_open(struct lines *l, int err)
+static int failed_to_open(struct text_lines *l, int err)
 {
 	const struct compression *c = l->file.compression;
 
@@ -115,7 +115,7 @@ static int failed_to_open(struct lines *l, int err)
 	return io_fail(l->io, err, NOT_BUILT_IN, l->path, c->name, c->command);
 }
 
-int lines_rewind(struct lines *l)
+int lines_rewind(struct text_lines *l)
 {
 	if (!l->is_open) {
 		const int ret = unpacked_open(&l->file, l->file.from);
@@ -135,7 +135,7 @@ int lines_rewind(struct lines *l)
 	return 0;
 }
 
-void lines_close(struct lines *l)
+void lines_close(struct text_lines *l)
 {
 	unpacked_close(&l->file);
 	free(l->buffer);
@@ -143,7 +143,7 @@ void lines_close(struct lines *l)
 
 /* ---- lines ------------------------------------------------------------- */
 
-void lines_skip(struct lines *l, const char *at)
+void lines_skip(struct text_lines *l, const char *at)
 {
 	const char *end = memchr(at, '\n', (size_t)(l->end - at));
 
@@ -151,7 +151,7 @@ void lines_skip(struct lines *l, const char *at)
 }
 
 /* Lines before the damage are used. 0, or -ENOMEM. */
-static int report_damage(const struct lines *l)
+static int report_damaged_lines(const struct text_lines *l)
 {
 	if (l->quiet)
 		return 0;
@@ -163,13 +163,13 @@ static int report_damage(const struct lines *l)
 }
 
 /* Read on behind l->filled. Return: bytes read, 0 at the end, or negative. */
-static ssize_t read_more(struct lines *l)
+static ssize_t read_more_lines(struct text_lines *l)
 {
 	ssize_t n = unpacked_read(&l->file, (char *)l->filled,
 				  (size_t)(l->buffer + BUFFER_SIZE - l->filled), l->done);
 
 	if (n == -EILSEQ && !l->strict)
-		n = l->error = report_damage(l);
+		n = l->error = report_damaged_lines(l);
 	else if (n == -EILSEQ)
 		l->error = io_fail(l->io, (int)n, "%s: %s.", l->path, l->file.damage);
 	else if (n < 0)
@@ -186,7 +186,7 @@ static ssize_t read_more(struct lines *l)
 }
 
 /* Find the end of the last complete line. */
-static void find_end(struct lines *l)
+static void find_last_line_end(struct text_lines *l)
 {
 	const char *last = memrchr(l->buffer, '\n',
 				   (size_t)(l->filled - l->buffer));
@@ -196,7 +196,7 @@ static void find_end(struct lines *l)
 }
 
 /* Some editors write a byte order mark before the first line. */
-static void skip_byte_order_mark(struct lines *l)
+static void skip_byte_order_mark(struct text_lines *l)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 
@@ -206,7 +206,7 @@ static void skip_byte_order_mark(struct lines *l)
 }
 
 /* Drop the full buffer, in which no line ends. */
-static void drop_part(struct lines *l)
+static void drop_part_of_line(struct text_lines *l)
 {
 	if (!l->skip) {
 		l->number++;
@@ -217,7 +217,7 @@ static void drop_part(struct lines *l)
 	l->filled = l->buffer;
 }
 
-bool lines_fill(struct lines *l)
+bool lines_fill(struct text_lines *l)
 {
 	size_t rest = (size_t)(l->filled - l->end);
 
@@ -226,9 +226,9 @@ bool lines_fill(struct lines *l)
 	memmove(l->buffer, l->end, rest);
 	l->filled = l->buffer + rest;
 	while (!l->error) {
-		ssize_t n = read_more(l);
+		ssize_t n = read_more_lines(l);
 
-		find_end(l);
+		find_last_line_end(l);
 		if (l->at < l->end && l->skip)
 			lines_skip(l, l->at);
 		if (l->at < l->end) {
@@ -244,13 +244,13 @@ bool lines_fill(struct lines *l)
 			memmove(l->buffer, l->end, (size_t)(l->filled - l->end));
 			l->filled -= l->end - l->buffer;
 		} else if (l->filled == l->buffer + BUFFER_SIZE) {
-			drop_part(l);
+			drop_part_of_line(l);
 		}
 	}
 	return false;
 }
 
-int lines_bad(struct lines *l, const char *at, const char *format, ...)
+int lines_bad(struct text_lines *l, const char *at, const char *format, ...)
 {
 	va_list args;
 	char *why;
@@ -278,7 +278,7 @@ int lines_bad(struct lines *l, const char *at, const char *format, ...)
 	return ret;
 }
 
-void lines_warn_of_bad(const struct lines *l)
+void lines_warn_of_bad(const struct text_lines *l)
 {
 	if (l->bad > TOLD)
 		io_warn(l->io, "%s: %llu lines in all are not used, the last one is line %llu; --strict stops at the first.",
@@ -298,7 +298,7 @@ static bool are_digits(uint64_t v)
 }
 
 /* The value of eight digits: pairs, then pairs of pairs, then both halves. */
-static uint64_t eight_digits(uint64_t v)
+static uint64_t convert_eight_digits(uint64_t v)
 {
 	v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
 	v = (v & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
@@ -311,7 +311,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-const char *take_integer(const char *p, int64_t *value)
+const char *lines_take_integer(const char *p, int64_t *value)
 {
 	bool negative = *p == '-';
 	const char *start = p += negative, *digits;
@@ -325,7 +325,7 @@ const char *take_integer(const char *p, int64_t *value)
 		eight = le64toh(eight);
 		if (!are_digits(eight))
 			break;
-		sum = sum * 100000000 + eight_digits(eight);
+		sum = sum * 100000000 + convert_eight_digits(eight);
 		p += 8;
 	}
 	for (; is_digit(*p); p++)
@@ -335,5 +335,5 @@ const char *take_integer(const char *p, int64_t *value)
 	    sum > (uint64_t)INT64_MAX + negative)
 		return NULL;
 	*value = (int64_t)(negative ? -sum : sum);
-	return skip_blanks(p);
+	return lines_skip_blanks(p);
 }

@@ -15,7 +15,7 @@
 
 struct netsync_io;
 
-struct lines {
+struct text_lines {
 	struct netsync_io *io;
 	const char *path;	/* for messages */
 	struct unpacked file;
@@ -37,51 +37,51 @@ struct lines {
 };
 
 /* Open a file. Return: 0, or a negative errno after io_fail(). */
-int lines_open(struct lines *lines, struct netsync_io *io, const char *path,
+int lines_open(struct text_lines *lines, struct netsync_io *io, const char *path,
 	       bool strict);
 /*
  * Like lines_open() for an open file, or one that failed to open (NULL, and errno);
  * lines_close() closes it.
  */
-int lines_take(struct lines *lines, struct netsync_io *io, const char *path,
+int lines_take(struct text_lines *lines, struct netsync_io *io, const char *path,
 	       bool strict, struct disk_file *from);
 /* Copy an input that cannot be read twice, such as a pipe, to a file. */
-int lines_make_seekable(struct lines *lines);
+int lines_make_seekable(struct text_lines *lines);
 /* Start again from the first line. */
-int lines_rewind(struct lines *lines);
-void lines_close(struct lines *lines);
+int lines_rewind(struct text_lines *lines);
+void lines_close(struct text_lines *lines);
 
 /* Fill the buffer for lines_next(). False: at the end, or after an error. */
-bool lines_fill(struct lines *lines);
+bool lines_fill(struct text_lines *lines);
 /* Skip the rest of the line that contains @at. */
-void lines_skip(struct lines *lines, const char *at);
+void lines_skip(struct text_lines *lines, const char *at);
 
 /*
  * Report a bad line, and skip it from @at on. Return: 0, or -EILSEQ if strict; the
  * sentence says what is wrong.
  */
-int lines_bad(struct lines *lines, const char *at, const char *format, ...)
+int lines_bad(struct text_lines *lines, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* At the end, report the number of bad lines. */
-void lines_warn_of_bad(const struct lines *lines);
+void lines_warn_of_bad(const struct text_lines *lines);
 
-static inline bool is_blank(char c)
+static inline bool lines_is_blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n');
 }
 
 /* Does the line have no more words from @p on? */
-static inline bool is_line_end(const char *p)
+static inline bool lines_is_end(const char *p)
 {
 	return *p == '\n' || *p == '#';
 }
 
-static inline const char *skip_blanks(const char *p)
+static inline const char *lines_skip_blanks(const char *p)
 {
 	/* Nearly always there is one blank. */
 	if (*p == ' ' && (unsigned char)p[1] > ' ')
 		return p + 1;
-	while (is_blank(*p))
+	while (lines_is_blank(*p))
 		p++;
 	return p;
 }
@@ -90,7 +90,7 @@ static inline const char *skip_blanks(const char *p)
  * The first word of the next line that has words; NULL at the end and after an error. The
  * caller calls lines_skip() or lines_bad() before the next call.
  */
-static inline const char *lines_next(struct lines *lines)
+static inline const char *lines_next(struct text_lines *lines)
 {
 	for (;;) {
 		const char *p = lines->at;
@@ -101,8 +101,8 @@ static inline const char *lines_next(struct lines *lines)
 			p = lines->at;
 		}
 		lines->number++;
-		p = skip_blanks(p);
-		if (!is_line_end(p))
+		p = lines_skip_blanks(p);
+		if (!lines_is_end(p))
 			return p;
 		lines_skip(lines, p);
 	}
@@ -112,19 +112,19 @@ static inline const char *lines_next(struct lines *lines)
  * Take the word at @p. Return: what follows it and blanks behind. The word is empty at
  * the end of the line and at a control character.
  */
-static inline const char *take_word(const char *p, struct word *word)
+static inline const char *lines_take_word(const char *p, struct text_word *word)
 {
 	word->text = p;
 	while ((unsigned char)*p > ' ' && (*p != '#' || p > word->text))
 		p++;
 	word->len = (size_t)(p - word->text);
-	return skip_blanks(p);
+	return lines_skip_blanks(p);
 }
 
 /*
- * Take a decimal integer, as take_word(); NULL: it is none, or does not fit. Fast: eight
+ * Take a decimal integer, as lines_take_word(); NULL: it is none, or does not fit. Fast: eight
  * digits at a time.
  */
-const char *take_integer(const char *p, int64_t *value);
+const char *lines_take_integer(const char *p, int64_t *value);
 
 #endif

@@ -8,19 +8,19 @@
 
 #define NUM_COLUMNS 4
 
-static bool same_word(const struct word *a, const struct word *b)
+static bool are_same_words(const struct text_word *a, const struct text_word *b)
 {
 	return a->len == b->len && !memcmp(a->text, b->text, a->len);
 }
 
 /* Find what is wrong with the line at @p, and say it. */
-static int bad_line(struct text *text, const char *p)
+static int report_bad_messages_line(struct text_input *text, const char *p)
 {
 	static const char *const times[] = { "send_ns", "recv_ns" };
-	struct lines *l = &text->lines;
+	struct text_lines *l = &text->lines;
 	int n = count_words(p);
 	char quote[QUOTE_SIZE];
-	struct word from, to;
+	struct text_word from, to;
 	int ret;
 
 	if (n == INT_MAX)
@@ -29,8 +29,8 @@ static int bad_line(struct text *text, const char *p)
 		return lines_bad(l, p,
 			"it has %d columns, not 4: sender receiver send_ns recv_ns",
 			n);
-	p = take_word(take_word(p, &from), &to);
-	if (same_word(&from, &to))
+	p = lines_take_word(lines_take_word(p, &from), &to);
+	if (are_same_words(&from, &to))
 		return lines_bad(l, p,
 			"a message goes from one host to another, not from %s to itself",
 			quote_word(quote, &from));
@@ -40,26 +40,26 @@ static int bad_line(struct text *text, const char *p)
 	return text_bad_host(text, p);
 }
 
-static int hosts(const struct text *text, const char *p, struct word *hosts)
+static int messages_hosts(const struct text_input *text, const char *p, struct text_word *hosts)
 {
 	(void)text;
-	take_word(take_word(p, &hosts[0]), &hosts[1]);
+	lines_take_word(lines_take_word(p, &hosts[0]), &hosts[1]);
 	return hosts[0].len && hosts[1].len ? 2 : 0;
 }
 
-static int line(struct text *text, const char *start)
+static int messages_line(struct text_input *text, const char *start)
 {
-	struct lines *l = &text->lines;
-	struct word from, to;
+	struct text_lines *l = &text->lines;
+	struct text_word from, to;
 	int64_t send, recv;
-	const char *p = take_word(take_word(start, &from), &to);
+	const char *p = lines_take_word(lines_take_word(start, &from), &to);
 	int a, b;
 
-	p = take_integer(p, &send);
+	p = lines_take_integer(p, &send);
 	if (p)
-		p = take_integer(p, &recv);
-	if (!p || !is_line_end(p) || same_word(&from, &to))
-		return bad_line(text, start);
+		p = lines_take_integer(p, &recv);
+	if (!p || !lines_is_end(p) || are_same_words(&from, &to))
+		return report_bad_messages_line(text, start);
 	if (l->quiet) {
 		lines_skip(l, p);
 		return 1;
@@ -67,7 +67,7 @@ static int line(struct text *text, const char *start)
 	a = host_in_text(text, &from);
 	b = host_in_text(text, &to);
 	if (a < 0 || b < 0)
-		return bad_line(text, start);
+		return report_bad_messages_line(text, start);
 	if (!io_wants(l->io, (uint32_t)a, send) || !io_wants(l->io, (uint32_t)b, recv)) {
 		lines_skip(l, p);
 		return 1;
@@ -78,6 +78,6 @@ static int line(struct text *text, const char *start)
 
 const struct text_format message_format = {
 	.things = "message",
-	.hosts = hosts,
-	.line = line,
+	.hosts = messages_hosts,
+	.line = messages_line,
 };

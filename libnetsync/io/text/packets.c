@@ -80,7 +80,7 @@ static void fill_sctp(struct netsync_packet *pkt, const uint64_t *value)
 	pkt->sctp.chunk = (uint8_t)value[CHUNK];
 }
 
-static const struct protocol {
+static const struct text_protocol {
 	const char *name;
 	uint8_t number;
 	uint32_t needs;		/* a bit for each enum column */
@@ -97,7 +97,7 @@ static const struct protocol {
 #define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
 
 /* NULL: another protocol, for which only the common columns are used. */
-static const struct protocol *find_protocol(uint64_t number)
+static const struct text_protocol *find_protocol(uint64_t number)
 {
 	for (size_t i = 0; i < NUM_PROTOCOLS; i++)
 		if (protocols[i].number == number)
@@ -108,7 +108,7 @@ static const struct protocol *find_protocol(uint64_t number)
 /* Slots of recently used addresses, by text; addresses repeat. Chosen. */
 #define NUM_ADDRESSES 64
 
-struct address {
+struct text_address {
 	char text[INET6_ADDRSTRLEN];
 	uint8_t len;
 	uint8_t bytes[16];
@@ -122,54 +122,54 @@ struct packet_columns {
 	char *netns_host;	/* buffer for names of namespaces as hosts */
 	size_t netns_room;
 	uint32_t present;	/* a bit for each enum column */
-	struct names points;
-	struct address address[NUM_ADDRESSES];
+	struct name_table points;
+	struct text_address address[NUM_ADDRESSES];
 };
 
 /* ---- the first line ---------------------------------------------------- */
 
-static bool word_is(const struct word *word, const char *text)
+static bool word_equals(const struct text_word *word, const char *text)
 {
 	return word->len == strlen(text) && !memcmp(word->text, text, word->len);
 }
 
-static enum column find_column(const struct word *word)
+static enum column find_packet_column(const struct text_word *word)
 {
 	int i = 0;
 
-	while (i < NUM_COLUMNS && !word_is(word, column_names[i]))
+	while (i < NUM_COLUMNS && !word_equals(word, column_names[i]))
 		i++;
 	return (enum column)i;
 }
 
-static int bad_head(const struct lines *l, const char *what, const char *which)
+static int report_bad_column_line(const struct text_lines *l, const char *what, const char *which)
 {
 	return io_fail(l->io, -EILSEQ,
 		"%s: line %llu: %s %s; the first line names the columns, as netsync-packets(5) says.",
 		l->path, (unsigned long long)l->number, what, which);
 }
 
-static int take_head(struct text *text, const char *p, struct word *unknown)
+static int take_column_names(struct text_input *text, const char *p, struct text_word *unknown)
 {
 	struct packet_columns *c = text->columns;
-	struct lines *l = &text->lines;
+	struct text_lines *l = &text->lines;
 
 	c->num = 0;
 	c->netns_at = -1;
 	c->present = 0;
-	while (!is_line_end(p)) {
-		struct word word;
+	while (!lines_is_end(p)) {
+		struct text_word word;
 		enum column column;
 
-		p = take_word(p, &word);
-		column = find_column(&word);
+		p = lines_take_word(p, &word);
+		column = find_packet_column(&word);
 		if (!word.len || c->num == MAX_COLUMNS)
-			return bad_head(l, "this is not", "a line of columns");
+			return report_bad_column_line(l, "this is not", "a line of columns");
 		if (column == IGNORED && !unknown->len)
 			*unknown = word;
 		if (column != IGNORED && (c->present & BIT(column)))
-			return bad_head(l, "there are two columns",
-					column_names[column]);
+			return report_bad_column_line(l, "there are two columns",
+						      column_names[column]);
 		if (column == HOST)
 			c->host_at = c->num;
 		if (column == NETNS && l->io->split_netns)
@@ -181,10 +181,10 @@ static int take_head(struct text *text, const char *p, struct word *unknown)
 	return 0;
 }
 
-static int head(struct text *text, const char *p)
+static int packets_head(struct text_input *text, const char *p)
 {
-	struct lines *l = &text->lines;
-	struct word unknown = { 0 };
+	struct text_lines *l = &text->lines;
+	struct text_word unknown = { 0 };
 	char quote[QUOTE_SIZE];
 	int ret;
 
@@ -192,16 +192,16 @@ static int head(struct text *text, const char *p)
 		text->columns = calloc(1, sizeof(*text->columns));
 	if (!text->columns)
 		return io_no_memory(l->io);
-	ret = take_head(text, p, &unknown);
+	ret = take_column_names(text, p, &unknown);
 	if (ret < 0)
 		return ret;
 	for (int i = 0; i < NUM_COLUMNS; i++)
 		if ((REQUIRED & ~text->columns->present) & BIT(i))
-			return bad_head(l, "there is no column",
-					column_names[i]);
+			return report_bad_column_line(l, "there is no column",
+						      column_names[i]);
 	quote_word(quote, &unknown);
 	if (unknown.len && l->strict)
-		return bad_head(l, "there is an unknown column", quote);
+		return report_bad_column_line(l, "there is an unknown column", quote);
 	if (unknown.len && !l->quiet)
 		io_warn(l->io, "%s: line %llu: the column %s is not known and not used.",
 			l->path, (unsigned long long)l->number, quote);
@@ -211,16 +211,16 @@ static int head(struct text *text, const char *p)
 
 /* ---- values ------------------------------------------------------------ */
 
-struct record {
+struct packet_row {
 	uint32_t has;			/* a bit for each enum column */
 	int64_t time;
 	uint64_t value[NUM_COLUMNS];
-	struct word host;
-	struct word point;
-	const struct address *addr[2];
+	struct text_word host;
+	struct text_word point;
+	const struct text_address *addr[2];
 };
 
-static unsigned int to_digit(char c)
+static unsigned int parse_hex_digit(char c)
 {
 	char lower = c | 0x20;
 
@@ -231,7 +231,7 @@ static unsigned int to_digit(char c)
 }
 
 /* A number, decimal or hexadecimal (0x), up to @max. */
-static bool to_number(const struct word *word, uint64_t max, uint64_t *number)
+static bool parse_number_word(const struct text_word *word, uint64_t max, uint64_t *number)
 {
 	const char *p = word->text, *end = p + word->len;
 	unsigned int base = 10;
@@ -241,7 +241,7 @@ static bool to_number(const struct word *word, uint64_t max, uint64_t *number)
 		p += 2;
 	}
 	for (*number = 0; p < end; p++) {
-		unsigned int digit = to_digit(*p);
+		unsigned int digit = parse_hex_digit(*p);
 
 		if (digit >= base ||
 		    __builtin_mul_overflow(*number, base, number) ||
@@ -251,28 +251,28 @@ static bool to_number(const struct word *word, uint64_t max, uint64_t *number)
 	return *number <= max;
 }
 
-static bool to_protocol(const struct word *word, uint64_t *number)
+static bool parse_protocol_word(const struct text_word *word, uint64_t *number)
 {
 	for (size_t i = 0; i < NUM_PROTOCOLS; i++) {
-		if (!word_is(word, protocols[i].name))
+		if (!word_equals(word, protocols[i].name))
 			continue;
 		*number = protocols[i].number;
 		return true;
 	}
-	return to_number(word, UINT8_MAX, number);
+	return parse_number_word(word, UINT8_MAX, number);
 }
 
-static bool to_direction(const struct word *word, uint64_t *number)
+static bool parse_direction_word(const struct text_word *word, uint64_t *number)
 {
-	*number = word_is(word, "in") ? NETSYNC_IN : NETSYNC_OUT;
-	return *number == NETSYNC_IN || word_is(word, "out");
+	*number = word_equals(word, "in") ? NETSYNC_IN : NETSYNC_OUT;
+	return *number == NETSYNC_IN || word_equals(word, "out");
 }
 
-static const struct address *to_address(struct packet_columns *c,
-					const struct word *word)
+static const struct text_address *parse_address_word(struct packet_columns *c,
+						     const struct text_word *word)
 {
 	uint32_t hash = 0;
-	struct address *a;
+	struct text_address *a;
 
 	if (word->len >= sizeof(a->text))
 		return NULL;
@@ -289,8 +289,8 @@ static const struct address *to_address(struct packet_columns *c,
 
 /* ---- lines ------------------------------------------------------------- */
 
-static bool take_value(struct packet_columns *c, enum column column,
-		       const struct word *word, struct record *r)
+static bool take_column_value(struct packet_columns *c, enum column column,
+			      const struct text_word *word, struct packet_row *r)
 {
 	switch (column) {
 	case HOST:
@@ -300,22 +300,22 @@ static bool take_value(struct packet_columns *c, enum column column,
 		r->point = *word;
 		return true;
 	case TIME:
-		return take_integer(word->text, &r->time);
+		return lines_take_integer(word->text, &r->time);
 	case DIR:
-		return to_direction(word, &r->value[DIR]);
+		return parse_direction_word(word, &r->value[DIR]);
 	case PROTO:
-		return to_protocol(word, &r->value[PROTO]);
+		return parse_protocol_word(word, &r->value[PROTO]);
 	case SADDR:
 	case DADDR:
-		r->addr[column - SADDR] = to_address(c, word);
+		r->addr[column - SADDR] = parse_address_word(c, word);
 		return r->addr[column - SADDR];
 	default:
-		return to_number(word, largest[column], &r->value[column]);
+		return parse_number_word(word, largest[column], &r->value[column]);
 	}
 }
 
-static int bad_value(struct lines *l, const char *p, enum column column,
-		     const struct word *word)
+static int report_bad_value(struct text_lines *l, const char *p, enum column column,
+			    const struct text_word *word)
 {
 	static const char *const wanted[NUM_COLUMNS] = {
 		[TIME] = "an integer of 64 bits", [DIR] = "in or out",
@@ -334,27 +334,27 @@ static int bad_value(struct lines *l, const char *p, enum column column,
 }
 
 /* 1, 0 after lines_bad(), negative after io_fail(). */
-static int take_record(struct text *text, const char *start, struct record *r)
+static int take_record(struct text_input *text, const char *start, struct packet_row *r)
 {
 	struct packet_columns *c = text->columns;
-	struct lines *l = &text->lines;
+	struct text_lines *l = &text->lines;
 	const char *p = start;
 	int i;
 
-	for (i = 0; i < c->num && !is_line_end(p); i++) {
+	for (i = 0; i < c->num && !lines_is_end(p); i++) {
 		enum column column = (enum column)c->column[i];
-		struct word word;
+		struct text_word word;
 
-		p = take_word(p, &word);
+		p = lines_take_word(p, &word);
 		if (!word.len)
 			break;
-		if (column == IGNORED || word_is(&word, "-"))
+		if (column == IGNORED || word_equals(&word, "-"))
 			continue;
-		if (!take_value(c, column, &word, r))
-			return bad_value(l, start, column, &word);
+		if (!take_column_value(c, column, &word, r))
+			return report_bad_value(l, start, column, &word);
 		r->has |= BIT(column);
 	}
-	if (i == c->num && is_line_end(p))
+	if (i == c->num && lines_is_end(p))
 		return 1;
 	i = count_words(start);
 	if (i == INT_MAX)
@@ -363,13 +363,13 @@ static int take_record(struct text *text, const char *start, struct record *r)
 			 i, c->num);
 }
 
-static bool has_all(const struct record *r, uint32_t columns)
+static bool has_all_columns(const struct packet_row *r, uint32_t columns)
 {
 	return (r->has & columns) == columns;
 }
 
 /* Report missing columns: "seq, ack and flags must be given". */
-static int lacks(struct lines *l, const char *start, uint32_t missing)
+static int report_missing_columns(struct text_lines *l, const char *start, uint32_t missing)
 {
 	char names[128] = "";
 
@@ -385,7 +385,7 @@ static int lacks(struct lines *l, const char *start, uint32_t missing)
 }
 
 /* Is the record an ICMP echo request or reply? */
-static bool is_echo(const struct record *r)
+static bool is_icmp_echo(const struct packet_row *r)
 {
 	uint64_t type = r->value[ICMP_TYPE];
 
@@ -395,20 +395,20 @@ static bool is_echo(const struct record *r)
 	       (r->value[PROTO] == IPPROTO_ICMPV6 && (type == 128 || type == 129));
 }
 
-static int check_record(struct lines *l, const char *start,
-			const struct record *r)
+static int check_record(struct text_lines *l, const char *start,
+			const struct packet_row *r)
 {
-	const struct protocol *protocol = find_protocol(r->value[PROTO]);
+	const struct text_protocol *protocol = find_protocol(r->value[PROTO]);
 	uint32_t needs = REQUIRED;
 
 	if (protocol)
 		needs |= protocol->needs;
-	if (is_echo(r))
+	if (is_icmp_echo(r))
 		needs |= ECHO;
-	return has_all(r, needs) ? 1 : lacks(l, start, needs & ~r->has);
+	return has_all_columns(r, needs) ? 1 : report_missing_columns(l, start, needs & ~r->has);
 }
 
-static void fill_packet(struct netsync_packet *pkt, const struct record *r)
+static void fill_packet_from_record(struct netsync_packet *pkt, const struct packet_row *r)
 {
 	static const struct {
 		uint32_t columns;
@@ -427,7 +427,7 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 		{ BIT(GSO_SIZE) | BIT(GSO_SEGS), NETSYNC_HAS_GSO },
 		{ BIT(NETNS), NETSYNC_HAS_NETNS },
 	};
-	const struct protocol *protocol = find_protocol(r->value[PROTO]);
+	const struct text_protocol *protocol = find_protocol(r->value[PROTO]);
 
 	*pkt = (struct netsync_packet){
 		.size = sizeof(*pkt),
@@ -443,11 +443,11 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 		.netns = (uint32_t)r->value[NETNS],
 	};
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (has_all(r, fields[i].columns))
+		if (has_all_columns(r, fields[i].columns))
 			pkt->fields |= fields[i].field;
 	if (protocol)
 		protocol->fill(pkt, r->value);
-	if (is_echo(r))
+	if (is_icmp_echo(r))
 		pkt->fields |= NETSYNC_HAS_ECHO;
 	if (r->addr[0])
 		memcpy(pkt->saddr, r->addr[0]->bytes, sizeof(pkt->saddr));
@@ -456,7 +456,7 @@ static void fill_packet(struct netsync_packet *pkt, const struct record *r)
 }
 
 /* Replace a host's name by that of one of its namespaces. False: no memory. */
-static bool split_host(struct packet_columns *c, struct word *host,
+static bool split_host(struct packet_columns *c, struct text_word *host,
 		       uint32_t netns)
 {
 	const size_t room = host->len + sizeof("/netns-4294967295") + WORD_SLACK;
@@ -476,13 +476,13 @@ static bool split_host(struct packet_columns *c, struct word *host,
 }
 
 /* The number of a place in the stack; negative: no memory. */
-static int64_t find_point(struct text *text, struct word word)
+static int64_t find_stack_place(struct text_input *text, struct text_word word)
 {
 	struct packet_columns *c = text->columns;
 	struct name *name;
 
 	if (!word.len)
-		word = (struct word){ "-       ", 1 };
+		word = (struct text_word){ "-       ", 1 };
 	name = names_add(&c->points, &word);
 	if (!name)
 		return io_no_memory(text->lines.io);
@@ -491,11 +491,11 @@ static int64_t find_point(struct text *text, struct word word)
 	return name->number;
 }
 
-static int line(struct text *text, const char *start)
+static int packets_line(struct text_input *text, const char *start)
 {
-	struct lines *l = &text->lines;
+	struct text_lines *l = &text->lines;
 	struct netsync_packet pkt;
-	struct record r;
+	struct packet_row r;
 	int64_t point;
 	int ret, host;
 
@@ -515,7 +515,7 @@ static int line(struct text *text, const char *start)
 	host = host_in_text(text, &r.host);
 	if (host < 0)
 		return text_bad_host(text, start);
-	fill_packet(&pkt, &r);
+	fill_packet_from_record(&pkt, &r);
 	pkt.host = (uint32_t)host;
 	if (l->io->observe) {
 		lines_skip(l, start);
@@ -525,23 +525,23 @@ static int line(struct text *text, const char *start)
 		lines_skip(l, start);
 		return 1;
 	}
-	point = find_point(text, r.point);
+	point = find_stack_place(text, r.point);
 	if (point < 0)
 		return (int)point;
 	pkt.point = (uint32_t)point;
 	return text_pushed(text, start, io_push_packet(l->io, &pkt));
 }
 
-static int hosts(const struct text *text, const char *p, struct word *hosts)
+static int packets_hosts(const struct text_input *text, const char *p, struct text_word *hosts)
 {
 	struct packet_columns *c = text->columns;
 	const int last = c->netns_at > c->host_at ? c->netns_at : c->host_at;
 	uint64_t netns;
 
 	for (int i = 0; i <= last; i++) {
-		struct word word;
+		struct text_word word;
 
-		p = take_word(p, &word);
+		p = lines_take_word(p, &word);
 		if (!word.len)
 			return 0;
 		if (i == c->host_at)
@@ -549,13 +549,13 @@ static int hosts(const struct text *text, const char *p, struct word *hosts)
 		if (i == c->netns_at)
 			hosts[1] = word;
 	}
-	/* Without memory the host's own name remains, and line() reports the error. */
-	if (c->netns_at >= 0 && to_number(&hosts[1], UINT32_MAX, &netns))
+	/* Without memory the host's own name remains, and packets_line() reports the error. */
+	if (c->netns_at >= 0 && parse_number_word(&hosts[1], UINT32_MAX, &netns))
 		split_host(c, &hosts[0], (uint32_t)netns);
 	return 1;
 }
 
-static void close_columns(struct text *text)
+static void close_columns(struct text_input *text)
 {
 	if (text->columns) {
 		names_release(&text->columns->points);
@@ -566,8 +566,8 @@ static void close_columns(struct text *text)
 
 const struct text_format packet_format = {
 	.things = "packet",
-	.head = head,
-	.hosts = hosts,
-	.line = line,
+	.head = packets_head,
+	.hosts = packets_hosts,
+	.line = packets_line,
 	.close = close_columns,
 };

@@ -17,7 +17,7 @@
 
 /* ---- helpers for formats ------------------------------------------------ */
 
-const char *quote_word(char *quote, const struct word *word)
+const char *quote_word(char *quote, const struct text_word *word)
 {
 	size_t i;
 
@@ -32,28 +32,28 @@ const char *quote_word(char *quote, const struct word *word)
 
 int count_words(const char *p)
 {
-	struct word word;
+	struct text_word word;
 	int n;
 
-	for (n = 0; !is_line_end(p); n++) {
-		p = take_word(p, &word);
+	for (n = 0; !lines_is_end(p); n++) {
+		p = lines_take_word(p, &word);
 		if (!word.len)
 			return INT_MAX;
 	}
 	return n;
 }
 
-int find_bad_integer(struct lines *l, const char **p,
+int find_bad_integer(struct text_lines *l, const char **p,
 		     const char *const *columns, int num)
 {
 	char quote[QUOTE_SIZE];
-	struct word word;
+	struct text_word word;
 	int64_t value;
 
-	for (int i = 0; i < num && !is_line_end(*p); i++) {
-		const char *next = take_word(*p, &word);
+	for (int i = 0; i < num && !lines_is_end(*p); i++) {
+		const char *next = lines_take_word(*p, &word);
 
-		if (!take_integer(*p, &value))
+		if (!lines_take_integer(*p, &value))
 			return lines_bad(l, *p,
 				"%s is %s, which is not an integer of 64 bits",
 				columns[i], quote_word(quote, &word));
@@ -62,9 +62,9 @@ int find_bad_integer(struct lines *l, const char **p,
 	return 1;
 }
 
-int text_bad_host(struct text *text, const char *p)
+int text_bad_host(struct text_input *text, const char *p)
 {
-	struct lines *l = &text->lines;
+	struct text_lines *l = &text->lines;
 
 	if (l->io->hosts.num < IO_MAX_HOSTS)
 		return lines_bad(l, p, "the name of a host in it cannot be used: it is no UTF-8, or has control characters");
@@ -72,9 +72,9 @@ int text_bad_host(struct text *text, const char *p)
 			 IO_MAX_HOSTS);
 }
 
-int text_pushed(struct text *text, const char *p, int ret)
+int text_pushed(struct text_input *text, const char *p, int ret)
 {
-	struct lines *l = &text->lines;
+	struct text_lines *l = &text->lines;
 	const char *error = netsync_error(l->io->ns);
 
 	if (!ret) {
@@ -88,7 +88,7 @@ int text_pushed(struct text *text, const char *p, int ret)
 
 /* ---- opening ----------------------------------------------------------- */
 
-void io_free_text(struct text *text)
+void io_free_text(struct text_input *text)
 {
 	if (!text)
 		return;
@@ -100,7 +100,7 @@ void io_free_text(struct text *text)
 }
 
 /* The same file, if it was given before; NULL: it was not. */
-static const struct text *find_same(const struct netsync_io *io, const struct stat *st)
+static const struct text_input *find_same_text(const struct netsync_io *io, const struct stat *st)
 {
 	for (size_t i = 0; i < io->num_texts; i++)
 		if (io->texts[i]->st.st_dev == st->st_dev &&
@@ -111,12 +111,12 @@ static const struct text *find_same(const struct netsync_io *io, const struct st
 
 const char *io_find_text(const struct netsync_io *io, const struct stat *st)
 {
-	const struct text *same = find_same(io, st);
+	const struct text_input *same = find_same_text(io, st);
 
 	return same ? same->lines.path : NULL;
 }
 
-static int open_text(struct netsync_io *io, struct text *text, bool strict)
+static int open_text(struct netsync_io *io, struct text_input *text, bool strict)
 {
 	int ret = lines_open(&text->lines, io, text->path, strict);
 	const char *same;
@@ -132,10 +132,10 @@ static int open_text(struct netsync_io *io, struct text *text, bool strict)
 			      text->lines.path, same) : 0;
 }
 
-static int add_text(struct netsync_io *io, const char *path, bool strict,
-		    const struct text_format *format)
+static int add_text_input(struct netsync_io *io, const char *path, bool strict,
+			  const struct text_format *format)
 {
-	struct text *text, **last;
+	struct text_input *text, **last;
 	int ret;
 
 	ret = io_check_new(io, path);
@@ -160,24 +160,24 @@ static int add_text(struct netsync_io *io, const char *path, bool strict,
 int netsync_io_add_messages(struct netsync_io *io, const char *path,
 			    int strict)
 {
-	return add_text(io, path, strict, &message_format);
+	return add_text_input(io, path, strict, &message_format);
 }
 
 int netsync_io_add_packets(struct netsync_io *io, const char *path, int strict)
 {
-	return add_text(io, path, strict, &packet_format);
+	return add_text_input(io, path, strict, &packet_format);
 }
 
 int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict)
 {
-	return add_text(io, path, strict, &clock_format);
+	return add_text_input(io, path, strict, &clock_format);
 }
 
 /* ---- reading ----------------------------------------------------------- */
 
-static int tell_progress(const struct text *text, uint64_t before)
+static int report_text_progress(const struct text_input *text, uint64_t before)
 {
-	const struct lines *l = &text->lines;
+	const struct text_lines *l = &text->lines;
 	const uint64_t done = l->file.compression ? l->file.file_at : l->done;
 	double part = l->size ? (double)done / (double)l->size : 1;
 
@@ -187,10 +187,10 @@ static int tell_progress(const struct text *text, uint64_t before)
 }
 
 /* Call @use for each line but the head. Progress is reported unless @done is NULL. */
-static int for_all_lines(struct text *text, uint64_t *done,
-			 int (*use)(struct text *text, const char *p))
+static int for_all_lines(struct text_input *text, uint64_t *done,
+			 int (*use)(struct text_input *text, const char *p))
 {
-	struct lines *l = &text->lines;
+	struct text_lines *l = &text->lines;
 	const char *p;
 	int ret = lines_rewind(l);
 
@@ -199,14 +199,14 @@ static int for_all_lines(struct text *text, uint64_t *done,
 	while (ret >= 0 && (p = lines_next(l))) {
 		ret = use(text, p);
 		if (ret >= 0 && done)
-			ret = tell_progress(text, *done);
+			ret = report_text_progress(text, *done);
 	}
 	if (done)
 		*done += TEXT_STEPS;
 	return ret < 0 ? ret : l->error;
 }
 
-static bool is_known(const struct text *text, const struct word *hosts, int num)
+static bool are_hosts_known(const struct text_input *text, const struct text_word *hosts, int num)
 {
 	for (int i = 0; i < num; i++)
 		if (!names_find(&text->lines.io->hosts, &hosts[i]))
@@ -215,13 +215,13 @@ static bool is_known(const struct text *text, const struct word *hosts, int num)
 }
 
 /* Note the hosts of a line, if the line is good. */
-static int find_hosts(struct text *text, const char *p)
+static int find_hosts_of_line(struct text_input *text, const char *p)
 {
-	struct lines *l = &text->lines;
-	struct word hosts[MAX_HOSTS_IN_LINE];
+	struct text_lines *l = &text->lines;
+	struct text_word hosts[MAX_HOSTS_IN_LINE];
 	int num = text->format->hosts(text, p, hosts), ret;
 
-	if (is_known(text, hosts, num)) {
+	if (are_hosts_known(text, hosts, num)) {
 		lines_skip(l, p);
 		return 0;
 	}
@@ -246,12 +246,12 @@ int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done)
 	int ret = 0;
 
 	for (size_t i = 0; i < io->num_texts && !ret; i++) {
-		struct lines *l = &io->texts[i]->lines;
+		struct text_lines *l = &io->texts[i]->lines;
 
 		ret = lines_make_seekable(l);
 		l->quiet = true;
 		if (!ret)
-			ret = for_all_lines(io->texts[i], done, find_hosts);
+			ret = for_all_lines(io->texts[i], done, find_hosts_of_line);
 		l->quiet = false;
 	}
 	return ret;
@@ -262,7 +262,7 @@ int io_observe_texts(struct netsync_io *io)
 	int ret = 0;
 
 	for (size_t i = 0; i < io->num_texts && !ret; i++) {
-		struct text *text = io->texts[i];
+		struct text_input *text = io->texts[i];
 
 		if (text->format != &packet_format)
 			continue;
@@ -273,7 +273,7 @@ int io_observe_texts(struct netsync_io *io)
 	return ret;
 }
 
-static int read_line(struct text *text, const char *p)
+static int read_text_line(struct text_input *text, const char *p)
 {
 	int ret = text->format->line(text, p);
 
@@ -281,9 +281,9 @@ static int read_line(struct text *text, const char *p)
 	return ret;
 }
 
-static int check_used(const struct text *text)
+static int check_lines_used(const struct text_input *text)
 {
-	const struct lines *l = &text->lines;
+	const struct text_lines *l = &text->lines;
 
 	lines_warn_of_bad(l);
 	if (text->used)
@@ -304,9 +304,9 @@ static int read_texts(struct netsync_io *io, uint64_t *done, bool clocks)
 		if ((io->texts[i]->format == &clock_format) != clocks ||
 		    (!clocks && !io_reads_texts(io)))
 			continue;
-		ret = for_all_lines(io->texts[i], done, read_line);
+		ret = for_all_lines(io->texts[i], done, read_text_line);
 		if (!ret)
-			ret = check_used(io->texts[i]);
+			ret = check_lines_used(io->texts[i]);
 	}
 	return ret;
 }
@@ -322,17 +322,17 @@ int io_read_texts(struct netsync_io *io, uint64_t *done)
 /* ---- files beside traces ------------------------------------------------ */
 
 /* Read steering from a file beside a trace; errors do not prevent reading the trace. */
-static int read_beside(struct netsync_io *io, struct trace *trace, char *path,
-		       struct disk_file *file)
+static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char *path,
+			       struct disk_file *file)
 {
-	struct text text = {
+	struct text_input text = {
 		.format = &clock_format, .path = path, .trace = trace,
 	};
 	int ret = lines_take(&text.lines, io, path, false, file);
 
 	text.st = file->st;
-	if (!ret && !find_same(io, &text.st)) {
-		ret = for_all_lines(&text, NULL, read_line);
+	if (!ret && !find_same_text(io, &text.st)) {
+		ret = for_all_lines(&text, NULL, read_text_line);
 		lines_warn_of_bad(&text.lines);
 	}
 	lines_close(&text.lines);
@@ -344,7 +344,7 @@ static int read_beside(struct netsync_io *io, struct trace *trace, char *path,
 	return ret;
 }
 
-int io_read_clocks_beside(struct netsync_io *io, const struct host *hosts,
+int io_read_clocks_beside(struct netsync_io *io, const struct io_host *hosts,
 			  size_t num)
 {
 	int ret = 0;
@@ -357,7 +357,7 @@ int io_read_clocks_beside(struct netsync_io *io, const struct host *hosts,
 			io_open_beside(base, BESIDE_CLOCKS, &path) : NULL;
 
 		if (file)
-			ret = read_beside(io, base, path, file);
+			ret = read_sidecar_clocks(io, base, path, file);
 		free(path);
 	}
 	return ret;

@@ -12,8 +12,8 @@
 /* A sender and a receiver. */
 #define MAX_HOSTS_IN_LINE 2
 
-struct text {
-	struct lines lines;
+struct text_input {
+	struct text_lines lines;
 	const struct text_format *format;
 	char *path;
 	struct stat st;
@@ -28,19 +28,19 @@ struct text_format {
 	 * Take the first line, at @p, which has the columns. 0, or a negative errno after
 	 * io_fail(). NULL: the format has no such line.
 	 */
-	int (*head)(struct text *text, const char *p);
+	int (*head)(struct text_input *text, const char *p);
 	/*
 	 * Take the hosts of the line at @p. Return: their number; 0: the line is too
 	 * short.
 	 */
-	int (*hosts)(const struct text *text, const char *p,
-		     struct word *hosts);
+	int (*hosts)(const struct text_input *text, const char *p,
+		     struct text_word *hosts);
 	/*
 	 * Take the line at @p, and push it, unless the reader is quiet: then the line is
 	 * only checked. 1; 0 after lines_bad(); a negative errno after io_fail().
 	 */
-	int (*line)(struct text *text, const char *p);
-	void (*close)(struct text *text);	/* or NULL */
+	int (*line)(struct text_input *text, const char *p);
+	void (*close)(struct text_input *text);	/* or NULL */
 };
 
 extern const struct text_format message_format;
@@ -52,7 +52,7 @@ extern const struct text_format clock_format;
  * a terminal). Return: @quote.
  */
 #define QUOTE_SIZE 48
-const char *quote_word(char *quote, const struct word *word);
+const char *quote_word(char *quote, const struct text_word *word);
 
 /* The number of words in the rest of a line; INT_MAX: it has a control character. */
 int count_words(const char *p);
@@ -61,12 +61,12 @@ int count_words(const char *p);
  * Check that the next @num columns are integers: 1, and *p is behind them; else
  * lines_bad() is called, and its value returned.
  */
-int find_bad_integer(struct lines *l, const char **p,
+int find_bad_integer(struct text_lines *l, const char **p,
 		     const char *const *columns, int num);
 
 /* The number of a host; -1: the name cannot be used. */
-static inline int host_in_text(const struct text *text,
-			       const struct word *word)
+static inline int host_in_text(const struct text_input *text,
+			       const struct text_word *word)
 {
 	const struct name *name = names_find(&text->lines.io->hosts, word);
 
@@ -74,9 +74,9 @@ static inline int host_in_text(const struct text *text,
 }
 
 /* Report a line of a host that has no number. As lines_bad(). */
-int text_bad_host(struct text *text, const char *p);
+int text_bad_host(struct text_input *text, const char *p);
 
 /* Convert the value of netsync_push_...() to that of text_format.line(). */
-int text_pushed(struct text *text, const char *p, int ret);
+int text_pushed(struct text_input *text, const char *p, int ret);
 
 #endif

@@ -38,7 +38,7 @@ struct dat_copy {
 /* ---- the option -------------------------------------------------------- */
 
 /* A number above those of all processors. */
-static uint32_t num_processors(const struct dat_file *file)
+static uint32_t count_dat_processors(const struct dat_file *file)
 {
 	uint32_t num = file->cpu_count;
 
@@ -52,8 +52,8 @@ static uint32_t num_processors(const struct dat_file *file)
 /*
  * Write the knots of one processor; offsets between them are interpolated, rates are 1.
  */
-static uint8_t *put_knots(const struct dat_file *file, uint8_t *at,
-			  const struct netsync_io_knot *knots, uint32_t num)
+static uint8_t *put_time_shift_knots(const struct dat_file *file, uint8_t *at,
+				     const struct netsync_io_knot *knots, uint32_t num)
 {
 	at = dat_put_number(file, at, num, 4);
 	for (uint32_t i = 0; i < num; i++)
@@ -66,11 +66,11 @@ static uint8_t *put_knots(const struct dat_file *file, uint8_t *at,
 	return at;
 }
 
-static int make_option(struct dat_copy *copy, const struct netsync_io_knot *knots,
-		       uint32_t num)
+static int make_time_shift_option(struct dat_copy *copy, const struct netsync_io_knot *knots,
+				  uint32_t num)
 {
 	const struct dat_file *file = &copy->file;
-	const uint32_t processors = num_processors(file);
+	const uint32_t processors = count_dat_processors(file);
 	/* In the end come the shifts that divide scaling: 0 for each knot. */
 	uint64_t size = 8 + 4 + 4 +
 			processors * (4 + (uint64_t)num * (3 + 1) * 8);
@@ -90,13 +90,13 @@ static int make_option(struct dat_copy *copy, const struct netsync_io_knot *knot
 	at = dat_put_number(file, at, SHIFT_INTERPOLATES, 4);
 	at = dat_put_number(file, at, processors, 4);
 	for (uint32_t i = 0; i < processors; i++)
-		at = put_knots(file, at, knots, num);
+		at = put_time_shift_knots(file, at, knots, num);
 	return 0;
 }
 
 /* ---- writing ----------------------------------------------------------- */
 
-static int put_bytes(struct dat_copy *copy, const void *bytes, size_t size)
+static int write_dat_bytes(struct dat_copy *copy, const void *bytes, size_t size)
 {
 	while (size) {
 		ssize_t num = pwrite(copy->fd, bytes, size, copy->at);
@@ -112,16 +112,16 @@ static int put_bytes(struct dat_copy *copy, const void *bytes, size_t size)
 	return 0;
 }
 
-static int put_number(struct dat_copy *copy, uint64_t number, unsigned int size)
+static int write_dat_number(struct dat_copy *copy, uint64_t number, unsigned int size)
 {
 	uint8_t bytes[8];
 
 	dat_put_number(&copy->file, bytes, number, size);
-	return put_bytes(copy, bytes, size);
+	return write_dat_bytes(copy, bytes, size);
 }
 
 /* Copy bytes @from to @to of the original. */
-static int copy_bytes(struct dat_copy *copy, uint64_t from, uint64_t to)
+static int copy_dat_bytes(struct dat_copy *copy, uint64_t from, uint64_t to)
 {
 	char *buffer = malloc(COPY_SIZE);
 	int ret = 0;
@@ -137,7 +137,7 @@ static int copy_bytes(struct dat_copy *copy, uint64_t from, uint64_t to)
 		else if (read_bytes_at(copy->file.from, buffer, size, from) < size)
 			ret = io_fail_file(copy->task.io, copy->task.from, -EIO);
 		else
-			ret = put_bytes(copy, buffer, size);
+			ret = write_dat_bytes(copy, buffer, size);
 		from += size;
 	}
 	free(buffer);
@@ -152,7 +152,7 @@ struct cut {
 	const struct dat_cpu *cpu;
 };
 
-static bool keeps(const void *data, uint64_t ts)
+static bool is_event_kept(const void *data, uint64_t ts)
 {
 	const struct cut *cut = data;
 	const struct dat_copy *copy = cut->copy;
@@ -170,10 +170,10 @@ static int cut_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
 	int ret = page ? dat_first(&pages, &copy->file, buffer, cpu) : -ENOMEM;
 
 	while (!ret) {
-		ret = dat_cut_page(&pages, keeps, &cut, page);
+		ret = dat_cut_page(&pages, is_event_kept, &cut, page);
 		if (ret <= 0)
 			break;
-		ret = put_bytes(copy, page, buffer->page_size);
+		ret = write_dat_bytes(copy, page, buffer->page_size);
 		if (!ret && copy->progress && copy->progress(copy->data, pages.at,
 							     copy->file.size))
 			ret = io_fail(copy->task.io, -ECANCELED, "Copying was stopped.");
@@ -190,7 +190,8 @@ static int cut_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
 }
 
 /* Write the pages of a processor, and set where they are. */
-static int cut_cpu(struct dat_copy *copy, const struct dat_buffer *buffer, struct dat_cpu *cpu)
+static int cut_cpu_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
+			 struct dat_cpu *cpu)
 {
 	const uint64_t page_size = buffer->page_size, in_place = copy->at;
 	uint64_t at;
@@ -210,8 +211,8 @@ static int cut_cpu(struct dat_copy *copy, const struct dat_buffer *buffer, struc
 }
 
 /* The first data of a processor at @at or behind it; NULL: there are none. */
-static struct dat_cpu *next_cpu(const struct dat_copy *copy, uint64_t at,
-				struct dat_buffer **in)
+static struct dat_cpu *find_next_cpu_data(const struct dat_copy *copy, uint64_t at,
+					  struct dat_buffer **in)
 {
 	struct dat_cpu *next = NULL;
 
@@ -234,18 +235,19 @@ static int copy_part(struct dat_copy *copy, uint64_t from, uint64_t to)
 	struct dat_cpu *cpu;
 	int ret = 0;
 
-	while (!ret && copy->keep && (cpu = next_cpu(copy, from, &buffer)) && cpu->at < to) {
+	while (!ret && copy->keep && (cpu = find_next_cpu_data(copy, from, &buffer)) &&
+	       cpu->at < to) {
 		const uint64_t end = cpu->size < to - cpu->at ? cpu->at + cpu->size : to;
 		const uint64_t behind = copy->at + (end - from);
 
-		ret = copy_bytes(copy, from, cpu->at);
+		ret = copy_dat_bytes(copy, from, cpu->at);
 		if (!ret)
-			ret = cut_cpu(copy, buffer, cpu);
+			ret = cut_cpu_pages(copy, buffer, cpu);
 		copy->at = behind;
 		from = end;
 	}
 	if (!ret)
-		ret = copy_bytes(copy, from, to);
+		ret = copy_dat_bytes(copy, from, to);
 	if (copy->end < copy->at)
 		copy->end = copy->at;
 	if (!ret && ftruncate(copy->fd, (off_t)copy->end))
@@ -261,22 +263,22 @@ static int put_buffer_7(struct dat_copy *copy, const struct dat_buffer *buffer)
 
 	for (uint32_t i = 0; i < buffer->num_cpus && !ret; i++) {
 		copy->at = buffer->list_at + i * 20 + 4;
-		ret = put_number(copy, buffer->cpus[i].at, 8);
+		ret = write_dat_number(copy, buffer->cpus[i].at, 8);
 		if (!ret)
-			ret = put_number(copy, buffer->cpus[i].size, 8);
+			ret = write_dat_number(copy, buffer->cpus[i].size, 8);
 	}
 	copy->at = buffer->section_at + 2;
 	if (ret || !buffer->compressed)
 		return ret;
 	if (read_bytes_at(copy->file.from, flags, sizeof(flags), copy->at) < sizeof(flags))
 		return io_fail_file(copy->task.io, copy->task.from, -EIO);
-	return put_number(copy, dat_number(&copy->file, flags, 2) & ~SECTION_COMPRESSED, 2);
+	return write_dat_number(copy, dat_number(&copy->file, flags, 2) & ~SECTION_COMPRESSED, 2);
 }
 
 /* ---- version 7 --------------------------------------------------------- */
 
 /* Append a section of options, and link it behind the last one. */
-static int write_7(struct dat_copy *copy)
+static int write_version_7(struct dat_copy *copy)
 {
 	const struct dat_file *file = &copy->file;
 	uint8_t head[16], done[14] = { 0 };
@@ -291,16 +293,16 @@ static int write_7(struct dat_copy *copy)
 	dat_put_number(file, head + 8, copy->option_size + sizeof(done), 8);
 	dat_put_number(file, done + 2, 8, 4);
 	if (!ret)
-		ret = put_bytes(copy, head, sizeof(head));
+		ret = write_dat_bytes(copy, head, sizeof(head));
 	if (!ret)
-		ret = put_bytes(copy, copy->option, copy->option_size);
+		ret = write_dat_bytes(copy, copy->option, copy->option_size);
 	if (!ret)
-		ret = put_bytes(copy, done, sizeof(done));
+		ret = write_dat_bytes(copy, done, sizeof(done));
 	for (size_t i = 0; i < file->num_buffers && copy->keep && !ret; i++)
 		if (dat_has_data(&file->buffers[i]))
 			ret = put_buffer_7(copy, &file->buffers[i]);
 	copy->at = file->next_at;
-	return ret ? ret : put_number(copy, copy->end, 8);
+	return ret ? ret : write_dat_number(copy, copy->end, 8);
 }
 
 /* ---- version 6 --------------------------------------------------------- */
@@ -314,7 +316,7 @@ struct move {
 };
 
 /* Where events begin: everything whose place is stored lies from there on. */
-static uint64_t find_events(const struct dat_file *file)
+static uint64_t find_first_event_offset(const struct dat_file *file)
 {
 	uint64_t first = file->size;
 
@@ -329,23 +331,23 @@ static uint64_t find_events(const struct dat_file *file)
 }
 
 /* Where the copy has what is at @at in the original. */
-static uint64_t moved(const struct move *move, uint64_t at)
+static uint64_t compute_moved_offset(const struct move *move, uint64_t at)
 {
 	return at >= move->events ? at + move->events_by :
 	       at >= move->options_end ? at + move->by : at;
 }
 
 /* Correct a stored @place that is at @at, both as in the original. */
-static int move_place(struct dat_copy *copy, const struct move *move, uint64_t at,
-		      uint64_t place)
+static int move_stored_offset(struct dat_copy *copy, const struct move *move, uint64_t at,
+			      uint64_t place)
 {
 	if (place < move->events)
 		return 0;
-	copy->at = moved(move, at);
-	return put_number(copy, place + move->events_by, 8);
+	copy->at = compute_moved_offset(move, at);
+	return write_dat_number(copy, place + move->events_by, 8);
 }
 
-static int move_places(struct dat_copy *copy, const struct move *move)
+static int move_stored_offsets(struct dat_copy *copy, const struct move *move)
 {
 	int ret = 0;
 
@@ -354,27 +356,27 @@ static int move_places(struct dat_copy *copy, const struct move *move)
 
 		/* The place is that of the word "flyrecord" before the list. */
 		if (buffer->told_at)
-			ret = move_place(copy, move, buffer->told_at,
-					 buffer->list_at - sizeof("flyrecord"));
+			ret = move_stored_offset(copy, move, buffer->told_at,
+						 buffer->list_at - sizeof("flyrecord"));
 		for (uint32_t j = 0; j < buffer->num_cpus && !ret; j++) {
-			ret = move_place(copy, move, buffer->list_at + 16 * j,
-					 buffer->cpus[j].at);
-			copy->at = moved(move, buffer->list_at + 16 * j + 8);
+			ret = move_stored_offset(copy, move, buffer->list_at + 16 * j,
+						 buffer->cpus[j].at);
+			copy->at = compute_moved_offset(move, buffer->list_at + 16 * j + 8);
 			if (!ret && copy->keep)
-				ret = put_number(copy, buffer->cpus[j].size, 8);
+				ret = write_dat_number(copy, buffer->cpus[j].size, 8);
 		}
 	}
 	return ret;
 }
 
-static int write_6(struct dat_copy *copy)
+static int write_version_6(struct dat_copy *copy)
 {
 	static const char begin[10] = "options  ", end[2];
 	const struct dat_file *file = &copy->file;
 	const uint64_t page_size = file->page_size;
 	struct move move = { .options_end = file->options_end,
 			     .by = copy->option_size,
-			     .events = find_events(file) };
+			     .events = find_first_event_offset(file) };
 	int ret;
 
 	if (file->no_options)
@@ -384,19 +386,19 @@ static int write_6(struct dat_copy *copy)
 		return io_fail(copy->task.io, -EILSEQ,
 			"%s: this trace.dat is not laid out as trace-cmd does it.",
 			copy->task.from);
-	ret = copy_bytes(copy, 0, move.options_end);
+	ret = copy_dat_bytes(copy, 0, move.options_end);
 	if (!ret && file->no_options)
-		ret = put_bytes(copy, begin, sizeof(begin));
+		ret = write_dat_bytes(copy, begin, sizeof(begin));
 	if (!ret)
-		ret = put_bytes(copy, copy->option, copy->option_size);
+		ret = write_dat_bytes(copy, copy->option, copy->option_size);
 	if (!ret && file->no_options)
-		ret = put_bytes(copy, end, sizeof(end));
+		ret = write_dat_bytes(copy, end, sizeof(end));
 	if (!ret)
-		ret = copy_bytes(copy, move.options_end, move.events);
+		ret = copy_dat_bytes(copy, move.options_end, move.events);
 	copy->at = move.events + move.events_by;
 	if (!ret)
 		ret = copy_part(copy, move.events, file->size);
-	return ret ? ret : move_places(copy, &move);
+	return ret ? ret : move_stored_offsets(copy, &move);
 }
 
 /* ---- the function of the library ---------------------------------------- */
@@ -408,8 +410,8 @@ static int write_6(struct dat_copy *copy)
 /*
  * Copy the caller's knots, whose size may be of another version: 0, or after io_fail().
  */
-static int take_knots(struct dat_copy *copy, struct netsync_io_knot **knots,
-		      const void *from, uint32_t num, size_t from_size)
+static int copy_given_knots(struct dat_copy *copy, struct netsync_io_knot **knots,
+			    const void *from, uint32_t num, size_t from_size)
 {
 	const size_t size = sizeof(**knots);
 	bool ok = num >= 2 && from_size >= MIN_KNOT_SIZE;
@@ -427,7 +429,7 @@ static int take_knots(struct dat_copy *copy, struct netsync_io_knot **knots,
 }
 
 /* Can trace-cmd correct this file by the option? */
-static int check_file(struct dat_copy *copy)
+static int check_dat_file(struct dat_copy *copy)
 {
 	const struct dat_file *file = &copy->file;
 
@@ -447,14 +449,14 @@ static int check_file(struct dat_copy *copy)
 	return 0;
 }
 
-static int write_copy(struct dat_copy *copy, const struct netsync_io_knot *knots,
-		      uint32_t num)
+static int write_dat_copy(struct dat_copy *copy, const struct netsync_io_knot *knots,
+			  uint32_t num)
 {
-	int ret = check_file(copy);
+	int ret = check_dat_file(copy);
 	struct stat st;
 
 	if (!ret)
-		ret = make_option(copy, knots, num);
+		ret = make_time_shift_option(copy, knots, num);
 	if (ret)
 		return ret;
 	/* Not of the open file, which is another one if the original is compressed. */
@@ -463,7 +465,7 @@ static int write_copy(struct dat_copy *copy, const struct netsync_io_knot *knots
 	copy->fd = io_create_copy(&copy->task, st.st_mode);
 	if (copy->fd < 0)
 		return copy->fd;
-	ret = copy->file.version < 7 ? write_6(copy) : write_7(copy);
+	ret = copy->file.version < 7 ? write_version_6(copy) : write_version_7(copy);
 	if (close(copy->fd) && !ret)
 		ret = io_fail_file(copy->task.io, copy->task.to, -errno);
 	return ret;
@@ -479,7 +481,7 @@ int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from,
 	struct dat_copy copy = { .task = { io, from, to }, .keep = keep,
 				 .progress = progress, .data = data };
 	struct netsync_io_knot *known;
-	int ret = take_knots(&copy, &known, knots, num, knot_size);
+	int ret = copy_given_knots(&copy, &known, knots, num, knot_size);
 
 	if (ret) {
 		free(known);
@@ -489,7 +491,7 @@ int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from,
 	if (ret)
 		ret = dat_fail(&copy.file, io, from, ret);
 	else
-		ret = write_copy(&copy, known, num);
+		ret = write_dat_copy(&copy, known, num);
 	free(known);
 	free(copy.option);
 	dat_close(&copy.file);

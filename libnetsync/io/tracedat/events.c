@@ -12,7 +12,7 @@
 #include "io/tracefs/types.h"
 #include "util/time-heap.h"
 
-struct stream {
+struct dat_event_stream {
 	struct dat_pages pages;
 	struct dat_event event;	/* the next event */
 	int64_t time_ns;	/* of it; while lost is not 0: of the event before it */
@@ -24,21 +24,21 @@ struct dat_events {
 	int64_t shift_ns;
 	struct dat_file file;
 	struct tracefs_types *types;
-	struct stream *streams;
+	struct dat_event_stream *streams;
 	struct time_heap heap;	/* of streams that have not ended */
 	size_t num_streams;
 };
 
 /* ---- streams, merged by time --------------------------------------------- */
 
-static void find_time(const struct dat_events *events, struct stream *stream)
+static void set_stream_time(const struct dat_events *events, struct dat_event_stream *stream)
 {
 	stream->time_ns = dat_time(&events->file, stream->pages.cpu->number,
 				   stream->event.ts);
 }
 
 /* 1: there is another event; 0: there is none, or the rest is damaged; -ENOMEM. */
-static int go_on(const struct dat_events *events, struct stream *stream)
+static int advance_dat_stream(const struct dat_events *events, struct dat_event_stream *stream)
 {
 	const int ret = dat_next(&stream->pages, &stream->event);
 
@@ -48,28 +48,28 @@ static int go_on(const struct dat_events *events, struct stream *stream)
 	stream->pages.lost = 0;
 	/* A loss is as late as the event before it. */
 	if (ret > 0 && !stream->lost)
-		find_time(events, stream);
+		set_stream_time(events, stream);
 	return ret > 0;
 }
 
-static int open_stream(struct dat_events *events, const struct dat_buffer *buffer,
-		       uint32_t cpu)
+static int open_dat_stream(struct dat_events *events, const struct dat_buffer *buffer,
+			   uint32_t cpu)
 {
-	struct stream *stream = &events->streams[events->num_streams++];
+	struct dat_event_stream *stream = &events->streams[events->num_streams++];
 	int ret;
 
 	stream->time_ns = INT64_MIN;
 	ret = dat_first(&stream->pages, &events->file, buffer,
 			&buffer->cpus[cpu]);
 	if (!ret)
-		ret = go_on(events, stream);
+		ret = advance_dat_stream(events, stream);
 	if (ret > 0)
 		events->heap.items[events->heap.num++] =
 			(struct time_heap_item){ stream->time_ns, stream, 0 };
 	return ret;
 }
 
-static int open_streams(struct dat_events *events)
+static int open_dat_streams(struct dat_events *events)
 {
 	const struct dat_file *file = &events->file;
 	const char *clock = dat_clock(file);
@@ -88,7 +88,7 @@ static int open_streams(struct dat_events *events)
 		    strcmp(dat_clock_of(file, buffer), clock))
 			continue;
 		for (uint32_t cpu = 0; cpu < buffer->num_cpus; cpu++)
-			if (open_stream(events, buffer, cpu) == -ENOMEM)
+			if (open_dat_stream(events, buffer, cpu) == -ENOMEM)
 				return -ENOMEM;
 	}
 	time_heap_order(&events->heap);
@@ -97,7 +97,7 @@ static int open_streams(struct dat_events *events)
 
 /* ---- reading a file ----------------------------------------------------- */
 
-static int tell_loss(const struct dat_events *events, const struct stream *stream)
+static int report_dat_loss(const struct dat_events *events, const struct dat_event_stream *stream)
 {
 	struct netsync_io_event event = {
 		.size = sizeof(event),
@@ -114,7 +114,7 @@ static int tell_loss(const struct dat_events *events, const struct stream *strea
 	return events->reading->each(events->reading->data, &event);
 }
 
-static int tell(const struct dat_events *events, const struct stream *stream)
+static int report_dat_event(const struct dat_events *events, const struct dat_event_stream *stream)
 {
 	struct tracefs_raw raw = {
 		.data = stream->event.data,
@@ -130,20 +130,20 @@ static int tell(const struct dat_events *events, const struct stream *stream)
 }
 
 /* Tell of the next event of a stream, or of a loss before it. 0; not 0: to stop. */
-static int tell_next(struct dat_events *events, struct stream *stream)
+static int report_next_dat_event(struct dat_events *events, struct dat_event_stream *stream)
 {
 	int ret;
 
 	if (stream->lost) {
-		ret = tell_loss(events, stream);
+		ret = report_dat_loss(events, stream);
 		stream->lost = 0;
-		find_time(events, stream);
+		set_stream_time(events, stream);
 		time_heap_go_on(&events->heap, stream->time_ns);
 		return ret ? event_stopped(events->reading) : 0;
 	}
-	if (tell(events, stream))
+	if (report_dat_event(events, stream))
 		return event_stopped(events->reading);
-	ret = go_on(events, stream);
+	ret = advance_dat_stream(events, stream);
 	if (ret > 0)
 		time_heap_go_on(&events->heap, stream->time_ns);
 	else if (!ret)
@@ -151,20 +151,20 @@ static int tell_next(struct dat_events *events, struct stream *stream)
 	return ret < 0 ? ret : 0;
 }
 
-static int read_events(struct dat_events *events)
+static int read_open_dat_file(struct dat_events *events)
 {
 	int ret = dat_read_formats(&events->file, tracefs_add_type, events->types);
 
 	if (!ret && events->types->no_memory)
 		ret = -ENOMEM;
 	if (!ret)
-		ret = open_streams(events);
+		ret = open_dat_streams(events);
 	while (!ret && events->heap.num)
-		ret = tell_next(events, events->heap.items[0].stream);
+		ret = report_next_dat_event(events, events->heap.items[0].stream);
 	return ret;
 }
 
-static void release(struct dat_events *events)
+static void release_dat_events(struct dat_events *events)
 {
 	for (size_t i = 0; i < events->num_streams; i++)
 		dat_release(&events->streams[i].pages);
@@ -173,8 +173,8 @@ static void release(struct dat_events *events)
 	dat_close(&events->file);
 }
 
-static int read_source(const struct event_reading *reading,
-		       const struct netsync_io_source *source, struct tracefs_types *types)
+static int read_dat_source(const struct event_reading *reading,
+			   const struct netsync_io_source *source, struct tracefs_types *types)
 {
 	struct dat_events events = {
 		.reading = reading,
@@ -184,14 +184,14 @@ static int read_source(const struct event_reading *reading,
 	int ret = dat_open(&events.file, reading->io, source->path);
 
 	if (!ret)
-		ret = read_events(&events);
+		ret = read_open_dat_file(&events);
 	if (ret && ret != -ECANCELED)
 		ret = dat_fail(&events.file, reading->io, source->path, ret);
-	release(&events);
+	release_dat_events(&events);
 	return ret;
 }
 
 int dat_read_events(const struct event_reading *reading)
 {
-	return tracefs_read_sources(reading, read_source);
+	return tracefs_read_sources(reading, read_dat_source);
 }

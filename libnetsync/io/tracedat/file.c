@@ -42,7 +42,7 @@ uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes,
 }
 
 /* A place in the file; version 7 knows the size of each section. */
-static struct cursor cursor_at(const struct dat_file *file, uint64_t at)
+static struct cursor make_dat_cursor(const struct dat_file *file, uint64_t at)
 {
 	return (struct cursor){
 		.from = file->from,
@@ -93,14 +93,14 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 }
 
 /* Begin a section of version 7, decompressed if needed; free cursor->memory later. */
-static int open_section(struct dat_file *file, struct cursor *cursor,
-			uint64_t at, unsigned int id)
+static int open_dat_section(struct dat_file *file, struct cursor *cursor,
+			    uint64_t at, unsigned int id)
 {
 	uint8_t description[sizeof(file->description)];
 	unsigned int found, flags;
 	uint64_t size;
 
-	*cursor = cursor_at(file, at);
+	*cursor = make_dat_cursor(file, at);
 	if (at > file->size)
 		return dat_problem(file, CUT_SHORT);
 	found = cursor_number(cursor, 2);
@@ -167,7 +167,7 @@ static int read_flyrecord(struct dat_file *file, struct cursor *cursor,
 }
 
 /* Read a file of version 6: parts in a fixed order, up to the events. */
-static int read_6(struct dat_file *file, struct cursor *cursor)
+static int read_version_6(struct dat_file *file, struct cursor *cursor)
 {
 	struct dat_buffer *buffer;
 	uint64_t none;
@@ -196,7 +196,7 @@ static int read_6(struct dat_file *file, struct cursor *cursor)
 	if (file->cpu_count)
 		num_cpus = file->cpu_count;
 	for (size_t i = 0; i < file->num_buffers && !ret; i++) {
-		struct cursor there = cursor_at(file, file->buffers[i].cpus->at);
+		struct cursor there = make_dat_cursor(file, file->buffers[i].cpus->at);
 
 		free(file->buffers[i].cpus);
 		file->buffers[i].cpus = NULL;
@@ -213,7 +213,7 @@ static int read_6(struct dat_file *file, struct cursor *cursor)
  * Read a file of version 7: sections in any order. Those with options have the places of
  * all others, each behind the options that have its place.
  */
-static int read_7(struct dat_file *file, struct cursor *cursor)
+static int read_version_7(struct dat_file *file, struct cursor *cursor)
 {
 	uint64_t at = cursor_number(cursor, 8), header_info = 0;
 	struct cursor section;
@@ -222,7 +222,7 @@ static int read_7(struct dat_file *file, struct cursor *cursor)
 	while (at && !ret) {
 		uint64_t next = 0;
 
-		ret = open_section(file, &section, at, OPTION_DONE);
+		ret = open_dat_section(file, &section, at, OPTION_DONE);
 		if (!ret)
 			ret = dat_read_options(file, &section, &header_info, &next);
 		free(section.memory);
@@ -234,7 +234,7 @@ static int read_7(struct dat_file *file, struct cursor *cursor)
 		return ret;
 	if (!header_info)
 		return dat_problem(file, "it does not say what its pages are like");
-	ret = open_section(file, &section, header_info, OPTION_HEADER_INFO);
+	ret = open_dat_section(file, &section, header_info, OPTION_HEADER_INFO);
 	if (!ret)
 		ret = read_header_info(file, &section);
 	free(section.memory);
@@ -260,9 +260,9 @@ static int read_compression(struct dat_file *file, struct cursor *cursor)
 	return 0;
 }
 
-static int read_header(struct dat_file *file)
+static int read_dat_header(struct dat_file *file)
 {
-	struct cursor cursor = cursor_at(file, 0);
+	struct cursor cursor = make_dat_cursor(file, 0);
 	char version[8];
 	int ret = 0;
 
@@ -279,9 +279,9 @@ static int read_header(struct dat_file *file)
 		return -EPROTONOSUPPORT;
 	}
 	if (file->version == 6)
-		return read_6(file, &cursor);
+		return read_version_6(file, &cursor);
 	ret = read_compression(file, &cursor);
-	return ret ? ret : read_7(file, &cursor);
+	return ret ? ret : read_version_7(file, &cursor);
 }
 
 bool dat_has_data(const struct dat_buffer *buffer)
@@ -301,7 +301,7 @@ static bool is_page_size(uint32_t size)
  * Data of processors must not overlap, as far as they are in the file: else a small file
  * could have the same data read any number of times.
  */
-static bool is_apart(const struct dat_file *file)
+static bool are_cpu_data_apart(const struct dat_file *file)
 {
 	uint64_t left = file->size;
 
@@ -322,7 +322,7 @@ static bool is_apart(const struct dat_file *file)
 }
 
 /* Do compressed data grow by no more than those of a recording can? */
-static bool is_bounded(const struct dat_file *file)
+static bool is_unpacked_size_bounded(const struct dat_file *file)
 {
 	uint64_t left = file->size < UINT64_MAX / 2 / MAX_GROWTH ?
 			file->size * MAX_GROWTH : UINT64_MAX / 2;
@@ -349,13 +349,13 @@ int dat_open(struct dat_file *file, struct netsync_io *io, const char *path)
 	if (ret)
 		return ret;
 	file->size = (uint64_t)file->from->st.st_size;
-	ret = read_header(file);
+	ret = read_dat_header(file);
 	for (size_t i = 0; i < file->num_buffers && !ret; i++)
 		if (!is_page_size(file->buffers[i].page_size))
 			ret = dat_problem(file, "the size of its pages is impossible");
-	if (!ret && !is_apart(file))
+	if (!ret && !are_cpu_data_apart(file))
 		ret = dat_problem(file, "it says of several processors that they have the same pages");
-	if (!ret && !is_bounded(file))
+	if (!ret && !is_unpacked_size_bounded(file))
 		ret = dat_problem(file, "its events grow to more than 100 times the size of the file when they are decompressed, which those of no recording do; if it is one, decompress it by trace-cmd convert --compression none");
 	return ret;
 }
@@ -384,14 +384,14 @@ void dat_close(struct dat_file *file)
 
 int dat_read_formats(struct dat_file *file, tracefs_use_format use, void *data)
 {
-	struct cursor cursor = cursor_at(file, file->formats_at);
+	struct cursor cursor = make_dat_cursor(file, file->formats_at);
 	int ret = 0;
 
 	if (!file->formats_at)
 		return 0;
 	if (file->version >= 7)
-		ret = open_section(file, &cursor, file->formats_at,
-				   OPTION_EVENT_FORMATS);
+		ret = open_dat_section(file, &cursor, file->formats_at,
+				       OPTION_EVENT_FORMATS);
 	if (!ret)
 		ret = tracefs_read_systems(&cursor, use, data);
 	free(cursor.memory);

@@ -11,14 +11,14 @@
 #define MAX_BUFFERS 64
 
 /* The chosen one in a list of clocks, which is in brackets. */
-static char *chosen_clock(const char *text)
+static char *find_chosen_clock(const char *text)
 {
 	const char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
 
 	return to ? strndup(from + 1, to - from - 1) : strdup(text);
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_samples_by_time(const void *a, const void *b)
 {
 	const struct dat_sample *p = a, *q = b;
 
@@ -62,7 +62,7 @@ static void sort_samples(struct dat_shift *shift)
 {
 	uint32_t num = 0;
 
-	qsort(shift->samples, shift->num, sizeof(*shift->samples), by_time);
+	qsort(shift->samples, shift->num, sizeof(*shift->samples), compare_samples_by_time);
 	for (uint32_t i = 0; i < shift->num; i++)
 		if (!num || shift->samples[i].time != shift->samples[num - 1].time)
 			shift->samples[num++] = shift->samples[i];
@@ -227,7 +227,7 @@ static int read_option(struct dat_file *file, unsigned int id,
 	case OPTION_TRACECLOCK:
 		ret = read_text_option(cursor, &text);
 		free(file->clock);
-		file->clock = text ? chosen_clock(text) : NULL;
+		file->clock = text ? find_chosen_clock(text) : NULL;
 		if (text && !file->clock)
 			ret = -ENOMEM;
 		break;

@@ -36,7 +36,7 @@ enum { LARGE = 0, PADDING = 29, TIME_EXTEND = 30, TIME_STAMP = 31 };
  * Space for @size bytes, which is kept from one chunk to the next: to get it for each, from
  * the kernel, took longer than all else. NULL: no memory.
  */
-static uint8_t *take_space(struct dat_space *space, size_t size)
+static uint8_t *reserve_page_space(struct dat_space *space, size_t size)
 {
 	if (space->size < size) {
 		free(space->bytes);
@@ -55,7 +55,7 @@ static int read_plain(struct dat_pages *pages)
 		size = CHUNK_SIZE;
 	if (size > left)
 		size = left;
-	pages->chunk = take_space(&pages->space, size);
+	pages->chunk = reserve_page_space(&pages->space, size);
 	if (!pages->chunk)
 		return -ENOMEM;
 	pages->chunk_size = read_bytes_at(pages->file->from, pages->chunk, size, pages->at);
@@ -86,8 +86,8 @@ static int read_compressed(struct dat_pages *pages)
 
 	if (!chunk_sizes(pages, &from_size, &to_size))
 		return -EILSEQ;
-	from = take_space(&pages->packed, from_size + (size_t)1);
-	pages->chunk = take_space(&pages->space, to_size + (size_t)1);
+	from = reserve_page_space(&pages->packed, from_size + (size_t)1);
+	pages->chunk = reserve_page_space(&pages->space, to_size + (size_t)1);
 	if (!from || !pages->chunk)
 		ret = -ENOMEM;
 	else if (read_bytes_at(pages->file->from, from, from_size, pages->at + 8) < from_size ||
@@ -158,7 +158,7 @@ static int next_page(struct dat_pages *pages)
 
 /* ---- events ------------------------------------------------------------ */
 
-static uint64_t absolute(uint64_t before, uint64_t stamp)
+static uint64_t make_stamp_absolute(uint64_t before, uint64_t stamp)
 {
 	stamp |= before >> STAMP_BITS << STAMP_BITS;
 	/* The stored bits may have overflowed since. */
@@ -166,7 +166,7 @@ static uint64_t absolute(uint64_t before, uint64_t stamp)
 }
 
 /* Take the next record of the page: 1: an event; 0: a time or padding; -EILSEQ. */
-static int take(struct dat_pages *pages, struct dat_event *event)
+static int take_page_record(struct dat_pages *pages, struct dat_event *event)
 {
 	const struct dat_file *file = pages->file;
 	size_t left = pages->events_end - pages->event, size;
@@ -196,8 +196,8 @@ static int take(struct dat_pages *pages, struct dat_event *event)
 	if (type == TIME_EXTEND)
 		delta += (uint64_t)word << DELTA_BITS;
 	if (type == TIME_STAMP)
-		pages->ts = absolute(pages->ts,
-				     delta + ((uint64_t)word << DELTA_BITS));
+		pages->ts = make_stamp_absolute(pages->ts,
+						delta + ((uint64_t)word << DELTA_BITS));
 	else
 		pages->ts += delta;
 	if (type >= PADDING)
@@ -218,7 +218,7 @@ int dat_next(struct dat_pages *pages, struct dat_event *event)
 			if (ret <= 0)
 				return ret;
 		}
-		ret = take(pages, event);
+		ret = take_page_record(pages, event);
 	}
 	return ret;
 }
@@ -260,7 +260,7 @@ int dat_cut_page(struct dat_pages *pages, bool (*keeps)(const void *data, uint64
 		uint64_t ts = pages->ts;
 
 		while (pages->event != pages->events_end) {
-			ret = take(pages, &event);
+			ret = take_page_record(pages, &event);
 			if (ret < 0)
 				return ret;
 			if (!ret)
@@ -312,7 +312,7 @@ int dat_first(struct dat_pages *pages, const struct dat_file *file,
 }
 
 /* Go to the last pages, or to the first damaged chunk. */
-static void seek_last(struct dat_pages *pages)
+static void seek_last_pages(struct dat_pages *pages)
 {
 	const uint64_t page_size = pages->buffer->page_size;
 	uint64_t left = pages->end - pages->at;
@@ -334,7 +334,7 @@ int dat_last(struct dat_pages *pages, struct dat_event *event)
 	bool any = false;
 	int ret;
 
-	seek_last(pages);
+	seek_last_pages(pages);
 	while ((ret = dat_next(pages, event)) > 0)
 		any = true;
 	/* The time of a page without events is after all events before it. */

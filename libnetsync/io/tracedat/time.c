@@ -3,9 +3,9 @@
 #include "io/tracedat/file.h"
 
 /* Correct a timestamp as trace-cmd does, but with products that cannot overflow. */
-static uint64_t shift_between(const struct dat_file *file, uint64_t ts,
-			      const struct dat_sample *from,
-			      const struct dat_sample *to)
+static uint64_t shift_dat_time_between(const struct dat_file *file, uint64_t ts,
+				       const struct dat_sample *from,
+				       const struct dat_sample *to)
 {
 	uint64_t offset = from->offset;
 
@@ -20,8 +20,8 @@ static uint64_t shift_between(const struct dat_file *file, uint64_t ts,
 	       offset;
 }
 
-static uint64_t shift_time(const struct dat_file *file,
-			   const struct dat_shift *shift, uint64_t ts)
+static uint64_t shift_dat_time(const struct dat_file *file,
+			       const struct dat_shift *shift, uint64_t ts)
 {
 	uint32_t from = 0, to = shift->num - 1;
 
@@ -36,14 +36,14 @@ static uint64_t shift_time(const struct dat_file *file,
 		else
 			to = middle;
 	}
-	return shift_between(file, ts, &shift->samples[from],
-			     &shift->samples[from + 1]);
+	return shift_dat_time_between(file, ts, &shift->samples[from],
+				      &shift->samples[from + 1]);
 }
 
 int64_t dat_time(const struct dat_file *file, uint32_t cpu, uint64_t ts)
 {
 	if (cpu < file->num_shifts && file->shifts[cpu].num)
-		ts = shift_time(file, &file->shifts[cpu], ts);
+		ts = shift_dat_time(file, &file->shifts[cpu], ts);
 	if (file->tsc_mult)
 		ts = (uint64_t)((unsigned __int128)ts * file->tsc_mult >>
 				file->tsc_shift);

@@ -20,7 +20,7 @@
 /* The 64-bit prime of the hash by Fowler, Noll and Vo. */
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
-struct stream {
+struct dat_stream {
 	struct dat_pages pages;
 	const struct dat_buffer *buffer;
 	bool any;
@@ -32,7 +32,7 @@ struct stream {
 struct tracedat {
 	struct dat_file file;
 	struct tracefs_formats formats;
-	struct stream *streams;
+	struct dat_stream *streams;
 	size_t num_streams;
 };
 
@@ -60,14 +60,14 @@ static bool dat_claims(const struct found *found)
 	       !memcmp(found->head, DAT_MAGIC, DAT_MAGIC_SIZE);
 }
 
-static int fail(struct trace *trace, int err)
+static int fail_dat_trace(struct trace *trace, int err)
 {
 	const struct tracedat *dat = trace->state;
 
 	return dat_fail(&dat->file, trace->io, trace->path, err);
 }
 
-static int read_formats(struct trace *trace)
+static int keep_dat_formats(struct trace *trace)
 {
 	struct tracedat *dat = trace->state;
 	int ret = dat_read_formats(&dat->file, tracefs_keep_format, &dat->formats);
@@ -75,26 +75,26 @@ static int read_formats(struct trace *trace)
 	if (!ret && dat->formats.no_memory)
 		ret = -ENOMEM;
 	if (ret < 0)
-		return fail(trace, ret);
+		return fail_dat_trace(trace, ret);
 	tracefs_end_formats(&dat->formats, RECORD_COMMAND);
 	return 0;
 }
 
 /* ---- streams ----------------------------------------------------------- */
 
-static int64_t time_of(const struct tracedat *dat, const struct stream *stream,
-		       uint64_t ts)
+static int64_t convert_stream_stamp(const struct tracedat *dat, const struct dat_stream *stream,
+				    uint64_t ts)
 {
 	return dat_time(&dat->file, stream->pages.cpu->number, ts);
 }
 
-static void end_stream(struct stream *stream)
+static void end_dat_stream(struct dat_stream *stream)
 {
 	stream->ended = true;
 	dat_release(&stream->pages);
 }
 
-static void warn_of_damage(struct trace *trace, const struct stream *stream)
+static void warn_of_damaged_dat(struct trace *trace, const struct dat_stream *stream)
 {
 	char *end = NULL;
 
@@ -110,7 +110,7 @@ static void warn_of_damage(struct trace *trace, const struct stream *stream)
 }
 
 /* Extend the trace's range by a stream's first and last time; then go to its begin. */
-static int find_range(struct trace *trace, struct stream *stream)
+static int find_stream_range(struct trace *trace, struct dat_stream *stream)
 {
 	const struct tracedat *dat = trace->state;
 	const struct dat_cpu *cpu = stream->pages.cpu;
@@ -128,38 +128,38 @@ static int find_range(struct trace *trace, struct stream *stream)
 	dat_release(&stream->pages);
 	if (ret == -ENOMEM)
 		return ret;
-	begin_ns = time_of(dat, stream, first.ts);
-	end_ns = ret > 0 ? time_of(dat, stream, last.ts) : begin_ns;
+	begin_ns = convert_stream_stamp(dat, stream, first.ts);
+	end_ns = ret > 0 ? convert_stream_stamp(dat, stream, last.ts) : begin_ns;
 	range_extend(&trace->range, begin_ns, end_ns > begin_ns ? end_ns : begin_ns);
 	trace->range_hash = (trace->range_hash ^ first.ts) * FNV_PRIME ^ end_ns;
 	return dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
 }
 
-static int add_stream(struct trace *trace, size_t buffer,
-		      const struct dat_cpu *cpu)
+static int add_dat_stream(struct trace *trace, size_t buffer,
+			  const struct dat_cpu *cpu)
 {
 	struct tracedat *dat = trace->state;
-	struct stream *stream = &dat->streams[dat->num_streams];
+	struct dat_stream *stream = &dat->streams[dat->num_streams];
 	int ret;
 
 	stream->buffer = &dat->file.buffers[buffer];
 	stream->span.hi = -1;
 	ret = dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
 	if (!ret && cpu->size)
-		ret = find_range(trace, stream);
+		ret = find_stream_range(trace, stream);
 	if (ret == -ENOMEM)
 		return ret;
 	if (disk_is_stuck(dat->file.from))
 		return -ETIMEDOUT;
 	if (ret == -EILSEQ) {
-		warn_of_damage(trace, stream);
-		end_stream(stream);
+		warn_of_damaged_dat(trace, stream);
+		end_dat_stream(stream);
 	}
 	dat->num_streams++;
 	return 0;
 }
 
-static int add_streams(struct trace *trace)
+static int add_dat_streams(struct trace *trace)
 {
 	struct tracedat *dat = trace->state;
 	const struct dat_file *file = &dat->file;
@@ -183,7 +183,7 @@ static int add_streams(struct trace *trace)
 			continue;
 		}
 		for (uint32_t cpu = 0; cpu < buffer->num_cpus && !ret; cpu++)
-			ret = add_stream(trace, i, &buffer->cpus[cpu]);
+			ret = add_dat_stream(trace, i, &buffer->cpus[cpu]);
 	}
 	return ret;
 }
@@ -191,7 +191,7 @@ static int add_streams(struct trace *trace)
 /* ---- host and clock ----------------------------------------------------- */
 
 /* The second word of "Linux web 6.1.0 x86_64", or the file's name. */
-static char *host_name(const struct trace *trace, const struct dat_file *file)
+static char *make_dat_host_name(const struct trace *trace, const struct dat_file *file)
 {
 	const char *from = file->uname ? strchr(file->uname, ' ') : NULL;
 	const size_t len = from ? strcspn(from + 1, " \n") : 0;
@@ -199,7 +199,7 @@ static char *host_name(const struct trace *trace, const struct dat_file *file)
 	return len ? strndup(from + 1, len) : tracefs_host_of_file(trace->real_path);
 }
 
-static uint64_t add_to_hash(uint64_t hash, uint64_t value)
+static uint64_t add_to_session_hash(uint64_t hash, uint64_t value)
 {
 	return (hash ^ value) * HASH_MULTIPLIER;
 }
@@ -207,13 +207,13 @@ static uint64_t add_to_hash(uint64_t hash, uint64_t value)
 /* Hash of what is added to times, in which files of one session may differ. */
 static uint64_t hash_of_times(const struct dat_file *file)
 {
-	uint64_t sum = add_to_hash(1, file->offset_ns);
+	uint64_t sum = add_to_session_hash(1, file->offset_ns);
 
 	for (uint32_t cpu = 0; cpu < file->num_shifts; cpu++)
 		for (uint32_t i = 0; i < file->shifts[cpu].num; i++) {
 			const struct dat_sample *s = &file->shifts[cpu].samples[i];
 
-			sum = add_to_hash(add_to_hash(sum, s->time), s->offset);
+			sum = add_to_session_hash(add_to_session_hash(sum, s->time), s->offset);
 		}
 	return sum;
 }
@@ -222,7 +222,7 @@ static uint64_t hash_of_times(const struct dat_file *file)
  * Identify the clock, machine and boot: the id of the session stands for them, as the
  * file does not tell. Parts of one session have one clock, two sessions have two.
  */
-static int identify(struct trace *trace)
+static int identify_dat_trace(struct trace *trace)
 {
 	const struct dat_file *file = &((struct tracedat *)trace->state)->file;
 	const char *clock = dat_clock(file);
@@ -235,8 +235,8 @@ static int identify(struct trace *trace)
 	}
 	if (!file->has_id)
 		for (const char *c = trace->real_path; *c; c++)
-			id = add_to_hash(id, *c);
-	trace->host_name = host_name(trace, file);
+			id = add_to_session_hash(id, *c);
+	trace->host_name = make_dat_host_name(trace, file);
 	trace->clock_name = strdup(clock);
 	if (!trace->host_name || !trace->clock_name ||
 	    io_make_printable(&trace->clock_name))
@@ -287,18 +287,18 @@ static int dat_reader_open(struct trace *trace)
 	trace->range.hi = -1;
 	ret = dat_open(&dat->file, trace->io, trace->path);
 	if (ret < 0)
-		return fail(trace, ret);
-	ret = identify(trace);
+		return fail_dat_trace(trace, ret);
+	ret = identify_dat_trace(trace);
 	if (ret < 0)
-		return fail(trace, ret);
+		return fail_dat_trace(trace, ret);
 	if (!ret || !check_clock(trace))
 		return 0;
-	ret = read_formats(trace);
+	ret = keep_dat_formats(trace);
 	if (ret < 0)
 		return ret;
-	ret = add_streams(trace);
+	ret = add_dat_streams(trace);
 	if (ret < 0)
-		return fail(trace, ret);
+		return fail_dat_trace(trace, ret);
 	if (trace->range.hi < trace->range.lo) {
 		io_warn(trace->io, "%s: none of its pages can be read; the trace was not used.",
 			trace->path);
@@ -307,8 +307,8 @@ static int dat_reader_open(struct trace *trace)
 	return 1;
 }
 
-static int use_event(struct trace *trace, struct stream *stream,
-		     const struct dat_event *event)
+static int use_dat_event(struct trace *trace, struct dat_stream *stream,
+			 const struct dat_event *event)
 {
 	const struct tracedat *dat = trace->state;
 	const bool big_endian = dat->file.big_endian;
@@ -316,7 +316,7 @@ static int use_event(struct trace *trace, struct stream *stream,
 		tracefs_find_format(&dat->formats, big_endian, event->data, event->size);
 	struct event_seen seen;
 
-	stream->last_ns = time_of(dat, stream, event->ts);
+	stream->last_ns = convert_stream_stamp(dat, stream, event->ts);
 	stream->any = true;
 	if (!range_has(&trace->window, stream->last_ns)) {
 		/* What was lost before counts as little as what was not. */
@@ -336,7 +336,7 @@ static int use_event(struct trace *trace, struct stream *stream,
 	return io_event(trace, &seen);
 }
 
-static int read_stream(struct trace *trace, struct stream *stream,
+static int read_stream(struct trace *trace, struct dat_stream *stream,
 		       int64_t until_ns)
 {
 	int ret = 0;
@@ -346,13 +346,13 @@ static int read_stream(struct trace *trace, struct stream *stream,
 
 		ret = dat_next(&stream->pages, &event);
 		if (ret == -EILSEQ)
-			warn_of_damage(trace, stream);
+			warn_of_damaged_dat(trace, stream);
 		else if (ret < 0)
 			return io_no_memory(trace->io);
 		if (ret <= 0)
-			end_stream(stream);
+			end_dat_stream(stream);
 		else
-			ret = use_event(trace, stream, &event);
+			ret = use_dat_event(trace, stream, &event);
 		if (ret < 0 && ret != -EILSEQ)
 			return ret;
 	}
@@ -382,15 +382,15 @@ static int dat_reader_file(const struct trace *trace)
 
 struct before {
 	const struct tracedat *dat;
-	const struct stream *stream;
+	const struct dat_stream *stream;
 	int64_t time_ns;	/* as printed */
 };
 
-static bool is_before(const void *data, uint64_t ts)
+static bool is_stamp_before(const void *data, uint64_t ts)
 {
 	const struct before *before = data;
 
-	return time_of(before->dat, before->stream, ts) < before->time_ns;
+	return convert_stream_stamp(before->dat, before->stream, ts) < before->time_ns;
 }
 
 static void dat_reader_limit(struct trace *trace)
@@ -398,11 +398,11 @@ static void dat_reader_limit(struct trace *trace)
 	struct tracedat *dat = trace->state;
 
 	for (size_t i = 0; i < dat->num_streams; i++) {
-		struct stream *stream = &dat->streams[i];
+		struct dat_stream *stream = &dat->streams[i];
 		const struct before before = { dat, stream, trace->window.lo };
 
 		if (!stream->ended)
-			dat_pass(&stream->pages, is_before, &before);
+			dat_pass(&stream->pages, is_stamp_before, &before);
 	}
 }
 

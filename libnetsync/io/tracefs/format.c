@@ -12,7 +12,7 @@
 /* ---- formats ----------------------------------------------------------- */
 
 /* Remove a prefix that marks data elsewhere in the event. False: there is none. */
-static bool take_prefix(char **declaration, const char *prefix)
+static bool take_declaration_prefix(char **declaration, const char *prefix)
 {
 	const size_t length = strlen(prefix);
 
@@ -31,8 +31,8 @@ bool tracefs_parse_field(struct tracefs_declaration *field, const char *line)
 	if (sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%d;",
 		   field->text, &field->at, &field->size, &field->is_signed) < 3)
 		return false;
-	field->is_data_loc = take_prefix(&begin, "__data_loc ");
-	field->is_rel_loc = take_prefix(&begin, "__rel_loc ");
+	field->is_data_loc = take_declaration_prefix(&begin, "__data_loc ");
+	field->is_rel_loc = take_declaration_prefix(&begin, "__rel_loc ");
 	bracket = strchr(begin, '[');
 	field->is_array = bracket;
 	if (bracket && !field->is_data_loc && !field->is_rel_loc)
@@ -47,18 +47,18 @@ bool tracefs_parse_field(struct tracefs_declaration *field, const char *line)
 	return true;
 }
 
-static bool fits(enum meaning meaning, uint32_t size)
+static bool can_field_have_meaning(enum meaning meaning, uint32_t size)
 {
 	if (meaning == SADDR || meaning == DADDR)
 		return size == 4 || size == 16;
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-static void add_field(struct tracefs_format *format, const char *name, uint32_t at,
-		      uint32_t size)
+static void add_format_field(struct tracefs_format *format, const char *name, uint32_t at,
+			     uint32_t size)
 {
 	for (const struct field_name *n = event_fields; n->name; n++) {
-		if (strcmp(name, n->name) || !fits(n->meaning, size) ||
+		if (strcmp(name, n->name) || !can_field_have_meaning(n->meaning, size) ||
 		    at > UINT16_MAX || (format->has & BIT(n->meaning)))
 			continue;
 		format->has |= BIT(n->meaning);
@@ -86,7 +86,7 @@ bool tracefs_parse_format(struct tracefs_format *format, char *text, const char 
 	while ((line = strtok_r(NULL, "\n", &rest))) {
 		sscanf(line, "ID: %hu", &format->id);
 		if (tracefs_parse_field(&field, line))
-			add_field(format, field.name, field.at, field.size);
+			add_format_field(format, field.name, field.at, field.size);
 	}
 	return format->kind && format->kind->protocol &&
 	       event_is_whole(format->kind, format->has);
@@ -153,7 +153,7 @@ int tracefs_read_systems(struct cursor *cursor, tracefs_use_format use, void *da
 
 /* ---- the packet events of a trace --------------------------------------- */
 
-static bool has_kind(const struct tracefs_formats *formats, const struct event_kind *kind)
+static bool has_format_of_kind(const struct tracefs_formats *formats, const struct event_kind *kind)
 {
 	for (size_t i = 0; i < formats->num; i++)
 		if (formats->list[i].kind == kind)
@@ -180,7 +180,7 @@ void tracefs_keep_format(void *data, const char *system, char *text)
 			"%s: the events %s have not the fields of any known version and are not used.",
 			trace->path, name);
 	}
-	if (!whole || has_kind(formats, format.kind))
+	if (!whole || has_format_of_kind(formats, format.kind))
 		return;
 	if (array_grow(&formats->list, &formats->room, formats->num,
 		       sizeof(*formats->list)))

@@ -16,7 +16,7 @@
 
 enum field_kind { KIND_NONE, KIND_NUMBER, KIND_TEXT, KIND_BYTES };
 
-struct field {
+struct tracefs_type_field {
 	uint32_t at;
 	uint32_t size;
 	uint8_t kind;		/* enum field_kind */
@@ -28,19 +28,19 @@ struct tracefs_type {
 	char *system;
 	char *name;
 	const char **names;	/* names of fields; each is freed */
-	struct field *fields;
+	struct tracefs_type_field *fields;
 	uint32_t num;
 	uint32_t num_common;	/* the first fields, which all events have */
 };
 
 /* ---- types --------------------------------------------------------------- */
 
-static bool is_number(unsigned int size)
+static bool is_number_size(unsigned int size)
 {
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-static enum field_kind kind_of(const struct tracefs_declaration *field)
+static enum field_kind find_field_kind(const struct tracefs_declaration *field)
 {
 	static const char *const bytes[] = {
 		"unsigned char", "u8", "__u8", "uint8_t", "signed char", "s8",
@@ -50,7 +50,7 @@ static enum field_kind kind_of(const struct tracefs_declaration *field)
 	if (is_dynamic && field->size != 4)
 		return KIND_NONE;
 	if (!field->is_array && !is_dynamic)
-		return is_number(field->size) ? KIND_NUMBER : KIND_NONE;
+		return is_number_size(field->size) ? KIND_NUMBER : KIND_NONE;
 	if (!strcmp(field->type, "char"))
 		return KIND_TEXT;
 	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
@@ -59,9 +59,9 @@ static enum field_kind kind_of(const struct tracefs_declaration *field)
 	return KIND_NONE;
 }
 
-static bool add_field(struct tracefs_type *type, const struct tracefs_declaration *from)
+static bool add_type_field(struct tracefs_type *type, const struct tracefs_declaration *from)
 {
-	struct field *field = array_add(&type->fields, type->num, sizeof(*field));
+	struct tracefs_type_field *field = array_add(&type->fields, type->num, sizeof(*field));
 	const char **name = array_add(&type->names, type->num, sizeof(*name));
 
 	if (!field || !name)
@@ -69,10 +69,10 @@ static bool add_field(struct tracefs_type *type, const struct tracefs_declaratio
 	*name = strdup(from->name);
 	if (!*name)
 		return false;
-	*field = (struct field){
+	*field = (struct tracefs_type_field){
 		.at = from->at,
 		.size = from->size,
-		.kind = kind_of(from),
+		.kind = find_field_kind(from),
 		.is_signed = from->is_signed,
 		.is_data_loc = from->is_data_loc,
 		.is_rel_loc = from->is_rel_loc,
@@ -103,7 +103,7 @@ static bool add_type(struct tracefs_types *types, const char *system, char *text
 		if (!strncmp(line, "print fmt:", 10))
 			break;
 		has_id |= sscanf(line, "ID: %hu", &id) == 1;
-		if (tracefs_parse_field(&field, line) && !add_field(type, &field))
+		if (tracefs_parse_field(&field, line) && !add_type_field(type, &field))
 			return false;
 	}
 	if (has_id)
@@ -153,8 +153,8 @@ static void free_types(struct tracefs_types *types)
 /* ---- values -------------------------------------------------------------- */
 
 /* Find the data of a field. False: they are not within the event. */
-static bool find_data(const struct tracefs_raw *raw, const struct field *field,
-		      uint32_t *at, uint32_t *size)
+static bool find_field_data(const struct tracefs_raw *raw, const struct tracefs_type_field *field,
+			    uint32_t *at, uint32_t *size)
 {
 	uint32_t word;
 
@@ -177,8 +177,8 @@ static int64_t extend_sign(uint64_t number, uint32_t size)
 	return (int64_t)(number << unused) >> unused;
 }
 
-static void put_number(struct netsync_io_value *value, const struct tracefs_raw *raw,
-		       const struct field *field, uint32_t at)
+static void set_number_value(struct netsync_io_value *value, const struct tracefs_raw *raw,
+			     const struct tracefs_type_field *field, uint32_t at)
 {
 	const uint64_t number = number_of_bytes(raw->data + at, field->size,
 						raw->big_endian);
@@ -188,17 +188,17 @@ static void put_number(struct netsync_io_value *value, const struct tracefs_raw 
 					   (int64_t)number;
 }
 
-static int get_value(const struct event_raw *of, uint32_t number,
-		     struct netsync_io_value *value)
+static int tracefs_get_value(const struct event_raw *of, uint32_t number,
+			     struct netsync_io_value *value)
 {
 	const struct tracefs_raw *raw = (const struct tracefs_raw *)of;
-	const struct field *field = &raw->type->fields[number];
+	const struct tracefs_type_field *field = &raw->type->fields[number];
 	uint32_t at, size;
 
-	if (field->kind == KIND_NONE || !find_data(raw, field, &at, &size))
+	if (field->kind == KIND_NONE || !find_field_data(raw, field, &at, &size))
 		return -ENODATA;
 	if (field->kind == KIND_NUMBER) {
-		put_number(value, raw, field, at);
+		set_number_value(value, raw, field, at);
 		return 0;
 	}
 	value->bytes = raw->data + at;
@@ -217,7 +217,7 @@ bool tracefs_fill_event(const struct tracefs_types *types, struct tracefs_raw *r
 		types->by_id[number_of_bytes(raw->data, 2, raw->big_endian)];
 	const struct tracefs_type *type = number ? &types->list[number - 1] : NULL;
 
-	raw->raw.value = get_value;
+	raw->raw.value = tracefs_get_value;
 	raw->type = type;
 	event->size = sizeof(*event);
 	event->reserved = raw;

@@ -30,7 +30,7 @@ const struct compression *find_compression(const uint8_t *head, size_t size)
 }
 
 /* What was read before is good: a file that is stuck there is as a damaged one. */
-static ssize_t read_raw(struct unpacked *file, void *to, size_t size, uint64_t at)
+static ssize_t read_raw_bytes(struct unpacked *file, void *to, size_t size, uint64_t at)
 {
 	const ssize_t len = disk_read(file->from, to, size, at);
 
@@ -85,7 +85,7 @@ void unpacked_close(struct unpacked *file)
 	file->buffer = NULL;
 }
 
-static int damaged(struct unpacked *file, int err)
+static int fail_damaged_file(struct unpacked *file, int err)
 {
 	file->damage = err == -E2BIG ?
 		"it cannot be decompressed with 128 MiB of memory; decompress it first" :
@@ -100,7 +100,7 @@ static int fill_buffer(struct unpacked *file)
 
 	if (file->buffer_at < file->buffer_size)
 		return 1;
-	len = read_raw(file, file->buffer, BUFFER_SIZE, file->file_at);
+	len = read_raw_bytes(file, file->buffer, BUFFER_SIZE, file->file_at);
 	file->buffer_at = 0;
 	file->buffer_size = len < 0 ? 0 : (size_t)len;
 	file->file_at += file->buffer_size;
@@ -108,7 +108,7 @@ static int fill_buffer(struct unpacked *file)
 }
 
 /* Decode up to @size bytes. As unpacked_read(). */
-static ssize_t decode_next(struct unpacked *file, uint8_t *to, size_t size)
+static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size)
 {
 	for (;;) {
 		struct decoding d = { .out = to, .out_size = size };
@@ -128,7 +128,7 @@ static ssize_t decode_next(struct unpacked *file, uint8_t *to, size_t size)
 		if (ret == -ENOMEM)
 			return ret;
 		if (ret < 0)
-			ret = damaged(file, ret);
+			ret = fail_damaged_file(file, ret);
 		file->can_end = ret > 0;
 		file->buffer_at = file->buffer_size - d.in_size;
 		file->at += size - d.out_size;
@@ -147,14 +147,14 @@ static ssize_t decode_next(struct unpacked *file, uint8_t *to, size_t size)
 }
 
 /* Go to a place behind the current one. As unpacked_read(); 1: done. */
-static ssize_t pass_to(struct unpacked *file, uint64_t at)
+static ssize_t skip_to_offset(struct unpacked *file, uint64_t at)
 {
 	uint8_t passed[PASS_SIZE];
 
 	while (file->at < at) {
 		const uint64_t left = at - file->at;
-		const ssize_t len = decode_next(file, passed,
-						left < PASS_SIZE ? left : PASS_SIZE);
+		const ssize_t len = decode_next_bytes(file, passed,
+						      left < PASS_SIZE ? left : PASS_SIZE);
 
 		if (len <= 0)
 			return len;
@@ -169,7 +169,7 @@ ssize_t unpacked_read(struct unpacked *file, void *to, size_t size, uint64_t at)
 	if (at > INT64_MAX - size)
 		return 0;
 	if (!file->compression)
-		return read_raw(file, to, size, at);
+		return read_raw_bytes(file, to, size, at);
 	if (at < file->at) {
 		ret = begin_decoding(file);
 		if (ret)
@@ -177,6 +177,6 @@ ssize_t unpacked_read(struct unpacked *file, void *to, size_t size, uint64_t at)
 	}
 	if (file->damage)
 		return -EILSEQ;
-	ret = pass_to(file, at);
-	return ret <= 0 || !size ? ret : decode_next(file, to, size);
+	ret = skip_to_offset(file, at);
+	return ret <= 0 || !size ? ret : decode_next_bytes(file, to, size);
 }

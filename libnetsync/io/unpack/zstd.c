@@ -27,7 +27,7 @@ static void *begin_zstd(void)
 	return NULL;
 }
 
-static int error_of(size_t ret)
+static int zstd_error_to_errno(size_t ret)
 {
 	switch (ZSTD_getErrorCode(ret)) {
 	case ZSTD_error_memory_allocation:
@@ -55,7 +55,7 @@ static int decode_zstd(void *decoder, struct decoding *d)
 	d->out += out.pos;
 	d->out_size -= out.pos;
 	if (ZSTD_isError(ret))
-		return error_of(ret);
+		return zstd_error_to_errno(ret);
 	zstd->has_ended = !ret;
 	return zstd->has_ended;
 }

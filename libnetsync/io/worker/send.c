@@ -28,7 +28,7 @@ static struct {
 	char bytes[65536];	/* chosen: one call of write() for some hundred records */
 } out;
 
-static time_t now_s(void)
+static time_t get_coarse_time_s(void)
 {
 	struct timespec now = { 0 };
 
@@ -44,18 +44,18 @@ static void set_timer(unsigned int seconds)
 	if (!out.limits.seconds)
 		return;
 	setitimer(out.limits.timer, &time, NULL);
-	out.set_s = now_s();
+	out.set_s = get_coarse_time_s();
 }
 
 /* ---- progress ------------------------------------------------------------ */
 
-static void show_progress(void)
+static void count_worker_beat(void)
 {
 	if (out.life)
 		__atomic_add_fetch(&out.life->beats, 1, __ATOMIC_RELAXED);
 }
 
-static void set_idle(bool is_idle)
+static void set_worker_idle(bool is_idle)
 {
 	__atomic_store_n(&out.life->is_idle, is_idle, __ATOMIC_RELAXED);
 }
@@ -76,20 +76,20 @@ void worker_end_waiting(bool has_progress)
 	if (!out.life)
 		return;
 	if (has_progress)
-		show_progress();
+		count_worker_beat();
 	__atomic_store_n(&out.life->is_waiting, 0, __ATOMIC_RELAXED);
 }
 
 /* Called every few events: a system call each time would take as long as the events. */
 void worker_is_alive(void)
 {
-	show_progress();
-	if (out.set_s != now_s())
+	count_worker_beat();
+	if (out.set_s != get_coarse_time_s())
 		set_timer(out.limits.seconds);
 }
 
 /* Send what was put. If the caller is gone, SIGPIPE ends the worker, or EPIPE the loop. */
-static void write_all(void)
+static void write_put_records(void)
 {
 	size_t done = 0;
 
@@ -109,10 +109,10 @@ void worker_flush(void)
 {
 	set_timer(0);
 	/* It takes as long as the caller wants. */
-	set_idle(true);
-	write_all();
-	set_idle(false);
-	show_progress();
+	set_worker_idle(true);
+	write_put_records();
+	set_worker_idle(false);
+	count_worker_beat();
 	out.used = 0;
 	set_timer(out.limits.seconds);
 }
@@ -142,7 +142,7 @@ static void end_by_signal(int number)
 {
 	const bool no_memory = is_out_of_memory(number);
 
-	write_all();
+	write_put_records();
 	if (no_memory)
 		_exit(WORKER_NO_MEMORY);
 	raise(number);
@@ -208,7 +208,7 @@ void worker_hear(void *data, size_t size)
 	if (!poll_socket(POLLIN, 0))
 		worker_flush();
 	set_timer(0);
-	set_idle(true);
+	set_worker_idle(true);
 	while (done < size) {
 		ssize_t num = read(out.fd, (char *)data + done, size - done);
 
@@ -217,8 +217,8 @@ void worker_hear(void *data, size_t size)
 		if (num > 0)
 			done += num;
 	}
-	set_idle(false);
-	show_progress();
+	set_worker_idle(false);
+	count_worker_beat();
 	set_timer(out.limits.seconds);
 }
 

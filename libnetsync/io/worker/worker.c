@@ -59,7 +59,7 @@ static void prefer_oom_kill(void)
 	close(fd);
 }
 
-static bool is_kept(int file, int fd, const struct worker_task *task)
+static bool is_file_kept(int file, int fd, const struct worker_task *task)
 {
 	for (size_t i = 0; i < task->num_keep; i++)
 		if (task->keep[i] == file)
@@ -77,10 +77,10 @@ static void close_others(int fd, const struct worker_task *task)
 		if (task->keep[i] > last)
 			last = task->keep[i];
 	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
-		if (!is_kept(i, fd, task))
+		if (!is_file_kept(i, fd, task))
 			dup2(null, i);
 	for (int i = STDERR_FILENO + 1; i < last; i++)
-		if (!is_kept(i, fd, task))
+		if (!is_file_kept(i, fd, task))
 			close(i);
 	close_range(last + 1, ~0U, 0);
 }
@@ -199,7 +199,7 @@ bool worker_was_killed(int status)
 	return status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-static int use_buffer(struct worker *worker, worker_use use, void *data)
+static int use_buffered_records(struct worker *worker, worker_use use, void *data)
 {
 	union {
 		char bytes[WORKER_MAX_SIZE + 1];
@@ -235,7 +235,7 @@ size_t worker_offer(struct worker *worker, const void *data, size_t size)
 }
 
 /* Send commands that are left, as far as the socket takes them. */
-static void send_rest(struct worker *worker)
+static void send_unsent_commands(struct worker *worker)
 {
 	const size_t sent = worker_offer(worker, worker->unsent, worker->num_unsent);
 
@@ -258,18 +258,18 @@ void worker_tell(struct worker *worker, const void *data, size_t size)
 	worker->unsent = unsent;
 	memcpy(unsent + worker->num_unsent, data, size);
 	worker->num_unsent += size;
-	send_rest(worker);
+	send_unsent_commands(worker);
 }
 
 int worker_receive(struct worker *worker, worker_use use, void *data)
 {
-	int ret = use_buffer(worker, use, data);
+	int ret = use_buffered_records(worker, use, data);
 	ssize_t num;
 
 	if (ret)
 		return ret == -EPROTO ? 0 : ret;
 	if (worker->num_unsent)
-		send_rest(worker);
+		send_unsent_commands(worker);
 	num = read(worker->fd, worker->buffer + worker->used,
 		   BUFFER_SIZE - worker->used);
 	if (num < 0)
@@ -277,7 +277,7 @@ int worker_receive(struct worker *worker, worker_use use, void *data)
 	if (!num)
 		return 0;
 	worker->used += num;
-	ret = use_buffer(worker, use, data);
+	ret = use_buffered_records(worker, use, data);
 	return ret == -EPROTO ? 0 : ret < 0 ? ret : 1;
 }
 

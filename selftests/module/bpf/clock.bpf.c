@@ -24,7 +24,7 @@ struct {
 SEC("raw_tp/netsync_clock")
 int raw_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct netsync_clock rec;
+	struct netsync_clock_record rec;
 
 	if (!bpf_probe_read_kernel(&rec, sizeof(rec), (const void *)ctx->args[0]))
 		bpf_ringbuf_output(&records, &rec, sizeof(rec), 0);
@@ -38,7 +38,7 @@ const volatile u32 first_field = 8;
 SEC("tp/netsync/netsync_clock")
 int trace_event(const char *ctx)
 {
-	struct netsync_clock rec;
+	struct netsync_clock_record rec;
 
 	if (!bpf_probe_read_kernel(&rec, sizeof(rec), ctx + first_field))
 		bpf_ringbuf_output(&records, &rec, sizeof(rec), 0);

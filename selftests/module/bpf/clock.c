@@ -34,7 +34,7 @@ static void terminate(int signal)
 
 static int print(void *data, void *at, size_t size)
 {
-	const struct netsync_clock *rec = at;
+	const struct netsync_clock_record *rec = at;
 
 	(void)data;
 	if (size < sizeof(*rec))

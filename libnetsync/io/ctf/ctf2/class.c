@@ -13,8 +13,8 @@
 /* ---- fixed lengths ------------------------------------------------------- */
 
 /* The properties of a bit array. @most: bits. */
-static bool take_bits(struct ctf2 *p, struct json_object *class, uint64_t most,
-		      struct made *made, uint64_t *bits, const char **order)
+static bool take_bit_array(struct ctf2 *p, struct json_object *class, uint64_t most,
+			   struct made *made, uint64_t *bits, const char **order)
 {
 	const char *bytes = NULL, *usual, *first = NULL;
 	uint64_t align = 1;
@@ -90,7 +90,7 @@ static bool make_integer(struct ctf2 *p, struct json_object *class,
 	if (!ctf2_only(
 		    p, class,
 		    "length byte-order bit-order alignment preferred-display-base mappings roles") ||
-	    !take_bits(p, class, 64, made, &bits, &order) ||
+	    !take_bit_array(p, class, 64, made, &bits, &order) ||
 	    !ctf2_count(p, class, "preferred-display-base", 16, &base) ||
 	    !ctf2_role(p, class, made, &is_clock) ||
 	    !add_mappings(p, class, made))
@@ -131,7 +131,7 @@ static bool make_float(struct ctf2 *p, struct json_object *class,
 	uint64_t bits;
 
 	if (!ctf2_only(p, class, "length byte-order bit-order alignment") ||
-	    !take_bits(p, class, 64, made, &bits, &order))
+	    !take_bit_array(p, class, 64, made, &bits, &order))
 		return false;
 	if (bits != 32 && bits != 64)
 		return ctf2_refuse(p,
@@ -166,8 +166,8 @@ static bool make_string(struct ctf2 *p, struct json_object *class,
 }
 
 /* Add the length of something that has a constant one. */
-static bool add_length(struct ctf2 *p, struct json_object *class,
-		       struct made *made)
+static bool add_constant_length(struct ctf2 *p, struct json_object *class,
+				struct made *made)
 {
 	uint64_t length = UINT64_MAX;
 
@@ -182,8 +182,8 @@ static bool add_length(struct ctf2 *p, struct json_object *class,
 static bool add_length_field(struct ctf2 *p, struct json_object *class,
 			     struct made *made)
 {
-	const struct member *length = ctf2_locate(p, class,
-						  "length-field-location");
+	const struct ctf2_member *length = ctf2_locate(p, class,
+						       "length-field-location");
 
 	return length && ctf2_add(p, &made->suffix, "[ %s ]", length->name);
 }
@@ -195,7 +195,7 @@ static bool make_fixed_text(struct ctf2 *p, struct json_object *class,
 	return ctf2_only(p, class, "encoding length") &&
 	       check_encoding(p, class) &&
 	       ctf2_add(p, &made->type, CHARACTER) &&
-	       add_length(p, class, made);
+	       add_constant_length(p, class, made);
 }
 
 static bool make_text(struct ctf2 *p, struct json_object *class,
@@ -264,7 +264,7 @@ static bool make_fixed_array(struct ctf2 *p, struct json_object *class,
 {
 	return ctf2_only(p, class,
 			 "element-field-class length minimum-alignment") &&
-	       add_element(p, class, made) && add_length(p, class, made);
+	       add_element(p, class, made) && add_constant_length(p, class, made);
 }
 
 static bool make_array(struct ctf2 *p, struct json_object *class,
@@ -345,7 +345,7 @@ void ctf2_made_release(struct made *made)
 	json_object_put(made->options);
 }
 
-bool ctf2_add_declaration(struct ctf2 *p, struct text *text,
+bool ctf2_add_declaration(struct ctf2 *p, struct ctf2_text *text,
 			  const struct made *made, const char *name)
 {
 	const bool is_enum = made->labels.used;

@@ -15,9 +15,9 @@
 /* ---- field classes of fragments ------------------------------------------ */
 
 /* Add "entry := TYPE; " for a property that is a structure. */
-static bool add_root(struct ctf2 *p, struct text *text,
-		     struct json_object *fragment, const char *key,
-		     const char *origin, const char *entry)
+static bool add_root_structure(struct ctf2 *p, struct ctf2_text *text,
+			       struct json_object *fragment, const char *key,
+			       const char *origin, const char *entry)
 {
 	struct json_object *class = NULL;
 	const char *type = NULL;
@@ -112,7 +112,7 @@ static bool is_uuid(const char *text)
 	return text && ctf_parse_uuid(bytes, text);
 }
 
-static bool add_entry(struct ctf2 *p, struct text *text, const char *key,
+static bool add_entry(struct ctf2 *p, struct ctf2_text *text, const char *key,
 		      struct json_object *value)
 {
 	if (!ctf2_add(p, text, "\t%s = ", key))
@@ -134,7 +134,7 @@ static bool add_environment(struct ctf2 *p, struct json_object *fragment)
 {
 	struct json_object *environment = NULL;
 	struct json_object_iter it;
-	struct text *text = &p->trace;
+	struct ctf2_text *text = &p->trace;
 
 	if (!ctf2_typed(p, fragment, "environment", json_type_object,
 			&environment))
@@ -154,8 +154,8 @@ static bool add_environment(struct ctf2 *p, struct json_object *fragment)
  * The uuid in CTF 1.8 is that of the metadata where packets have it, which is that of the
  * trace, too, if a tracer has written both.
  */
-static bool add_trace(struct ctf2 *p, const char *uid,
-		      const struct text *header)
+static bool write_trace_block(struct ctf2 *p, const char *uid,
+			      const struct ctf2_text *header)
 {
 	const char *uuid = p->has_uuid && *p->uuid ? p->uuid
 			   : is_uuid(uid)	   ? uid
@@ -171,9 +171,9 @@ static bool add_trace(struct ctf2 *p, const char *uid,
 			header->used ? header->bytes : "");
 }
 
-static bool take_trace(struct ctf2 *p, struct json_object *fragment)
+static bool take_trace_class(struct ctf2 *p, struct json_object *fragment)
 {
-	struct text header = { 0 };
+	struct ctf2_text header = { 0 };
 	const char *uid = NULL;
 	bool ok;
 
@@ -184,16 +184,16 @@ static bool take_trace(struct ctf2 *p, struct json_object *fragment)
 		     p, fragment,
 		     "namespace name uid environment packet-header-field-class") &&
 	     ctf2_string(p, fragment, "uid", &uid) &&
-	     add_root(p, &header, fragment, "packet-header-field-class",
-		      "packet-header", "\tpacket.header") &&
-	     add_trace(p, uid, &header) && add_environment(p, fragment);
+	     add_root_structure(p, &header, fragment, "packet-header-field-class",
+				"packet-header", "\tpacket.header") &&
+	     write_trace_block(p, uid, &header) && add_environment(p, fragment);
 	free(header.bytes);
 	return ok;
 }
 
 /* ---- clocks -------------------------------------------------------------- */
 
-static const char *find_clock(const struct ctf2 *p, const char *id)
+static const char *find_clock_by_id(const struct ctf2 *p, const char *id)
 {
 	for (size_t i = 0; i < p->num_clocks; i++)
 		if (!strcmp(p->clocks[i].id, id))
@@ -201,9 +201,9 @@ static const char *find_clock(const struct ctf2 *p, const char *id)
 	return NULL;
 }
 
-static bool add_clock(struct ctf2 *p, const char *id, const char *name)
+static bool add_clock_name(struct ctf2 *p, const char *id, const char *name)
 {
-	struct clock *last;
+	struct ctf2_clock *last;
 
 	for (size_t i = 0; i < p->num_clocks; i++)
 		if (!strcmp(p->clocks[i].id, id) ||
@@ -228,8 +228,8 @@ struct clock_values {
 	bool is_unix;
 };
 
-static bool take_origin(struct ctf2 *p, struct json_object *fragment,
-			struct clock_values *values)
+static bool take_clock_origin(struct ctf2 *p, struct json_object *fragment,
+			      struct clock_values *values)
 {
 	struct json_object *origin, *offset = NULL;
 
@@ -254,7 +254,7 @@ static bool take_origin(struct ctf2 *p, struct json_object *fragment,
 
 static bool write_clock(struct ctf2 *p, const struct clock_values *v)
 {
-	struct text *text = &p->streams;
+	struct ctf2_text *text = &p->streams;
 
 	return ctf2_add(p, text, "clock {\n\tname = \"%s\";\n", v->name) &&
 	       (!is_uuid(v->uid) ||
@@ -269,7 +269,7 @@ static bool write_clock(struct ctf2 *p, const struct clock_values *v)
 			v->is_unix ? "true" : "false");
 }
 
-static bool take_clock(struct ctf2 *p, struct json_object *fragment)
+static bool take_clock_class(struct ctf2 *p, struct json_object *fragment)
 {
 	struct clock_values v = { .description = "" };
 
@@ -284,21 +284,21 @@ static bool take_clock(struct ctf2 *p, struct json_object *fragment)
 		return false;
 	v.name = v.id;
 	if (!ctf2_string(p, fragment, "name", &v.name) ||
-	    !take_origin(p, fragment, &v))
+	    !take_clock_origin(p, fragment, &v))
 		return false;
 	if (!v.id || !v.frequency || v.cycles >= v.frequency)
 		return ctf2_damaged(
 			p, "a clock of no frequency, or a wrong offset");
 	if (!ctf2_is_name(v.name))
 		return ctf2_refuse(p, "a clock \"%.40s\"", v.name);
-	return add_clock(p, v.id, v.name) && write_clock(p, &v);
+	return add_clock_name(p, v.id, v.name) && write_clock(p, &v);
 }
 
 /* ---- streams and events -------------------------------------------------- */
 
-static bool take_stream(struct ctf2 *p, struct json_object *fragment)
+static bool take_stream_class(struct ctf2 *p, struct json_object *fragment)
 {
-	struct text *text = &p->streams;
+	struct ctf2_text *text = &p->streams;
 	const char *clock = NULL;
 	uint64_t id = 0;
 
@@ -308,25 +308,25 @@ static bool take_stream(struct ctf2 *p, struct json_object *fragment)
 	    !ctf2_count(p, fragment, "id", UINT64_MAX, &id) ||
 	    !ctf2_string(p, fragment, "default-clock-class-id", &clock))
 		return false;
-	p->clock = clock ? find_clock(p, clock) : NULL;
+	p->clock = clock ? find_clock_by_id(p, clock) : NULL;
 	if (clock && !p->clock)
 		return ctf2_damaged(p, "a clock \"%.40s\" that is nowhere",
 				    clock);
 	p->has_stream = true;
 	return ctf2_add(p, text, "stream {\n\tid = %" PRIu64 ";\n", id) &&
-	       add_root(p, text, fragment, "packet-context-field-class",
-			"packet-context", "\tpacket.context") &&
-	       add_root(p, text, fragment, "event-record-header-field-class",
-			"event-record-header", "\tevent.header") &&
-	       add_root(p, text, fragment,
-			"event-record-common-context-field-class",
-			"event-record-common-context", "\tevent.context") &&
+	       add_root_structure(p, text, fragment, "packet-context-field-class",
+				  "packet-context", "\tpacket.context") &&
+	       add_root_structure(p, text, fragment, "event-record-header-field-class",
+				  "event-record-header", "\tevent.header") &&
+	       add_root_structure(p, text, fragment,
+				  "event-record-common-context-field-class",
+				  "event-record-common-context", "\tevent.context") &&
 	       ctf2_add(p, text, "};\n");
 }
 
-static bool take_event(struct ctf2 *p, struct json_object *fragment)
+static bool take_event_class(struct ctf2 *p, struct json_object *fragment)
 {
-	struct text *text = &p->streams;
+	struct ctf2_text *text = &p->streams;
 	uint64_t id = 0, stream = 0;
 	const char *name = NULL;
 
@@ -346,10 +346,10 @@ static bool take_event(struct ctf2 *p, struct json_object *fragment)
 	       ctf2_add(p, text,
 			";\n\tid = %" PRIu64 ";\n\tstream_id = %" PRIu64 ";\n",
 			id, stream) &&
-	       add_root(p, text, fragment, "specific-context-field-class",
-			"event-record-specific-context", "\tcontext") &&
-	       add_root(p, text, fragment, "payload-field-class",
-			"event-record-payload", "\tfields") &&
+	       add_root_structure(p, text, fragment, "specific-context-field-class",
+				  "event-record-specific-context", "\tcontext") &&
+	       add_root_structure(p, text, fragment, "payload-field-class",
+				  "event-record-payload", "\tfields") &&
 	       ctf2_add(p, text, "};\n");
 }
 
@@ -362,13 +362,13 @@ static const struct {
 	bool (*take)(struct ctf2 *p, struct json_object *fragment);
 } kinds[] = {
 	{ "field-class-alias", take_alias },
-	{ "trace-class", take_trace },
-	{ "clock-class", take_clock },
-	{ "data-stream-class", take_stream },
-	{ "event-record-class", take_event },
+	{ "trace-class", take_trace_class },
+	{ "clock-class", take_clock_class },
+	{ "data-stream-class", take_stream_class },
+	{ "event-record-class", take_event_class },
 };
 
-static bool take_object(struct ctf2 *p, struct json_object *fragment)
+static bool take_fragment_object(struct ctf2 *p, struct json_object *fragment)
 {
 	const char *type = NULL;
 
@@ -411,12 +411,12 @@ static bool take_fragment(struct ctf2 *p, const char *text, size_t size)
 	else if (error || strspn(text, " \t\r\n") < strcspn(text, begin))
 		ok = ctf2_damaged(p, "a text that is no JSON");
 	else
-		ok = take_object(p, fragment);
+		ok = take_fragment_object(p, fragment);
 	json_object_put(fragment);
 	return ok;
 }
 
-static bool take_all(struct ctf2 *p, const char *text)
+static bool take_fragments(struct ctf2 *p, const char *text)
 {
 	while (*text) {
 		size_t size;
@@ -431,14 +431,14 @@ static bool take_all(struct ctf2 *p, const char *text)
 	if (!p->has_stream)
 		return ctf2_refuse(p, "no data stream class");
 	if (!p->has_trace) {
-		const struct text none = { 0 };
+		const struct ctf2_text none = { 0 };
 
-		return add_trace(p, NULL, &none);
+		return write_trace_block(p, NULL, &none);
 	}
 	return true;
 }
 
-static void release(struct ctf2 *p)
+static void release_ctf2(struct ctf2 *p)
 {
 	for (size_t i = 0; i < p->num_clocks; i++) {
 		free(p->clocks[i].id);
@@ -456,9 +456,9 @@ int ctf2_translate(const char *text, char **tsdl, char why[CTF2_WHY_SIZE])
 
 	*tsdl = NULL;
 	*why = '\0';
-	ok = p.aliases ? take_all(&p, text) : ctf2_no_memory(&p);
+	ok = p.aliases ? take_fragments(&p, text) : ctf2_no_memory(&p);
 	ok = ok && ctf2_add(&p, &p.trace, "%s", p.streams.bytes);
-	release(&p);
+	release_ctf2(&p);
 	if (ok)
 		*tsdl = p.trace.bytes;
 	else

@@ -24,16 +24,16 @@
 	(UINT64_C(64) << 20) /* bytes, with parts of parts each time */
 
 /* A text that grows; all zero: empty. */
-struct text {
+struct ctf2_text {
 	char *bytes; /* NULL, or with a 0 behind */
 	size_t used, room;
 };
 
 /* A field class in TSDL. */
 struct made {
-	struct text type;
-	struct text suffix; /* behind the name: an array's length */
-	struct text labels; /* of an integer, which they make an enumeration, */
+	struct ctf2_text type;
+	struct ctf2_text suffix; /* behind the name: an array's length */
+	struct ctf2_text labels; /* of an integer, which they make an enumeration, */
 	struct json_object *mappings; /* and those of them that were given */
 	struct json_object *options;  /* keys: names of a variant's options */
 	const char *name; /* that TSDL has for the integer's role; NULL: none */
@@ -43,7 +43,7 @@ struct made {
 	bool is_selector; /* of a variant */
 };
 
-struct member {
+struct ctf2_member {
 	char *given; /* name in the metadata */
 	char *name;  /* in TSDL */
 	struct made made;
@@ -51,12 +51,12 @@ struct member {
 
 /* A structure of which not all members were made. */
 struct structure {
-	struct member *members;
+	struct ctf2_member *members;
 	size_t num;
 	const char *current; /* name in the metadata of the member that is made */
 };
 
-struct clock {
+struct ctf2_clock {
 	char *id;
 	char *name;
 };
@@ -64,9 +64,9 @@ struct clock {
 struct ctf2 {
 	struct json_object *aliases; /* name -> field class */
 	size_t aliases_size;
-	struct clock *clocks;
+	struct ctf2_clock *clocks;
 	size_t num_clocks;
-	struct text trace, streams; /* the result: this, and then that */
+	struct ctf2_text trace, streams; /* the result: this, and then that */
 	bool has_preamble, has_trace, has_stream;
 	char uuid[37]; /* of the metadata stream; "": none */
 	bool has_uuid; /* packets have it */
@@ -96,9 +96,9 @@ ctf2_damaged(struct ctf2 *p, const char *format, ...);
 bool ctf2_no_memory(struct ctf2 *p);
 
 __attribute__((format(printf, 3, 4))) bool
-ctf2_add(struct ctf2 *p, struct text *text, const char *format, ...);
+ctf2_add(struct ctf2 *p, struct ctf2_text *text, const char *format, ...);
 /* Add a string in quotation marks. */
-bool ctf2_add_quoted(struct ctf2 *p, struct text *text, const char *string);
+bool ctf2_add_quoted(struct ctf2 *p, struct ctf2_text *text, const char *string);
 /* What TSDL has in place of a name, each other character of which becomes "_". */
 char *ctf2_name(struct ctf2 *p, const char *before, const char *name);
 /* Is it a name in TSDL as it is? */
@@ -118,7 +118,7 @@ bool ctf2_number(struct ctf2 *p, struct json_object *object, const char *key,
 bool ctf2_typed(struct ctf2 *p, struct json_object *object, const char *key,
 		enum json_type type, struct json_object **value);
 /* The ends of a range of integers as TSDL has them: "lo ... hi". */
-bool ctf2_add_range(struct ctf2 *p, struct text *text, bool is_signed,
+bool ctf2_add_range(struct ctf2 *p, struct ctf2_text *text, bool is_signed,
 		    struct json_object *range);
 
 /* ---- class.c ------------------------------------------------------------- */
@@ -132,7 +132,7 @@ void ctf2_made_release(struct made *made);
 bool ctf2_add_ranges(struct ctf2 *p, struct made *made, const char *label,
 		     struct json_object *ranges);
 /* Add "TYPE name;" with all labels. */
-bool ctf2_add_declaration(struct ctf2 *p, struct text *text,
+bool ctf2_add_declaration(struct ctf2 *p, struct ctf2_text *text,
 			  const struct made *made, const char *name);
 
 /* ---- structure.c --------------------------------------------------------- */
@@ -141,8 +141,8 @@ bool ctf2_structure(struct ctf2 *p, struct json_object *class,
 		    struct made *made);
 bool ctf2_variant(struct ctf2 *p, struct json_object *class, struct made *made);
 /* The earlier member that a field location leads to; NULL: see ctf2_refuse(). */
-struct member *ctf2_locate(struct ctf2 *p, struct json_object *class,
-			   const char *key);
+struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class,
+				const char *key);
 
 /* ---- role.c -------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include "io/ctf/ctf2/internal.h"
 
-static bool is_among(const char *known, const char *word)
+static bool is_word_among(const char *known, const char *word)
 {
 	const size_t length = strlen(word);
 
@@ -32,7 +32,7 @@ bool ctf2_only(struct ctf2 *p, struct json_object *object, const char *known)
 		return ctf2_damaged(p, "something that is not an object");
 	json_object_object_foreachC(object, it) {
 		if (strcmp(it.key, "type") && strcmp(it.key, "attributes") &&
-		    !is_among(known, it.key))
+		    !is_word_among(known, it.key))
 			return ctf2_refuse(p, "a property \"%.40s\"", it.key);
 	}
 	return true;
@@ -107,7 +107,7 @@ bool ctf2_number(struct ctf2 *p, struct json_object *object, const char *key,
 	return true;
 }
 
-bool ctf2_add_range(struct ctf2 *p, struct text *text, bool is_signed,
+bool ctf2_add_range(struct ctf2 *p, struct ctf2_text *text, bool is_signed,
 		    struct json_object *range)
 {
 	struct json_object *lo, *hi;

@@ -24,7 +24,7 @@
 /* ---- field locations ----------------------------------------------------- */
 
 /* The level of the structure that a step leads to; -1: there is no such open one. */
-static int take_step(const struct ctf2 *p, int level, struct json_object *step)
+static int follow_path_step(const struct ctf2 *p, int level, struct json_object *step)
 {
 	if (!step)
 		return level - 1;
@@ -35,15 +35,15 @@ static int take_step(const struct ctf2 *p, int level, struct json_object *step)
 	return level + 1;
 }
 
-static struct member *find_member(struct ctf2 *p, struct json_object *path,
-				  int level)
+static struct ctf2_member *find_member_by_path(struct ctf2 *p, struct json_object *path,
+					       int level)
 {
 	const size_t last = json_object_array_length(path) - 1;
 	struct json_object *name = json_object_array_get_idx(path, last);
 	const struct structure *in;
 
 	for (size_t i = 0; i < last && level >= 0; i++)
-		level = take_step(p, level, json_object_array_get_idx(path, i));
+		level = follow_path_step(p, level, json_object_array_get_idx(path, i));
 	if (level < 0 || !json_object_is_type(name, json_type_string))
 		return NULL;
 	in = &p->open[level];
@@ -54,7 +54,7 @@ static struct member *find_member(struct ctf2 *p, struct json_object *path,
 }
 
 /* Is this what TSDL finds by the name? */
-static bool is_found(const struct ctf2 *p, const struct member *wanted)
+static bool is_found_by_name(const struct ctf2 *p, const struct ctf2_member *wanted)
 {
 	for (int level = p->num_open; level-- > 0;) {
 		const struct structure *in = &p->open[level];
@@ -66,12 +66,12 @@ static bool is_found(const struct ctf2 *p, const struct member *wanted)
 	return false;
 }
 
-struct member *ctf2_locate(struct ctf2 *p, struct json_object *class,
-			   const char *key)
+struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class,
+				const char *key)
 {
 	struct json_object *location = NULL, *path = NULL;
 	const char *origin = NULL;
-	struct member *found;
+	struct ctf2_member *found;
 
 	if (!ctf2_typed(p, class, key, json_type_object, &location))
 		return NULL;
@@ -89,8 +89,8 @@ struct member *ctf2_locate(struct ctf2 *p, struct json_object *class,
 	}
 	found = origin && strcmp(origin, p->origin)
 			? NULL
-			: find_member(p, path, origin ? 0 : p->num_open - 1);
-	if (found && found->made.is_integer && is_found(p, found))
+			: find_member_by_path(p, path, origin ? 0 : p->num_open - 1);
+	if (found && found->made.is_integer && is_found_by_name(p, found))
 		return found;
 	ctf2_refuse(
 		p,
@@ -101,7 +101,7 @@ struct member *ctf2_locate(struct ctf2 *p, struct json_object *class,
 
 /* ---- members ------------------------------------------------------------- */
 
-static bool is_taken(const struct structure *in, const char *name)
+static bool is_member_name_taken(const struct structure *in, const char *name)
 {
 	for (size_t i = 0; i < in->num; i++)
 		if (!strcmp(in->members[i].name, name))
@@ -115,7 +115,7 @@ static bool is_taken(const struct structure *in, const char *name)
  */
 static bool name_member(struct ctf2 *p, struct structure *in, const char *given)
 {
-	struct member *m = &in->members[in->num];
+	struct ctf2_member *m = &in->members[in->num];
 
 	m->given = strdup(given);
 	if (!m->given)
@@ -128,15 +128,15 @@ static bool name_member(struct ctf2 *p, struct structure *in, const char *given)
 			       : ctf2_name(p, "_", given);
 	if (!m->name)
 		return ctf2_no_memory(p);
-	return !is_taken(in, m->name) ||
+	return !is_member_name_taken(in, m->name) ||
 	       ctf2_refuse(p, "several fields of the name \"%.40s\"", m->name);
 }
 
-static bool add_member(struct ctf2 *p, struct structure *in,
-		       struct json_object *member, uint64_t *align)
+static bool add_structure_member(struct ctf2 *p, struct structure *in,
+				 struct json_object *member, uint64_t *align)
 {
 	struct json_object *class = NULL;
-	struct member *last;
+	struct ctf2_member *last;
 	const char *name = NULL;
 
 	if (!ctf2_only(p, member, "name field-class") ||
@@ -183,8 +183,8 @@ static bool add_members(struct ctf2 *p, struct structure *in,
 	const size_t num = members ? json_object_array_length(members) : 0;
 
 	for (size_t i = 0; i < num; i++)
-		if (!add_member(p, in, json_object_array_get_idx(members, i),
-				&align))
+		if (!add_structure_member(p, in, json_object_array_get_idx(members, i),
+					  &align))
 			return false;
 	made->align = align;
 	if (!ctf2_add(p, &made->type, "struct { "))
@@ -220,7 +220,7 @@ bool ctf2_structure(struct ctf2 *p, struct json_object *class,
 /* ---- variants ------------------------------------------------------------ */
 
 /* Is there a label in the text? */
-static bool has_label(const struct text *labels, const char *name)
+static bool has_label_text(const struct ctf2_text *labels, const char *name)
 {
 	const size_t length = strlen(name);
 	const char *at = labels->bytes;
@@ -237,7 +237,7 @@ static bool has_label(const struct text *labels, const char *name)
  * Add the ranges of an option to the labels of the selector, by the option's name, unless
  * a mapping of that name has the same.
  */
-static bool add_labels(struct ctf2 *p, struct member *selector,
+static bool add_labels(struct ctf2 *p, struct ctf2_member *selector,
 		       const char *name, struct json_object *option)
 {
 	struct json_object *ranges = NULL, *mapped;
@@ -250,14 +250,14 @@ static bool add_labels(struct ctf2 *p, struct member *selector,
 	if (json_object_object_get_ex(selector->made.mappings, name, &mapped) &&
 	    json_object_equal(mapped, ranges))
 		return true;
-	if (has_label(&selector->made.labels, name))
+	if (has_label_text(&selector->made.labels, name))
 		return ctf2_refuse(p,
 				   "a label like an option's name, \"%.40s\"",
 				   name);
 	return ctf2_add_ranges(p, &selector->made, name, ranges);
 }
 
-static bool note_option(struct ctf2 *p, struct made *made, const char *name)
+static bool note_option_name(struct ctf2 *p, struct made *made, const char *name)
 {
 	struct json_object *found;
 
@@ -267,7 +267,7 @@ static bool note_option(struct ctf2 *p, struct made *made, const char *name)
 	       ctf2_no_memory(p);
 }
 
-static bool add_option(struct ctf2 *p, struct member *selector,
+static bool add_option(struct ctf2 *p, struct ctf2_member *selector,
 		       const char *number, struct json_object *option,
 		       struct made *made)
 {
@@ -288,7 +288,7 @@ static bool add_option(struct ctf2 *p, struct member *selector,
 		ok = ctf2_refuse(p, "a role of an option");
 	ok = ok && ctf2_add_declaration(p, &made->type, &inner, name) &&
 	     add_labels(p, selector, name, option) &&
-	     note_option(p, made, name);
+	     note_option_name(p, made, name);
 	ctf2_made_release(&inner);
 	free(name);
 	return ok;
@@ -297,7 +297,7 @@ static bool add_option(struct ctf2 *p, struct member *selector,
 bool ctf2_variant(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	struct json_object *options = NULL;
-	struct member *selector;
+	struct ctf2_member *selector;
 	char number[24];
 	size_t num;
 

@@ -23,7 +23,7 @@ static const char *const keywords[] = {
 /* ---- failing ------------------------------------------------------------- */
 
 /* The first reason is kept; what follows is because of it. */
-static bool fail(struct ctf2 *p, int error, const char *format, va_list values)
+static bool set_ctf2_error(struct ctf2 *p, int error, const char *format, va_list values)
 {
 	if (p->error)
 		return false;
@@ -40,7 +40,7 @@ bool ctf2_refuse(struct ctf2 *p, const char *format, ...)
 	va_list values;
 
 	va_start(values, format);
-	fail(p, -ENOTSUP, format, values);
+	set_ctf2_error(p, -ENOTSUP, format, values);
 	va_end(values);
 	return false;
 }
@@ -50,7 +50,7 @@ bool ctf2_damaged(struct ctf2 *p, const char *format, ...)
 	va_list values;
 
 	va_start(values, format);
-	fail(p, -EILSEQ, format, values);
+	set_ctf2_error(p, -EILSEQ, format, values);
 	va_end(values);
 	return false;
 }
@@ -63,7 +63,7 @@ bool ctf2_no_memory(struct ctf2 *p)
 
 /* ---- adding -------------------------------------------------------------- */
 
-static bool reserve(struct ctf2 *p, struct text *text, size_t length)
+static bool reserve_text(struct ctf2 *p, struct ctf2_text *text, size_t length)
 {
 	size_t room = text->room ? text->room : 64;
 	char *bigger;
@@ -83,7 +83,7 @@ static bool reserve(struct ctf2 *p, struct text *text, size_t length)
 	return true;
 }
 
-bool ctf2_add(struct ctf2 *p, struct text *text, const char *format, ...)
+bool ctf2_add(struct ctf2 *p, struct ctf2_text *text, const char *format, ...)
 {
 	va_list values;
 	int length;
@@ -91,7 +91,7 @@ bool ctf2_add(struct ctf2 *p, struct text *text, const char *format, ...)
 	va_start(values, format);
 	length = vsnprintf(NULL, 0, format, values);
 	va_end(values);
-	if (length < 0 || !reserve(p, text, length))
+	if (length < 0 || !reserve_text(p, text, length))
 		return false;
 	va_start(values, format);
 	vsnprintf(text->bytes + text->used, length + 1, format, values);
@@ -101,12 +101,12 @@ bool ctf2_add(struct ctf2 *p, struct text *text, const char *format, ...)
 }
 
 /* Control characters become "_": TSDL has none in strings, or escapes them. */
-bool ctf2_add_quoted(struct ctf2 *p, struct text *text, const char *string)
+bool ctf2_add_quoted(struct ctf2 *p, struct ctf2_text *text, const char *string)
 {
 	const size_t length = strlen(string);
 	char *to;
 
-	if (!reserve(p, text, 2 * length + 2))
+	if (!reserve_text(p, text, 2 * length + 2))
 		return false;
 	to = text->bytes + text->used;
 	*to++ = '"';

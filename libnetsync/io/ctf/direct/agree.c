@@ -5,13 +5,13 @@
 
 #include "io/ctf/direct/agree.h"
 
-static bool agree(const struct type *type, const bt_field_class *class);
+static bool agree_on_type(const struct ctf_type *type, const bt_field_class *class);
 
 /*
  * libbabeltrace2 removes a leading underscore of names in CTF 1.8, and of those in CTF 2
  * io/ctf/ctf2/ has made words.
  */
-static bool same_name(const char *ours, const char *theirs)
+static bool is_same_field_name(const char *ours, const char *theirs)
 {
 	if (!theirs)
 		return false;
@@ -21,7 +21,7 @@ static bool same_name(const char *ours, const char *theirs)
 	return *ours == *theirs;
 }
 
-static bool agree_on_integer(const struct type *type,
+static bool agree_on_integer(const struct ctf_type *type,
 			     const bt_field_class *class)
 {
 	const bt_field_class_type is = bt_field_class_get_type(class);
@@ -33,7 +33,7 @@ static bool agree_on_integer(const struct type *type,
 		       type->is_signed;
 }
 
-static bool agree_on_structure(const struct type *type,
+static bool agree_on_structure(const struct ctf_type *type,
 			       const bt_field_class *class)
 {
 	if (bt_field_class_get_type(class) != BT_FIELD_CLASS_TYPE_STRUCTURE ||
@@ -45,18 +45,18 @@ static bool agree_on_structure(const struct type *type,
 			bt_field_class_structure_borrow_member_by_index_const(
 				class, i);
 
-		if (!same_name(type->members[i].name,
-			       bt_field_class_structure_member_get_name(
-				       member)) ||
-		    !agree(type->members[i].type,
-			   bt_field_class_structure_member_borrow_field_class_const(
-				   member)))
+		if (!is_same_field_name(type->members[i].name,
+					bt_field_class_structure_member_get_name(
+						member)) ||
+		    !agree_on_type(type->members[i].type,
+				   bt_field_class_structure_member_borrow_field_class_const(
+					   member)))
 			return false;
 	}
 	return true;
 }
 
-static bool agree_on_variant(const struct type *type,
+static bool agree_on_variant(const struct ctf_type *type,
 			     const bt_field_class *class)
 {
 	if (!bt_field_class_type_is(bt_field_class_get_type(class),
@@ -70,16 +70,16 @@ static bool agree_on_variant(const struct type *type,
 		const char *name = bt_field_class_variant_option_get_name(option);
 
 		/* In CTF 2 an option may have no name. */
-		if ((name && !same_name(type->members[i].name, name)) ||
-		    !agree(type->members[i].type,
-			   bt_field_class_variant_option_borrow_field_class_const(
-				   option)))
+		if ((name && !is_same_field_name(type->members[i].name, name)) ||
+		    !agree_on_type(type->members[i].type,
+				   bt_field_class_variant_option_borrow_field_class_const(
+					   option)))
 			return false;
 	}
 	return true;
 }
 
-static bool agree_on_array(const struct type *type, const bt_field_class *class)
+static bool agree_on_array(const struct ctf_type *type, const bt_field_class *class)
 {
 	const bt_field_class_type is = bt_field_class_get_type(class);
 
@@ -92,12 +92,12 @@ static bool agree_on_array(const struct type *type, const bt_field_class *class)
 		    : !bt_field_class_type_is(
 			      is, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY))
 		return false;
-	return agree(type->element,
-		     bt_field_class_array_borrow_element_field_class_const(
-			     class));
+	return agree_on_type(type->element,
+			     bt_field_class_array_borrow_element_field_class_const(
+				     class));
 }
 
-static bool agree(const struct type *type, const bt_field_class *class)
+static bool agree_on_type(const struct ctf_type *type, const bt_field_class *class)
 {
 	const bt_field_class_type is = bt_field_class_get_type(class);
 
@@ -123,12 +123,12 @@ static bool agree(const struct type *type, const bt_field_class *class)
 }
 
 /* Do both agree, or are both missing? */
-static bool agree_if_any(const struct type *type, const bt_field_class *class)
+static bool agree_if_any(const struct ctf_type *type, const bt_field_class *class)
 {
-	return type && class ? agree(type, class) : !type && !class;
+	return type && class ? agree_on_type(type, class) : !type && !class;
 }
 
-static bool agree_on_event(const struct event_type *type,
+static bool agree_on_event(const struct ctf_event_type *type,
 			   const struct stream_type *stream,
 			   const bt_event_class *class)
 {
@@ -156,7 +156,7 @@ bool agree_on_stream(const struct metadata *metadata,
 	uint64_t num = 0;
 
 	for (size_t i = 0; stream && i < metadata->num_events; i++) {
-		const struct event_type *type = &metadata->events[i];
+		const struct ctf_event_type *type = &metadata->events[i];
 		const bt_event_class *theirs;
 
 		if (type->stream_id != id)

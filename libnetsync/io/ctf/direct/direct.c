@@ -12,7 +12,7 @@
 
 struct file {
 	char *name;
-	struct walk *walk; /* NULL: it was taken by direct_take() */
+	struct ctf_walk *walk; /* NULL: it was taken by direct_take() */
 	uint64_t stream_id;
 	uint64_t instance;
 };
@@ -27,7 +27,7 @@ struct direct {
 };
 
 /* Add a stream file. False: it cannot be read, and might be a part of any stream. */
-static bool add_file(struct direct *direct, const char *path, const char *name)
+static bool add_stream_file(struct direct *direct, const char *path, const char *name)
 {
 	struct file *last = array_add(&direct->files, direct->num_files,
 				      sizeof(*last));
@@ -44,8 +44,8 @@ static bool add_file(struct direct *direct, const char *path, const char *name)
 }
 
 /* Add a file if source.ctf.fs would take it for a stream. */
-static bool look_at_file(struct direct *direct, const char *folder,
-			 const char *name)
+static bool add_if_stream_file(struct direct *direct, const char *folder,
+			       const char *name)
 {
 	struct stat st;
 	char *path;
@@ -56,19 +56,19 @@ static bool look_at_file(struct direct *direct, const char *folder,
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
 		return false;
 	ok = stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size ||
-	     add_file(direct, path, name);
+	     add_stream_file(direct, path, name);
 	free(path);
 	return ok;
 }
 
-static bool find_files(struct direct *direct, const char *folder)
+static bool find_stream_files(struct direct *direct, const char *folder)
 {
 	DIR *dir = opendir(folder);
 	const struct dirent *entry;
 	bool ok = dir;
 
 	while (ok && (entry = readdir(dir)))
-		ok = look_at_file(direct, folder, entry->d_name);
+		ok = add_if_stream_file(direct, folder, entry->d_name);
 	if (dir)
 		closedir(dir);
 	return ok;
@@ -83,7 +83,7 @@ struct direct *direct_new(const char *folder, const char *text)
 	if (!metadata_parse(&direct->metadata, text)) {
 		direct->agreed = calloc(direct->metadata.num_streams + 1,
 					sizeof(*direct->agreed));
-		if (direct->agreed && find_files(direct, folder))
+		if (direct->agreed && find_stream_files(direct, folder))
 			return direct;
 	}
 	direct_free(direct);
@@ -105,7 +105,7 @@ void direct_free(struct direct *direct)
 }
 
 /* Does libbabeltrace2 see the types of a stream class as the parser here? */
-static bool is_agreed(struct direct *direct, const bt_stream_class *class)
+static bool is_stream_class_agreed(struct direct *direct, const bt_stream_class *class)
 {
 	const struct stream_type *stream = metadata_stream(
 		&direct->metadata, bt_stream_class_get_id(class));
@@ -121,7 +121,7 @@ static bool is_agreed(struct direct *direct, const bt_stream_class *class)
 }
 
 /* The file of a stream, the first of several; NULL: there is no such file any more. */
-static struct file *find_file(struct direct *direct, const bt_stream *stream)
+static struct file *find_stream_file(struct direct *direct, const bt_stream *stream)
 {
 	const char *name = bt_stream_get_name(stream);
 	const char *slash = name ? strrchr(name, '/') : NULL;
@@ -142,7 +142,7 @@ struct stream_part {
 	uint64_t first, last; /* times at which its packets begin, cycles */
 };
 
-static int by_time(const void *a, const void *b)
+static int compare_parts_by_time(const void *a, const void *b)
 {
 	const struct stream_part *p = a, *q = b;
 
@@ -155,8 +155,8 @@ static bool is_same_stream(const struct file *a, const struct file *b)
 	       a->instance == b->instance;
 }
 
-static size_t list_parts(struct direct *direct, const struct file *first,
-			 struct stream_part *parts)
+static size_t list_stream_parts(struct direct *direct, const struct file *first,
+				struct stream_part *parts)
 {
 	size_t num = 0;
 
@@ -170,28 +170,28 @@ static size_t list_parts(struct direct *direct, const struct file *first,
  * libbabeltrace2 reads the packets of all parts in the order of their times. Is that one
  * part after the other, and which is the first?
  */
-static bool order_parts(struct stream_part *parts, size_t num)
+static bool order_stream_parts(struct stream_part *parts, size_t num)
 {
 	for (size_t i = 0; i < num; i++)
 		if (!walk_times(parts[i].file->walk, &parts[i].first, &parts[i].last))
 			return false;
-	qsort(parts, num, sizeof(*parts), by_time);
+	qsort(parts, num, sizeof(*parts), compare_parts_by_time);
 	for (size_t i = 1; i < num; i++)
 		if (parts[i].first <= parts[i - 1].last)
 			return false;
 	return true;
 }
 
-static struct walk *take_parts(struct direct *direct, struct file *first)
+static struct ctf_walk *take_stream_parts(struct direct *direct, struct file *first)
 {
 	struct stream_part *parts = calloc(direct->num_files, sizeof(*parts));
-	struct walk *walk = NULL;
+	struct ctf_walk *walk = NULL;
 	size_t num;
 
 	if (!parts)
 		return NULL;
-	num = list_parts(direct, first, parts);
-	if (num == 1 || (order_parts(parts, num) && parts[0].file == first)) {
+	num = list_stream_parts(direct, first, parts);
+	if (num == 1 || (order_stream_parts(parts, num) && parts[0].file == first)) {
 		for (size_t i = num; i-- > 0;) {
 			walk_append(parts[i].file->walk, walk);
 			walk = parts[i].file->walk;
@@ -202,18 +202,18 @@ static struct walk *take_parts(struct direct *direct, struct file *first)
 	return walk;
 }
 
-struct walk *direct_take(struct direct *direct, const bt_stream *stream)
+struct ctf_walk *direct_take(struct direct *direct, const bt_stream *stream)
 {
 	const bt_stream_class *class = bt_stream_borrow_class_const(stream);
-	struct file *file = find_file(direct, stream);
-	struct walk *walk;
+	struct file *file = find_stream_file(direct, stream);
+	struct ctf_walk *walk;
 
 	if (!file || file->stream_id != bt_stream_class_get_id(class) ||
-	    !is_agreed(direct, class))
+	    !is_stream_class_agreed(direct, class))
 		return NULL;
 	/* Without a number of the stream, each file is one. */
 	if (file->instance != UINT64_MAX)
-		return take_parts(direct, file);
+		return take_stream_parts(direct, file);
 	walk = file->walk;
 	file->walk = NULL;
 	return walk;

@@ -21,6 +21,6 @@ void direct_free(struct direct *direct);
  * Take the walk through a stream, to be given back with walk_free() before direct_free().
  * NULL: the stream cannot be read here.
  */
-struct walk *direct_take(struct direct *direct, const bt_stream *stream);
+struct ctf_walk *direct_take(struct direct *direct, const bt_stream *stream);
 
 #endif

@@ -7,40 +7,40 @@
 #include "io/io.h"
 
 /* The type of all events with one id in one stream class. */
-struct event_type {
+struct ctf_event_type {
 	uint64_t stream_id;
 	uint64_t id;
 	char *name;
-	const struct type *context; /* NULL: none */
-	const struct type *fields;  /* NULL: none */
+	const struct ctf_type *context; /* NULL: none */
+	const struct ctf_type *fields;  /* NULL: none */
 };
 
 struct stream_type {
 	uint64_t id;
-	const struct type *packet_context;
-	const struct type *event_header;
-	const struct type *event_context; /* NULL: none */
-	const struct event_type **events; /* by id; NULL: there is none */
+	const struct ctf_type *packet_context;
+	const struct ctf_type *event_header;
+	const struct ctf_type *event_context; /* NULL: none */
+	const struct ctf_event_type **events; /* by id; NULL: there is none */
 	uint64_t num_events;
 };
 
 /* The name of a type (typealias, struct). */
 struct type_alias {
 	char *name; /* of a structure: "struct NAME" */
-	const struct type *type;
+	const struct ctf_type *type;
 };
 
 struct metadata {
-	struct type *types; /* list of all, by type.older */
+	struct ctf_type *types; /* list of all, by type.older */
 	struct type_alias *aliases;
 	size_t num_aliases;
 	int num_slots;
 	bool has_uuid;
 	uint8_t uuid[UUID_SIZE];
-	const struct type *packet_header;
+	const struct ctf_type *packet_header;
 	struct stream_type *streams;
 	size_t num_streams;
-	struct event_type *events;
+	struct ctf_event_type *events;
 	size_t num_events;
 };
 

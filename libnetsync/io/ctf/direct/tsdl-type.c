@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Type declarations in metadata -> struct type. */
+/* Type declarations in metadata -> struct ctf_type. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,22 +8,22 @@
 
 /* ---- types --------------------------------------------------------------- */
 
-static struct type *new_type(struct parser *p, enum type_kind kind)
+static struct ctf_type *new_tsdl_type(struct tsdl_parser *p, enum type_kind kind)
 {
-	struct type *type = calloc(1, sizeof(*type));
+	struct ctf_type *type = calloc(1, sizeof(*type));
 
 	p->no_memory |= !type;
 	if (!type)
 		return NULL;
-	*type = (struct type){ .kind = kind,
-			       .align = 1,
-			       .slot = NO_SLOT,
-			       .older = p->out->types };
+	*type = (struct ctf_type){ .kind = kind,
+				   .align = 1,
+				   .slot = NO_SLOT,
+				   .older = p->out->types };
 	p->out->types = type;
 	return type;
 }
 
-static const struct type *find_alias(const struct parser *p, const char *name)
+static const struct ctf_type *find_alias(const struct tsdl_parser *p, const char *name)
 {
 	for (size_t i = 0; i < p->out->num_aliases; i++)
 		if (!strcmp(p->out->aliases[i].name, name))
@@ -32,7 +32,7 @@ static const struct type *find_alias(const struct parser *p, const char *name)
 }
 
 /* Name a type; @name is taken over. */
-bool tsdl_add_alias(struct parser *p, char *name, const struct type *type)
+bool tsdl_add_alias(struct tsdl_parser *p, char *name, const struct ctf_type *type)
 {
 	struct type_alias *last;
 
@@ -53,9 +53,9 @@ bool tsdl_add_alias(struct parser *p, char *name, const struct type *type)
 }
 
 /* A type by its name, of one word or several. */
-static const struct type *parse_named(struct parser *p)
+static const struct ctf_type *parse_named(struct tsdl_parser *p)
 {
-	const struct type *type = NULL, *found;
+	const struct ctf_type *type = NULL, *found;
 	const char *end = p->at;
 	char full[NAME_SIZE];
 	size_t used = 0;
@@ -74,7 +74,7 @@ static const struct type *parse_named(struct parser *p)
 	return type;
 }
 
-static bool parse_align(struct parser *p, struct type *type)
+static bool parse_align(struct tsdl_parser *p, struct ctf_type *type)
 {
 	uint64_t bits;
 
@@ -85,7 +85,7 @@ static bool parse_align(struct parser *p, struct type *type)
 	return true;
 }
 
-bool tsdl_order(struct parser *p, struct type *type)
+bool tsdl_order(struct tsdl_parser *p, struct ctf_type *type)
 {
 	if (tsdl_take_word(p, "be") || tsdl_take_word(p, "network"))
 		type->is_big_endian = true;
@@ -96,7 +96,7 @@ bool tsdl_order(struct parser *p, struct type *type)
 	return true;
 }
 
-static bool parse_signed(struct parser *p, struct type *type)
+static bool parse_signed(struct tsdl_parser *p, struct ctf_type *type)
 {
 	uint64_t is;
 
@@ -109,7 +109,7 @@ static bool parse_signed(struct parser *p, struct type *type)
 	return true;
 }
 
-static bool parse_encoding(struct parser *p, struct type *type)
+static bool parse_encoding(struct tsdl_parser *p, struct ctf_type *type)
 {
 	type->is_text = !tsdl_take_word(p, "none");
 	return !type->is_text || tsdl_take_word(p, "UTF8") ||
@@ -117,7 +117,7 @@ static bool parse_encoding(struct parser *p, struct type *type)
 	       tsdl_take_word(p, "ascii");
 }
 
-static bool parse_map(struct parser *p, struct type *type)
+static bool parse_map(struct tsdl_parser *p, struct ctf_type *type)
 {
 	type->is_clock = true;
 	return tsdl_take_word(p, "clock") && tsdl_take(p, ".") &&
@@ -125,7 +125,7 @@ static bool parse_map(struct parser *p, struct type *type)
 	       tsdl_take(p, ".") && tsdl_take_word(p, "value");
 }
 
-static bool parse_base(struct parser *p, struct type *type)
+static bool parse_base(struct tsdl_parser *p, struct ctf_type *type)
 {
 	uint64_t base;
 
@@ -135,13 +135,13 @@ static bool parse_base(struct parser *p, struct type *type)
 	       tsdl_take_word(p, "binary");
 }
 
-static bool parse_size(struct parser *p, struct type *type)
+static bool parse_size(struct tsdl_parser *p, struct ctf_type *type)
 {
 	return tsdl_count(p, 64, &type->size) && type->size;
 }
 
 /* Digits of a floating-point number, whose size is the sum of both parts. */
-static bool parse_digits(struct parser *p, struct type *type)
+static bool parse_digits(struct tsdl_parser *p, struct ctf_type *type)
 {
 	uint64_t bits;
 
@@ -153,7 +153,7 @@ static bool parse_digits(struct parser *p, struct type *type)
 
 static const struct attribute {
 	const char *name;
-	bool (*parse)(struct parser *p, struct type *type);
+	bool (*parse)(struct tsdl_parser *p, struct ctf_type *type);
 } integer_attributes[] = {
 	{ "size", parse_size }, { "align", parse_align },
 	{ "signed", parse_signed }, { "byte_order", tsdl_order },
@@ -166,7 +166,7 @@ static const struct attribute {
 	{ "encoding", parse_encoding }, { NULL, NULL },
 };
 
-static bool parse_attributes(struct parser *p, struct type *type,
+static bool parse_attributes(struct tsdl_parser *p, struct ctf_type *type,
 			     const struct attribute *known)
 {
 	while (!tsdl_take(p, "}")) {
@@ -181,9 +181,9 @@ static bool parse_attributes(struct parser *p, struct type *type,
 	return true;
 }
 
-static const struct type *parse_integer(struct parser *p)
+static const struct ctf_type *parse_integer_type(struct tsdl_parser *p)
 {
-	struct type *type = new_type(p, TYPE_INTEGER);
+	struct ctf_type *type = new_tsdl_type(p, TYPE_INTEGER);
 
 	if (!type || !tsdl_take(p, "{"))
 		return NULL;
@@ -198,9 +198,9 @@ static const struct type *parse_integer(struct parser *p)
 	return type;
 }
 
-static const struct type *parse_float(struct parser *p)
+static const struct ctf_type *parse_float(struct tsdl_parser *p)
 {
-	struct type *type = new_type(p, TYPE_FLOAT);
+	struct ctf_type *type = new_tsdl_type(p, TYPE_FLOAT);
 
 	if (!type || !tsdl_take(p, "{"))
 		return NULL;
@@ -214,9 +214,9 @@ static const struct type *parse_float(struct parser *p)
 	return type;
 }
 
-static const struct type *parse_string(struct parser *p)
+static const struct ctf_type *parse_string(struct tsdl_parser *p)
 {
-	struct type *type = new_type(p, TYPE_STRING);
+	struct ctf_type *type = new_tsdl_type(p, TYPE_STRING);
 
 	if (!type || (tsdl_take(p, "{") &&
 		      !parse_attributes(p, type, string_attributes)))
@@ -227,7 +227,7 @@ static const struct type *parse_string(struct parser *p)
 
 /* ---- enumerations -------------------------------------------------------- */
 
-static bool parse_label(struct parser *p, struct type *type, int64_t *next)
+static bool parse_enum_label(struct tsdl_parser *p, struct ctf_type *type, int64_t *next)
 {
 	int64_t lo = *next, hi;
 	struct type_label *last;
@@ -257,19 +257,19 @@ fail:
 	return false;
 }
 
-static const struct type *parse_enum(struct parser *p)
+static const struct ctf_type *parse_enum(struct tsdl_parser *p)
 {
-	const struct type *base;
-	struct type *type, *older;
+	const struct ctf_type *base;
+	struct ctf_type *type, *older;
 	int64_t next = 0;
 
 	if (!tsdl_take(p, ":"))
 		return NULL;
-	base = tsdl_take_word(p, "integer") ? parse_integer(p) : parse_named(p);
+	base = tsdl_take_word(p, "integer") ? parse_integer_type(p) : parse_named(p);
 	if (!base || base->kind != TYPE_INTEGER || base->is_enum ||
 	    !tsdl_take(p, "{"))
 		return NULL;
-	type = new_type(p, TYPE_INTEGER);
+	type = new_tsdl_type(p, TYPE_INTEGER);
 	if (!type)
 		return NULL;
 	older = type->older;
@@ -277,7 +277,7 @@ static const struct type *parse_enum(struct parser *p)
 	type->older = older;
 	type->is_enum = true;
 	while (!tsdl_take(p, "}")) {
-		if (!parse_label(p, type, &next))
+		if (!parse_enum_label(p, type, &next))
 			return NULL;
 		if (!tsdl_take(p, ",") && (tsdl_skip_space(p), *p->at != '}'))
 			return NULL;
@@ -288,8 +288,8 @@ static const struct type *parse_enum(struct parser *p)
 /* ---- structures ---------------------------------------------------------- */
 
 /* Add a member; @name is taken over. */
-static bool add_member(struct parser *p, struct type *type, char *name,
-		       const struct type *inner)
+static bool add_type_member(struct tsdl_parser *p, struct ctf_type *type, char *name,
+			    const struct ctf_type *inner)
 {
 	struct type_member *last = NULL;
 
@@ -313,10 +313,10 @@ static bool add_member(struct parser *p, struct type *type, char *name,
  * A member in the open structures, the inner ones first, with leading underscores as they
  * are written in both places.
  */
-static struct type_member *find_member(const struct parser *p, const char *name)
+static struct type_member *find_open_member(const struct tsdl_parser *p, const char *name)
 {
 	for (int depth = p->depth; depth-- > 0;) {
-		struct type *type = p->open[depth];
+		struct ctf_type *type = p->open[depth];
 
 		for (size_t i = type->num_members;
 		     type->kind == TYPE_STRUCT && i-- > 0;)
@@ -327,10 +327,10 @@ static struct type_member *find_member(const struct parser *p, const char *name)
 }
 
 /* The slot of an earlier integer member; NO_SLOT: there is none. */
-static int find_slot(struct parser *p, const char *name,
-		     const struct type **type)
+static int find_member_slot(struct tsdl_parser *p, const char *name,
+			    const struct ctf_type **type)
 {
-	struct type_member *m = name ? find_member(p, name) : NULL;
+	struct type_member *m = name ? find_open_member(p, name) : NULL;
 
 	if (!m || m->type->kind != TYPE_INTEGER)
 		return NO_SLOT;
@@ -341,10 +341,10 @@ static int find_slot(struct parser *p, const char *name,
 }
 
 /* The slot of a member whose name is next in the text. */
-static int parse_slot(struct parser *p, const struct type **type)
+static int parse_slot(struct tsdl_parser *p, const struct ctf_type **type)
 {
 	char *text = tsdl_name(p);
-	const int slot = find_slot(p, text, type);
+	const int slot = find_member_slot(p, text, type);
 
 	free(text);
 	return slot;
@@ -354,15 +354,15 @@ static int parse_slot(struct parser *p, const struct type **type)
  * An array or sequence, if brackets follow. Arrays of arrays are not read, as no tracer
  * writes them.
  */
-static const struct type *parse_brackets(struct parser *p,
-					 const struct type *element)
+static const struct ctf_type *parse_brackets(struct tsdl_parser *p,
+					     const struct ctf_type *element)
 {
-	const struct type *length;
-	struct type *type;
+	const struct ctf_type *length;
+	struct ctf_type *type;
 
 	if (!tsdl_take(p, "["))
 		return element;
-	type = new_type(p, TYPE_ARRAY);
+	type = new_tsdl_type(p, TYPE_ARRAY);
 	if (!type)
 		return NULL;
 	type->element = element;
@@ -379,18 +379,18 @@ static const struct type *parse_brackets(struct parser *p,
 }
 
 /* Members of a structure, or options of a variant. */
-static bool parse_members(struct parser *p, struct type *type)
+static bool parse_members(struct tsdl_parser *p, struct ctf_type *type)
 {
 	if (p->depth == MAX_DEPTH)
 		return false;
 	p->open[p->depth++] = type;
 	while (!tsdl_take(p, "}")) {
-		const struct type *inner = tsdl_type(p);
+		const struct ctf_type *inner = tsdl_type(p);
 		char *text = inner ? tsdl_name(p) : NULL;
 
 		if (text)
 			inner = parse_brackets(p, inner);
-		if (!add_member(p, type, text, inner) || !tsdl_take(p, ";"))
+		if (!add_type_member(p, type, text, inner) || !tsdl_take(p, ";"))
 			return false;
 		if (type->kind == TYPE_STRUCT && inner->align > type->align)
 			type->align = inner->align;
@@ -399,11 +399,11 @@ static bool parse_members(struct parser *p, struct type *type)
 	return true;
 }
 
-const struct type *tsdl_structure(struct parser *p)
+const struct ctf_type *tsdl_structure(struct tsdl_parser *p)
 {
 	char full[NAME_SIZE] = "struct ";
 	const size_t before = strlen(full), length = tsdl_word_length(p);
-	struct type *type;
+	struct ctf_type *type;
 
 	if (length >= sizeof(full) - before)
 		return NULL;
@@ -411,7 +411,7 @@ const struct type *tsdl_structure(struct parser *p)
 	p->at += length;
 	if (!tsdl_take(p, "{"))
 		return length ? find_alias(p, full) : NULL;
-	type = new_type(p, TYPE_STRUCT);
+	type = new_tsdl_type(p, TYPE_STRUCT);
 	if (!type || !parse_members(p, type) ||
 	    (tsdl_take_word(p, "align") &&
 	     !(tsdl_take(p, "(") && parse_align(p, type) && tsdl_take(p, ")"))))
@@ -424,9 +424,9 @@ const struct type *tsdl_structure(struct parser *p)
 }
 
 /* The options of a variant by the labels of its tag, which have the same names. */
-static bool find_options(struct parser *p, struct type *variant)
+static bool find_options(struct tsdl_parser *p, struct ctf_type *variant)
 {
-	const struct type *tag = variant->tag;
+	const struct ctf_type *tag = variant->tag;
 
 	if (variant->num_members > MAX_OPTIONS)
 		return false;
@@ -443,9 +443,9 @@ static bool find_options(struct parser *p, struct type *variant)
 	return variant->options;
 }
 
-static const struct type *parse_variant(struct parser *p)
+static const struct ctf_type *parse_variant(struct tsdl_parser *p)
 {
-	struct type *type = new_type(p, TYPE_VARIANT);
+	struct ctf_type *type = new_tsdl_type(p, TYPE_VARIANT);
 
 	if (!type || !tsdl_take(p, "<"))
 		return NULL;
@@ -457,13 +457,13 @@ static const struct type *parse_variant(struct parser *p)
 	return type;
 }
 
-const struct type *tsdl_type(struct parser *p)
+const struct ctf_type *tsdl_type(struct tsdl_parser *p)
 {
 	static const struct {
 		const char *word;
-		const struct type *(*parse)(struct parser *p);
+		const struct ctf_type *(*parse)(struct tsdl_parser *p);
 	} kinds[] = {
-		{ "integer", parse_integer },
+		{ "integer", parse_integer_type },
 		{ "floating_point", parse_float },
 		{ "string", parse_string },
 		{ "enum", parse_enum },

@@ -7,7 +7,7 @@
 
 #include "io/ctf/direct/tsdl.h"
 
-void tsdl_skip_space(struct parser *p)
+void tsdl_skip_space(struct tsdl_parser *p)
 {
 	for (;;) {
 		if (isspace((unsigned char)*p->at)) {
@@ -28,7 +28,7 @@ static bool is_word_byte(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-size_t tsdl_word_length(struct parser *p)
+size_t tsdl_word_length(struct tsdl_parser *p)
 {
 	size_t length = 0;
 
@@ -38,7 +38,7 @@ size_t tsdl_word_length(struct parser *p)
 	return isdigit((unsigned char)*p->at) ? 0 : length;
 }
 
-bool tsdl_take(struct parser *p, const char *punctuation)
+bool tsdl_take(struct tsdl_parser *p, const char *punctuation)
 {
 	const size_t length = strlen(punctuation);
 
@@ -49,7 +49,7 @@ bool tsdl_take(struct parser *p, const char *punctuation)
 	return true;
 }
 
-bool tsdl_take_word(struct parser *p, const char *word)
+bool tsdl_take_word(struct tsdl_parser *p, const char *word)
 {
 	const size_t length = tsdl_word_length(p);
 
@@ -59,7 +59,7 @@ bool tsdl_take_word(struct parser *p, const char *word)
 	return true;
 }
 
-char *tsdl_copy(struct parser *p, const char *from, size_t length)
+char *tsdl_copy(struct tsdl_parser *p, const char *from, size_t length)
 {
 	char *text = strndup(from, length);
 
@@ -68,7 +68,7 @@ char *tsdl_copy(struct parser *p, const char *from, size_t length)
 }
 
 /* Take a word; NULL: none is next. */
-char *tsdl_name(struct parser *p)
+char *tsdl_name(struct tsdl_parser *p)
 {
 	const size_t length = tsdl_word_length(p);
 	char *text = length ? tsdl_copy(p, p->at, length) : NULL;
@@ -78,7 +78,7 @@ char *tsdl_name(struct parser *p)
 }
 
 /* Take a string; NULL: none is next, or it contains a backslash. */
-char *tsdl_quoted(struct parser *p)
+char *tsdl_quoted(struct tsdl_parser *p)
 {
 	size_t length;
 	char *text;
@@ -93,7 +93,7 @@ char *tsdl_quoted(struct parser *p)
 	return text;
 }
 
-bool tsdl_number(struct parser *p, int64_t *value)
+bool tsdl_number(struct tsdl_parser *p, int64_t *value)
 {
 	char *end;
 
@@ -110,7 +110,7 @@ bool tsdl_number(struct parser *p, int64_t *value)
 }
 
 /* Take an unsigned number up to @most. */
-bool tsdl_count(struct parser *p, uint64_t most, uint64_t *value)
+bool tsdl_count(struct tsdl_parser *p, uint64_t most, uint64_t *value)
 {
 	int64_t any;
 
@@ -121,7 +121,7 @@ bool tsdl_count(struct parser *p, uint64_t most, uint64_t *value)
 	return true;
 }
 
-bool tsdl_add_word(struct parser *p, char full[NAME_SIZE], size_t *used,
+bool tsdl_add_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used,
 		   char between)
 {
 	const size_t length = tsdl_word_length(p);

@@ -11,9 +11,9 @@
 
 /* ---- blocks -------------------------------------------------------------- */
 
-static bool parse_alias(struct parser *p)
+static bool parse_alias(struct tsdl_parser *p)
 {
-	const struct type *type = tsdl_type(p);
+	const struct ctf_type *type = tsdl_type(p);
 	char full[NAME_SIZE];
 	size_t used = 0;
 
@@ -26,7 +26,7 @@ static bool parse_alias(struct parser *p)
 }
 
 /* Take the name of an entry, which may have dots. */
-static bool take_entry(struct parser *p, char full[NAME_SIZE])
+static bool take_entry_name(struct tsdl_parser *p, char full[NAME_SIZE])
 {
 	size_t used = 0;
 
@@ -37,7 +37,7 @@ static bool take_entry(struct parser *p, char full[NAME_SIZE])
 }
 
 /* Skip the value of an unknown entry: a number, a string or words. */
-static bool skip_value(struct parser *p)
+static bool skip_value(struct tsdl_parser *p)
 {
 	char full[NAME_SIZE];
 	const char *text;
@@ -45,7 +45,7 @@ static bool skip_value(struct parser *p)
 
 	tsdl_skip_space(p);
 	if (*p->at != '"')
-		return tsdl_number(p, &value) || take_entry(p, full);
+		return tsdl_number(p, &value) || take_entry_name(p, full);
 	/* A string may contain anything, escaped. */
 	for (text = p->at + 1; *text && *text != '"'; text++)
 		if (*text == '\\' && !*++text)
@@ -55,15 +55,15 @@ static bool skip_value(struct parser *p)
 }
 
 /* Entries of a block that are used. */
-struct block {
+struct tsdl_block {
 	uint64_t id, stream_id;
 	bool has_id;
 	char *name, *uuid;
-	const struct type *packet_header, *packet_context, *event_header,
+	const struct ctf_type *packet_header, *packet_context, *event_header,
 		*event_context, *context, *fields;
 };
 
-static bool take_value(struct parser *p, struct block *b, const char *entry)
+static bool take_entry_value(struct tsdl_parser *p, struct tsdl_block *b, const char *entry)
 {
 	char **text = !strcmp(entry, "name")   ? &b->name
 		      : !strcmp(entry, "uuid") ? &b->uuid
@@ -81,11 +81,11 @@ static bool take_value(struct parser *p, struct block *b, const char *entry)
 	return *text;
 }
 
-static bool take_type(struct parser *p, struct block *b, const char *entry)
+static bool take_entry_type(struct tsdl_parser *p, struct tsdl_block *b, const char *entry)
 {
 	const struct {
 		const char *entry;
-		const struct type **type;
+		const struct ctf_type **type;
 	} all[] = {
 		{ "packet.header", &b->packet_header },
 		{ "packet.context", &b->packet_context },
@@ -106,18 +106,18 @@ static bool take_type(struct parser *p, struct block *b, const char *entry)
 	return false;
 }
 
-static bool parse_block(struct parser *p, struct block *b)
+static bool parse_block(struct tsdl_parser *p, struct tsdl_block *b)
 {
 	char entry[NAME_SIZE];
 
 	if (!tsdl_take(p, "{"))
 		return false;
 	while (!tsdl_take(p, "}")) {
-		if (!take_entry(p, entry))
+		if (!take_entry_name(p, entry))
 			return false;
 		if (tsdl_take(p, ":=")
-			    ? !take_type(p, b, entry)
-			    : !tsdl_take(p, "=") || !take_value(p, b, entry))
+			    ? !take_entry_type(p, b, entry)
+			    : !tsdl_take(p, "=") || !take_entry_value(p, b, entry))
 			return false;
 		if (!tsdl_take(p, ";"))
 			return false;
@@ -125,7 +125,7 @@ static bool parse_block(struct parser *p, struct block *b)
 	return tsdl_take(p, ";");
 }
 
-static bool add_stream(struct parser *p, const struct block *b)
+static bool add_stream_type(struct tsdl_parser *p, const struct tsdl_block *b)
 {
 	struct metadata *out = p->out;
 	struct stream_type *last;
@@ -146,10 +146,10 @@ static bool add_stream(struct parser *p, const struct block *b)
 }
 
 /* Add an event; the name is taken over. */
-static bool add_event(struct parser *p, struct block *b)
+static bool add_event(struct tsdl_parser *p, struct tsdl_block *b)
 {
 	struct metadata *out = p->out;
-	struct event_type *last;
+	struct ctf_event_type *last;
 
 	if (!b->name || !b->has_id)
 		return false;
@@ -157,14 +157,14 @@ static bool add_event(struct parser *p, struct block *b)
 	p->no_memory |= !last;
 	if (!last)
 		return false;
-	*last = (struct event_type){ b->stream_id, b->id, b->name, b->context,
-				     b->fields };
+	*last = (struct ctf_event_type){ b->stream_id, b->id, b->name, b->context,
+					 b->fields };
 	b->name = NULL;
 	out->num_events++;
 	return true;
 }
 
-static bool add_trace(struct parser *p, struct block *b)
+static bool add_trace_type(struct tsdl_parser *p, struct tsdl_block *b)
 {
 	if (p->out->packet_header || !b->packet_header)
 		return false;
@@ -173,15 +173,15 @@ static bool add_trace(struct parser *p, struct block *b)
 	return !b->uuid || ctf_parse_uuid(p->out->uuid, b->uuid);
 }
 
-static bool take_block(struct parser *p)
+static bool take_named_block(struct tsdl_parser *p)
 {
-	struct block b = { 0 };
+	struct tsdl_block b = { 0 };
 	bool ok;
 
 	if (tsdl_take_word(p, "trace"))
-		ok = parse_block(p, &b) && add_trace(p, &b);
+		ok = parse_block(p, &b) && add_trace_type(p, &b);
 	else if (tsdl_take_word(p, "stream"))
-		ok = parse_block(p, &b) && add_stream(p, &b);
+		ok = parse_block(p, &b) && add_stream_type(p, &b);
 	else if (tsdl_take_word(p, "event"))
 		ok = parse_block(p, &b) && add_event(p, &b);
 	else
@@ -192,7 +192,7 @@ static bool take_block(struct parser *p)
 	return ok;
 }
 
-static bool parse_all(struct parser *p)
+static bool parse_declarations(struct tsdl_parser *p)
 {
 	for (;;) {
 		tsdl_skip_space(p);
@@ -201,7 +201,7 @@ static bool parse_all(struct parser *p)
 		if (tsdl_take_word(p, "typealias") ? !parse_alias(p)
 		    : tsdl_take_word(p, "struct")
 			    ? !(tsdl_structure(p) && tsdl_take(p, ";"))
-			    : !take_block(p))
+			    : !take_named_block(p))
 			return false;
 	}
 }
@@ -212,11 +212,11 @@ static bool parse_all(struct parser *p)
  * Find the byte order, which is needed before the first integer. LTTng writes it in this
  * form in one place only.
  */
-static bool find_order(struct parser *p, const char *text)
+static bool find_tsdl_byte_order(struct tsdl_parser *p, const char *text)
 {
 	static const char words[] = "\tbyte_order = ";
 	const char *at = strstr(text, words);
-	struct type order = { 0 };
+	struct ctf_type order = { 0 };
 
 	if (!at)
 		return false;
@@ -228,12 +228,12 @@ static bool find_order(struct parser *p, const char *text)
 }
 
 /* Index a stream's events by id; LTTng numbers them from 0 on. */
-static bool index_events(struct parser *p, struct stream_type *stream)
+static bool index_events(struct tsdl_parser *p, struct stream_type *stream)
 {
 	const struct metadata *out = p->out;
 
 	for (size_t i = 0; i < out->num_events; i++) {
-		const struct event_type *e = &out->events[i];
+		const struct ctf_event_type *e = &out->events[i];
 
 		if (e->stream_id != stream->id)
 			continue;
@@ -246,7 +246,7 @@ static bool index_events(struct parser *p, struct stream_type *stream)
 				sizeof(*stream->events));
 	p->no_memory |= !stream->events;
 	for (size_t i = 0; stream->events && i < out->num_events; i++) {
-		const struct event_type *e = &out->events[i];
+		const struct ctf_event_type *e = &out->events[i];
 
 		if (e->stream_id != stream->id)
 			continue;
@@ -257,7 +257,7 @@ static bool index_events(struct parser *p, struct stream_type *stream)
 	return stream->events;
 }
 
-static bool index_all(struct parser *p)
+static bool index_all_events(struct tsdl_parser *p)
 {
 	for (size_t i = 0; i < p->out->num_streams; i++)
 		if (!index_events(p, &p->out->streams[i]))
@@ -265,14 +265,14 @@ static bool index_all(struct parser *p)
 	return true;
 }
 
-static int parse(struct metadata *metadata, const char *text)
+static int parse_metadata_text(struct metadata *metadata, const char *text)
 {
-	struct parser p = { .out = metadata };
+	struct tsdl_parser p = { .out = metadata };
 
-	if (!find_order(&p, text))
+	if (!find_tsdl_byte_order(&p, text))
 		return -ENOTSUP;
 	p.at = text;
-	if (parse_all(&p) && metadata->packet_header && index_all(&p))
+	if (parse_declarations(&p) && metadata->packet_header && index_all_events(&p))
 		return 0;
 	return p.no_memory ? -ENOMEM : -ENOTSUP;
 }
@@ -284,15 +284,15 @@ int metadata_parse(struct metadata *metadata, const char *text)
 
 	memset(metadata, 0, sizeof(*metadata));
 	if (*text != CTF2_BEGIN)
-		return parse(metadata, text);
+		return parse_metadata_text(metadata, text);
 	ret = ctf2_translate(text, &tsdl, why);
 	if (!ret)
-		ret = parse(metadata, tsdl);
+		ret = parse_metadata_text(metadata, tsdl);
 	free(tsdl);
 	return ret == -EILSEQ ? -ENOTSUP : ret;
 }
 
-static void free_type(struct type *type)
+static void free_type(struct ctf_type *type)
 {
 	/* An enumeration has labels of its own; its integer type has none. */
 	for (size_t i = 0; i < type->num_labels; i++)
@@ -308,7 +308,7 @@ static void free_type(struct type *type)
 void metadata_release(struct metadata *metadata)
 {
 	while (metadata->types) {
-		struct type *type = metadata->types;
+		struct ctf_type *type = metadata->types;
 
 		metadata->types = type->older;
 		free_type(type);

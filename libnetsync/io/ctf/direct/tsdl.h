@@ -23,41 +23,41 @@
 #define MAX_EVENT_ID 65534 /* id of an event in its stream class */
 
 /* State of parsing; big_endian is the trace's byte order, the default of integers. */
-struct parser {
+struct tsdl_parser {
 	struct metadata *out;
 	const char *at;
 	bool big_endian;
 	bool no_memory;
-	struct type *open[MAX_DEPTH]; /* structures that are not complete */
+	struct ctf_type *open[MAX_DEPTH]; /* structures that are not complete */
 	int depth;
 };
 
 /* ---- tsdl-words.c; false or NULL: the text goes on differently ---------- */
 
-void tsdl_skip_space(struct parser *p); /* comments, too */
+void tsdl_skip_space(struct tsdl_parser *p); /* comments, too */
 /* The length of the next word; 0: there is none. */
-size_t tsdl_word_length(struct parser *p);
-bool tsdl_take(struct parser *p, const char *punctuation);
-bool tsdl_take_word(struct parser *p, const char *word);
+size_t tsdl_word_length(struct tsdl_parser *p);
+bool tsdl_take(struct tsdl_parser *p, const char *punctuation);
+bool tsdl_take_word(struct tsdl_parser *p, const char *word);
 /* Results of the next functions are given back with free(). */
-char *tsdl_copy(struct parser *p, const char *from, size_t length);
-char *tsdl_name(struct parser *p);
+char *tsdl_copy(struct tsdl_parser *p, const char *from, size_t length);
+char *tsdl_name(struct tsdl_parser *p);
 /* Take a string; NULL: none is next, or it contains a backslash. */
-char *tsdl_quoted(struct parser *p);
+char *tsdl_quoted(struct tsdl_parser *p);
 /* A number of 64 bits, signed; tsdl_count(): unsigned, up to @most. */
-bool tsdl_number(struct parser *p, int64_t *value);
-bool tsdl_count(struct parser *p, uint64_t most, uint64_t *value);
+bool tsdl_number(struct tsdl_parser *p, int64_t *value);
+bool tsdl_count(struct tsdl_parser *p, uint64_t most, uint64_t *value);
 /* Append the next word to a name, of which @used bytes are there, behind @between. */
-bool tsdl_add_word(struct parser *p, char full[NAME_SIZE], size_t *used,
+bool tsdl_add_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used,
 		   char between);
 
 /* ---- tsdl-type.c; NULL or false: the same, or there is no memory -------- */
 
-const struct type *tsdl_type(struct parser *p);
+const struct ctf_type *tsdl_type(struct tsdl_parser *p);
 /* A structure, behind the word "struct". */
-const struct type *tsdl_structure(struct parser *p);
-bool tsdl_order(struct parser *p, struct type *type);
+const struct ctf_type *tsdl_structure(struct tsdl_parser *p);
+bool tsdl_order(struct tsdl_parser *p, struct ctf_type *type);
 /* Name a type; @name is taken over. */
-bool tsdl_add_alias(struct parser *p, char *name, const struct type *type);
+bool tsdl_add_alias(struct tsdl_parser *p, char *name, const struct ctf_type *type);
 
 #endif

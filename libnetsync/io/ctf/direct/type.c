@@ -7,7 +7,7 @@
 
 #define BYTE 8 /* bits */
 
-static bool align(struct cursor *c, uint32_t bits)
+static bool align_cursor(struct bit_cursor *c, uint32_t bits)
 {
 	const uint64_t at = (c->at + bits - 1) & ~(uint64_t)(bits - 1);
 
@@ -17,7 +17,7 @@ static bool align(struct cursor *c, uint32_t bits)
 	return true;
 }
 
-static bool pass(struct cursor *c, uint64_t bits)
+static bool skip_bits(struct bit_cursor *c, uint64_t bits)
 {
 	if (bits > c->end - c->at)
 		return false;
@@ -27,7 +27,7 @@ static bool pass(struct cursor *c, uint64_t bits)
 
 /* ---- layout of types ---------------------------------------------------- */
 
-static bool is_whole(const struct type *type)
+static bool is_whole_bytes(const struct ctf_type *type)
 {
 	switch (type->kind) {
 	case TYPE_INTEGER:
@@ -46,7 +46,7 @@ static bool is_whole(const struct type *type)
 	}
 }
 
-static void finish_structure(struct type *type)
+static void finish_structure(struct ctf_type *type)
 {
 	uint64_t bits = 0;
 
@@ -72,9 +72,9 @@ static void finish_structure(struct type *type)
 		type->size = bits;
 }
 
-void type_finish(struct type *type)
+void type_finish(struct ctf_type *type)
 {
-	type->is_fixed = is_whole(type);
+	type->is_fixed = is_whole_bytes(type);
 	if (type->kind == TYPE_STRUCT)
 		finish_structure(type);
 	if (type->kind == TYPE_ARRAY && type->is_fixed)
@@ -84,7 +84,7 @@ void type_finish(struct type *type)
 /* ---- integers ------------------------------------------------------------ */
 
 /* Read bits that are not whole bytes, in the order of the byte order. */
-static uint64_t gather(const struct cursor *c, uint64_t size, bool big_endian)
+static uint64_t gather_bits(const struct bit_cursor *c, uint64_t size, bool big_endian)
 {
 	uint64_t value = 0;
 
@@ -99,7 +99,7 @@ static uint64_t gather(const struct cursor *c, uint64_t size, bool big_endian)
 	return value;
 }
 
-static uint64_t load(const uint8_t *from, uint64_t bytes, bool big_endian)
+static uint64_t load_integer(const uint8_t *from, uint64_t bytes, bool big_endian)
 {
 	uint64_t value = 0;
 
@@ -120,9 +120,9 @@ static uint64_t load(const uint8_t *from, uint64_t bytes, bool big_endian)
 }
 
 /* Align, and check the byte order: one byte cannot have parts of both orders. */
-static bool begin_integer(const struct type *type, struct cursor *c)
+static bool begin_integer(const struct ctf_type *type, struct bit_cursor *c)
 {
-	if (!align(c, type->align))
+	if (!align_cursor(c, type->align))
 		return false;
 	if (c->at % BYTE && c->was_big_endian != type->is_big_endian)
 		return false;
@@ -130,21 +130,21 @@ static bool begin_integer(const struct type *type, struct cursor *c)
 	return type->size <= c->end - c->at;
 }
 
-bool type_read(const struct type *type, struct cursor *c, uint64_t *value)
+bool type_read(const struct ctf_type *type, struct bit_cursor *c, uint64_t *value)
 {
 	if (!begin_integer(type, c))
 		return false;
 	*value = c->at % BYTE || type->size % BYTE
-			 ? gather(c, type->size, type->is_big_endian)
-			 : load(c->data + c->at / BYTE, type->size / BYTE,
-				type->is_big_endian);
+			 ? gather_bits(c, type->size, type->is_big_endian)
+			 : load_integer(c->data + c->at / BYTE, type->size / BYTE,
+					type->is_big_endian);
 	if (type->is_signed && type->size < 64 && *value >> (type->size - 1))
 		*value |= ~UINT64_C(0) << type->size;
 	c->at += type->size;
 	return true;
 }
 
-double type_read_float(const struct type *type, struct cursor *c)
+double type_read_float(const struct ctf_type *type, struct bit_cursor *c)
 {
 	uint64_t bits = 0;
 	uint32_t half;
@@ -163,9 +163,9 @@ double type_read_float(const struct type *type, struct cursor *c)
 
 /* ---- other types -------------------------------------------------------- */
 
-ptrdiff_t type_option(const struct type *variant, const uint64_t *slots)
+ptrdiff_t type_option(const struct ctf_type *variant, const uint64_t *slots)
 {
-	const struct type *tag = variant->tag;
+	const struct ctf_type *tag = variant->tag;
 	const uint64_t value = slots[variant->slot];
 
 	for (size_t i = 0; i < tag->num_labels; i++) {
@@ -185,28 +185,28 @@ ptrdiff_t type_option(const struct type *variant, const uint64_t *slots)
 	return -1;
 }
 
-static bool skip_string(struct cursor *c)
+static bool skip_string(struct bit_cursor *c)
 {
 	const uint8_t *from, *zero;
 
-	if (!align(c, BYTE))
+	if (!align_cursor(c, BYTE))
 		return false;
 	from = c->data + c->at / BYTE;
 	zero = memchr(from, 0, (c->end - c->at) / BYTE);
-	return zero && pass(c, (zero + 1 - from) * BYTE);
+	return zero && skip_bits(c, (zero + 1 - from) * BYTE);
 }
 
-static bool skip_elements(const struct type *type, struct cursor *c,
+static bool skip_elements(const struct ctf_type *type, struct bit_cursor *c,
 			  uint64_t length)
 {
 	uint64_t bits;
 
-	if (!align(c, type->align))
+	if (!align_cursor(c, type->align))
 		return false;
 	if (type->element->is_fixed)
 		return !__builtin_mul_overflow(length, type->element->size,
 					       &bits) &&
-		       pass(c, bits);
+		       skip_bits(c, bits);
 	/* Elements of no size would be read for ever; others advance. */
 	for (uint64_t i = 0; i < length; i++) {
 		const uint64_t before = c->at;
@@ -219,22 +219,22 @@ static bool skip_elements(const struct type *type, struct cursor *c,
 	return true;
 }
 
-static bool skip_member(const struct type_member *m, struct cursor *c)
+static bool skip_member(const struct type_member *m, struct bit_cursor *c)
 {
 	if (m->slot == NO_SLOT)
 		return type_skip(m->type, c);
 	return type_read(m->type, c, &c->slots[m->slot]);
 }
 
-static bool skip_structure(const struct type *type, struct cursor *c)
+static bool skip_structure(const struct ctf_type *type, struct bit_cursor *c)
 {
-	if (!align(c, type->align))
+	if (!align_cursor(c, type->align))
 		return false;
 	for (size_t i = 0; i < type->num_members;) {
 		const struct type_member *m = &type->members[i];
 
 		if (m->run_bits) {
-			if (!align(c, BYTE) || !pass(c, m->run_bits))
+			if (!align_cursor(c, BYTE) || !skip_bits(c, m->run_bits))
 				return false;
 			i = m->next;
 		} else {
@@ -246,14 +246,14 @@ static bool skip_structure(const struct type *type, struct cursor *c)
 	return true;
 }
 
-bool type_skip(const struct type *type, struct cursor *c)
+bool type_skip(const struct ctf_type *type, struct bit_cursor *c)
 {
 	ptrdiff_t option;
 
 	switch (type->kind) {
 	case TYPE_INTEGER:
 	case TYPE_FLOAT:
-		return begin_integer(type, c) && pass(c, type->size);
+		return begin_integer(type, c) && skip_bits(c, type->size);
 	case TYPE_STRING:
 		return skip_string(c);
 	case TYPE_ARRAY:
@@ -269,9 +269,9 @@ bool type_skip(const struct type *type, struct cursor *c)
 	return false;
 }
 
-bool type_enter(const struct type *type, struct cursor *c, size_t member)
+bool type_enter(const struct ctf_type *type, struct bit_cursor *c, size_t member)
 {
-	if (!align(c, type->align))
+	if (!align_cursor(c, type->align))
 		return false;
 	for (size_t i = 0; i < member;) {
 		const struct type_member *m = &type->members[i];
@@ -286,21 +286,21 @@ bool type_enter(const struct type *type, struct cursor *c, size_t member)
 		/* Skip the run to its end, or up to the wanted member. */
 		if (m->next > member)
 			bits -= type->members[member].run_bits;
-		if (!align(c, BYTE) || !pass(c, bits))
+		if (!align_cursor(c, BYTE) || !skip_bits(c, bits))
 			return false;
 		i = m->next;
 	}
-	return align(c, type->members[member].type->align);
+	return align_cursor(c, type->members[member].type->align);
 }
 
-bool type_visit(const struct type *type, struct cursor *c,
+bool type_visit(const struct ctf_type *type, struct bit_cursor *c,
 		type_visit_func visit, void *data)
 {
-	if (!align(c, type->align))
+	if (!align_cursor(c, type->align))
 		return false;
 	for (size_t i = 0; i < type->num_members; i++) {
 		const struct type_member *m = &type->members[i];
-		const struct type *inner = m->type;
+		const struct ctf_type *inner = m->type;
 		ptrdiff_t option;
 		uint64_t value;
 

@@ -26,7 +26,7 @@ enum type_kind {
 /* A member of a structure, or an option of a variant. */
 struct type_member {
 	char *name;
-	const struct type *type;
+	const struct ctf_type *type;
 	int slot; /* index in cursor.slots, if other fields need the value */
 	/*
 	 * In a structure: bits up to member @next, in whole bytes, with no slots; 0:
@@ -43,7 +43,7 @@ struct type_label {
 		hi; /* first and last value, as a field extended to 64 bits */
 };
 
-struct type {
+struct ctf_type {
 	enum type_kind kind;
 	uint32_t align; /* bits; a power of two */
 	uint64_t size;	/* bits; of integers, floats, or if is_fixed */
@@ -58,17 +58,17 @@ struct type {
 	size_t num_labels;
 	struct type_member *members; /* members or options */
 	size_t num_members;
-	const struct type *element;
+	const struct ctf_type *element;
 	uint64_t length; /* of an array */
 	int slot; /* of a sequence's length or a variant's tag */
-	const struct type *tag; /* a variant's tag */
+	const struct ctf_type *tag; /* a variant's tag */
 	ptrdiff_t *
 		options; /* index of the option for each label of the tag; -1: none */
-	struct type *older; /* next in the list of all types of a trace */
+	struct ctf_type *older; /* next in the list of all types of a trace */
 };
 
 /* A position in a packet. */
-struct cursor {
+struct bit_cursor {
 	const uint8_t *data;
 	uint64_t at; /* bits */
 	uint64_t end;
@@ -77,31 +77,31 @@ struct cursor {
 };
 
 /* Complete a type: compute its fixed size, and runs of members. */
-void type_finish(struct type *type);
+void type_finish(struct ctf_type *type);
 
 /* Skip a field. False: it exceeds the packet, or CTF does not allow it. */
-bool type_skip(const struct type *type, struct cursor *c);
+bool type_skip(const struct ctf_type *type, struct bit_cursor *c);
 
 /* Read an integer, extended to 64 bits by its sign. Returns as type_skip(). */
-bool type_read(const struct type *type, struct cursor *c, uint64_t *value);
+bool type_read(const struct ctf_type *type, struct bit_cursor *c, uint64_t *value);
 
 /* Read a floating-point number of a place that type_skip() has passed. */
-double type_read_float(const struct type *type, struct cursor *c);
+double type_read_float(const struct ctf_type *type, struct bit_cursor *c);
 
 /* Called for each integer of a structure, including those in variants. */
 typedef bool (*type_visit_func)(void *data, const char *name,
-				const struct type *type, uint64_t value);
+				const struct ctf_type *type, uint64_t value);
 
 /*
  * Skip a structure, calling @visit for its integers. False: as type_skip(), or by @visit.
  */
-bool type_visit(const struct type *type, struct cursor *c,
+bool type_visit(const struct ctf_type *type, struct bit_cursor *c,
 		type_visit_func visit, void *data);
 
 /* Skip to a member, from the beginning of its structure. */
-bool type_enter(const struct type *type, struct cursor *c, size_t member);
+bool type_enter(const struct ctf_type *type, struct bit_cursor *c, size_t member);
 
 /* The index of a variant's option by its tag; -1: none. */
-ptrdiff_t type_option(const struct type *variant, const uint64_t *slots);
+ptrdiff_t type_option(const struct ctf_type *variant, const uint64_t *slots);
 
 #endif

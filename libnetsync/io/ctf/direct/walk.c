@@ -24,7 +24,7 @@
 #define NOTHING UINT64_MAX /* value of a field that does not exist */
 
 /* Fields of a packet's header and context. */
-struct packet {
+struct ctf_packet {
 	uint64_t magic, stream_id, instance;
 	uint64_t content_bits, bits;
 	uint64_t begin, end; /* cycles of the clock */
@@ -32,17 +32,17 @@ struct packet {
 	uint64_t cpu;
 };
 
-struct walk {
+struct ctf_walk {
 	const struct metadata *metadata;
 	const struct stream_type *stream;
 	const uint8_t *data;
 	uint64_t size; /* bytes */
 	uint64_t next; /* bytes: where the next packet begins */
 	uint64_t dropped; /* bytes from the begin that were given back */
-	struct walk *behind; /* of the next file; NULL: there is none */
+	struct ctf_walk *behind; /* of the next file; NULL: there is none */
 	bool in_packet;
-	struct packet packet;
-	struct cursor at;
+	struct ctf_packet packet;
+	struct bit_cursor at;
 	uint64_t clock;
 	uint64_t wanted_from; /* packets that end before this time are passed */
 	struct walk_counts counts;
@@ -54,13 +54,13 @@ struct walk {
 /* Names of fields of header or context, and the members that they set. */
 struct named {
 	const char *name;
-	size_t at; /* in struct packet */
+	size_t at; /* in struct ctf_packet */
 	bool may_be_clock;
 };
 
 #define NAMED(name_, field_, clock_)                                  \
 	{                                                             \
-		.name = name_, .at = offsetof(struct packet, field_), \
+		.name = name_, .at = offsetof(struct ctf_packet, field_), \
 		.may_be_clock = clock_                                \
 	}
 
@@ -83,15 +83,15 @@ static const struct named context_names[] = {
 	{ NULL, 0, false },
 };
 
-struct taking {
-	struct packet *packet;
+struct packet_taking {
+	struct ctf_packet *packet;
 	const struct named *names;
 };
 
-static bool take_integer(void *data, const char *name, const struct type *type,
-			 uint64_t value)
+static bool take_packet_integer(void *data, const char *name, const struct ctf_type *type,
+				uint64_t value)
 {
-	const struct taking *t = data;
+	const struct packet_taking *t = data;
 
 	for (const struct named *n = t->names; n->name; n++) {
 		if (strcmp(name, n->name))
@@ -111,9 +111,9 @@ static bool take_integer(void *data, const char *name, const struct type *type,
 }
 
 /* Is the uuid of a packet that of the trace? */
-static bool is_of_trace(const struct metadata *metadata, struct cursor c)
+static bool is_of_trace(const struct metadata *metadata, struct bit_cursor c)
 {
-	const struct type *header = metadata->packet_header;
+	const struct ctf_type *header = metadata->packet_header;
 	size_t i = 0;
 
 	while (i < header->num_members &&
@@ -129,37 +129,37 @@ static bool is_of_trace(const struct metadata *metadata, struct cursor c)
 }
 
 /* Read header and context; the cursor is at the packet's beginning. */
-static bool read_packet(const struct walk *walk, struct cursor *c,
-			struct packet *packet)
+static bool read_packet_header(const struct ctf_walk *walk, struct bit_cursor *c,
+			       struct ctf_packet *packet)
 {
-	struct taking header = { packet, header_names };
-	struct taking context = { packet, context_names };
+	struct packet_taking header = { packet, header_names };
+	struct packet_taking context = { packet, context_names };
 	const struct stream_type *stream;
 
-	*packet = (struct packet){ .magic = PACKET_MAGIC,
-				   .instance = NOTHING,
-				   .content_bits = NOTHING,
-				   .begin = NOTHING,
-				   .end = NOTHING,
-				   .number = NOTHING,
-				   .discarded = NOTHING,
-				   .cpu = NOTHING };
+	*packet = (struct ctf_packet){ .magic = PACKET_MAGIC,
+				       .instance = NOTHING,
+				       .content_bits = NOTHING,
+				       .begin = NOTHING,
+				       .end = NOTHING,
+				       .number = NOTHING,
+				       .discarded = NOTHING,
+				       .cpu = NOTHING };
 	if (!is_of_trace(walk->metadata, *c) ||
-	    !type_visit(walk->metadata->packet_header, c, take_integer,
+	    !type_visit(walk->metadata->packet_header, c, take_packet_integer,
 			&header))
 		return false;
 	stream = metadata_stream(walk->metadata, packet->stream_id);
 	return stream && packet->magic == PACKET_MAGIC &&
-	       type_visit(stream->packet_context, c, take_integer, &context) &&
+	       type_visit(stream->packet_context, c, take_packet_integer, &context) &&
 	       packet->begin != NOTHING && packet->bits % BYTE == 0 &&
 	       packet->content_bits <= packet->bits && packet->bits <= c->end &&
 	       c->at <= packet->content_bits;
 }
 
 /* Does a counter not increase? That is left to libbabeltrace2. */
-static bool goes_back(const struct walk *walk, const struct packet *packet)
+static bool does_counter_go_back(const struct ctf_walk *walk, const struct ctf_packet *packet)
 {
-	const struct packet *last = &walk->packet;
+	const struct ctf_packet *last = &walk->packet;
 
 	return walk->counts.packets &&
 	       (packet->discarded < last->discarded ||
@@ -168,10 +168,10 @@ static bool goes_back(const struct walk *walk, const struct packet *packet)
 }
 
 /* Count losses; @lost as of struct walked. WALK_EVENT: none; WALK_LOST. */
-static int count_losses(struct walk *walk, const struct packet *packet,
-			uint64_t *lost)
+static int count_packet_losses(struct ctf_walk *walk, const struct ctf_packet *packet,
+			       uint64_t *lost)
 {
-	const struct packet *last = &walk->packet;
+	const struct ctf_packet *last = &walk->packet;
 	struct walk_counts *counts = &walk->counts;
 	const bool is_first = !counts->packets;
 
@@ -186,15 +186,15 @@ static int count_losses(struct walk *walk, const struct packet *packet,
 	return WALK_LOST;
 }
 
-static struct cursor cursor_at(const struct walk *walk, uint64_t byte)
+static struct bit_cursor make_walk_cursor(const struct ctf_walk *walk, uint64_t byte)
 {
-	return (struct cursor){ .data = walk->data + byte,
-				.end = (walk->size - byte) * BYTE,
-				.slots = (uint64_t *)walk->slots };
+	return (struct bit_cursor){ .data = walk->data + byte,
+				    .end = (walk->size - byte) * BYTE,
+				    .slots = (uint64_t *)walk->slots };
 }
 
 /* Give back what was read: the memory that a walk takes does not grow with its file. */
-static void drop_pages(struct walk *walk)
+static void drop_read_pages(struct ctf_walk *walk)
 {
 	const uint64_t end = walk->next & ~(uint64_t)(DROP_SIZE - 1);
 
@@ -205,27 +205,27 @@ static void drop_pages(struct walk *walk)
 	walk->dropped = end;
 }
 
-static bool is_passed(const struct walk *walk, const struct packet *packet)
+static bool is_packet_before_window(const struct ctf_walk *walk, const struct ctf_packet *packet)
 {
 	return packet->end < walk->wanted_from && packet->begin <= packet->end;
 }
 
 /* As walk_next(), where a packet begins. */
-static int begin_packet(struct walk *walk, uint64_t *lost)
+static int begin_walk_packet(struct ctf_walk *walk, uint64_t *lost)
 {
-	struct cursor c = cursor_at(walk, walk->next);
-	struct packet packet = { 0 };
+	struct bit_cursor c = make_walk_cursor(walk, walk->next);
+	struct ctf_packet packet = { 0 };
 	int ret = WALK_EVENT;
 
-	if (!read_packet(walk, &c, &packet) ||
+	if (!read_packet_header(walk, &c, &packet) ||
 	    packet.stream_id != walk->stream->id ||
-	    packet.instance != walk->packet.instance || goes_back(walk, &packet))
+	    packet.instance != walk->packet.instance || does_counter_go_back(walk, &packet))
 		return -EILSEQ;
-	if (is_passed(walk, &packet))
+	if (is_packet_before_window(walk, &packet))
 		c.at = packet.content_bits;
 	else
-		ret = count_losses(walk, &packet, lost);
-	drop_pages(walk);
+		ret = count_packet_losses(walk, &packet, lost);
+	drop_read_pages(walk);
 	walk->counts.packets++;
 	walk->counts.events = 0;
 	walk->packet = packet;
@@ -255,8 +255,8 @@ static uint64_t clock_after(uint64_t clock, uint64_t part, uint64_t bits)
 	return (clock & ~mask) + (part < (clock & mask) ? mask + 1 : 0) + part;
 }
 
-static bool take_head(void *data, const char *name, const struct type *type,
-		      uint64_t value)
+static bool take_event_head(void *data, const char *name, const struct ctf_type *type,
+			    uint64_t value)
 {
 	struct event_head *head = data;
 
@@ -267,19 +267,19 @@ static bool take_head(void *data, const char *name, const struct type *type,
 	return !(type->is_clock && type->is_signed);
 }
 
-static bool skip_if_any(const struct type *type, struct cursor *c)
+static bool skip_if_any(const struct ctf_type *type, struct bit_cursor *c)
 {
 	return !type || type_skip(type, c);
 }
 
-static bool read_event(struct walk *walk, struct walked *event)
+static bool read_walked_event(struct ctf_walk *walk, struct walked *event)
 {
 	const struct stream_type *stream = walk->stream;
 	struct event_head head = { .clock = walk->clock };
-	struct cursor c = walk->at;
-	const struct event_type *type;
+	struct bit_cursor c = walk->at;
+	const struct ctf_event_type *type;
 
-	if (!type_visit(stream->event_header, &c, take_head, &head) ||
+	if (!type_visit(stream->event_header, &c, take_event_head, &head) ||
 	    head.id >= stream->num_events || !stream->events[head.id])
 		return false;
 	type = stream->events[head.id];
@@ -303,7 +303,7 @@ static bool read_event(struct walk *walk, struct walked *event)
 	return true;
 }
 
-static void unmap(struct walk *walk)
+static void unmap_stream_file(struct ctf_walk *walk)
 {
 	if (walk->data)
 		munmap((void *)walk->data, walk->size);
@@ -311,13 +311,13 @@ static void unmap(struct walk *walk)
 }
 
 /* Take the next file's place. False: there is none. */
-static bool next_file(struct walk *walk)
+static bool take_next_file(struct ctf_walk *walk)
 {
-	struct walk *behind = walk->behind;
+	struct ctf_walk *behind = walk->behind;
 
 	if (!behind)
 		return false;
-	unmap(walk);
+	unmap_stream_file(walk);
 	walk->data = behind->data;
 	walk->size = behind->size;
 	walk->next = 0;
@@ -327,24 +327,24 @@ static bool next_file(struct walk *walk)
 	return true;
 }
 
-int walk_next(struct walk *walk, struct walked *event)
+int walk_next(struct ctf_walk *walk, struct walked *event)
 {
 	int ret;
 
 	while (!walk->in_packet || walk->at.at == walk->at.end) {
 		walk->in_packet = false;
-		if (walk->next == walk->size && !next_file(walk))
+		if (walk->next == walk->size && !take_next_file(walk))
 			return WALK_END;
-		ret = begin_packet(walk, &event->lost);
+		ret = begin_walk_packet(walk, &event->lost);
 		if (ret != WALK_EVENT)
 			return ret;
 	}
-	return read_event(walk, event) ? WALK_EVENT : -EILSEQ;
+	return read_walked_event(walk, event) ? WALK_EVENT : -EILSEQ;
 }
 
 /* ---- public functions --------------------------------------------------- */
 
-static bool map_file(struct walk *walk, const char *path)
+static bool map_stream_file(struct ctf_walk *walk, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -365,20 +365,20 @@ static bool map_file(struct walk *walk, const char *path)
 	return true;
 }
 
-struct walk *walk_new(const struct metadata *metadata, const char *path)
+struct ctf_walk *walk_new(const struct metadata *metadata, const char *path)
 {
-	struct walk *walk = calloc(1, sizeof(*walk) +
-					      metadata->num_slots *
+	struct ctf_walk *walk = calloc(1, sizeof(*walk) +
+						  metadata->num_slots *
 						      sizeof(walk->slots[0]));
-	struct packet first = { 0 };
-	struct cursor c;
+	struct ctf_packet first = { 0 };
+	struct bit_cursor c;
 
 	if (!walk)
 		return NULL;
 	walk->metadata = metadata;
-	if (map_file(walk, path)) {
-		c = cursor_at(walk, 0);
-		if (read_packet(walk, &c, &first)) {
+	if (map_stream_file(walk, path)) {
+		c = make_walk_cursor(walk, 0);
+		if (read_packet_header(walk, &c, &first)) {
 			walk->stream = metadata_stream(metadata,
 						       first.stream_id);
 			walk->packet.instance = first.instance;
@@ -389,31 +389,31 @@ struct walk *walk_new(const struct metadata *metadata, const char *path)
 	return NULL;
 }
 
-void walk_free(struct walk *walk)
+void walk_free(struct ctf_walk *walk)
 {
 	while (walk) {
-		struct walk *behind = walk->behind;
+		struct ctf_walk *behind = walk->behind;
 
-		unmap(walk);
+		unmap_stream_file(walk);
 		free(walk);
 		walk = behind;
 	}
 }
 
-void walk_append(struct walk *walk, struct walk *behind)
+void walk_append(struct ctf_walk *walk, struct ctf_walk *behind)
 {
 	walk->behind = behind;
 }
 
-bool walk_times(const struct walk *walk, uint64_t *first, uint64_t *last)
+bool walk_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last)
 {
 	uint64_t next = 0;
 
 	while (next < walk->size) {
-		struct cursor c = cursor_at(walk, next);
-		struct packet packet = { 0 };
+		struct bit_cursor c = make_walk_cursor(walk, next);
+		struct ctf_packet packet = { 0 };
 
-		if (!read_packet(walk, &c, &packet) || (next && packet.begin < *last))
+		if (!read_packet_header(walk, &c, &packet) || (next && packet.begin < *last))
 			return false;
 		*last = packet.begin;
 		if (!next)
@@ -423,14 +423,14 @@ bool walk_times(const struct walk *walk, uint64_t *first, uint64_t *last)
 	return next;
 }
 
-void walk_identify(const struct walk *walk, uint64_t *stream_id,
+void walk_identify(const struct ctf_walk *walk, uint64_t *stream_id,
 		   uint64_t *instance)
 {
 	*stream_id = walk->stream->id;
 	*instance = walk->packet.instance;
 }
 
-void walk_pass_before(struct walk *walk, uint64_t clock)
+void walk_pass_before(struct ctf_walk *walk, uint64_t clock)
 {
 	walk->wanted_from = clock;
 }
@@ -447,7 +447,7 @@ bool walk_was_before(struct walk_counts *left, bool is_packet, bool is_event)
 	return true;
 }
 
-const struct walk_counts *walk_counts(const struct walk *walk)
+const struct walk_counts *walk_counts(const struct ctf_walk *walk)
 {
 	return &walk->counts;
 }

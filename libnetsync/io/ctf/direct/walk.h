@@ -5,17 +5,17 @@
 
 #include "io/ctf/direct/metadata.h"
 
-struct walk;
+struct ctf_walk;
 
 /* An event; valid until the next one is read. */
 struct walked {
-	const struct event_type *type;
-	uint64_t clock;	      /* the trace's clock, cycles */
-	struct cursor fields; /* position where type->fields begins */
-	struct cursor context;	   /* position where *common begins */
-	struct cursor specific;	   /* position where type->context begins */
-	const struct type *common; /* event context of the stream; NULL: none */
-	uint64_t cpu;		   /* of its packet; WALK_NO_CPU: not known */
+	const struct ctf_event_type *type;
+	uint64_t clock;		  /* the trace's clock, cycles */
+	struct bit_cursor fields; /* position where type->fields begins */
+	struct bit_cursor context;     /* position where *common begins */
+	struct bit_cursor specific;    /* position where type->context begins */
+	const struct ctf_type *common; /* event context of the stream; NULL: none */
+	uint64_t cpu;		       /* of its packet; WALK_NO_CPU: not known */
 	/* Of WALK_LOST: events lost; 0: how many is not known. All else is not set. */
 	uint64_t lost;
 };
@@ -26,13 +26,13 @@ struct walked {
  * The times (cycles) at which the first and the last packet of a walk that has not begun
  * begin. False: these are not in order, or something is not known here.
  */
-bool walk_times(const struct walk *walk, uint64_t *first, uint64_t *last);
+bool walk_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last);
 
 /*
  * Have a walk that has not begun go on with that of another file, of the same stream,
  * which it takes over; NULL: none.
  */
-void walk_append(struct walk *walk, struct walk *behind);
+void walk_append(struct ctf_walk *walk, struct ctf_walk *behind);
 
 /* Counts up to now, from which another reader can go on. */
 struct walk_counts {
@@ -46,11 +46,11 @@ struct walk_counts {
  * Begin at a file's first packet. NULL: the file cannot be opened, or its stream is not
  * in the metadata, which must outlive the walk.
  */
-struct walk *walk_new(const struct metadata *metadata, const char *path);
-void walk_free(struct walk *walk);
+struct ctf_walk *walk_new(const struct metadata *metadata, const char *path);
+void walk_free(struct ctf_walk *walk);
 
 /* The stream class and stream of a file; @instance ~0: unknown. */
-void walk_identify(const struct walk *walk, uint64_t *stream_id,
+void walk_identify(const struct ctf_walk *walk, uint64_t *stream_id,
 		   uint64_t *instance);
 
 enum { WALK_END, WALK_EVENT, WALK_LOST };
@@ -59,9 +59,9 @@ enum { WALK_END, WALK_EVENT, WALK_LOST };
  * WALK_EVENT; WALK_LOST: at the begin of a packet, the tracer lost events before it;
  * WALK_END; -EILSEQ: the rest is damaged or not known here, and no part of it was counted.
  */
-int walk_next(struct walk *walk, struct walked *event);
+int walk_next(struct ctf_walk *walk, struct walked *event);
 
-const struct walk_counts *walk_counts(const struct walk *walk);
+const struct walk_counts *walk_counts(const struct ctf_walk *walk);
 
 /*
  * Did the walk pass the next packet's begin, event, or what else another reader finds?
@@ -74,6 +74,6 @@ bool walk_was_before(struct walk_counts *left, bool is_packet, bool is_event);
  * their events; nor is counted what was lost before these. Packets that do not say when
  * they end are not passed.
  */
-void walk_pass_before(struct walk *walk, uint64_t clock);
+void walk_pass_before(struct ctf_walk *walk, uint64_t clock);
 
 #endif
