@@ -21,6 +21,11 @@
 #define SHARPEST 100.0
 /* A message moves the mean of its end by at most this many standard deviations. Chosen. */
 #define MOST_MOVE 1.0
+/*
+ * But sites move at least by this part. Two that are inconsistent make the marginal that either
+ * is measured by, and would stay for ever. Chosen.
+ */
+#define LEAST_DAMPING 0.1
 
 static struct natural natural_of(struct moments m)
 {
@@ -74,7 +79,7 @@ static double damp_site(struct natural *site, struct natural to, struct moments 
 			    sqrt(marginal.variance);
 
 	if (damping < 1 && move * damping > MOST_MOVE)
-		damping = MOST_MOVE / move;
+		damping = fmax(MOST_MOVE / move, LEAST_DAMPING);
 	site->precision += damping * precision;
 	site->weighted += damping * weighted;
 	return move * move;

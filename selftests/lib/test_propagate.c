@@ -108,6 +108,28 @@ static void test_contradiction(void **state)
 	assert_true(s.knot.variance > 0 && isfinite(s.knot.variance));
 }
 
+/*
+ * Sites that are inconsistent by minutes, as of a cell with a step in it, leave in a few rounds:
+ * their own marginal, between both, is far from either.
+ */
+static void test_frozen(void **state)
+{
+	const double far = 3e11, precision = 1e-8;
+	struct small s;
+
+	(void)state;
+	make_small(&s, 3e4 - 7e5, 3e4 + 7e5);
+	s.factor[0].site[TO_RECEIVER] = (struct natural){ precision, -far * precision };
+	s.factor[1].site[TO_SENDER] = (struct natural){ precision, far * precision };
+	s.knot.variance = 1 / (2 * precision);
+	s.link.delay.variance = 1e6;
+	for (int i = 0; i < 400; i++) {
+		assert_int_equal(propagate(&s.n), 0);
+		assert_int_equal(smooth_chain(&s.chain[1]), 0);
+	}
+	assert_float_equal(s.knot.state[0], 7e5, 2e3);
+}
+
 /* New messages of a factor say of each end what the site of z says beside the others. */
 static void test_begin(void **state)
 {
@@ -133,6 +155,7 @@ int main(void)
 		cmocka_unit_test(test_half_way),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_frozen),
 		cmocka_unit_test(test_begin),
 	};
 
