@@ -218,11 +218,12 @@ void grid_release(struct inference *n)
 /* What the phase is at a time of a knot's cell, beyond that at the knot. */
 static double phase_beyond(const struct chain *c, uint32_t knot, double t)
 {
-	const struct knot *k = &c->knot[knot];
+	const struct knot *k;
 	double d;
 
 	if (!c->num)
 		return 0;
+	k = &c->knot[knot];
 	d = t - k->t;
 	return d * (k->state[1] + d * (k->state[2] / 2 + d * k->state[3] / 6));
 }

@@ -79,6 +79,15 @@ def peak(command):
     return int(size)
 
 
+def children_of(pid):
+    """Its processes: the one that reads files is the first, and those that read traces follow."""
+    path = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
+    try:
+        return [int(child) for child in path.read_text(encoding="ascii").split()]
+    except OSError:
+        return []
+
+
 def main():
     """Run all cases, or those whose names are given."""
     cases = [c for c in CASES if c.__name__ in sys.argv[1:]] or CASES

@@ -38,6 +38,7 @@ struct disk {
 	void *data;
 	struct worker worker;	/* the reader process; worker.fd < 0: none */
 	pid_t owner;		/* the process that has started it */
+	pid_t user;		/* the process that reads by it; others read themselves */
 	unsigned int process;	/* how many were started */
 	bool is_off;		/* none can be started, or it died */
 	uint8_t *memory;	/* shared with it; NULL: none */
@@ -56,7 +57,18 @@ struct disk *disk_new(disk_is_over is_over, void *data)
 	disk->is_over = is_over;
 	disk->data = data;
 	disk->worker.fd = -1;
+	disk->user = getpid();
 	return disk;
+}
+
+void disk_use_here(struct disk *disk)
+{
+	disk->user = getpid();
+}
+
+static bool is_used_here(const struct disk *disk)
+{
+	return disk->user == getpid();
 }
 
 static void free_disk_file(struct disk_file *file)
@@ -224,7 +236,7 @@ int disk_walk(struct disk *disk, const char *path)
 	int ret = -EAGAIN;
 
 	/* The system refuses a longer path. */
-	while (ret == -EAGAIN && strlen(path) < PATH_MAX && !worker_is_one() &&
+	while (ret == -EAGAIN && strlen(path) < PATH_MAX && is_used_here(disk) &&
 	       start_disk_reader(disk))
 		ret = ask_disk_reader(disk, &file, &(struct disk_command){ .what = DISK_WALK },
 				      path);
@@ -236,7 +248,7 @@ int disk_walk(struct disk *disk, const char *path)
 /* Is this process the one that the file's bytes are brought to? */
 static bool has_disk_reader(const struct disk_file *file)
 {
-	return file->disk && !worker_is_one() && start_disk_reader(file->disk);
+	return file->disk && is_used_here(file->disk) && start_disk_reader(file->disk);
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
@@ -377,7 +389,7 @@ void disk_close(struct disk_file *file)
 {
 	if (!file)
 		return;
-	if (file->disk && !worker_is_one())
+	if (file->disk && is_used_here(file->disk))
 		close_in_reader(file);
 	if (!file->is_closed)
 		free_disk_file(file);

@@ -10,7 +10,8 @@
  *
  * Only the reader process has the file open, as close() may wait for a network, too. A
  * file that is read in sequence is read ahead. Workers, which others watch, read files
- * themselves; so does this process if it cannot start another one.
+ * themselves, unless they call disk_use_here(); so does this process if it cannot start another
+ * one.
  */
 #ifndef NETSYNC_IO_DISK_H
 #define NETSYNC_IO_DISK_H
@@ -47,6 +48,8 @@ typedef bool (*disk_is_over)(void *data, const struct disk_file *file, int64_t s
 
 /* NULL: no memory. Processes are started when they are needed. */
 struct disk *disk_new(disk_is_over is_over, void *data);
+/* This worker is to read by a reader process, as the process did that started it. */
+void disk_use_here(struct disk *disk);
 /* End the reader process; it is started again if it is needed. */
 void disk_stop(struct disk *disk);
 /* Files must be closed before. */

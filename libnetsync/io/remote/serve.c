@@ -271,8 +271,11 @@ static int check_number(struct netsync_io *io)
 static int open_traces(const struct serving *serving, struct io_host **hosts, size_t *num)
 {
 	struct netsync_io *io = serving->io;
-	int ret = add_paths(serving);
+	int ret;
 
+	/* Nobody else knows which file it waits for. */
+	disk_use_here(io->disk);
+	ret = add_paths(serving);
 	if (ret >= 0)
 		ret = leave_out_captures(io);
 	if (ret >= 0)

@@ -222,11 +222,6 @@ void worker_hear(void *data, size_t size)
 	set_timer(out.limits.seconds);
 }
 
-bool worker_is_one(void)
-{
-	return out.life;
-}
-
 void worker_begin(int fd, const struct worker_limits *limits, struct worker_life *life)
 {
 	out.fd = fd;

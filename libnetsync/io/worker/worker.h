@@ -153,8 +153,6 @@ int worker_run(const struct worker_task *task, const void *data, worker_use use,
 /* ---- send.c: called in the worker --------------------------------------- */
 
 void worker_begin(int fd, const struct worker_limits *limits, struct worker_life *life);
-/* Is this process a worker? */
-bool worker_is_one(void);
 void worker_put(uint16_t what, uint16_t number, const void *data, size_t size);
 /* Put a text with its 0, cut to WORKER_MAX_SIZE. */
 void worker_put_text(uint16_t what, uint16_t number, const char *text);
