@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,8 @@ def children_of(pid):
 def main():
     """Run all cases, or those whose names are given."""
     cases = [c for c in CASES if c.__name__ in sys.argv[1:]] or CASES
+    # Whoever runs tests by nohup(1) has it ignored, and commands leave it so.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     print("TAP version 13")
     print(f"1..{len(cases)}")
     failed = 0
