@@ -53,7 +53,7 @@ struct netsync {
 int handle_fail(struct netsync *ns, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int handle_no_memory(struct netsync *ns);
-/* The same for a call that waits for threads, or uses what they found, and cannot. */
+/* Set the sentence of a call that cannot wait for threads, or use what they found. */
 int handle_cannot_match(struct netsync *ns, int error);
 
 /* What went wrong before is no more the failure of the last call. */

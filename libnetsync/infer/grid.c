@@ -133,14 +133,27 @@ static int divide_span(const struct inference *n, size_t host)
 
 /* ---- factors ------------------------------------------------------------- */
 
+static int compare_knots(const uint32_t a[2], const uint32_t b[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
 static int compare_cells(const void *a, const void *b)
 {
 	const struct kept_message *p = a, *q = b;
+	const int order = compare_knots(p->knot, q->knot);
 
-	for (int i = 0; i < 2; i++)
-		if (p->knot[i] != q->knot[i])
-			return p->knot[i] < q->knot[i] ? -1 : 1;
-	return (p->t[0] > q->t[0]) - (p->t[0] < q->t[0]);
+	return order ? order : (p->t[0] > q->t[0]) - (p->t[0] < q->t[0]);
+}
+
+int factor_compare(const void *a, const void *b)
+{
+	const struct factor *p = a, *q = b;
+
+	return compare_knots(p->knot, q->knot);
 }
 
 /* Sort the messages of a direction by the cells of both hosts. */
@@ -193,7 +206,7 @@ int grid_begin(struct inference *n)
 	int ret = 0;
 
 	for (size_t h = 0; !ret && h < n->task->num; h++)
-		/* Of two hosts, one is the other's time. */
+		/* If there are two hosts, the first one's clock is the common time. */
 		if (h || n->task->num > 2)
 			ret = divide_span(n, h);
 	for (size_t i = 0; !ret && i < n->num_links; i++) {
@@ -276,6 +289,17 @@ int grid_move_messages(struct inference *n)
 
 /* ---- refinement ---------------------------------------------------------- */
 
+/* The increment of frequency on the way to a knot, given all messages; and that of phase. */
+static double increment_of_frequency(const struct knot *k)
+{
+	return k->bend * k->score[STATE_FREQUENCY].gradient;
+}
+
+static double increment_of_phase(const struct knot *k)
+{
+	return k->jump * k->score[STATE_PHASE].gradient;
+}
+
 /* By how much the phase may be off within a cell, as far as increments beside it say. */
 static double spread_within(const struct chain *c, size_t knot)
 {
@@ -284,8 +308,8 @@ static double spread_within(const struct chain *c, size_t knot)
 
 	for (size_t i = knot ? knot : 1; i < knot + 2 && i < c->num; i++) {
 		const struct knot *k = &c->knot[i];
-		const double bend = k->bend * k->score[STATE_FREQUENCY].gradient;
-		const double jump = k->jump * k->score[STATE_PHASE].gradient;
+		const double bend = increment_of_frequency(k);
+		const double jump = increment_of_phase(k);
 
 		sum += fmin(bend * bend * k->length * k->length / 16, most) +
 		       fmin(jump * jump, most);
@@ -295,8 +319,8 @@ static double spread_within(const struct chain *c, size_t knot)
 
 static bool is_seen(const struct knot *k)
 {
-	const double bend = k->bend * k->score[STATE_FREQUENCY].gradient;
-	const double jump = k->jump * k->score[STATE_PHASE].gradient;
+	const double bend = increment_of_frequency(k);
+	const double jump = increment_of_phase(k);
 	const double deviation = sqrt(k->variance);
 
 	return fabs(bend) * k->length / 8 > SEEN_BEND * deviation ||
@@ -373,16 +397,6 @@ static int refine_chain(const struct inference *n, size_t host, size_t *halved)
 	c->num = out;
 	set_lengths(c);
 	*halved += count;
-	return 0;
-}
-
-int factor_compare(const void *a, const void *b)
-{
-	const struct factor *p = a, *q = b;
-
-	for (int i = 0; i < 2; i++)
-		if (p->knot[i] != q->knot[i])
-			return p->knot[i] < q->knot[i] ? -1 : 1;
 	return 0;
 }
 

@@ -210,7 +210,7 @@ static int run_rounds(struct inference *n, int rounds, int alone)
 }
 
 /* 0 or -ENOMEM. */
-static int begin(struct inference *n)
+static int begin_inference(struct inference *n)
 {
 	int ret = grid_begin(n);
 
@@ -223,7 +223,7 @@ static int begin(struct inference *n)
 	return ret;
 }
 
-static int run(struct inference *n)
+static int run_inference(struct inference *n)
 {
 	const bool many = n->task->num > 2;
 	size_t halved = 1;
@@ -233,11 +233,11 @@ static int run(struct inference *n)
 	if (!ret)
 		ret = infer_observe(n);
 	if (!ret)
-		ret = begin(n);
+		ret = begin_inference(n);
 	if (!ret)
 		ret = run_rounds(n, FIRST_ROUNDS, many ? ALONE_ROUNDS_OF_MANY : ALONE_ROUNDS);
 	/*
-	 * Of many hosts, the round in which factors are alone after each refinement leads single
+	 * With many hosts, the round in which factors are alone after each refinement leads single
 	 * hosts astray: by bench-truth, all10-quartz-1e5 errs ten times more with finer grids.
 	 */
 	for (int i = 0; !ret && !many && halved && i < FINER_GRIDS; i++) {
@@ -265,7 +265,7 @@ int infer_clocks(const struct infer_task *t)
 	c = t->host[0].correction;
 	correction_at(c, c->from, &n.origin);
 	n.span = fmax((double)(c->to - c->from) / SECOND, LEAST_SPAN);
-	ret = run(&n);
+	ret = run_inference(&n);
 	infer_release_links(&n);
 	grid_release(&n);
 	return ret;

@@ -77,7 +77,7 @@ struct kept_message {
 	uint32_t knot[2];
 };
 
-/* Who gets a message of a factor. */
+/* The ends that a factor sends messages to. */
 enum { TO_SENDER, TO_RECEIVER, TO_LINK, FACTOR_ENDS };
 
 /* Messages of one direction of a link in one cell of either host. */

@@ -26,7 +26,7 @@
 /* A variance is at most this often that of the largest scale. Chosen. */
 #define WIDEST 4.0
 /*
- * What is steeper than any daemon slews was a step: 2000 ppm. The kernel slews by at most 500
+ * A change of phase that is steeper than any daemon slews was a step: 2000 ppm. The kernel slews by at most 500
  * ppm (adjtime(3), RFC 5905), chronyd by 1000, and either on both hosts. In ns/s.
  */
 #define STEPPED 2e6

@@ -43,26 +43,27 @@ void state_shift_back(double gradient[STATES], double length)
 	add_earlier(gradient, 1, power);
 }
 
-void covariance_shift(double p[STATES][STATES], double length)
+/* A transition of the columns of a matrix, then of its rows. */
+static void shift_matrix(double m[STATES][STATES], double length,
+			 void (*add)(double *v, size_t stride, const double power[STATES]))
 {
 	double power[STATES];
 
 	set_powers(power, length);
 	for (size_t j = 0; j < STATES; j++)
-		add_later(&p[0][j], STATES, power);
+		add(&m[0][j], STATES, power);
 	for (size_t i = 0; i < STATES; i++)
-		add_later(p[i], 1, power);
+		add(m[i], 1, power);
+}
+
+void covariance_shift(double p[STATES][STATES], double length)
+{
+	shift_matrix(p, length, add_later);
 }
 
 void information_shift_back(double n[STATES][STATES], double length)
 {
-	double power[STATES];
-
-	set_powers(power, length);
-	for (size_t j = 0; j < STATES; j++)
-		add_earlier(&n[0][j], STATES, power);
-	for (size_t i = 0; i < STATES; i++)
-		add_earlier(n[i], 1, power);
+	shift_matrix(n, length, add_earlier);
 }
 
 void increment_loading(double loading[STATES], int component, double length)

@@ -335,7 +335,7 @@ static bool make_folder(struct apply_run *apply)
 	return false;
 }
 
-static bool keep(struct apply_run *apply)
+static bool keep_copies(struct apply_run *apply)
 {
 	bool ok;
 
@@ -346,7 +346,7 @@ static bool keep(struct apply_run *apply)
 	return ok;
 }
 
-static int run(struct apply_run *apply)
+static int run_copying(struct apply_run *apply)
 {
 	bool ok;
 
@@ -358,7 +358,7 @@ static int run(struct apply_run *apply)
 	progress_start(&apply->progress.line, "copying");
 	ok = copy_all(apply);
 	progress_end(&apply->progress.line);
-	if (!ok || !apply->num_copied || !keep(apply))
+	if (!ok || !apply->num_copied || !keep_copies(apply))
 		return EXIT_BAD;
 	return apply->num_left_out || apply->num_in_part ||
 	       netsync_io_num_left_out(apply->io) ? EXIT_PARTIAL : EXIT_DONE;
@@ -370,7 +370,7 @@ static int apply_all(const struct apply_settings *set)
 	int status = EXIT_BAD;
 
 	if (apply_run_open(&apply, set))
-		status = run(&apply);
+		status = run_copying(&apply);
 	output_folder_release(&apply.folder);
 	apply_run_close(&apply);
 	return status;
