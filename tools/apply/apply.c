@@ -161,7 +161,7 @@ static bool plan_copy(struct apply_run *apply, const struct apply_source *source
 	const struct netsync_io_trace info = trace_info(apply->io, index);
 	struct apply_task *task = &apply->tasks[apply->num_tasks];
 	struct apply_seen known;
-	struct tree tree;
+	struct folder_tree tree;
 
 	*task = (struct apply_task){ .source = source, .copy = find_format(apply->set, info.format) };
 	if (!measure_tree(info.path, &tree))

@@ -72,10 +72,10 @@ int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corr
 /* The begin of the next segment of a correction, at or after a time of the trace. False: none. */
 bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns);
 
-struct window;
+struct time_window;
 
 /* What is asked for by options, of copies by a result. False: that cannot be, as was said. */
-bool part_find(struct apply_part *part, const struct window *window, const char *result);
+bool part_find(struct apply_part *part, const struct time_window *window, const char *result);
 bool part_holds(const struct apply_part *part, int64_t corrected_ns);
 /* Narrow the span of a trace, which is known, to its part. False: nothing of it is there. */
 bool part_narrow(struct apply_trace *trace);

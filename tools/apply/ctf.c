@@ -469,7 +469,7 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 		.begin_ns = trace->part.begin_ns, .end_ns = trace->part.end_ns } };
 	const struct answer *answer = &graph.answer;
 	char most[VALUE_SIZE];
-	struct tree original;
+	struct folder_tree original;
 
 	if (!run_child(&graph)) {
 		complain("%s: %s.", trace->path, strerror(errno));

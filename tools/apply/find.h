@@ -9,7 +9,7 @@
 #include "common/window.h"
 
 struct apply_settings {
-	struct window window;
+	struct time_window window;
 	struct apply_part part;	/* what that is */
 	bool metadata_only;
 	bool extrapolate;

@@ -143,7 +143,7 @@ static void print_bounds(FILE *out, const struct merging *merging,
 			 const struct model_host *host)
 {
 	const int64_t most = most_of_host(merging, host);
-	char text[VALUE_SIZE], middle[VALUE_SIZE];
+	char text[VALUE_SIZE], middle_of_times[VALUE_SIZE];
 	int64_t median, whole;
 
 	model_bounds(host, &median, &whole);
@@ -155,7 +155,7 @@ static void print_bounds(FILE *out, const struct merging *merging,
 	else
 		fprintf(out, "times are within %s of %s's clock (median %s)",
 			format_duration(text, most), merging->run.model.reference,
-			format_duration(middle, median));
+			format_duration(middle_of_times, median));
 }
 
 static const char *base_name(const char *path)

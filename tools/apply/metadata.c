@@ -294,7 +294,7 @@ static bool change_clock(const struct apply_trace *trace,
 static bool copy_with(const struct apply_trace *trace, const char *to,
 		      const char *text)
 {
-	struct tree tree;
+	struct folder_tree tree;
 	uint64_t copied;
 
 	if (!measure_tree(trace->path, &tree) ||

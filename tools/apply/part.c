@@ -30,7 +30,7 @@ static bool find_span(struct model *model, int64_t *first_ns, int64_t *last_ns)
 	return *first_ns <= *last_ns;
 }
 
-bool part_find(struct apply_part *part, const struct window *window, const char *result)
+bool part_find(struct apply_part *part, const struct time_window *window, const char *result)
 {
 	struct model model;
 	int64_t first_ns, last_ns;

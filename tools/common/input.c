@@ -21,8 +21,8 @@ static const char *const method_names[] = {
 	[NETSYNC_METHOD_MODEL] = "model", NULL
 };
 
-static bool add_text(struct input *input, const char *path,
-		     int (*add)(struct netsync_io *, const char *, int))
+static bool add_text_file(struct input *input, const char *path,
+			  int (*add)(struct netsync_io *, const char *, int))
 {
 	struct text_file *last = array_add(&input->texts, input->num_texts,
 					   sizeof(*last));
@@ -38,21 +38,21 @@ static bool take_messages(void *at, const struct option_row *row,
 			  const char *value)
 {
 	(void)row;
-	return add_text(at, value, netsync_io_add_messages);
+	return add_text_file(at, value, netsync_io_add_messages);
 }
 
 static bool take_packets(void *at, const struct option_row *row,
 			 const char *value)
 {
 	(void)row;
-	return add_text(at, value, netsync_io_add_packets);
+	return add_text_file(at, value, netsync_io_add_packets);
 }
 
-static bool take_clocks(void *at, const struct option_row *row,
-			const char *value)
+static bool take_clocks_option(void *at, const struct option_row *row,
+			       const char *value)
 {
 	(void)row;
-	return add_text(at, value, netsync_io_add_clocks);
+	return add_text_file(at, value, netsync_io_add_clocks);
 }
 
 static bool take_address(void *at, const struct option_row *row,
@@ -106,7 +106,7 @@ const struct option_row input_options[] = {
 	OPTION("packets", 0, "FILE", "read packet events, with named columns",
 	       take_packets),
 	OPTION("clocks", 0, "FILE", "read how clocks were steered: host time_ns raw_ns\n"
-	       "(as often as needed; FILE may be - for standard input)", take_clocks),
+	       "(as often as needed; FILE may be - for standard input)", take_clocks_option),
 	OPTION("strict", 0, NULL, "stop at the first bad line of these",
 	       take_flag, .at = offsetof(struct input, strict)),
 	OPTION("address", 0, "NAME=ADDR",
@@ -157,7 +157,7 @@ const struct option_row input_remote_options[] = {
 	OPTIONS_END
 };
 
-static unsigned int method_of(const struct input *input)
+static unsigned int get_method_option(const struct input *input)
 {
 	return input->method == METHOD_NOT_GIVEN ? NETSYNC_METHOD_AUTO :
 						   input->method;
@@ -165,7 +165,7 @@ static unsigned int method_of(const struct input *input)
 
 const char *input_method(const struct input *input)
 {
-	return method_names[method_of(input)];
+	return method_names[get_method_option(input)];
 }
 
 static bool add_remote(struct input *input, const char *trace)
@@ -257,7 +257,7 @@ void input_release(struct input *input)
 
 /* ---- reading ----------------------------------------------------------- */
 
-static void warn(void *data, const char *sentence)
+static void print_input_warning(void *data, const char *sentence)
 {
 	const struct input *input = data;
 
@@ -282,8 +282,8 @@ static bool is_elsewhere(const char *trace)
 }
 
 /* What is skipped as it is stuck, which was said, costs no other trace. */
-static int add_trace(const struct input *input, struct netsync_io *io,
-		     const char *argument)
+static int add_trace_argument(const struct input *input, struct netsync_io *io,
+			      const char *argument)
 {
 	const int ret = netsync_io_add(io, argument);
 
@@ -303,7 +303,7 @@ static int add_all(const struct input *input, struct netsync_io *io, unsigned in
 		if (!input->takes_remote && is_elsewhere(input->traces[i]))
 			return -ENOENT;
 		else if (!input->takes_remote || !is_remote_trace(input->traces[i]))
-			ret = add_trace(input, io, input->traces[i]);
+			ret = add_trace_argument(input, io, input->traces[i]);
 	for (int i = 0; i < input->num_texts && ret >= 0; i++)
 		ret = input->texts[i].add(io, input->texts[i].path, input->strict);
 	for (int i = 0; i < input->num_addresses && ret >= 0; i++)
@@ -345,7 +345,7 @@ static bool read_all(const struct input *input, struct netsync *ns,
 	struct progress progress;
 	int ret;
 
-	netsync_io_set_warn(io, warn, (void *)input);
+	netsync_io_set_warn(io, print_input_warning, (void *)input);
 	netsync_io_set_split_netns(io, input->split_netns);
 	netsync_io_set_jobs(io, jobs);
 	netsync_io_set_timeout(io, input->timeout_ns);
@@ -386,7 +386,7 @@ bool input_solve(const struct input *input, struct netsync *ns,
 	/*
 	 * With a result only messages are wanted; the simple method finds them as well.
 	 */
-	solve.method = input->model ? NETSYNC_METHOD_HULL : method_of(input);
+	solve.method = input->model ? NETSYNC_METHOD_HULL : get_method_option(input);
 	progress_start(&progress, "estimating");
 	progress_wait(&progress);
 	ret = netsync_solve(ns, &solve);

@@ -28,9 +28,9 @@ struct input {
 	int num_addresses;
 	bool strict;
 	bool split_netns;
-	unsigned int jobs;	/* traces that are read at once; 0: not given */
-	int64_t timeout_ns;	/* the longest wait without progress; 0: not given */
-	struct window window;	/* only this is read, by each host's own clock */
+	unsigned int jobs;	   /* traces that are read at once; 0: not given */
+	int64_t timeout_ns;	   /* the longest wait without progress; 0: not given */
+	struct time_window window; /* only this is read, by each host's own clock */
 	struct netsync_options solve;
 	unsigned int method;	/* enum netsync_method, or METHOD_NOT_GIVEN */
 	const char *model;	/* a result file to use instead of estimating; NULL: none */

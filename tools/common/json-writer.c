@@ -8,38 +8,38 @@
 #include "../../libnetsync/util/utf8.h"
 #include "json-writer.h"
 
-void put(struct writer *w, json_object *object, const char *key,
+void json_put(struct json_writer *w, json_object *object, const char *key,
 		json_object *value)
 {
 	if (!value || json_object_object_add(object, key, value))
 		w->failed = true;
 }
 
-void append(struct writer *w, json_object *array, json_object *value)
+void json_append(struct json_writer *w, json_object *array, json_object *value)
 {
 	if (!value || json_object_array_add(array, value))
 		w->failed = true;
 }
 
-void put_null(struct writer *w, json_object *object, const char *key)
+void json_put_null(struct json_writer *w, json_object *object, const char *key)
 {
 	if (json_object_object_add(object, key, NULL))
 		w->failed = true;
 }
 
-void put_time(struct writer *w, json_object *object, const char *key,
+void json_put_time(struct json_writer *w, json_object *object, const char *key,
 		     int64_t ns)
 {
 	if (ns == NETSYNC_UNKNOWN)
-		put_null(w, object, key);
+		json_put_null(w, object, key);
 	else
-		put(w, object, key, json_object_new_int64(ns));
+		json_put(w, object, key, json_object_new_int64(ns));
 }
 
-void append_time(struct writer *w, json_object *array, int64_t ns)
+void json_append_time(struct json_writer *w, json_object *array, int64_t ns)
 {
 	if (ns != NETSYNC_UNKNOWN)
-		append(w, array, json_object_new_int64(ns));
+		json_append(w, array, json_object_new_int64(ns));
 	else if (json_object_array_add(array, NULL))
 		w->failed = true;
 }
@@ -55,10 +55,10 @@ json_object *new_double(double value)
 	return json_object_new_double_s(value, text);
 }
 
-void append_double(struct writer *w, json_object *array, double value)
+void json_append_double(struct json_writer *w, json_object *array, double value)
 {
 	if (isfinite(value))
-		append(w, array, new_double(value));
+		json_append(w, array, new_double(value));
 	else if (json_object_array_add(array, NULL))
 		w->failed = true;
 }
@@ -101,12 +101,12 @@ json_object *new_string(const char *text)
 	return object;
 }
 
-void put_pair(struct writer *w, json_object *object, const char *key,
+void json_put_pair(struct json_writer *w, json_object *object, const char *key,
 		     json_object *a, json_object *b)
 {
 	json_object *array = json_object_new_array_ext(2);
 
-	append(w, array, a);
-	append(w, array, b);
-	put(w, object, key, array);
+	json_append(w, array, a);
+	json_append(w, array, b);
+	json_put(w, object, key, array);
 }

@@ -8,29 +8,29 @@
 #include "tool.h"
 
 /*
- * json-c returns NULL without memory, and NULL is also its null: put() and append()
+ * json-c returns NULL without memory, and NULL is also its null: json_put() and json_append()
  * set failed if they are given NULL, which is checked once at the end.
  */
-struct writer {
+struct json_writer {
 	const struct netsync *ns;
 	const struct netsync_io *io;
 	bool failed;
 };
 
 /* The object or array owns the values that are put into it. */
-void put(struct writer *w, json_object *object, const char *key,
-	 json_object *value);
-void put_null(struct writer *w, json_object *object, const char *key);
+void json_put(struct json_writer *w, json_object *object, const char *key,
+	      json_object *value);
+void json_put_null(struct json_writer *w, json_object *object, const char *key);
 /* Writes null for NETSYNC_UNKNOWN. */
-void put_time(struct writer *w, json_object *object, const char *key,
-	      int64_t ns);
+void json_put_time(struct json_writer *w, json_object *object, const char *key,
+		   int64_t ns);
 /* Puts an array of two values. */
-void put_pair(struct writer *w, json_object *object, const char *key,
-	      json_object *a, json_object *b);
-void append(struct writer *w, json_object *array, json_object *value);
-void append_time(struct writer *w, json_object *array, int64_t ns);
+void json_put_pair(struct json_writer *w, json_object *object, const char *key,
+		   json_object *a, json_object *b);
+void json_append(struct json_writer *w, json_object *array, json_object *value);
+void json_append_time(struct json_writer *w, json_object *array, int64_t ns);
 /* Writes null for a value that is not finite. */
-void append_double(struct writer *w, json_object *array, double value);
+void json_append_double(struct json_writer *w, json_object *array, double value);
 
 /* A number with as many digits as give the same double back. */
 json_object *new_double(double value);

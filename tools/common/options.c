@@ -15,8 +15,8 @@
 /* ---- values ------------------------------------------------------------ */
 
 /* Say which value is wanted, @what such as "a time". Return: false. */
-static bool complain_of(const struct option_row *row, const char *value,
-			const char *what)
+static bool complain_of_value(const struct option_row *row, const char *value,
+			      const char *what)
 {
 	complain("--%s %s: give %s such as %s.", row->name, value, what,
 		 row->example);
@@ -87,24 +87,24 @@ bool take_ppm(void *at, const struct option_row *row, const char *value)
 	errno = 0;
 	*ppm = strtod(value, &end);
 	return (end != value && !*end && !errno && *ppm > 0 && *ppm < 1e6) ||
-	       complain_of(row, value, "a number of ppm above 0,");
+	       complain_of_value(row, value, "a number of ppm above 0,");
 }
 
 bool take_duration(void *at, const struct option_row *row, const char *value)
 {
-	return parse_duration(value, at) || complain_of(row, value, "a time");
+	return parse_duration(value, at) || complain_of_value(row, value, "a time");
 }
 
 bool take_positive_duration(void *at, const struct option_row *row,
 			    const char *value)
 {
 	return (parse_duration(value, at) && *(int64_t *)at > 0) ||
-	       complain_of(row, value, "a time");
+	       complain_of_value(row, value, "a time");
 }
 
 bool take_bytes(void *at, const struct option_row *row, const char *value)
 {
-	return parse_bytes(value, at) || complain_of(row, value, "a size");
+	return parse_bytes(value, at) || complain_of_value(row, value, "a size");
 }
 
 /* ---- tables ------------------------------------------------------------ */
@@ -123,11 +123,11 @@ static const struct option_row help_rows[] = {
 	OPTIONS_END
 };
 
-static void collect(struct options *all, const struct option_row *row, char *at)
+static void collect_options(struct options *all, const struct option_row *row, char *at)
 {
 	for (; row->name || row->table; row++) {
 		if (row->table) {
-			collect(all, row->table, at + row->at);
+			collect_options(all, row->table, at + row->at);
 			continue;
 		}
 		assert(all->num < MAX_OPTIONS);
@@ -145,7 +145,7 @@ static bool can_lack(const struct option_row *row)
 /* Column where the texts of --help begin, or 2 blanks behind a longer option. */
 #define HELP_COLUMN 25
 
-static void print_help(const struct usage *usage, const struct options *all)
+static void print_option_help(const struct usage *usage, const struct options *all)
 {
 	fputs(usage->begin, stdout);
 	for (unsigned int i = 0; i < all->num; i++) {
@@ -219,8 +219,8 @@ int options_take(const struct usage *usage, void *settings, int argc,
 	struct options all = { .num = 0 };
 	int option;
 
-	collect(&all, usage->options, settings);
-	collect(&all, help_rows, settings);
+	collect_options(&all, usage->options, settings);
+	collect_options(&all, help_rows, settings);
 	if (argc == 2 && !strcmp(argv[1], OPTIONS_LIST)) {
 		list_options(usage, &all);
 		return 0;
@@ -250,7 +250,7 @@ int options_take(const struct usage *usage, void *settings, int argc,
 			return -1;
 		}
 		if (option == help_rows->letter) {
-			print_help(usage, &all);
+			print_option_help(usage, &all);
 			return 0;
 		}
 		if (!all.rows[i]->take(all.at[i], all.rows[i], optarg))

@@ -202,7 +202,7 @@ static int open_nameless(const struct output *out)
 	return -1;
 }
 
-static int open_beside(struct output *out)
+static int open_temporary_file(struct output *out)
 {
 	sigset_t signals;
 	int fd = -1, err;
@@ -236,7 +236,7 @@ static bool open_output(struct output *out, bool force)
 	else
 		fd = open_nameless(out);
 	if (fd < 0 && !out->is_special)
-		fd = open_beside(out);
+		fd = open_temporary_file(out);
 	out->file = fd < 0 ? NULL :
 		    fdopen(fd, out->is_special ? "w" : "w+");
 	if (!out->file && fd >= 0)
@@ -465,7 +465,7 @@ int output_end(int status)
 
 /* ---- folders --------------------------------------------------------------- */
 
-static bool complain_of_folder(const char *path)
+static bool complain_of_output_folder(const char *path)
 {
 	if (errno == EEXIST || errno == ENOTEMPTY)
 		complain("%s: it exists already; give another folder.", path);
@@ -507,7 +507,7 @@ bool output_folder_open(struct output_folder *folder, const char *path)
 	folder->temporary = NULL;
 	if (!lstat(path, &st)) {
 		errno = EEXIST;
-		return complain_of_folder(path);
+		return complain_of_output_folder(path);
 	}
 	if (asprintf(&folder->temporary, "%s.XXXXXX", path) < 0)
 		folder->temporary = NULL;
@@ -517,7 +517,7 @@ bool output_folder_open(struct output_folder *folder, const char *path)
 		before_end = remove_unfinished_folder;
 		return true;
 	}
-	complain_of_folder(path);
+	complain_of_output_folder(path);
 	free(folder->temporary);
 	folder->temporary = NULL;
 	return false;
@@ -575,7 +575,7 @@ bool output_folder_close(struct output_folder *folder, mode_t permissions)
 	if (interrupted)
 		return false;
 	if (!ok || !rename_new(folder->temporary, folder->path))
-		return complain_of_folder(folder->path);
+		return complain_of_output_folder(folder->path);
 	sync_folder(folder->path);
 	unfinished_folder = NULL;
 	free(folder->temporary);

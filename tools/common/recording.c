@@ -70,7 +70,7 @@ static bool is_locked(int fd)
 }
 
 /* Is a recording going on in the folder? Then @url is filled in. */
-static bool look(const char *dir, char url[RECORDING_URL])
+static bool find_running_recording(const char *dir, char url[RECORDING_URL])
 {
 	char *path = file_of(dir);
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -85,7 +85,7 @@ static bool look(const char *dir, char url[RECORDING_URL])
 bool recording_find(struct recording *recording, const char *dir)
 {
 	*recording = (struct recording){ .dir = dir };
-	if (look(dir, recording->url))
+	if (find_running_recording(dir, recording->url))
 		return true;
 	complain("%s: nothing is being recorded to it with --live: that has ended, or has not begun. \"netsync sync %s/*/\" shows the result of what was recorded.",
 		 dir, dir);
@@ -96,6 +96,6 @@ bool recording_has_ended(struct recording *recording)
 {
 	char url[RECORDING_URL];
 
-	recording->ended = !look(recording->dir, url);
+	recording->ended = !find_running_recording(recording->dir, url);
 	return recording->ended;
 }

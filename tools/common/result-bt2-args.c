@@ -57,13 +57,13 @@ static bool find_constant(const struct netsync *ns, uint32_t host,
 	return constant->least_ns <= constant->most_ns;
 }
 
-static int64_t middle_of(const struct constant *constant)
+static int64_t find_middle_offset(const struct constant *constant)
 {
-	return middle(constant->least_ns, constant->most_ns);
+	return middle_of_times(constant->least_ns, constant->most_ns);
 }
 
 /* Quote for a string of babeltrace2's, within one of the shell's. */
-static void write_path(FILE *out, const char *path)
+static void write_quoted_path(FILE *out, const char *path)
 {
 	for (; *path; path++) {
 		if (*path == '"' || *path == '\\')
@@ -92,12 +92,12 @@ bool write_bt2_args(FILE *out, const struct netsync *ns,
 
 		if (!is_ctf(&info) || !find_constant(ns, info.host, &constant))
 			continue;
-		added = middle_of(&constant) + info.shift_ns;
+		added = find_middle_offset(&constant) + info.shift_ns;
 		seconds = added / NS_PER_S - (added % NS_PER_S < 0);
 		fputs(any ? " " : "", out);
 		any = true;
 		fputs("--component=source.ctf.fs --params='inputs=[\"", out);
-		write_path(out, info.path);
+		write_quoted_path(out, info.path);
 		fprintf(out, "\"],clock-class-offset-s=%lld,clock-class-offset-ns=%lld'",
 			(long long)seconds,
 			(long long)(added - seconds * NS_PER_S));
@@ -106,7 +106,7 @@ bool write_bt2_args(FILE *out, const struct netsync *ns,
 	return true;
 }
 
-static bool explain_host(const struct netsync *ns, uint32_t host)
+static bool explain_constant_offset(const struct netsync *ns, uint32_t host)
 {
 	struct constant constant;
 	char off[VALUE_SIZE], bound[VALUE_SIZE];
@@ -114,7 +114,7 @@ static bool explain_host(const struct netsync *ns, uint32_t host)
 
 	if (!find_constant(ns, host, &constant))
 		return false;
-	most = constant.most_ns - middle_of(&constant);
+	most = constant.most_ns - find_middle_offset(&constant);
 	if (!most || (constant.is_bounded && most <= constant.bound_ns))
 		return true;
 	complain("warning: %s: constant offsets are off by up to %s, and the error bound is %s; filter.netsync.correct, or netsync apply, does better.",
@@ -138,7 +138,7 @@ int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io)
 		status = EXIT_PARTIAL;
 	}
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		if (!explain_host(ns, i))
+		if (!explain_constant_offset(ns, i))
 			status = EXIT_PARTIAL;
 	return status;
 }

@@ -26,7 +26,7 @@ int model_fail(struct model *model, int err, const char *format, ...)
 	return err;
 }
 
-static int no_memory(struct model *model)
+static int fail_without_memory(struct model *model)
 {
 	return model_fail(model, -ENOMEM, "There is not enough memory.");
 }
@@ -120,7 +120,7 @@ static bool read_clock(json_object *host, struct netsync_clock **clock)
 #define MAX_SLACK INT64_C(3600000000000)	/* ns: 1 h; chosen */
 
 /* Where first_ns and last_ns are missing, the span is that of the segments. */
-static void set_span(struct host_span *span, json_object *json)
+static void read_host_span(struct host_span *span, json_object *json)
 {
 	json_object *segments = value_member(json, "segments");
 	const size_t num = value_length(segments);
@@ -156,12 +156,12 @@ bool model_holds(const struct model *model, const struct model_host *host,
 	       (first_ns >= host->span.from_ns && last_ns <= host->span.to_ns);
 }
 
-static void read_host(struct model_host *host, json_object *json)
+static void read_model_host(struct model_host *host, json_object *json)
 {
 	json_object *clock = value_member(json, "clock");
 
 	host->json = json;
-	set_span(&host->span, json);
+	read_host_span(&host->span, json);
 	host->name = member_text(json, "name");
 	if (!json_object_is_type(clock, json_type_object))
 		return;
@@ -186,7 +186,7 @@ int model_take(struct model *model, json_object *root, const char *path)
 	model->root = root;
 	model->path = strdup(path);
 	if (!model->path)
-		return no_memory(model);
+		return fail_without_memory(model);
 	if (!has_format(model->root))
 		return model_fail(model, -EINVAL,
 			"%s: this is not a result of netsync (format %s).", path,
@@ -195,10 +195,10 @@ int model_take(struct model *model, json_object *root, const char *path)
 	hosts = value_member(model->root, "hosts");
 	model->hosts = calloc(value_length(hosts) + 1, sizeof(*model->hosts));
 	if (!model->hosts)
-		return no_memory(model);
+		return fail_without_memory(model);
 	for (; model->num_hosts < value_length(hosts); model->num_hosts++)
-		read_host(&model->hosts[model->num_hosts],
-			  value_at(hosts, model->num_hosts));
+		read_model_host(&model->hosts[model->num_hosts],
+				value_at(hosts, model->num_hosts));
 	return 0;
 }
 

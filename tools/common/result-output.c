@@ -85,14 +85,14 @@ static bool has_packets(const struct netsync *ns, uint32_t island)
 /*
  * When an island was traced, by its hosts' own clocks, ns; from > to: nothing is known.
  */
-struct span {
+struct island_span {
 	int64_t from;
 	int64_t to;
 };
 
-static struct span span_of(const struct netsync *ns, uint32_t island)
+static struct island_span find_island_span(const struct netsync *ns, uint32_t island)
 {
-	struct span span = { INT64_MAX, INT64_MIN };
+	struct island_span span = { INT64_MAX, INT64_MIN };
 
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
 		const struct netsync_host_info info = host_info(ns, i);
@@ -113,7 +113,7 @@ static struct span span_of(const struct netsync *ns, uint32_t island)
  * The time between two islands that were traced at different times, by clocks that can be
  * compared, ns; 0: they have time in common, or that is not known.
  */
-static int64_t gap_between(const struct span *a, const struct span *b)
+static int64_t gap_between(const struct island_span *a, const struct island_span *b)
 {
 	if (a->from > a->to || b->from > b->to || a->from < EPOCH_TIME ||
 	    b->from < EPOCH_TIME)
@@ -123,8 +123,8 @@ static int64_t gap_between(const struct span *a, const struct span *b)
 }
 
 /* Say it of two islands that share no packet: true if that is why. */
-static bool explain_gap(const char *names, bool are_many, const struct span *a,
-			const char *others, const struct span *b)
+static bool explain_gap(const char *names, bool are_many, const struct island_span *a,
+			const char *others, const struct island_span *b)
 {
 	const int64_t gap = gap_between(a, b);
 	char from[VALUE_SIZE], to[VALUE_SIZE], other_from[VALUE_SIZE], other_to[VALUE_SIZE];
@@ -225,11 +225,11 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 	uint32_t main = host_info(ns, netsync_reference(ns)).island;
 	uint32_t num_reached, num;
 	char *reached = island_names(ns, main, &num_reached);
-	const struct span span = span_of(ns, main);
+	const struct island_span span = find_island_span(ns, main);
 	bool told = false;
 
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
-		struct span apart;
+		struct island_span apart;
 		char *names;
 
 		if (host_info(ns, i).island != i || i == main)
@@ -245,7 +245,7 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 			free(names);
 			continue;
 		}
-		apart = span_of(ns, i);
+		apart = find_island_span(ns, i);
 		if (explain_gap(reached ? reached : "", num_reached > 1, &span,
 				names ? names : "", &apart)) {
 			free(names);
@@ -276,8 +276,8 @@ static const char *explanation_of(const struct netsync_host_info *info)
 	return "warning: %s: some messages contradict the others, the correction or what is assumed of the clocks; the error bound holds if they are wrong.";
 }
 
-static bool explain_host(const struct outcome *outcome, const struct netsync *ns,
-			 uint32_t host)
+static bool explain_host_quality(const struct outcome *outcome, const struct netsync *ns,
+				 uint32_t host)
 {
 	const struct netsync_host_info info = host_info(ns, host);
 	char bound[VALUE_SIZE], limit[VALUE_SIZE];
@@ -345,7 +345,7 @@ int outcome_explain(const struct outcome *outcome, const struct netsync *ns)
 			 host_info(ns, 0).name);
 	explain_islands(outcome, ns);
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		if (!explain_host(outcome, ns, i))
+		if (!explain_host_quality(outcome, ns, i))
 			status = EXIT_PARTIAL;
 	explain_silences(ns);
 	return status;

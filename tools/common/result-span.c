@@ -9,7 +9,7 @@
 #define S_PER_DAY 86400ULL
 
 /* "200 days", "7 h"; below 2 h as of format_duration(). */
-static const char *distance(char *buffer, uint64_t ns)
+static const char *format_distance(char *buffer, uint64_t ns)
 {
 	if (ns < 2 * S_PER_HOUR * NS_PER_S)
 		return format_duration(buffer, (int64_t)ns);
@@ -22,7 +22,7 @@ static const char *distance(char *buffer, uint64_t ns)
 	return buffer;
 }
 
-static int64_t bound_at(const struct netsync_clock *clock, int64_t time_ns)
+static int64_t get_bound_at(const struct netsync_clock *clock, int64_t time_ns)
 {
 	int64_t corrected, bound;
 
@@ -39,7 +39,7 @@ int model_check_span(struct model *model, const struct model_host *host,
 			       (uint64_t)span->first_ns - (uint64_t)first_ns : 0;
 	const uint64_t late = last_ns > span->last_ns ?
 			      (uint64_t)last_ns - (uint64_t)span->last_ns : 0;
-	const int64_t bound = bound_at(clock, early > late ? first_ns : last_ns);
+	const int64_t bound = get_bound_at(clock, early > late ? first_ns : last_ns);
 	char from[VALUE_SIZE], to[VALUE_SIZE], far[VALUE_SIZE], off[VALUE_SIZE];
 
 	if (model_holds(model, host, first_ns, last_ns))
@@ -47,8 +47,8 @@ int model_check_span(struct model *model, const struct model_host *host,
 	return model_fail(model, -ERANGE,
 		"%s is of %s to %s on the clock of %s, and these times reach to %s %s: the error bound there is %s.",
 		model->path, format_date(from, span->first_ns, true), format_date(to, span->last_ns, true),
-		host->name, distance(far, early > late ? early : late),
+		host->name, format_distance(far, early > late ? early : late),
 		early > late ? "before that" : "after that",
 		bound == NETSYNC_UNKNOWN ? "not known" :
-					   distance(off, (uint64_t)bound));
+					   format_distance(off, (uint64_t)bound));
 }

@@ -74,10 +74,10 @@ static void print_skew(char *cell, double skew_ppm, double within_ppm)
 }
 
 /* The middle of the time that was traced. */
-static int64_t middle_of(const struct netsync_host_info *info)
+static int64_t find_middle_of_trace(const struct netsync_host_info *info)
 {
 	return info->first_ns > info->last_ns ? 0 :
-	       middle(info->first_ns, info->last_ns);
+	       middle_of_times(info->first_ns, info->last_ns);
 }
 
 /* An offset, "+1.5 s"; "-" unless it is known. */
@@ -103,7 +103,7 @@ static void host_cell(const void *data, uint32_t row, unsigned int column,
 	char median[VALUE_SIZE], max[VALUE_SIZE];
 	double skew_ppm = 0;
 	int64_t offset = 0;
-	bool known = clock_at(ns, row, middle_of(&info), &offset, &skew_ppm);
+	bool known = clock_at(ns, row, find_middle_of_trace(&info), &offset, &skew_ppm);
 
 	switch (column) {
 	case 0:

@@ -13,7 +13,7 @@
 
 /* ---- writing ----------------------------------------------------------- */
 
-static void put_traces(struct writer *w, json_object *object, uint32_t host)
+static void put_traces(struct json_writer *w, json_object *object, uint32_t host)
 {
 	json_object *array = json_object_new_array();
 
@@ -24,20 +24,20 @@ static void put_traces(struct writer *w, json_object *object, uint32_t host)
 		if (info.host != host)
 			continue;
 		trace = json_object_new_object();
-		put(w, trace, "path", new_string(info.path));
-		put(w, trace, "shift_ns", json_object_new_int64(info.shift_ns));
+		json_put(w, trace, "path", new_string(info.path));
+		json_put(w, trace, "shift_ns", json_object_new_int64(info.shift_ns));
 		if (info.netns)
-			put(w, trace, "netns", json_object_new_int64(info.netns));
-		put(w, trace, "damaged", json_object_new_int64(info.damaged));
-		put(w, trace, "killed", json_object_new_int64(info.killed));
-		put(w, trace, "stuck", json_object_new_int64(info.stuck));
-		append(w, array, trace);
+			json_put(w, trace, "netns", json_object_new_int64(info.netns));
+		json_put(w, trace, "damaged", json_object_new_int64(info.damaged));
+		json_put(w, trace, "killed", json_object_new_int64(info.killed));
+		json_put(w, trace, "stuck", json_object_new_int64(info.stuck));
+		json_append(w, array, trace);
 	}
-	put(w, object, "traces", array);
+	json_put(w, object, "traces", array);
 }
 
 /* The clock of the host's first trace, which may have no packets. */
-static void put_clock(struct writer *w, json_object *object, uint32_t host)
+static void put_clock(struct json_writer *w, json_object *object, uint32_t host)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(w->io); i++) {
 		const struct netsync_io_trace info = trace_info(w->io, i);
@@ -47,24 +47,24 @@ static void put_clock(struct writer *w, json_object *object, uint32_t host)
 		if (info.host != host)
 			continue;
 		clock = json_object_new_object();
-		put(w, clock, "host_name", new_string(info.host_name));
+		json_put(w, clock, "host_name", new_string(info.host_name));
 		if (info.clock_name)
-			put(w, clock, "name", new_string(info.clock_name));
+			json_put(w, clock, "name", new_string(info.clock_name));
 		else
-			put_null(w, clock, "name");
+			json_put_null(w, clock, "name");
 		uuid_unparse_lower(info.clock_uuid, uuid);
 		if (info.has_clock_uuid)
-			put(w, clock, "uuid", json_object_new_string(uuid));
+			json_put(w, clock, "uuid", json_object_new_string(uuid));
 		else
-			put_null(w, clock, "uuid");
-		put_time(w, clock, "epoch_ns", info.epoch_ns + info.shift_ns);
-		put(w, object, "clock", clock);
+			json_put_null(w, clock, "uuid");
+		json_put_time(w, clock, "epoch_ns", info.epoch_ns + info.shift_ns);
+		json_put(w, object, "clock", clock);
 		return;
 	}
-	put_null(w, object, "clock");
+	json_put_null(w, object, "clock");
 }
 
-static void put_segments(struct writer *w, json_object *object,
+static void put_segments(struct json_writer *w, json_object *object,
 			 const struct netsync_model *model)
 {
 	json_object *array = json_object_new_array();
@@ -74,57 +74,57 @@ static void put_segments(struct writer *w, json_object *object,
 			netsync_model_segment(model, i);
 		json_object *segment = json_object_new_object();
 
-		put(w, segment, "from_ns", json_object_new_int64(s->from_ns));
-		put(w, segment, "to_ns", json_object_new_int64(s->to_ns));
-		put(w, segment, "offset_ns",
-		    json_object_new_int64(s->offset_ns));
-		put(w, segment, "rate", new_double(s->rate));
-		put_time(w, segment, "bound_ns", s->bound_ns);
-		append(w, array, segment);
+		json_put(w, segment, "from_ns", json_object_new_int64(s->from_ns));
+		json_put(w, segment, "to_ns", json_object_new_int64(s->to_ns));
+		json_put(w, segment, "offset_ns",
+			 json_object_new_int64(s->offset_ns));
+		json_put(w, segment, "rate", new_double(s->rate));
+		json_put_time(w, segment, "bound_ns", s->bound_ns);
+		json_append(w, array, segment);
 	}
-	put(w, object, "segments", array);
+	json_put(w, object, "segments", array);
 }
 
-static void put_bound(struct writer *w, json_object *object,
-		      const struct netsync_host_info *info,
-		      const struct netsync_model *model)
+static void put_host_bound(struct json_writer *w, json_object *object,
+			   const struct netsync_host_info *info,
+			   const struct netsync_model *model)
 {
 	json_object *bound = json_object_new_object();
 	json_object *knots = json_object_new_array();
 	json_object *growth = json_object_new_array();
 
-	put_time(w, bound, "median", info->bound_median_ns);
-	put_time(w, bound, "max", info->bound_max_ns);
+	json_put_time(w, bound, "median", info->bound_median_ns);
+	json_put_time(w, bound, "max", info->bound_max_ns);
 	for (uint32_t i = 0; i < model->num_knots; i++) {
 		const struct netsync_knot *k = netsync_model_knot(model, i);
 		json_object *knot = json_object_new_array_ext(3);
 
-		append_time(w, knot, k->time_ns);
-		append_time(w, knot, k->below_ns);
-		append_time(w, knot, k->above_ns);
-		append(w, knots, knot);
+		json_append_time(w, knot, k->time_ns);
+		json_append_time(w, knot, k->below_ns);
+		json_append_time(w, knot, k->above_ns);
+		json_append(w, knots, knot);
 	}
 	for (int i = 0; i < 2 && model->num_knots; i++)
-		append_double(w, growth, model->growth_ppm[i]);
-	put(w, bound, "knots", knots);
-	put(w, bound, "growth_ppm", growth);
-	put(w, object, "bound_ns", bound);
+		json_append_double(w, growth, model->growth_ppm[i]);
+	json_put(w, bound, "knots", knots);
+	json_put(w, bound, "growth_ppm", growth);
+	json_put(w, object, "bound_ns", bound);
 }
 
-static json_object *step_object(struct writer *w,
+static json_object *step_object(struct json_writer *w,
 				const struct netsync_step *info)
 {
 	json_object *step = json_object_new_object();
 
-	put_time(w, step, "time_ns", info->time_ns);
-	put_time(w, step, "within_ns", info->within_ns);
-	put_time(w, step, "offset_ns", info->offset_ns);
-	put(w, step, "skew_ppm", new_double(info->skew_ppm));
-	put(w, step, "known", json_object_new_boolean(info->known));
+	json_put_time(w, step, "time_ns", info->time_ns);
+	json_put_time(w, step, "within_ns", info->within_ns);
+	json_put_time(w, step, "offset_ns", info->offset_ns);
+	json_put(w, step, "skew_ppm", new_double(info->skew_ppm));
+	json_put(w, step, "known", json_object_new_boolean(info->known));
 	return step;
 }
 
-static void put_steps(struct writer *w, json_object *object, uint32_t host,
+static void put_steps(struct json_writer *w, json_object *object, uint32_t host,
 		      uint32_t num)
 {
 	json_object *array = json_object_new_array();
@@ -132,49 +132,49 @@ static void put_steps(struct writer *w, json_object *object, uint32_t host,
 	for (uint32_t i = 0; i < num; i++) {
 		const struct netsync_step info = step_info(w->ns, host, i);
 
-		append(w, array, step_object(w, &info));
+		json_append(w, array, step_object(w, &info));
 	}
-	put(w, object, "steps", array);
+	json_put(w, object, "steps", array);
 }
 
-static json_object *stack_object(struct writer *w, uint32_t host,
+static json_object *stack_object(struct json_writer *w, uint32_t host,
 				 enum netsync_dir dir)
 {
 	const struct netsync_stack info = stack_info(w->ns, host, dir);
 	json_object *object = json_object_new_object();
 
-	put(w, object, "packets", json_object_new_int64(info.packets));
-	put_time(w, object, "min", info.min_ns);
-	put_time(w, object, "median", info.median_ns);
-	put_time(w, object, "p99", info.p99_ns);
-	put_time(w, object, "max", info.max_ns);
+	json_put(w, object, "packets", json_object_new_int64(info.packets));
+	json_put_time(w, object, "min", info.min_ns);
+	json_put_time(w, object, "median", info.median_ns);
+	json_put_time(w, object, "p99", info.p99_ns);
+	json_put_time(w, object, "max", info.max_ns);
 	return object;
 }
 
 /* Writes null unless the value is finite. */
-static void put_double(struct writer *w, json_object *object, const char *key,
+static void put_double(struct json_writer *w, json_object *object, const char *key,
 		       double value)
 {
 	if (isfinite(value))
-		put(w, object, key, new_double(value));
+		json_put(w, object, key, new_double(value));
 	else
-		put_null(w, object, key);
+		json_put_null(w, object, key);
 }
 
-static json_object *steering_object(struct writer *w, uint32_t host)
+static json_object *steering_object(struct json_writer *w, uint32_t host)
 {
 	const struct netsync_steering info = steering_info(w->ns, host);
 	json_object *object = json_object_new_object();
 
-	put(w, object, "points", json_object_new_int64(info.points));
+	json_put(w, object, "points", json_object_new_int64(info.points));
 	put_double(w, object, "min_ppm", info.points ? info.min_ppm : NAN);
 	put_double(w, object, "max_ppm", info.points ? info.max_ppm : NAN);
-	put_time(w, object, "unknown_ns",
-		 info.points ? info.unknown_ns : NETSYNC_UNKNOWN);
+	json_put_time(w, object, "unknown_ns",
+		      info.points ? info.unknown_ns : NETSYNC_UNKNOWN);
 	return object;
 }
 
-static json_object *host_object(struct writer *w, uint32_t host)
+static json_object *make_host_object(struct json_writer *w, uint32_t host)
 {
 	const struct netsync_host_info info = host_info(w->ns, host);
 	const struct netsync_clock *clock = netsync_host_clock(w->ns, host);
@@ -185,38 +185,38 @@ static json_object *host_object(struct writer *w, uint32_t host)
 
 	if (clock)
 		netsync_clock_model(clock, &model);
-	put(w, object, "name", new_string(info.name));
+	json_put(w, object, "name", new_string(info.name));
 	put_clock(w, object, host);
 	put_traces(w, object, host);
-	put_time(w, object, "first_ns", seen ? info.first_ns : NETSYNC_UNKNOWN);
-	put_time(w, object, "last_ns", seen ? info.last_ns : NETSYNC_UNKNOWN);
-	put(w, object, "packets", json_object_new_int64(info.packets));
-	put(w, object, "quality",
-	    json_object_new_string(netsync_quality_name(info.quality)));
-	put(w, object, "island", json_object_new_int64(info.island));
+	json_put_time(w, object, "first_ns", seen ? info.first_ns : NETSYNC_UNKNOWN);
+	json_put_time(w, object, "last_ns", seen ? info.last_ns : NETSYNC_UNKNOWN);
+	json_put(w, object, "packets", json_object_new_int64(info.packets));
+	json_put(w, object, "quality",
+		 json_object_new_string(netsync_quality_name(info.quality)));
+	json_put(w, object, "island", json_object_new_int64(info.island));
 	put_double(w, object, "skew_within_ppm", skew_within(w->ns, host));
 	put_segments(w, object, &model);
-	put_bound(w, object, &info, &model);
+	put_host_bound(w, object, &info, &model);
 	put_steps(w, object, host, info.num_steps);
-	put(w, object, "steering", steering_object(w, host));
-	put(w, stack, "out", stack_object(w, host, NETSYNC_OUT));
-	put(w, stack, "in", stack_object(w, host, NETSYNC_IN));
-	put(w, object, "stack_ns", stack);
+	json_put(w, object, "steering", steering_object(w, host));
+	json_put(w, stack, "out", stack_object(w, host, NETSYNC_OUT));
+	json_put(w, stack, "in", stack_object(w, host, NETSYNC_IN));
+	json_put(w, object, "stack_ns", stack);
 	return object;
 }
 
-static void put_ends(struct writer *w, json_object *object,
+static void put_ends(struct json_writer *w, json_object *object,
 		     const struct netsync_pair_info *info)
 {
-	put_pair(w, object, "hosts",
-		 new_string(host_info(w->ns, info->host[0]).name),
-		 new_string(host_info(w->ns, info->host[1]).name));
-	put_pair(w, object, "messages",
-		 json_object_new_int64(info->messages[0]),
-		 json_object_new_int64(info->messages[1]));
+	json_put_pair(w, object, "hosts",
+		      new_string(host_info(w->ns, info->host[0]).name),
+		      new_string(host_info(w->ns, info->host[1]).name));
+	json_put_pair(w, object, "messages",
+		      json_object_new_int64(info->messages[0]),
+		      json_object_new_int64(info->messages[1]));
 }
 
-static json_object *pair_object(struct writer *w, uint32_t index)
+static json_object *pair_object(struct json_writer *w, uint32_t index)
 {
 	const struct netsync_pair_info info = pair_info(w->ns, index);
 	json_object *object = json_object_new_object();
@@ -226,47 +226,47 @@ static json_object *pair_object(struct writer *w, uint32_t index)
 	json_object *delay = json_object_new_array_ext(2);
 
 	put_ends(w, object, &info);
-	put_pair(w, object, "hull", json_object_new_int64(info.hull[0]),
-		 json_object_new_int64(info.hull[1]));
-	put(w, object, "quality",
-	    json_object_new_string(netsync_quality_name(info.quality)));
-	append_time(w, delay, info.min_delay_ns[0]);
-	append_time(w, delay, info.min_delay_ns[1]);
-	put(w, object, "min_delay_ns", delay);
-	put(w, inversions, "before",
-	    json_object_new_int64(info.inversions_before));
-	put(w, inversions, "after",
-	    json_object_new_int64(info.inversions_after));
-	put(w, object, "inversions", inversions);
-	append_double(w, rate, info.rate_min);
-	append_double(w, rate, info.rate_max);
-	put(w, object, "rate", rate);
-	put(w, events, "matched", json_object_new_int64(info.matched));
-	put(w, events, "nat", json_object_new_int64(info.nat));
-	put(w, events, "ambiguous", json_object_new_int64(info.ambiguous));
-	put(w, events, "unmatched", json_object_new_int64(info.unmatched));
-	put(w, object, "events", events);
+	json_put_pair(w, object, "hull", json_object_new_int64(info.hull[0]),
+		      json_object_new_int64(info.hull[1]));
+	json_put(w, object, "quality",
+		 json_object_new_string(netsync_quality_name(info.quality)));
+	json_append_time(w, delay, info.min_delay_ns[0]);
+	json_append_time(w, delay, info.min_delay_ns[1]);
+	json_put(w, object, "min_delay_ns", delay);
+	json_put(w, inversions, "before",
+		 json_object_new_int64(info.inversions_before));
+	json_put(w, inversions, "after",
+		 json_object_new_int64(info.inversions_after));
+	json_put(w, object, "inversions", inversions);
+	json_append_double(w, rate, info.rate_min);
+	json_append_double(w, rate, info.rate_max);
+	json_put(w, object, "rate", rate);
+	json_put(w, events, "matched", json_object_new_int64(info.matched));
+	json_put(w, events, "nat", json_object_new_int64(info.nat));
+	json_put(w, events, "ambiguous", json_object_new_int64(info.ambiguous));
+	json_put(w, events, "unmatched", json_object_new_int64(info.unmatched));
+	json_put(w, object, "events", events);
 	return object;
 }
 
-static json_object *stats_object(struct writer *w)
+static json_object *stats_object(struct json_writer *w)
 {
 	struct netsync_stats stats = { .size = sizeof(stats) };
 	json_object *object = json_object_new_object();
 
 	netsync_get_stats(w->ns, &stats);
-	put(w, object, "packets", json_object_new_int64(stats.packets));
-	put(w, object, "matched", json_object_new_int64(stats.matched));
-	put(w, object, "unmatched", json_object_new_int64(stats.unmatched));
-	put(w, object, "ambiguous", json_object_new_int64(stats.ambiguous));
-	put(w, object, "loopback", json_object_new_int64(stats.loopback));
-	put(w, object, "unsupported", json_object_new_int64(stats.unsupported));
-	put(w, object, "nat", json_object_new_int64(stats.nat));
-	put(w, object, "evicted", json_object_new_int64(stats.evicted));
+	json_put(w, object, "packets", json_object_new_int64(stats.packets));
+	json_put(w, object, "matched", json_object_new_int64(stats.matched));
+	json_put(w, object, "unmatched", json_object_new_int64(stats.unmatched));
+	json_put(w, object, "ambiguous", json_object_new_int64(stats.ambiguous));
+	json_put(w, object, "loopback", json_object_new_int64(stats.loopback));
+	json_put(w, object, "unsupported", json_object_new_int64(stats.unsupported));
+	json_put(w, object, "nat", json_object_new_int64(stats.nat));
+	json_put(w, object, "evicted", json_object_new_int64(stats.evicted));
 	return object;
 }
 
-static json_object *finish(struct writer *w, json_object *root)
+static json_object *finish_result_object(struct json_writer *w, json_object *root)
 {
 	if (!w->failed)
 		return root;
@@ -280,32 +280,32 @@ static json_object *reference_object(const struct netsync *ns)
 }
 
 /* What was read on another machine. */
-static json_object *remote_object(struct writer *w, uint32_t index)
+static json_object *remote_object(struct json_writer *w, uint32_t index)
 {
 	struct netsync_io_served info = { .size = sizeof(info) };
 	json_object *object = json_object_new_object();
 
 	netsync_io_get_served(w->io, index, &info);
-	put(w, object, "host", new_string(info.label));
-	put(w, object, "traces", json_object_new_int64(info.num_traces));
-	put(w, object, "stored_bytes", json_object_new_uint64(info.stored_bytes));
-	put(w, object, "received_bytes", json_object_new_uint64(info.received_bytes));
-	put(w, object, "ended", json_object_new_boolean(info.ended));
-	put(w, object, "left_out", json_object_new_int64(info.left_out));
+	json_put(w, object, "host", new_string(info.label));
+	json_put(w, object, "traces", json_object_new_int64(info.num_traces));
+	json_put(w, object, "stored_bytes", json_object_new_uint64(info.stored_bytes));
+	json_put(w, object, "received_bytes", json_object_new_uint64(info.received_bytes));
+	json_put(w, object, "ended", json_object_new_boolean(info.ended));
+	json_put(w, object, "left_out", json_object_new_int64(info.left_out));
 	return object;
 }
 
-static json_object *skipped_object(struct writer *w, const char *what, const char *why)
+static json_object *skipped_object(struct json_writer *w, const char *what, const char *why)
 {
 	json_object *object = json_object_new_object();
 
-	put(w, object, "what", new_string(what));
-	put(w, object, "why", new_string(why));
+	json_put(w, object, "what", new_string(what));
+	json_put(w, object, "why", new_string(why));
 	return object;
 }
 
 /* What was to be read, and was skipped as a whole. */
-static json_object *skipped_array(struct writer *w, const struct remote_traces *remote)
+static json_object *skipped_array(struct json_writer *w, const struct remote_traces *remote)
 {
 	json_object *array = json_object_new_array();
 
@@ -313,13 +313,13 @@ static json_object *skipped_array(struct writer *w, const struct remote_traces *
 		struct netsync_io_left_out info = { .size = sizeof(info) };
 
 		netsync_io_get_left_out(w->io, i, &info);
-		append(w, array, skipped_object(w, info.what, info.why));
+		json_append(w, array, skipped_object(w, info.what, info.why));
 	}
 	for (unsigned int i = 0; remote && i < remote->num; i++) {
 		const char *why, *host = remote_traces_lost(remote, i, &why);
 
 		if (host)
-			append(w, array, skipped_object(w, host, why));
+			json_append(w, array, skipped_object(w, host, why));
 	}
 	return array;
 }
@@ -327,22 +327,22 @@ static json_object *skipped_array(struct writer *w, const struct remote_traces *
 json_object *result_object(const struct netsync *ns,
 			   const struct netsync_io *io, const char *method)
 {
-	struct writer w = { .ns = ns, .io = io };
+	struct json_writer w = { .ns = ns, .io = io };
 	json_object *root = json_object_new_object();
 	json_object *hosts = json_object_new_array();
 	json_object *pairs = json_object_new_array();
 
-	put(&w, root, "format", json_object_new_string(MODEL_FORMAT));
-	put(&w, root, "reference", reference_object(ns));
+	json_put(&w, root, "format", json_object_new_string(MODEL_FORMAT));
+	json_put(&w, root, "reference", reference_object(ns));
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		append(&w, hosts, host_object(&w, i));
-	put(&w, root, "hosts", hosts);
+		json_append(&w, hosts, make_host_object(&w, i));
+	json_put(&w, root, "hosts", hosts);
 	for (uint32_t i = 0; i < netsync_num_pairs(ns); i++)
-		append(&w, pairs, pair_object(&w, i));
-	put(&w, root, "pairs", pairs);
-	put(&w, root, "method", json_object_new_string(method));
-	put(&w, root, "stats", stats_object(&w));
-	return finish(&w, root);
+		json_append(&w, pairs, pair_object(&w, i));
+	json_put(&w, root, "pairs", pairs);
+	json_put(&w, root, "method", json_object_new_string(method));
+	json_put(&w, root, "stats", stats_object(&w));
+	return finish_result_object(&w, root);
 }
 
 /* Print a tree, which is released; it may be NULL. */
@@ -357,7 +357,7 @@ static bool print(FILE *out, json_object *root, int flags)
 }
 
 /* Print a value indented by @level levels; the value is released. */
-static void print_value(struct writer *w, FILE *out, json_object *value,
+static void print_value(struct json_writer *w, FILE *out, json_object *value,
 			int level)
 {
 	const char *text = value ? json_object_to_json_string_ext(value,
@@ -376,7 +376,7 @@ static void print_value(struct writer *w, FILE *out, json_object *value,
 }
 
 /* Print a member of the root object, other than its first one. */
-static void print_member(struct writer *w, FILE *out, const char *key,
+static void print_member(struct json_writer *w, FILE *out, const char *key,
 			 json_object *value)
 {
 	fprintf(out, ",\n  \"%s\":", key);
@@ -384,8 +384,8 @@ static void print_member(struct writer *w, FILE *out, const char *key,
 }
 
 /* Print an array; one element at a time is in memory. */
-static void print_array(struct writer *w, FILE *out, const char *key,
-			json_object *(*element)(struct writer *w, uint32_t i),
+static void print_array(struct json_writer *w, FILE *out, const char *key,
+			json_object *(*element)(struct json_writer *w, uint32_t i),
 			uint32_t num)
 {
 	fprintf(out, ",\n  \"%s\":[", key);
@@ -399,11 +399,11 @@ static void print_array(struct writer *w, FILE *out, const char *key,
 bool write_json(FILE *out, const struct netsync *ns,
 		const struct netsync_io *io, const struct outcome *outcome)
 {
-	struct writer w = { .ns = ns, .io = io };
+	struct json_writer w = { .ns = ns, .io = io };
 
 	fputs("{\n  \"format\":\"" MODEL_FORMAT "\"", out);
 	print_member(&w, out, "reference", reference_object(ns));
-	print_array(&w, out, "hosts", host_object, netsync_num_hosts(ns));
+	print_array(&w, out, "hosts", make_host_object, netsync_num_hosts(ns));
 	print_array(&w, out, "pairs", pair_object, netsync_num_pairs(ns));
 	print_member(&w, out, "method", json_object_new_string(outcome->method));
 	print_member(&w, out, "stats", stats_object(&w));
@@ -416,36 +416,36 @@ bool write_json(FILE *out, const struct netsync *ns,
 
 /* ---- a line of netsync live --------------------------------------------- */
 
-static json_object *live_host_object(struct writer *w, uint32_t index,
+static json_object *live_host_object(struct json_writer *w, uint32_t index,
 				     const struct live_host *host)
 {
 	const struct netsync_host_info info = host_info(w->ns, index);
 	json_object *object = json_object_new_object();
 
-	put(w, object, "name", new_string(info.name));
-	put(w, object, "running", json_object_new_boolean(host->running));
-	put(w, object, "late", json_object_new_boolean(host->late));
-	put_time(w, object, "since_ns", host->since_ns);
-	put_time(w, object, "at_ns", host->at_ns);
+	json_put(w, object, "name", new_string(info.name));
+	json_put(w, object, "running", json_object_new_boolean(host->running));
+	json_put(w, object, "late", json_object_new_boolean(host->late));
+	json_put_time(w, object, "since_ns", host->since_ns);
+	json_put_time(w, object, "at_ns", host->at_ns);
 	if (host->known) {
-		put_time(w, object, "offset_ns", host->offset_ns);
-		put(w, object, "skew_ppm", new_double(host->skew_ppm));
+		json_put_time(w, object, "offset_ns", host->offset_ns);
+		json_put(w, object, "skew_ppm", new_double(host->skew_ppm));
 		put_double(w, object, "skew_within_ppm", host->skew_within_ppm);
 	} else {
-		put_null(w, object, "offset_ns");
-		put_null(w, object, "skew_ppm");
-		put_null(w, object, "skew_within_ppm");
+		json_put_null(w, object, "offset_ns");
+		json_put_null(w, object, "skew_ppm");
+		json_put_null(w, object, "skew_within_ppm");
 	}
-	put_time(w, object, "bound_ns", host->bound_ns);
-	put(w, object, "quality",
-	    json_object_new_string(netsync_quality_name(info.quality)));
-	put(w, object, "packets", json_object_new_int64(info.packets));
-	put(w, object, "packets_per_s", new_double(host->packets_per_s));
-	put(w, object, "steps", json_object_new_int64(info.num_steps));
+	json_put_time(w, object, "bound_ns", host->bound_ns);
+	json_put(w, object, "quality",
+		 json_object_new_string(netsync_quality_name(info.quality)));
+	json_put(w, object, "packets", json_object_new_int64(info.packets));
+	json_put(w, object, "packets_per_s", new_double(host->packets_per_s));
+	json_put(w, object, "steps", json_object_new_int64(info.num_steps));
 	return object;
 }
 
-static json_object *live_pair_object(struct writer *w, uint32_t index,
+static json_object *live_pair_object(struct json_writer *w, uint32_t index,
 				     const struct live_pair *pair)
 {
 	const struct netsync_pair_info info = pair_info(w->ns, index);
@@ -453,18 +453,18 @@ static json_object *live_pair_object(struct writer *w, uint32_t index,
 	json_object *delay = json_object_new_array_ext(2);
 
 	put_ends(w, object, &info);
-	put_pair(w, object, "messages_per_s",
-		 new_double(pair->messages_per_s[0]),
-		 new_double(pair->messages_per_s[1]));
-	append_time(w, delay, info.min_delay_ns[0]);
-	append_time(w, delay, info.min_delay_ns[1]);
-	put(w, object, "min_delay_ns", delay);
-	put(w, object, "quality",
-	    json_object_new_string(netsync_quality_name(info.quality)));
+	json_put_pair(w, object, "messages_per_s",
+		      new_double(pair->messages_per_s[0]),
+		      new_double(pair->messages_per_s[1]));
+	json_append_time(w, delay, info.min_delay_ns[0]);
+	json_append_time(w, delay, info.min_delay_ns[1]);
+	json_put(w, object, "min_delay_ns", delay);
+	json_put(w, object, "quality",
+		 json_object_new_string(netsync_quality_name(info.quality)));
 	return object;
 }
 
-static json_object *live_steps_array(struct writer *w)
+static json_object *live_steps_array(struct json_writer *w)
 {
 	struct live_step steps[LIVE_STEPS];
 	uint32_t num = live_last_steps(w->ns, steps);
@@ -473,28 +473,28 @@ static json_object *live_steps_array(struct writer *w)
 	for (uint32_t i = 0; i < num; i++) {
 		json_object *step = step_object(w, &steps[i].step);
 
-		put(w, step, "host",
-		    new_string(host_info(w->ns, steps[i].host).name));
-		append(w, array, step);
+		json_put(w, step, "host",
+			 new_string(host_info(w->ns, steps[i].host).name));
+		json_append(w, array, step);
 	}
 	return array;
 }
 
 bool write_live_json(FILE *out, const struct live_state *state)
 {
-	struct writer w = { .ns = state->ns };
+	struct json_writer w = { .ns = state->ns };
 	json_object *root = json_object_new_object();
 	json_object *hosts = json_object_new_array();
 	json_object *pairs = json_object_new_array();
 
-	put(&w, root, "time_ns", json_object_new_int64(state->wall_ns));
-	put(&w, root, "reference", reference_object(w.ns));
+	json_put(&w, root, "time_ns", json_object_new_int64(state->wall_ns));
+	json_put(&w, root, "reference", reference_object(w.ns));
 	for (uint32_t i = 0; i < netsync_num_hosts(w.ns); i++)
-		append(&w, hosts, live_host_object(&w, i, &state->hosts[i]));
-	put(&w, root, "hosts", hosts);
+		json_append(&w, hosts, live_host_object(&w, i, &state->hosts[i]));
+	json_put(&w, root, "hosts", hosts);
 	for (uint32_t i = 0; i < netsync_num_pairs(w.ns); i++)
-		append(&w, pairs, live_pair_object(&w, i, &state->pairs[i]));
-	put(&w, root, "pairs", pairs);
-	put(&w, root, "last_steps", live_steps_array(&w));
-	return print(out, finish(&w, root), JSON_C_TO_STRING_PLAIN);
+		json_append(&w, pairs, live_pair_object(&w, i, &state->pairs[i]));
+	json_put(&w, root, "pairs", pairs);
+	json_put(&w, root, "last_steps", live_steps_array(&w));
+	return print(out, finish_result_object(&w, root), JSON_C_TO_STRING_PLAIN);
 }

@@ -10,7 +10,7 @@
 volatile sig_atomic_t interrupted;
 void (*volatile before_end)(void);
 
-static void on_signal(int number)
+static void note_first_signal(int number)
 {
 	if (!interrupted) {
 		interrupted = number;
@@ -35,7 +35,7 @@ static void set_handler(int number, void (*handler)(int number))
 
 void catch_signal(int number)
 {
-	set_handler(number, on_signal);
+	set_handler(number, note_first_signal);
 }
 
 /* ---- a signal that stops a command ---------------------------------------- */
@@ -48,39 +48,39 @@ void note_output(const char *what)
 }
 
 /* For handlers: write(2) alone. */
-static void put_text(const char *text)
+static void write_to_stderr(const char *text)
 {
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)
 		return;
 }
 
-static void on_stop(int number)
+static void explain_and_end(int number)
 {
 	const char *work = current_work, *what = written;
 
 	/* What progress has drawn, and the ^C that the terminal shows. */
 	if (isatty(STDERR_FILENO))
-		put_text("\r\033[K");
-	put_text("netsync: stopped");
+		write_to_stderr("\r\033[K");
+	write_to_stderr("netsync: stopped");
 	if (work) {
-		put_text(" while ");
-		put_text(work);
+		write_to_stderr(" while ");
+		write_to_stderr(work);
 	}
-	put_text("; ");
-	put_text(what);
-	put_text(".\n");
+	write_to_stderr("; ");
+	write_to_stderr(what);
+	write_to_stderr(".\n");
 	set_ends(SIG_DFL);
 	raise(number);
 }
 
 bool is_explaining_handler(void (*handler)(int number))
 {
-	return handler == on_stop;
+	return handler == explain_and_end;
 }
 
 void explain_stop(void)
 {
-	set_ends(on_stop);
+	set_ends(explain_and_end);
 }
 
 /* ---- two signals -------------------------------------------------------- */

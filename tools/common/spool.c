@@ -7,7 +7,7 @@
 #include "../../libnetsync/util/scratch.h"
 #include "spool.h"
 
-static bool complain_of_folder(void)
+static bool complain_of_spool_folder(void)
 {
 	complain("%s: what is read cannot be kept there: %s. TMPDIR says where else.",
 		 scratch_folder(false), strerror(errno));
@@ -20,7 +20,7 @@ bool spool_open(struct spool *spool, size_t size)
 
 	spool->size = size;
 	spool->file = fd < 0 ? NULL : fdopen(fd, "w+");
-	return spool->file || complain_of_folder();
+	return spool->file || complain_of_spool_folder();
 }
 
 void spool_put(struct spool *spool, const void *record)
@@ -36,11 +36,11 @@ bool spool_replay(struct spool *spool,
 
 	if (fflush(spool->file) || ferror(spool->file) ||
 	    fseek(spool->file, 0, SEEK_SET))
-		return complain_of_folder();
+		return complain_of_spool_folder();
 	while (fread(record, spool->size, 1, spool->file) == 1)
 		if (!each(data, record))
 			return false;
-	return !ferror(spool->file) || complain_of_folder();
+	return !ferror(spool->file) || complain_of_spool_folder();
 }
 
 void spool_close(struct spool *spool)

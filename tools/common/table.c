@@ -8,8 +8,8 @@
 #include "table.h"
 #include "tool.h"
 
-static void print_row(FILE *out, const int *widths, unsigned int columns,
-		      char cells[][CELL_SIZE])
+static void print_table_row(FILE *out, const int *widths, unsigned int columns,
+			    char cells[][CELL_SIZE])
 {
 	unsigned int last = columns;
 
@@ -40,11 +40,11 @@ void table_print(FILE *out, const void *data, const struct table *table)
 				widths[i] = width;
 		}
 	}
-	print_row(out, widths, table->columns, cells);
+	print_table_row(out, widths, table->columns, cells);
 	for (uint32_t row = 0; row < table->rows; row++) {
 		for (unsigned int i = 0; i < table->columns; i++)
 			table->cell(data, row, i, cells[i]);
-		print_row(out, widths, table->columns, cells);
+		print_table_row(out, widths, table->columns, cells);
 	}
 }
 

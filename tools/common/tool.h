@@ -74,7 +74,7 @@ bool parse_bytes(const char *text, uint64_t *bytes);
 /* "1700000000123456789" (ns) or "1700000000.123456789" (s). */
 bool parse_time(const char *text, int64_t *ns, bool *is_seconds);
 /* The middle between two times, the first of which is not after the second. */
-static inline int64_t middle(int64_t from_ns, int64_t to_ns)
+static inline int64_t middle_of_times(int64_t from_ns, int64_t to_ns)
 {
 	return from_ns + (int64_t)(((uint64_t)to_ns - (uint64_t)from_ns) / 2);
 }
@@ -185,7 +185,7 @@ bool link_tree(const char *from, const char *to, const char *except,
 	       uint64_t *copied);
 
 /* A file, or a folder with all that is in it. */
-struct tree {
+struct folder_tree {
 	uint64_t bytes;		/* of all files */
 	uint64_t room;		/* that everything takes on the disk, bytes */
 	mode_t files;		/* permissions that all files have */
@@ -198,9 +198,9 @@ struct tree {
 /* What a file or a folder takes on the disk, bytes; LEAST_ROOM at least. */
 uint64_t room_of(const struct stat *info);
 /* False: that failed, and was said. */
-bool measure_tree(const char *path, struct tree *tree);
+bool measure_tree(const char *path, struct folder_tree *tree);
 /* Remove permissions that the original lacks. False: that failed, and was said. */
-bool narrow_tree(const char *path, const struct tree *original);
+bool narrow_tree(const char *path, const struct folder_tree *original);
 
 /* ---- time -------------------------------------------------------------- */
 

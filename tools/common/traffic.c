@@ -18,24 +18,24 @@
 /* Points of a bin (a short interval): smallest delay, largest delay, and others. */
 #define POINTS_OF_BIN 4
 
-struct bin {
+struct traffic_bin {
 	uint64_t num;
 	struct traffic_point points[POINTS_OF_BIN];
 };
 
-struct way {
+struct collected_way {
 	struct traffic_way is;
-	size_t room;		/* points that are kept at most; 0: none */
-	struct bin *bins;	/* NULL: all messages are kept */
+	size_t room;		  /* points that are kept at most; 0: none */
+	struct traffic_bin *bins; /* NULL: all messages are kept */
 	size_t num_bins;
 	struct delay_classes delays;
 };
 
 struct collector {
 	const struct traffic_host *hosts;
-	void *tree;		/* of struct way */
-	struct way *last;	/* the one found last: messages come in bursts */
-	struct way **ways;
+	void *tree;		    /* of struct collected_way */
+	struct collected_way *last; /* the one found last: messages come in bursts */
+	struct collected_way **ways;
 	size_t num_ways;
 	uint64_t random;
 	bool no_memory;
@@ -43,7 +43,7 @@ struct collector {
 
 /* ---- points ------------------------------------------------------------ */
 
-static void swap(struct traffic_point *a, struct traffic_point *b)
+static void swap_points(struct traffic_point *a, struct traffic_point *b)
 {
 	const struct traffic_point keep = *a;
 
@@ -60,7 +60,7 @@ static uint64_t next_random(struct collector *c)
 }
 
 /* Add a point; those that are neither smallest nor largest are a reservoir sample. */
-static void add_to_bin(struct collector *c, struct bin *bin,
+static void add_to_bin(struct collector *c, struct traffic_bin *bin,
 		       struct traffic_point point)
 {
 	const uint64_t number = bin->num++;
@@ -71,23 +71,23 @@ static void add_to_bin(struct collector *c, struct bin *bin,
 
 		points[number] = point;
 		if (points[number].after_ns < points[0].after_ns)
-			swap(&points[number], &points[0]);
+			swap_points(&points[number], &points[0]);
 		if (number &&
 		    (number == 1 || points[number].after_ns > points[1].after_ns))
-			swap(&points[number], &points[1]);
+			swap_points(&points[number], &points[1]);
 		return;
 	}
 	if (point.after_ns < bin->points[0].after_ns)
-		swap(&point, &bin->points[0]);
+		swap_points(&point, &bin->points[0]);
 	else if (point.after_ns > bin->points[1].after_ns)
-		swap(&point, &bin->points[1]);
+		swap_points(&point, &bin->points[1]);
 	at = 2 + next_random(c) % (number - 1);
 	if (at < POINTS_OF_BIN)
 		bin->points[at] = point;
 }
 
-static void add_point(struct collector *c, struct way *way,
-		      const struct traffic_point *point)
+static void add_point_to_bin(struct collector *c, struct collected_way *way,
+			     const struct traffic_point *point)
 {
 	const uint64_t span = (uint64_t)way->is.last_ns - way->is.first_ns + 1;
 	const uint64_t at = (uint64_t)point->time_ns - way->is.first_ns;
@@ -102,17 +102,17 @@ static void add_point(struct collector *c, struct way *way,
 		   *point);
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_points_by_time(const void *a, const void *b)
 {
 	const struct traffic_point *p = a, *q = b;
 
 	return (p->time_ns > q->time_ns) - (p->time_ns < q->time_ns);
 }
 
-static void settle_points(struct way *way)
+static void settle_points(struct collected_way *way)
 {
 	for (size_t i = 0; i < way->num_bins; i++) {
-		const struct bin *bin = &way->bins[i];
+		const struct traffic_bin *bin = &way->bins[i];
 		const size_t num = bin->num < POINTS_OF_BIN ? bin->num :
 							      POINTS_OF_BIN;
 
@@ -121,23 +121,23 @@ static void settle_points(struct way *way)
 		way->is.num_points += num;
 	}
 	qsort(way->is.points, way->is.num_points, sizeof(*way->is.points),
-	      by_time);
+	      compare_points_by_time);
 }
 
 /* ---- reading messages --------------------------------------------------- */
 
-static int by_hosts(const void *a, const void *b)
+static int compare_ways_by_hosts(const void *a, const void *b)
 {
-	const struct way *p = a, *q = b;
+	const struct collected_way *p = a, *q = b;
 
 	if (p->is.from != q->is.from)
 		return p->is.from < q->is.from ? -1 : 1;
 	return (p->is.to > q->is.to) - (p->is.to < q->is.to);
 }
 
-static struct way *new_way(struct collector *c, const struct spooled *message)
+static struct collected_way *new_way(struct collector *c, const struct spooled *message)
 {
-	struct way *way = calloc(1, sizeof(*way));
+	struct collected_way *way = calloc(1, sizeof(*way));
 
 	if (!way)
 		return NULL;
@@ -157,19 +157,19 @@ static struct way *new_way(struct collector *c, const struct spooled *message)
 }
 
 /* NULL: there is not enough memory. */
-static struct way *find_way(struct collector *c, const struct spooled *message)
+static struct collected_way *find_way(struct collector *c, const struct spooled *message)
 {
-	const struct way key = { .is = { .from = message->from,
-					 .to = message->to } };
-	struct way **found;
+	const struct collected_way key = { .is = { .from = message->from,
+						   .to = message->to } };
+	struct collected_way **found;
 
-	if (c->last && !by_hosts(c->last, &key))
+	if (c->last && !compare_ways_by_hosts(c->last, &key))
 		return c->last;
-	found = tfind(&key, &c->tree, by_hosts);
+	found = tfind(&key, &c->tree, compare_ways_by_hosts);
 	if (!found) {
-		struct way *way = new_way(c, message);
+		struct collected_way *way = new_way(c, message);
 
-		found = way ? tsearch(way, &c->tree, by_hosts) : NULL;
+		found = way ? tsearch(way, &c->tree, compare_ways_by_hosts) : NULL;
 		if (!found) {
 			free(way);
 			c->no_memory = true;
@@ -198,11 +198,11 @@ struct traffic_point traffic_point_of(const struct traffic_host *hosts,
 	return (struct traffic_point){ send_ns, before_ns, recv_ns - send_ns };
 }
 
-static bool count(void *data, const void *record)
+static bool count_message(void *data, const void *record)
 {
 	const struct spooled *message = record;
 	struct collector *c = data;
-	struct way *way = find_way(c, message);
+	struct collected_way *way = find_way(c, message);
 	struct traffic_point point;
 
 	if (!way)
@@ -216,18 +216,18 @@ static bool count(void *data, const void *record)
 	return true;
 }
 
-static bool look(void *data, const void *record)
+static bool sample_message(void *data, const void *record)
 {
 	const struct spooled *message = record;
 	struct collector *c = data;
-	struct way *way = find_way(c, message);
+	struct collected_way *way = find_way(c, message);
 	struct traffic_point point;
 
 	if (!way || !way->room)
 		return way;
 	point = traffic_point_of(c->hosts, &way->is, message);
 	delay_classes_add(&way->delays, point.after_ns);
-	add_point(c, way, &point);
+	add_point_to_bin(c, way, &point);
 	return true;
 }
 
@@ -238,25 +238,26 @@ static void append_way(const void *node, VISIT visit, void *data)
 	struct collector *c = data;
 
 	if (visit == postorder || visit == leaf)
-		c->ways[c->num_ways++] = *(struct way *const *)node;
+		c->ways[c->num_ways++] = *(struct collected_way *const *)node;
 }
 
-static int by_messages(const void *a, const void *b)
+static int compare_ways_by_messages(const void *a, const void *b)
 {
-	const struct way *p = *(struct way *const *)a;
-	const struct way *q = *(struct way *const *)b;
+	const struct collected_way *p = *(struct collected_way *const *)a;
+	const struct collected_way *q = *(struct collected_way *const *)b;
 
 	if (p->is.messages != q->is.messages)
 		return p->is.messages > q->is.messages ? -1 : 1;
-	return by_hosts(p, q);
+	return compare_ways_by_hosts(p, q);
 }
 
 static int by_hosts_of(const void *a, const void *b)
 {
-	return by_hosts(*(struct way *const *)a, *(struct way *const *)b);
+	return compare_ways_by_hosts(*(struct collected_way *const *)a,
+				     *(struct collected_way *const *)b);
 }
 
-static bool make_room(struct way *way, size_t room)
+static bool allocate_points(struct collected_way *way, size_t room)
 {
 	way->room = room < way->is.messages ? room : way->is.messages;
 	if (way->is.messages > room) {
@@ -278,7 +279,7 @@ static bool share_room(struct collector *c, size_t max_points)
 
 		room = room > MAX_POINTS ? MAX_POINTS :
 		       room < MIN_POINTS ? MIN_POINTS : room;
-		if (!make_room(c->ways[i], room))
+		if (!allocate_points(c->ways[i], room))
 			return false;
 		max_points -= c->ways[i]->room < max_points ?
 			      c->ways[i]->room : max_points;
@@ -293,11 +294,11 @@ static bool list_ways(struct collector *c, size_t max_points)
 	if (!c->ways)
 		return false;
 	twalk_r(c->tree, append_way, c);
-	qsort(c->ways, c->num_ways, sizeof(*c->ways), by_messages);
+	qsort(c->ways, c->num_ways, sizeof(*c->ways), compare_ways_by_messages);
 	return share_room(c, max_points);
 }
 
-static void settle(struct way *way)
+static void summarize_way(struct collected_way *way)
 {
 	if (!way->room)
 		return;
@@ -315,7 +316,7 @@ static bool hand_over(struct collector *c, struct traffic *traffic)
 		return false;
 	qsort(c->ways, c->num_ways, sizeof(*c->ways), by_hosts_of);
 	for (size_t i = 0; i < c->num_ways; i++) {
-		settle(c->ways[i]);
+		summarize_way(c->ways[i]);
 		traffic->ways[i] = c->ways[i]->is;
 		c->ways[i]->is.points = NULL;
 	}
@@ -325,7 +326,7 @@ static bool hand_over(struct collector *c, struct traffic *traffic)
 
 static void free_way(void *data)
 {
-	struct way *way = data;
+	struct collected_way *way = data;
 
 	free(way->bins);
 	delay_classes_release(&way->delays);
@@ -333,7 +334,7 @@ static void free_way(void *data)
 	free(way);
 }
 
-static void keep(void *data, const struct netsync_message *msg)
+static void spool_message(void *data, const struct netsync_message *msg)
 {
 	const struct spooled message = {
 		msg->from, msg->to, msg->send_ns, msg->recv_ns,
@@ -342,7 +343,7 @@ static void keep(void *data, const struct netsync_message *msg)
 	spool_put(data, &message);
 }
 
-static void keep_packet(void *data, const struct netsync_message *msg)
+static void spool_packet_message(void *data, const struct netsync_message *msg)
 {
 	struct spooled_packet packet = {
 		.message = { msg->from, msg->to, msg->send_ns, msg->recv_ns },
@@ -359,7 +360,7 @@ bool traffic_keep(struct spool *spool, struct netsync *ns)
 {
 	if (!spool_open(spool, sizeof(struct spooled)))
 		return false;
-	netsync_watch_messages(ns, keep, spool);
+	netsync_watch_messages(ns, spool_message, spool);
 	return true;
 }
 
@@ -367,7 +368,7 @@ bool traffic_keep_packets(struct spool *spool, struct netsync *ns)
 {
 	if (!spool_open(spool, sizeof(struct spooled_packet)))
 		return false;
-	netsync_watch_messages(ns, keep_packet, spool);
+	netsync_watch_messages(ns, spool_packet_message, spool);
 	return true;
 }
 
@@ -375,11 +376,11 @@ bool traffic_collect(struct traffic *traffic, struct spool *spool,
 		     const struct traffic_host *hosts, size_t max_points)
 {
 	struct collector c = { .hosts = hosts, .random = 88172645463325252 };
-	bool ok = spool_replay(spool, count, &c);
+	bool ok = spool_replay(spool, count_message, &c);
 
 	if (ok) {
 		c.no_memory = !list_ways(&c, max_points);
-		ok = !c.no_memory && spool_replay(spool, look, &c);
+		ok = !c.no_memory && spool_replay(spool, sample_message, &c);
 	}
 	if (ok)
 		c.no_memory = !hand_over(&c, traffic);

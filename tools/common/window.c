@@ -63,15 +63,15 @@ const struct option_row window_options[] = {
 	OPTION("begin", 0, "TIME",
 	       "only from then on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
 	       "1700000000.25 (s), ..000 (ns), or +1.5s after the begin",
-	       take_moment, .at = offsetof(struct window, begin)),
+	       take_moment, .at = offsetof(struct time_window, begin)),
 	OPTION("end", 0, "TIME", "only until then",
-	       take_moment, .at = offsetof(struct window, end)),
+	       take_moment, .at = offsetof(struct time_window, end)),
 	OPTIONS_END
 };
 
 /* ---- what they mean for traces ------------------------------------------ */
 
-static int64_t distance(int64_t t, int64_t first_ns, int64_t last_ns)
+static int64_t distance_from_span(int64_t t, int64_t first_ns, int64_t last_ns)
 {
 	return t < first_ns ? first_ns - t : t > last_ns ? t - last_ns : 0;
 }
@@ -97,8 +97,8 @@ static bool find_day(const struct moment *moment, int64_t first_ns,
 		if (!local_time(&tm, &t) ||
 		    __builtin_add_overflow(t, moment->ns % NS_PER_S, &t))
 			continue;
-		if (!found || distance(t, first_ns, last_ns) <
-				      distance(*ns, first_ns, last_ns))
+		if (!found || distance_from_span(t, first_ns, last_ns) <
+				      distance_from_span(*ns, first_ns, last_ns))
 			*ns = t;
 		found = true;
 	}
@@ -134,14 +134,14 @@ static bool complain_of_window(const char *option, const struct moment *moment,
 	return false;
 }
 
-static bool complain_of_order(const struct window *window)
+static bool complain_of_order(const struct time_window *window)
 {
 	complain("--end %s: that is before --begin %s.", window->end.text,
 		 window->begin.text);
 	return false;
 }
 
-bool window_find(const struct window *window, int64_t first_ns,
+bool window_find(const struct time_window *window, int64_t first_ns,
 		 int64_t last_ns, bool is_whole, int64_t *begin_ns,
 		 int64_t *end_ns)
 {
@@ -165,7 +165,7 @@ bool window_find(const struct window *window, int64_t first_ns,
 /* ---- what they mean for traces that are not read yet -------------------- */
 
 /* From when to when the traces are, as they say; hi < lo: that is not known. */
-static void find_span(struct netsync_io *io, int64_t *first_ns, int64_t *last_ns)
+static void find_traced_span(struct netsync_io *io, int64_t *first_ns, int64_t *last_ns)
 {
 	*first_ns = INT64_MAX;
 	*last_ns = INT64_MIN;
@@ -179,8 +179,8 @@ static void find_span(struct netsync_io *io, int64_t *first_ns, int64_t *last_ns
 	}
 }
 
-static bool set_limit(const char *option, const struct moment *moment,
-		      int64_t first_ns, int64_t last_ns, uint32_t *is, int64_t *ns)
+static bool set_window_limit(const char *option, const struct moment *moment,
+			     int64_t first_ns, int64_t last_ns, uint32_t *is, int64_t *ns)
 {
 	*is = moment->kind == MOMENT_NONE ? NETSYNC_IO_NO_LIMIT :
 	      moment->kind == MOMENT_SINCE_BEGIN ? NETSYNC_IO_SINCE_BEGIN :
@@ -195,7 +195,7 @@ static bool set_limit(const char *option, const struct moment *moment,
 	return false;
 }
 
-bool window_read(const struct window *window, struct netsync_io *io)
+bool window_read(const struct time_window *window, struct netsync_io *io)
 {
 	const struct moment *begin = &window->begin, *end = &window->end;
 	struct netsync_io_window set = { .size = sizeof(set) };
@@ -203,9 +203,9 @@ bool window_read(const struct window *window, struct netsync_io *io)
 
 	if (!window_is_given(window))
 		return true;
-	find_span(io, &first_ns, &last_ns);
-	if (!set_limit("begin", begin, first_ns, last_ns, &set.begin_is, &set.begin_ns) ||
-	    !set_limit("end", end, first_ns, last_ns, &set.end_is, &set.end_ns))
+	find_traced_span(io, &first_ns, &last_ns);
+	if (!set_window_limit("begin", begin, first_ns, last_ns, &set.begin_is, &set.begin_ns) ||
+	    !set_window_limit("end", end, first_ns, last_ns, &set.end_is, &set.end_ns))
 		return false;
 	if (set.begin_is && set.begin_is == set.end_is && set.end_ns < set.begin_ns)
 		return complain_of_order(window);

@@ -21,14 +21,14 @@ struct moment {
 	int64_t ns;
 };
 
-struct window {
+struct time_window {
 	struct moment begin, end;
 };
 
-/* --begin and --end, for a struct window. */
+/* --begin and --end, for a struct time_window. */
 extern const struct option_row window_options[];
 
-static inline bool window_is_given(const struct window *window)
+static inline bool window_is_given(const struct time_window *window)
 {
 	return window->begin.kind != MOMENT_NONE || window->end.kind != MOMENT_NONE;
 }
@@ -38,7 +38,7 @@ static inline bool window_is_given(const struct window *window)
  * INT64_MAX where they were not given. @is_whole: nothing is outside of that span.
  * False: nothing is between them, and that was said.
  */
-bool window_find(const struct window *window, int64_t first_ns,
+bool window_find(const struct time_window *window, int64_t first_ns,
 		 int64_t last_ns, bool is_whole, int64_t *begin_ns,
 		 int64_t *end_ns);
 
@@ -46,6 +46,6 @@ bool window_find(const struct window *window, int64_t first_ns,
  * Have a reader, to which all was added and nothing read, read only what is between them
  * by each host's own clock. False: that cannot be, as was said.
  */
-bool window_read(const struct window *window, struct netsync_io *io);
+bool window_read(const struct time_window *window, struct netsync_io *io);
 
 #endif

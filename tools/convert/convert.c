@@ -116,8 +116,8 @@ static int convert_all(const struct settings *set, const char *name, char **time
 		complain("%s", model_error(model));
 		status = ret == -ENODATA ? EXIT_PARTIAL : EXIT_BAD;
 	} else {
-		conversion.rules.near_ns = middle(conversion.host->span.first_ns,
-						  conversion.host->span.last_ns);
+		conversion.rules.near_ns = middle_of_times(conversion.host->span.first_ns,
+							   conversion.host->span.last_ns);
 		if (!num)
 			status = convert_lines(model, conversion.host, conversion.clock,
 					       &set->lines, &conversion.rules);

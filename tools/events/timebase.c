@@ -125,7 +125,7 @@ static bool is_all_read(const struct timebase *base)
 	return true;
 }
 
-bool timebase_limit(struct timebase *base, const struct window *window,
+bool timebase_limit(struct timebase *base, const struct time_window *window,
 		    bool with_events)
 {
 	int64_t first_ns, last_ns;

@@ -38,7 +38,7 @@ int timebase_find(struct timebase *base, const struct input *input);
  * Which times are wanted. @with_events: also of traces without packets. False: there
  * is nothing in between, and that was said.
  */
-bool timebase_limit(struct timebase *base, const struct window *window,
+bool timebase_limit(struct timebase *base, const struct time_window *window,
 		    bool with_events);
 
 /* Return: the exit status for what was corrected; what is not was said. */

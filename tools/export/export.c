@@ -13,7 +13,7 @@ struct settings {
 	struct input input;
 	bool csv, perfetto;	/* asked for: one of these */
 	bool events;
-	struct window window;
+	struct time_window window;
 	char **globs;		/* of events; none: all */
 	size_t num_globs;
 	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */

@@ -5,49 +5,49 @@
 #include "common/json-writer.h"
 #include "sums.h"
 
-static void put_number(struct writer *w, json_object *object, const char *key,
+static void put_number(struct json_writer *w, json_object *object, const char *key,
 		       uint64_t number)
 {
-	put(w, object, key, json_object_new_uint64(number));
+	json_put(w, object, key, json_object_new_uint64(number));
 }
 
 /* Null: what runs there is no thread. */
-static void put_actor(struct writer *w, json_object *object,
+static void put_actor(struct json_writer *w, json_object *object,
 		      const struct path *path, struct actor who)
 {
 	const struct record_thread *thread = path_thread(path, who);
 
-	put(w, object, "host", new_string(path->base->hosts[who.host].name));
+	json_put(w, object, "host", new_string(path->base->hosts[who.host].name));
 	if (!thread) {
-		put_null(w, object, "tid");
-		put_null(w, object, "name");
+		json_put_null(w, object, "tid");
+		json_put_null(w, object, "name");
 		return;
 	}
 	put_number(w, object, "tid", thread->tid);
-	put(w, object, "name", new_string(thread->name));
+	json_put(w, object, "name", new_string(thread->name));
 }
 
 /* What the piece is of. */
-static void put_piece(struct writer *w, json_object *object,
+static void put_piece(struct json_writer *w, json_object *object,
 		      const struct path *path, const struct piece *piece)
 {
 	json_object *other;
 
 	put_actor(w, object, path, piece->who);
-	put(w, object, "kind", new_string(path_kind(piece->kind)));
-	put(w, object, "reason", new_string(path_reason(piece->reason)));
+	json_put(w, object, "kind", new_string(path_kind(piece->kind)));
+	json_put(w, object, "reason", new_string(path_reason(piece->reason)));
 	if (piece->kind == PIECE_DISK || piece->kind == PIECE_INTERRUPT)
 		put_number(w, object, "number", piece->detail);
 	if (!piece->has_other) {
-		put_null(w, object, "other");
+		json_put_null(w, object, "other");
 		return;
 	}
 	other = json_object_new_object();
 	put_actor(w, other, path, piece->other);
-	put(w, object, "other", other);
+	json_put(w, object, "other", other);
 }
 
-static json_object *sum_object(struct writer *w, const struct path *path,
+static json_object *sum_object(struct json_writer *w, const struct path *path,
 			       const struct sum *sum)
 {
 	json_object *object = json_object_new_object();
@@ -59,23 +59,23 @@ static json_object *sum_object(struct writer *w, const struct path *path,
 	return object;
 }
 
-static json_object *piece_object(struct writer *w, const struct path *path,
+static json_object *piece_object(struct json_writer *w, const struct path *path,
 				 const struct piece *piece)
 {
 	json_object *object = json_object_new_object();
 
-	put_time(w, object, "begin_ns", piece->begin_ns);
-	put_time(w, object, "end_ns", piece->end_ns);
+	json_put_time(w, object, "begin_ns", piece->begin_ns);
+	json_put_time(w, object, "end_ns", piece->end_ns);
 	put_piece(w, object, path, piece);
 	if (piece->kind == PIECE_NETWORK && !piece->reason) {
-		put_time(w, object, "bound_ns", piece->bound_ns);
-		put(w, object, "order_open",
-		    json_object_new_boolean(piece->is_uncertain));
+		json_put_time(w, object, "bound_ns", piece->bound_ns);
+		json_put(w, object, "order_open",
+			 json_object_new_boolean(piece->is_uncertain));
 	}
 	return object;
 }
 
-static json_object *charge_object(struct writer *w, const struct path *path,
+static json_object *charge_object(struct json_writer *w, const struct path *path,
 				  uint32_t number)
 {
 	const struct charge *charge = &path->charges[number];
@@ -97,50 +97,50 @@ static json_object *charge_object(struct writer *w, const struct path *path,
 	return object;
 }
 
-static json_object *host_object(struct writer *w, const struct path *path,
+static json_object *host_object(struct json_writer *w, const struct path *path,
 				uint32_t host)
 {
 	const struct record_host *info = graph_info(&path->graph, host);
 	json_object *object = json_object_new_object();
 
-	put(w, object, "name", new_string(path->base->hosts[host].name));
-	put(w, object, "corrected",
-	    json_object_new_boolean(path->base->hosts[host].clock != NULL));
+	json_put(w, object, "name", new_string(path->base->hosts[host].name));
+	json_put(w, object, "corrected",
+		 json_object_new_boolean(path->base->hosts[host].clock != NULL));
 	put_number(w, object, "losses", info ? info->losses : 0);
 	return object;
 }
 
-static json_object *whole_object(struct writer *w, const struct path *path,
+static json_object *whole_object(struct json_writer *w, const struct path *path,
 				 const struct sums *sums)
 {
 	json_object *object = json_object_new_object(), *list;
 
-	put(w, object, "reference", new_string(path->base->reference));
+	json_put(w, object, "reference", new_string(path->base->reference));
 	put_actor(w, object, path, path->who);
-	put_time(w, object, "begin_ns", path->begin_ns);
-	put_time(w, object, "end_ns", path->end_ns);
+	json_put_time(w, object, "begin_ns", path->begin_ns);
+	json_put_time(w, object, "end_ns", path->end_ns);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < path->base->num_hosts; i++)
-		append(w, list, host_object(w, path, i));
-	put(w, object, "hosts", list);
+		json_append(w, list, host_object(w, path, i));
+	json_put(w, object, "hosts", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < sums->num; i++)
-		append(w, list, sum_object(w, path, &sums->list[i]));
-	put(w, object, "sums", list);
+		json_append(w, list, sum_object(w, path, &sums->list[i]));
+	json_put(w, object, "sums", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < path->num_pieces; i++)
-		append(w, list, piece_object(w, path, &path->pieces[i]));
-	put(w, object, "pieces", list);
+		json_append(w, list, piece_object(w, path, &path->pieces[i]));
+	json_put(w, object, "pieces", list);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i != NO_CHARGE; i = charge_next(path, i))
-		append(w, list, charge_object(w, path, i));
-	put(w, object, "account", list);
+		json_append(w, list, charge_object(w, path, i));
+	json_put(w, object, "account", list);
 	return object;
 }
 
 bool path_json(FILE *out, const struct path *path)
 {
-	struct writer w = { .failed = false };
+	struct json_writer w = { .failed = false };
 	struct sums sums;
 	json_object *object;
 	const char *text;

@@ -12,7 +12,7 @@ struct settings {
 	bool account;
 	bool json, perfetto;	/* at most one of these; else a table */
 	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
-	struct window window;
+	struct time_window window;
 	unsigned int limit;
 	struct destination output;
 };

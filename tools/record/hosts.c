@@ -412,7 +412,7 @@ bool hosts_show_pull(struct remotes *all, struct progress *line)
 
 	for (unsigned int i = 0; i < all->num; i++) {
 		const struct host *host = &rec->hosts[i];
-		struct tree tree;
+		struct folder_tree tree;
 		char *path;
 
 		if (!host->pull ||

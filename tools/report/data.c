@@ -57,7 +57,7 @@ static int64_t size_at(json_object *knots, size_t knot, int side)
 }
 
 /* Of some knots in a row, the first one and where the bound is largest. */
-static void append_largest(struct writer *w, json_object *array,
+static void append_largest(struct json_writer *w, json_object *array,
 			   json_object *knots, size_t from, size_t to)
 {
 	size_t largest[] = { from, from };
@@ -69,11 +69,11 @@ static void append_largest(struct writer *w, json_object *array,
 				largest[side] = i;
 	for (size_t i = from; i < to; i++)
 		if (i == from || i == largest[0] || i == largest[1])
-			append(w, array, json_object_get(
+			json_append(w, array, json_object_get(
 				json_object_array_get_idx(knots, i)));
 }
 
-static void thin_knots(struct writer *w, json_object *host, size_t most)
+static void thin_knots(struct json_writer *w, json_object *host, size_t most)
 {
 	json_object *bound = json_object_object_get(host, "bound_ns");
 	json_object *knots = json_object_object_get(bound, "knots");
@@ -90,12 +90,12 @@ static void thin_knots(struct writer *w, json_object *host, size_t most)
 	for (size_t i = 0; i < num - 1; i += step)
 		append_largest(w, array, knots, i,
 			       i + step < num - 1 ? i + step : num - 1);
-	append(w, array, json_object_get(
+	json_append(w, array, json_object_get(
 		json_object_array_get_idx(knots, num - 1)));
-	put(w, bound, "knots", array);
+	json_put(w, bound, "knots", array);
 }
 
-static void thin_bounds(struct writer *w, json_object *result)
+static void thin_bounds(struct json_writer *w, json_object *result)
 {
 	json_object *hosts = json_object_object_get(result, "hosts");
 	const size_t num = json_object_is_type(hosts, json_type_array) ?
@@ -109,7 +109,7 @@ static void thin_bounds(struct writer *w, json_object *result)
 
 /* ---- messages ---------------------------------------------------------- */
 
-static void put_points(struct writer *w, json_object *object,
+static void put_points(struct json_writer *w, json_object *object,
 		       const struct traffic_way *way)
 {
 	const struct traffic_point *first = way->points;
@@ -120,81 +120,81 @@ static void put_points(struct writer *w, json_object *object,
 	for (size_t i = 0; i < way->num_points; i++) {
 		const struct traffic_point *p = &way->points[i];
 
-		append_time(w, times, p->time_ns - first->time_ns);
-		append_time(w, before, p->before_ns - first->before_ns);
-		append_time(w, after, p->after_ns);
+		json_append_time(w, times, p->time_ns - first->time_ns);
+		json_append_time(w, before, p->before_ns - first->before_ns);
+		json_append_time(w, after, p->after_ns);
 	}
-	put_time(w, object, "time_base", first->time_ns);
-	put_time(w, object, "before_base", first->before_ns);
-	put(w, object, "time", times);
-	put(w, object, "before", before);
-	put(w, object, "after", after);
+	json_put_time(w, object, "time_base", first->time_ns);
+	json_put_time(w, object, "before_base", first->before_ns);
+	json_put(w, object, "time", times);
+	json_put(w, object, "before", before);
+	json_put(w, object, "after", after);
 }
 
-static json_object *way_object(struct writer *w, const struct report_content *content,
+static json_object *way_object(struct json_writer *w, const struct report_content *content,
 			       size_t number)
 {
 	const struct traffic_way *way = &content->traffic->ways[number];
 	const uint32_t *hosts = content->hosts;
 	json_object *object = json_object_new_object();
 
-	put(w, object, "from", json_object_new_int64(hosts[way->from]));
-	put(w, object, "to", json_object_new_int64(hosts[way->to]));
-	put(w, object, "messages", json_object_new_int64(way->messages));
-	put(w, object, "corrected", json_object_new_boolean(way->corrected));
+	json_put(w, object, "from", json_object_new_int64(hosts[way->from]));
+	json_put(w, object, "to", json_object_new_int64(hosts[way->to]));
+	json_put(w, object, "messages", json_object_new_int64(way->messages));
+	json_put(w, object, "corrected", json_object_new_boolean(way->corrected));
 	if (!way->num_points)
 		return object;
-	put_time(w, object, "min", way->min_ns);
-	put_time(w, object, "median", way->median_ns);
-	put_time(w, object, "p99", way->p99_ns);
-	put_time(w, object, "max", way->max_ns);
+	json_put_time(w, object, "min", way->min_ns);
+	json_put_time(w, object, "median", way->median_ns);
+	json_put_time(w, object, "p99", way->p99_ns);
+	json_put_time(w, object, "max", way->max_ns);
 	put_points(w, object, way);
 	put_details(w, object, &content->details->ways[number]);
 	return object;
 }
 
-static json_object *ways_array(struct writer *w, const struct report_content *content)
+static json_object *ways_array(struct json_writer *w, const struct report_content *content)
 {
 	json_object *array = json_object_new_array();
 
 	for (size_t i = 0; i < content->traffic->num_ways; i++)
-		append(w, array, way_object(w, content, i));
+		json_append(w, array, way_object(w, content, i));
 	return array;
 }
 
 /* What the words for qualities mean, the best one first. */
-static json_object *qualities_object(struct writer *w)
+static json_object *qualities_object(struct json_writer *w)
 {
 	json_object *object = json_object_new_object();
 
 	for (int i = NETSYNC_ACCURATE; i >= NETSYNC_ABSENT; i--) {
 		const enum netsync_quality quality = (enum netsync_quality)i;
 
-		put(w, object, netsync_quality_name(quality),
-		    json_object_new_string(quality_meaning(quality)));
+		json_put(w, object, netsync_quality_name(quality),
+			 json_object_new_string(quality_meaning(quality)));
 	}
 	return object;
 }
 
 char *report_data(const struct report_content *content)
 {
-	struct writer w = { 0 };
+	struct json_writer w = { 0 };
 	json_object *root = json_object_new_object();
 	const char *text;
 	char *copy = NULL;
 
-	put(&w, root, "version", json_object_new_string(NETSYNC_VERSION));
-	put(&w, root, "qualities", qualities_object(&w));
+	json_put(&w, root, "version", json_object_new_string(NETSYNC_VERSION));
+	json_put(&w, root, "qualities", qualities_object(&w));
 	thin_bounds(&w, content->result);
-	put(&w, root, "result", json_object_get(content->result));
+	json_put(&w, root, "result", json_object_get(content->result));
 	if (content->traffic) {
-		put(&w, root, "ways", ways_array(&w, content));
-		put(&w, root, "files", place_files(&w, content));
+		json_put(&w, root, "ways", ways_array(&w, content));
+		json_put(&w, root, "files", place_files(&w, content));
 		/* Texts are behind the traces, and have ns. */
-		put(&w, root, "first_text",
-		    json_object_new_int64(netsync_io_num_traces(content->io)));
+		json_put(&w, root, "first_text",
+			 json_object_new_int64(netsync_io_num_traces(content->io)));
 	} else {
-		put_null(&w, root, "ways");
+		json_put_null(&w, root, "ways");
 	}
 	json_c_visit(root, 0, quote_large, NULL);
 	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |

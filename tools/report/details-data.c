@@ -7,12 +7,12 @@
 #include "common/input.h"
 #include "report.h"
 
-static void put_number(struct writer *w, json_object *object, const char *key, uint64_t value)
+static void put_number(struct json_writer *w, json_object *object, const char *key, uint64_t value)
 {
-	put(w, object, key, json_object_new_int64((int64_t)value));
+	json_put(w, object, key, json_object_new_int64((int64_t)value));
 }
 
-static void put_address(struct writer *w, json_object *object, const char *key,
+static void put_address(struct json_writer *w, json_object *object, const char *key,
 			const uint8_t address[16])
 {
 	struct in6_addr bytes;
@@ -23,11 +23,12 @@ static void put_address(struct writer *w, json_object *object, const char *key,
 		inet_ntop(AF_INET, address + 12, text, sizeof(text));
 	else
 		inet_ntop(AF_INET6, address, text, sizeof(text));
-	put(w, object, key, json_object_new_string(text));
+	json_put(w, object, key, json_object_new_string(text));
 }
 
 /* What all packets of a flow have; none of it is known of messages in a text. */
-static void put_flow(struct writer *w, json_object *object, const struct spooled_packet *packet)
+static void put_flow(struct json_writer *w, json_object *object,
+		     const struct spooled_packet *packet)
 {
 	put_number(w, object, "protocol", packet->protocol);
 	if (packet->fields & NETSYNC_HAS_ADDRS) {
@@ -41,7 +42,7 @@ static void put_flow(struct writer *w, json_object *object, const struct spooled
 }
 
 /* What tells the packet from others of its flow, if a capture has it. */
-static void put_identity(struct writer *w, json_object *object,
+static void put_identity(struct json_writer *w, json_object *object,
 			 const struct netsync_packet *pkt)
 {
 	if (!pkt->size)
@@ -56,7 +57,7 @@ static void put_identity(struct writer *w, json_object *object,
 		put_number(w, object, "icmp_seq", pkt->icmp.seq);
 }
 
-static json_object *places_array(struct writer *w, const struct late_message *late,
+static json_object *places_array(struct json_writer *w, const struct late_message *late,
 				 unsigned int end)
 {
 	json_object *array = json_object_new_array();
@@ -66,32 +67,32 @@ static json_object *places_array(struct writer *w, const struct late_message *la
 		json_object *object = json_object_new_object();
 
 		put_number(w, object, "file", place->file);
-		put_time(w, object, "time", place->time_ns);
+		json_put_time(w, object, "time", place->time_ns);
 		if (place->frame)
 			put_number(w, object, "frame", place->frame);
-		append(w, array, object);
+		json_append(w, array, object);
 	}
 	return array;
 }
 
-static json_object *late_object(struct writer *w, const struct late_message *late)
+static json_object *late_object(struct json_writer *w, const struct late_message *late)
 {
 	json_object *object = json_object_new_object();
 
-	put_time(w, object, "time", late->point.time_ns);
-	put_time(w, object, "before", late->point.before_ns);
-	put_time(w, object, "after", late->point.after_ns);
-	put_time(w, object, "bound", late->bound_ns);
+	json_put_time(w, object, "time", late->point.time_ns);
+	json_put_time(w, object, "before", late->point.before_ns);
+	json_put_time(w, object, "after", late->point.after_ns);
+	json_put_time(w, object, "bound", late->bound_ns);
 	put_flow(w, object, &late->packet);
 	if (late->packet.fields & NETSYNC_HAS_LEN)
 		put_number(w, object, "len", late->packet.len);
 	put_identity(w, object, &late->seen);
-	put(w, object, "sender", places_array(w, late, SENDER));
-	put(w, object, "receiver", places_array(w, late, RECEIVER));
+	json_put(w, object, "sender", places_array(w, late, SENDER));
+	json_put(w, object, "receiver", places_array(w, late, RECEIVER));
 	return object;
 }
 
-static json_object *flow_object(struct writer *w, const struct traffic_flow *flow)
+static json_object *flow_object(struct json_writer *w, const struct traffic_flow *flow)
 {
 	json_object *object = json_object_new_object();
 
@@ -99,31 +100,31 @@ static json_object *flow_object(struct writer *w, const struct traffic_flow *flo
 	put_number(w, object, "messages", flow->messages);
 	if (flow->has_bytes)
 		put_number(w, object, "bytes", flow->bytes);
-	put_time(w, object, "min", flow->min_ns);
-	put_time(w, object, "median", flow->median_ns);
-	put_time(w, object, "max", flow->max_ns);
+	json_put_time(w, object, "min", flow->min_ns);
+	json_put_time(w, object, "median", flow->median_ns);
+	json_put_time(w, object, "max", flow->max_ns);
 	return object;
 }
 
-void put_details(struct writer *w, json_object *object, const struct way_details *details)
+void put_details(struct json_writer *w, json_object *object, const struct way_details *details)
 {
 	json_object *late = json_object_new_array(), *flows = json_object_new_array();
 
 	for (size_t i = 0; i < details->num_late; i++)
-		append(w, late, late_object(w, &details->late[i]));
+		json_append(w, late, late_object(w, &details->late[i]));
 	for (size_t i = 0; i < details->num_flows; i++)
-		append(w, flows, flow_object(w, &details->flows[i]));
-	put(w, object, "late", late);
-	put(w, object, "flows", flows);
+		json_append(w, flows, flow_object(w, &details->flows[i]));
+	json_put(w, object, "late", late);
+	json_put(w, object, "flows", flows);
 }
 
-json_object *place_files(struct writer *w, const struct report_content *content)
+json_object *place_files(struct json_writer *w, const struct report_content *content)
 {
 	json_object *array = json_object_new_array();
 
 	for (uint32_t i = 0; i < netsync_io_num_traces(content->io); i++)
-		append(w, array, new_string(trace_info(content->io, i).path));
+		json_append(w, array, new_string(trace_info(content->io, i).path));
 	for (int i = 0; i < content->input->num_texts; i++)
-		append(w, array, new_string(content->input->texts[i].path));
+		json_append(w, array, new_string(content->input->texts[i].path));
 	return array;
 }

@@ -46,31 +46,31 @@ static void put_piece(FILE *out, const struct path *path, size_t number)
 
 /* ---- what the numbers mean ------------------------------------------------ */
 
-static json_object *thread_array(struct writer *w, const struct path *path,
+static json_object *thread_array(struct json_writer *w, const struct path *path,
 				 struct actor who)
 {
 	const struct record_thread *thread = path_thread(path, who);
 	json_object *array = json_object_new_array();
 
-	append(w, array, json_object_new_int64(who.host));
+	json_append(w, array, json_object_new_int64(who.host));
 	if (thread) {
-		append(w, array, json_object_new_int64(thread->tid));
-		append(w, array, new_string(thread->name));
+		json_append(w, array, json_object_new_int64(thread->tid));
+		json_append(w, array, new_string(thread->name));
 	}
 	return array;
 }
 
-static json_object *threads_array(struct writer *w, const struct path *path)
+static json_object *threads_array(struct json_writer *w, const struct path *path)
 {
 	json_object *array = json_object_new_array();
 
 	for (uint32_t h = 0; h < path->graph.num_hosts; h++)
 		for (uint32_t t = 0; t <= path->graph.hosts[h].num_threads; t++)
-			append(w, array, thread_array(w, path, (struct actor){ h, t }));
+			json_append(w, array, thread_array(w, path, (struct actor){ h, t }));
 	return array;
 }
 
-static json_object *charges_array(struct writer *w, const struct path *path)
+static json_object *charges_array(struct json_writer *w, const struct path *path)
 {
 	json_object *array = json_object_new_array();
 
@@ -78,44 +78,44 @@ static json_object *charges_array(struct writer *w, const struct path *path)
 		const struct charge *charge = &path->charges[i];
 		json_object *one = json_object_new_array();
 
-		append(w, one, json_object_new_int64(number_of(path, charge->who)));
-		append(w, one, json_object_new_int64(
+		json_append(w, one, json_object_new_int64(number_of(path, charge->who)));
+		json_append(w, one, json_object_new_int64(
 			charge->parent == NO_CHARGE ? NOTHING : (int64_t)charge->parent));
-		append(w, array, one);
+		json_append(w, array, one);
 	}
 	return array;
 }
 
-static json_object *meaning(struct writer *w, const struct path *path)
+static json_object *meaning(struct json_writer *w, const struct path *path)
 {
 	json_object *object = json_object_new_object(), *list;
 	char begin[24];
 
 	/* JavaScript's numbers do not hold it. */
 	snprintf(begin, sizeof(begin), "%" PRId64, path->begin_ns);
-	put(w, object, "begin_ns", json_object_new_string(begin));
-	put(w, object, "length", json_object_new_int64(path->end_ns - path->begin_ns));
-	put(w, object, "who", json_object_new_int64(number_of(path, path->who)));
+	json_put(w, object, "begin_ns", json_object_new_string(begin));
+	json_put(w, object, "length", json_object_new_int64(path->end_ns - path->begin_ns));
+	json_put(w, object, "who", json_object_new_int64(number_of(path, path->who)));
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < path->base->num_hosts; i++)
-		append(w, list, new_string(path->base->hosts[i].name));
-	put(w, object, "hosts", list);
+		json_append(w, list, new_string(path->base->hosts[i].name));
+	json_put(w, object, "hosts", list);
 	list = json_object_new_array();
 	for (int i = 0; i < NUM_PIECES; i++)
-		append(w, list, new_string(path_kind(i)));
-	put(w, object, "kinds", list);
+		json_append(w, list, new_string(path_kind(i)));
+	json_put(w, object, "kinds", list);
 	list = json_object_new_array();
 	for (int i = 0; i < NUM_REASONS; i++)
-		append(w, list, new_string(path_reason(i)));
-	put(w, object, "reasons", list);
-	put(w, object, "threads", threads_array(w, path));
-	put(w, object, "charges", charges_array(w, path));
+		json_append(w, list, new_string(path_reason(i)));
+	json_put(w, object, "reasons", list);
+	json_put(w, object, "threads", threads_array(w, path));
+	json_put(w, object, "charges", charges_array(w, path));
 	return object;
 }
 
 bool report_path(FILE *out, const struct path *path)
 {
-	struct writer w = { .failed = false };
+	struct json_writer w = { .failed = false };
 	json_object *object = meaning(&w, path);
 	const char *text = w.failed ? NULL :
 		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);

@@ -28,9 +28,9 @@ struct report_content {
 char *report_data(const struct report_content *content);
 
 /* Put the late messages and flows of a direction. */
-void put_details(struct writer *w, json_object *object, const struct way_details *details);
+void put_details(struct json_writer *w, json_object *object, const struct way_details *details);
 /* The files that struct trace_place numbers. */
-json_object *place_files(struct writer *w, const struct report_content *content);
+json_object *place_files(struct json_writer *w, const struct report_content *content);
 
 /* The path of a thread, for the page. False: that failed. */
 bool report_path(FILE *out, const struct path *path);

@@ -82,7 +82,7 @@ static bool put_span(void *data, const struct span_told *told)
 
 /* ---- what the numbers mean ------------------------------------------------ */
 
-static json_object *rows_array(struct writer *w, const struct html *html)
+static json_object *rows_array(struct json_writer *w, const struct html *html)
 {
 	json_object *rows = json_object_new_array(), *row;
 
@@ -90,44 +90,44 @@ static json_object *rows_array(struct writer *w, const struct html *html)
 		const struct row *of = &html->rows.list[i];
 
 		row = json_object_new_array();
-		append(w, row, json_object_new_int64(of->host));
-		append(w, row, json_object_new_int64(of->definition));
-		append(w, row, new_string(spans_text(html->states->spans, of->host,
-						     of->name)));
-		append(w, row, json_object_new_int64(of->lane));
-		append(w, rows, row);
+		json_append(w, row, json_object_new_int64(of->host));
+		json_append(w, row, json_object_new_int64(of->definition));
+		json_append(w, row, new_string(spans_text(html->states->spans, of->host,
+							  of->name)));
+		json_append(w, row, json_object_new_int64(of->lane));
+		json_append(w, rows, row);
 	}
 	return rows;
 }
 
-static json_object *meaning(struct writer *w, const struct html *html)
+static json_object *meaning(struct json_writer *w, const struct html *html)
 {
 	const struct states *states = html->states;
 	json_object *object = json_object_new_object(), *list;
 
-	put(w, object, "base_ns", json_object_new_string(html->base_text));
-	put(w, object, "reference", new_string(states->base->reference));
+	json_put(w, object, "base_ns", json_object_new_string(html->base_text));
+	json_put(w, object, "reference", new_string(states->base->reference));
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < states->base->num_hosts; i++)
-		append(w, list, new_string(states->base->hosts[i].name));
-	put(w, object, "hosts", list);
+		json_append(w, list, new_string(states->base->hosts[i].name));
+	json_put(w, object, "hosts", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < states->num_definitions; i++)
-		append(w, list, new_string(states->definitions[i].title));
-	put(w, object, "definitions", list);
+		json_append(w, list, new_string(states->definitions[i].title));
+	json_put(w, object, "definitions", list);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < html->labels.num; i++)
-		append(w, list, new_string(spans_text(states->spans,
-						      html->labels.list[i].host,
-						      html->labels.list[i].name)));
-	put(w, object, "states", list);
-	put(w, object, "rows", rows_array(w, html));
+		json_append(w, list, new_string(spans_text(states->spans,
+							   html->labels.list[i].host,
+							   html->labels.list[i].name)));
+	json_put(w, object, "states", list);
+	json_put(w, object, "rows", rows_array(w, html));
 	return object;
 }
 
 static bool put_meaning(struct html *html)
 {
-	struct writer w = { .failed = false };
+	struct json_writer w = { .failed = false };
 	json_object *object = meaning(&w, html);
 	const char *text = w.failed ? NULL :
 		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);

@@ -16,13 +16,13 @@ static json_object *host_of(const struct states *states, uint32_t host)
 	return new_string(states->base->hosts[host].name);
 }
 
-static void put_number(struct writer *w, json_object *object, const char *key,
+static void put_number(struct json_writer *w, json_object *object, const char *key,
 		       uint64_t number)
 {
-	put(w, object, key, json_object_new_uint64(number));
+	json_put(w, object, key, json_object_new_uint64(number));
 }
 
-static json_object *exclusion_object(struct writer *w, const struct states *states,
+static json_object *exclusion_object(struct json_writer *w, const struct states *states,
 				     size_t d)
 {
 	const struct exclusion *found = between_exclusion(states->between, d);
@@ -32,48 +32,48 @@ static json_object *exclusion_object(struct writer *w, const struct states *stat
 	put_number(w, object, "at_once", found->at_once);
 	put_number(w, object, "uncertain", found->uncertain);
 	if (!found->at_once) {
-		put_null(w, object, "longest");
+		json_put_null(w, object, "longest");
 		return object;
 	}
 	longest = json_object_new_object();
-	put_pair(w, longest, "hosts", host_of(states, found->hosts[0]),
-		 host_of(states, found->hosts[1]));
-	put_pair(w, longest, "objects",
-		 text_of(states, found->hosts[0], found->names[0]),
-		 text_of(states, found->hosts[1], found->names[1]));
-	put_time(w, longest, "from_ns", found->from_ns);
-	put_time(w, longest, "duration_ns", found->longest_ns);
-	put(w, object, "longest", longest);
+	json_put_pair(w, longest, "hosts", host_of(states, found->hosts[0]),
+		      host_of(states, found->hosts[1]));
+	json_put_pair(w, longest, "objects",
+		      text_of(states, found->hosts[0], found->names[0]),
+		      text_of(states, found->hosts[1], found->names[1]));
+	json_put_time(w, longest, "from_ns", found->from_ns);
+	json_put_time(w, longest, "duration_ns", found->longest_ns);
+	json_put(w, object, "longest", longest);
 	return object;
 }
 
-static json_object *definition_object(struct writer *w,
+static json_object *definition_object(struct json_writer *w,
 				      const struct states *states, size_t d)
 {
 	const struct definition *definition = &states->definitions[d];
 	json_object *object = json_object_new_object();
 
-	put(w, object, "name", new_string(definition->name));
-	put(w, object, "title", new_string(definition->title));
+	json_put(w, object, "name", new_string(definition->name));
+	json_put(w, object, "title", new_string(definition->title));
 	if (definition->exclusive.num)
-		put(w, object, "exclusive", exclusion_object(w, states, d));
+		json_put(w, object, "exclusive", exclusion_object(w, states, d));
 	else
-		put_null(w, object, "exclusive");
+		json_put_null(w, object, "exclusive");
 	return object;
 }
 
-static json_object *host_object(struct writer *w, const struct states *states,
+static json_object *host_object(struct json_writer *w, const struct states *states,
 				uint32_t host)
 {
 	const struct span_losses *losses = &states->losses[host];
 	json_object *object = json_object_new_object(), *list;
 
-	put(w, object, "name", host_of(states, host));
-	put(w, object, "corrected", json_object_new_boolean(
+	json_put(w, object, "name", host_of(states, host));
+	json_put(w, object, "corrected", json_object_new_boolean(
 		states->base->hosts[host].clock != NULL));
 	put_number(w, object, "losses", losses->places);
 	if (losses->places && !losses->is_known)
-		put_null(w, object, "lost_events");
+		json_put_null(w, object, "lost_events");
 	else
 		put_number(w, object, "lost_events", losses->number);
 	list = json_object_new_array();
@@ -81,86 +81,86 @@ static json_object *host_object(struct writer *w, const struct states *states,
 		const struct span_counts *counts = states_counts(states, host, d);
 		json_object *one = json_object_new_object();
 
-		put(w, one, "name", new_string(states->definitions[d].name));
+		json_put(w, one, "name", new_string(states->definitions[d].name));
 		put_number(w, one, "events", counts->events);
 		put_number(w, one, "begun_twice", counts->doubles);
 		put_number(w, one, "ended_unbegun", counts->unbegun);
 		put_number(w, one, "open", counts->open);
 		put_number(w, one, "doubtful", counts->doubtful);
-		append(w, list, one);
+		json_append(w, list, one);
 	}
-	put(w, object, "definitions", list);
+	json_put(w, object, "definitions", list);
 	return object;
 }
 
-static json_object *total_object(struct writer *w, const struct states *states,
+static json_object *total_object(struct json_writer *w, const struct states *states,
 				 const struct total *total)
 {
 	json_object *object = json_object_new_object();
 
-	put(w, object, "host", host_of(states, total->host));
-	put(w, object, "definition",
-	    new_string(states->definitions[total->definition].name));
-	put(w, object, "object", text_of(states, total->host, total->name));
-	put(w, object, "state", text_of(states, total->host, total->state));
+	json_put(w, object, "host", host_of(states, total->host));
+	json_put(w, object, "definition",
+		 new_string(states->definitions[total->definition].name));
+	json_put(w, object, "object", text_of(states, total->host, total->name));
+	json_put(w, object, "state", text_of(states, total->host, total->state));
 	put_number(w, object, "times", total->times);
 	put_number(w, object, "total_ns", total->total_ns);
-	put_time(w, object, "shortest_ns", total->shortest_ns);
-	put_time(w, object, "longest_ns", total->longest_ns);
+	json_put_time(w, object, "shortest_ns", total->shortest_ns);
+	json_put_time(w, object, "longest_ns", total->longest_ns);
 	put_number(w, object, "open", total->open);
 	put_number(w, object, "doubtful", total->doubtful);
 	return object;
 }
 
-static json_object *wait_object(struct writer *w, const struct states *states,
+static json_object *wait_object(struct json_writer *w, const struct states *states,
 				const struct wait *wait)
 {
 	json_object *object = json_object_new_object();
 
-	put(w, object, "definition",
-	    new_string(states->definitions[wait->definition].name));
-	put(w, object, "shared",
-	    text_of(states, wait->shared_host, wait->shared));
-	put(w, object, "host", host_of(states, wait->host));
+	json_put(w, object, "definition",
+		 new_string(states->definitions[wait->definition].name));
+	json_put(w, object, "shared",
+		 text_of(states, wait->shared_host, wait->shared));
+	json_put(w, object, "host", host_of(states, wait->host));
 	if (wait->is_known)
-		put(w, object, "for", host_of(states, wait->holder));
+		json_put(w, object, "for", host_of(states, wait->holder));
 	else
-		put_null(w, object, "for");
+		json_put_null(w, object, "for");
 	put_number(w, object, "times", wait->times);
 	put_number(w, object, "uncertain", wait->uncertain);
 	put_number(w, object, "total_ns", wait->total_ns);
-	put_time(w, object, "longest_ns", wait->longest_ns);
+	json_put_time(w, object, "longest_ns", wait->longest_ns);
 	return object;
 }
 
-static json_object *whole_object(struct writer *w, const struct states *states,
+static json_object *whole_object(struct json_writer *w, const struct states *states,
 				 const struct wait *waits, size_t num_waits)
 {
 	json_object *object = json_object_new_object(), *list;
 
-	put(w, object, "reference", new_string(states->base->reference));
+	json_put(w, object, "reference", new_string(states->base->reference));
 	list = json_object_new_array();
 	for (size_t d = 0; d < states->num_definitions; d++)
-		append(w, list, definition_object(w, states, d));
-	put(w, object, "definitions", list);
+		json_append(w, list, definition_object(w, states, d));
+	json_put(w, object, "definitions", list);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < states->base->num_hosts; i++)
-		append(w, list, host_object(w, states, i));
-	put(w, object, "hosts", list);
+		json_append(w, list, host_object(w, states, i));
+	json_put(w, object, "hosts", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < states->totals.num; i++)
-		append(w, list, total_object(w, states, &states->totals.list[i]));
-	put(w, object, "states", list);
+		json_append(w, list, total_object(w, states, &states->totals.list[i]));
+	json_put(w, object, "states", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < num_waits; i++)
-		append(w, list, wait_object(w, states, &waits[i]));
-	put(w, object, "waits", list);
+		json_append(w, list, wait_object(w, states, &waits[i]));
+	json_put(w, object, "waits", list);
 	return object;
 }
 
 bool states_json(FILE *out, struct states *states)
 {
-	struct writer w = { .failed = false };
+	struct json_writer w = { .failed = false };
 	const struct wait *waits;
 	json_object *object;
 	const char *text;

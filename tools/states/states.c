@@ -17,7 +17,7 @@ struct settings {
 	bool json, csv, perfetto, html;	/* at most one of these; else a table */
 	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
 	bool print;		/* print the definitions, and do nothing else */
-	struct window window;
+	struct time_window window;
 	unsigned int limit;
 	struct destination output;
 };
