@@ -58,7 +58,7 @@ static struct {
 
 static volatile sig_atomic_t signalled;
 
-static void on_signal(int number)
+static void note_signal(int number)
 {
 	signalled = number;
 }
@@ -70,7 +70,7 @@ const char *agent_connection(void)
 
 /* ---- output ------------------------------------------------------------- */
 
-static bool write_all(const void *data, size_t size)
+static bool write_output(const void *data, size_t size)
 {
 	const char *from = data;
 
@@ -92,7 +92,7 @@ bool agent_say(struct json_object *object)
 {
 	const char *text = json_object_to_json_string_ext(object,
 						JSON_C_TO_STRING_PLAIN);
-	bool ok = write_all(text, strlen(text)) && write_all("\n", 1);
+	bool ok = write_output(text, strlen(text)) && write_output("\n", 1);
 
 	json_object_put(object);
 	return ok;
@@ -147,13 +147,13 @@ void agent_note(const char *format, ...)
 bool agent_data(struct json_object *about, const void *data, size_t size)
 {
 	json_object_object_add(about, "bytes", json_object_new_int64(size));
-	return agent_say(about) && write_all(data, size);
+	return agent_say(about) && write_output(data, size);
 }
 
 /* ---- input -------------------------------------------------------------- */
 
 /* Read input within @ms; note the end of input, and signals. */
-static void hear(int ms)
+static void read_requests(int ms)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
 	ssize_t got;
@@ -178,7 +178,7 @@ static void hear(int ms)
 
 bool agent_wait(int ms)
 {
-	hear(ms);
+	read_requests(ms);
 	if (now_ns() - agent.said_ns >= WORKING_NS) {
 		struct json_object *word = json_object_new_object();
 
@@ -230,7 +230,7 @@ static struct json_object *next_request(void)
 	while (!agent.len || !(end = memchr(agent.line, '\n', agent.len))) {
 		const size_t had = agent.len;
 
-		hear(1000);
+		read_requests(1000);
 		alone_ms = agent.len > had ? 0 : alone_ms + 1000;
 		if (alone_ms > ALONE_MS)
 			end_connection();
@@ -288,7 +288,7 @@ static void greet(void)
 
 int cmd_agent(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = { .sa_handler = note_signal };
 	struct json_object *request;
 
 	const bool by_ssh = argc == 2 && !strcmp(argv[1], "--ssh");

@@ -97,13 +97,13 @@ void count_end(void);
 /* ---- network traffic (agent/own-traffic.c) ------------------------------ */
 
 /* Bytes that were sent and received. */
-struct traffic {
+struct agent_traffic {
 	uint64_t all;		/* on all devices but lo */
 	uint64_t trace;		/* on the agent's ssh connection */
 };
 
 void traffic_start(void);
-struct traffic traffic_since(void);
+struct agent_traffic traffic_since(void);
 
 /* ---- steering of the clock (agent/steering.c) --------------------------- */
 

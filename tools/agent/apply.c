@@ -97,21 +97,21 @@ static char *argument_of(const char *trace)
 	return argument;
 }
 
-struct words {
+struct argument_list {
 	char **list;
 	size_t num;
 	bool failed;		/* there is not enough memory */
 };
 
 /* @word is taken over; NULL: there is no memory. */
-static void add_word(struct words *words, char *word)
+static void append_argument(struct argument_list *words, char *word)
 {
 	words->failed |= !word;
 	words->list[words->num++] = word;
 }
 
 /* An option with a number, such as --begin, if it was asked for. */
-static void add_number_word(struct words *words, struct json_object *request,
+static void add_number_word(struct argument_list *words, struct json_object *request,
 			    const char *option, const char *name)
 {
 	char *word = NULL;
@@ -120,11 +120,11 @@ static void add_number_word(struct words *words, struct json_object *request,
 		return;
 	if (asprintf(&word, "%s=%lld", option, (long long)member_int(request, name)) < 0)
 		word = NULL;
-	add_word(words, word);
+	append_argument(words, word);
 }
 
 /* False: there is not enough memory. */
-static bool make_words(struct words *words, struct json_object *request)
+static bool make_words(struct argument_list *words, struct json_object *request)
 {
 	struct json_object *traces = value_member(request, "traces");
 	const char *output = member_text(request, "output");
@@ -132,28 +132,28 @@ static bool make_words(struct words *words, struct json_object *request)
 	words->list = calloc(value_length(traces) + MORE_WORDS, sizeof(*words->list));
 	if (!words->list)
 		return false;
-	add_word(words, strdup("netsync"));
-	add_word(words, strdup("apply"));
-	add_word(words, strdup("-m"));
-	add_word(words, strdup(result.path));
+	append_argument(words, strdup("netsync"));
+	append_argument(words, strdup("apply"));
+	append_argument(words, strdup("-m"));
+	append_argument(words, strdup(result.path));
 	if (member_flag(request, "metadata_only"))
-		add_word(words, strdup("--metadata-only"));
+		append_argument(words, strdup("--metadata-only"));
 	if (member_flag(request, "extrapolate"))
-		add_word(words, strdup("--extrapolate"));
+		append_argument(words, strdup("--extrapolate"));
 	if (*output) {
-		add_word(words, strdup("-o"));
-		add_word(words, agent_expand(output));
+		append_argument(words, strdup("-o"));
+		append_argument(words, agent_expand(output));
 	}
 	add_number_word(words, request, "--jobs", "jobs");
 	add_number_word(words, request, "--begin", "begin_ns");
 	add_number_word(words, request, "--end", "end_ns");
-	add_word(words, strdup("--"));
+	append_argument(words, strdup("--"));
 	for (size_t i = 0; i < value_length(traces); i++)
-		add_word(words, argument_of(value_text(value_at(traces, i), PATH_MAX)));
+		append_argument(words, argument_of(value_text(value_at(traces, i), PATH_MAX)));
 	return !words->failed;
 }
 
-static void free_words(struct words *words)
+static void free_words(struct argument_list *words)
 {
 	for (size_t i = 0; i < words->num; i++)
 		free(words->list[i]);
@@ -177,7 +177,7 @@ static void run_apply(char **words, int out, pid_t parent)
 	_exit(EXIT_BAD);
 }
 
-static void pass_on(const char *line)
+static void report_line(const char *line)
 {
 	static const char me[] = "netsync: ", warning[] = "warning: ";
 
@@ -208,7 +208,7 @@ static int hear_apply(int in, char **text, size_t *used)
 	more[*used] = '\0';
 	while ((end = memchr(more, '\n', *used))) {
 		*end = '\0';
-		pass_on(more);
+		report_line(more);
 		*used -= end + 1 - more;
 		memmove(more, end + 1, *used + 1);
 	}
@@ -272,7 +272,7 @@ static int start_apply(char **words)
 struct json_object *agent_apply(struct json_object *request)
 {
 	struct json_object *answer = NULL;
-	struct words words = { 0 };
+	struct argument_list words = { 0 };
 
 	if (!result.file || !value_length(value_member(request, "traces")))
 		answer = agent_error("there is no result, or no trace.");

@@ -31,7 +31,7 @@ static struct {
 
 static volatile sig_atomic_t stop;
 
-static void on_stop(int number)
+static void request_stop(int number)
 {
 	stop = number;
 }
@@ -123,7 +123,7 @@ static void read_peer(struct beacon_peer *peer, struct json_object *request)
 static void run_beacon(struct json_object *request, int results)
 {
 	struct json_object *list = value_member(request, "peers");
-	struct sigaction action = { .sa_handler = on_stop };
+	struct sigaction action = { .sa_handler = request_stop };
 	struct beacon run = {
 		.session = member_int(request, "session"),
 		.id = member_int(request, "id"),

@@ -14,7 +14,7 @@
 /* The kernel's number of the state. */
 #define ESTABLISHED 1
 
-static bool ask(int sock, int family, uint16_t near_port, uint16_t far_port)
+static bool request_connections(int sock, int family, uint16_t near_port, uint16_t far_port)
 {
 	struct {
 		struct nlmsghdr header;
@@ -54,7 +54,7 @@ static struct tcp_info find_info(const struct inet_diag_msg *msg, size_t size)
 	return info;
 }
 
-static void hear(int sock, connection_func found, void *data)
+static void receive_connections(int sock, connection_func found, void *data)
 {
 	char buffer[1 << 15] __attribute__((aligned(8)));
 	ssize_t size;
@@ -82,8 +82,8 @@ void connections_find(uint16_t near_port, uint16_t far_port,
 	int sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 
 	for (int i = 0; sock >= 0 && i < 2; i++)
-		if (ask(sock, families[i], near_port, far_port))
-			hear(sock, found, data);
+		if (request_connections(sock, families[i], near_port, far_port))
+			receive_connections(sock, found, data);
 	if (sock >= 0)
 		close(sock);
 }

@@ -43,26 +43,26 @@ struct index_entry {
 
 struct channel {
 	struct channel *next;
-	char *path;		/* of its streams, without the number */
-	uint64_t bytes;		/* of events in all packets so far */
-	struct packet fullest;	/* the fullest packet since the last decoded one */
-	uint64_t fullest_bytes;	/* of events in that one; 0: none */
-	int64_t tried_ns;	/* time of the last decoding; 0: never */
-	double event_bytes;	/* mean size there; 0: unknown */
+	char *path;		      /* of its streams, without the number */
+	uint64_t bytes;		      /* of events in all packets so far */
+	struct stream_packet fullest; /* the fullest packet since the last decoded one */
+	uint64_t fullest_bytes;	      /* of events in that one; 0: none */
+	int64_t tried_ns;	      /* time of the last decoding; 0: never */
+	double event_bytes;	      /* mean size there; 0: unknown */
 	/* Each mean holds for packets since the last decoding. */
 	uint64_t counted_bytes;
 	double counted;		/* events in these, estimated */
 };
 
-struct stream {
-	struct stream *next;
+struct counted_stream {
+	struct counted_stream *next;
 	char *path;
 	struct channel *channel;
 	off_t read;		/* offset in its index */
 };
 
 static struct channel *channels;
-static struct stream *streams;
+static struct counted_stream *streams;
 
 /* The channel whose packet is being decoded; NULL: none. */
 static struct channel *sampled;
@@ -94,10 +94,10 @@ static struct channel *find_channel(const char *stream)
 }
 
 /* Find or add a stream; @path is kept, or released. */
-static struct stream *find_stream(char *path)
+static struct counted_stream *find_or_add_stream(char *path)
 {
 	struct channel *channel;
-	struct stream *stream;
+	struct counted_stream *stream;
 
 	for (stream = streams; stream; stream = stream->next)
 		if (!strcmp(stream->path, path))
@@ -109,15 +109,15 @@ static struct stream *find_stream(char *path)
 		free(path);
 		return stream;
 	}
-	*stream = (struct stream){ streams, path, channel, 0 };
+	*stream = (struct counted_stream){ streams, path, channel, 0 };
 	streams = stream;
 	return stream;
 }
 
-static void add_packet(const struct stream *stream,
+static void add_packet(const struct counted_stream *stream,
 		       const struct index_entry *entry)
 {
-	const struct packet packet = {
+	const struct stream_packet packet = {
 		.stream = stream->path,
 		.offset = be64toh(entry->offset),
 		.size = be64toh(entry->packet_bits) / 8,
@@ -137,7 +137,7 @@ static void add_packet(const struct stream *stream,
 }
 
 /* Read the entries that were appended to an index. */
-static void read_index(struct stream *stream, const char *path)
+static void read_index(struct counted_stream *stream, const char *path)
 {
 	struct index_entry entry;
 	struct index_header header;
@@ -163,16 +163,16 @@ static void read_index(struct stream *stream, const char *path)
 
 /* ---- folders ----------------------------------------------------------- */
 
-/* The result of add_file(), as nftw() has no argument for it. */
+/* The result of count_file(), as nftw() has no argument for it. */
 static struct recorded *sum;
 
-static int add_file(const char *path, const struct stat *info, int type,
-		    struct FTW *place)
+static int count_file(const char *path, const struct stat *info, int type,
+		      struct FTW *place)
 {
 	const char *name = path + place->base;
 	const int above = place->base - (int)strlen(INDEX);
 	const int len = (int)strlen(name) - (int)strlen(SUFFIX);
-	struct stream *stream;
+	struct counted_stream *stream;
 	char *data;
 
 	if (type == FTW_F || type == FTW_D)
@@ -184,7 +184,7 @@ static int add_file(const char *path, const struct stat *info, int type,
 	    len <= 0 || strcmp(name + len, SUFFIX) ||
 	    asprintf(&data, "%.*s/%.*s", above, path, len, name) < 0)
 		return 0;
-	stream = find_stream(data);
+	stream = find_or_add_stream(data);
 	if (stream && stream->read < info->st_size)
 		read_index(stream, path);
 	return 0;
@@ -209,7 +209,7 @@ static void add_events(struct recorded *recorded, const struct channel *c)
 void count_folder(struct recorded *recorded, const char *path)
 {
 	sum = recorded;
-	nftw(path, add_file, 16, FTW_PHYS);
+	nftw(path, count_file, 16, FTW_PHYS);
 	for (const struct channel *c = channels; c; c = c->next)
 		if (c->bytes && is_below(c->path, path))
 			add_events(recorded, c);
@@ -239,7 +239,7 @@ static struct channel *next_channel(void)
 	return next;
 }
 
-static void begin(struct channel *channel)
+static void sample_fullest_packet(struct channel *channel)
 {
 	if (packet_decode(&channel->fullest)) {
 		sampled = channel;
@@ -276,7 +276,7 @@ void count_sample(int64_t period_ns)
 	}
 	channel = now_ns() < next_ns ? NULL : next_channel();
 	if (channel)
-		begin(channel);
+		sample_fullest_packet(channel);
 }
 
 void count_end(void)
@@ -284,7 +284,7 @@ void count_end(void)
 	packet_give_up();
 	sampled = NULL;
 	while (streams) {
-		struct stream *stream = streams;
+		struct counted_stream *stream = streams;
 
 		streams = stream->next;
 		free(stream->path);

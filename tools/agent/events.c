@@ -41,7 +41,7 @@ static bool has_name(const struct names *names, const char *name)
 	return false;
 }
 
-static bool is_packet(const char *name)
+static bool is_packet_event(const char *name)
 {
 	for (size_t i = 0; i < NUM_PAIRS; i++)
 		if (!strcmp(name, pairs[i][0]) || !strcmp(name, pairs[i][1]))
@@ -49,8 +49,8 @@ static bool is_packet(const char *name)
 	return !fnmatch("inet_*_local_*", name, 0);
 }
 
-static void choose(struct choice *choice, enum domain domain,
-		   const char *channel, const char *name, bool syscalls)
+static void choose_event(struct choice *choice, enum domain domain,
+			 const char *channel, const char *name, bool syscalls)
 {
 	struct chosen *last;
 
@@ -83,9 +83,9 @@ static bool choose_pattern(struct choice *choice, const struct names *names,
 		if (fnmatch(pattern, name, 0))
 			continue;
 		found = true;
-		if (is_packet(name) == packets)
-			choose(choice, DOMAIN_KERNEL, packets ?
-			       CHANNEL_PACKETS : CHANNEL_KERNEL, name, false);
+		if (is_packet_event(name) == packets)
+			choose_event(choice, DOMAIN_KERNEL, packets ?
+				     CHANNEL_PACKETS : CHANNEL_KERNEL, name, false);
 	}
 	return found;
 }
@@ -102,7 +102,7 @@ static void choose_pair(struct choice *choice, const struct names *names)
 		return;
 	}
 	for (int i = 0; i < 2; i++)
-		choose(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, pairs[best][i], false);
+		choose_event(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, pairs[best][i], false);
 	if (best == NUM_PAIRS - 1)
 		agent_note("netsync's kernel modules are not loaded: recording LTTng's own network events, which have larger delays.");
 }
@@ -111,7 +111,7 @@ static void choose_pair(struct choice *choice, const struct names *names)
 static void choose_clock(struct choice *choice, const struct names *names)
 {
 	if (has_name(names, CLOCK_EVENT))
-		choose(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, CLOCK_EVENT, false);
+		choose_event(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, CLOCK_EVENT, false);
 }
 
 static const char *pattern_at(struct json_object *patterns, size_t index)
@@ -143,7 +143,7 @@ void choose_kernel(struct choice *choice, struct json_object *request,
 			fprintf(list, " %s", pattern);
 	}
 	if (member_flag(request, "syscalls"))
-		choose(choice, DOMAIN_KERNEL, CHANNEL_KERNEL, "*", true);
+		choose_event(choice, DOMAIN_KERNEL, CHANNEL_KERNEL, "*", true);
 	if (list)
 		fclose(list);
 	if (missing && *missing)
@@ -153,7 +153,7 @@ void choose_kernel(struct choice *choice, struct json_object *request,
 
 void choose_user(struct choice *choice)
 {
-	choose(choice, DOMAIN_USER, CHANNEL_USER, "*", false);
+	choose_event(choice, DOMAIN_USER, CHANNEL_USER, "*", false);
 }
 
 bool choice_has(const struct choice *choice, enum domain domain)

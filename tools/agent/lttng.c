@@ -117,8 +117,8 @@ static struct json_object *no_daemon(void)
 }
 
 static struct lttng_session_descriptor *
-describe(const char *name, const char *control, const char *data,
-	 int64_t live_us)
+describe_session(const char *name, const char *control, const char *data,
+		 int64_t live_us)
 {
 	struct lttng_session_descriptor *descriptor;
 
@@ -151,7 +151,7 @@ static struct json_object *create_session(const char *name,
 	enum lttng_error_code code;
 	struct json_object *answer;
 
-	descriptor = describe(name, control, data, live_us);
+	descriptor = describe_session(name, control, data, live_us);
 	if (!descriptor)
 		return agent_error("%s %s: this is not an address that LTTng can send traces to.",
 				   control, data);
@@ -276,8 +276,8 @@ static struct lttng_event *tracepoints(int *num)
 }
 
 /* Choose the events to record among those of this machine. */
-static struct json_object *choose(struct json_object *request,
-				  struct choice *choice)
+static struct json_object *choose_session_events(struct json_object *request,
+						 struct choice *choice)
 {
 	const bool user = member_flag(request, "ust");
 	struct lttng_event *events;
@@ -343,7 +343,7 @@ struct json_object *agent_create(struct json_object *request)
 	}
 	relay_watch(control);
 	memset(session.domains, 0, sizeof(session.domains));
-	answer = choose(request, &choice);
+	answer = choose_session_events(request, &choice);
 	session.tells_clock = choice_tells_clock(&choice);
 	if (!answer)
 		answer = channels_plan(&choice,
@@ -528,7 +528,7 @@ struct json_object *agent_stop(struct json_object *request)
 
 static void add_traffic(struct json_object *answer)
 {
-	const struct traffic traffic = traffic_since();
+	const struct agent_traffic traffic = traffic_since();
 
 	json_object_object_add(answer, "traffic",
 			       json_object_new_int64(traffic.all));

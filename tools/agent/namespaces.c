@@ -60,7 +60,7 @@ static uint64_t inode_of(int dir, const char *path)
 	return fstatat(dir, path, &info, 0) ? 0 : info.st_ino;
 }
 
-static bool is_known(uint64_t inode)
+static bool is_namespace_known(uint64_t inode)
 {
 	for (size_t i = 0; i < num_namespaces; i++)
 		if (namespaces[i].inode == inode)
@@ -68,11 +68,11 @@ static bool is_known(uint64_t inode)
 	return false;
 }
 
-static void add(uint64_t inode, const char *name)
+static void add_namespace(uint64_t inode, const char *name)
 {
 	struct netns *last;
 
-	if (!inode || is_known(inode) || num_namespaces == MAX_NAMESPACES)
+	if (!inode || is_namespace_known(inode) || num_namespaces == MAX_NAMESPACES)
 		return;
 	last = array_add(&namespaces, num_namespaces, sizeof(*last));
 	if (!last)
@@ -135,14 +135,14 @@ static bool container_of(int proc, const char *pid, char name[NAME_SIZE])
 	return found;
 }
 
-static void find_named(void)
+static void find_named_namespaces(void)
 {
 	DIR *dir = opendir(NAMED);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
 		if (*entry->d_name != '.')
-			add(inode_of(dirfd(dir), entry->d_name), entry->d_name);
+			add_namespace(inode_of(dirfd(dir), entry->d_name), entry->d_name);
 	if (dir)
 		closedir(dir);
 }
@@ -160,9 +160,9 @@ static void find_containers(void)
 			continue;
 		snprintf(path, sizeof(path), "%s/ns/net", entry->d_name);
 		inode = inode_of(dirfd(dir), path);
-		if (inode && !is_known(inode) &&
+		if (inode && !is_namespace_known(inode) &&
 		    container_of(dirfd(dir), entry->d_name, name))
-			add(inode, name);
+			add_namespace(inode, name);
 	}
 	if (dir)
 		closedir(dir);
@@ -171,8 +171,8 @@ static void find_containers(void)
 void namespaces_find(void)
 {
 	/* First the machine's own namespace, also for containers that share it. */
-	add(inode_of(AT_FDCWD, "/proc/1/ns/net"), "host");
-	find_named();
+	add_namespace(inode_of(AT_FDCWD, "/proc/1/ns/net"), "host");
+	find_named_namespaces();
 	find_containers();
 }
 

@@ -81,7 +81,7 @@ static uint64_t device_bytes(const struct devices *before,
 	return sum;
 }
 
-static bool is_address(int family, const void *address, const char *text)
+static bool address_equals_text(int family, const void *address, const char *text)
 {
 	static const char mapped[] = "::ffff:";
 	char own[64] = "";
@@ -103,8 +103,8 @@ static void add_carried(void *data, const struct inet_diag_msg *msg,
 	struct search *search = data;
 	const struct connection *wanted = &search->connection;
 
-	if (is_address(msg->idiag_family, msg->id.idiag_dst, wanted->far) &&
-	    is_address(msg->idiag_family, msg->id.idiag_src, wanted->near))
+	if (address_equals_text(msg->idiag_family, msg->id.idiag_dst, wanted->far) &&
+	    address_equals_text(msg->idiag_family, msg->id.idiag_src, wanted->near))
 		search->carried += info->tcpi_bytes_acked +
 				   info->tcpi_bytes_received;
 }
@@ -130,11 +130,11 @@ void traffic_start(void)
 	stream_before = stream_bytes();
 }
 
-struct traffic traffic_since(void)
+struct agent_traffic traffic_since(void)
 {
 	struct devices now = devices_find();
 	const uint64_t stream = stream_bytes();
-	const struct traffic traffic = {
+	const struct agent_traffic traffic = {
 		.all = device_bytes(&devices_before, &now),
 		/* Of a connection that is gone nobody knows either. */
 		.trace = stream < stream_before ? 0 : stream - stream_before,

@@ -42,7 +42,7 @@ static bool link_metadata(const char *stream)
 	       !symlink(from, to);
 }
 
-static bool copy_packet(const struct packet *packet)
+static bool copy_sampled_packet(const struct stream_packet *packet)
 {
 	off_t offset = packet->offset;
 	size_t left = packet->size;
@@ -107,7 +107,7 @@ static bool count_in_folder(void)
 }
 
 /* Decode. For damaged packets libbabeltrace2 may call abort(), or not return. */
-static void decode(const struct packet *packet)
+static void decode(const struct stream_packet *packet)
 {
 	const struct rlimit cpu = { MAX_CPU_S, MAX_CPU_S };
 	const struct rlimit memory = { MAX_MEMORY, MAX_MEMORY };
@@ -121,13 +121,13 @@ static void decode(const struct packet *packet)
 	close_range(0, UINT32_MAX, 0);
 	for (int fd = open("/dev/null", O_RDWR); fd >= 0 && fd < STDERR_FILENO;)
 		fd = dup(fd);
-	_exit(!link_metadata(packet->stream) || !copy_packet(packet) ||
+	_exit(!link_metadata(packet->stream) || !copy_sampled_packet(packet) ||
 	      !count_in_folder());
 }
 
 /* ---- in the parent ------------------------------------------------------- */
 
-static bool prepare(const struct packet *packet)
+static bool prepare_packet_folder(const struct stream_packet *packet)
 {
 	job.events = mmap(NULL, sizeof(*job.events), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -152,9 +152,9 @@ static void clean(void)
 	memset(&job, 0, sizeof(job));
 }
 
-bool packet_decode(const struct packet *packet)
+bool packet_decode(const struct stream_packet *packet)
 {
-	job.pid = prepare(packet) ? fork() : -1;
+	job.pid = prepare_packet_folder(packet) ? fork() : -1;
 	if (!job.pid)
 		decode(packet);
 	if (job.pid > 0)

@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct packet {
+struct stream_packet {
 	const char *stream;	/* a file, with "metadata" beside it */
 	uint64_t offset, size;	/* in bytes */
 };
 
 /* Begin to decode. False: that is not possible. */
-bool packet_decode(const struct packet *packet);
+bool packet_decode(const struct stream_packet *packet);
 
 struct decoded {
 	uint64_t events;	/* 0 also if the packet cannot be read */

@@ -55,8 +55,8 @@ bool relay_is_watched(void)
 }
 
 /* Compare addresses; an IPv4 address may be mapped into IPv6. */
-static bool is_address(const struct addrinfo *address,
-		       const struct inet_diag_msg *msg)
+static bool is_peer_address(const struct addrinfo *address,
+			    const struct inet_diag_msg *msg)
 {
 	const struct in6_addr *peer = (void *)msg->id.idiag_dst;
 
@@ -74,19 +74,19 @@ static bool is_address(const struct addrinfo *address,
 		       sizeof(*peer));
 }
 
-static void look(void *data, const struct inet_diag_msg *msg,
-		 const struct tcp_info *info)
+static void note_daemon_connection(void *data, const struct inet_diag_msg *msg,
+				   const struct tcp_info *info)
 {
 	(void)info;
 	for (const struct addrinfo *at = daemon_at; at; at = at->ai_next)
-		*(bool *)data |= is_address(at, msg);
+		*(bool *)data |= is_peer_address(at, msg);
 }
 
 bool relay_is_connected(void)
 {
 	bool found = false;
 
-	connections_find(0, daemon_port, look, &found);
+	connections_find(0, daemon_port, note_daemon_connection, &found);
 	return found;
 }
 

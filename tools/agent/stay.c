@@ -11,7 +11,7 @@
 #include "common/json-value.h"
 #include "namespaces.h"
 
-static FILE *open_beside(const char *name, const char *mode)
+static FILE *open_session_file(const char *name, const char *mode)
 {
 	FILE *file = NULL;
 	char *path;
@@ -25,7 +25,7 @@ static FILE *open_beside(const char *name, const char *mode)
 
 bool stay_write_clocks(const struct clock_reading *readings, size_t num)
 {
-	FILE *file = num ? open_beside("netsync-clocks", "ae") : NULL;
+	FILE *file = num ? open_session_file("netsync-clocks", "ae") : NULL;
 
 	if (file && !ftell(file))
 		fputs(CLOCK_READINGS_HEAD, file);
@@ -38,7 +38,7 @@ static bool write_namespaces(void)
 {
 	struct json_object *list = namespaces_list();
 	const size_t num = value_length(list);
-	FILE *file = num ? open_beside("netsync-namespaces", "we") : NULL;
+	FILE *file = num ? open_session_file("netsync-namespaces", "we") : NULL;
 
 	for (size_t i = 0; i < num && file; i++)
 		fprintf(file, "%lld %s\n",

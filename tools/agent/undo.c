@@ -88,7 +88,7 @@ bool undo_start(void)
 	return false;
 }
 
-static void tell(char how, enum undo what, const char *name)
+static void write_undo_line(char how, enum undo what, const char *name)
 {
 	char *line;
 	int len = asprintf(&line, "%c%c%s\n", how, what, name);
@@ -102,12 +102,12 @@ static void tell(char how, enum undo what, const char *name)
 
 void undo_remember(enum undo what, const char *name)
 {
-	tell('+', what, name);
+	write_undo_line('+', what, name);
 }
 
 void undo_forget(enum undo what, const char *name)
 {
-	tell('-', what, name);
+	write_undo_line('-', what, name);
 }
 
 void undo_end(void)
