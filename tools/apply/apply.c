@@ -39,7 +39,7 @@ static const struct format {
  * The folder that contains all sources. The output has the same folders below it, so that
  * no two copies have one name.
  */
-static void find_common(struct apply_run *apply)
+static void find_common_folder(struct apply_run *apply)
 {
 	const char *first = apply->sources[0].real_path;
 	size_t common = strrchr(first, '/') - first;
@@ -281,7 +281,7 @@ static bool plan_copies(struct apply_run *apply, uint32_t *outside)
 	return true;
 }
 
-static bool copy_all(struct apply_run *apply)
+static bool copy_all_traces(struct apply_run *apply)
 {
 	const size_t num = netsync_io_num_traces(apply->io) + 1;
 	uint32_t *outside = calloc((size_t)apply->set->num_traces, sizeof(*outside));
@@ -326,7 +326,7 @@ static bool is_in_trace(const struct apply_run *apply)
 	return is_in;
 }
 
-static bool make_folder(struct apply_run *apply)
+static bool make_output_folder(struct apply_run *apply)
 {
 	if (!is_in_trace(apply))
 		return output_folder_open(&apply->folder, apply->set->output);
@@ -352,11 +352,11 @@ static int run_copying(struct apply_run *apply)
 
 	if (!apply_find_all(apply))
 		return EXIT_BAD;
-	find_common(apply);
-	if (!make_folder(apply))
+	find_common_folder(apply);
+	if (!make_output_folder(apply))
 		return EXIT_BAD;
 	progress_start(&apply->progress.line, "copying");
-	ok = copy_all(apply);
+	ok = copy_all_traces(apply);
 	progress_end(&apply->progress.line);
 	if (!ok || !apply->num_copied || !keep_copies(apply))
 		return EXIT_BAD;
@@ -379,8 +379,8 @@ static int apply_all(const struct apply_settings *set)
 /* ---- the sub-command ---------------------------------------------------- */
 
 /* Remove slashes at the end. */
-static bool take_folder(void *at, const struct option_row *row,
-			const char *value)
+static bool take_output_folder(void *at, const struct option_row *row,
+			       const char *value)
 {
 	char *folder = (char *)value;
 
@@ -538,7 +538,7 @@ static const struct option_row options[] = {
 	OPTION("output", 'o', "FOLDER",
 	       "where to put the copies, as the traces lie; it must not exist\n"
 	       "(a folder called TRACE" BESIDE " beside each)",
-	       take_folder, .at = offsetof(struct apply_settings, output)),
+	       take_output_folder, .at = offsetof(struct apply_settings, output)),
 	OPTION("merge", 0, "FILE",
 	       "put the packets of all captures into one pcapng file, in the order of\n"
 	       "corrected times, in place of copies; -: standard output",

@@ -33,7 +33,7 @@ struct answer {
 	char reason[1024];
 };
 
-struct graph {
+struct bt_copy_graph {
 	const struct apply_trace *trace;
 	const char *to;
 	const bt_plugin *plugin;	/* "ctf" */
@@ -75,7 +75,7 @@ static size_t sentence_length(const char *message)
 }
 
 /* Set the reason, which is the first cause of the error. */
-static void explain(struct graph *graph)
+static void set_failure_reason(struct bt_copy_graph *graph)
 {
 	const bt_error *error = bt_current_thread_take_error();
 	char *reason = graph->answer.reason;
@@ -180,7 +180,7 @@ static bt_component_class_filter *make_filter_class(void)
 	return NULL;
 }
 
-static const bt_component_filter *add_filter(struct graph *graph)
+static const bt_component_filter *add_filter(struct bt_copy_graph *graph)
 {
 	bt_component_class_filter *class = make_filter_class();
 	bt_value *params = map_with("result", graph->trace->result);
@@ -218,7 +218,7 @@ static bt_value *trimmer_params(const struct correct_part *part)
 	return NULL;
 }
 
-static const bt_component_filter *add_trimmer(struct graph *graph)
+static const bt_component_filter *add_trimmer(struct bt_copy_graph *graph)
 {
 	bt_value *params = trimmer_params(&graph->answer.part);
 	const bt_component_filter *trimmer = NULL;
@@ -235,7 +235,7 @@ static const bt_component_filter *add_trimmer(struct graph *graph)
 	return trimmer;
 }
 
-static bt_value *sink_params(const struct graph *graph)
+static bt_value *sink_params(const struct bt_copy_graph *graph)
 {
 	const char *version = graph->is_ctf_2 ? "2" : "1.8";
 	bt_value *params = map_with("path", graph->to);
@@ -252,13 +252,13 @@ static bt_value *sink_params(const struct graph *graph)
 	return NULL;
 }
 
-static const bt_component_class_sink *sink_class(const struct graph *graph)
+static const bt_component_class_sink *sink_class(const struct bt_copy_graph *graph)
 {
 	return bt_plugin_borrow_sink_component_class_by_name_const(graph->plugin,
 								   "fs");
 }
 
-static const bt_component_sink *add_sink(struct graph *graph)
+static const bt_component_sink *add_sink(struct bt_copy_graph *graph)
 {
 	bt_value *params = sink_params(graph);
 	const bt_component_sink *sink = NULL;
@@ -279,10 +279,10 @@ static const bt_port_output *output_of(const bt_component_filter *filter)
 }
 
 /* @trimmer: NULL if there is none. */
-static bool connect(struct graph *graph, const bt_component_source *source,
-		    const bt_component_filter *filter,
-		    const bt_component_filter *trimmer,
-		    const bt_component_sink *sink)
+static bool connect_copy_graph(struct bt_copy_graph *graph, const bt_component_source *source,
+			       const bt_component_filter *filter,
+			       const bt_component_filter *trimmer,
+			       const bt_component_sink *sink)
 {
 	const uint64_t num =
 		bt_component_source_get_output_port_count(source);
@@ -306,7 +306,7 @@ static bool connect(struct graph *graph, const bt_component_source *source,
 }
 
 static bool add_descriptors(bt_component_descriptor_set *set,
-			    const struct graph *graph, const bt_value *from,
+			    const struct bt_copy_graph *graph, const bt_value *from,
 			    const bt_value *to)
 {
 	return set && from && to &&
@@ -322,7 +322,7 @@ static bool add_descriptors(bt_component_descriptor_set *set,
  * Choose the original's version of CTF: 2, if the source offers no messages that a sink
  * of CTF 1.8 takes.
  */
-static bool find_version(struct graph *graph)
+static bool choose_ctf_version(struct bt_copy_graph *graph)
 {
 	bt_component_descriptor_set *set = bt_component_descriptor_set_create();
 	bt_value *from = ctf_source_params(graph->trace->readable);
@@ -342,7 +342,7 @@ static bool find_version(struct graph *graph)
 	return !status || graph->is_ctf_2;
 }
 
-static bool make_graph(struct graph *graph)
+static bool make_graph(struct bt_copy_graph *graph)
 {
 	const struct correct_part *part = &graph->answer.part;
 	const bool cuts = part->begin_ns != INT64_MIN || part->end_ns != INT64_MAX;
@@ -351,7 +351,7 @@ static bool make_graph(struct graph *graph)
 	const bt_component_sink *sink;
 
 	graph->plugin = find_ctf_plugin();
-	if (!graph->plugin || (MAX_MIP && !find_version(graph)))
+	if (!graph->plugin || (MAX_MIP && !choose_ctf_version(graph)))
 		return false;
 	/*
 	 * The sink writes CTF 1.8 with version 0 of the message protocol, CTF 2 with
@@ -366,10 +366,10 @@ static bool make_graph(struct graph *graph)
 	if (filter && cuts)
 		trimmer = add_trimmer(graph);
 	sink = filter && (trimmer || !cuts) ? add_sink(graph) : NULL;
-	return sink && connect(graph, source, filter, trimmer, sink);
+	return sink && connect_copy_graph(graph, source, filter, trimmer, sink);
 }
 
-static bool run_graph(struct graph *graph)
+static bool run_graph(struct bt_copy_graph *graph)
 {
 	bt_graph_run_once_status status;
 
@@ -383,7 +383,7 @@ static bool run_graph(struct graph *graph)
 
 /* ---- processes ---------------------------------------------------------- */
 
-static void child_main(struct graph *graph, int out)
+static void child_main(struct bt_copy_graph *graph, int out)
 {
 	prepare_ctf_child();
 	graph->answer.ok = make_graph(graph) && run_graph(graph);
@@ -391,13 +391,13 @@ static void child_main(struct graph *graph, int out)
 	if (graph->answer.ok)
 		bt_graph_put_ref(graph->graph);
 	else
-		explain(graph);
+		set_failure_reason(graph);
 	_exit(write(out, &graph->answer, sizeof(graph->answer)) !=
 	      sizeof(graph->answer));
 }
 
 /* Show progress by time, if the span of the trace is known. */
-static void show(const struct apply_trace *trace)
+static void show_copy_progress(const struct apply_trace *trace)
 {
 	int64_t first, last, reached = *reached_ns;
 
@@ -411,7 +411,7 @@ static void show(const struct apply_trace *trace)
 }
 
 /* Wait for the child; a signal that only this process got is handed on. */
-static void wait_for(struct graph *graph, pid_t child, int in)
+static void wait_for_copy(struct bt_copy_graph *graph, pid_t child, int in)
 {
 	struct answer *answer = &graph->answer;
 	struct pollfd fd = { .fd = in, .events = POLLIN };
@@ -420,7 +420,7 @@ static void wait_for(struct graph *graph, pid_t child, int in)
 
 	while ((ready = poll(&fd, 1, LOOK_MS)) <= 0)
 		if (!ready)
-			show(graph->trace);
+			show_copy_progress(graph->trace);
 		else
 			kill(child, SIGTERM);
 	while ((size = read(in, answer, sizeof(*answer))) < 0 && errno == EINTR)
@@ -434,7 +434,7 @@ static void wait_for(struct graph *graph, pid_t child, int in)
 		strcpy(answer->reason, "Babeltrace 2 gave up on it.");
 }
 
-static bool run_child(struct graph *graph)
+static bool run_child(struct bt_copy_graph *graph)
 {
 	int ends[2];
 	pid_t child;
@@ -456,7 +456,7 @@ static bool run_child(struct graph *graph)
 	close(ends[1]);
 	if (child > 0) {
 		output_folder_is_written_by(child);
-		wait_for(graph, child, ends[0]);
+		wait_for_copy(graph, child, ends[0]);
 		output_folder_is_written_by(0);
 	}
 	close(ends[0]);
@@ -465,7 +465,7 @@ static bool run_child(struct graph *graph)
 
 bool apply_ctf(const struct apply_trace *trace, const char *to)
 {
-	struct graph graph = { .trace = trace, .to = to, .answer.part = {
+	struct bt_copy_graph graph = { .trace = trace, .to = to, .answer.part = {
 		.begin_ns = trace->part.begin_ns, .end_ns = trace->part.end_ns } };
 	const struct answer *answer = &graph.answer;
 	char most[VALUE_SIZE];

@@ -36,7 +36,7 @@ bool apply_holds(const struct apply_trace *trace, int64_t time_ns)
 
 /* ---- finding traces ---------------------------------------------------- */
 
-static void warn(void *data, const char *sentence)
+static void print_apply_warning(void *data, const char *sentence)
 {
 	(void)data;
 	complain("warning: %s", sentence);
@@ -69,8 +69,8 @@ static bool has_path(const struct apply_run *apply, const struct apply_source *s
 	return false;
 }
 
-static bool find_traces(struct apply_run *apply, struct apply_source *source,
-			const char *argument)
+static bool find_source_traces(struct apply_run *apply, struct apply_source *source,
+			       const char *argument)
 {
 	int ret;
 
@@ -100,18 +100,18 @@ bool apply_find_all(struct apply_run *apply)
 	progress_start(&apply->progress.line, "opening");
 	progress_wait(&apply->progress.line);
 	for (int i = 0; i < apply->set->num_traces && ok; i++)
-		ok = !interrupted && find_traces(apply, &apply->sources[i],
-						 apply->set->traces[i]);
+		ok = !interrupted && find_source_traces(apply, &apply->sources[i],
+							apply->set->traces[i]);
 	progress_end(&apply->progress.line);
 	return ok;
 }
 
 /* ---- hosts of traces ---------------------------------------------------- */
 
-static int find_host(struct apply_run *apply, const struct apply_source *source,
-		     const char *path,
-		     const struct model_clock *clock,
-		     const struct model_host **host)
+static int find_source_host(struct apply_run *apply, const struct apply_source *source,
+			    const char *path,
+			    const struct model_clock *clock,
+			    const struct model_host **host)
 {
 	char *name;
 	int ret;
@@ -145,8 +145,8 @@ static bool same_session(const struct netsync_io_trace *a,
  * babeltrace2 reads the chunks of a rotated trace as one trace, and takes the clock from
  * one of them: all chunks need one correction, over the span of all.
  */
-static void widen(const struct apply_run *apply, const struct netsync_io_trace *info,
-		  struct apply_trace *trace)
+static void extend_span_over_chunks(const struct apply_run *apply,
+				    const struct netsync_io_trace *info, struct apply_trace *trace)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(apply->io); i++) {
 		const struct netsync_io_trace other = trace_info(apply->io, i);
@@ -176,7 +176,7 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 
 	*clock = NULL;
 	memcpy(told.uuid, info->clock_uuid, sizeof(told.uuid));
-	ret = find_host(apply, source, info->path, &told, &host);
+	ret = find_source_host(apply, source, info->path, &told, &host);
 	if (!ret)
 		ret = model_read_clock(&apply->model, host, clock);
 	if (!ret)
@@ -203,7 +203,7 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 	trace->first_ns = info->first_ns;
 	trace->last_ns = info->last_ns;
 	if (apply->set->metadata_only && trace->first_ns <= trace->last_ns)
-		widen(apply, info, trace);
+		extend_span_over_chunks(apply, info, trace);
 	return true;
 }
 
@@ -273,7 +273,7 @@ bool apply_run_open(struct apply_run *apply, const struct apply_settings *set)
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);
 	catch_signal(SIGHUP);
-	netsync_io_set_warn(apply->io, warn, NULL);
+	netsync_io_set_warn(apply->io, print_apply_warning, NULL);
 	return true;
 }
 

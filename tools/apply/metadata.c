@@ -18,7 +18,7 @@
 #include "common/tool.h"
 #include "tsdl.h"
 
-struct line {
+struct clock_line {
 	const struct apply_trace *trace;
 	uint64_t old_freq, freq;	/* Hz */
 	__int128 old_offset, offset;	/* cycles */
@@ -27,7 +27,7 @@ struct line {
 	bool is_bounded;		/* there is a bound everywhere */
 };
 
-static bool refuse(const struct apply_trace *trace, const char *why)
+static bool refuse_metadata_only(const struct apply_trace *trace, const char *why)
 {
 	complain("%s: %s; do without --metadata-only.", trace->path, why);
 	return false;
@@ -99,7 +99,7 @@ static bool write_metadata(const char *folder, const char *text, mode_t mode)
 /* ---- the line ------------------------------------------------------------ */
 
 /* The time that the line gives for a time of the trace, ns. */
-static __int128 on_line(const struct line *line, int64_t time_ns)
+static __int128 on_line(const struct clock_line *line, int64_t time_ns)
 {
 	const __int128 cycles = (line->offset - line->old_offset) * NS_PER_S +
 				(__int128)time_ns * line->old_freq;
@@ -107,7 +107,7 @@ static __int128 on_line(const struct line *line, int64_t time_ns)
 	return cycles / (__int128)line->freq;
 }
 
-static bool compare_at(struct line *line, int64_t time_ns)
+static bool compare_at(struct clock_line *line, int64_t time_ns)
 {
 	const struct apply_trace *trace = line->trace;
 	int64_t corrected, bound;
@@ -134,7 +134,7 @@ static bool compare_at(struct line *line, int64_t time_ns)
  * Find the largest error. Between these times line and correction are straight, so the
  * error is largest at one of them.
  */
-static bool compare(struct line *line)
+static bool find_line_error(struct clock_line *line)
 {
 	const struct apply_trace *trace = line->trace;
 	int64_t at = trace->first_ns;
@@ -152,7 +152,7 @@ static bool compare(struct line *line)
 }
 
 /* The frequency by the mean slope of the correction over the trace; 0: none. */
-static uint64_t mean_freq(const struct line *line)
+static uint64_t mean_freq(const struct clock_line *line)
 {
 	const struct apply_trace *trace = line->trace;
 	const int64_t length = trace->last_ns - trace->first_ns;
@@ -167,7 +167,7 @@ static uint64_t mean_freq(const struct line *line)
 }
 
 /* Draw a line of this frequency through the middle of the trace. */
-static bool draw(struct line *line, uint64_t freq)
+static bool draw_through_middle(struct clock_line *line, uint64_t freq)
 {
 	const struct apply_trace *trace = line->trace;
 	const int64_t middle = trace->first_ns +
@@ -181,13 +181,13 @@ static bool draw(struct line *line, uint64_t freq)
 	cycles = (__int128)middle * line->old_freq / NS_PER_S - line->old_offset;
 	line->offset = ((__int128)corrected * freq + NS_PER_S / 2) / NS_PER_S -
 		       cycles;
-	return compare(line);
+	return find_line_error(line);
 }
 
 /* ---- rounding by readers ------------------------------------------------ */
 
 /* babeltrace2 scales cycles since the clock's zero as a double. */
-static int64_t babeltrace_ns(const struct line *line)
+static int64_t babeltrace_ns(const struct clock_line *line)
 {
 	const long double ns = on_line(line, line->trace->last_ns) -
 			       (long double)line->offset * NS_PER_S / line->freq;
@@ -196,7 +196,7 @@ static int64_t babeltrace_ns(const struct line *line)
 }
 
 /* Trace Compass scales cycles since the epoch by a factor that is a double. */
-static int64_t trace_compass_ns(const struct line *line)
+static int64_t trace_compass_ns(const struct clock_line *line)
 {
 	const double scale = (double)NS_PER_S / line->freq;
 	const double ns = on_line(line, line->trace->last_ns);
@@ -209,7 +209,7 @@ static int64_t trace_compass_ns(const struct line *line)
 			 (nextafter(ns, INFINITY) - ns) / 2);
 }
 
-static int64_t worst_ns(const struct line *line)
+static int64_t worst_ns(const struct clock_line *line)
 {
 	const int64_t babeltrace = babeltrace_ns(line);
 	const int64_t trace_compass = trace_compass_ns(line);
@@ -222,14 +222,14 @@ static int64_t worst_ns(const struct line *line)
  * Choose between the mean slope and the old frequency, which is better for clocks that
  * run nearly right: readers do not scale ns. False: times do not fit.
  */
-static bool fit(struct line *line)
+static bool fit_clock_line(struct clock_line *line)
 {
-	struct line sloped = *line;
+	struct clock_line sloped = *line;
 	const uint64_t freq = mean_freq(line);
 
-	if (!draw(line, line->old_freq))
+	if (!draw_through_middle(line, line->old_freq))
 		return false;
-	if (freq && draw(&sloped, freq) && worst_ns(&sloped) < worst_ns(line))
+	if (freq && draw_through_middle(&sloped, freq) && worst_ns(&sloped) < worst_ns(line))
 		*line = sloped;
 	return true;
 }
@@ -238,7 +238,7 @@ static bool fit(struct line *line)
  * Is the line good enough? An error of 1 ns is, as readers round to it. False: that was
  * said.
  */
-static bool check_line(const struct line *line)
+static bool check_line_error(const struct clock_line *line)
 {
 	const int64_t babeltrace = line->off_ns + babeltrace_ns(line);
 	const int64_t trace_compass = line->off_ns + trace_compass_ns(line);
@@ -269,7 +269,7 @@ static bool check_line(const struct line *line)
 static bool change_clock(const struct apply_trace *trace,
 			 struct tsdl_clock *clock)
 {
-	struct line line = {
+	struct clock_line line = {
 		.trace = trace,
 		.old_freq = clock->freq,
 		.old_offset = (__int128)clock->offset_s * clock->freq +
@@ -277,13 +277,14 @@ static bool change_clock(const struct apply_trace *trace,
 	};
 
 	if (trace->last_ns < trace->first_ns)
-		return refuse(trace, "from when to when it is cannot be told without reading it");
-	if (!fit(&line))
-		return refuse(trace, "corrected times do not fit into 64 bits");
+		return refuse_metadata_only(
+			trace, "from when to when it is cannot be told without reading it");
+	if (!fit_clock_line(&line))
+		return refuse_metadata_only(trace, "corrected times do not fit into 64 bits");
 	/* Trace Compass does not know offset_s. */
 	if (line.offset < 0 || line.offset > INT64_MAX)
-		return refuse(trace, "its clock would show zero before 1970, or cycles since then do not fit into 64 bits");
-	if (!check_line(&line))
+		return refuse_metadata_only(trace, "its clock would show zero before 1970, or cycles since then do not fit into 64 bits");
+	if (!check_line_error(&line))
 		return false;
 	*clock = (struct tsdl_clock){ .freq = line.freq,
 				      .offset = line.offset };
@@ -317,7 +318,7 @@ bool apply_metadata(const struct apply_trace *trace, const char *to)
 	why = text ? tsdl_read_clock(text, &clock) :
 	      "its metadata cannot be read";
 	if (why)
-		refuse(trace, why);
+		refuse_metadata_only(trace, why);
 	else if (change_clock(trace, &clock))
 		changed = tsdl_change_clock(text, &clock);
 	if (changed)

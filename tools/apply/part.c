@@ -10,7 +10,7 @@
 #include "common/window.h"
 
 /* The corrected span of what a result was made of. False: nothing could be corrected. */
-static bool find_span(struct model *model, int64_t *first_ns, int64_t *last_ns)
+static bool find_corrected_span(struct model *model, int64_t *first_ns, int64_t *last_ns)
 {
 	*first_ns = INT64_MAX;
 	*last_ns = INT64_MIN;
@@ -41,7 +41,7 @@ bool part_find(struct apply_part *part, const struct time_window *window, const 
 		return true;
 	if (model_open(&model, result))
 		complain("%s", model_error(&model));
-	else if (!find_span(&model, &first_ns, &last_ns))
+	else if (!find_corrected_span(&model, &first_ns, &last_ns))
 		complain("%s: no host of it could be corrected, so that there is no time for --begin and --end.",
 			 result);
 	else

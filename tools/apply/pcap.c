@@ -33,7 +33,7 @@ int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corr
 	return fits ? 0 : -ERANGE;
 }
 
-static int correct(void *data, int64_t time_ns, int64_t *corrected_ns)
+static int correct_capture_time(void *data, int64_t time_ns, int64_t *corrected_ns)
 {
 	struct capture *capture = data;
 	const int ret = apply_packet(capture->trace, time_ns, corrected_ns);
@@ -52,7 +52,7 @@ typedef int (*copy_file)(struct netsync_io *io, const char *from, const char *to
 static bool apply_by(copy_file copy, const struct apply_trace *trace, const char *to)
 {
 	struct capture capture = { .trace = trace, .to = to };
-	int ret = copy(trace->io, trace->path, to, correct, &capture);
+	int ret = copy(trace->io, trace->path, to, correct_capture_time, &capture);
 
 	if (ret && ret != -EDOM)
 		complain("%s", netsync_io_error(trace->io));

@@ -21,7 +21,7 @@ struct hosts {
 /* ---- whose traces these are --------------------------------------------------- */
 
 /* @host is taken over. -1: there is no such host, or no memory, as was said. */
-static int find_host(struct hosts *hosts, char *host)
+static int find_or_add_apply_host(struct hosts *hosts, char *host)
 {
 	const unsigned int num = hosts->all.num;
 
@@ -39,7 +39,7 @@ static int find_host(struct hosts *hosts, char *host)
 	return (int)num;
 }
 
-static bool add_trace(struct hosts *hosts, const char *argument)
+static bool add_remote_trace(struct hosts *hosts, const char *argument)
 {
 	char *host, *name, *trace = NULL;
 	const char *path;
@@ -47,7 +47,7 @@ static bool add_trace(struct hosts *hosts, const char *argument)
 
 	if (!remote_trace_parts(argument, &host, &name, &path))
 		return false;
-	number = find_host(hosts, host);
+	number = find_or_add_apply_host(hosts, host);
 	/* A path with a '=' in it is no name, and a path. */
 	if (number >= 0 && asprintf(&trace, "%s%s%s%s", name ? name : "", name ? "=" : "",
 				    name || *path == '/' || *path == '~' ? "" : "./", path) < 0)
@@ -66,7 +66,7 @@ static bool find_hosts(struct hosts *hosts, char *const *traces, int num)
 	if (!hosts->names || !hosts->traces)
 		return no_memory();
 	for (int i = 0; i < num; i++)
-		if (is_remote_trace(traces[i]) && !add_trace(hosts, traces[i]))
+		if (is_remote_trace(traces[i]) && !add_remote_trace(hosts, traces[i]))
 			return false;
 	return true;
 }
@@ -120,7 +120,7 @@ static bool send_result(struct hosts *hosts, const struct apply_remote *how, FIL
 	return false;
 }
 
-static void ask(struct hosts *hosts, const struct apply_remote *how, unsigned int which)
+static void request_apply(struct hosts *hosts, const struct apply_remote *how, unsigned int which)
 {
 	struct json_object *request = request_new("apply");
 
@@ -166,7 +166,7 @@ static int apply_on(struct hosts *hosts, const struct apply_remote *how, FILE *f
 	if (remotes_connect(&hosts->all) && send_result(hosts, how, file) && !interrupted) {
 		for (unsigned int i = 0; i < hosts->all.num; i++)
 			if (hosts->all.list[i]->ready)
-				ask(hosts, how, i);
+				request_apply(hosts, how, i);
 		remotes_wait(&hosts->all, 0);
 		status = status_of(hosts);
 	}

@@ -18,7 +18,7 @@
 #define MAX_STEP_NS INT64_C(100000000000)
 #define MAX_PRODUCT ((__int128)1 << 62)
 
-struct knots {
+struct correction_knots {
 	const struct apply_trace *trace;
 	struct netsync_io_knot *knot;
 	uint32_t num;
@@ -42,7 +42,7 @@ static bool knot_at(const struct apply_trace *trace, int64_t time_ns,
 	return false;
 }
 
-static bool add_knot(struct knots *knots, int64_t time_ns)
+static bool add_knot(struct correction_knots *knots, int64_t time_ns)
 {
 	struct netsync_io_knot *last = array_add(&knots->knot, knots->num,
 						 sizeof(*last));
@@ -54,7 +54,7 @@ static bool add_knot(struct knots *knots, int64_t time_ns)
 }
 
 /* Add knots along a straight line from the last knot on. */
-static bool add_line(struct knots *knots, int64_t to_ns)
+static bool add_line_knots(struct correction_knots *knots, int64_t to_ns)
 {
 	struct netsync_io_knot from = knots->knot[knots->num - 1], to;
 	int64_t length = to_ns - from.time_ns, step = MAX_STEP_NS;
@@ -76,7 +76,7 @@ static bool add_line(struct knots *knots, int64_t to_ns)
 }
 
 /* Add the corner between two segments of the correction. */
-static bool add_corner(struct knots *knots, int64_t time_ns)
+static bool add_corner_knots(struct correction_knots *knots, int64_t time_ns)
 {
 	struct netsync_io_knot before, after;
 
@@ -85,12 +85,12 @@ static bool add_corner(struct knots *knots, int64_t time_ns)
 		return false;
 	/* The correction steps here if the offset changes by more than rounding. */
 	if (llabs(after.new_ns - before.new_ns - 1) > 1 &&
-	    !add_line(knots, time_ns - 1))
+	    !add_line_knots(knots, time_ns - 1))
 		return false;
-	return add_line(knots, time_ns);
+	return add_line_knots(knots, time_ns);
 }
 
-static bool make_knots(struct knots *knots)
+static bool make_correction_knots(struct correction_knots *knots)
 {
 	const struct apply_trace *trace = knots->trace;
 	struct netsync_model model = { .size = sizeof(model) };
@@ -103,13 +103,13 @@ static bool make_knots(struct knots *knots)
 			     trace->shift_ns;
 
 		if (at > trace->first_ns && at <= trace->last_ns &&
-		    !add_corner(knots, at))
+		    !add_corner_knots(knots, at))
 			return false;
 	}
-	return add_line(knots, trace->last_ns + 1);
+	return add_line_knots(knots, trace->last_ns + 1);
 }
 
-static int keep(void *data, int64_t time_ns)
+static int is_in_kept_part(void *data, int64_t time_ns)
 {
 	const struct apply_trace *trace = data;
 	int64_t corrected;
@@ -128,12 +128,12 @@ bool apply_tracedat(const struct apply_trace *trace, const char *to)
 {
 	const bool is_part = trace->part.begin_ns != INT64_MIN ||
 			     trace->part.end_ns != INT64_MAX;
-	struct knots knots = { .trace = trace };
-	bool ok = make_knots(&knots);
+	struct correction_knots knots = { .trace = trace };
+	bool ok = make_correction_knots(&knots);
 
 	if (ok && netsync_io_copy_tracedat_part(trace->io, trace->path, to, knots.knot,
 						knots.num, sizeof(*knots.knot),
-						is_part ? keep : NULL, stop,
+						is_part ? is_in_kept_part : NULL, stop,
 						(void *)trace)) {
 		if (!interrupted)
 			complain("%s", netsync_io_error(trace->io));

@@ -19,14 +19,14 @@ enum key { FREQ, OFFSET_S, OFFSET, UUID, NUM_KEYS };
 
 static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset", "uuid" };
 
-struct span {
+struct text_span {
 	const char *start;	/* NULL: not there */
 	const char *end;
 };
 
-struct block {
+struct clock_block {
 	unsigned int num;	/* number of clock blocks; the rest is of the last one */
-	struct span value[NUM_KEYS];
+	struct text_span value[NUM_KEYS];
 	const char *start;	/* behind its opening brace */
 	bool is_good;		/* closed, and each key has a value */
 };
@@ -36,7 +36,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool is(struct span token, const char *word)
+static bool is(struct text_span token, const char *word)
 {
 	const size_t len = token.end - token.start;
 
@@ -60,9 +60,9 @@ static const char *skip(const char *at)
 }
 
 /* The next word, string or other character; empty at the end. */
-static struct span next_token(const char **at)
+static struct text_span next_token(const char **at)
 {
-	struct span token = { .start = skip(*at) };
+	struct text_span token = { .start = skip(*at) };
 	const char *end = token.start;
 
 	if (is_word(*end)) {
@@ -80,9 +80,9 @@ static struct span next_token(const char **at)
 }
 
 /* Read " = VALUE;" behind a key. False: a key of key_names[] has no value. */
-static bool take_value(struct block *block, struct span key, const char **at)
+static bool take_value(struct clock_block *block, struct text_span key, const char **at)
 {
-	struct span value = { .start = NULL }, token;
+	struct text_span value = { .start = NULL }, token;
 
 	for (int i = 0; i < NUM_KEYS; i++) {
 		if (!is(key, key_names[i]))
@@ -100,13 +100,13 @@ static bool take_value(struct block *block, struct span key, const char **at)
 	return true;
 }
 
-static void take_block(struct block *block, const char **at)
+static void take_block(struct clock_block *block, const char **at)
 {
 	const unsigned int num = block->num + 1;
 	unsigned int depth = 1;
-	struct span token;
+	struct text_span token;
 
-	*block = (struct block){ .num = num, .start = *at };
+	*block = (struct clock_block){ .num = num, .start = *at };
 	while (depth) {
 		token = next_token(at);
 		if (token.start == token.end)
@@ -121,11 +121,11 @@ static void take_block(struct block *block, const char **at)
 	block->is_good = true;
 }
 
-static struct block find_block(const char *text)
+static struct clock_block find_block(const char *text)
 {
-	struct block block = { 0 };
+	struct clock_block block = { 0 };
 	unsigned int depth = 0;
-	struct span token;
+	struct text_span token;
 
 	for (token = next_token(&text); token.start < token.end;
 	     token = next_token(&text)) {
@@ -142,7 +142,7 @@ static struct block find_block(const char *text)
 }
 
 /* Read an integer of C's syntax; @value stays unchanged if the key is missing. */
-static bool read_number(struct span span, int64_t *value)
+static bool read_number(struct text_span span, int64_t *value)
 {
 	char *end;
 
@@ -158,7 +158,7 @@ static bool read_number(struct span span, int64_t *value)
 
 const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 {
-	const struct block block = find_block(text);
+	const struct clock_block block = find_block(text);
 	int64_t freq = 1000000000;
 
 	*clock = (struct tsdl_clock){ 0 };
@@ -192,7 +192,7 @@ static void write_values(const struct tsdl_clock *clock,
 
 char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 {
-	const struct block block = find_block(text);
+	const struct clock_block block = find_block(text);
 	char values[NUM_KEYS][TSDL_UUID_LEN + sizeof("\"\"")];
 	const char *at;
 	char *changed = NULL;
