@@ -59,7 +59,7 @@ static int start_watch(const struct log *log)
 }
 
 /* Was the clock set since the last call? */
-static bool was_set(int watch)
+static bool was_clock_stepped(int watch)
 {
 	uint64_t expired;
 
@@ -77,9 +77,9 @@ static bool write_reading(const struct log *log, unsigned int clock, int watch,
 	struct clock_reading r;
 
 	do {
-		*is_set |= was_set(watch);
+		*is_set |= was_clock_stepped(watch);
 		is_read = clock_read(clocks[clock].id, CLOCK_TRIES, &r);
-		is_set_meanwhile = was_set(watch);
+		is_set_meanwhile = was_clock_stepped(watch);
 		*is_set |= is_set_meanwhile;
 	} while (is_set_meanwhile);
 	if (!is_read)
@@ -133,7 +133,7 @@ static int write_log(const struct log *log)
 }
 
 /* What can be in a column. */
-static bool take_host(void *at, const struct option_row *row, const char *value)
+static bool take_log_host(void *at, const struct option_row *row, const char *value)
 {
 	struct log *log = at;
 
@@ -156,7 +156,7 @@ static const struct option_row options[] = {
 	       .names = clock_names),
 	OPTION("host", 0, "NAME",
 	       "what the machine is called (default: its host name)",
-	       take_host),
+	       take_log_host),
 	OPTION("duration", 'd', "TIME", "end after so long",
 	       take_positive_duration, .at = offsetof(struct log, duration_ns),
 	       .example = "60s"),

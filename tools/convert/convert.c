@@ -11,7 +11,7 @@
 #include "lines.h"
 #include "stamp.h"
 
-struct settings {
+struct convert_settings {
 	const char *model;
 	const char *zone;	/* of dates without one; NULL: not given */
 	struct line_settings lines;
@@ -99,7 +99,8 @@ static bool can_convert(struct conversion *conversion, bool extrapolate, char **
 }
 
 /* @num: 0: lines of standard input. */
-static int convert_all(const struct settings *set, const char *name, char **times, int num)
+static int convert_arguments(const struct convert_settings *set, const char *name, char **times,
+			     int num)
 {
 	struct conversion conversion = { .clock = NULL };
 	struct model *model = &conversion.model;
@@ -131,7 +132,7 @@ static int convert_all(const struct settings *set, const char *name, char **time
 	return status;
 }
 
-static bool take_separator(void *at, const struct option_row *row, const char *value)
+static bool take_separator_option(void *at, const struct option_row *row, const char *value)
 {
 	/* A shell has no simple way to write a tab. */
 	const char *text = strcmp(value, "\\t") ? value : "\t";
@@ -145,19 +146,19 @@ static bool take_separator(void *at, const struct option_row *row, const char *v
 
 static const struct option_row options[] = {
 	OPTION("model", 'm', "FILE", "what \"netsync sync --format json\" wrote",
-	       take_text, .at = offsetof(struct settings, model)),
+	       take_text, .at = offsetof(struct convert_settings, model)),
 	OPTION("extrapolate", 0, NULL,
 	       "go on where TIMEs are far outside of what FILE was made of",
-	       take_flag, .at = offsetof(struct settings, lines.extrapolate)),
+	       take_flag, .at = offsetof(struct convert_settings, lines.extrapolate)),
 	OPTION("column", 0, "N", "correct the time in this column of standard input (1)",
-	       take_number, .at = offsetof(struct settings, lines.column),
+	       take_number, .at = offsetof(struct convert_settings, lines.column),
 	       .least = 1, .most = INT_MAX),
 	OPTION("zone", 0, "ZONE",
 	       "the zone of dates that name none: Europe/Berlin, +01:00\n"
 	       "(that of TZ, else UTC)",
-	       take_text, .at = offsetof(struct settings, zone)),
+	       take_text, .at = offsetof(struct convert_settings, zone)),
 	OPTION("separator", 0, "CHAR", "what is between columns (blanks and tabs)",
-	       take_separator, .at = offsetof(struct settings, lines.separator),
+	       take_separator_option, .at = offsetof(struct convert_settings, lines.separator),
 	       .example = "\",\" or \"\\t\""),
 	OPTIONS_END
 };
@@ -177,7 +178,7 @@ static const struct usage usage = {
 
 int cmd_convert(int argc, char **argv)
 {
-	struct settings set = { 0 };
+	struct convert_settings set = { 0 };
 	const int first = options_take(&usage, &set, argc, argv);
 
 	if (first <= 0)
@@ -193,5 +194,5 @@ int cmd_convert(int argc, char **argv)
 	}
 	if (!set.lines.column)
 		set.lines.column = 1;
-	return convert_all(&set, argv[first], argv + first + 1, argc - first - 1);
+	return convert_arguments(&set, argv[first], argv + first + 1, argc - first - 1);
 }

@@ -96,7 +96,7 @@ static bool convert_stamp(struct lines *l, const struct stamp *stamp, char to[ST
 	return true;
 }
 
-static bool put(const char *from, const char *to)
+static bool write_range(const char *from, const char *to)
 {
 	return fwrite(from, 1, to - from, stdout) == (size_t)(to - from);
 }
@@ -127,14 +127,14 @@ static bool convert_line(struct lines *l, const char *line, const char *end)
 	case STAMP_FOUND:
 		if (stamp.is_local)
 			zone_say(&l->rules->zone);
-		return convert_stamp(l, &stamp, corrected) && put(line, at) &&
-		       fputs(corrected, stdout) >= 0 && put(at + stamp.length, end);
+		return convert_stamp(l, &stamp, corrected) && write_range(line, at) &&
+		       fputs(corrected, stdout) >= 0 && write_range(at + stamp.length, end);
 	case STAMP_REFUSED:
 		return refuse_stamp(l, at, end, why);
 	default:
 		if (!l->without++)
 			l->first_without = l->num;
-		return put(line, end);
+		return write_range(line, end);
 	}
 }
 
@@ -148,7 +148,7 @@ static ssize_t convert_buffer(struct lines *l, const char *buffer, size_t used, 
 		const char *next = newline ? newline + 1 : end;
 		const bool is_whole = newline || is_last || (at == buffer && used == MAX_LINE);
 
-		if (l->is_inside ? !put(at, next) :
+		if (l->is_inside ? !write_range(at, next) :
 		    is_whole ? !convert_line(l, at, newline ? newline : end) ||
 			       (newline && putchar('\n') < 0) : false)
 			return -1;
@@ -160,7 +160,7 @@ static ssize_t convert_buffer(struct lines *l, const char *buffer, size_t used, 
 	return at - buffer;
 }
 
-static int convert_all(struct lines *l)
+static int convert_standard_input(struct lines *l)
 {
 	static char buffer[MAX_LINE];
 	size_t used = 0;
@@ -192,7 +192,7 @@ int convert_lines(struct model *model, const struct model_host *host,
 {
 	struct lines lines = { .model = model, .host = host, .clock = clock, .set = set,
 			       .rules = rules };
-	const int status = convert_all(&lines);
+	const int status = convert_standard_input(&lines);
 
 	if (lines.without)
 		complain("warning: %llu of %llu lines have no time in column %u and are unchanged; the first is line %llu.",

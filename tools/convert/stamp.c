@@ -212,7 +212,7 @@ struct date {
 	int64_t ns;
 };
 
-static bool take_separator(struct text *text, struct stamp *stamp)
+static bool take_date_separator(struct text *text, struct stamp *stamp)
 {
 	char separator;
 
@@ -274,7 +274,7 @@ static bool take_letter(struct text *text, char letter, struct stamp *stamp, str
 	case 'T':
 		return take_char(text, "Tt ", &stamp->between);
 	case '-':
-		return take_separator(text, stamp);
+		return take_date_separator(text, stamp);
 	case '$':
 		return text->at == text->end || *text->at == ']' || *text->at == ')';
 	default:

@@ -24,7 +24,7 @@ static int read_two_digits(const char *at)
 }
 
 /* "+01:00", "+0100", "-05", "Z" */
-static bool read_offset(const char *name, int *east_s)
+static bool read_zone_offset(const char *name, int *east_s)
 {
 	const bool is_west = *name == '-';
 	int hours, minutes = 0;
@@ -74,7 +74,7 @@ bool zone_find(struct zone *zone, const char *name)
 		return true;
 	if (!name)
 		zone->name = variable;
-	if (read_offset(zone->name, &zone->east_s)) {
+	if (read_zone_offset(zone->name, &zone->east_s)) {
 		zone->kind = ZONE_OFFSET;
 		return true;
 	}
