@@ -23,7 +23,7 @@
 /* Of a clock that was told of last so long ago, no more is expected. Chosen. */
 #define LIVE_LAG_NS (10 * NS_PER_S)
 
-struct settings {
+struct live_settings {
 	struct outcome outcome;
 	struct netsync_options opt;
 	int64_t interval_ns;
@@ -36,7 +36,7 @@ struct settings {
 
 /* What is on the screen, and what was known when it was drawn. */
 struct live {
-	const struct settings *set;
+	const struct live_settings *set;
 	struct netsync *ns;
 	struct netsync_io *io;
 	struct recording *recordings;	/* that are followed until they end */
@@ -59,23 +59,23 @@ enum { LIVE_TABLE, LIVE_JSON_LINES };
 
 static const struct option_row options[] = {
 	OPTION("interval", 'i', "TIME", "how often, such as 500ms (1s)",
-	       take_positive_duration, .at = offsetof(struct settings, interval_ns),
+	       take_positive_duration, .at = offsetof(struct live_settings, interval_ns),
 	       .example = TIME_EXAMPLE),
 	OPTION("format", 'f', "FORMAT", "table, or json-lines: one line each time (table)",
-	       take_name, .at = offsetof(struct settings, format), .names = formats),
+	       take_name, .at = offsetof(struct live_settings, format), .names = formats),
 	OPTION("duration", 't', "TIME", "end by itself after so long, such as 600s",
-	       take_positive_duration, .at = offsetof(struct settings, duration_ns),
+	       take_positive_duration, .at = offsetof(struct live_settings, duration_ns),
 	       .example = TIME_EXAMPLE),
 	OPTION("jobs", 'j', "N",
 	       "match and estimate by so many threads (" JOBS_VARIABLE ", or as there\n"
 	       "are processors)",
-	       take_number, .at = offsetof(struct settings, jobs),
+	       take_number, .at = offsetof(struct live_settings, jobs),
 	       .least = 1, .most = MAX_JOBS),
-	{ .table = solve_options, .at = offsetof(struct settings, opt) },
+	{ .table = solve_options, .at = offsetof(struct live_settings, opt) },
 	OPTION("output", 'o', "FILE", "write the last result there, as JSON",
-	       take_text, .at = offsetof(struct settings, outcome.output.path)),
+	       take_text, .at = offsetof(struct live_settings, outcome.output.path)),
 	OPTION("force", 0, NULL, "overwrite FILE if it exists",
-	       take_flag, .at = offsetof(struct settings, outcome.output.force)),
+	       take_flag, .at = offsetof(struct live_settings, outcome.output.force)),
 	OPTIONS_END
 };
 
@@ -93,7 +93,7 @@ static const struct usage usage = {
 };
 
 /* Return: -1 to go on, else the exit status. */
-static int parse_arguments(struct settings *set, int argc, char **argv)
+static int parse_live_arguments(struct live_settings *set, int argc, char **argv)
 {
 	const int first = options_take(&usage, set, argc, argv);
 
@@ -127,8 +127,8 @@ static int64_t known_until(const struct netsync *ns, uint32_t index,
 	return steering.until_ns;
 }
 
-static void read_host(const struct live *live, uint32_t index, double seconds,
-		      struct live_host *host)
+static void read_live_host(const struct live *live, uint32_t index, double seconds,
+			   struct live_host *host)
 {
 	const struct netsync_clock *clock = netsync_host_clock(live->ns, index);
 	const struct netsync_host_info info = host_info(live->ns, index);
@@ -179,7 +179,7 @@ static void read_pair(const struct live *live, uint32_t index, double seconds,
 }
 
 /* For the rates of the next interval. */
-static bool remember(struct live *live, int64_t now_ns)
+static bool remember_counts(struct live *live, int64_t now_ns)
 {
 	uint32_t hosts = netsync_num_hosts(live->ns);
 	uint32_t pairs = netsync_num_pairs(live->ns);
@@ -254,7 +254,7 @@ static void erase(struct live *live)
 }
 
 /* In place of what was drawn before: as much of it as there is room for. */
-static void draw(struct live *live, char *text)
+static void draw_screen(struct live *live, char *text)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 	int rows;
@@ -278,7 +278,7 @@ static void draw(struct live *live, char *text)
 	}
 }
 
-static bool show(struct live *live, const struct live_state *state)
+static bool show_live_state(struct live *live, const struct live_state *state)
 {
 	char *text = NULL;
 	size_t size;
@@ -292,14 +292,14 @@ static bool show(struct live *live, const struct live_state *state)
 	write_live_table(out, state);
 	fclose(out);
 	if (text && isatty(STDOUT_FILENO))
-		draw(live, text);
+		draw_screen(live, text);
 	else if (text)
 		printf("%s\n", text);
 	free(text);
 	return text && !fflush(stdout);
 }
 
-static void warn(void *data, const char *sentence)
+static void print_live_warning(void *data, const char *sentence)
 {
 	erase(data);
 	complain("warning: %s", sentence);
@@ -311,7 +311,7 @@ static void warn(void *data, const char *sentence)
  * The reference that is found at first stays, so that offsets can be compared;
  * one that was asked for may not be there yet.
  */
-static int solve(struct live *live)
+static int solve_live(struct live *live)
 {
 	struct netsync_options opt = live->set->opt;
 	int ret;
@@ -341,7 +341,7 @@ static bool tick(struct live *live)
 
 	if (!netsync_num_hosts(live->ns))
 		return true;
-	if (solve(live) < 0) {
+	if (solve_live(live) < 0) {
 		complain("%s", netsync_error(live->ns));
 		return false;
 	}
@@ -350,11 +350,11 @@ static bool tick(struct live *live)
 			     sizeof(*state.pairs));
 	ok = state.hosts && state.pairs;
 	for (uint32_t i = 0; i < netsync_num_hosts(live->ns) && ok; i++)
-		read_host(live, i, seconds, &state.hosts[i]);
+		read_live_host(live, i, seconds, &state.hosts[i]);
 	for (uint32_t i = 0; i < netsync_num_pairs(live->ns) && ok; i++)
 		read_pair(live, i, seconds, &state.pairs[i]);
 	errno = 0;
-	ok = ok && show(live, &state) && remember(live, now_ns);
+	ok = ok && show_live_state(live, &state) && remember_counts(live, now_ns);
 	/* Of standard output it is said at the end. */
 	if (!ok && !ferror(stdout))
 		complain("%s.", errno && errno != ENOMEM ?
@@ -386,9 +386,9 @@ static bool have_ended(struct live *live)
 	return num && num == (size_t)live->set->num_urls;
 }
 
-static bool follow(struct live *live)
+static bool follow_sources(struct live *live)
 {
-	const struct settings *set = live->set;
+	const struct live_settings *set = live->set;
 	const int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	const int64_t end_ns = set->duration_ns < 0 ? INT64_MAX :
 			       begin_ns + set->duration_ns;
@@ -421,9 +421,9 @@ static bool follow(struct live *live)
 }
 
 /* What came last, and the result of all. */
-static int finish(struct live *live)
+static int write_final_result(struct live *live)
 {
-	const struct settings *set = live->set;
+	const struct live_settings *set = live->set;
 
 	if (netsync_io_poll(live->io, 0) < 0) {
 		complain("%s", netsync_io_error(live->io));
@@ -460,7 +460,7 @@ static bool add_clocks(struct live *live, const char *dir)
 }
 
 /* A folder that is recorded to, or a URL. False: it was said why not. */
-static bool add(struct live *live, const char *what)
+static bool add_live_source(struct live *live, const char *what)
 {
 	struct recording *last = NULL;
 	struct stat info;
@@ -487,9 +487,9 @@ static bool add(struct live *live, const char *what)
 	return false;
 }
 
-static int run(struct live *live)
+static int watch_sources(struct live *live)
 {
-	const struct settings *set = live->set;
+	const struct live_settings *set = live->set;
 
 	if (!outcome_check(&set->outcome))
 		return EXIT_BAD;
@@ -497,14 +497,14 @@ static int run(struct live *live)
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	netsync_limit_packets(live->ns, MAX_PACKETS);
 	netsync_use_threads(live->ns, set->opt.threads);
-	netsync_io_set_warn(live->io, warn, live);
+	netsync_io_set_warn(live->io, print_live_warning, live);
 	for (int i = 0; i < set->num_urls; i++)
-		if (!add(live, set->urls[i]))
+		if (!add_live_source(live, set->urls[i]))
 			return EXIT_BAD;
-	return follow(live) ? finish(live) : EXIT_BAD;
+	return follow_sources(live) ? write_final_result(live) : EXIT_BAD;
 }
 
-static int follow_sessions(const struct settings *set)
+static int follow_sessions(const struct live_settings *set)
 {
 	struct live live = { .set = set, .ns = netsync_new() };
 	int status = EXIT_BAD;
@@ -514,7 +514,7 @@ static int follow_sessions(const struct settings *set)
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);
 	if (live.io)
-		status = run(&live);
+		status = watch_sources(&live);
 	else
 		no_memory();
 	netsync_io_free(live.io);
@@ -528,13 +528,13 @@ static int follow_sessions(const struct settings *set)
 
 int cmd_live(int argc, char **argv)
 {
-	struct settings set = {
+	struct live_settings set = {
 		.outcome = OUTCOME_DEFAULT,
 		.opt = { .size = sizeof(set.opt) },
 		.interval_ns = NS_PER_S,
 		.duration_ns = -1,
 	};
-	int status = parse_arguments(&set, argc, argv);
+	int status = parse_live_arguments(&set, argc, argv);
 
 	return status < 0 ? follow_sessions(&set) : status;
 }

@@ -32,7 +32,7 @@ static const struct command {
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static void print_help(FILE *out)
+static void print_command_list(FILE *out)
 {
 	fputs("Usage: netsync COMMAND [ARGUMENT...]\n"
 	      "       netsync help COMMAND\n"
@@ -94,17 +94,17 @@ static bool is_stopped_by_signals(const struct command *command)
 	       command->run == cmd_report;
 }
 
-static int run(int argc, char **argv)
+static int dispatch_command(int argc, char **argv)
 {
 	const struct command *command;
 
 	if (argc < 2) {
-		print_help(stderr);
+		print_command_list(stderr);
 		return EXIT_BAD;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    (!strcmp(argv[1], "help") && argc == 2)) {
-		print_help(stdout);
+		print_command_list(stdout);
 		return EXIT_DONE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
@@ -123,5 +123,5 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	output_begin();
-	return output_end(run(argc, argv));
+	return output_end(dispatch_command(argc, argv));
 }

@@ -152,7 +152,7 @@ static void print_cell(FILE *out, const struct raster *raster, uint8_t dots)
 		putc(ascii[dots & 3], out);
 }
 
-static void print_row(FILE *out, const struct panel *panel, int row)
+static void print_panel_row(FILE *out, const struct panel *panel, int row)
 {
 	char label[VALUE_SIZE] = "";
 
@@ -222,9 +222,9 @@ static void print_way(FILE *out, const struct netsync *ns,
 		LABEL + 2, "", raster->cells, "as recorded", LABEL + 2, "",
 		panels[1].log ? ", log" : "");
 	for (int row = 0; row < ROWS; row++) {
-		print_row(out, &panels[0], row);
+		print_panel_row(out, &panels[0], row);
 		fputs("  ", out);
-		print_row(out, &panels[1], row);
+		print_panel_row(out, &panels[1], row);
 		putc('\n', out);
 	}
 	print_times(out, raster, span_ns);
@@ -233,7 +233,7 @@ static void print_way(FILE *out, const struct netsync *ns,
 /* ---- pairs ------------------------------------------------------------- */
 
 /* Order by the number of messages, the largest first. */
-static int by_messages(const void *a, const void *b)
+static int compare_pairs_by_messages(const void *a, const void *b)
 {
 	const struct netsync_pair_info *p = a, *q = b;
 	const uint64_t m = p->messages[0] + p->messages[1];
@@ -283,7 +283,7 @@ static struct netsync_pair_info *busiest_pairs(const struct netsync *ns)
 	for (uint32_t i = 0; i < num && pairs; i++)
 		pairs[i] = pair_info(ns, i);
 	if (pairs)
-		qsort(pairs, num, sizeof(*pairs), by_messages);
+		qsort(pairs, num, sizeof(*pairs), compare_pairs_by_messages);
 	return pairs;
 }
 

@@ -11,7 +11,7 @@
 /* Without --format: json if there is -o, else table. */
 enum { FORMAT_NOT_GIVEN = FORMAT_BT2_ARGS + 1 };
 
-struct settings {
+struct sync_settings {
 	struct input input;
 	struct outcome outcome;
 	bool table;		/* print the table, too (netsync record) */
@@ -26,22 +26,22 @@ static const char *const formats[] = {
 };
 
 static const struct option_row options[] = {
-	{ .table = input_options, .at = offsetof(struct settings, input) },
-	{ .table = window_options, .at = offsetof(struct settings, input.window) },
-	{ .table = input_method_options, .at = offsetof(struct settings, input) },
-	{ .table = input_remote_options, .at = offsetof(struct settings, input) },
+	{ .table = input_options, .at = offsetof(struct sync_settings, input) },
+	{ .table = window_options, .at = offsetof(struct sync_settings, input.window) },
+	{ .table = input_method_options, .at = offsetof(struct sync_settings, input) },
+	{ .table = input_remote_options, .at = offsetof(struct sync_settings, input) },
 	OPTION("max-bound", 'b', "TIME", "fail where the error bound is larger, such as 50us",
-	       take_duration, .at = offsetof(struct settings, outcome.max_bound_ns),
+	       take_duration, .at = offsetof(struct sync_settings, outcome.max_bound_ns),
 	       .example = "800ns, 50us, 1.5ms or 2s"),
 	OPTION("format", 'f', "FORMAT",
 	       "table, json, or bt2-args: options of babeltrace2 that\n"
 	       "add constant offsets (json if -o is given, else table)",
-	       take_name, .at = offsetof(struct settings, outcome.format),
+	       take_name, .at = offsetof(struct sync_settings, outcome.format),
 	       .names = formats),
-	{ .table = output_options, .at = offsetof(struct settings, outcome.output) },
+	{ .table = output_options, .at = offsetof(struct sync_settings, outcome.output) },
 	OPTION("plot", 'p', NULL,
 	       "show delays before and after correction, as a picture",
-	       take_flag, .at = offsetof(struct settings, plot)),
+	       take_flag, .at = offsetof(struct sync_settings, plot)),
 	OPTIONS_END
 };
 
@@ -50,7 +50,7 @@ static const struct option_row shared_options[] = {
 	OPTION("local", 0, NULL,
 	       "TRACEs are on the disks of each machine: its first process\n"
 	       "reads them, and the other ones need not see them",
-	       take_flag, .at = offsetof(struct settings, input.local)),
+	       take_flag, .at = offsetof(struct sync_settings, input.local)),
 	OPTIONS_END
 };
 
@@ -74,7 +74,7 @@ static const struct usage usage = {
 };
 
 /* Return: -1 to go on, else the exit status. */
-static int parse_arguments(struct settings *set, int argc, char **argv)
+static int parse_sync_arguments(struct sync_settings *set, int argc, char **argv)
 {
 	const int first = options_take(set->input.share ? &shared_usage : &usage,
 				       set, argc, argv);
@@ -103,8 +103,8 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 
 /* ---- all together ------------------------------------------------------ */
 
-static int run(struct settings *set, struct netsync *ns,
-	       struct netsync_io *io, struct spool *spool)
+static int solve_and_report(struct sync_settings *set, struct netsync *ns,
+			    struct netsync_io *io, struct spool *spool)
 {
 	const bool is_first = !set->input.share || set->input.share->is_first;
 	int status;
@@ -131,7 +131,7 @@ static int run(struct settings *set, struct netsync *ns,
 	return status == EXIT_DONE ? input_lost(&set->input, io) : status;
 }
 
-static int synchronize(struct settings *set)
+static int synchronize_traces(struct sync_settings *set)
 {
 	struct netsync *ns = netsync_new();
 	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
@@ -139,7 +139,7 @@ static int synchronize(struct settings *set)
 	int status = EXIT_BAD;
 
 	if (io)
-		status = run(set, ns, io, &spool);
+		status = solve_and_report(set, ns, io, &spool);
 	else
 		no_memory();
 	spool_close(&spool);
@@ -149,7 +149,7 @@ static int synchronize(struct settings *set)
 }
 
 /* Can a trace be opened? If not, the reason is a warning. */
-static bool can_read(const char *trace)
+static bool can_open_trace(const char *trace)
 {
 	struct netsync *ns = netsync_new();
 	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
@@ -166,7 +166,7 @@ static bool can_read(const char *trace)
 int sync_recorded(char **traces, int num, struct remote_traces *remote, const char *path,
 		  bool beacon)
 {
-	struct settings set = {
+	struct sync_settings set = {
 		.input = INPUT_DEFAULT,
 		.outcome = OUTCOME_DEFAULT,
 		.table = true,
@@ -182,18 +182,18 @@ int sync_recorded(char **traces, int num, struct remote_traces *remote, const ch
 	for (int i = 0; i < num; i++) {
 		char *trace = traces[i];
 
-		if (!can_read(trace))
+		if (!can_open_trace(trace))
 			continue;
 		traces[i] = traces[read];
 		traces[read++] = trace;
 	}
 	if (!input_traces(&set.input, read, traces))
 		return EXIT_BAD;
-	status = synchronize(&set);
+	status = synchronize_traces(&set);
 	return status == EXIT_DONE && read < num ? EXIT_PARTIAL : status;
 }
 
-static bool reads_input(const struct settings *set)
+static bool reads_input(const struct sync_settings *set)
 {
 	for (int i = 0; i < set->input.num_texts; i++)
 		if (!strcmp(set->input.texts[i].path, "-"))
@@ -202,7 +202,7 @@ static bool reads_input(const struct settings *set)
 }
 
 /* What one process cannot know of the parts of others, or all of them would take. */
-static bool can_share(const struct settings *set)
+static bool can_share(const struct sync_settings *set)
 {
 	if (set->plot)
 		complain("--plot: no process knows the delays of all messages; \"netsync export\" shows them.");
@@ -219,7 +219,7 @@ static bool can_share(const struct settings *set)
 
 static int synchronize_given(int argc, char **argv, struct input_share *share)
 {
-	struct settings set = {
+	struct sync_settings set = {
 		.input = INPUT_DEFAULT,
 		.outcome = OUTCOME_DEFAULT,
 	};
@@ -229,11 +229,11 @@ static int synchronize_given(int argc, char **argv, struct input_share *share)
 	set.outcome.is_shared = share;
 	set.input.takes_remote = true;
 	set.input.share = share;
-	status = parse_arguments(&set, argc, argv);
+	status = parse_sync_arguments(&set, argc, argv);
 	if (status < 0 && share && !can_share(&set))
 		status = EXIT_BAD;
 	if (status < 0)
-		status = synchronize(&set);
+		status = synchronize_traces(&set);
 	input_release(&set.input);
 	return status;
 }
