@@ -180,7 +180,7 @@ void diagnosis_free(struct diagnosis *diag)
 
 /* ---- JSON --------------------------------------------------------------- */
 
-static void put_text(json_object *object, const char *key, const char *text)
+static void add_text_member(json_object *object, const char *key, const char *text)
 {
 	json_object_object_add(object, key, new_string(text));
 }
@@ -193,11 +193,11 @@ json_object *diagnosis_json(const struct diagnosis *diag)
 		const struct finding *finding = &diag->findings[i];
 		json_object *object = json_object_new_object();
 
-		put_text(object, "check", finding->check);
-		put_text(object, "verdict", verdict_name(finding->verdict));
-		put_text(object, "finding", finding->text);
+		add_text_member(object, "check", finding->check);
+		add_text_member(object, "verdict", verdict_name(finding->verdict));
+		add_text_member(object, "finding", finding->text);
 		if (finding->advice)
-			put_text(object, "advice", finding->advice);
+			add_text_member(object, "advice", finding->advice);
 		json_object_array_add(list, object);
 	}
 	return list;

@@ -15,7 +15,7 @@
 
 #define FORMAT_NAME "netsync-doctor-1"
 
-struct settings {
+struct doctor_settings {
 	const char *folder;
 	unsigned int beacon_port;
 	bool local;
@@ -79,7 +79,7 @@ static void write_diagnoses_json(FILE *out, const struct diagnosis *diags,
 	json_object_put(top);
 }
 
-static bool is_wrong(const struct diagnosis *diag)
+static bool has_wrong_finding(const struct diagnosis *diag)
 {
 	for (size_t i = 0; i < diag->num; i++)
 		if (diag->findings[i].verdict == VERDICT_WRONG)
@@ -96,25 +96,25 @@ static const char *const fixes[] = { "lttng", NULL };
 enum { FIX_LTTNG, FIX_NOTHING };
 
 static const struct option_row options[] = {
-	{ .table = remote_options, .at = offsetof(struct settings, all) },
+	{ .table = remote_options, .at = offsetof(struct doctor_settings, all) },
 	OPTION("local", 0, NULL, "this machine is to be traced, too; alone if there is\n"
-	       "no --host", take_flag, .at = offsetof(struct settings, local)),
+	       "no --host", take_flag, .at = offsetof(struct doctor_settings, local)),
 	OPTION("output", 'o', "DIR", "where a recording would go (.)",
-	       take_text, .at = offsetof(struct settings, folder)),
+	       take_text, .at = offsetof(struct doctor_settings, folder)),
 	OPTION("beacon-port", 0, "PORT", "UDP port to try between the machines (7712)",
-	       take_number, .at = offsetof(struct settings, beacon_port),
+	       take_number, .at = offsetof(struct doctor_settings, beacon_port),
 	       .least = 0, .most = UINT16_MAX),
 	OPTION("format", 'f', "FORMAT", "table or json (table)",
-	       take_name, .at = offsetof(struct settings, format), .names = formats),
+	       take_name, .at = offsetof(struct doctor_settings, format), .names = formats),
 	OPTION("for", 0, "JOB", "captures, trace-cmd or lttng: what is to be done here, or on\n"
 	       "the hosts (on these lttng; without hosts captures, and in\n"
 	       "short whether the others would work)", take_name,
-	       .at = offsetof(struct settings, job), .names = job_names),
+	       .at = offsetof(struct doctor_settings, job), .names = job_names),
 	OPTION("fix", 0, "WHAT", "mend this machine: lttng brings what recording with LTTng\n"
 	       "needs; its commands are shown, and run if you agree", take_name,
-	       .at = offsetof(struct settings, fix), .names = fixes),
+	       .at = offsetof(struct doctor_settings, fix), .names = fixes),
 	OPTION("yes", 0, NULL, "with --fix, do not ask", take_flag,
-	       .at = offsetof(struct settings, yes)),
+	       .at = offsetof(struct doctor_settings, yes)),
 	OPTIONS_END
 };
 
@@ -129,7 +129,7 @@ static const struct usage usage = {
 };
 
 /* Return: -1: go on; else the exit status. */
-static int parse_arguments(struct settings *set, int argc, char **argv)
+static int parse_doctor_arguments(struct doctor_settings *set, int argc, char **argv)
 {
 	const int first = options_take(&usage, set, argc, argv);
 
@@ -148,22 +148,22 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 
 /* ---- the sub-command ---------------------------------------------------- */
 
-static int write_all(const struct settings *set, const struct diagnosis *diags,
-		     unsigned int num, const struct diagnosis *between)
+static int write_doctor_report(const struct doctor_settings *set, const struct diagnosis *diags,
+			       unsigned int num, const struct diagnosis *between)
 {
-	bool wrong = is_wrong(between);
+	bool wrong = has_wrong_finding(between);
 
 	if (set->format == DOCTOR_JSON)
 		write_diagnoses_json(stdout, diags, num, between);
 	else
 		write_diagnoses(stdout, diags, num, between);
 	for (unsigned int i = 0; i < num; i++)
-		wrong |= is_wrong(&diags[i]);
+		wrong |= has_wrong_finding(&diags[i]);
 	return wrong ? EXIT_BAD : EXIT_DONE;
 }
 
 /* diags[0] is this machine's. */
-static int run(struct settings *set, struct diagnosis *diags)
+static int diagnose_machines(struct doctor_settings *set, struct diagnosis *diags)
 {
 	const unsigned int num = set->all.num;
 	const bool is_general = !num && !set->local && set->job == NUM_JOBS;
@@ -189,7 +189,7 @@ static int run(struct settings *set, struct diagnosis *diags)
 	if (num && (!set->local || remotes_add(&set->all, NULL)))
 		examine_hosts(&set->all, diags + 1, &between, set->beacon_port);
 	if (!interrupted)
-		status = write_all(set, diags, num + 1, &between);
+		status = write_doctor_report(set, diags, num + 1, &between);
 	for (unsigned int i = 0; i <= num; i++)
 		diagnosis_free(&diags[i]);
 	diagnosis_free(&between);
@@ -198,11 +198,11 @@ static int run(struct settings *set, struct diagnosis *diags)
 
 int cmd_doctor(int argc, char **argv)
 {
-	struct settings set = {
+	struct doctor_settings set = {
 		.folder = ".", .beacon_port = BEACON_PORT, .job = NUM_JOBS,
 		.fix = FIX_NOTHING,
 	};
-	int status = parse_arguments(&set, argc, argv);
+	int status = parse_doctor_arguments(&set, argc, argv);
 	struct diagnosis *diags;
 
 	if (status < 0) {
@@ -214,7 +214,7 @@ int cmd_doctor(int argc, char **argv)
 		status = fix_lttng(!set.yes);
 	} else if (status < 0) {
 		diags = calloc(set.all.num + 1, sizeof(*diags));
-		status = diags ? run(&set, diags) : EXIT_BAD;
+		status = diags ? diagnose_machines(&set, diags) : EXIT_BAD;
 		if (!diags)
 			no_memory();
 		free(diags);

@@ -183,7 +183,7 @@ void check_relay_daemon(struct diagnosis *diag)
 /* ---- other programs ------------------------------------------------------------ */
 
 /* Does the program print its version? Its exit status may be any, as that of trace-cmd. */
-static bool find_version(struct diagnosis *diag, char *name, const char *does)
+static bool find_program_version(struct diagnosis *diag, char *name, const char *does)
 {
 	char *const argv[] = { name, "--version", NULL };
 	int status;
@@ -199,7 +199,7 @@ static bool find_version(struct diagnosis *diag, char *name, const char *does)
 void check_captures(struct diagnosis *diag)
 {
 	found(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " synchronizes captures, and other traces that are there; nothing else is needed.");
-	if (find_version(diag, "tcpdump", "can capture here"))
+	if (find_program_version(diag, "tcpdump", "can capture here"))
 		return;
 	found(diag, VERDICT_NOTE, "There is no tcpdump, so that packets cannot be captured here with it.");
 	advise(diag, "Install tcpdump, if this machine's packets are to be captured.");
@@ -207,7 +207,7 @@ void check_captures(struct diagnosis *diag)
 
 void check_trace_cmd(struct diagnosis *diag)
 {
-	if (!find_version(diag, "trace-cmd", "is there")) {
+	if (!find_program_version(diag, "trace-cmd", "is there")) {
 		found(diag, VERDICT_WRONG, "There is no trace-cmd.");
 		advise(diag, "Install trace-cmd.");
 	}
