@@ -32,8 +32,8 @@ static const char greeting[] = "{\"netsync\":\"" NETSYNC_VERSION
 	"\",\"hostname\":\"db\",\"ssh\":\"10.0.0.1 5000 10.0.0.2 22\"}\n";
 
 static char folder[] = "/dev/shm/netsync-fuzz-XXXXXX";
-static struct record rec;
-static struct host hosts[NUM];
+static struct record_run rec;
+static struct recorded_host hosts[NUM];
 static int feeds[NUM];		/* what can be read there by netsync */
 static const char *input;
 static size_t input_left;
@@ -53,7 +53,7 @@ void count_channel(struct recorded *recorded, const char *path, const char *name
 	(void)name;
 }
 
-void clear_line(struct record *record)
+void clear_line(struct record_run *record)
 {
 	(void)record;
 }
@@ -133,7 +133,7 @@ static void add(int which, const char *name)
 	remote->asked = 1;
 	remote->heard_ns = remote->end_ns = now_ns();
 	remote->end_ns += INT64_C(1000000000) * 60;
-	hosts[which] = (struct host){ .remote = remote };
+	hosts[which] = (struct recorded_host){ .remote = remote };
 }
 
 static bool put_data(struct remote *remote, struct json_object *about,
@@ -232,7 +232,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	stderr = nowhere;
 	input = (const char *)data;
 	input_left = size;
-	rec = (struct record){
+	rec = (struct record_run){
 		.hosts = hosts,
 		.beacons.rate = 1,
 		.all.data = put_data,

@@ -5,7 +5,7 @@
 #include "common/tool.h"
 #include "record.h"
 
-void record_beacon_start(struct record *rec)
+void record_beacon_start(struct record_run *rec)
 {
 	bool *wanted = calloc(rec->all.num, sizeof(*wanted));
 
@@ -17,7 +17,7 @@ void record_beacon_start(struct record *rec)
 	free(wanted);
 }
 
-static void tell(void *data, const struct beacon_link *link)
+static void warn_of_silent_beacon(void *data, const struct beacon_link *link)
 {
 	(void)data;
 	if (!link->received && !link->from->lost)
@@ -25,7 +25,7 @@ static void tell(void *data, const struct beacon_link *link)
 			 link->from->name, link->to->name, link->port);
 }
 
-void record_beacon_stop(struct record *rec)
+void record_beacon_stop(struct record_run *rec)
 {
-	beacons_stop(&rec->beacons, &rec->all, tell, NULL);
+	beacons_stop(&rec->beacons, &rec->all, warn_of_silent_beacon, NULL);
 }

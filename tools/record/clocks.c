@@ -14,15 +14,15 @@
 #include "record.h"
 #include "remote/protocol.h"
 
-static const char *host_name(const struct host *host)
+static const char *get_reported_hostname(const struct recorded_host *host)
 {
 	return member_text(host->remote->hello, "hostname");
 }
 
 /* Sessions that are live are of host names; is this one a word, and no other host's? */
-static bool can_be_followed(const struct record *rec, const struct host *host)
+static bool can_be_followed(const struct record_run *rec, const struct recorded_host *host)
 {
-	const char *name = host_name(host);
+	const char *name = get_reported_hostname(host);
 
 	if (!*name || *name == '#')
 		return false;
@@ -31,13 +31,13 @@ static bool can_be_followed(const struct record *rec, const struct host *host)
 			return false;
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (&rec->hosts[i] != host && rec->hosts[i].remote->hello &&
-		    !strcmp(host_name(&rec->hosts[i]), name))
+		    !strcmp(get_reported_hostname(&rec->hosts[i]), name))
 			return false;
 	return true;
 }
 
 /* NULL: nobody follows it, or that failed, and was said. */
-static FILE *followed_file(struct record *rec)
+static FILE *followed_file(struct record_run *rec)
 {
 	char *path;
 
@@ -54,13 +54,13 @@ static FILE *followed_file(struct record *rec)
 }
 
 /* The readings, all at once, so that who follows them does not have to wait for more. */
-static void say_live(struct record *rec, const struct host *host,
+static void say_live(struct record_run *rec, const struct recorded_host *host,
 		     const struct clock_reading *reading, size_t num)
 {
 	FILE *file = can_be_followed(rec, host) ? followed_file(rec) : NULL;
 
 	for (size_t i = 0; i < num && file; i++)
-		clock_reading_write(file, host_name(host), &reading[i]);
+		clock_reading_write(file, get_reported_hostname(host), &reading[i]);
 	if (!file || !fflush(file))
 		return;
 	complain("%s/" RECORDING_CLOCKS ": %s; netsync live does not know any more how clocks are steered.",
@@ -69,7 +69,7 @@ static void say_live(struct record *rec, const struct host *host,
 	rec->lacks_live_clocks = true;
 }
 
-void clocks_withdraw(struct record *rec)
+void clocks_withdraw(struct record_run *rec)
 {
 	char *path;
 
@@ -83,7 +83,7 @@ void clocks_withdraw(struct record *rec)
 	free(path);
 }
 
-void clocks_take(struct record *rec, struct host *host, struct json_object *readings)
+void clocks_take(struct record_run *rec, struct recorded_host *host, struct json_object *readings)
 {
 	struct clock_reading taken[PROTOCOL_CLOCKS];
 	size_t num = value_length(readings);
@@ -111,7 +111,7 @@ static bool write_one(void *data, const void *record)
 	return clock_reading_write(data, CLOCK_READINGS_HOST, record);
 }
 
-void clocks_write(const char *dir, struct host *host)
+void clocks_write(const char *dir, struct recorded_host *host)
 {
 	FILE *file;
 	char *path;

@@ -14,7 +14,7 @@
 #include "common/tool.h"
 #include "record.h"
 
-static bool complain_of(const char *path)
+static bool complain_of_collected_file(const char *path)
 {
 	complain("%s: %s.", path, strerror(errno));
 	return false;
@@ -78,7 +78,7 @@ bool files_put(const char *dir, struct remote *remote,
 	if (put >= 0 && put < (ssize_t)size)
 		errno = ENOSPC;
 	if (put < (ssize_t)size)
-		complain_of(path);
+		complain_of_collected_file(path);
 	if (fd >= 0)
 		close(fd);
 	free(path);
@@ -121,13 +121,13 @@ static void move_session(const char *session, const char *hostname,
 	char *from = only_folder(session, hostname);
 
 	if (from && rename(from, to))
-		complain_of(to);
+		complain_of_collected_file(to);
 	free(from);
 	rmdir(session);
 }
 
 void files_collect(const char *dir, const struct relay *relay,
-		   const struct host *host)
+		   const struct recorded_host *host)
 {
 	const char *hostname = member_text(host->remote->hello, "hostname");
 
@@ -159,7 +159,7 @@ static bool is_plain(const char *name)
 	return *name;
 }
 
-void files_name_namespaces(const char *dir, const struct host *host)
+void files_name_namespaces(const char *dir, const struct recorded_host *host)
 {
 	const size_t num = value_length(host->namespaces);
 	FILE *file;
@@ -179,7 +179,7 @@ void files_name_namespaces(const char *dir, const struct host *host)
 				(long long)member_int(one, "inode"), name);
 	}
 	if (file && (ferror(file) | fclose(file)))
-		complain_of(path);
+		complain_of_collected_file(path);
 	free(path);
 }
 

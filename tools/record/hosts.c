@@ -24,7 +24,7 @@
 
 /* ---- requests ---------------------------------------------------------- */
 
-static void ask_recording(struct record *rec, const char *what)
+static void ask_recording(struct record_run *rec, const char *what)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording && rec->hosts[i].remote->ready)
@@ -32,12 +32,12 @@ static void ask_recording(struct record *rec, const char *what)
 }
 
 /* Hosts without an answer do not record any more. Return: the number of those that do. */
-static unsigned int check_answers(struct record *rec)
+static unsigned int check_answers(struct record_run *rec)
 {
 	unsigned int num = 0;
 
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		struct host *host = &rec->hosts[i];
+		struct recorded_host *host = &rec->hosts[i];
 
 		if (host->recording && !host->remote->answer) {
 			host->recording = false;
@@ -48,12 +48,12 @@ static unsigned int check_answers(struct record *rec)
 	return num;
 }
 
-static void add_text(struct json_object *request, const char *key,
-		     const char *format, ...)
+static void add_formatted_member(struct json_object *request, const char *key,
+				 const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void add_text(struct json_object *request, const char *key,
-		     const char *format, ...)
+static void add_formatted_member(struct json_object *request, const char *key,
+				 const char *format, ...)
 {
 	char text[512];
 	va_list args;
@@ -65,7 +65,7 @@ static void add_text(struct json_object *request, const char *key,
 }
 
 /* Name the next session of a host; the name is unique on any relay daemon. */
-static const char *name_session(const struct record *rec, struct host *host)
+static const char *name_session(const struct record_run *rec, struct recorded_host *host)
 {
 	char **name = array_add(&host->sessions, host->num_sessions, sizeof(*name));
 
@@ -78,14 +78,14 @@ static const char *name_session(const struct record *rec, struct host *host)
 
 /* ---- beginning --------------------------------------------------------- */
 
-static void ask_create(struct record *rec, struct host *host)
+static void ask_create(struct record_run *rec, struct recorded_host *host)
 {
 	static const int kinds[] = { RELAY_CONTROL, RELAY_DATA };
 	static const char *const keys[] = { "control", "data" };
 	struct json_object *request = request_new("create");
 	const struct remote *remote = host->remote;
 
-	add_text(request, "session", "%s", name_session(rec, host));
+	add_formatted_member(request, "session", "%s", name_session(rec, host));
 	json_object_object_add(request, "events",
 			       json_object_get(rec->events.patterns));
 	json_object_object_add(request, "syscalls",
@@ -99,19 +99,19 @@ static void ask_create(struct record *rec, struct host *host)
 		json_object_object_add(request, "live_us",
 				       json_object_new_int64(LIVE_US));
 	if (rec->stay)
-		add_text(request, "stay", "%s", rec->stay);
+		add_formatted_member(request, "stay", "%s", rec->stay);
 	if (rec->url)
-		add_text(request, "control", "%s", rec->url);
+		add_formatted_member(request, "control", "%s", rec->url);
 	for (int i = 0; i < 2 && !rec->url && !host->pull; i++)
-		add_text(request, keys[i], "tcp://127.0.0.1:%u",
-			 remote->destination ? remote->ports[i] :
-			 rec->relay.ports[kinds[i]]);
+		add_formatted_member(request, keys[i], "tcp://127.0.0.1:%u",
+				     remote->destination ? remote->ports[i] :
+				     rec->relay.ports[kinds[i]]);
 	host->recording = true;
 	remote_ask(host->remote, request);
 }
 
 /* Send a host's trace while it is recorded; or copy it at the end, if ssh refuses ports. */
-static void choose_way(struct record *rec, struct host *host)
+static void choose_way(struct record_run *rec, struct recorded_host *host)
 {
 	const struct remote *remote = host->remote;
 
@@ -128,10 +128,10 @@ static void choose_way(struct record *rec, struct host *host)
 	host->pull = true;
 }
 
-unsigned int hosts_create(struct record *rec)
+unsigned int hosts_create(struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		struct host *host = &rec->hosts[i];
+		struct recorded_host *host = &rec->hosts[i];
 
 		if (!host->remote->ready) {
 			rec->partial = true;
@@ -144,7 +144,7 @@ unsigned int hosts_create(struct record *rec)
 	return check_answers(rec);
 }
 
-unsigned int hosts_start(struct record *rec)
+unsigned int hosts_start(struct record_run *rec)
 {
 	ask_recording(rec, "start");
 	remotes_wait(&rec->all, 0);
@@ -155,7 +155,7 @@ unsigned int hosts_start(struct record *rec)
 /* ---- while it runs ----------------------------------------------------- */
 
 /* "lost": the agent does not wait until a lost relay daemon has taken all data. */
-static void ask_finish(struct host *host)
+static void ask_finish(struct recorded_host *host)
 {
 	struct json_object *request = request_new("finish");
 
@@ -165,7 +165,7 @@ static void ask_finish(struct host *host)
 }
 
 /* Go on with a new session: LTTng's do not connect again to a relay daemon. */
-static void ask_renew(struct record *rec, struct host *host)
+static void ask_renew(struct record_run *rec, struct recorded_host *host)
 {
 	ask_finish(host);
 	ask_create(rec, host);
@@ -173,7 +173,7 @@ static void ask_renew(struct record *rec, struct host *host)
 		remote_ask(host->remote, request_new("start"));
 }
 
-static void say_gap(const struct record *rec, const struct host *host)
+static void say_gap(const struct record_run *rec, const struct recorded_host *host)
 {
 	char from[VALUE_SIZE], to[VALUE_SIZE];
 
@@ -183,12 +183,12 @@ static void say_gap(const struct record *rec, const struct host *host)
 		 format_duration(to, now_ns() - rec->started_ns));
 }
 
-unsigned int hosts_renew(struct record *rec)
+unsigned int hosts_renew(struct record_run *rec)
 {
 	unsigned int num;
 
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		struct host *host = &rec->hosts[i];
+		struct recorded_host *host = &rec->hosts[i];
 
 		if (host->recording && host->renew && host->remote->ready)
 			ask_renew(rec, host);
@@ -196,7 +196,7 @@ unsigned int hosts_renew(struct record *rec)
 	remotes_wait(&rec->all, 0);
 	num = check_answers(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		struct host *host = &rec->hosts[i];
+		struct recorded_host *host = &rec->hosts[i];
 
 		if (!host->renew)
 			continue;
@@ -208,7 +208,7 @@ unsigned int hosts_renew(struct record *rec)
 	return num;
 }
 
-void host_ask_status(const struct record *rec, const struct host *host)
+void host_ask_status(const struct record_run *rec, const struct recorded_host *host)
 {
 	struct json_object *request = request_new("status");
 
@@ -219,7 +219,7 @@ void host_ask_status(const struct record *rec, const struct host *host)
 }
 
 /* Measure a host's trace in the relay daemon's folder. */
-static void count_incoming(const struct record *rec, struct host *host)
+static void count_incoming(const struct record_run *rec, struct recorded_host *host)
 {
 	struct recorded sum = { 0 };
 	char *path;
@@ -236,7 +236,7 @@ static void count_incoming(const struct record *rec, struct host *host)
 	host->events = sum.is_unclear ? 0 : sum.events;
 }
 
-static void take_cut(struct record *rec, struct host *host)
+static void take_cut(struct record_run *rec, struct recorded_host *host)
 {
 	complain("%s: it lost the relay daemon at %s: nothing is recorded until that is there again.",
 		 host->remote->name, rec->url);
@@ -244,7 +244,7 @@ static void take_cut(struct record *rec, struct host *host)
 	rec->partial = true;
 }
 
-void host_stop(struct record *rec, struct host *host)
+void host_stop(struct record_run *rec, struct recorded_host *host)
 {
 	host->stopped = true;
 	host->renew = false;
@@ -253,7 +253,7 @@ void host_stop(struct record *rec, struct host *host)
 		remote_ask(host->remote, request_new("stop"));
 }
 
-static void say_quota(struct record *rec, const struct host *host,
+static void say_quota(struct record_run *rec, const struct recorded_host *host,
 		      const char *what)
 {
 	char text[VALUE_SIZE];
@@ -263,10 +263,10 @@ static void say_quota(struct record *rec, const struct host *host,
 	rec->partial = true;
 }
 
-void hosts_check_quota(struct record *rec)
+void hosts_check_quota(struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num && rec->relay.folder; i++) {
-		struct host *host = &rec->hosts[i];
+		struct recorded_host *host = &rec->hosts[i];
 
 		if (host->pull || !host->recording)
 			continue;
@@ -282,7 +282,7 @@ void hosts_check_quota(struct record *rec)
 	}
 }
 
-bool host_take_data(struct record *rec, struct host *host, uint64_t room)
+bool host_take_data(struct record_run *rec, struct recorded_host *host, uint64_t room)
 {
 	host->room += room;
 	if (host->room <= rec->quota)
@@ -291,7 +291,7 @@ bool host_take_data(struct record *rec, struct host *host, uint64_t room)
 	return false;
 }
 
-bool host_take_status(struct record *rec, struct host *host)
+bool host_take_status(struct record_run *rec, struct recorded_host *host)
 {
 	struct json_object *answer = host->remote->answer;
 
@@ -313,7 +313,7 @@ bool host_take_status(struct record *rec, struct host *host)
 /* ---- the end ----------------------------------------------------------- */
 
 /* Say how much of the hosts' traffic is the trace itself, which disturbs what it shows. */
-static void say_traffic(const struct record *rec)
+static void say_traffic(const struct record_run *rec)
 {
 	char part[VALUE_SIZE], all[VALUE_SIZE];
 	uint64_t streams = 0;
@@ -338,13 +338,13 @@ static void say_traffic(const struct record *rec)
 }
 
 /* Wait for the answers to all requests, and check quotas meanwhile. */
-static void wait_for_last(struct record *rec)
+static void wait_for_last(struct record_run *rec)
 {
 	while (!remotes_wait(&rec->all, LOOK_NS) && !hurried)
 		hosts_check_quota(rec);
 }
 
-void hosts_stop(struct record *rec)
+void hosts_stop(struct record_run *rec)
 {
 	ask_recording(rec, "stop");
 	wait_for_last(rec);
@@ -354,7 +354,7 @@ void hosts_stop(struct record *rec)
 	wait_for_last(rec);
 	check_answers(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		struct host *host = &rec->hosts[i];
+		struct recorded_host *host = &rec->hosts[i];
 
 		if (!host->recording)
 			continue;
@@ -365,12 +365,12 @@ void hosts_stop(struct record *rec)
 	say_traffic(rec);
 }
 
-void hosts_pull(struct record *rec)
+void hosts_pull(struct record_run *rec)
 {
 	bool any = false;
 
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		struct host *host = &rec->hosts[i];
+		struct recorded_host *host = &rec->hosts[i];
 
 		if (!host->pull || !host->recording || !host->remote->ready ||
 		    hurried)
@@ -384,7 +384,7 @@ void hosts_pull(struct record *rec)
 	check_answers(rec);
 }
 
-void hosts_keep(struct record *rec)
+void hosts_keep(struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording && rec->hosts[i].remote->ready && !hurried)
@@ -392,7 +392,7 @@ void hosts_keep(struct record *rec)
 	remotes_wait(&rec->all, 0);
 	check_answers(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		struct host *host = &rec->hosts[i];
+		struct recorded_host *host = &rec->hosts[i];
 		const struct remote *remote = host->remote;
 		const char *folder = member_text(remote->answer, "folder");
 
@@ -407,11 +407,11 @@ void hosts_keep(struct record *rec)
 
 bool hosts_show_pull(struct remotes *all, struct progress *line)
 {
-	const struct record *rec = (void *)((char *)all - offsetof(struct record, all));
+	const struct record_run *rec = (void *)((char *)all - offsetof(struct record_run, all));
 	uint64_t copied = 0, total = 0;
 
 	for (unsigned int i = 0; i < all->num; i++) {
-		const struct host *host = &rec->hosts[i];
+		const struct recorded_host *host = &rec->hosts[i];
 		struct folder_tree tree;
 		char *path;
 

@@ -146,7 +146,7 @@ static struct buffers sufficient_buffers(const struct loss *loss,
 }
 
 /* Print "; --buffers netsync=32x2M ..." if the host has memory for these, or another way. */
-static void add_advice(FILE *out, const struct host *host,
+static void add_advice(FILE *out, const struct recorded_host *host,
 		       const struct loss *loss, const char *channel)
 {
 	const struct losses *all = host->losses;
@@ -168,7 +168,7 @@ static void add_advice(FILE *out, const struct host *host,
 	fputs(".", out);
 }
 
-static void say_loss(const struct host *host, const struct loss *loss,
+static void say_loss(const struct recorded_host *host, const struct loss *loss,
 		     const char *channel, const char *how)
 {
 	char text[BUFFERS_TEXT], value[VALUE_SIZE];
@@ -192,8 +192,8 @@ static void say_loss(const struct host *host, const struct loss *loss,
 	free(line);
 }
 
-static void warn(struct record *rec, const struct host *host,
-		 struct loss *loss, const char *channel)
+static void warn_of_loss(struct record_run *rec, const struct recorded_host *host,
+			 struct loss *loss, const char *channel)
 {
 	char how[160];
 
@@ -206,7 +206,7 @@ static void warn(struct record *rec, const struct host *host,
 }
 
 /* Measure the recorded part of a channel: bytes, and events. */
-static void take_recorded(const struct record *rec, const struct host *host,
+static void take_recorded(const struct record_run *rec, const struct recorded_host *host,
 			  struct loss *loss, const char *channel,
 			  struct json_object *answer)
 {
@@ -233,7 +233,7 @@ static void take_recorded(const struct record *rec, const struct host *host,
 	loss->seen_ns = now_ns() - rec->started_ns;
 }
 
-static void take_loss(struct record *rec, struct host *host,
+static void take_loss(struct record_run *rec, struct recorded_host *host,
 		      struct loss *loss, const char *channel,
 		      struct json_object *answer)
 {
@@ -260,7 +260,7 @@ static void take_loss(struct record *rec, struct host *host,
 		loss->longest = loss->looks;
 }
 
-void losses_take(struct record *rec, struct host *host)
+void losses_take(struct record_run *rec, struct recorded_host *host)
 {
 	struct json_object *answer = host->remote->answer;
 	struct json_object *list = value_member(answer, "channels");
@@ -284,10 +284,10 @@ void losses_take(struct record *rec, struct host *host)
 	rec->is_losing |= host->discarded > 0;
 	for (size_t c = 0; c < NUM_CHANNELS && !host->ended; c++)
 		if (host->losses->of[c].now && !host->losses->of[c].said)
-			warn(rec, host, &host->losses->of[c], channels[c]);
+			warn_of_loss(rec, host, &host->losses->of[c], channels[c]);
 }
 
-void losses_say(struct record *rec, struct host *host)
+void losses_say(struct record_run *rec, struct recorded_host *host)
 {
 	char how[160];
 

@@ -52,7 +52,7 @@ static void add_list(struct events *events, const char *list)
 }
 
 /* A name on each line; "syscalls" and "ust" are what the options are. */
-static bool add_file(struct events *events, const char *path)
+static bool add_preset_file(struct events *events, const char *path)
 {
 	FILE *file = fopen(path, "r");
 	char line[512];
@@ -99,5 +99,5 @@ bool take_preset(void *at, const struct option_row *row, const char *name)
 		events->syscalls |= presets[i].syscalls;
 		return true;
 	}
-	return add_file(events, name);
+	return add_preset_file(events, name);
 }

@@ -31,9 +31,9 @@
 
 /* ---- the command line -------------------------------------------------- */
 
-/* Copy the path: release() frees it, as it does a default one. */
-static bool take_folder(void *at, const struct option_row *row,
-			const char *value)
+/* Copy the path: release_recording() frees it, as it does a default one. */
+static bool take_record_folder(void *at, const struct option_row *row,
+			       const char *value)
 {
 	(void)row;
 	free(*(char **)at);
@@ -68,48 +68,48 @@ static bool take_stay(void *at, const struct option_row *row, const char *value)
 static const struct option_row options[] = {
 	OPTION("output", 'o', "DIR", "a new folder: one folder in it for each host, and\n"
 	       RESULT_NAME " (netsync-DATE-TIME)",
-	       take_folder, .at = offsetof(struct record, dir)),
-	{ .table = remote_options, .at = offsetof(struct record, all) },
+	       take_record_folder, .at = offsetof(struct record_run, dir)),
+	{ .table = remote_options, .at = offsetof(struct record_run, all) },
 	OPTION("local", 0, NULL, "trace this machine, too; alone if there is no --host",
-	       take_flag, .at = offsetof(struct record, local)),
+	       take_flag, .at = offsetof(struct record_run, local)),
 	OPTION("events", 'e', "EVENTS",
 	       "kernel events besides those of packets: NAME,NAME...",
-	       take_events, .at = offsetof(struct record, events)),
+	       take_events, .at = offsetof(struct record_run, events)),
 	OPTION("syscalls", 0, NULL, "all system calls",
-	       take_flag, .at = offsetof(struct record, events.syscalls)),
+	       take_flag, .at = offsetof(struct record_run, events.syscalls)),
 	OPTION("ust", 0, NULL, "all events of user space",
-	       take_flag, .at = offsetof(struct record, events.user)),
+	       take_flag, .at = offsetof(struct record_run, events.user)),
 	OPTION("preset", 0, "NAME", "events for a purpose: net (packets alone),\n"
 	       "critical-path, or a file of names",
-	       take_preset, .at = offsetof(struct record, events),
+	       take_preset, .at = offsetof(struct record_run, events),
 	       .words = preset_names),
 	OPTION("duration", 'd', "TIME", "end after it, such as 10s",
-	       take_seconds, .at = offsetof(struct record, duration_ns),
+	       take_seconds, .at = offsetof(struct record_run, duration_ns),
 	       .example = "10s, 1.5s or 500ms"),
 	OPTION("beacon", 0, "[=RATE]",
 	       "send packets between the hosts, where they hardly talk: so\n"
 	       "many pairs each second to each of a few others (10)",
-	       take_rate, .at = offsetof(struct record, beacons.rate),
+	       take_rate, .at = offsetof(struct record_run, beacons.rate),
 	       .least = 1, .most = BEACON_RATE_MAX),
 	OPTION("beacon-port", 0, "PORT", "UDP port of these; 0: any that is free (7712)",
-	       take_number, .at = offsetof(struct record, beacons.port),
+	       take_number, .at = offsetof(struct record_run, beacons.port),
 	       .least = 0, .most = UINT16_MAX),
 	OPTION("buffers", 0, "[CHANNEL=]NUMxSIZE",
 	       "of each processor, for the channel netsync\n"
 	       "(packets), kernel or user, or each: 16x2M",
-	       take_buffers, .at = offsetof(struct record, buffers)),
+	       take_buffers, .at = offsetof(struct record_run, buffers)),
 	OPTION("live", 0, NULL, "for viewers: netsync live, babeltrace2",
-	       take_flag, .at = offsetof(struct record, live)),
+	       take_flag, .at = offsetof(struct record_run, live)),
 	OPTION("pull", 0, NULL, "record to the disk of each host, copy at the end",
-	       take_flag, .at = offsetof(struct record, pull)),
+	       take_flag, .at = offsetof(struct record_run, pull)),
 	OPTION("stay", 0, "[=DIR]", "leave the traces on the hosts, below their folder DIR\n"
 	       "(/var/tmp), and read them there",
-	       take_stay, .at = offsetof(struct record, stay)),
+	       take_stay, .at = offsetof(struct record_run, stay)),
 	OPTION("relayd", 0, "URL", "send to this relay daemon: net://HOST[:PORT:PORT]",
-	       take_text, .at = offsetof(struct record, url)),
+	       take_text, .at = offsetof(struct record_run, url)),
 	OPTION("quota", 0, "SIZE", "the most that each host may send here (all get equal\n"
 	       "parts of seven eighths of what is free)",
-	       take_bytes, .at = offsetof(struct record, quota),
+	       take_bytes, .at = offsetof(struct record_run, quota),
 	       .example = "500MB or 2GB"),
 	OPTIONS_END
 };
@@ -125,7 +125,7 @@ static const struct usage usage = {
 };
 
 /* Return: -1 to go on, else the exit status. */
-static int parse_arguments(struct record *rec, int argc, char **argv)
+static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 {
 	const int first = options_take(&usage, rec, argc, argv);
 
@@ -159,7 +159,7 @@ static int parse_arguments(struct record *rec, int argc, char **argv)
 /* ---- the folder -------------------------------------------------------- */
 
 /* Refuse a host whose folder would have the name of the result, which lies beside it. */
-static bool check_names(const struct record *rec)
+static bool check_names(const struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		const struct remote *remote = rec->all.list[i];
@@ -185,7 +185,7 @@ static bool make_token(char token[TOKEN_SIZE])
 	return true;
 }
 
-static bool make_folder(struct record *rec)
+static bool make_record_folder(struct record_run *rec)
 {
 	const time_t now = time(NULL);
 	struct tm local;
@@ -217,7 +217,7 @@ static bool make_folder(struct record *rec)
 }
 
 /* Remove folders of the recording that are empty, and its announcement. */
-static void clean_folder(struct record *rec)
+static void clean_folder(struct record_run *rec)
 {
 	recording_withdraw(rec->dir, rec->announced);
 	clocks_withdraw(rec);
@@ -230,16 +230,16 @@ static void clean_folder(struct record *rec)
 		rmdir(rec->dir);
 }
 
-static struct record *record_of(const struct remote *remote)
+static struct record_run *record_of(const struct remote *remote)
 {
 	/* The remotes are a member of the record. */
-	return (void *)((char *)remote->all - offsetof(struct record, all));
+	return (void *)((char *)remote->all - offsetof(struct record_run, all));
 }
 
 /* Hosts are in the order of the remotes. */
-static struct host *host_of(const struct remote *remote)
+static struct recorded_host *find_recorded_host(const struct remote *remote)
 {
-	struct host *host = record_of(remote)->hosts;
+	struct recorded_host *host = record_of(remote)->hosts;
 
 	while (host->remote != remote)
 		host++;
@@ -249,20 +249,20 @@ static struct host *host_of(const struct remote *remote)
 static bool put_file(struct remote *remote, struct json_object *about,
 		     const char *data, size_t size)
 {
-	struct record *rec = record_of(remote);
+	struct record_run *rec = record_of(remote);
 
-	return host_take_data(rec, host_of(remote),
+	return host_take_data(rec, find_recorded_host(remote),
 			      files_room(rec->dir, remote, about, size)) &&
 	       files_put(rec->dir, remote, about, data, size);
 }
 
 static void keep_readings(struct remote *remote, struct json_object *readings)
 {
-	clocks_take(record_of(remote), host_of(remote), readings);
+	clocks_take(record_of(remote), find_recorded_host(remote), readings);
 }
 
 /* Say "recording on web, db", and how to follow the sessions live. */
-static void say_recording(struct record *rec)
+static void say_recording(struct record_run *rec)
 {
 	unsigned int left = 0;
 
@@ -292,7 +292,7 @@ static void say_recording(struct record *rec)
 
 /* ---- while it runs ----------------------------------------------------- */
 
-static void run_command(struct record *rec)
+static void run_command(struct record_run *rec)
 {
 	if (!rec->command)
 		return;
@@ -309,7 +309,7 @@ static void run_command(struct record *rec)
 }
 
 /* False: the command has ended. */
-static bool check_command(struct record *rec)
+static bool check_command(struct record_run *rec)
 {
 	int status;
 
@@ -330,7 +330,7 @@ static bool check_command(struct record *rec)
 }
 
 /* End the command: SIGTERM, and SIGKILL if it does not end by that. */
-static void end_command(struct record *rec)
+static void end_command(struct record_run *rec)
 {
 	for (int i = 0; i < COMMAND_LOOKS && rec->child > 0 && !hurried; i++) {
 		if (!i)
@@ -346,14 +346,14 @@ static void end_command(struct record *rec)
 	rec->child = 0;
 }
 
-void clear_line(struct record *rec)
+void clear_line(struct record_run *rec)
 {
 	if (rec->drawn)
 		fputs("\r\033[K", stderr);
 	rec->drawn = false;
 }
 
-static void draw_line(struct record *rec)
+static void draw_line(struct record_run *rec)
 {
 	const int64_t seconds = (now_ns() - rec->started_ns) / NS_PER_S;
 	char text[VALUE_SIZE];
@@ -362,7 +362,7 @@ static void draw_line(struct record *rec)
 		return;
 	fprintf(stderr, "\r\033[K%lld s", (long long)seconds);
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		const struct host *host = &rec->hosts[i];
+		const struct recorded_host *host = &rec->hosts[i];
 
 		if (!host->recording)
 			continue;
@@ -380,12 +380,12 @@ static void draw_line(struct record *rec)
 }
 
 /* Take the status of all hosts, and ask for the next one. False: recording is to end. */
-static bool check_hosts(struct record *rec)
+static bool check_hosts(struct record_run *rec)
 {
 	bool any = false;
 
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		struct host *host = &rec->hosts[i];
+		struct recorded_host *host = &rec->hosts[i];
 
 		/* The last request failed, with a message. */
 		if (host->recording && !host->remote->asked &&
@@ -423,11 +423,11 @@ static bool check_hosts(struct record *rec)
 }
 
 /* Replace our relay daemon, which was lost. False: no other can be started. */
-static bool renew_relay(struct record *rec)
+static bool renew_relay(struct record_run *rec)
 {
 	complain("lttng-relayd ended; what it has written is kept, and another takes over.");
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		struct host *host = &rec->hosts[i];
+		struct recorded_host *host = &rec->hosts[i];
 
 		host->renew = host->recording && !host->pull && !host->stopped;
 		if (host->renew)
@@ -437,7 +437,7 @@ static bool renew_relay(struct record *rec)
 }
 
 /* Go on after the loss of a relay daemon. False: nothing is recorded any more. */
-static bool renew(struct record *rec)
+static bool renew(struct record_run *rec)
 {
 	bool any = false;
 
@@ -457,7 +457,7 @@ static bool renew(struct record *rec)
 	return hosts_renew(rec);
 }
 
-static void wait_for_end(struct record *rec)
+static void wait_for_end(struct record_run *rec)
 {
 	int64_t looked_ns = 0;
 	bool goes_on = true;
@@ -480,7 +480,7 @@ static void wait_for_end(struct record *rec)
 
 /* ---- the end ----------------------------------------------------------- */
 
-static void collect(struct record *rec)
+static void collect_traces(struct record_run *rec)
 {
 	if (rec->live && !interrupted)
 		relay_await_viewers(&rec->relay);
@@ -500,14 +500,14 @@ static void collect(struct record *rec)
 }
 
 /* Synchronize traces that stay on the hosts. Return: the exit status. */
-static int synchronize_there(struct record *rec)
+static int synchronize_there(struct record_run *rec)
 {
 	struct remote_traces traces = { .all = { .netsync = rec->all.netsync } };
 	int status = EXIT_BAD, num = 0;
 	char *local = NULL, *path = NULL;
 
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		const struct host *host = &rec->hosts[i];
+		const struct recorded_host *host = &rec->hosts[i];
 		const struct remote *remote = host->remote;
 
 		if (!host->kept)
@@ -529,7 +529,7 @@ static int synchronize_there(struct record *rec)
 }
 
 /* Synchronize the traces in the folder. Return: the exit status. */
-static int synchronize(struct record *rec)
+static int synchronize_recorded(struct record_run *rec)
 {
 	char **traces = calloc(rec->all.num, sizeof(*traces));
 	char *path = NULL;
@@ -561,7 +561,7 @@ static int synchronize(struct record *rec)
 }
 
 /* Synchronize, or, after a second ^C, only say where the traces are. */
-static int synchronize_or_say(struct record *rec)
+static int synchronize_or_say(struct record_run *rec)
 {
 	int status = EXIT_PARTIAL;
 	char *words;
@@ -577,7 +577,7 @@ static int synchronize_or_say(struct record *rec)
 	} else {
 		interrupted = 0;
 		catch_signals_last(words);
-		status = rec->stay ? synchronize_there(rec) : synchronize(rec);
+		status = rec->stay ? synchronize_there(rec) : synchronize_recorded(rec);
 	}
 	free(words);
 	return status;
@@ -586,7 +586,7 @@ static int synchronize_or_say(struct record *rec)
 /* ---- all together ------------------------------------------------------ */
 
 /* The default: equal parts of 7/8 of the free room; the rest is for results. Chosen. */
-static void set_quota(struct record *rec)
+static void set_quota(struct record_run *rec)
 {
 	const uint64_t room = folder_room(rec->dir);
 
@@ -595,7 +595,7 @@ static void set_quota(struct record *rec)
 }
 
 /* False: nothing was recorded. */
-static bool record(struct record *rec)
+static bool record(struct record_run *rec)
 {
 	if (!rec->url)
 		set_quota(rec);
@@ -629,13 +629,13 @@ static bool record(struct record *rec)
 	return true;
 }
 
-static int run(struct record *rec)
+static int run_recording(struct record_run *rec)
 {
 	bool recorded;
 
 	/* Traces are for this user only: they show what all users of a machine do. */
 	rec->umask = umask(077);
-	if (!check_names(rec) || !make_folder(rec))
+	if (!check_names(rec) || !make_record_folder(rec))
 		return EXIT_BAD;
 	catch_signals_twice();
 	rec->is_terminal = isatty(STDERR_FILENO);
@@ -649,9 +649,9 @@ static int run(struct record *rec)
 	if (!recorded && interrupted)
 		complain("interrupted; nothing was recorded.");
 	rec->all.stop = &hurried;
-	/* The remotes themselves stay until release(), for the names of hosts. */
+	/* The remotes themselves stay until release_recording(), for the names of hosts. */
 	remotes_close(&rec->all);
-	collect(rec);
+	collect_traces(rec);
 	clean_folder(rec);
 	if (!recorded)
 		return EXIT_BAD;
@@ -665,10 +665,10 @@ static int run(struct record *rec)
 	return rec->partial ? EXIT_PARTIAL : EXIT_DONE;
 }
 
-static void release(struct record *rec)
+static void release_recording(struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num && rec->hosts; i++) {
-		struct host *host = &rec->hosts[i];
+		struct recorded_host *host = &rec->hosts[i];
 
 		for (unsigned int k = 0; k < host->num_sessions; k++)
 			free(host->sessions[k]);
@@ -689,13 +689,13 @@ static void release(struct record *rec)
 
 int cmd_record(int argc, char **argv)
 {
-	struct record rec = { .beacons.port = BEACON_PORT, .announced = -1 };
+	struct record_run rec = { .beacons.port = BEACON_PORT, .announced = -1 };
 	int status;
 
 	rec.events.patterns = json_object_new_array();
-	status = parse_arguments(&rec, argc, argv);
+	status = parse_record_arguments(&rec, argc, argv);
 	if (status < 0)
-		status = run(&rec);
-	release(&rec);
+		status = run_recording(&rec);
+	release_recording(&rec);
 	return status;
 }

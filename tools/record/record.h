@@ -20,7 +20,7 @@
 #include "remote/beacons.h"
 #include "remote/remote.h"
 
-struct host;
+struct recorded_host;
 
 /* ---- a relay daemon of our own (record/relay.c) -------------------------- */
 
@@ -69,9 +69,9 @@ bool files_put(const char *dir, struct remote *remote,
  * sessions to @dir/HOST/1 and so on.
  */
 void files_collect(const char *dir, const struct relay *relay,
-		   const struct host *host);
+		   const struct recorded_host *host);
 /* Write the names of a host's network namespaces to @dir/HOST/netsync-namespaces. */
-void files_name_namespaces(const char *dir, const struct host *host);
+void files_name_namespaces(const char *dir, const struct recorded_host *host);
 /* Warn about traces that are left: whoever reaches the daemon can send it some. */
 void files_refuse(const struct relay *relay);
 
@@ -91,7 +91,7 @@ void files_refuse(const struct relay *relay);
 
 struct losses;
 
-struct host {
+struct recorded_host {
 	struct remote *remote;
 	bool pull;		/* records to the host's own disk */
 	bool recording;		/* has a session, and no request failed */
@@ -111,7 +111,7 @@ struct host {
 	bool ended;		/* recording has ended; losses_say() was called */
 };
 
-struct record {
+struct record_run {
 	/* Options. */
 	char *dir;		/* NULL: with --relayd only */
 	struct events events;
@@ -125,7 +125,7 @@ struct record {
 	char **command;		/* NULL: none */
 
 	struct remotes all;
-	struct host *hosts;	/* in the order of all.list */
+	struct recorded_host *hosts; /* in the order of all.list */
 	struct relay relay;
 	int announced;		/* from recording_announce() */
 	FILE *live_clocks;	/* RECORDING_CLOCKS; NULL: there are no readings */
@@ -147,21 +147,21 @@ struct record {
 /* Take the value of --buffers, as requests have it: a struct json_object *. */
 bool take_buffers(void *at, const struct option_row *row, const char *text);
 /* Take a host's status of its channels; warn about one at its first discarded events. */
-void losses_take(struct record *rec, struct host *host);
+void losses_take(struct record_run *rec, struct recorded_host *host);
 /* At the end: say what is missing, and which buffers would have held it. */
-void losses_say(struct record *rec, struct host *host);
+void losses_say(struct record_run *rec, struct recorded_host *host);
 
 /* ---- the status line (record/record.c) ---------------------------------------- */
 
 /* Clear the line before something else is printed there. */
-void clear_line(struct record *rec);
+void clear_line(struct record_run *rec);
 
 /* ---- the beacon (record/beacon.c) -------------------------------------------- */
 
 /* Start beacons between all hosts that record, if there is a rate. */
-void record_beacon_start(struct record *rec);
+void record_beacon_start(struct record_run *rec);
 /* Stop beacons, and warn about links on which none arrived. */
-void record_beacon_stop(struct record *rec);
+void record_beacon_stop(struct record_run *rec);
 
 /* ---- requests to all hosts at once (record/hosts.c) -------------------------- */
 
@@ -169,38 +169,38 @@ void record_beacon_stop(struct record *rec);
  * Create and start sessions. Hosts where that fails do not record, and the recording is
  * partial. Return: the number of hosts that record.
  */
-unsigned int hosts_create(struct record *rec);
-unsigned int hosts_start(struct record *rec);
+unsigned int hosts_create(struct record_run *rec);
+unsigned int hosts_start(struct record_run *rec);
 /* The same for new sessions of hosts to be renewed; say what is missing. */
-unsigned int hosts_renew(struct record *rec);
+unsigned int hosts_renew(struct record_run *rec);
 /*
  * End the recording on hosts that have sent more than the quota, and cut off those
  * that go on sending.
  */
-void hosts_check_quota(struct record *rec);
+void hosts_check_quota(struct record_run *rec);
 /* Count bytes that are copied from a host's disk. False: that exceeds the quota. */
-bool host_take_data(struct record *rec, struct host *host, uint64_t room);
-void host_ask_status(const struct record *rec, const struct host *host);
+bool host_take_data(struct record_run *rec, struct recorded_host *host, uint64_t room);
+void host_ask_status(const struct record_run *rec, const struct recorded_host *host);
 /* Take the answer to host_ask_status(). False: the host's disk is full. */
-bool host_take_status(struct record *rec, struct host *host);
+bool host_take_status(struct record_run *rec, struct recorded_host *host);
 /* Stop one host; its trace until now is kept, and the others go on. */
-void host_stop(struct record *rec, struct host *host);
+void host_stop(struct record_run *rec, struct recorded_host *host);
 /* Stop all hosts, wait until all data have arrived, and say what is missing. */
-void hosts_stop(struct record *rec);
+void hosts_stop(struct record_run *rec);
 /* Copy the traces of hosts that recorded to their own disks. */
-void hosts_pull(struct record *rec);
+void hosts_pull(struct record_run *rec);
 /* Let the traces stay on the hosts, and say where. */
-void hosts_keep(struct record *rec);
+void hosts_keep(struct record_run *rec);
 /* Show how much of the traces is copied: remotes.show. */
 bool hosts_show_pull(struct remotes *all, struct progress *line);
 
 /* ---- steering of clocks (clocks.c) ------------------------------------------ */
 
 /* Keep readings of a host's clocks, */
-void clocks_take(struct record *rec, struct host *host, struct json_object *readings);
+void clocks_take(struct record_run *rec, struct recorded_host *host, struct json_object *readings);
 /* and write them to @dir/HOST/netsync-clocks. */
-void clocks_write(const char *dir, struct host *host);
+void clocks_write(const char *dir, struct recorded_host *host);
 /* Remove the file that netsync live follows. */
-void clocks_withdraw(struct record *rec);
+void clocks_withdraw(struct record_run *rec);
 
 #endif
