@@ -155,7 +155,7 @@ void beacon_add_address(struct beacon_peer *peer, const char *name,
 enum kind { PAIR, PROBE, REPLY };
 
 /* All in network byte order. */
-struct packet {
+struct beacon_packet {
 	uint64_t magic;
 	uint64_t session;
 	uint64_t count;		/* of all that one has sent to the other */
@@ -177,9 +177,9 @@ struct packet {
 #define UNIQUE_S 30
 
 static void fill_packet(const struct beacon *b, struct beacon_peer *peer,
-			enum kind kind, int64_t time, struct packet *packet)
+			enum kind kind, int64_t time, struct beacon_packet *packet)
 {
-	*packet = (struct packet){
+	*packet = (struct beacon_packet){
 		.magic = htobe64(MAGIC),
 		.session = htobe64(b->session),
 		.count = htobe64(peer->count++),
@@ -191,7 +191,7 @@ static void fill_packet(const struct beacon *b, struct beacon_peer *peer,
 }
 
 static size_t packet_length(const struct beacon *b, bool v6,
-			    const struct packet *packet)
+			    const struct beacon_packet *packet)
 {
 	unsigned int pairs = b->rate * UNIQUE_S;
 
@@ -207,7 +207,7 @@ static void send_packets(const struct beacon *b, struct beacon_peer *peer,
 {
 	static uint8_t zero[LENGTH_MAX];
 	const bool v6 = to->ss_family == AF_INET6;
-	struct packet packets[2];
+	struct beacon_packet packets[2];
 	struct iovec parts[2][2];
 	struct mmsghdr messages[2] = { 0 };
 	int sent;
@@ -265,7 +265,7 @@ static void hear_packet(struct beacon *b, const uint8_t *data, ssize_t size,
 			const struct sockaddr_storage *from)
 {
 	struct beacon_peer *peer = NULL;
-	struct packet packet;
+	struct beacon_packet packet;
 
 	if (size < (ssize_t)sizeof(packet))
 		return;
@@ -291,9 +291,9 @@ static void hear_packet(struct beacon *b, const uint8_t *data, ssize_t size,
 		take_rtt(peer, now_ns() - (int64_t)be64toh(packet.time));
 }
 
-static void hear(struct beacon *b, int sock)
+static void receive_beacons(struct beacon *b, int sock)
 {
-	uint8_t data[sizeof(struct packet)];
+	uint8_t data[sizeof(struct beacon_packet)];
 	struct sockaddr_storage from = { 0 };
 	socklen_t from_size = sizeof(from);
 	ssize_t size;
@@ -327,7 +327,7 @@ static int64_t period_ns(const struct beacon *b)
 	return period - period / 10 + random() % (period / 5);
 }
 
-static void serve(struct beacon *b, struct beacon_peer *peer, int64_t now)
+static void serve_peer(struct beacon *b, struct beacon_peer *peer, int64_t now)
 {
 	if (peer->path.ss_family && now - peer->heard_ns > QUIET_NS) {
 		peer->path.ss_family = 0;
@@ -380,8 +380,8 @@ void beacon_run(struct beacon *beacon, const volatile sig_atomic_t *stop)
 		if (ppoll(fds, 2, &timeout, &none) > 0)
 			for (int i = 0; i < 2; i++)
 				if (fds[i].revents)
-					hear(beacon, fds[i].fd);
+					receive_beacons(beacon, fds[i].fd);
 		for (unsigned int i = 0; i < beacon->num_peers; i++)
-			serve(beacon, &beacon->peers[i], now_ns());
+			serve_peer(beacon, &beacon->peers[i], now_ns());
 	}
 }

@@ -19,7 +19,7 @@ struct beacon_host {
 
 /* ---- addresses ----------------------------------------------------------- */
 
-static void add_word(struct json_object *list, const char *text, size_t length)
+static void append_word(struct json_object *list, const char *text, size_t length)
 {
 	if (length)
 		json_object_array_add(list,
@@ -36,7 +36,7 @@ static void add_seen(struct json_object *list, const struct remote *remote,
 		text += strcspn(text, " ");
 		text += strspn(text, " ");
 	}
-	add_word(list, text, strcspn(text, " "));
+	append_word(list, text, strcspn(text, " "));
 }
 
 /*
@@ -55,7 +55,7 @@ static struct json_object *addresses_of(const struct beacon_host *to,
 	if (destination) {
 		if (user_end)
 			destination = user_end + 1;
-		add_word(list, destination, strlen(destination));
+		append_word(list, destination, strlen(destination));
 		add_seen(list, to->remote, 2);
 	} else {
 		add_seen(list, from->remote, 0);

@@ -42,7 +42,7 @@ void remote_say(struct remote *remote, const char *format, ...)
 }
 
 /* What it sends is not what an agent would. */
-static void refuse(struct remote *remote, const char *why)
+static void refuse_answer(struct remote *remote, const char *why)
 {
 	complain("%s: what it sends is no answer: %s.", remote->name, why);
 	remote_cut(remote);
@@ -52,7 +52,7 @@ static void take_sentence(struct remote *remote, const char *kind,
 			  const char *sentence)
 {
 	if (++remote->sentences > MAX_SENTENCES)
-		refuse(remote, "there is no end of its warnings and notes");
+		refuse_answer(remote, "there is no end of its warnings and notes");
 	else
 		remote_say(remote, "%s%s", kind, sentence);
 }
@@ -72,10 +72,10 @@ static void take_greeting(struct remote *remote, struct json_object *hello)
 	remote_give_up(remote);
 }
 
-static void take_clocks(struct remote *remote, struct json_object *readings)
+static void take_clock_readings(struct remote *remote, struct json_object *readings)
 {
 	if (!remote->asked || remote->told_clocks) {
-		refuse(remote, "nobody has asked for so many readings of its clock");
+		refuse_answer(remote, "nobody has asked for so many readings of its clock");
 		return;
 	}
 	remote->told_clocks = true;
@@ -83,7 +83,7 @@ static void take_clocks(struct remote *remote, struct json_object *readings)
 		remote->all->clocks(remote, readings);
 }
 
-static void take_line(struct remote *remote, struct json_object *line)
+static void take_answer_line(struct remote *remote, struct json_object *line)
 {
 	if (!remote->hello) {
 		take_greeting(remote, line);
@@ -92,7 +92,7 @@ static void take_line(struct remote *remote, struct json_object *line)
 	} else if (value_member(line, "note")) {
 		take_sentence(remote, "", member_text(line, "note"));
 	} else if (value_member(line, "clocks")) {
-		take_clocks(remote, value_member(line, "clocks"));
+		take_clock_readings(remote, value_member(line, "clocks"));
 	} else if (!value_member(line, "working") && remote->asked) {
 		remote->told_clocks = false;
 		json_object_put(remote->answer);
@@ -134,14 +134,14 @@ static void hear_line(struct remote *remote, const char *text)
 	line = json_tokener_parse(text);
 	bytes = member_int(line, "bytes");
 	if (!protocol_check_answer(line, why)) {
-		refuse(remote, why);
+		refuse_answer(remote, why);
 	} else if (!bytes) {
-		take_line(remote, line);
+		take_answer_line(remote, line);
 	} else if (remote->hello && remote->asked && remote->takes_data) {
 		remote->about = json_object_get(line);
 		remote->due = bytes;
 	} else {
-		refuse(remote, "nobody has asked for data");
+		refuse_answer(remote, "nobody has asked for data");
 	}
 	json_object_put(line);
 }
@@ -161,7 +161,7 @@ static size_t hear_next(struct remote *remote, char *data, size_t size)
 	end = size ? memchr(data, '\n', size) : NULL;
 	if (!end) {
 		if (size >= PROTOCOL_LINE)
-			refuse(remote, "a line has no end");
+			refuse_answer(remote, "a line has no end");
 		return 0;
 	}
 	*end = '\0';

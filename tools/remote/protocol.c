@@ -249,8 +249,8 @@ static bool check_members(struct json_object *object,
 			  char why[PROTOCOL_WHY]);
 
 /* Always false, so that it can be returned. @key is one of ours. */
-static bool explain(const struct protocol_member *member, const char *key,
-		    char why[PROTOCOL_WHY])
+static bool explain_bad_member(const struct protocol_member *member, const char *key,
+			       char why[PROTOCOL_WHY])
 {
 	const char *what = json_type_to_name(member->type);
 
@@ -282,7 +282,7 @@ static bool check_value(struct json_object *value,
 	     !value_text(value, member->most)) ||
 	    (member->type == json_type_array &&
 	     value_length(value) > (size_t)member->most))
-		return explain(member, key, why);
+		return explain_bad_member(member, key, why);
 	for (size_t i = 0; i < value_length(value); i++)
 		if (!check_value(value_at(value, i), member->each, key, why))
 			return false;
@@ -302,9 +302,9 @@ static bool check_members(struct json_object *object,
 	return true;
 }
 
-static bool check_line(struct json_object *line,
-		       const struct protocol_member *members,
-		       char why[PROTOCOL_WHY])
+static bool check_protocol_line(struct json_object *line,
+				const struct protocol_member *members,
+				char why[PROTOCOL_WHY])
 {
 	if (json_object_is_type(line, json_type_object))
 		return check_members(line, members, why);
@@ -315,10 +315,10 @@ static bool check_line(struct json_object *line,
 bool protocol_check_request(const struct protocol_request *request,
 			    struct json_object *object, char why[PROTOCOL_WHY])
 {
-	return check_line(object, request->members, why);
+	return check_protocol_line(object, request->members, why);
 }
 
 bool protocol_check_answer(struct json_object *object, char why[PROTOCOL_WHY])
 {
-	return check_line(object, answers, why);
+	return check_protocol_line(object, answers, why);
 }

@@ -167,7 +167,7 @@ bool remotes_add(struct remotes *all, const char *host)
 	return true;
 }
 
-static bool take_host(void *at, const struct option_row *row, const char *value)
+static bool take_remote_host(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	return remotes_add(at, value);
@@ -175,7 +175,7 @@ static bool take_host(void *at, const struct option_row *row, const char *value)
 
 const struct option_row remote_options[] = {
 	OPTION("host", 0, "HOST", "[USER@]HOST[:PORT], a machine to trace, by ssh; as\n"
-	       "often as needed", take_host),
+	       "often as needed", take_remote_host),
 	OPTION("remote-netsync", 0, "PATH", "the netsync to run on the hosts",
 	       take_text, .at = offsetof(struct remotes, netsync)),
 	OPTIONS_END
@@ -339,7 +339,7 @@ static void exec_agent(const struct remote *remote)
 	_exit(NOT_FOUND);
 }
 
-static bool start(struct remote *remote)
+static bool start_agent(struct remote *remote)
 {
 	int to[2] = { -1, -1 }, from[2] = { -1, -1 }, err[2] = { -1, -1 };
 	pid_t parent = getpid();
@@ -411,7 +411,7 @@ void buffer_drop(struct buffer *buffer, size_t len)
 }
 
 /* Return: false at the end, or when it cannot be read. */
-static bool fill(int fd, struct buffer *buffer)
+static bool read_into_buffer(int fd, struct buffer *buffer)
 {
 	ssize_t got;
 
@@ -465,7 +465,7 @@ static void hear_log(struct remote *remote)
 static void hear_remote(struct remote *remote, bool in)
 {
 	if (remote->err >= 0) {
-		bool more = fill(remote->err, &remote->log);
+		bool more = read_into_buffer(remote->err, &remote->log);
 
 		hear_log(remote);
 		if (!more)
@@ -474,7 +474,7 @@ static void hear_remote(struct remote *remote, bool in)
 	if (!in)
 		return;
 	remote->heard_ns = now_ns();
-	in = fill(remote->from, &remote->in);
+	in = read_into_buffer(remote->from, &remote->in);
 	remote_hear(remote);
 	if (!in)
 		close_fd(&remote->from);
@@ -545,7 +545,7 @@ void remotes_poll(struct remotes *all, int timeout_ms)
 /* ---- asking ------------------------------------------------------------ */
 
 /* Until when it is to be answered; of several, the longest counts. */
-static void set_limit(struct remote *remote, struct json_object *request)
+static void set_answer_limit(struct remote *remote, struct json_object *request)
 {
 	const struct protocol_request *known =
 		protocol_request(member_text(request, "do"));
@@ -589,7 +589,7 @@ void remote_ask(struct remote *remote, struct json_object *request)
 
 	json_object_put(remote->answer);
 	remote->answer = NULL;
-	set_limit(remote, request);
+	set_answer_limit(remote, request);
 	remote->asked++;
 	remote->said_ns = remote->heard_ns = now_ns();
 	if (len < 0 || !send_line(remote, line, (size_t)len)) {
@@ -661,7 +661,7 @@ unsigned int remotes_connect(struct remotes *all)
 
 	signal(SIGPIPE, SIG_IGN);
 	for (unsigned int i = 0; i < all->num && !is_stopped(all); i++)
-		if (start(all->list[i]) && asks)
+		if (start_agent(all->list[i]) && asks)
 			remotes_wait(all, 0);
 	remotes_wait(all, 0);
 	for (unsigned int i = 0; i < all->num; i++)

@@ -118,7 +118,7 @@ bool remote_traces_add(struct remote_traces *traces, const char *argument)
 }
 
 /* [USER@]HOST[:PORT], as remotes_add() takes it; NULL: there is no memory. */
-static char *host_of(const struct remote *remote)
+static char *format_remote_host(const struct remote *remote)
 {
 	const char *at = strrchr(remote->destination, '@');
 	const char *bare = at ? at + 1 : remote->destination;
@@ -134,7 +134,7 @@ static char *host_of(const struct remote *remote)
 bool remote_traces_add_of(struct remote_traces *traces, const struct remote *remote,
 			  const char *path)
 {
-	char *host = host_of(remote), *name = strdup(remote->name);
+	char *host = format_remote_host(remote), *name = strdup(remote->name);
 	struct remote_group *group = host && name ? find_group(traces, host, name, strlen(path)) :
 						    NULL;
 
@@ -148,7 +148,7 @@ bool remote_traces_add_of(struct remote_traces *traces, const struct remote *rem
 
 /* ---- reading ----------------------------------------------------------------- */
 
-static void ask(struct remote_traces *traces, unsigned int which)
+static void request_traces(struct remote_traces *traces, unsigned int which)
 {
 	struct json_object *request = request_new("serve");
 
@@ -197,7 +197,7 @@ void remote_traces_open(struct remote_traces *traces, struct netsync_io *io)
 	remotes_connect(all);
 	for (unsigned int i = 0; i < traces->num; i++)
 		if (all->list[i]->ready)
-			ask(traces, i);
+			request_traces(traces, i);
 	remotes_wait(all, 0);
 	/* Each opens its traces at once; here they come one after the other. */
 	for (unsigned int i = 0; i < traces->num; i++)
