@@ -7,13 +7,14 @@
 #include "common/input.h"
 #include "report.h"
 
-static void put_number(struct json_writer *w, json_object *object, const char *key, uint64_t value)
+static void put_detail_number(struct json_writer *w, json_object *object, const char *key,
+			      uint64_t value)
 {
 	json_put(w, object, key, json_object_new_int64((int64_t)value));
 }
 
-static void put_address(struct json_writer *w, json_object *object, const char *key,
-			const uint8_t address[16])
+static void put_detail_address(struct json_writer *w, json_object *object, const char *key,
+			       const uint8_t address[16])
 {
 	struct in6_addr bytes;
 	char text[INET6_ADDRSTRLEN];
@@ -30,14 +31,14 @@ static void put_address(struct json_writer *w, json_object *object, const char *
 static void put_flow(struct json_writer *w, json_object *object,
 		     const struct spooled_packet *packet)
 {
-	put_number(w, object, "protocol", packet->protocol);
+	put_detail_number(w, object, "protocol", packet->protocol);
 	if (packet->fields & NETSYNC_HAS_ADDRS) {
-		put_address(w, object, "saddr", packet->saddr);
-		put_address(w, object, "daddr", packet->daddr);
+		put_detail_address(w, object, "saddr", packet->saddr);
+		put_detail_address(w, object, "daddr", packet->daddr);
 	}
 	if (packet->fields & NETSYNC_HAS_PORTS) {
-		put_number(w, object, "sport", packet->sport);
-		put_number(w, object, "dport", packet->dport);
+		put_detail_number(w, object, "sport", packet->sport);
+		put_detail_number(w, object, "dport", packet->dport);
 	}
 }
 
@@ -48,13 +49,13 @@ static void put_identity(struct json_writer *w, json_object *object,
 	if (!pkt->size)
 		return;
 	if (pkt->fields & NETSYNC_HAS_IP_ID)
-		put_number(w, object, "ip_id", pkt->ip_id);
+		put_detail_number(w, object, "ip_id", pkt->ip_id);
 	if (pkt->protocol == IPPROTO_TCP)
-		put_number(w, object, "seq", pkt->tcp.seq);
+		put_detail_number(w, object, "seq", pkt->tcp.seq);
 	else if (pkt->protocol == IPPROTO_SCTP && (pkt->fields & NETSYNC_HAS_TSN))
-		put_number(w, object, "tsn", pkt->sctp.tsn);
+		put_detail_number(w, object, "tsn", pkt->sctp.tsn);
 	else if (pkt->protocol == IPPROTO_ICMP || pkt->protocol == IPPROTO_ICMPV6)
-		put_number(w, object, "icmp_seq", pkt->icmp.seq);
+		put_detail_number(w, object, "icmp_seq", pkt->icmp.seq);
 }
 
 static json_object *places_array(struct json_writer *w, const struct late_message *late,
@@ -66,10 +67,10 @@ static json_object *places_array(struct json_writer *w, const struct late_messag
 		const struct trace_place *place = &late->places[end][i];
 		json_object *object = json_object_new_object();
 
-		put_number(w, object, "file", place->file);
+		put_detail_number(w, object, "file", place->file);
 		json_put_time(w, object, "time", place->time_ns);
 		if (place->frame)
-			put_number(w, object, "frame", place->frame);
+			put_detail_number(w, object, "frame", place->frame);
 		json_append(w, array, object);
 	}
 	return array;
@@ -85,7 +86,7 @@ static json_object *late_object(struct json_writer *w, const struct late_message
 	json_put_time(w, object, "bound", late->bound_ns);
 	put_flow(w, object, &late->packet);
 	if (late->packet.fields & NETSYNC_HAS_LEN)
-		put_number(w, object, "len", late->packet.len);
+		put_detail_number(w, object, "len", late->packet.len);
 	put_identity(w, object, &late->seen);
 	json_put(w, object, "sender", places_array(w, late, SENDER));
 	json_put(w, object, "receiver", places_array(w, late, RECEIVER));
@@ -97,9 +98,9 @@ static json_object *flow_object(struct json_writer *w, const struct traffic_flow
 	json_object *object = json_object_new_object();
 
 	put_flow(w, object, &flow->packet);
-	put_number(w, object, "messages", flow->messages);
+	put_detail_number(w, object, "messages", flow->messages);
 	if (flow->has_bytes)
-		put_number(w, object, "bytes", flow->bytes);
+		put_detail_number(w, object, "bytes", flow->bytes);
 	json_put_time(w, object, "min", flow->min_ns);
 	json_put_time(w, object, "median", flow->median_ns);
 	json_put_time(w, object, "max", flow->max_ns);

@@ -13,7 +13,7 @@
 
 /* Threads of all hosts have numbers in a row, and behind those of each host there is one
  * for its interrupts. */
-static int64_t number_of(const struct path *path, struct actor who)
+static int64_t number_of_actor(const struct path *path, struct actor who)
 {
 	const struct graph_host *hosts = path->graph.hosts;
 	int64_t number = 0;
@@ -27,20 +27,20 @@ static int64_t number_of(const struct path *path, struct actor who)
 /* Which thread, kind, reason, how long after the end of the piece before it begins, how long
  * it lasts (small numbers are read quickly), bound, other thread, detail, whether the order
  * is open, and for whom. WIDTH_OF_PIECE in page/path.js counts these. */
-static void put_piece(FILE *out, const struct path *path, size_t number)
+static void write_piece_row(FILE *out, const struct path *path, size_t number)
 {
 	const struct piece *piece = &path->pieces[number];
 	const int64_t before_ns = number ? path->pieces[number - 1].end_ns :
 					   path->begin_ns;
 
 	fprintf(out, "%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-		",%" PRIu32 ",%d,%" PRIu32, number_of(path, piece->who), piece->kind,
+		",%" PRIu32 ",%d,%" PRIu32, number_of_actor(path, piece->who), piece->kind,
 		piece->reason, piece->begin_ns - before_ns,
 		piece->end_ns - piece->begin_ns,
 		piece->kind == PIECE_NETWORK && !piece->reason &&
 				piece->bound_ns != NETSYNC_UNKNOWN ?
 			piece->bound_ns : NOTHING,
-		piece->has_other ? number_of(path, piece->other) : NOTHING,
+		piece->has_other ? number_of_actor(path, piece->other) : NOTHING,
 		piece->detail, piece->is_uncertain, piece->charge);
 }
 
@@ -78,7 +78,7 @@ static json_object *charges_array(struct json_writer *w, const struct path *path
 		const struct charge *charge = &path->charges[i];
 		json_object *one = json_object_new_array();
 
-		json_append(w, one, json_object_new_int64(number_of(path, charge->who)));
+		json_append(w, one, json_object_new_int64(number_of_actor(path, charge->who)));
 		json_append(w, one, json_object_new_int64(
 			charge->parent == NO_CHARGE ? NOTHING : (int64_t)charge->parent));
 		json_append(w, array, one);
@@ -86,7 +86,7 @@ static json_object *charges_array(struct json_writer *w, const struct path *path
 	return array;
 }
 
-static json_object *meaning(struct json_writer *w, const struct path *path)
+static json_object *make_path_legend(struct json_writer *w, const struct path *path)
 {
 	json_object *object = json_object_new_object(), *list;
 	char begin[24];
@@ -95,7 +95,7 @@ static json_object *meaning(struct json_writer *w, const struct path *path)
 	snprintf(begin, sizeof(begin), "%" PRId64, path->begin_ns);
 	json_put(w, object, "begin_ns", json_object_new_string(begin));
 	json_put(w, object, "length", json_object_new_int64(path->end_ns - path->begin_ns));
-	json_put(w, object, "who", json_object_new_int64(number_of(path, path->who)));
+	json_put(w, object, "who", json_object_new_int64(number_of_actor(path, path->who)));
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < path->base->num_hosts; i++)
 		json_append(w, list, new_string(path->base->hosts[i].name));
@@ -116,14 +116,14 @@ static json_object *meaning(struct json_writer *w, const struct path *path)
 bool report_path(FILE *out, const struct path *path)
 {
 	struct json_writer w = { .failed = false };
-	json_object *object = meaning(&w, path);
+	json_object *object = make_path_legend(&w, path);
 	const char *text = w.failed ? NULL :
 		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
 
 	fputs("{\"pieces\":[", out);
 	for (size_t i = 0; i < path->num_pieces; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		put_piece(out, path, i);
+		write_piece_row(out, path, i);
 	}
 	fputs("\n],\"meaning\":", out);
 	if (text)

@@ -381,7 +381,7 @@ static void add_place(struct sought_end *end, uint32_t file, int64_t shift_ns)
 }
 
 /* Ends without a frame are in a trace of their host that has their time. */
-static void add_traces(struct place_search *search, const struct netsync_io *io)
+static void add_places_in_traces(struct place_search *search, const struct netsync_io *io)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
 		const struct netsync_io_trace trace = trace_info(io, i);
@@ -423,7 +423,7 @@ bool details_find_places(struct details *details, const struct input *input,
 	progress_end(&search.progress);
 	if (ok) {
 		choose_frames(&search);
-		add_traces(&search, io);
+		add_places_in_traces(&search, io);
 		add_texts(&search, input, io);
 	} else {
 		no_memory();

@@ -14,7 +14,7 @@
 /* Messages in a page. Chosen: some 30 bytes each, and a page is to be drawn at once. */
 #define MAX_POINTS 150000
 
-struct settings {
+struct report_settings {
 	struct input input;
 	char *path;		/* whose path is shown, too; NULL: nobody's */
 	struct destination output;
@@ -22,16 +22,16 @@ struct settings {
 
 static const struct option_row options[] = {
 	OPTION("output", 'o', "FILE", "the HTML file (" DEFAULT_OUTPUT ")",
-	       take_text, .at = offsetof(struct settings, output.path)),
+	       take_text, .at = offsetof(struct report_settings, output.path)),
 	OPTION("force", 0, NULL, "overwrite FILE if it exists",
-	       take_flag, .at = offsetof(struct settings, output.force)),
+	       take_flag, .at = offsetof(struct report_settings, output.force)),
 	OPTION("path", 0, "THREAD",
 	       "also the critical path of HOST:TID, HOST:NAME or NAME",
-	       take_text, .at = offsetof(struct settings, path)),
-	{ .table = input_model_options, .at = offsetof(struct settings, input) },
-	{ .table = window_options, .at = offsetof(struct settings, input.window) },
-	{ .table = input_options, .at = offsetof(struct settings, input) },
-	{ .table = input_remote_options, .at = offsetof(struct settings, input) },
+	       take_text, .at = offsetof(struct report_settings, path)),
+	{ .table = input_model_options, .at = offsetof(struct report_settings, input) },
+	{ .table = window_options, .at = offsetof(struct report_settings, input.window) },
+	{ .table = input_options, .at = offsetof(struct report_settings, input) },
+	{ .table = input_remote_options, .at = offsetof(struct report_settings, input) },
 	OPTIONS_END
 };
 
@@ -46,7 +46,7 @@ static const struct usage usage = {
 };
 
 /* Return: -1 to go on, else the exit status. */
-static int parse_arguments(struct settings *set, int argc, char **argv)
+static int parse_report_arguments(struct report_settings *set, int argc, char **argv)
 {
 	const int first = options_take(&usage, set, argc, argv);
 
@@ -73,7 +73,7 @@ static int parse_arguments(struct settings *set, int argc, char **argv)
 
 /* ---- hosts of messages, and of the result ------------------------------ */
 
-struct shown {
+struct report_contents {
 	struct netsync *ns;
 	struct netsync_io *io;
 	struct spool spool;
@@ -91,7 +91,7 @@ struct shown {
 	bool in_part;		/* the result does not correct all of them */
 };
 
-static bool match_host(const struct input *input, struct shown *s, uint32_t host)
+static bool match_host(const struct input *input, struct report_contents *s, uint32_t host)
 {
 	const struct model_host *found;
 	struct netsync_host_info info = host_info(s->ns, host);
@@ -117,7 +117,7 @@ static bool match_host(const struct input *input, struct shown *s, uint32_t host
 	return false;
 }
 
-static bool match_hosts(const struct input *input, struct shown *s)
+static bool match_hosts(const struct input *input, struct report_contents *s)
 {
 	s->num_hosts = netsync_num_hosts(s->ns);
 	s->hosts = calloc(s->num_hosts + 1, sizeof(*s->hosts));
@@ -133,7 +133,7 @@ static bool match_hosts(const struct input *input, struct shown *s)
 
 /* ---- all together ------------------------------------------------------ */
 
-static bool make_model(const struct settings *set, struct shown *s)
+static bool make_model(const struct report_settings *set, struct report_contents *s)
 {
 	json_object *root;
 
@@ -151,7 +151,7 @@ static bool make_model(const struct settings *set, struct shown *s)
 }
 
 /* Of whom it is asked for. False: there is none, and that was said. */
-static bool find_path(const struct settings *set, struct shown *s)
+static bool find_requested_path(const struct report_settings *set, struct report_contents *s)
 {
 	const bool has_host = strchr(set->path, ':');
 	const struct path_thread_name of = {
@@ -199,7 +199,7 @@ static bool write_content(FILE *out, const void *data)
 	return write_page(out, content->data, content->path);
 }
 
-static bool write_report(const struct settings *set, struct shown *s,
+static bool write_report(const struct report_settings *set, struct report_contents *s,
 			 const struct traffic *traffic)
 {
 	const struct report_content all = {
@@ -220,7 +220,7 @@ static bool write_report(const struct settings *set, struct shown *s,
 }
 
 /* Take what the page shows of messages. False: that failed, and was said. */
-static bool collect_messages(const struct settings *set, struct shown *s)
+static bool collect_messages(const struct report_settings *set, struct report_contents *s)
 {
 	return match_hosts(&set->input, s) &&
 	       traffic_collect(&s->traffic, &s->spool, s->hosts, MAX_POINTS) &&
@@ -228,7 +228,7 @@ static bool collect_messages(const struct settings *set, struct shown *s)
 	       details_find_places(&s->details, &set->input, s->io);
 }
 
-static int run(const struct settings *set, struct shown *s)
+static int produce_report(const struct report_settings *set, struct report_contents *s)
 {
 	const bool reads = set->input.num_traces || set->input.num_texts;
 	const struct outcome outcome = OUTCOME_DEFAULT;
@@ -246,7 +246,7 @@ static int run(const struct settings *set, struct shown *s)
 		return EXIT_BAD;
 	if (reads && !collect_messages(set, s))
 		return EXIT_BAD;
-	if ((set->path && !find_path(set, s)) ||
+	if ((set->path && !find_requested_path(set, s)) ||
 	    !write_report(set, s, reads ? &s->traffic : NULL))
 		return EXIT_BAD;
 	if (s->has_path)
@@ -259,7 +259,7 @@ static int run(const struct settings *set, struct shown *s)
 	return status == EXIT_DONE ? input_lost(&set->input, s->io) : status;
 }
 
-static void release(struct shown *s)
+static void release_report(struct report_contents *s)
 {
 	path_release(&s->path);
 	free(s->base.hosts);
@@ -278,25 +278,25 @@ static void release(struct shown *s)
 
 int cmd_report(int argc, char **argv)
 {
-	struct settings set = {
+	struct report_settings set = {
 		.input = INPUT_DEFAULT,
 		.output.path = DEFAULT_OUTPUT,
 	};
-	struct shown shown = { 0 };
+	struct report_contents shown = { 0 };
 	int status;
 
 	set.input.takes_remote = true;
-	status = parse_arguments(&set, argc, argv);
+	status = parse_report_arguments(&set, argc, argv);
 	if (status < 0) {
 		shown.ns = netsync_new();
 		shown.io = shown.ns ? netsync_io_new(shown.ns) : NULL;
 		if (shown.io) {
-			status = run(&set, &shown);
+			status = produce_report(&set, &shown);
 		} else {
 			no_memory();
 			status = EXIT_BAD;
 		}
-		release(&shown);
+		release_report(&shown);
 	}
 	input_release(&set.input);
 	return status;
