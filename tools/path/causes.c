@@ -130,7 +130,7 @@ void causes_receive(struct causes *causes, const struct event *event,
 /* ---- causes --------------------------------------------------------------- */
 
 /* Since then a packet came in. */
-static bool is_packet(const struct cpu_contexts *cpu, int64_t since_ns)
+static bool has_packet_since(const struct cpu_contexts *cpu, int64_t since_ns)
 {
 	for (size_t i = 0; i < NUM_PLACES; i++)
 		if (cpu->in_ns[i] != INT64_MIN && cpu->in_ns[i] >= since_ns)
@@ -138,7 +138,7 @@ static bool is_packet(const struct cpu_contexts *cpu, int64_t since_ns)
 	return false;
 }
 
-static void set_packet(struct record *record, const struct cpu_contexts *cpu,
+static void set_packet(struct graph_record *record, const struct cpu_contexts *cpu,
 		       int64_t since_ns)
 {
 	record->what = CAUSE_PACKET;
@@ -152,7 +152,7 @@ static void set_packet(struct record *record, const struct cpu_contexts *cpu,
 	}
 }
 
-static void set_interrupt(struct record *record, const struct cpu_contexts *cpu)
+static void set_interrupt(struct graph_record *record, const struct cpu_contexts *cpu)
 {
 	const struct context *in = &cpu->stack[cpu->num - 1];
 	const bool is_soft = in->kind == CONTEXT_SOFTIRQ;
@@ -176,13 +176,13 @@ static void set_interrupt(struct record *record, const struct cpu_contexts *cpu)
 }
 
 /* By the thread that runs, which may be one that does the work of interrupts. */
-static void set_thread(struct record *record, const struct cpu_contexts *cpu,
+static void set_thread(struct graph_record *record, const struct cpu_contexts *cpu,
 		       const struct sched_thread *thread)
 {
 	const struct followed *followed = thread->own;
 
 	if (!strncmp(thread->name, "napi/", 5) &&
-	    is_packet(cpu, thread->since_ns)) {
+	    has_packet_since(cpu, thread->since_ns)) {
 		set_packet(record, cpu, thread->since_ns);
 		return;
 	}
@@ -192,12 +192,12 @@ static void set_thread(struct record *record, const struct cpu_contexts *cpu,
 	record->cause.before = followed ? followed->last : NO_RECORD;
 }
 
-struct record causes_now(const struct causes *causes, uint32_t cpu,
-			 int64_t time_ns)
+struct graph_record causes_now(const struct causes *causes, uint32_t cpu,
+			       int64_t time_ns)
 {
 	const struct cpu_contexts *one = &causes->cpus[cpu];
 	const struct sched_thread *thread = sched_running(causes->sched, cpu);
-	struct record record = {
+	struct graph_record record = {
 		.at_ns = time_ns,
 		.kind = RECORD_CAUSE,
 		.what = CAUSE_UNKNOWN,

@@ -62,7 +62,7 @@ void causes_send(struct causes *causes, const struct event *event,
 		 uint32_t record);
 
 /* Why something happens there now; the number of a record is its .before. */
-struct record causes_now(const struct causes *causes, uint32_t cpu,
-			 int64_t time_ns);
+struct graph_record causes_now(const struct causes *causes, uint32_t cpu,
+			       int64_t time_ns);
 
 #endif

@@ -10,39 +10,39 @@
 
 /* ---- reading the hosts ------------------------------------------------------ */
 
-struct finding {
-	struct path *path;
+struct graph_search {
+	struct critical_path *path;
 	uint64_t num_graphs; /* hosts with scheduler events */
 };
 
 /* In the child. */
-static bool read_group(void *data, const struct group *group,
-		       struct group_state *state)
+static bool read_group_graph(void *data, const struct group *group,
+			     struct group_state *state)
 {
-	const struct finding *finding = data;
+	const struct graph_search *finding = data;
 
-	return follow(group, finding->path->base, state,
-		      finding->path->graph.file);
+	return follow_group(group, finding->path->base, state,
+			    finding->path->graph.file);
 }
 
-static void keep_group(void *data, const struct group *group,
-		       const struct group_state *state)
+static void keep_group_graph(void *data, const struct group *group,
+			     const struct group_state *state)
 {
-	struct finding *finding = data;
+	struct graph_search *finding = data;
 
 	finding->num_graphs += state->number != 0;
 	graph_set(&finding->path->graph, group->host);
 }
 
-static bool read_hosts(struct path *path)
+static bool read_host_graphs(struct critical_path *path)
 {
-	struct finding finding = { .path = path };
+	struct graph_search finding = { .path = path };
 	const struct groups_reader reader = {
 		.base = path->base,
 		.action = "reading",
 		.out = path->graph.file,
-		.read = read_group,
-		.done = keep_group,
+		.read = read_group_graph,
+		.done = keep_group_graph,
 		.data = &finding,
 	};
 
@@ -59,7 +59,7 @@ static bool read_hosts(struct path *path)
 
 /* ---- whose path -------------------------------------------------------------- */
 
-static bool is_called(const struct record_thread *thread, const char *name)
+static bool is_thread_called(const struct record_thread *thread, const char *name)
 {
 	char number[16];
 
@@ -68,10 +68,10 @@ static bool is_called(const struct record_thread *thread, const char *name)
 }
 
 /* The thread that created this one while it was traced; NULL: none is known. */
-static const struct record_thread *find_creator(const struct path *path, struct actor who)
+static const struct record_thread *find_creator(const struct critical_path *path, struct actor who)
 {
-	const struct graph *graph = &path->graph;
-	const struct record *state, *cause;
+	const struct exec_graph *graph = &path->graph;
+	const struct graph_record *state, *cause;
 	uint32_t number = path_thread(path, who)->last;
 
 	while ((state = graph_get(graph, who.host, number)) &&
@@ -93,14 +93,14 @@ struct named_threads {
 	char list[256];
 };
 
-static void add_thread(struct named_threads *found, const struct path *path,
+static void add_thread(struct named_threads *found, const struct critical_path *path,
 		       struct actor one, const char *name)
 {
 	const struct record_thread *thread = path_thread(path, one);
 	const struct record_thread *creator = find_creator(path, one);
 	const size_t length = strlen(found->list);
 
-	if (!creator || !is_called(creator, name)) {
+	if (!creator || !is_thread_called(creator, name)) {
 		found->num_origins++;
 		found->origin = one;
 	}
@@ -110,10 +110,10 @@ static void add_thread(struct named_threads *found, const struct path *path,
 }
 
 /* Threads with that name or number, of a host or (NULL) of all. */
-static void find_named(struct named_threads *found, const struct path *path,
-		       const char *host, size_t length, const char *name)
+static void find_named_threads(struct named_threads *found, const struct critical_path *path,
+			       const char *host, size_t length, const char *name)
 {
-	const struct graph *graph = &path->graph;
+	const struct exec_graph *graph = &path->graph;
 
 	for (uint32_t h = 0; h < graph->num_hosts; h++) {
 		const char *of = path->base->hosts[h].name;
@@ -125,13 +125,13 @@ static void find_named(struct named_threads *found, const struct path *path,
 			const struct record_thread *thread =
 				path_thread(path, one);
 
-			if (thread && thread->last != NO_RECORD && is_called(thread, name))
+			if (thread && thread->last != NO_RECORD && is_thread_called(thread, name))
 				add_thread(found, path, one, name);
 		}
 	}
 }
 
-static bool find_thread(struct path *path, const struct path_thread_name *of)
+static bool find_thread(struct critical_path *path, const struct path_thread_name *of)
 {
 	/* Names of hosts may have colons in them, as addresses do. */
 	const char *colon = of->thread ? strrchr(of->thread, ':') : NULL;
@@ -139,7 +139,8 @@ static bool find_thread(struct path *path, const struct path_thread_name *of)
 	struct named_threads found = { 0 };
 	const char *more;
 
-	find_named(&found, path, colon ? of->thread : NULL, colon ? colon - of->thread : 0, name);
+	find_named_threads(&found, path, colon ? of->thread : NULL, colon ? colon - of->thread : 0,
+			   name);
 	more = strlen(found.list) == sizeof(found.list) - 1 ? "..." : "";
 	make_printable(found.list);
 	path->who = found.origin;
@@ -162,7 +163,7 @@ static bool find_thread(struct path *path, const struct path_thread_name *of)
 
 /* ---- what is not as it should be ---------------------------------------------- */
 
-static void explain_host(const struct path *path, uint32_t host)
+static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 {
 	const struct record_host *info = graph_info(&path->graph, host);
 	const char *name = path->base->hosts[host].name;
@@ -194,7 +195,7 @@ static void explain_host(const struct path *path, uint32_t host)
 /* ---- all of it ----------------------------------------------------------------- */
 
 /* False: there is none, or not enough memory, and that was said. */
-static bool walk(struct path *path)
+static bool walk(struct critical_path *path)
 {
 	if (!path_walk(path))
 		return no_memory();
@@ -204,22 +205,22 @@ static bool walk(struct path *path)
 	return false;
 }
 
-bool path_find(struct path *path, struct spool *messages,
+bool path_find(struct critical_path *path, struct spool *messages,
 	       const struct path_thread_name *of)
 {
 	return graph_open(&path->graph, path->base->num_hosts) &&
 	       messages_load(&path->messages, messages, path->base) &&
-	       read_hosts(path) && find_thread(path, of) && walk(path);
+	       read_host_graphs(path) && find_thread(path, of) && walk(path);
 }
 
 /* Whose path it is may have been seen by others only. */
-static void explain_thread(const struct path *path)
+static void explain_thread(const struct critical_path *path)
 {
 	const struct record_thread *thread = path_thread(path, path->who);
 	char name[sizeof(thread->name)];
 
 	for (size_t i = 0; i < path->num_pieces; i++) {
-		const struct piece *piece = &path->pieces[i];
+		const struct path_piece *piece = &path->pieces[i];
 
 		if (piece->kind == PIECE_RUNNING && piece->who.host == path->who.host &&
 		    piece->who.thread == path->who.thread)
@@ -231,14 +232,14 @@ static void explain_thread(const struct path *path)
 		 path->base->hosts[path->who.host].name, thread->tid, name);
 }
 
-void path_explain(const struct path *path)
+void path_explain(const struct critical_path *path)
 {
 	explain_thread(path);
 	for (uint32_t i = 0; i < path->base->num_hosts; i++)
-		explain_host(path, i);
+		explain_host_gaps(path, i);
 }
 
-void path_release(struct path *path)
+void path_release(struct critical_path *path)
 {
 	free(path->charges);
 	free(path->pieces);

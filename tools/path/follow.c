@@ -6,7 +6,7 @@
 #include "events/task.h"
 #include "follow.h"
 
-struct reader {
+struct thread_follower {
 	const struct timebase *base;
 	const struct timebase_host *host;
 	struct graph_writer writer;
@@ -21,7 +21,7 @@ struct reader {
 
 /* What a kind of events says; most say nothing. */
 struct event_use {
-	bool (*take)(struct reader *reader, const struct event_use *use,
+	bool (*take)(struct thread_follower *reader, const struct event_use *use,
 		     const struct event *event);
 	uint32_t number; /* its own */
 };
@@ -29,7 +29,7 @@ struct event_use {
 /* ---- threads -------------------------------------------------------------- */
 
 /* NULL: there is not enough memory. */
-static struct followed *followed_of(struct reader *reader,
+static struct followed *followed_of(struct thread_follower *reader,
 				    struct sched_thread *thread)
 {
 	struct followed *followed = thread->own;
@@ -47,7 +47,7 @@ static struct followed *followed_of(struct reader *reader,
 	return followed;
 }
 
-static uint32_t put(struct reader *reader, const struct record *record)
+static uint32_t put_graph_record(struct thread_follower *reader, const struct graph_record *record)
 {
 	int64_t time_ns;
 
@@ -60,15 +60,15 @@ static uint32_t put(struct reader *reader, const struct record *record)
 }
 
 /* A thread leaves its state. */
-static void left(void *data, struct sched_thread *thread, int64_t from_ns,
-		 int64_t to_ns)
+static void record_left_state(void *data, struct sched_thread *thread, int64_t from_ns,
+			      int64_t to_ns)
 {
-	struct reader *reader = data;
+	struct thread_follower *reader = data;
 	struct followed *followed = followed_of(reader, thread);
 	const bool runs = thread->state == SCHED_RUNNING;
 	const uint32_t cpu = runs || !reader->is_switch ? thread->cpu : reader->cpu;
 	struct cpu_contexts *on = &reader->causes.cpus[cpu];
-	struct record record = {
+	struct graph_record record = {
 		.at_ns = to_ns,
 		.kind = RECORD_STATE,
 		.what = thread->state,
@@ -84,15 +84,15 @@ static void left(void *data, struct sched_thread *thread, int64_t from_ns,
 		record.state.cause = followed->cause;
 		followed->cause = NO_RECORD;
 	}
-	followed->last = put(reader, &record);
+	followed->last = put_graph_record(reader, &record);
 	if (runs)
 		on->last_run = followed->last;
 }
 
-static void put_thread(struct reader *reader, const struct sched_thread *thread)
+static void put_thread_record(struct thread_follower *reader, const struct sched_thread *thread)
 {
 	const struct followed *followed = thread->own;
-	struct record record = {
+	struct graph_record record = {
 		.at_ns = reader->now_ns,
 		.kind = RECORD_THREAD,
 		.thread = { .number = followed->number,
@@ -106,17 +106,17 @@ static void put_thread(struct reader *reader, const struct sched_thread *thread)
 	reader->info.threads = graph_put(&reader->writer, &record);
 }
 
-static void gone(void *data, struct sched_thread *thread)
+static void record_gone_thread(void *data, struct sched_thread *thread)
 {
-	struct reader *reader = data;
+	struct thread_follower *reader = data;
 
 	if (followed_of(reader, thread))
-		put_thread(reader, thread);
+		put_thread_record(reader, thread);
 	free(thread->own);
 }
 
-static bool take_switch(struct reader *reader, const struct event_use *use,
-			const struct event *event)
+static bool follow_switch(struct thread_follower *reader, const struct event_use *use,
+			  const struct event *event)
 {
 	struct sched_thread *thread;
 	struct task_switch change;
@@ -143,14 +143,14 @@ static bool is_waiting(const struct sched_thread *thread)
  * woken, which only counts where there is no other. A thread can be woken while it is
  * still on its way to sleep.
  */
-static bool take_wakeup(struct reader *reader, const struct event_use *use,
-			const struct event *event)
+static bool follow_wakeup(struct thread_follower *reader, const struct event_use *use,
+			  const struct event *event)
 {
 	const bool is_waking = use->number == SEEN_WAKING;
 	struct sched_thread *thread;
 	struct followed *followed;
 	struct event_task task;
-	struct record cause;
+	struct graph_record cause;
 
 	if (!task_of(event, TASK_SUBJECT, &task))
 		return true;
@@ -163,7 +163,7 @@ static bool take_wakeup(struct reader *reader, const struct event_use *use,
 		cause = causes_now(&reader->causes, event->cpu, reader->now_ns);
 		/* Nothing runs that could have been waiting. */
 		if (is_waiting(thread) || is_waking)
-			followed->cause = put(reader, &cause);
+			followed->cause = put_graph_record(reader, &cause);
 	}
 	if (is_waiting(thread))
 		sched_wakeup(reader->sched, reader->now_ns, task);
@@ -173,12 +173,12 @@ static bool take_wakeup(struct reader *reader, const struct event_use *use,
 }
 
 /* A new thread's first record says where it comes from. */
-static bool take_fork(struct reader *reader, const struct event_use *use,
-		      const struct event *event)
+static bool follow_fork(struct thread_follower *reader, const struct event_use *use,
+			const struct event *event)
 {
-	const struct record cause =
+	const struct graph_record cause =
 		causes_now(&reader->causes, event->cpu, reader->now_ns);
-	struct record born = {
+	struct graph_record born = {
 		.at_ns = reader->now_ns,
 		.kind = RECORD_STATE,
 		.what = SCHED_UNKNOWN,
@@ -197,12 +197,12 @@ static bool take_fork(struct reader *reader, const struct event_use *use,
 	if (!followed)
 		return !reader->failed;
 	born.state.thread = followed->number;
-	born.state.cause = put(reader, &cause);
-	followed->last = put(reader, &born);
+	born.state.cause = put_graph_record(reader, &cause);
+	followed->last = put_graph_record(reader, &born);
 	return true;
 }
 
-static bool take_free(struct reader *reader, const struct event_use *use,
+static bool take_free(struct thread_follower *reader, const struct event_use *use,
 		      const struct event *event)
 {
 	const struct sched_thread *running =
@@ -216,8 +216,8 @@ static bool take_free(struct reader *reader, const struct event_use *use,
 	return true;
 }
 
-static bool take_statedump(struct reader *reader, const struct event_use *use,
-			   const struct event *event)
+static bool follow_statedump(struct thread_follower *reader, const struct event_use *use,
+			     const struct event *event)
 {
 	struct event_task task;
 
@@ -229,8 +229,8 @@ static bool take_statedump(struct reader *reader, const struct event_use *use,
 
 /* ---- interrupts, disks, packets ------------------------------------------- */
 
-static bool take_entry(struct reader *reader, const struct event_use *use,
-		       const struct event *event)
+static bool follow_entry(struct thread_follower *reader, const struct event_use *use,
+			 const struct event *event)
 {
 	int64_t number = 0;
 
@@ -245,14 +245,14 @@ static bool take_entry(struct reader *reader, const struct event_use *use,
 	return true;
 }
 
-static bool take_exit(struct reader *reader, const struct event_use *use,
-		      const struct event *event)
+static bool follow_exit(struct thread_follower *reader, const struct event_use *use,
+			const struct event *event)
 {
 	causes_leave(&reader->causes, event->cpu, use->number);
 	return true;
 }
 
-static bool take_complete(struct reader *reader, const struct event_use *use,
+static bool take_complete(struct thread_follower *reader, const struct event_use *use,
 			  const struct event *event)
 {
 	int64_t device = 0;
@@ -263,7 +263,7 @@ static bool take_complete(struct reader *reader, const struct event_use *use,
 	return true;
 }
 
-static bool take_in(struct reader *reader, const struct event_use *use,
+static bool take_in(struct thread_follower *reader, const struct event_use *use,
 		    const struct event *event)
 {
 	reader->info.seen |= SEEN_PACKET;
@@ -271,16 +271,16 @@ static bool take_in(struct reader *reader, const struct event_use *use,
 	return true;
 }
 
-static bool take_out(struct reader *reader, const struct event_use *use,
+static bool take_out(struct thread_follower *reader, const struct event_use *use,
 		     const struct event *event)
 {
-	struct record send =
+	struct graph_record send =
 		causes_now(&reader->causes, event->cpu, reader->now_ns);
 
 	(void)use;
 	reader->info.seen |= SEEN_PACKET;
 	send.kind = RECORD_SEND;
-	causes_send(&reader->causes, event, put(reader, &send));
+	causes_send(&reader->causes, event, put_graph_record(reader, &send));
 	return true;
 }
 
@@ -291,25 +291,25 @@ static const struct {
 	const char *name;
 	struct event_use use;
 } uses[] = {
-	{ "sched_switch", { take_switch, 0 } },
-	{ "sched_waking", { take_wakeup, SEEN_WAKING } },
-	{ "sched_wakeup", { take_wakeup, SEEN_WAKEUP } },
-	{ "sched_wakeup_new", { take_wakeup, SEEN_WAKEUP } },
-	{ "sched_process_fork", { take_fork, 0 } },
+	{ "sched_switch", { follow_switch, 0 } },
+	{ "sched_waking", { follow_wakeup, SEEN_WAKING } },
+	{ "sched_wakeup", { follow_wakeup, SEEN_WAKEUP } },
+	{ "sched_wakeup_new", { follow_wakeup, SEEN_WAKEUP } },
+	{ "sched_process_fork", { follow_fork, 0 } },
 	{ "sched_process_free", { take_free, 0 } },
-	{ "lttng_statedump_process_state", { take_statedump, 0 } },
-	{ "irq_handler_entry", { take_entry, CONTEXT_IRQ } },
-	{ "irq_handler_exit", { take_exit, CONTEXT_IRQ } },
-	{ "irq_softirq_entry", { take_entry, CONTEXT_SOFTIRQ } },
-	{ "irq_softirq_exit", { take_exit, CONTEXT_SOFTIRQ } },
-	{ "softirq_entry", { take_entry, CONTEXT_SOFTIRQ } },
-	{ "softirq_exit", { take_exit, CONTEXT_SOFTIRQ } },
-	{ "timer_hrtimer_expire_entry", { take_entry, CONTEXT_TIMER } },
-	{ "timer_hrtimer_expire_exit", { take_exit, CONTEXT_TIMER } },
-	{ "hrtimer_expire_entry", { take_entry, CONTEXT_TIMER } },
-	{ "hrtimer_expire_exit", { take_exit, CONTEXT_TIMER } },
-	{ "timer_expire_entry", { take_entry, CONTEXT_TIMER } },
-	{ "timer_expire_exit", { take_exit, CONTEXT_TIMER } },
+	{ "lttng_statedump_process_state", { follow_statedump, 0 } },
+	{ "irq_handler_entry", { follow_entry, CONTEXT_IRQ } },
+	{ "irq_handler_exit", { follow_exit, CONTEXT_IRQ } },
+	{ "irq_softirq_entry", { follow_entry, CONTEXT_SOFTIRQ } },
+	{ "irq_softirq_exit", { follow_exit, CONTEXT_SOFTIRQ } },
+	{ "softirq_entry", { follow_entry, CONTEXT_SOFTIRQ } },
+	{ "softirq_exit", { follow_exit, CONTEXT_SOFTIRQ } },
+	{ "timer_hrtimer_expire_entry", { follow_entry, CONTEXT_TIMER } },
+	{ "timer_hrtimer_expire_exit", { follow_exit, CONTEXT_TIMER } },
+	{ "hrtimer_expire_entry", { follow_entry, CONTEXT_TIMER } },
+	{ "hrtimer_expire_exit", { follow_exit, CONTEXT_TIMER } },
+	{ "timer_expire_entry", { follow_entry, CONTEXT_TIMER } },
+	{ "timer_expire_exit", { follow_exit, CONTEXT_TIMER } },
 	{ "block_rq_complete", { take_complete, 0 } },
 	{ "inet_sock_local_in", { take_in, PLACE_SOCKET } },
 	{ "inet_udp_local_in", { take_in, PLACE_SOCKET } },
@@ -326,7 +326,7 @@ static const struct {
 	{ "net_dev_queue", { take_out, 0 } },
 };
 
-static bool take_nothing(struct reader *reader, const struct event_use *use,
+static bool ignore_event(struct thread_follower *reader, const struct event_use *use,
 			 const struct event *event)
 {
 	(void)reader;
@@ -344,9 +344,9 @@ static bool ends_with(const char *text, const char *end)
 
 static const struct event_use *use_of(const char *name)
 {
-	static const struct event_use nothing = { take_nothing, 0 },
-		entries[] = { { take_entry, CONTEXT_IRQ }, { take_entry, CONTEXT_TIMER } },
-		exits[] = { { take_exit, CONTEXT_IRQ }, { take_exit, CONTEXT_TIMER } };
+	static const struct event_use nothing = { ignore_event, 0 },
+		entries[] = { { follow_entry, CONTEXT_IRQ }, { follow_entry, CONTEXT_TIMER } },
+		exits[] = { { follow_exit, CONTEXT_IRQ }, { follow_exit, CONTEXT_TIMER } };
 	const char *colon = strchr(name, ':');
 	const char *plain = colon ? colon + 1 : name;
 	/* Timers are called in it, of which there may be no events of their own. */
@@ -363,9 +363,9 @@ static const struct event_use *use_of(const char *name)
 					   &nothing;
 }
 
-static bool take_event(void *data, const struct event *event)
+static bool follow_event(void *data, const struct event *event)
 {
-	struct reader *reader = data;
+	struct thread_follower *reader = data;
 	const struct event_use *use = event->type->own;
 	const int64_t host_ns = event->host_ns - reader->host->shift_ns;
 
@@ -380,9 +380,9 @@ static bool take_event(void *data, const struct event *event)
 	       !reader->writer.failed && !ferror(reader->writer.out);
 }
 
-static bool take_lost(void *data, const struct event_loss *loss)
+static bool follow_loss(void *data, const struct event_loss *loss)
 {
-	struct reader *reader = data;
+	struct thread_follower *reader = data;
 
 	reader->info.losses++;
 	if (loss->cpu == EVENT_NO_CPU || reader->now_ns == INT64_MIN)
@@ -396,7 +396,7 @@ static bool take_lost(void *data, const struct event_loss *loss)
 /* ---- all of it ------------------------------------------------------------ */
 
 /* All states last until the window ends, or the events. */
-static void go_on_until(struct reader *reader, int64_t until_ns)
+static void go_on_until(struct thread_follower *reader, int64_t until_ns)
 {
 	int64_t time_ns;
 
@@ -407,9 +407,9 @@ static void go_on_until(struct reader *reader, int64_t until_ns)
 		reader->now_ns += until_ns - time_ns;
 }
 
-static void close_graph(struct reader *reader)
+static void close_graph(struct thread_follower *reader)
 {
-	struct record record = { .kind = RECORD_HOST };
+	struct graph_record record = { .kind = RECORD_HOST };
 
 	sched_end(reader->sched, reader->now_ns);
 	sched_free(reader->sched);
@@ -418,13 +418,13 @@ static void close_graph(struct reader *reader)
 	graph_put(&reader->writer, &record);
 }
 
-bool follow(const struct group *group, const struct timebase *base,
-	    struct group_state *state, FILE *out)
+bool follow_group(const struct group *group, const struct timebase *base,
+		  struct group_state *state, FILE *out)
 {
 	/* The tables of causes are too large for a stack. */
-	struct reader *reader = calloc(1, sizeof(*reader));
-	const struct event_listener listener = { take_event, take_lost, reader };
-	const struct sched_listener threads = { left, gone, reader };
+	struct thread_follower *reader = calloc(1, sizeof(*reader));
+	const struct event_listener listener = { follow_event, follow_loss, reader };
+	const struct sched_listener threads = { record_left_state, record_gone_thread, reader };
 	int64_t until_ns;
 
 	if (!reader)

@@ -10,7 +10,7 @@
 
 /* ---- writing -------------------------------------------------------------- */
 
-uint32_t graph_put(struct graph_writer *writer, const struct record *record)
+uint32_t graph_put(struct graph_writer *writer, const struct graph_record *record)
 {
 	if (writer->num == NO_RECORD) {
 		writer->failed = true;
@@ -22,27 +22,27 @@ uint32_t graph_put(struct graph_writer *writer, const struct record *record)
 
 /* ---- the file ------------------------------------------------------------- */
 
-static bool complain_of_file(void)
+static bool complain_of_graph_file(void)
 {
 	complain("%s: the execution graph cannot be kept there: %s. TMPDIR says where else.",
 		 scratch_folder(false), strerror(errno));
 	return false;
 }
 
-bool graph_open(struct graph *graph, uint32_t num_hosts)
+bool graph_open(struct exec_graph *graph, uint32_t num_hosts)
 {
 	int fd;
 
-	*graph = (struct graph){ .num_hosts = num_hosts };
+	*graph = (struct exec_graph){ .num_hosts = num_hosts };
 	graph->hosts = calloc(num_hosts + 1, sizeof(*graph->hosts));
 	if (!graph->hosts)
 		return no_memory();
 	fd = scratch_file();
 	graph->file = fd < 0 ? NULL : fdopen(fd, "w+");
-	return graph->file || complain_of_file();
+	return graph->file || complain_of_graph_file();
 }
 
-void graph_close(struct graph *graph)
+void graph_close(struct exec_graph *graph)
 {
 	if (graph->map)
 		munmap(graph->map, graph->size);
@@ -53,10 +53,10 @@ void graph_close(struct graph *graph)
 		fclose(graph->file);
 }
 
-void graph_set(struct graph *graph, uint32_t host)
+void graph_set(struct exec_graph *graph, uint32_t host)
 {
 	const off_t end = lseek(fileno(graph->file), 0, SEEK_END);
-	const uint32_t num = (end - graph->written) / sizeof(struct record);
+	const uint32_t num = (end - graph->written) / sizeof(struct graph_record);
 	struct graph_host *one = &graph->hosts[host];
 
 	/* Of traces in two formats, those that tell more. */
@@ -69,11 +69,11 @@ void graph_set(struct graph *graph, uint32_t host)
 
 /* ---- reading -------------------------------------------------------------- */
 
-static bool load_host(struct graph *graph, uint32_t host)
+static bool load_host(struct exec_graph *graph, uint32_t host)
 {
 	struct graph_host *one = &graph->hosts[host];
 	const struct record_host *info = graph_info(graph, host);
-	const struct record *record;
+	const struct graph_record *record;
 
 	if (!info)
 		return true;
@@ -89,7 +89,7 @@ static bool load_host(struct graph *graph, uint32_t host)
 	return true;
 }
 
-bool graph_load(struct graph *graph)
+bool graph_load(struct exec_graph *graph)
 {
 	graph->size = graph->written;
 	if (!graph->size)
@@ -98,7 +98,7 @@ bool graph_load(struct graph *graph)
 			  fileno(graph->file), 0);
 	if (graph->map == MAP_FAILED) {
 		graph->map = NULL;
-		return complain_of_file();
+		return complain_of_graph_file();
 	}
 	for (uint32_t i = 0; i < graph->num_hosts; i++) {
 		graph->hosts[i].records =
@@ -109,23 +109,23 @@ bool graph_load(struct graph *graph)
 	return true;
 }
 
-const struct record *graph_get(const struct graph *graph, uint32_t host,
-			       uint32_t number)
+const struct graph_record *graph_get(const struct exec_graph *graph, uint32_t host,
+				     uint32_t number)
 {
 	return number < graph->hosts[host].num
 		       ? &graph->hosts[host].records[number]
 		       : NULL;
 }
 
-const struct record_host *graph_info(const struct graph *graph, uint32_t host)
+const struct record_host *graph_info(const struct exec_graph *graph, uint32_t host)
 {
 	const uint32_t num = graph->hosts[host].num;
 
 	return num ? &graph->hosts[host].records[num - 1].host : NULL;
 }
 
-const struct record *graph_send(const struct graph *graph, uint32_t host,
-				int64_t time_ns)
+const struct graph_record *graph_send(const struct exec_graph *graph, uint32_t host,
+				      int64_t time_ns)
 {
 	const struct graph_host *one = &graph->hosts[host];
 	uint32_t low = 0, high = one->num;

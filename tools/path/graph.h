@@ -84,7 +84,7 @@ struct record_host {
 	uint32_t seen; /* bits of enum seen */
 };
 
-struct record {
+struct graph_record {
 	int64_t at_ns; /* when it was written, host's clock: does not decrease */
 	uint8_t kind;  /* enum record_kind */
 	uint8_t what;  /* enum sched_state, or enum cause_kind */
@@ -105,19 +105,19 @@ struct graph_writer {
 };
 
 /* Return: its number. */
-uint32_t graph_put(struct graph_writer *writer, const struct record *record);
+uint32_t graph_put(struct graph_writer *writer, const struct graph_record *record);
 
 /* ---- reading -------------------------------------------------------------- */
 
 struct graph_host {
-	const struct record *records; /* NULL: nothing is known of it */
+	const struct graph_record *records; /* NULL: nothing is known of it */
 	uint32_t num;
 	int64_t begin; /* bytes before these in the file */
-	const struct record **threads; /* by number */
+	const struct graph_record **threads; /* by number */
 	uint32_t num_threads;
 };
 
-struct graph {
+struct exec_graph {
 	FILE *file;
 	struct graph_host *hosts;
 	uint32_t num_hosts;
@@ -127,20 +127,20 @@ struct graph {
 };
 
 /* A file in $TMPDIR for so many hosts, to be closed in any case. False: that was said. */
-bool graph_open(struct graph *graph, uint32_t num_hosts);
-void graph_close(struct graph *graph);
+bool graph_open(struct exec_graph *graph, uint32_t num_hosts);
+void graph_close(struct exec_graph *graph);
 /* What was written last is of this host. */
-void graph_set(struct graph *graph, uint32_t host);
+void graph_set(struct exec_graph *graph, uint32_t host);
 /* All was written, and is to be read. False: that was said. */
-bool graph_load(struct graph *graph);
+bool graph_load(struct exec_graph *graph);
 
 /* NULL: there is none of that number. */
-const struct record *graph_get(const struct graph *graph, uint32_t host,
-			       uint32_t number);
+const struct graph_record *graph_get(const struct exec_graph *graph, uint32_t host,
+				     uint32_t number);
 /* NULL: nothing is known of it. */
-const struct record_host *graph_info(const struct graph *graph, uint32_t host);
+const struct record_host *graph_info(const struct exec_graph *graph, uint32_t host);
 /* A packet that was sent at that time of the host's clock. NULL: none was. */
-const struct record *graph_send(const struct graph *graph, uint32_t host,
-				int64_t time_ns);
+const struct graph_record *graph_send(const struct exec_graph *graph, uint32_t host,
+				      int64_t time_ns);
 
 #endif

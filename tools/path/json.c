@@ -5,15 +5,15 @@
 #include "common/json-writer.h"
 #include "sums.h"
 
-static void put_number(struct json_writer *w, json_object *object, const char *key,
-		       uint64_t number)
+static void put_path_number(struct json_writer *w, json_object *object, const char *key,
+			    uint64_t number)
 {
 	json_put(w, object, key, json_object_new_uint64(number));
 }
 
 /* Null: what runs there is no thread. */
 static void put_actor(struct json_writer *w, json_object *object,
-		      const struct path *path, struct actor who)
+		      const struct critical_path *path, struct actor who)
 {
 	const struct record_thread *thread = path_thread(path, who);
 
@@ -23,13 +23,13 @@ static void put_actor(struct json_writer *w, json_object *object,
 		json_put_null(w, object, "name");
 		return;
 	}
-	put_number(w, object, "tid", thread->tid);
+	put_path_number(w, object, "tid", thread->tid);
 	json_put(w, object, "name", new_string(thread->name));
 }
 
 /* What the piece is of. */
-static void put_piece(struct json_writer *w, json_object *object,
-		      const struct path *path, const struct piece *piece)
+static void put_piece_members(struct json_writer *w, json_object *object,
+			      const struct critical_path *path, const struct path_piece *piece)
 {
 	json_object *other;
 
@@ -37,7 +37,7 @@ static void put_piece(struct json_writer *w, json_object *object,
 	json_put(w, object, "kind", new_string(path_kind(piece->kind)));
 	json_put(w, object, "reason", new_string(path_reason(piece->reason)));
 	if (piece->kind == PIECE_DISK || piece->kind == PIECE_INTERRUPT)
-		put_number(w, object, "number", piece->detail);
+		put_path_number(w, object, "number", piece->detail);
 	if (!piece->has_other) {
 		json_put_null(w, object, "other");
 		return;
@@ -47,26 +47,26 @@ static void put_piece(struct json_writer *w, json_object *object,
 	json_put(w, object, "other", other);
 }
 
-static json_object *sum_object(struct json_writer *w, const struct path *path,
+static json_object *sum_object(struct json_writer *w, const struct critical_path *path,
 			       const struct sum *sum)
 {
 	json_object *object = json_object_new_object();
 
-	put_piece(w, object, path, sum->piece);
-	put_number(w, object, "times", sum->times);
-	put_number(w, object, "total_ns", sum->total_ns);
-	put_number(w, object, "longest_ns", sum->longest_ns);
+	put_piece_members(w, object, path, sum->piece);
+	put_path_number(w, object, "times", sum->times);
+	put_path_number(w, object, "total_ns", sum->total_ns);
+	put_path_number(w, object, "longest_ns", sum->longest_ns);
 	return object;
 }
 
-static json_object *piece_object(struct json_writer *w, const struct path *path,
-				 const struct piece *piece)
+static json_object *piece_object(struct json_writer *w, const struct critical_path *path,
+				 const struct path_piece *piece)
 {
 	json_object *object = json_object_new_object();
 
 	json_put_time(w, object, "begin_ns", piece->begin_ns);
 	json_put_time(w, object, "end_ns", piece->end_ns);
-	put_piece(w, object, path, piece);
+	put_piece_members(w, object, path, piece);
 	if (piece->kind == PIECE_NETWORK && !piece->reason) {
 		json_put_time(w, object, "bound_ns", piece->bound_ns);
 		json_put(w, object, "order_open",
@@ -75,7 +75,7 @@ static json_object *piece_object(struct json_writer *w, const struct path *path,
 	return object;
 }
 
-static json_object *charge_object(struct json_writer *w, const struct path *path,
+static json_object *charge_object(struct json_writer *w, const struct critical_path *path,
 				  uint32_t number)
 {
 	const struct charge *charge = &path->charges[number];
@@ -84,21 +84,21 @@ static json_object *charge_object(struct json_writer *w, const struct path *path
 	const uint64_t self_ns = charge->ns[PIECE_RUNNING];
 
 	put_actor(w, object, path, charge->who);
-	put_number(w, object, "depth", charge->depth);
-	put_number(w, object, "self_ns", self_ns);
-	put_number(w, object, "on_behalf_ns", total_ns - self_ns);
-	put_number(w, object, "total_ns", total_ns);
+	put_path_number(w, object, "depth", charge->depth);
+	put_path_number(w, object, "self_ns", self_ns);
+	put_path_number(w, object, "on_behalf_ns", total_ns - self_ns);
+	put_path_number(w, object, "total_ns", total_ns);
 	for (enum piece_kind kind = PIECE_PREEMPTED; kind < NUM_PIECES; kind++) {
 		char key[32];
 
 		snprintf(key, sizeof(key), "%s_ns", path_kind(kind));
-		put_number(w, object, key, charge->ns[kind]);
+		put_path_number(w, object, key, charge->ns[kind]);
 	}
 	return object;
 }
 
-static json_object *host_object(struct json_writer *w, const struct path *path,
-				uint32_t host)
+static json_object *make_path_host_object(struct json_writer *w, const struct critical_path *path,
+					  uint32_t host)
 {
 	const struct record_host *info = graph_info(&path->graph, host);
 	json_object *object = json_object_new_object();
@@ -106,12 +106,12 @@ static json_object *host_object(struct json_writer *w, const struct path *path,
 	json_put(w, object, "name", new_string(path->base->hosts[host].name));
 	json_put(w, object, "corrected",
 		 json_object_new_boolean(path->base->hosts[host].clock != NULL));
-	put_number(w, object, "losses", info ? info->losses : 0);
+	put_path_number(w, object, "losses", info ? info->losses : 0);
 	return object;
 }
 
-static json_object *whole_object(struct json_writer *w, const struct path *path,
-				 const struct sums *sums)
+static json_object *make_path_object(struct json_writer *w, const struct critical_path *path,
+				     const struct sums *sums)
 {
 	json_object *object = json_object_new_object(), *list;
 
@@ -121,7 +121,7 @@ static json_object *whole_object(struct json_writer *w, const struct path *path,
 	json_put_time(w, object, "end_ns", path->end_ns);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < path->base->num_hosts; i++)
-		json_append(w, list, host_object(w, path, i));
+		json_append(w, list, make_path_host_object(w, path, i));
 	json_put(w, object, "hosts", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < sums->num; i++)
@@ -138,7 +138,7 @@ static json_object *whole_object(struct json_writer *w, const struct path *path,
 	return object;
 }
 
-bool path_json(FILE *out, const struct path *path)
+bool path_json(FILE *out, const struct critical_path *path)
 {
 	struct json_writer w = { .failed = false };
 	struct sums sums;
@@ -148,7 +148,7 @@ bool path_json(FILE *out, const struct path *path)
 	errno = 0;
 	if (!sums_find(&sums, path))
 		return false;
-	object = whole_object(&w, path, &sums);
+	object = make_path_object(&w, path, &sums);
 	text = w.failed ? NULL : json_object_to_json_string_ext(object,
 		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
 	if (text)

@@ -33,7 +33,7 @@ static bool load(void *data, const void *record)
 	return true;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_messages_by_receipt(const void *a, const void *b)
 {
 	const struct spooled *one = a, *other = b;
 
@@ -52,7 +52,7 @@ bool messages_load(struct messages *messages, struct spool *spool,
 		return false;
 	if (messages->num)
 		qsort(messages->list, messages->num, sizeof(*messages->list),
-		      compare);
+		      compare_messages_by_receipt);
 	return true;
 }
 
@@ -62,6 +62,6 @@ const struct spooled *messages_find(const struct messages *messages,
 	const struct spooled key = { .recv_ns = recv_ns, .to = to };
 
 	return messages->num ? bsearch(&key, messages->list, messages->num,
-				       sizeof(key), compare)
+				       sizeof(key), compare_messages_by_receipt)
 			     : NULL;
 }

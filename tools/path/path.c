@@ -6,7 +6,7 @@
 #include "common/output.h"
 #include "path.h"
 
-struct settings {
+struct path_settings {
 	struct input input;
 	struct path_thread_name of;
 	bool account;
@@ -19,7 +19,7 @@ struct settings {
 
 /* ---- the command line ------------------------------------------------------ */
 
-static bool check_arguments(const struct settings *set)
+static bool check_path_arguments(const struct path_settings *set)
 {
 	if (!set->of.thread == !set->of.command) {
 		complain("Say whose path: either --thread HOST:TID or HOST:NAME, or --command NAME.");
@@ -48,26 +48,26 @@ static bool check_arguments(const struct settings *set)
 static const struct option_row options[] = {
 	OPTION("thread", 't', "HOST:TID",
 	       "whose path: a host, and the number or name of a thread",
-	       take_text, .at = offsetof(struct settings, of.thread)),
+	       take_text, .at = offsetof(struct path_settings, of.thread)),
 	OPTION("command", 'c', "NAME", "the same, of the only thread of that name",
-	       take_text, .at = offsetof(struct settings, of.command)),
+	       take_text, .at = offsetof(struct path_settings, of.command)),
 	OPTION("account", 0, NULL,
 	       "also whose CPU time is charged to it while it waits",
-	       take_flag, .at = offsetof(struct settings, account)),
+	       take_flag, .at = offsetof(struct path_settings, account)),
 	OPTION("json", 0, NULL, "all of it for other programs",
-	       take_flag, .at = offsetof(struct settings, json)),
+	       take_flag, .at = offsetof(struct path_settings, json)),
 	OPTION("perfetto", 0, NULL,
 	       "for ui.perfetto.dev: slices of threads, and arrows between them",
-	       take_flag, .at = offsetof(struct settings, perfetto)),
-	{ .table = timeline_options, .at = offsetof(struct settings, timeline) },
+	       take_flag, .at = offsetof(struct path_settings, perfetto)),
+	{ .table = timeline_options, .at = offsetof(struct path_settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
 	       "so many rows, the first ones, of each table (40; 0: all)",
-	       take_number, .at = offsetof(struct settings, limit),
+	       take_number, .at = offsetof(struct path_settings, limit),
 	       .least = 0, .most = 1000000000),
-	{ .table = window_options, .at = offsetof(struct settings, window) },
-	{ .table = output_options, .at = offsetof(struct settings, output) },
-	{ .table = input_model_options, .at = offsetof(struct settings, input) },
-	{ .table = input_options, .at = offsetof(struct settings, input) },
+	{ .table = window_options, .at = offsetof(struct path_settings, window) },
+	{ .table = output_options, .at = offsetof(struct path_settings, output) },
+	{ .table = input_model_options, .at = offsetof(struct path_settings, input) },
+	{ .table = input_options, .at = offsetof(struct path_settings, input) },
 	OPTIONS_END
 };
 
@@ -79,27 +79,27 @@ static const struct usage usage = {
 	.options = options,
 };
 
-struct job {
-	const struct settings *set;
+struct path_job {
+	const struct path_settings *set;
 	struct timebase base;
 	struct spool messages;
-	struct path path;
+	struct critical_path path;
 };
 
 /* ---- all of it ----------------------------------------------------------------- */
 
 static bool write_path(FILE *out, const void *data)
 {
-	const struct job *job = data;
+	const struct path_job *job = data;
 
 	return job->set->json ? path_json(out, &job->path) :
 	       job->set->perfetto ? path_perfetto(out, &job->path) :
 				    path_table(out, &job->path);
 }
 
-static bool find_path(struct job *job)
+static bool find_path(struct path_job *job)
 {
-	struct path *path = &job->path;
+	struct critical_path *path = &job->path;
 
 	path->base = &job->base;
 	path->limit = job->set->limit;
@@ -109,9 +109,9 @@ static bool find_path(struct job *job)
 	return path_find(path, &job->messages, &job->set->of);
 }
 
-static int run(struct job *job)
+static int find_and_write_path(struct path_job *job)
 {
-	const struct settings *set = job->set;
+	const struct path_settings *set = job->set;
 	int status;
 
 	if (!output_check(&set->output) ||
@@ -127,10 +127,10 @@ static int run(struct job *job)
 	return timebase_explain(&job->base, &set->input, status);
 }
 
-static int show(const struct settings *set)
+static int show_path(const struct path_settings *set)
 {
-	struct job job = { .set = set };
-	const int status = run(&job);
+	struct path_job job = { .set = set };
+	const int status = find_and_write_path(&job);
 
 	path_release(&job.path);
 	spool_close(&job.messages);
@@ -140,15 +140,15 @@ static int show(const struct settings *set)
 
 int cmd_path(int argc, char **argv)
 {
-	struct settings set = {
+	struct path_settings set = {
 		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID, .limit = 40,
 	};
 	int status = input_arguments(&usage, &set, &set.input, argc, argv);
 
-	if (status < 0 && !check_arguments(&set))
+	if (status < 0 && !check_path_arguments(&set))
 		status = EXIT_BAD;
 	if (status < 0)
-		status = show(&set);
+		status = show_path(&set);
 	input_release(&set.input);
 	return status;
 }

@@ -48,7 +48,7 @@ struct actor {
 };
 
 /* What the path was at a time. */
-struct piece {
+struct path_piece {
 	struct actor who;
 	/* PIECE_PREEMPTED: what ran instead; PIECE_NETWORK: who sent it. */
 	struct actor other;
@@ -73,13 +73,13 @@ struct charge {
 	uint64_t ns[NUM_PIECES];
 };
 
-struct path {
+struct critical_path {
 	const struct timebase *base;
-	struct graph graph;
+	struct exec_graph graph;
 	struct messages messages;
 	struct actor who;
 	int64_t begin_ns, end_ns;
-	struct piece *pieces; /* in the order of time, each ends where the next begins */
+	struct path_piece *pieces; /* in the order of time, each ends where the next begins */
 	size_t num_pieces, room;
 	struct charge *charges;
 	uint32_t num_charges;
@@ -98,26 +98,26 @@ struct path_thread_name {
  * From the events of all hosts of path->base, which is set, and messages that
  * traffic_keep() kept. False: there is none, which was said. To be released in any case.
  */
-bool path_find(struct path *path, struct spool *messages,
+bool path_find(struct critical_path *path, struct spool *messages,
 	       const struct path_thread_name *of);
 /* Say what was missing for more. */
-void path_explain(const struct path *path);
-void path_release(struct path *path);
+void path_explain(const struct critical_path *path);
+void path_release(struct critical_path *path);
 
 /* Of path->who, in the window of path->base; no pieces: it does nothing there. False: not
  * enough memory. */
-bool path_walk(struct path *path);
+bool path_walk(struct critical_path *path);
 
 /* For people. */
 const char *path_kind(enum piece_kind kind);
 const char *path_reason(enum piece_reason reason);
 /* NULL: there is none, or nothing is known of it. */
-const struct record_thread *path_thread(const struct path *path,
+const struct record_thread *path_thread(const struct critical_path *path,
 					struct actor who);
 
 /* False: not all was written; errno says why, 0: there is not enough memory. */
-bool path_table(FILE *out, const struct path *path);
-bool path_json(FILE *out, const struct path *path);
-bool path_perfetto(FILE *out, const struct path *path);
+bool path_table(FILE *out, const struct critical_path *path);
+bool path_json(FILE *out, const struct critical_path *path);
+bool path_perfetto(FILE *out, const struct critical_path *path);
 
 #endif

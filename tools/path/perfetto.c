@@ -9,8 +9,8 @@
 #include "path.h"
 
 /* The threads that have tracks, of numbers from 1 on. */
-struct writer {
-	const struct path *path;
+struct path_writer {
+	const struct critical_path *path;
 	struct timeline timeline;
 	struct actor *tracks;
 	size_t num;
@@ -18,8 +18,8 @@ struct writer {
 };
 
 /* False: there is not enough memory. */
-static bool find_track(struct writer *writer, struct actor who,
-		       struct track *track)
+static bool find_actor_track(struct path_writer *writer, struct actor who,
+			     struct track *track)
 {
 	const struct record_thread *thread = path_thread(writer->path, who);
 	struct actor *last;
@@ -46,8 +46,8 @@ static bool find_track(struct writer *writer, struct actor who,
 	return true;
 }
 
-static void put_slice(struct writer *writer, const struct piece *piece,
-		      struct track track)
+static void put_piece_slice(struct path_writer *writer, const struct path_piece *piece,
+			    struct track track)
 {
 	const struct record_thread *other =
 		piece->has_other ? path_thread(writer->path, piece->other) : NULL;
@@ -82,8 +82,8 @@ static void put_slice(struct writer *writer, const struct piece *piece,
 }
 
 /* From where the path was to where it goes on. */
-static void put_arrow(struct writer *writer, const struct piece *from,
-		      struct track from_track, const struct piece *to,
+static void put_arrow(struct path_writer *writer, const struct path_piece *from,
+		      struct track from_track, const struct path_piece *to,
 		      struct track to_track)
 {
 	const struct timebase_host *hosts = writer->path->base->hosts;
@@ -101,18 +101,18 @@ static void put_arrow(struct writer *writer, const struct piece *from,
 	writer->timeline.format->message(&writer->timeline, &message);
 }
 
-static bool put_pieces(struct writer *writer)
+static bool put_pieces(struct path_writer *writer)
 {
-	const struct path *path = writer->path;
+	const struct critical_path *path = writer->path;
 	struct track before = { 0 };
 
 	for (size_t i = 0; i < path->num_pieces; i++) {
-		const struct piece *piece = &path->pieces[i];
+		const struct path_piece *piece = &path->pieces[i];
 		struct track track;
 
-		if (!find_track(writer, piece->who, &track))
+		if (!find_actor_track(writer, piece->who, &track))
 			return false;
-		put_slice(writer, piece, track);
+		put_piece_slice(writer, piece, track);
 		if (i && (track.host != before.host ||
 			  track.number != before.number))
 			put_arrow(writer, piece - 1, before, piece, track);
@@ -121,9 +121,9 @@ static bool put_pieces(struct writer *writer)
 	return true;
 }
 
-bool path_perfetto(FILE *out, const struct path *path)
+bool path_perfetto(FILE *out, const struct critical_path *path)
 {
-	struct writer writer = { .path = path };
+	struct path_writer writer = { .path = path };
 	const bool ok = timeline_open(&writer.timeline, path->timeline, out,
 				      path->base) &&
 			put_pieces(&writer);

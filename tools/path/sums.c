@@ -15,7 +15,7 @@ static int compare_actors(struct actor a, struct actor b)
 	return order ? order : compare_numbers(a.thread, b.thread);
 }
 
-static int compare_pieces(const struct piece *a, const struct piece *b)
+static int compare_pieces(const struct path_piece *a, const struct path_piece *b)
 {
 	int order = compare_actors(a->who, b->who);
 
@@ -45,7 +45,7 @@ static int compare_totals(const void *a, const void *b)
 	return order ? order : compare_sums(a, b);
 }
 
-bool sums_find(struct sums *sums, const struct path *path)
+bool sums_find(struct sums *sums, const struct critical_path *path)
 {
 	size_t num = 0;
 
@@ -54,7 +54,7 @@ bool sums_find(struct sums *sums, const struct path *path)
 	if (!sums->list)
 		return false;
 	for (size_t i = 0; i < path->num_pieces; i++) {
-		const struct piece *piece = &path->pieces[i];
+		const struct path_piece *piece = &path->pieces[i];
 		const uint64_t ns = piece->end_ns - piece->begin_ns;
 
 		sums->list[i] = (struct sum){ piece, 1, ns, ns };
@@ -85,7 +85,7 @@ void sums_release(struct sums *sums)
 
 /* ---- charges --------------------------------------------------------------- */
 
-uint32_t charge_next(const struct path *path, uint32_t charge)
+uint32_t charge_next(const struct critical_path *path, uint32_t charge)
 {
 	const struct charge *charges = path->charges;
 
@@ -96,7 +96,7 @@ uint32_t charge_next(const struct path *path, uint32_t charge)
 	return charge == NO_CHARGE ? NO_CHARGE : charges[charge].next;
 }
 
-uint64_t charge_total(const struct path *path, uint32_t charge)
+uint64_t charge_total(const struct critical_path *path, uint32_t charge)
 {
 	const struct charge *charges = path->charges;
 	uint64_t total_ns = charges[charge].ns[PIECE_RUNNING];

@@ -10,20 +10,20 @@
 #include "sums.h"
 
 struct writing {
-	const struct path *path;
+	const struct critical_path *path;
 	struct sums sums;
 	uint32_t *charges; /* by row */
 };
 
 /* ---- cells ----------------------------------------------------------------- */
 
-static void put_host(char *cell, const struct path *path, struct actor who)
+static void put_actor_host(char *cell, const struct critical_path *path, struct actor who)
 {
 	cell_text(cell, path->base->hosts[who.host].name);
 }
 
 /* "nginx (1234)" */
-static void put_thread(char *cell, const struct path *path, struct actor who)
+static void put_actor_thread(char *cell, const struct critical_path *path, struct actor who)
 {
 	const struct record_thread *thread = path_thread(path, who);
 
@@ -36,8 +36,8 @@ static void put_thread(char *cell, const struct path *path, struct actor who)
 }
 
 /* "by kworker/0:1 (12)", "from db, postgres (99)", "8:0" */
-static void put_detail(char *cell, const struct path *path,
-		       const struct piece *piece)
+static void put_detail(char *cell, const struct critical_path *path,
+		       const struct path_piece *piece)
 {
 	char host[CELL_SIZE], thread[CELL_SIZE];
 
@@ -54,8 +54,8 @@ static void put_detail(char *cell, const struct path *path,
 		snprintf(cell, CELL_SIZE, "number %" PRIu32, piece->detail);
 	if (!piece->has_other)
 		return;
-	put_host(host, path, piece->other);
-	put_thread(thread, path, piece->other);
+	put_actor_host(host, path, piece->other);
+	put_actor_thread(thread, path, piece->other);
 	if (piece->kind == PIECE_PREEMPTED)
 		snprintf(cell, CELL_SIZE, "by %.*s", CELL_SIZE - 4, thread);
 	else
@@ -66,16 +66,16 @@ static void sum_cell(const void *data, uint32_t row, unsigned int column,
 		     char *cell)
 {
 	const struct writing *writing = data;
-	const struct path *path = writing->path;
+	const struct critical_path *path = writing->path;
 	const struct sum *sum = &writing->sums.list[row];
 	const uint64_t whole = path->end_ns - path->begin_ns;
 
 	switch (column) {
 	case 0:
-		put_host(cell, path, sum->piece->who);
+		put_actor_host(cell, path, sum->piece->who);
 		break;
 	case 1:
-		put_thread(cell, path, sum->piece->who);
+		put_actor_thread(cell, path, sum->piece->who);
 		break;
 	case 2:
 		snprintf(cell, CELL_SIZE, "%s", path_kind(sum->piece->kind));
@@ -103,8 +103,8 @@ static void piece_cell(const void *data, uint32_t row, unsigned int column,
 		       char *cell)
 {
 	const struct writing *writing = data;
-	const struct path *path = writing->path;
-	const struct piece *piece = &path->pieces[row];
+	const struct critical_path *path = writing->path;
+	const struct path_piece *piece = &path->pieces[row];
 	char bound[VALUE_SIZE];
 
 	switch (column) {
@@ -122,10 +122,10 @@ static void piece_cell(const void *data, uint32_t row, unsigned int column,
 				 piece->is_uncertain ? " (order open)" : "");
 		break;
 	case 3:
-		put_host(cell, path, piece->who);
+		put_actor_host(cell, path, piece->who);
 		break;
 	case 4:
-		put_thread(cell, path, piece->who);
+		put_actor_thread(cell, path, piece->who);
 		break;
 	case 5:
 		snprintf(cell, CELL_SIZE, "%s", path_kind(piece->kind));
@@ -142,7 +142,7 @@ static void charge_cell(const void *data, uint32_t row, unsigned int column,
 			char *cell)
 {
 	const struct writing *writing = data;
-	const struct path *path = writing->path;
+	const struct critical_path *path = writing->path;
 	const struct charge *charge = &path->charges[writing->charges[row]];
 	const uint64_t self_ns = charge->ns[PIECE_RUNNING];
 	const uint64_t total_ns = charge_total(path, writing->charges[row]);
@@ -153,12 +153,12 @@ static void charge_cell(const void *data, uint32_t row, unsigned int column,
 		all_ns += charge->ns[i];
 	switch (column) {
 	case 0:
-		put_thread(thread, path, charge->who);
+		put_actor_thread(thread, path, charge->who);
 		snprintf(cell, CELL_SIZE, "%*s%.100s", 2 * (int)(charge->depth < 20 ?
 			 charge->depth : 20), "", thread);
 		break;
 	case 1:
-		put_host(cell, path, charge->who);
+		put_actor_host(cell, path, charge->who);
 		break;
 	case 2:
 		cell_duration(cell, self_ns);
@@ -177,12 +177,12 @@ static void charge_cell(const void *data, uint32_t row, unsigned int column,
 
 /* ---- all of it -------------------------------------------------------------- */
 
-static void print_head(FILE *out, const struct path *path)
+static void print_head(FILE *out, const struct critical_path *path)
 {
 	char host[CELL_SIZE], thread[CELL_SIZE], date[VALUE_SIZE], length[VALUE_SIZE];
 
-	put_host(host, path, path->who);
-	put_thread(thread, path, path->who);
+	put_actor_host(host, path, path->who);
+	put_actor_thread(thread, path, path->who);
 	fprintf(out, "%s, %s: %s from %s on\n", host, thread,
 		format_duration(length, path->end_ns - path->begin_ns),
 		format_date(date, path->begin_ns, false));
@@ -190,7 +190,7 @@ static void print_head(FILE *out, const struct path *path)
 
 static void print_pieces(FILE *out, const struct writing *writing)
 {
-	const struct path *path = writing->path;
+	const struct critical_path *path = writing->path;
 	const struct table table = {
 		.columns = 7,
 		.heads = { "at", "for", "bound", "host", "thread", "what", "" },
@@ -204,7 +204,7 @@ static void print_pieces(FILE *out, const struct writing *writing)
 /* False: there is not enough memory. */
 static bool print_charges(FILE *out, struct writing *writing)
 {
-	const struct path *path = writing->path;
+	const struct critical_path *path = writing->path;
 	const struct table table = {
 		.columns = 6,
 		.heads = { "charged", "host", "CPU itself", "on its behalf",
@@ -226,7 +226,7 @@ static bool print_charges(FILE *out, struct writing *writing)
 	return true;
 }
 
-bool path_table(FILE *out, const struct path *path)
+bool path_table(FILE *out, const struct critical_path *path)
 {
 	struct writing writing = { .path = path };
 	const struct table table = {

@@ -39,7 +39,7 @@ struct frame {
 };
 
 struct walk {
-	struct path *path;
+	struct critical_path *path;
 	struct frame *frames;
 	size_t num, room;
 	int64_t now_ns;
@@ -50,10 +50,10 @@ struct walk {
 /* ---- pieces ---------------------------------------------------------------- */
 
 /* From then to now, which is then from now on. */
-static void add(struct walk *walk, const struct frame *frame, int64_t from_ns,
-		struct piece piece)
+static void add_path_piece(struct walk *walk, const struct frame *frame, int64_t from_ns,
+			   struct path_piece piece)
 {
-	struct path *path = walk->path;
+	struct critical_path *path = walk->path;
 
 	if (from_ns >= walk->now_ns)
 		return;
@@ -71,18 +71,18 @@ static void add(struct walk *walk, const struct frame *frame, int64_t from_ns,
 	path->charges[piece.charge].ns[piece.kind] += piece.end_ns - from_ns;
 }
 
-static void add_unknown(struct walk *walk, const struct frame *frame,
-			int64_t from_ns, enum piece_reason reason)
+static void add_unknown_piece(struct walk *walk, const struct frame *frame,
+			      int64_t from_ns, enum piece_reason reason)
 {
-	add(walk, frame, from_ns,
-	    (struct piece){ .who = frame->spot.who,
-			    .kind = PIECE_UNKNOWN,
-			    .reason = reason });
+	add_path_piece(walk, frame, from_ns,
+		       (struct path_piece){ .who = frame->spot.who,
+					    .kind = PIECE_UNKNOWN,
+					    .reason = reason });
 }
 
 /* ---- who is charged -------------------------------------------------------- */
 
-static bool is_same(struct actor a, struct actor b)
+static bool is_same_actor(struct actor a, struct actor b)
 {
 	return a.host == b.host && a.thread == b.thread;
 }
@@ -90,17 +90,17 @@ static bool is_same(struct actor a, struct actor b)
 /* @who does something while the thread of @parent waits. */
 static uint32_t charge_of(struct walk *walk, uint32_t parent, struct actor who)
 {
-	struct path *path = walk->path;
+	struct critical_path *path = walk->path;
 	struct charge *charges = path->charges, *last;
 
 	/* Threads that wait for each other in turn are no deeper than they are many. */
 	for (uint32_t i = parent; i != NO_CHARGE; i = charges[i].parent)
-		if (is_same(charges[i].who, who))
+		if (is_same_actor(charges[i].who, who))
 			return i;
 	if (parent != NO_CHARGE)
 		for (uint32_t i = charges[parent].child; i != NO_CHARGE;
 		     i = charges[i].next)
-			if (is_same(charges[i].who, who))
+			if (is_same_actor(charges[i].who, who))
 				return i;
 	last = array_add(&path->charges, path->num_charges, sizeof(*last));
 	if (!last) {
@@ -142,7 +142,7 @@ static int64_t later(int64_t a, int64_t b)
 static struct spot spot_of(const struct walk *walk, struct actor who,
 			   uint32_t number)
 {
-	const struct record *record =
+	const struct graph_record *record =
 		graph_get(&walk->path->graph, who.host, number);
 
 	if (!record || record->kind != RECORD_STATE)
@@ -160,7 +160,7 @@ static struct spot spot_of(const struct walk *walk, struct actor who,
 }
 
 /* What runs when it wakes or sends something. */
-static struct spot waker(const struct record *cause, uint32_t host)
+static struct spot waker(const struct graph_record *cause, uint32_t host)
 {
 	return (struct spot){
 		.who = { host, cause->cause.thread },
@@ -177,14 +177,14 @@ static struct spot waker(const struct record *cause, uint32_t host)
 /* ---- packets --------------------------------------------------------------- */
 
 struct sent {
-	const struct record *send;
+	const struct graph_record *send;
 	uint32_t host;
 	int64_t time_ns; /* corrected */
 	int64_t bound_ns; /* error of the time on the way */
 	bool is_uncertain; /* which was first, sending or receiving */
 };
 
-static int64_t bound_at(const struct walk *walk, uint32_t host, int64_t time_ns)
+static int64_t get_host_bound(const struct walk *walk, uint32_t host, int64_t time_ns)
 {
 	const struct timebase_host *one = &walk->path->base->hosts[host];
 	int64_t time_ref, bound_ns;
@@ -202,8 +202,8 @@ static bool is_sent_by(const struct walk *walk, const struct spooled *message,
 	const struct timebase_host *hosts = walk->path->base->hosts;
 	const struct timebase_host *from = &hosts[message->from];
 	const struct timebase_host *to = &hosts[message->to];
-	const int64_t a = bound_at(walk, message->from, message->send_ns);
-	const int64_t b = bound_at(walk, message->to, message->recv_ns);
+	const int64_t a = get_host_bound(walk, message->from, message->send_ns);
+	const int64_t b = get_host_bound(walk, message->to, message->recv_ns);
 
 	sent->host = message->from;
 	sent->send = graph_send(&walk->path->graph, message->from,
@@ -221,11 +221,11 @@ static bool is_sent_by(const struct walk *walk, const struct spooled *message,
 }
 
 /* Where the packet that came to that host is from. False: nobody knows. */
-static bool find_sent(const struct walk *walk, const struct record *cause,
+static bool find_sent(const struct walk *walk, const struct graph_record *cause,
 		      uint32_t host, struct sent *sent)
 {
-	const struct record *local = graph_get(&walk->path->graph, host,
-					       cause->cause.local);
+	const struct graph_record *local = graph_get(&walk->path->graph, host,
+						     cause->cause.local);
 
 	if (local) {
 		*sent = (struct sent){ .send = local, .host = host };
@@ -247,8 +247,8 @@ static bool find_sent(const struct walk *walk, const struct record *cause,
 
 /* ---- waits ----------------------------------------------------------------- */
 
-static void push(struct walk *walk, struct spot spot, int64_t from_ns,
-		 uint32_t charge)
+static void push_frame(struct walk *walk, struct spot spot, int64_t from_ns,
+		       uint32_t charge)
 {
 	if (array_grow(&walk->frames, &walk->room, walk->num,
 		       sizeof(*walk->frames))) {
@@ -278,8 +278,8 @@ static enum piece_kind kind_of(enum cause_kind cause)
  * By what the wait of @waiting ended, and what happened before that, back to then. A
  * packet's sending has a cause again.
  */
-static void explain(struct walk *walk, const struct frame *waiting,
-		    const struct record *cause, int64_t from_ns)
+static void explain_wait(struct walk *walk, const struct frame *waiting,
+			 const struct graph_record *cause, int64_t from_ns)
 {
 	const struct frame frame = *waiting;
 	struct actor who = frame.spot.who;
@@ -287,12 +287,12 @@ static void explain(struct walk *walk, const struct frame *waiting,
 
 	while (walk->now_ns > from_ns && !walk->failed) {
 		struct frame on = { .spot.who = who, .charge = charge };
-		struct piece piece = { .who = who };
+		struct path_piece piece = { .who = who };
 		struct sent sent;
 
 		if (!cause || cause->what == CAUSE_UNKNOWN) {
-			add_unknown(walk, &on, from_ns,
-				    walk->now_ns == walk->path->end_ns && !cause
+			add_unknown_piece(walk, &on, from_ns,
+					  walk->now_ns == walk->path->end_ns && !cause
 					    ? REASON_WAITS
 					    : REASON_WAKER);
 			return;
@@ -300,19 +300,19 @@ static void explain(struct walk *walk, const struct frame *waiting,
 		if (cause->what == CAUSE_THREAD) {
 			const struct spot spot = waker(cause, who.host);
 
-			push(walk, spot, from_ns,
-			     charge_of(walk, charge, spot.who));
+			push_frame(walk, spot, from_ns,
+				   charge_of(walk, charge, spot.who));
 			return;
 		}
 		piece.kind = kind_of(cause->what);
 		piece.detail = cause->cause.detail;
 		if (cause->what != CAUSE_PACKET) {
-			add(walk, &on, from_ns, piece);
+			add_path_piece(walk, &on, from_ns, piece);
 			return;
 		}
 		if (!find_sent(walk, cause, who.host, &sent)) {
 			piece.reason = REASON_SENDER;
-			add(walk, &on, from_ns, piece);
+			add_path_piece(walk, &on, from_ns, piece);
 			return;
 		}
 		piece.has_other = true;
@@ -321,16 +321,16 @@ static void explain(struct walk *walk, const struct frame *waiting,
 		};
 		piece.bound_ns = sent.bound_ns;
 		piece.is_uncertain = sent.is_uncertain;
-		add(walk, &on, later(sent.time_ns, from_ns), piece);
+		add_path_piece(walk, &on, later(sent.time_ns, from_ns), piece);
 		if (!sent.send) {
-			add_unknown(walk, &on, from_ns, REASON_SENDER);
+			add_unknown_piece(walk, &on, from_ns, REASON_SENDER);
 			return;
 		}
 		/* What the sender's interrupts do is charged to whom they are waited for by. */
 		cause = sent.send;
 		who = (struct actor){ sent.host, NO_THREAD };
 		if (++walk->standing > MAX_STANDING)
-			add_unknown(walk, &on, from_ns, REASON_CIRCLE);
+			add_unknown_piece(walk, &on, from_ns, REASON_CIRCLE);
 	}
 }
 
@@ -340,25 +340,25 @@ static void add_preempted(struct walk *walk, const struct frame *frame,
 {
 	const struct spot *spot = &frame->spot;
 	const uint32_t host = spot->who.host;
-	const struct record *ran =
+	const struct graph_record *ran =
 		graph_get(&walk->path->graph, host, spot->cpu_before);
-	const struct piece idle = { .who = spot->who, .kind = PIECE_PREEMPTED };
+	const struct path_piece idle = { .who = spot->who, .kind = PIECE_PREEMPTED };
 
 	while (ran && ran->kind == RECORD_STATE && walk->now_ns > from_ns) {
 		const int64_t end_ns = corrected(walk, host, ran->at_ns);
-		struct piece piece = idle;
+		struct path_piece piece = idle;
 
 		if (end_ns <= from_ns)
 			break;
-		add(walk, frame, end_ns, idle);
+		add_path_piece(walk, frame, end_ns, idle);
 		piece.has_other = true;
 		piece.other = (struct actor){ host, ran->state.thread };
-		add(walk, frame,
-		    later(corrected(walk, host, ran->state.begin_ns), from_ns),
-		    piece);
+		add_path_piece(walk, frame,
+			       later(corrected(walk, host, ran->state.begin_ns), from_ns),
+			       piece);
 		ran = graph_get(&walk->path->graph, host, ran->state.cpu_before);
 	}
-	add(walk, frame, from_ns, idle);
+	add_path_piece(walk, frame, from_ns, idle);
 }
 
 static bool is_wait(enum sched_state state)
@@ -369,7 +369,7 @@ static bool is_wait(enum sched_state state)
 
 /* What of a state is in the window, which is then behind. */
 static void take_state(struct walk *walk, struct frame *frame,
-		       const struct record *cause, int64_t from_ns)
+		       const struct graph_record *cause, int64_t from_ns)
 {
 	const struct frame waiting = *frame;
 	const struct spot *spot = &waiting.spot;
@@ -382,12 +382,12 @@ static void take_state(struct walk *walk, struct frame *frame,
 	}
 	frame->spot = spot_of(walk, spot->who, spot->before);
 	if (spot->state == SCHED_RUNNING)
-		add(walk, &waiting, from_ns,
-		    (struct piece){ .who = spot->who, .kind = PIECE_RUNNING });
+		add_path_piece(walk, &waiting, from_ns,
+			       (struct path_piece){ .who = spot->who, .kind = PIECE_RUNNING });
 	else if (spot->state == SCHED_RUNNABLE)
 		add_preempted(walk, &waiting, from_ns);
 	else if (is_wait(spot->state))
-		explain(walk, &waiting, cause, from_ns);
+		explain_wait(walk, &waiting, cause, from_ns);
 }
 
 /* The state before now of whom the path is at. */
@@ -398,14 +398,14 @@ static void step(struct walk *walk)
 	const uint32_t host = spot->who.host;
 
 	if (!spot->is_known || ++walk->standing > MAX_STANDING) {
-		add_unknown(walk, frame, frame->from_ns,
-			    spot->is_known ? REASON_CIRCLE : REASON_UNSEEN);
+		add_unknown_piece(walk, frame, frame->from_ns,
+				  spot->is_known ? REASON_CIRCLE : REASON_UNSEEN);
 		return;
 	}
 	/* Between it and the state after it. */
-	add_unknown(walk, frame,
-		    later(corrected(walk, host, spot->end_ns), frame->from_ns),
-		    REASON_UNSEEN);
+	add_unknown_piece(walk, frame,
+			  later(corrected(walk, host, spot->end_ns), frame->from_ns),
+			  REASON_UNSEEN);
 	if (walk->now_ns > frame->from_ns)
 		take_state(walk, frame,
 			   graph_get(&walk->path->graph, host, spot->cause),
@@ -416,12 +416,12 @@ static void step(struct walk *walk)
 /* ---- all of it ------------------------------------------------------------- */
 
 /* Its last state, but that it is dead, within the window; false: there is none. */
-static bool begin(struct walk *walk, struct spot *spot)
+static bool begin_walk(struct walk *walk, struct spot *spot)
 {
-	const struct path *path = walk->path;
+	const struct critical_path *path = walk->path;
 	const struct record_thread *thread = path_thread(path, path->who);
 	uint32_t number = thread ? thread->last : NO_RECORD;
-	const struct record *record;
+	const struct graph_record *record;
 
 	while ((record = graph_get(&path->graph, path->who.host, number)) &&
 	       record->what == SCHED_DEAD)
@@ -446,28 +446,28 @@ static int64_t first_of(const struct walk *walk, struct spot spot)
 	       corrected(walk, spot.who.host, host->records[0].at_ns);
 }
 
-static void reverse(struct path *path)
+static void reverse(struct critical_path *path)
 {
 	for (size_t i = 0; i < path->num_pieces / 2; i++) {
 		const size_t j = path->num_pieces - 1 - i;
-		const struct piece piece = path->pieces[i];
+		const struct path_piece piece = path->pieces[i];
 
 		path->pieces[i] = path->pieces[j];
 		path->pieces[j] = piece;
 	}
 }
 
-bool path_walk(struct path *path)
+bool path_walk(struct critical_path *path)
 {
 	struct walk walk = { .path = path };
 	struct spot spot;
 	uint32_t charge = charge_of(&walk, NO_CHARGE, path->who);
 
-	if (!begin(&walk, &spot))
+	if (!begin_walk(&walk, &spot))
 		return !walk.failed;
 	path->end_ns = walk.now_ns;
 	path->begin_ns = later(first_of(&walk, spot), path->base->begin_ns);
-	push(&walk, spot, path->begin_ns, charge);
+	push_frame(&walk, spot, path->begin_ns, charge);
 	while (walk.num && !walk.failed) {
 		if (walk.now_ns <= walk.frames[walk.num - 1].from_ns)
 			walk.num--;
@@ -507,7 +507,7 @@ const char *path_reason(enum piece_reason reason)
 	return names[reason];
 }
 
-const struct record_thread *path_thread(const struct path *path,
+const struct record_thread *path_thread(const struct critical_path *path,
 					struct actor who)
 {
 	const struct graph_host *host = &path->graph.hosts[who.host];

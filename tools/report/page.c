@@ -10,7 +10,7 @@ __asm__(".pushsection .rodata\n"
 
 extern const char page_text[];
 
-bool write_page(FILE *out, const char *data, const struct path *path)
+bool write_page(FILE *out, const char *data, const struct critical_path *path)
 {
 	const char *rest = page_begin(out, page_text);
 	bool ok = true;

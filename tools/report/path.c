@@ -13,7 +13,7 @@
 
 /* Threads of all hosts have numbers in a row, and behind those of each host there is one
  * for its interrupts. */
-static int64_t number_of_actor(const struct path *path, struct actor who)
+static int64_t number_of_actor(const struct critical_path *path, struct actor who)
 {
 	const struct graph_host *hosts = path->graph.hosts;
 	int64_t number = 0;
@@ -27,9 +27,9 @@ static int64_t number_of_actor(const struct path *path, struct actor who)
 /* Which thread, kind, reason, how long after the end of the piece before it begins, how long
  * it lasts (small numbers are read quickly), bound, other thread, detail, whether the order
  * is open, and for whom. WIDTH_OF_PIECE in page/path.js counts these. */
-static void write_piece_row(FILE *out, const struct path *path, size_t number)
+static void write_piece_row(FILE *out, const struct critical_path *path, size_t number)
 {
-	const struct piece *piece = &path->pieces[number];
+	const struct path_piece *piece = &path->pieces[number];
 	const int64_t before_ns = number ? path->pieces[number - 1].end_ns :
 					   path->begin_ns;
 
@@ -46,7 +46,7 @@ static void write_piece_row(FILE *out, const struct path *path, size_t number)
 
 /* ---- what the numbers mean ------------------------------------------------ */
 
-static json_object *thread_array(struct json_writer *w, const struct path *path,
+static json_object *thread_array(struct json_writer *w, const struct critical_path *path,
 				 struct actor who)
 {
 	const struct record_thread *thread = path_thread(path, who);
@@ -60,7 +60,7 @@ static json_object *thread_array(struct json_writer *w, const struct path *path,
 	return array;
 }
 
-static json_object *threads_array(struct json_writer *w, const struct path *path)
+static json_object *threads_array(struct json_writer *w, const struct critical_path *path)
 {
 	json_object *array = json_object_new_array();
 
@@ -70,7 +70,7 @@ static json_object *threads_array(struct json_writer *w, const struct path *path
 	return array;
 }
 
-static json_object *charges_array(struct json_writer *w, const struct path *path)
+static json_object *charges_array(struct json_writer *w, const struct critical_path *path)
 {
 	json_object *array = json_object_new_array();
 
@@ -86,7 +86,7 @@ static json_object *charges_array(struct json_writer *w, const struct path *path
 	return array;
 }
 
-static json_object *make_path_legend(struct json_writer *w, const struct path *path)
+static json_object *make_path_legend(struct json_writer *w, const struct critical_path *path)
 {
 	json_object *object = json_object_new_object(), *list;
 	char begin[24];
@@ -113,7 +113,7 @@ static json_object *make_path_legend(struct json_writer *w, const struct path *p
 	return object;
 }
 
-bool report_path(FILE *out, const struct path *path)
+bool report_path(FILE *out, const struct critical_path *path)
 {
 	struct json_writer w = { .failed = false };
 	json_object *object = make_path_legend(&w, path);

@@ -86,7 +86,7 @@ struct report_contents {
 	struct traffic traffic;
 	struct details details;
 	struct timebase base;	/* the same for the path; what it has belongs to others */
-	struct path path;
+	struct critical_path path;
 	bool has_path;
 	bool in_part;		/* the result does not correct all of them */
 };
@@ -189,7 +189,7 @@ static bool find_requested_path(const struct report_settings *set, struct report
 
 struct content {
 	char *data;
-	const struct path *path; /* NULL: there is none */
+	const struct critical_path *path; /* NULL: there is none */
 };
 
 static bool write_content(FILE *out, const void *data)

@@ -33,9 +33,9 @@ void put_details(struct json_writer *w, json_object *object, const struct way_de
 json_object *place_files(struct json_writer *w, const struct report_content *content);
 
 /* The path of a thread, for the page. False: that failed. */
-bool report_path(FILE *out, const struct path *path);
+bool report_path(FILE *out, const struct critical_path *path);
 
 /* @path: NULL: none is shown. False: it cannot be written. */
-bool write_page(FILE *out, const char *data, const struct path *path);
+bool write_page(FILE *out, const char *data, const struct critical_path *path);
 
 #endif
