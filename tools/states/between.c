@@ -27,7 +27,7 @@ struct last {
 	int64_t begin_ns, end_ns, end_host_ns;
 };
 
-struct held;
+struct held_span;
 
 struct counted {
 	struct wait wait;
@@ -42,16 +42,16 @@ struct common {
 	struct common *next;	/* in its bucket */
 	struct last *last[WAITING];	/* by role, then by host; NULL: none */
 	struct counted *waits;
-	struct held *first, **end;	/* that wait for it */
+	struct held_span *first, **end;	/* that wait for it */
 };
 
 /* A span that is held back: its object waited in it, or an earlier one of it is held. */
-struct held {
+struct held_span {
 	bool has_waited;
 	struct span_told told;
 	struct common *common;
-	struct held *next;	/* in order of their ends */
-	struct held *next_common;
+	struct held_span *next;	/* in order of their ends */
+	struct held_span *next_common;
 };
 
 /* Tables by the number of a host's text. */
@@ -70,7 +70,7 @@ struct between {
 	size_t room, num_common;
 	struct host_texts *texts;	/* by host */
 	int64_t *bounds;	/* the last one of each host */
-	struct held *first, **end;
+	struct held_span *first, **end;
 	struct exclusion *exclusions;
 	struct wait *waits;
 	size_t num_waits;
@@ -124,7 +124,7 @@ void between_free(struct between *between)
 			free_common(common);
 		}
 	while (between->first) {
-		struct held *held = between->first;
+		struct held_span *held = between->first;
 
 		between->first = held->next;
 		free(held);
@@ -169,7 +169,7 @@ static struct host_texts *texts_of(struct between *between, uint32_t host,
 }
 
 /* Return: a bit for each enum role of a span's state; 0: there is not enough memory. */
-static unsigned int find_roles(struct between *between, const struct span *span)
+static unsigned int find_roles(struct between *between, const struct state_span *span)
 {
 	const struct definition *d = &between->definitions[span->definition];
 	struct host_texts *texts = texts_of(between, span->host, span->state);
@@ -190,7 +190,7 @@ static unsigned int find_roles(struct between *between, const struct span *span)
 	return *roles;
 }
 
-static uint64_t hash_text(uint32_t definition, const char *text)
+static uint64_t hash_shared_text(uint32_t definition, const char *text)
 {
 	uint64_t hash = definition + 1;
 
@@ -199,7 +199,7 @@ static uint64_t hash_text(uint32_t definition, const char *text)
 	return hash;
 }
 
-static bool grow(struct between *between)
+static bool grow_common_buckets(struct between *between)
 {
 	const size_t room = between->room ? between->room * 2 : 64;
 	struct common **buckets = calloc(room, sizeof(*buckets));
@@ -220,13 +220,13 @@ static bool grow(struct between *between)
 	return true;
 }
 
-static struct common *add_common(struct between *between, const struct span *span,
+static struct common *add_common(struct between *between, const struct state_span *span,
 				 uint64_t hash)
 {
 	struct common *common = calloc(1, sizeof(*common));
 	struct common **bucket;
 
-	if (!common || (between->num_common == between->room && !grow(between))) {
+	if (!common || (between->num_common == between->room && !grow_common_buckets(between))) {
 		free(common);
 		return NULL;
 	}
@@ -243,7 +243,7 @@ static struct common *add_common(struct between *between, const struct span *spa
 }
 
 /* NULL: there is not enough memory. */
-static struct common *find_common(struct between *between, const struct span *span)
+static struct common *find_or_add_common(struct between *between, const struct state_span *span)
 {
 	struct host_texts *texts = texts_of(between, span->host, span->shared);
 	const char *text = spans_text(between->spans, span->host, span->shared);
@@ -256,7 +256,7 @@ static struct common *find_common(struct between *between, const struct span *sp
 	common = *slot;
 	if (common)
 		return common;
-	hash = hash_text(span->definition, text);
+	hash = hash_shared_text(span->definition, text);
 	common = between->room ? between->buckets[hash & (between->room - 1)] :
 				 NULL;
 	while (common && (common->hash != hash ||
@@ -281,8 +281,8 @@ static enum netsync_sequence order(const struct between *between, uint32_t host_
 }
 
 /* Count the spans with a role that had not ended when this span began. */
-static void compare(struct between *between, const struct common *common,
-		    enum role role, const struct span *span)
+static void compare_with_last_spans(struct between *between, const struct common *common,
+				    enum role role, const struct state_span *span)
 {
 	struct exclusion *found = &between->exclusions[span->definition];
 
@@ -314,19 +314,19 @@ static void compare(struct between *between, const struct common *common,
 }
 
 static void exclude(struct between *between, struct common *common,
-		    const struct span *span, unsigned int roles)
+		    const struct state_span *span, unsigned int roles)
 {
 	if (roles & 1U << EXCLUSIVE) {
 		between->exclusions[span->definition].spans++;
-		compare(between, common, EXCLUSIVE, span);
-		compare(between, common, WITH, span);
+		compare_with_last_spans(between, common, EXCLUSIVE, span);
+		compare_with_last_spans(between, common, WITH, span);
 	} else if (roles & 1U << WITH) {
-		compare(between, common, EXCLUSIVE, span);
+		compare_with_last_spans(between, common, EXCLUSIVE, span);
 	}
 }
 
-static bool remember(const struct between *between, struct common *common,
-		     const struct span *span, unsigned int roles)
+static bool remember_last_span(const struct between *between, struct common *common,
+			       const struct state_span *span, unsigned int roles)
 {
 	for (int role = 0; role < WAITING; role++) {
 		if (!(roles & 1U << role))
@@ -347,10 +347,10 @@ static bool remember(const struct between *between, struct common *common,
 /* ---- waiting ------------------------------------------------------------- */
 
 /* If the held span may have waited for the end of @last, note that; the latest end wins. */
-static void offer(struct between *between, struct held *held, uint32_t host,
+static void offer(struct between *between, struct held_span *held, uint32_t host,
 		  const struct last *last)
 {
-	const struct span *span = &held->told.span;
+	const struct state_span *span = &held->told.span;
 	enum netsync_sequence sequence;
 
 	if (!held->has_waited || !last->is_any ||
@@ -371,7 +371,7 @@ static void offer(struct between *between, struct held *held, uint32_t host,
 	held->told.holder_end_ns = last->end_ns;
 }
 
-static struct wait *find_wait(struct between *between, const struct held *held)
+static struct wait *find_wait(struct between *between, const struct held_span *held)
 {
 	const struct span_told *told = &held->told;
 	struct common *common = held->common;
@@ -403,8 +403,8 @@ static struct wait *find_wait(struct between *between, const struct held *held)
 
 static bool let_go(struct between *between, between_tell *tell, void *data)
 {
-	struct held *held = between->first;
-	const struct span *span = &held->told.span;
+	struct held_span *held = between->first;
+	const struct state_span *span = &held->told.span;
 	const int64_t lasted = span->end_ns - span->begin_ns;
 	struct wait *wait = held->has_waited ? find_wait(between, held) : NULL;
 	bool ok = (wait || !held->has_waited) && tell(data, &held->told);
@@ -429,7 +429,7 @@ static bool let_go(struct between *between, between_tell *tell, void *data)
 static bool hold_back(struct between *between, const struct span_told *told,
 		      struct common *common, bool has_waited)
 {
-	struct held *held = calloc(1, sizeof(*held));
+	struct held_span *held = calloc(1, sizeof(*held));
 
 	if (!held)
 		return false;
@@ -447,9 +447,9 @@ static bool hold_back(struct between *between, const struct span_told *told,
 }
 
 /* Is a span of the same object held back? */
-static bool is_held(const struct common *common, const struct span *span)
+static bool is_held(const struct common *common, const struct state_span *span)
 {
-	for (const struct held *h = common->first; h; h = h->next_common)
+	for (const struct held_span *h = common->first; h; h = h->next_common)
 		if (h->told.span.host == span->host &&
 		    h->told.span.object == span->object)
 			return true;
@@ -457,7 +457,7 @@ static bool is_held(const struct common *common, const struct span *span)
 }
 
 /* Is the end of every span that follows certainly later than the end of the held one? */
-static bool is_over(const struct between *between, const struct held *held,
+static bool is_over(const struct between *between, const struct held_span *held,
 		    int64_t now_ns)
 {
 	int64_t most = 0, until;
@@ -485,7 +485,7 @@ static int64_t bound_of(const struct between *between, uint32_t host,
 			       &bound) ? NETSYNC_UNKNOWN : bound;
 }
 
-bool between_take(struct between *between, const struct span *span,
+bool between_take(struct between *between, const struct state_span *span,
 		  between_tell *tell, void *data)
 {
 	const struct span_told told = {
@@ -510,14 +510,14 @@ bool between_take(struct between *between, const struct span *span,
 	if ((!definition->waiting.num && !definition->exclusive.num) ||
 	    span->shared == NO_TEXT)
 		return tell(data, &told);
-	common = find_common(between, span);
+	common = find_or_add_common(between, span);
 	if (!common)
 		return false;
 	exclude(between, common, span, roles);
-	if (!remember(between, common, span, roles))
+	if (!remember_last_span(between, common, span, roles))
 		return false;
 	if (roles & 1U << HOLDING)
-		for (struct held *h = common->first; h; h = h->next_common)
+		for (struct held_span *h = common->first; h; h = h->next_common)
 			offer(between, h, span->host,
 			      &common->last[HOLDING][span->host]);
 	has_waited = roles & 1U << WAITING && !span->is_open;
@@ -541,7 +541,7 @@ const struct exclusion *between_exclusion(const struct between *between,
 	return &between->exclusions[definition];
 }
 
-static int longest_first(const void *one, const void *other)
+static int compare_waits_longest_first(const void *one, const void *other)
 {
 	const struct wait *a = one, *b = other;
 
@@ -565,6 +565,6 @@ bool between_waits(struct between *between, const struct wait **waits, size_t *n
 			for (struct counted *w = c->waits; w; w = w->next)
 				*at++ = w->wait;
 	qsort(between->waits, between->num_waits, sizeof(*between->waits),
-	      longest_first);
+	      compare_waits_longest_first);
 	return true;
 }

@@ -12,7 +12,7 @@
 
 /* A span, its bounds, and the span whose end it waited for. */
 struct span_told {
-	struct span span;
+	struct state_span span;
 	int64_t begin_bound_ns, end_bound_ns;	/* NETSYNC_UNKNOWN */
 	bool has_holder;
 	bool is_uncertain;	/* the order of the two ends, within the bounds */
@@ -59,7 +59,7 @@ void between_free(struct between *between);
  * not enough memory, or @tell returned false.
  */
 typedef bool between_tell(void *data, const struct span_told *told);
-bool between_take(struct between *between, const struct span *span,
+bool between_take(struct between *between, const struct state_span *span,
 		  between_tell *tell, void *data);
 /* Tell the spans that are still held back, as no other follows. Returns as above. */
 bool between_end(struct between *between, between_tell *tell, void *data);

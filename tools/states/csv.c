@@ -10,23 +10,23 @@ static const char header[] =
 	"host,definition,object,lane,state,begin_ref_ns,begin_bound_ns,end_ref_ns,"
 	"end_bound_ns,shared,waited_for,open,doubtful\r\n";
 
-struct csv {
+struct span_csv {
 	FILE *out;
 	const struct states *states;
 };
 
-static void put_bound(FILE *out, int64_t time_ns, int64_t bound_ns)
+static void put_time_and_bound(FILE *out, int64_t time_ns, int64_t bound_ns)
 {
 	fprintf(out, ",%" PRId64 ",", time_ns);
 	if (bound_ns != NETSYNC_UNKNOWN)
 		fprintf(out, "%" PRId64, bound_ns);
 }
 
-static bool put_span(void *data, const struct span_told *told)
+static bool put_csv_span(void *data, const struct span_told *told)
 {
-	const struct csv *csv = data;
+	const struct span_csv *csv = data;
 	const struct states *states = csv->states;
-	const struct span *span = &told->span;
+	const struct state_span *span = &told->span;
 	FILE *out = csv->out;
 
 	csv_put_text(out, states->base->hosts[span->host].name);
@@ -36,8 +36,8 @@ static bool put_span(void *data, const struct span_told *told)
 	csv_put_text(out, spans_text(states->spans, span->host, span->name));
 	fprintf(out, ",%" PRIu32 ",", span->lane);
 	csv_put_text(out, spans_text(states->spans, span->host, span->state));
-	put_bound(out, span->begin_ns, told->begin_bound_ns);
-	put_bound(out, span->end_ns, told->end_bound_ns);
+	put_time_and_bound(out, span->begin_ns, told->begin_bound_ns);
+	put_time_and_bound(out, span->end_ns, told->end_bound_ns);
 	putc(',', out);
 	if (span->shared != NO_TEXT)
 		csv_put_text(out, spans_text(states->spans, span->host,
@@ -51,8 +51,8 @@ static bool put_span(void *data, const struct span_told *told)
 
 bool states_csv(FILE *out, struct states *states)
 {
-	struct csv csv = { out, states };
+	struct span_csv csv = { out, states };
 
 	fputs(header, out);
-	return states_read(states, put_span, &csv);
+	return states_read(states, put_csv_span, &csv);
 }

@@ -15,13 +15,13 @@
 #define MAX_SIZE (1 << 20)
 
 struct parser {
-	struct words words;
+	struct definition_words words;
 	struct definition *definition;
 };
 
 /* ---- parts of statements ------------------------------------------------ */
 
-static bool put_text(const char ***list, size_t *num, const char *text)
+static bool add_text_to_list(const char ***list, size_t *num, const char *text)
 {
 	const char **last = array_add(list, *num, sizeof(*last));
 
@@ -42,7 +42,7 @@ static struct word *need(struct parser *parser, const char *what)
 	return word;
 }
 
-static bool is_known(const char *name)
+static bool is_field_name_valid(const char *name)
 {
 	static const char *const specials[] = {
 		FIELD_TID, FIELD_COMM, FIELD_CPU, FIELD_HOST, FIELD_EVENT,
@@ -98,22 +98,22 @@ static bool parse_field(struct parser *parser, const struct word *word, char *te
 			return words_mistake(&parser->words, word,
 				name - word->text,
 				"The name of a field is missing here.");
-		if (!is_known(name))
+		if (!is_field_name_valid(name))
 			return words_mistake(&parser->words, word,
 				name - word->text,
 				"There is no %s, but %s, %s, %s, %s, %s, %s and %s.",
 				name, FIELD_TID, FIELD_COMM, FIELD_CPU, FIELD_HOST,
 				FIELD_EVENT, FIELD_REST, FIELD_STATE);
-		if (!put_text(&field->names, &field->num, name))
+		if (!add_text_to_list(&field->names, &field->num, name))
 			return false;
 	}
 	return true;
 }
 
-static struct piece *add_piece(struct template *template)
+static struct template_piece *add_piece(struct template *template)
 {
-	struct piece *piece = array_add(&template->pieces, template->num,
-					sizeof(*piece));
+	struct template_piece *piece = array_add(&template->pieces, template->num,
+						 sizeof(*piece));
 
 	if (piece)
 		template->num++;
@@ -135,7 +135,7 @@ static bool parse_template(struct parser *parser, struct template *template,
 				     "This was given before.");
 	do {
 		char *brace = at + strcspn(at, "{}"), *end;
-		struct piece *piece;
+		struct template_piece *piece;
 
 		if (*brace == '}')
 			return words_mistake(&parser->words, word,
@@ -278,7 +278,7 @@ static bool parse_rule(struct parser *parser)
 			if (!strcmp(word->text, stops[i]))
 				goto events_end;
 		words_next(&parser->words);
-		if (!put_text(&rule->events, &rule->num_events, word->text))
+		if (!add_text_to_list(&rule->events, &rule->num_events, word->text))
 			return false;
 	}
 events_end:
@@ -343,8 +343,8 @@ static bool parse_kept(struct parser *parser)
 		if (*word->text == '@')
 			return words_mistake(&parser->words, word, 0,
 				"Only fields of events can be kept.");
-		if (!put_text(&definition->kept, &definition->num_kept,
-			      word->text))
+		if (!add_text_to_list(&definition->kept, &definition->num_kept,
+				      word->text))
 			return false;
 	}
 	return definition->num_kept;
@@ -409,7 +409,7 @@ static bool parse_lists(struct parser *parser, struct state_list *first,
 	for (; word; word = words_next(&parser->words)) {
 		if (!strcmp(word->text, between) && list == first && first->num)
 			list = second;
-		else if (!put_text(&list->globs, &list->num, word->text))
+		else if (!add_text_to_list(&list->globs, &list->num, word->text))
 			return false;
 	}
 	if (list == second && !second->num)

@@ -25,14 +25,14 @@ struct field {
 	enum field_format format;
 };
 
-struct piece {
+struct template_piece {
 	const char *text;	/* NULL: the piece is the field */
 	struct field field;
 };
 
 /* A text with fields in braces, "{ls_id} {res_name}". */
 struct template {
-	struct piece *pieces;
+	struct template_piece *pieces;
 	size_t num;		/* 0: the template was not given */
 };
 

@@ -31,7 +31,7 @@ struct html {
 	bool any;
 };
 
-static void put_bound(FILE *out, int64_t bound_ns)
+static void put_bound_cell(FILE *out, int64_t bound_ns)
 {
 	fprintf(out, ",%" PRId64, bound_ns == NETSYNC_UNKNOWN ? NOTHING : bound_ns);
 }
@@ -51,10 +51,10 @@ static struct row holder_row(const struct span_told *told)
  * Row, state, begin, end, bounds of both, flags, and of the span whose end was waited
  * for, the row and the end. WIDTH in page/data.js counts these.
  */
-static bool put_span(void *data, const struct span_told *told)
+static bool put_html_span(void *data, const struct span_told *told)
 {
 	struct html *html = data;
-	const struct span *span = &told->span;
+	const struct state_span *span = &told->span;
 	const struct row row = row_of(span), of_holder = holder_row(told);
 	const struct row label = { .host = span->host, .name = span->state };
 	uint32_t number, state, holder = 0;
@@ -70,8 +70,8 @@ static bool put_span(void *data, const struct span_told *told)
 	fprintf(html->out, "%s%" PRIu32 ",%" PRIu32 ",%" PRId64 ",%" PRId64,
 		html->any ? ",\n" : "\n", number - 1, state - 1,
 		span->begin_ns - html->base_ns, span->end_ns - html->base_ns);
-	put_bound(html->out, told->begin_bound_ns);
-	put_bound(html->out, told->end_bound_ns);
+	put_bound_cell(html->out, told->begin_bound_ns);
+	put_bound_cell(html->out, told->end_bound_ns);
 	fprintf(html->out, ",%d,%" PRId64 ",%" PRId64,
 		span->is_open + 2 * span->is_doubtful + 4 * told->is_uncertain,
 		told->has_holder ? (int64_t)holder - 1 : NOTHING,
@@ -100,7 +100,7 @@ static json_object *rows_array(struct json_writer *w, const struct html *html)
 	return rows;
 }
 
-static json_object *meaning(struct json_writer *w, const struct html *html)
+static json_object *make_states_legend(struct json_writer *w, const struct html *html)
 {
 	const struct states *states = html->states;
 	json_object *object = json_object_new_object(), *list;
@@ -128,7 +128,7 @@ static json_object *meaning(struct json_writer *w, const struct html *html)
 static bool put_meaning(struct html *html)
 {
 	struct json_writer w = { .failed = false };
-	json_object *object = meaning(&w, html);
+	json_object *object = make_states_legend(&w, html);
 	const char *text = w.failed ? NULL :
 		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
 
@@ -150,7 +150,7 @@ bool states_html(FILE *out, struct states *states)
 
 	snprintf(html.base_text, sizeof(html.base_text), "%" PRId64, html.base_ns);
 	fputs("{\"spans\":[", out);
-	ok = states_read(states, put_span, &html);
+	ok = states_read(states, put_html_span, &html);
 	fputs("\n],\"meaning\":", out);
 	errno = 0;
 	ok = ok && put_meaning(&html);

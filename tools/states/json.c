@@ -5,19 +5,19 @@
 #include "common/json-writer.h"
 #include "states.h"
 
-static json_object *text_of(const struct states *states, uint32_t host,
-			    uint32_t text)
+static json_object *new_span_text(const struct states *states, uint32_t host,
+				  uint32_t text)
 {
 	return new_string(spans_text(states->spans, host, text));
 }
 
-static json_object *host_of(const struct states *states, uint32_t host)
+static json_object *new_host_name(const struct states *states, uint32_t host)
 {
 	return new_string(states->base->hosts[host].name);
 }
 
-static void put_number(struct json_writer *w, json_object *object, const char *key,
-		       uint64_t number)
+static void put_states_number(struct json_writer *w, json_object *object, const char *key,
+			      uint64_t number)
 {
 	json_put(w, object, key, json_object_new_uint64(number));
 }
@@ -28,19 +28,19 @@ static json_object *exclusion_object(struct json_writer *w, const struct states 
 	const struct exclusion *found = between_exclusion(states->between, d);
 	json_object *object = json_object_new_object(), *longest;
 
-	put_number(w, object, "times", found->spans);
-	put_number(w, object, "at_once", found->at_once);
-	put_number(w, object, "uncertain", found->uncertain);
+	put_states_number(w, object, "times", found->spans);
+	put_states_number(w, object, "at_once", found->at_once);
+	put_states_number(w, object, "uncertain", found->uncertain);
 	if (!found->at_once) {
 		json_put_null(w, object, "longest");
 		return object;
 	}
 	longest = json_object_new_object();
-	json_put_pair(w, longest, "hosts", host_of(states, found->hosts[0]),
-		      host_of(states, found->hosts[1]));
+	json_put_pair(w, longest, "hosts", new_host_name(states, found->hosts[0]),
+		      new_host_name(states, found->hosts[1]));
 	json_put_pair(w, longest, "objects",
-		      text_of(states, found->hosts[0], found->names[0]),
-		      text_of(states, found->hosts[1], found->names[1]));
+		      new_span_text(states, found->hosts[0], found->names[0]),
+		      new_span_text(states, found->hosts[1], found->names[1]));
 	json_put_time(w, longest, "from_ns", found->from_ns);
 	json_put_time(w, longest, "duration_ns", found->longest_ns);
 	json_put(w, object, "longest", longest);
@@ -62,31 +62,31 @@ static json_object *definition_object(struct json_writer *w,
 	return object;
 }
 
-static json_object *host_object(struct json_writer *w, const struct states *states,
-				uint32_t host)
+static json_object *make_states_host_object(struct json_writer *w, const struct states *states,
+					    uint32_t host)
 {
 	const struct span_losses *losses = &states->losses[host];
 	json_object *object = json_object_new_object(), *list;
 
-	json_put(w, object, "name", host_of(states, host));
+	json_put(w, object, "name", new_host_name(states, host));
 	json_put(w, object, "corrected", json_object_new_boolean(
 		states->base->hosts[host].clock != NULL));
-	put_number(w, object, "losses", losses->places);
+	put_states_number(w, object, "losses", losses->places);
 	if (losses->places && !losses->is_known)
 		json_put_null(w, object, "lost_events");
 	else
-		put_number(w, object, "lost_events", losses->number);
+		put_states_number(w, object, "lost_events", losses->number);
 	list = json_object_new_array();
 	for (size_t d = 0; d < states->num_definitions; d++) {
 		const struct span_counts *counts = states_counts(states, host, d);
 		json_object *one = json_object_new_object();
 
 		json_put(w, one, "name", new_string(states->definitions[d].name));
-		put_number(w, one, "events", counts->events);
-		put_number(w, one, "begun_twice", counts->doubles);
-		put_number(w, one, "ended_unbegun", counts->unbegun);
-		put_number(w, one, "open", counts->open);
-		put_number(w, one, "doubtful", counts->doubtful);
+		put_states_number(w, one, "events", counts->events);
+		put_states_number(w, one, "begun_twice", counts->doubles);
+		put_states_number(w, one, "ended_unbegun", counts->unbegun);
+		put_states_number(w, one, "open", counts->open);
+		put_states_number(w, one, "doubtful", counts->doubtful);
 		json_append(w, list, one);
 	}
 	json_put(w, object, "definitions", list);
@@ -98,17 +98,17 @@ static json_object *total_object(struct json_writer *w, const struct states *sta
 {
 	json_object *object = json_object_new_object();
 
-	json_put(w, object, "host", host_of(states, total->host));
+	json_put(w, object, "host", new_host_name(states, total->host));
 	json_put(w, object, "definition",
 		 new_string(states->definitions[total->definition].name));
-	json_put(w, object, "object", text_of(states, total->host, total->name));
-	json_put(w, object, "state", text_of(states, total->host, total->state));
-	put_number(w, object, "times", total->times);
-	put_number(w, object, "total_ns", total->total_ns);
+	json_put(w, object, "object", new_span_text(states, total->host, total->name));
+	json_put(w, object, "state", new_span_text(states, total->host, total->state));
+	put_states_number(w, object, "times", total->times);
+	put_states_number(w, object, "total_ns", total->total_ns);
 	json_put_time(w, object, "shortest_ns", total->shortest_ns);
 	json_put_time(w, object, "longest_ns", total->longest_ns);
-	put_number(w, object, "open", total->open);
-	put_number(w, object, "doubtful", total->doubtful);
+	put_states_number(w, object, "open", total->open);
+	put_states_number(w, object, "doubtful", total->doubtful);
 	return object;
 }
 
@@ -120,21 +120,21 @@ static json_object *wait_object(struct json_writer *w, const struct states *stat
 	json_put(w, object, "definition",
 		 new_string(states->definitions[wait->definition].name));
 	json_put(w, object, "shared",
-		 text_of(states, wait->shared_host, wait->shared));
-	json_put(w, object, "host", host_of(states, wait->host));
+		 new_span_text(states, wait->shared_host, wait->shared));
+	json_put(w, object, "host", new_host_name(states, wait->host));
 	if (wait->is_known)
-		json_put(w, object, "for", host_of(states, wait->holder));
+		json_put(w, object, "for", new_host_name(states, wait->holder));
 	else
 		json_put_null(w, object, "for");
-	put_number(w, object, "times", wait->times);
-	put_number(w, object, "uncertain", wait->uncertain);
-	put_number(w, object, "total_ns", wait->total_ns);
+	put_states_number(w, object, "times", wait->times);
+	put_states_number(w, object, "uncertain", wait->uncertain);
+	put_states_number(w, object, "total_ns", wait->total_ns);
 	json_put_time(w, object, "longest_ns", wait->longest_ns);
 	return object;
 }
 
-static json_object *whole_object(struct json_writer *w, const struct states *states,
-				 const struct wait *waits, size_t num_waits)
+static json_object *make_states_object(struct json_writer *w, const struct states *states,
+				       const struct wait *waits, size_t num_waits)
 {
 	json_object *object = json_object_new_object(), *list;
 
@@ -145,7 +145,7 @@ static json_object *whole_object(struct json_writer *w, const struct states *sta
 	json_put(w, object, "definitions", list);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < states->base->num_hosts; i++)
-		json_append(w, list, host_object(w, states, i));
+		json_append(w, list, make_states_host_object(w, states, i));
 	json_put(w, object, "hosts", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < states->totals.num; i++)
@@ -172,7 +172,7 @@ bool states_json(FILE *out, struct states *states)
 	errno = 0;
 	if (!between_waits(states->between, &waits, &num_waits))
 		return false;
-	object = whole_object(&w, states, waits, num_waits);
+	object = make_states_object(&w, states, waits, num_waits);
 	text = w.failed ? NULL : json_object_to_json_string_ext(object,
 		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
 	if (text)

@@ -32,7 +32,7 @@ struct type {
 };
 
 /* The thread that runs on a CPU. */
-struct cpu {
+struct machine_cpu {
 	bool is_known;
 	uint32_t tid;
 	char comm[COMM_SIZE];
@@ -50,7 +50,7 @@ struct machine {
 	struct type **types;	/* all of them */
 	const char **type_names;
 	size_t num_types;
-	struct cpu *cpus;	/* EVENT_MAX_CPUS */
+	struct machine_cpu *cpus; /* EVENT_MAX_CPUS */
 	bool any_lost;
 	int64_t lost_ns;	/* when events were lost last */
 	int64_t now_ns;
@@ -71,7 +71,7 @@ static const char *plain_name(const char *name)
 }
 
 /* Does a glob match an event's name? @rest: what its last * stands for. */
-static bool is_called(const char *name, const char *glob, const char **rest)
+static bool matches_event_glob(const char *name, const char *glob, const char **rest)
 {
 	const char *full = fnmatch(glob, name, 0) ? plain_name(name) : name;
 	const char *star = strrchr(glob, '*');
@@ -96,7 +96,7 @@ static bool add_uses(struct machine *machine, struct type *type, const char *nam
 			struct use *use;
 
 			while (e < rule->num_events &&
-			       !is_called(name, rule->events[e], &rest))
+			       !matches_event_glob(name, rule->events[e], &rest))
 				e++;
 			if (e == rule->num_events)
 				continue;
@@ -139,10 +139,10 @@ static struct type *type_of(struct machine *machine, struct event_type *event_ty
 /* ---- threads ------------------------------------------------------------- */
 
 /* Called after the rules: a sched_switch is an event of the thread that it ends. */
-static void take_switch(struct machine *machine, const struct event *event)
+static void note_running_thread(struct machine *machine, const struct event *event)
 {
 	struct event_task task = { 0 };
-	struct cpu *cpu;
+	struct machine_cpu *cpu;
 	size_t length;
 
 	if (event->cpu == EVENT_NO_CPU)
@@ -159,7 +159,7 @@ static void take_switch(struct machine *machine, const struct event *event)
 static bool find_task(const struct machine *machine, const struct event *event,
 		      struct event_task *task)
 {
-	const struct cpu *cpu = event->cpu == EVENT_NO_CPU ?
+	const struct machine_cpu *cpu = event->cpu == EVENT_NO_CPU ?
 		NULL : &machine->cpus[event->cpu];
 	const bool is_told = event->fields->task(event, task);
 
@@ -175,7 +175,7 @@ static bool find_task(const struct machine *machine, const struct event *event,
 /* ---- states -------------------------------------------------------------- */
 
 /* Cut a span at the window's ends. False: nothing of it is inside. */
-static bool cut(const struct timebase *base, struct span *span)
+static bool cut_span_to_window(const struct timebase *base, struct state_span *span)
 {
 	if (span->begin_ns > base->end_ns || span->end_ns < base->begin_ns)
 		return false;
@@ -190,7 +190,7 @@ static bool cut(const struct timebase *base, struct span *span)
 static void leave(struct machine *machine, struct object *object, bool is_open)
 {
 	struct span_counts *counts = &machine->counts[object->definition];
-	struct span span = {
+	struct state_span span = {
 		.host = machine->host,
 		.definition = object->definition,
 		.object = object->number,
@@ -210,7 +210,7 @@ static void leave(struct machine *machine, struct object *object, bool is_open)
 	object_leave_lane(object);
 	free(object->state);
 	object->state = NULL;
-	if (!cut(machine->base, &span))
+	if (!cut_span_to_window(machine->base, &span))
 		return;
 	counts->open += is_open;
 	counts->doubtful += span.is_doubtful;
@@ -250,9 +250,9 @@ static const struct template *one_of(const struct template *own,
 }
 
 /* Put the object into the rule's state. False: a field is missing. */
-static bool enter(struct machine *machine, const struct use *use,
-		  const struct scope *scope, struct object *object,
-		  const char **missing)
+static bool enter_rule_state(struct machine *machine, const struct use *use,
+			     const struct scope *scope, struct object *object,
+			     const char **missing)
 {
 	const struct definition *definition = scope->definition;
 	const struct rule *rule = use->rule;
@@ -287,8 +287,8 @@ static bool enter(struct machine *machine, const struct use *use,
 
 /* ---- rules --------------------------------------------------------------- */
 
-static void keep(struct machine *machine, const struct scope *scope,
-		 struct object *object)
+static void keep_fields(struct machine *machine, const struct scope *scope,
+			struct object *object)
 {
 	const struct definition *definition = scope->definition;
 
@@ -310,9 +310,9 @@ static bool do_action(struct machine *machine, const struct use *use,
 		      const char **missing)
 {
 	if (use->rule->action != END) {
-		keep(machine, scope, object);
+		keep_fields(machine, scope, object);
 		scope->kept = object->kept;
-		return enter(machine, use, scope, object, missing);
+		return enter_rule_state(machine, use, scope, object, missing);
 	}
 	if (object->state)
 		leave(machine, object, false);
@@ -380,7 +380,7 @@ static void forget_left(struct machine *machine)
 	}
 }
 
-static bool take_event(void *data, const struct event *event)
+static bool apply_rules(void *data, const struct event *event)
 {
 	struct machine *machine = data;
 	struct type *type = type_of(machine, event->type);
@@ -410,11 +410,11 @@ static bool take_event(void *data, const struct event *event)
 	}
 	forget_left(machine);
 	if (type && type->is_switch)
-		take_switch(machine, event);
+		note_running_thread(machine, event);
 	return type && !machine->failed;
 }
 
-static bool take_lost(void *data, const struct event_loss *loss)
+static bool note_lost_events(void *data, const struct event_loss *loss)
 {
 	struct machine *machine = data;
 
@@ -475,7 +475,7 @@ bool machine_run(const struct definition *definitions, size_t num,
 		.cpus = calloc(EVENT_MAX_CPUS, sizeof(*machine.cpus)),
 		.now_ns = INT64_MIN,
 	};
-	const struct event_listener listener = { take_event, take_lost, &machine };
+	const struct event_listener listener = { apply_rules, note_lost_events, &machine };
 	int64_t until_ns;
 
 	/* Not freed: the process ends. */

@@ -20,8 +20,8 @@ static uint64_t hash_key(uint32_t definition, const char *key)
 	return hash;
 }
 
-static struct object *find(const struct objects *objects, uint32_t definition,
-			   const char *key, uint64_t hash)
+static struct object *find_object(const struct objects *objects, uint32_t definition,
+				  const char *key, uint64_t hash)
 {
 	struct object *object = objects->room ?
 		objects->buckets[hash & (objects->room - 1)] : NULL;
@@ -36,10 +36,10 @@ static struct object *find(const struct objects *objects, uint32_t definition,
 struct object *object_find(const struct objects *objects, uint32_t definition,
 			   const char *key)
 {
-	return find(objects, definition, key, hash_key(definition, key));
+	return find_object(objects, definition, key, hash_key(definition, key));
 }
 
-static bool grow(struct objects *objects)
+static bool grow_object_buckets(struct objects *objects)
 {
 	const size_t room = objects->room ? objects->room * 2 : 64;
 	struct object **buckets = calloc(room, sizeof(*buckets));
@@ -60,7 +60,7 @@ static bool grow(struct objects *objects)
 	return true;
 }
 
-static void release(struct object *object, size_t num_kept)
+static void free_object(struct object *object, size_t num_kept)
 {
 	for (size_t i = 0; object->kept && i < num_kept; i++)
 		free((char *)object->kept[i].value.text);
@@ -74,10 +74,10 @@ struct object *object_get(struct objects *objects, uint32_t definition,
 			  const char *key, size_t num_kept)
 {
 	const uint64_t hash = hash_key(definition, key);
-	struct object *object = find(objects, definition, key, hash);
+	struct object *object = find_object(objects, definition, key, hash);
 	struct object **bucket;
 
-	if (object || (objects->num >= objects->room && !grow(objects)))
+	if (object || (objects->num >= objects->room && !grow_object_buckets(objects)))
 		return object;
 	object = calloc(1, sizeof(*object));
 	if (!object)
@@ -85,7 +85,7 @@ struct object *object_get(struct objects *objects, uint32_t definition,
 	object->key = strdup(key);
 	object->kept = num_kept ? calloc(num_kept, sizeof(*object->kept)) : NULL;
 	if (!object->key || (num_kept && !object->kept)) {
-		release(object, num_kept);
+		free_object(object, num_kept);
 		return NULL;
 	}
 	object->hash = hash;
@@ -106,7 +106,7 @@ void object_forget(struct objects *objects, struct object *object, size_t num_ke
 		at = &(*at)->next;
 	*at = object->next;
 	objects->num--;
-	release(object, num_kept);
+	free_object(object, num_kept);
 }
 
 /* ---- lanes -------------------------------------------------------------- */

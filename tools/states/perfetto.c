@@ -6,7 +6,7 @@
 #include "rows.h"
 #include "states.h"
 
-struct writer {
+struct span_perfetto {
 	struct states *states;
 	struct timeline timeline;
 	struct rows rows;
@@ -14,7 +14,7 @@ struct writer {
 
 /* ---- tracks -------------------------------------------------------------- */
 
-static void name_track(struct writer *writer, const struct row *of,
+static void name_track(struct span_perfetto *writer, const struct row *of,
 		       struct track track)
 {
 	const struct states *states = writer->states;
@@ -29,8 +29,8 @@ static void name_track(struct writer *writer, const struct row *of,
 }
 
 /* False: there is not enough memory. */
-static bool find_track(struct writer *writer, const struct span *span,
-		       struct track *track)
+static bool find_span_track(struct span_perfetto *writer, const struct state_span *span,
+			    struct track *track)
 {
 	const struct row row = row_of(span);
 	uint32_t number;
@@ -46,11 +46,11 @@ static bool find_track(struct writer *writer, const struct span *span,
 
 /* ---- slices -------------------------------------------------------------- */
 
-static bool put_span(void *data, const struct span_told *told)
+static bool put_perfetto_span(void *data, const struct span_told *told)
 {
-	struct writer *writer = data;
+	struct span_perfetto *writer = data;
 	const struct states *states = writer->states;
-	const struct span *span = &told->span;
+	const struct state_span *span = &told->span;
 	struct arg args[5];
 	struct timeline_event event = {
 		.time_ns = span->begin_ns,
@@ -59,7 +59,7 @@ static bool put_span(void *data, const struct span_told *told)
 		.args = args,
 	};
 
-	if (!find_track(writer, span, &event.track)) {
+	if (!find_span_track(writer, span, &event.track)) {
 		writer->states->failed = true;
 		return false;
 	}
@@ -93,10 +93,10 @@ static bool put_span(void *data, const struct span_told *told)
 
 bool states_perfetto(FILE *out, struct states *states)
 {
-	struct writer writer = { .states = states };
+	struct span_perfetto writer = { .states = states };
 	const bool ok = timeline_open(&writer.timeline, states->timeline, out,
 				      states->base) &&
-			states_read(states, put_span, &writer);
+			states_read(states, put_perfetto_span, &writer);
 
 	rows_release(&writer.rows);
 	return timeline_close(&writer.timeline, ok, "states");

@@ -6,8 +6,8 @@
 #include "../../libnetsync/util/hash.h"
 #include "rows.h"
 
-static uint32_t *find_slot(const struct rows *rows, uint32_t *slots, size_t room,
-			   const struct row *row)
+static uint32_t *find_row_slot(const struct rows *rows, uint32_t *slots, size_t room,
+			       const struct row *row)
 {
 	size_t at = hash_mix(((uint64_t)row->name << 32 | row->lane) +
 			     hash_slot((uint64_t)row->host << 32 |
@@ -18,7 +18,7 @@ static uint32_t *find_slot(const struct rows *rows, uint32_t *slots, size_t room
 	return &slots[at];
 }
 
-static bool grow(struct rows *rows)
+static bool grow_row_slots(struct rows *rows)
 {
 	const size_t room = rows->room ? rows->room * 2 : 64;
 	uint32_t *slots = calloc(room, sizeof(*slots));
@@ -26,7 +26,7 @@ static bool grow(struct rows *rows)
 	if (!slots)
 		return false;
 	for (uint32_t i = 0; i < rows->num; i++)
-		*find_slot(rows, slots, room, &rows->list[i]) = i + 1;
+		*find_row_slot(rows, slots, room, &rows->list[i]) = i + 1;
 	free(rows->slots);
 	rows->slots = slots;
 	rows->room = room;
@@ -39,9 +39,9 @@ bool rows_find(struct rows *rows, const struct row *row, uint32_t *number,
 	struct row *last;
 	uint32_t *slot;
 
-	if (rows->num >= rows->room / 2 && !grow(rows))
+	if (rows->num >= rows->room / 2 && !grow_row_slots(rows))
 		return false;
-	slot = find_slot(rows, rows->slots, rows->room, row);
+	slot = find_row_slot(rows, rows->slots, rows->room, row);
 	*is_new = !*slot;
 	if (*is_new) {
 		last = array_add(&rows->list, rows->num, sizeof(*last));

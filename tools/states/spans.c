@@ -44,7 +44,7 @@ struct span_writer {
 	uint32_t num;
 };
 
-static uint64_t hash_text(const char *text)
+static uint64_t hash_span_text(const char *text)
 {
 	uint64_t hash = 1;
 
@@ -72,8 +72,8 @@ struct span_writer *span_writer_new(FILE *out)
 	return writer;
 }
 
-static struct text_slot *find_slot(struct text_slot *slots, size_t room,
-				   const char *text, uint64_t hash)
+static struct text_slot *find_text_slot(struct text_slot *slots, size_t room,
+					const char *text, uint64_t hash)
 {
 	size_t at = hash & (room - 1);
 
@@ -83,7 +83,7 @@ static struct text_slot *find_slot(struct text_slot *slots, size_t room,
 	return &slots[at];
 }
 
-static bool grow(struct span_writer *writer)
+static bool grow_text_slots(struct span_writer *writer)
 {
 	const size_t room = writer->room ? writer->room * 2 : 64;
 	struct text_slot *slots = calloc(room, sizeof(*slots));
@@ -92,8 +92,8 @@ static bool grow(struct span_writer *writer)
 		return false;
 	for (size_t i = 0; i < writer->room; i++)
 		if (writer->slots[i].text)
-			*find_slot(slots, room, writer->slots[i].text,
-				   writer->slots[i].hash) = writer->slots[i];
+			*find_text_slot(slots, room, writer->slots[i].text,
+					writer->slots[i].hash) = writer->slots[i];
 	free(writer->slots);
 	writer->slots = slots;
 	writer->room = room;
@@ -103,12 +103,12 @@ static bool grow(struct span_writer *writer)
 /* The same of one that nothing has to be done for. */
 static uint32_t plain_text(struct span_writer *writer, const char *text)
 {
-	const uint64_t hash = hash_text(text);
+	const uint64_t hash = hash_span_text(text);
 	struct text_slot *slot;
 
-	if (writer->num >= writer->room / 2 && !grow(writer))
+	if (writer->num >= writer->room / 2 && !grow_text_slots(writer))
 		return NO_TEXT;
-	slot = find_slot(writer->slots, writer->room, text, hash);
+	slot = find_text_slot(writer->slots, writer->room, text, hash);
 	if (slot->text)
 		return slot->number;
 	slot->text = strdup(text);
@@ -133,7 +133,7 @@ uint32_t span_text(struct span_writer *writer, const char *text)
 	return number;
 }
 
-void span_put(struct span_writer *writer, const struct span *span)
+void span_put(struct span_writer *writer, const struct state_span *span)
 {
 	put_record(writer, RECORD_SPAN, span, sizeof(*span));
 }
@@ -164,24 +164,24 @@ void span_put_losses(struct span_writer *writer,
 #define BUFFER_SIZE (1 << 16)
 
 /* The part of the file that a host's process wrote. */
-struct part {
+struct spans_part {
 	off_t at, end;		/* what is to be read */
 	char *buffer;
 	size_t used, num;	/* of it */
 	char **texts;
 	uint32_t num_texts;
 	bool has_span;		/* the next one: */
-	struct span span;
+	struct state_span span;
 };
 
 struct spans {
 	FILE *file;
-	struct part *parts;
+	struct spans_part *parts;
 	uint32_t num;
 	const struct spans_listener *listener;
 };
 
-static bool complain_of_file(void)
+static bool complain_of_spans_file(void)
 {
 	complain("%s: states cannot be kept there: %s. TMPDIR says where else.",
 		 scratch_folder(false), strerror(errno));
@@ -205,7 +205,7 @@ struct spans *spans_new(uint32_t num_hosts)
 	spans->file = fd < 0 ? NULL : fdopen(fd, "w+");
 	if (spans->file)
 		return spans;
-	complain_of_file();
+	complain_of_spans_file();
 	spans_free(spans);
 	return NULL;
 }
@@ -213,7 +213,7 @@ struct spans *spans_new(uint32_t num_hosts)
 void spans_free(struct spans *spans)
 {
 	for (uint32_t i = 0; spans && spans->parts && i < spans->num; i++) {
-		struct part *part = &spans->parts[i];
+		struct spans_part *part = &spans->parts[i];
 
 		while (part->num_texts)
 			free(part->texts[--part->num_texts]);
@@ -232,7 +232,7 @@ FILE *spans_file(struct spans *spans)
 	return spans->file;
 }
 
-off_t spans_set(struct spans *spans, uint32_t host, off_t begin)
+off_t spans_set_part(struct spans *spans, uint32_t host, off_t begin)
 {
 	spans->parts[host].at = begin;
 	spans->parts[host].end = lseek(fileno(spans->file), 0, SEEK_END);
@@ -241,13 +241,13 @@ off_t spans_set(struct spans *spans, uint32_t host, off_t begin)
 
 const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number)
 {
-	const struct part *part = &spans->parts[host];
+	const struct spans_part *part = &spans->parts[host];
 
 	return number < part->num_texts ? part->texts[number] : "";
 }
 
 /* False: an error, as errno says, or the file is too short. */
-static bool load_bytes(const struct spans *spans, struct part *part, void *to,
+static bool load_bytes(const struct spans *spans, struct spans_part *part, void *to,
 		       size_t size)
 {
 	char *at = to;
@@ -282,7 +282,7 @@ static bool load_bytes(const struct spans *spans, struct part *part, void *to,
 	return true;
 }
 
-static bool load_text(const struct spans *spans, struct part *part, size_t size)
+static bool load_text(const struct spans *spans, struct spans_part *part, size_t size)
 {
 	char **last = array_add(&part->texts, part->num_texts, sizeof(*last));
 
@@ -290,13 +290,13 @@ static bool load_text(const struct spans *spans, struct part *part, size_t size)
 	if (!last || !(*last = malloc(size)))
 		return no_memory();
 	part->num_texts++;
-	return load_bytes(spans, part, *last, size) || complain_of_file();
+	return load_bytes(spans, part, *last, size) || complain_of_spans_file();
 }
 
 /* Read a host's records up to its next span. False: that failed, and was said. */
 static bool go_on(const struct spans *spans, uint32_t host)
 {
-	struct part *part = &spans->parts[host];
+	struct spans_part *part = &spans->parts[host];
 	const struct spans_listener *listener = spans->listener;
 
 	part->has_span = false;
@@ -310,7 +310,7 @@ static bool go_on(const struct spans *spans, uint32_t host)
 		struct record_head head;
 
 		if (!load_bytes(spans, part, &head, sizeof(head)))
-			return complain_of_file();
+			return complain_of_spans_file();
 		if (head.kind == RECORD_TEXT) {
 			if (!load_text(spans, part, head.size))
 				return false;
@@ -320,7 +320,7 @@ static bool go_on(const struct spans *spans, uint32_t host)
 		if (!load_bytes(spans, part,
 				part->has_span ? (void *)&part->span : &record,
 				head.size))
-			return complain_of_file();
+			return complain_of_spans_file();
 		if (head.kind == RECORD_MISSING)
 			listener->missing(listener->data, host, &record.missing);
 		else if (head.kind == RECORD_COUNTS)
@@ -334,12 +334,12 @@ static bool go_on(const struct spans *spans, uint32_t host)
 }
 
 /* The host whose next span ends first; NULL: there is none. */
-static struct part *find_first(const struct spans *spans)
+static struct spans_part *find_first(const struct spans *spans)
 {
-	struct part *first = NULL;
+	struct spans_part *first = NULL;
 
 	for (uint32_t i = 0; i < spans->num; i++) {
-		struct part *part = &spans->parts[i];
+		struct spans_part *part = &spans->parts[i];
 
 		if (part->has_span &&
 		    (!first || part->span.end_ns < first->span.end_ns))
@@ -350,11 +350,11 @@ static struct part *find_first(const struct spans *spans)
 
 bool spans_read(struct spans *spans, const struct spans_listener *listener)
 {
-	struct part *part;
+	struct spans_part *part;
 
 	spans->listener = listener;
 	if (fflush(spans->file))
-		return complain_of_file();
+		return complain_of_spans_file();
 	for (uint32_t i = 0; i < spans->num; i++) {
 		spans->parts[i].buffer = malloc(BUFFER_SIZE);
 		if (!spans->parts[i].buffer)

@@ -15,7 +15,7 @@
 /* In place of the number of a text: there is none. */
 #define NO_TEXT UINT32_MAX
 
-struct span {
+struct state_span {
 	uint32_t host;
 	uint32_t definition;
 	uint64_t object;	/* of this host, a number */
@@ -64,7 +64,7 @@ struct span_writer *span_writer_new(FILE *out);
  * NO_TEXT: there is not enough memory.
  */
 uint32_t span_text(struct span_writer *writer, const char *text);
-void span_put(struct span_writer *writer, const struct span *span);
+void span_put(struct span_writer *writer, const struct state_span *span);
 void span_put_missing(struct span_writer *writer,
 		      const struct span_missing *missing);
 void span_put_counts(struct span_writer *writer, uint32_t definition,
@@ -81,11 +81,11 @@ struct spans *spans_new(uint32_t num_hosts);
 void spans_free(struct spans *spans);
 FILE *spans_file(struct spans *spans);
 /* Say that a host wrote the file from @begin to its end. Return: where that is. */
-off_t spans_set(struct spans *spans, uint32_t host, off_t begin);
+off_t spans_set_part(struct spans *spans, uint32_t host, off_t begin);
 
 struct spans_listener {
 	/* False: to stop. */
-	bool (*span)(void *data, const struct span *span);
+	bool (*span)(void *data, const struct state_span *span);
 	void (*missing)(void *data, uint32_t host,
 			const struct span_missing *missing);
 	void (*counts)(void *data, uint32_t host, uint32_t definition,

@@ -10,7 +10,7 @@
 #include "machine.h"
 #include "states.h"
 
-struct settings {
+struct states_settings {
 	struct input input;
 	const char **names;	/* of definitions */
 	size_t num_names;
@@ -34,7 +34,7 @@ static void complain_of_names(const char *begin)
 	complain("%s: %s, or a file as in netsync-states(5).", begin, names);
 }
 
-static bool check_arguments(const struct settings *set)
+static bool check_states_arguments(const struct states_settings *set)
 {
 	if (!set->num_names) {
 		complain_of_names("Say by --states what makes states");
@@ -61,7 +61,7 @@ static bool check_arguments(const struct settings *set)
 static bool take_definition(void *at, const struct option_row *row,
 			    const char *value)
 {
-	struct settings *set = at;
+	struct states_settings *set = at;
 	const char **last;
 
 	(void)row;
@@ -84,25 +84,25 @@ static const struct option_row options[] = {
 	       "file as in netsync-states(5); may repeat", take_definition,
 	       .words = definition_names),
 	OPTION("print", 0, NULL, "print the definitions, to begin another one with",
-	       take_flag, .at = offsetof(struct settings, print)),
+	       take_flag, .at = offsetof(struct states_settings, print)),
 	OPTION("json", 0, NULL, "the same as the table for other programs",
-	       take_flag, .at = offsetof(struct settings, json)),
+	       take_flag, .at = offsetof(struct states_settings, json)),
 	OPTION("csv", 0, NULL, "a line for each time that an object was in a state",
-	       take_flag, .at = offsetof(struct settings, csv)),
+	       take_flag, .at = offsetof(struct states_settings, csv)),
 	OPTION("html", 0, NULL, "a web page with a chart of all states over time",
-	       take_flag, .at = offsetof(struct settings, html)),
+	       take_flag, .at = offsetof(struct states_settings, html)),
 	OPTION("perfetto", 0, NULL,
 	       "for ui.perfetto.dev: a track for each object",
-	       take_flag, .at = offsetof(struct settings, perfetto)),
-	{ .table = timeline_options, .at = offsetof(struct settings, timeline) },
+	       take_flag, .at = offsetof(struct states_settings, perfetto)),
+	{ .table = timeline_options, .at = offsetof(struct states_settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
 	       "so many objects, the longest ones, in the table (20; 0: all)",
-	       take_number, .at = offsetof(struct settings, limit),
+	       take_number, .at = offsetof(struct states_settings, limit),
 	       .least = 0, .most = 1000000000),
-	{ .table = window_options, .at = offsetof(struct settings, window) },
-	{ .table = output_options, .at = offsetof(struct settings, output) },
-	{ .table = input_model_options, .at = offsetof(struct settings, input) },
-	{ .table = input_options, .at = offsetof(struct settings, input) },
+	{ .table = window_options, .at = offsetof(struct states_settings, window) },
+	{ .table = output_options, .at = offsetof(struct states_settings, output) },
+	{ .table = input_model_options, .at = offsetof(struct states_settings, input) },
+	{ .table = input_options, .at = offsetof(struct states_settings, input) },
 	OPTIONS_END
 };
 
@@ -117,8 +117,8 @@ static const struct usage usage = {
 
 /* ---- reading the hosts -------------------------------------------------- */
 
-struct job {
-	const struct settings *set;
+struct states_job {
+	const struct states_settings *set;
 	struct timebase base;
 	struct definition *definitions;
 	size_t num_definitions;
@@ -128,26 +128,26 @@ struct job {
 };
 
 /* Runs in the child process of a host. */
-static bool read_group(void *data, const struct group *group,
-		       struct group_state *state)
+static bool read_group_states(void *data, const struct group *group,
+			      struct group_state *state)
 {
-	const struct job *job = data;
+	const struct states_job *job = data;
 
 	return machine_run(job->definitions, job->num_definitions, &job->base,
 			   group, state, spans_file(job->states.spans));
 }
 
-static void keep_group(void *data, const struct group *group,
-		       const struct group_state *state)
+static void keep_group_states(void *data, const struct group *group,
+			      const struct group_state *state)
 {
-	struct job *job = data;
+	struct states_job *job = data;
 
 	job->events += state->number;
-	job->written = spans_set(job->states.spans, group->host, job->written);
+	job->written = spans_set_part(job->states.spans, group->host, job->written);
 }
 
 /* Say that no rule was used at all. Return: false. */
-static bool complain_of_events(const struct job *job)
+static bool complain_of_events(const struct states_job *job)
 {
 	for (size_t d = 0; d < job->num_definitions; d++) {
 		const struct definition *definition = &job->definitions[d];
@@ -167,14 +167,14 @@ static bool complain_of_events(const struct job *job)
 	return false;
 }
 
-static bool read_hosts(struct job *job)
+static bool read_host_states(struct states_job *job)
 {
 	const struct groups_reader reader = {
 		.base = &job->base,
 		.action = "reading",
 		.out = spans_file(job->states.spans),
-		.read = read_group,
-		.done = keep_group,
+		.read = read_group_states,
+		.done = keep_group_states,
 		.data = job,
 	};
 
@@ -204,7 +204,7 @@ static bool add_told(void *data, const struct span_told *told)
 	return !telling->tell || telling->tell(telling->data, told);
 }
 
-static bool take_span(void *data, const struct span *span)
+static bool take_span(void *data, const struct state_span *span)
 {
 	struct telling *telling = data;
 
@@ -309,7 +309,7 @@ static void explain_missing(const struct states *states)
 	}
 }
 
-static void explain(const struct states *states)
+static void explain_states(const struct states *states)
 {
 	for (uint32_t host = 0; host < states->base->num_hosts; host++) {
 		if (!states->base->hosts[host].clock)
@@ -325,7 +325,7 @@ static void explain(const struct states *states)
 
 static bool write_states(FILE *out, const void *data)
 {
-	struct job *job = (struct job *)data;
+	struct states_job *job = (struct states_job *)data;
 
 	return job->set->json ? states_json(out, &job->states) :
 	       job->set->csv ? states_csv(out, &job->states) :
@@ -334,7 +334,7 @@ static bool write_states(FILE *out, const void *data)
 				    states_table(out, &job->states);
 }
 
-static bool open_states(struct job *job)
+static bool open_states(struct states_job *job)
 {
 	struct states *states = &job->states;
 
@@ -355,7 +355,7 @@ static bool open_states(struct job *job)
 	       no_memory();
 }
 
-static bool read_definitions(struct job *job)
+static bool read_definitions(struct states_job *job)
 {
 	job->definitions = calloc(job->set->num_names + 1,
 				  sizeof(*job->definitions));
@@ -369,9 +369,9 @@ static bool read_definitions(struct job *job)
 	return true;
 }
 
-static int run(struct job *job)
+static int find_and_write_states(struct states_job *job)
 {
-	const struct settings *set = job->set;
+	const struct states_settings *set = job->set;
 	int status;
 
 	if (!read_definitions(job) || !output_check(&set->output) ||
@@ -380,14 +380,14 @@ static int run(struct job *job)
 	status = timebase_find(&job->base, &set->input);
 	if (status == EXIT_BAD ||
 	    !timebase_limit(&job->base, &set->window, true) ||
-	    !open_states(job) || !read_hosts(job) ||
+	    !open_states(job) || !read_host_states(job) ||
 	    !output_write(&set->output, write_states, job))
 		return EXIT_BAD;
-	explain(&job->states);
+	explain_states(&job->states);
 	return timebase_explain(&job->base, &set->input, status);
 }
 
-static void release(struct job *job)
+static void release_states_job(struct states_job *job)
 {
 	free(job->states.missing);
 	free(job->states.losses);
@@ -403,14 +403,14 @@ static void release(struct job *job)
 
 static bool write_definitions(FILE *out, const void *data)
 {
-	const struct settings *set = data;
+	const struct states_settings *set = data;
 
 	for (size_t i = 0; i < set->num_names; i++)
 		fputs(definition_text(set->names[i]), out);
 	return !ferror(out);
 }
 
-static int print_definitions(const struct settings *set)
+static int print_definitions(const struct states_settings *set)
 {
 	for (size_t i = 0; i < set->num_names; i++)
 		if (!definition_text(set->names[i])) {
@@ -421,26 +421,26 @@ static int print_definitions(const struct settings *set)
 		EXIT_DONE : EXIT_BAD;
 }
 
-static int show(const struct settings *set)
+static int show_host_states(const struct states_settings *set)
 {
-	struct job job = { .set = set };
-	const int status = run(&job);
+	struct states_job job = { .set = set };
+	const int status = find_and_write_states(&job);
 
-	release(&job);
+	release_states_job(&job);
 	return status;
 }
 
 int cmd_states(int argc, char **argv)
 {
-	struct settings set = {
+	struct states_settings set = {
 		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID, .limit = 20,
 	};
 	int status = input_arguments(&usage, &set, &set.input, argc, argv);
 
-	if (status < 0 && !check_arguments(&set))
+	if (status < 0 && !check_states_arguments(&set))
 		status = EXIT_BAD;
 	if (status < 0)
-		status = set.print ? print_definitions(&set) : show(&set);
+		status = set.print ? print_definitions(&set) : show_host_states(&set);
 	input_release(&set.input);
 	free(set.names);
 	return status;

@@ -8,7 +8,7 @@
 #include "states.h"
 
 /* The rows of one definition. */
-struct part {
+struct definition_rows {
 	const struct states *states;
 	const struct total *totals;
 	size_t num;
@@ -21,7 +21,7 @@ static void put_name(char *cell, const struct states *states, uint32_t host,
 	cell_text(cell, spans_text(states->spans, host, text));
 }
 
-static void put_host(char *cell, const struct states *states, uint32_t host)
+static void put_host_name(char *cell, const struct states *states, uint32_t host)
 {
 	cell_text(cell, states->base->hosts[host].name);
 }
@@ -65,12 +65,12 @@ static void total_cell(const struct total *total, unsigned int column,
 static void state_cell(const void *data, uint32_t row, unsigned int column,
 		       char *cell)
 {
-	const struct part *part = data;
+	const struct definition_rows *part = data;
 	const struct total *total = &part->totals[row];
 
 	switch (column) {
 	case 0:
-		put_host(cell, part->states, total->host);
+		put_host_name(cell, part->states, total->host);
 		break;
 	case 1:
 		put_name(cell, part->states, total->host, total->state);
@@ -86,12 +86,12 @@ static void state_cell(const void *data, uint32_t row, unsigned int column,
 static void object_cell(const void *data, uint32_t row, unsigned int column,
 			char *cell)
 {
-	const struct part *part = data;
+	const struct definition_rows *part = data;
 	const struct total *total = &part->totals[row];
 
 	switch (column) {
 	case 0:
-		put_host(cell, part->states, total->host);
+		put_host_name(cell, part->states, total->host);
 		break;
 	case 1:
 		put_name(cell, part->states, total->host, total->name);
@@ -107,16 +107,16 @@ static void object_cell(const void *data, uint32_t row, unsigned int column,
 static void wait_cell(const void *data, uint32_t row, unsigned int column,
 		      char *cell)
 {
-	const struct part *part = data;
+	const struct definition_rows *part = data;
 	const struct wait *wait = &part->waits[row];
 
 	switch (column) {
 	case 0:
-		put_host(cell, part->states, wait->host);
+		put_host_name(cell, part->states, wait->host);
 		break;
 	case 1:
 		if (wait->is_known)
-			put_host(cell, part->states, wait->holder);
+			put_host_name(cell, part->states, wait->holder);
 		else
 			snprintf(cell, CELL_SIZE, "nobody seen");
 		break;
@@ -169,8 +169,8 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
 		" the order is within these.\n", found->uncertain);
 	if (!found->at_once)
 		return;
-	put_host(hosts[0], states, found->hosts[0]);
-	put_host(hosts[1], states, found->hosts[1]);
+	put_host_name(hosts[0], states, found->hosts[0]);
+	put_host_name(hosts[1], states, found->hosts[1]);
 	put_name(name, states, found->hosts[1], found->names[1]);
 	fprintf(out, "The longest: %s, on %s and %s, for %s from %" PRId64 " ns on.\n",
 		name, hosts[0], hosts[1],
@@ -193,7 +193,7 @@ static size_t find_part(const struct totals *totals, size_t d, size_t *from)
 	return to - *from;
 }
 
-static void print_totals(FILE *out, struct part *part, const struct totals *sums,
+static void print_totals(FILE *out, struct definition_rows *part, const struct totals *sums,
 			 size_t d)
 {
 	const struct states *states = part->states;
@@ -220,7 +220,7 @@ static void print_totals(FILE *out, struct part *part, const struct totals *sums
 	table_print_some(out, part, &table, num, states->limit, "rows");
 }
 
-static void print_waits(FILE *out, struct part *part, const struct wait *waits,
+static void print_waits(FILE *out, struct definition_rows *part, const struct wait *waits,
 			size_t num, size_t d)
 {
 	const struct table table = {
@@ -243,7 +243,7 @@ static void print_waits(FILE *out, struct part *part, const struct wait *waits,
 
 bool states_table(FILE *out, struct states *states)
 {
-	struct part part = { .states = states };
+	struct definition_rows part = { .states = states };
 	struct totals sums = { 0 };
 	const struct wait *waits;
 	size_t num_waits;

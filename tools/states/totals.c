@@ -5,25 +5,25 @@
 #include "../../libnetsync/util/hash.h"
 #include "totals.h"
 
-static bool is_same(const struct total *a, const struct total *b)
+static bool is_same_total(const struct total *a, const struct total *b)
 {
 	return a->host == b->host && a->definition == b->definition &&
 	       a->name == b->name && a->state == b->state;
 }
 
-static uint32_t *find_slot(const struct totals *totals, uint32_t *slots,
-			   size_t num, const struct total *key)
+static uint32_t *find_total_slot(const struct totals *totals, uint32_t *slots,
+				 size_t num, const struct total *key)
 {
 	size_t at = hash_mix(((uint64_t)key->name << 32 | key->state) +
 			     hash_slot((uint64_t)key->host << 32 |
 				       key->definition)) & (num - 1);
 
-	while (slots[at] && !is_same(&totals->list[slots[at] - 1], key))
+	while (slots[at] && !is_same_total(&totals->list[slots[at] - 1], key))
 		at = (at + 1) & (num - 1);
 	return &slots[at];
 }
 
-static bool grow(struct totals *totals)
+static bool grow_total_slots(struct totals *totals)
 {
 	const size_t num = totals->num_slots ? totals->num_slots * 2 : 64;
 	uint32_t *slots = calloc(num, sizeof(*slots));
@@ -31,7 +31,7 @@ static bool grow(struct totals *totals)
 	if (!slots)
 		return false;
 	for (size_t i = 0; i < totals->num; i++)
-		*find_slot(totals, slots, num, &totals->list[i]) = i + 1;
+		*find_total_slot(totals, slots, num, &totals->list[i]) = i + 1;
 	free(totals->slots);
 	totals->slots = slots;
 	totals->num_slots = num;
@@ -39,13 +39,13 @@ static bool grow(struct totals *totals)
 }
 
 /* NULL: there is not enough memory. */
-static struct total *find(struct totals *totals, const struct total *key)
+static struct total *find_or_add_total(struct totals *totals, const struct total *key)
 {
 	uint32_t *slot;
 
-	if (totals->num >= totals->num_slots / 2 && !grow(totals))
+	if (totals->num >= totals->num_slots / 2 && !grow_total_slots(totals))
 		return NULL;
-	slot = find_slot(totals, totals->slots, totals->num_slots, key);
+	slot = find_total_slot(totals, totals->slots, totals->num_slots, key);
 	if (*slot)
 		return &totals->list[*slot - 1];
 	if (totals->num == UINT32_MAX - 1 ||
@@ -56,7 +56,7 @@ static struct total *find(struct totals *totals, const struct total *key)
 	return &totals->list[totals->num - 1];
 }
 
-bool totals_add(struct totals *totals, const struct span *span)
+bool totals_add(struct totals *totals, const struct state_span *span)
 {
 	const struct total key = {
 		.host = span->host, .definition = span->definition,
@@ -64,7 +64,7 @@ bool totals_add(struct totals *totals, const struct span *span)
 		.objects = 1, .shortest_ns = INT64_MAX,
 	};
 	const int64_t ns = span->end_ns - span->begin_ns;
-	struct total *total = find(totals, &key);
+	struct total *total = find_or_add_total(totals, &key);
 
 	if (!total)
 		return false;
@@ -88,7 +88,7 @@ bool totals_sum(struct totals *sums, const struct totals *totals)
 			.name = NO_TEXT, .state = from->state,
 			.shortest_ns = INT64_MAX,
 		};
-		struct total *sum = find(sums, &key);
+		struct total *sum = find_or_add_total(sums, &key);
 
 		if (!sum)
 			return false;
@@ -105,7 +105,7 @@ bool totals_sum(struct totals *sums, const struct totals *totals)
 	return true;
 }
 
-static int longest_first(const void *one, const void *other)
+static int compare_totals_longest_first(const void *one, const void *other)
 {
 	const struct total *a = one, *b = other;
 
@@ -124,7 +124,7 @@ void totals_sort(struct totals *totals)
 {
 	if (totals->num)
 		qsort(totals->list, totals->num, sizeof(*totals->list),
-		      longest_first);
+		      compare_totals_longest_first);
 	free(totals->slots);
 	totals->slots = NULL;
 	totals->num_slots = 0;

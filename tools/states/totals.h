@@ -24,7 +24,7 @@ struct totals {
 };
 
 /* False: there is not enough memory. */
-bool totals_add(struct totals *totals, const struct span *span);
+bool totals_add(struct totals *totals, const struct state_span *span);
 /* Add up over names: a total for each host, definition and state. */
 bool totals_sum(struct totals *sums, const struct totals *totals);
 /* Sort by definition, host and total time. Nothing can be added after this. */

@@ -125,7 +125,7 @@ struct builder {
 	size_t length;
 };
 
-static void put(struct builder *to, const char *text, size_t length)
+static void append_text(struct builder *to, const char *text, size_t length)
 {
 	if (length > TEXT_SIZE - 1 - to->length)
 		length = TEXT_SIZE - 1 - to->length;
@@ -140,7 +140,7 @@ static void put_hex(struct builder *to, const uint8_t *bytes, size_t num)
 
 	for (size_t i = 0; i < num; i++) {
 		snprintf(digits, sizeof(digits), "%02x", bytes[i]);
-		put(to, digits, 2);
+		append_text(to, digits, 2);
 	}
 }
 
@@ -156,11 +156,11 @@ static void put_bytes(struct builder *to, const uint8_t *bytes, size_t num)
 			put_hex(to, bytes, num);
 			return;
 		}
-	put(to, (const char *)bytes, length);
+	append_text(to, (const char *)bytes, length);
 }
 
 /* IPv4 in IPv6 as IPv4. */
-static void put_address(struct builder *to, const struct value *value)
+static void append_address(struct builder *to, const struct value *value)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	const bool is_mapped = value->num_bytes == 16 &&
@@ -174,7 +174,7 @@ static void put_address(struct builder *to, const struct value *value)
 	}
 	inet_ntop(is_v4 ? AF_INET : AF_INET6, value->bytes + is_mapped * 12, text,
 		  sizeof(text));
-	put(to, text, strlen(text));
+	append_text(to, text, strlen(text));
 }
 
 /* Most values are numbers: snprintf() takes a third of the time of an event. */
@@ -189,11 +189,11 @@ static void put_decimal(struct builder *to, uint64_t number, bool is_negative)
 	} while (number);
 	if (is_negative)
 		digits[--at] = '-';
-	put(to, digits + at, sizeof(digits) - at);
+	append_text(to, digits + at, sizeof(digits) - at);
 }
 
-static void put_number(struct builder *to, const struct value *value,
-		       enum field_format format)
+static void append_number(struct builder *to, const struct value *value,
+			  enum field_format format)
 {
 	/* As the kernel's MKDEV() puts them together. */
 	const unsigned int minor_bits = 20;
@@ -203,10 +203,10 @@ static void put_number(struct builder *to, const struct value *value,
 
 	if (format == FIELD_HEX) {
 		snprintf(text, sizeof(text), "%" PRIx64, bits);
-		put(to, text, strlen(text));
+		append_text(to, text, strlen(text));
 	} else if (format == FIELD_DEVICE) {
 		put_decimal(to, bits >> minor_bits, false);
-		put(to, ":", 1);
+		append_text(to, ":", 1);
 		put_decimal(to, bits & ((1U << minor_bits) - 1), false);
 	} else {
 		put_decimal(to, is_negative ? -bits : bits, is_negative);
@@ -241,13 +241,13 @@ static void put_value(struct builder *to, const struct value *value,
 	const char *label = label_of(scope->definition, field, value);
 
 	if (label)
-		put(to, label, strlen(label));
+		append_text(to, label, strlen(label));
 	else if (value->text)
-		put(to, value->text, strlen(value->text));
+		append_text(to, value->text, strlen(value->text));
 	else if (value->has_number)
-		put_number(to, value, field->format);
+		append_number(to, value, field->format);
 	else if (field->format == FIELD_ADDRESS)
-		put_address(to, value);
+		append_address(to, value);
 	else if (field->format == FIELD_HEX)
 		put_hex(to, value->bytes, value->num_bytes);
 	else
@@ -261,11 +261,11 @@ bool template_expand(const struct template *template, const struct scope *scope,
 
 	*text = '\0';
 	for (size_t i = 0; i < template->num; i++) {
-		const struct piece *piece = &template->pieces[i];
+		const struct template_piece *piece = &template->pieces[i];
 		struct value value;
 
 		if (piece->text) {
-			put(&to, piece->text, strlen(piece->text));
+			append_text(&to, piece->text, strlen(piece->text));
 			continue;
 		}
 		if (!value_get(&value, &piece->field, scope)) {

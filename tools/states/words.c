@@ -13,7 +13,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-bool words_mistake(const struct words *words, const struct word *word, size_t at,
+bool words_mistake(const struct definition_words *words, const struct word *word, size_t at,
 		   const char *format, ...)
 {
 	const struct word *last = words->num ? &words->list[words->num - 1] : NULL;
@@ -34,7 +34,7 @@ bool words_mistake(const struct words *words, const struct word *word, size_t at
 }
 
 /* Go to the next word, or to the end of the line. */
-static void skip_blanks(struct words *words)
+static void skip_blanks(struct definition_words *words)
 {
 	while (is_blank(*words->at))
 		words->at++;
@@ -42,7 +42,7 @@ static void skip_blanks(struct words *words)
 		words->at += strcspn(words->at, "\n");
 }
 
-static void next_line(struct words *words)
+static void next_line(struct definition_words *words)
 {
 	if (*words->at == '\n')
 		words->at++;
@@ -50,7 +50,7 @@ static void next_line(struct words *words)
 	words->line++;
 }
 
-static bool take_word(struct words *words)
+static bool take_word(struct definition_words *words)
 {
 	struct word *word = array_add(&words->list, words->num, sizeof(*word));
 	char *end;
@@ -87,7 +87,7 @@ static bool take_word(struct words *words)
 }
 
 /* Take the words of a line. They are cut apart later, by cut_words(). */
-static bool take_line(struct words *words)
+static bool take_line_words(struct definition_words *words)
 {
 	for (;;) {
 		skip_blanks(words);
@@ -99,7 +99,7 @@ static bool take_line(struct words *words)
 }
 
 /* Put a 0 behind each word of the statement, in place of the blank there. */
-static void cut_words(struct words *words)
+static void cut_words(struct definition_words *words)
 {
 	for (size_t i = 0; i < words->num; i++)
 		if (!words->list[i].is_quoted)
@@ -107,13 +107,13 @@ static void cut_words(struct words *words)
 						    " \t\r\n")] = '\0';
 }
 
-bool words_next_statement(struct words *words)
+bool words_next_statement(struct definition_words *words)
 {
 	words->num = words->next = 0;
 	if (!words->line)
 		words->line_begin = words->at, words->line = 1;
 	while (*words->at && !words->num) {
-		if (!take_line(words))
+		if (!take_line_words(words))
 			return false;
 		if (!words->num)
 			next_line(words);
@@ -123,7 +123,7 @@ bool words_next_statement(struct words *words)
 	       (is_blank(words->at[1]) || words->at[1] == '\n' ||
 		words->at[1] == '#')) {
 		next_line(words);
-		if (!take_line(words))
+		if (!take_line_words(words))
 			return false;
 	}
 	if (*words->at == '\n') {
@@ -137,12 +137,12 @@ bool words_next_statement(struct words *words)
 	return true;
 }
 
-struct word *words_peek(const struct words *words)
+struct word *words_peek(const struct definition_words *words)
 {
 	return words->next < words->num ? &words->list[words->next] : NULL;
 }
 
-struct word *words_next(struct words *words)
+struct word *words_next(struct definition_words *words)
 {
 	struct word *word = words_peek(words);
 
@@ -150,7 +150,7 @@ struct word *words_next(struct words *words)
 	return word;
 }
 
-void words_release(struct words *words)
+void words_release(struct definition_words *words)
 {
 	free(words->list);
 	words->list = NULL;

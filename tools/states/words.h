@@ -13,7 +13,7 @@ struct word {
 	bool is_quoted;
 };
 
-struct words {
+struct definition_words {
 	const char *path;
 	char *at;		/* the text that is not read yet */
 	const char *line_begin;
@@ -26,17 +26,17 @@ struct words {
 };
 
 /* Go to the next statement, if there is one. False: a word is wrong; that was said. */
-bool words_next_statement(struct words *words);
+bool words_next_statement(struct definition_words *words);
 /* Take the next word of the statement; NULL: there is none. */
-struct word *words_next(struct words *words);
+struct word *words_next(struct definition_words *words);
 /* The next word, without taking it; NULL: there is none. */
-struct word *words_peek(const struct words *words);
+struct word *words_peek(const struct definition_words *words);
 /*
  * Print a message about the word, at its character @at; about the end of the statement
  * if @word is NULL. Return: false.
  */
-bool words_mistake(const struct words *words, const struct word *word, size_t at,
+bool words_mistake(const struct definition_words *words, const struct word *word, size_t at,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));
-void words_release(struct words *words);
+void words_release(struct definition_words *words);
 
 #endif
