@@ -28,7 +28,7 @@
 
 struct groups {
 	const struct groups_reader *reader;
-	struct group *list;
+	struct event_group *list;
 	uint32_t num;
 	struct netsync_io_source *sources;	/* of all of them */
 	uint64_t bytes;		/* of all of them */
@@ -45,7 +45,7 @@ static void prepare_child(void)
 	prepare_ctf_child();
 }
 
-static int read_in_child(const struct groups *groups, const struct group *group)
+static int read_in_child(const struct groups *groups, const struct event_group *group)
 {
 	const struct groups_reader *reader = groups->reader;
 	FILE *out = reader->out;
@@ -58,7 +58,7 @@ static int read_in_child(const struct groups *groups, const struct group *group)
 }
 
 /* To see whether they can be read. */
-static int take_nothing(void *data, const struct netsync_io_event *event)
+static int discard_event(void *data, const struct netsync_io_event *event)
 {
 	(void)data;
 	(void)event;
@@ -68,7 +68,7 @@ static int take_nothing(void *data, const struct netsync_io_event *event)
 /* ---- waiting for it ----------------------------------------------------- */
 
 /* It is as far in the files as it is in time. */
-static void show_progress(struct groups *groups, const struct group *group)
+static void show_progress(struct groups *groups, const struct event_group *group)
 {
 	const double span = (double)group->last_ns - (double)group->first_ns;
 	double part = (double)groups->state->now_ns - (double)group->first_ns;
@@ -81,7 +81,7 @@ static void show_progress(struct groups *groups, const struct group *group)
 }
 
 /* How a child process ended, as of waitpid(). @group: that it reads, or NULL */
-static int wait_for(struct groups *groups, const struct group *group, pid_t child)
+static int wait_for_reader(struct groups *groups, const struct event_group *group, pid_t child)
 {
 	struct pollfd pidfd = { .events = POLLIN };
 	int status = -1;
@@ -99,28 +99,28 @@ static int wait_for(struct groups *groups, const struct group *group, pid_t chil
 
 /* ---- what cannot be read ------------------------------------------------ */
 
-static bool can_read(struct groups *groups,
-		     const struct netsync_io_source *source)
+static bool can_read_events(struct groups *groups,
+			    const struct netsync_io_source *source)
 {
 	const pid_t child = fork();
 
 	if (!child) {
 		prepare_child();
 		_exit(netsync_io_read_events(groups->reader->base->io, source, 1,
-					     sizeof(*source), take_nothing,
+					     sizeof(*source), discard_event,
 					     NULL) != 0);
 	}
-	return !wait_for(groups, NULL, child);
+	return !wait_for_reader(groups, NULL, child);
 }
 
 /* Leave out what cannot be read. Return: is there anything to be left out? */
-static bool leave_out(struct groups *groups, struct group *group)
+static bool skip_unreadable_sources(struct groups *groups, struct event_group *group)
 {
 	uint32_t num = 0;
 
 	/* Of trace.dat and perf.data files what can be read is read. */
 	for (uint32_t i = 0; i < group->num && !group->is_tracefs; i++) {
-		if (can_read(groups, &group->sources[i])) {
+		if (can_read_events(groups, &group->sources[i])) {
 			group->sources[num++] = group->sources[i];
 			continue;
 		}
@@ -147,7 +147,7 @@ static bool take_back(FILE *out, off_t begin)
 /* ---- all of it ---------------------------------------------------------- */
 
 /* False: errno says why the result cannot be written. */
-static bool write_group(struct groups *groups, struct group *group)
+static bool write_group(struct groups *groups, struct event_group *group)
 {
 	const struct groups_reader *reader = groups->reader;
 	FILE *out = reader->out;
@@ -164,7 +164,7 @@ static bool write_group(struct groups *groups, struct group *group)
 	child = fork();
 	if (!child)
 		_exit(read_in_child(groups, group));
-	status = wait_for(groups, group, child);
+	status = wait_for_reader(groups, group, child);
 	if (!status) {
 		reader->done(reader->data, group, groups->state);
 		return begin < 0 || !fseeko(out, 0, SEEK_END);
@@ -175,7 +175,7 @@ static bool write_group(struct groups *groups, struct group *group)
 	}
 	if (!take_back(out, begin))
 		return false;
-	if (leave_out(groups, group))
+	if (skip_unreadable_sources(groups, group))
 		return !group->num || write_group(groups, group);
 	complain("warning: %s: there is not enough memory for its other events, which are left out.",
 		 reader->base->hosts[group->host].name);
@@ -200,8 +200,8 @@ static uint64_t bytes_of(const char *path)
 	return bytes;
 }
 
-static void add_trace(struct groups *groups, struct group *group,
-		      const struct netsync_io_trace *trace)
+static void add_trace_to_group(struct groups *groups, struct event_group *group,
+			       const struct netsync_io_trace *trace)
 {
 	const struct timebase *base = groups->reader->base;
 	const struct timebase_host *host = &base->hosts[group->host];
@@ -233,9 +233,9 @@ static void find_groups(struct groups *groups)
 	struct netsync_io_source *sources = groups->sources;
 
 	for (uint32_t host = 0; host < base->num_hosts; host++) {
-		struct group *group = &groups->list[groups->num];
+		struct event_group *group = &groups->list[groups->num];
 
-		*group = (struct group){
+		*group = (struct event_group){
 			.host = host,
 			.sources = sources,
 			.first_ns = INT64_MAX,
@@ -253,7 +253,7 @@ static void find_groups(struct groups *groups)
 			group->is_tracefs = !strcmp(trace.format, "trace.dat") ||
 					    !strcmp(trace.format, "perf.data");
 			if (group->is_tracefs || !strcmp(trace.format, "ctf"))
-				add_trace(groups, group, &trace);
+				add_trace_to_group(groups, group, &trace);
 		}
 		sources += group->num;
 		groups->num += group->num > 0;

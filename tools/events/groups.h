@@ -9,7 +9,7 @@
 #include "timebase.h"
 
 /* The traces of a host. */
-struct group {
+struct event_group {
 	uint32_t host;
 	bool is_tracefs;	/* trace.dat or perf.data; else they are CTF */
 	struct netsync_io_source *sources;
@@ -34,10 +34,10 @@ struct groups_reader {
 	void (*flush)(void *data);
 	/* In the child: group_events(), and what is before and behind it. False: what
 	 * it wrote to @out is taken back, and it is tried without what is damaged. */
-	bool (*read)(void *data, const struct group *group,
+	bool (*read)(void *data, const struct event_group *group,
 		     struct group_state *state);
 	/* In the parent: it was read. */
-	void (*done)(void *data, const struct group *group,
+	void (*done)(void *data, const struct event_group *group,
 		     const struct group_state *state);
 	void *data;
 };
@@ -50,7 +50,7 @@ bool groups_read(const struct groups_reader *reader);
  * of the last one, or the end of the window where some are after it; INT64_MIN: there
  * was none. False: they cannot be read to the end, or the listener said so.
  */
-bool group_events(const struct group *group, const struct timebase *base,
+bool group_events(const struct event_group *group, const struct timebase *base,
 		  const struct event_listener *listener,
 		  struct group_state *state, int64_t *until_ns);
 

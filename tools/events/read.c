@@ -12,7 +12,7 @@
 /* How the fields begin that all events of a trace.dat file have. */
 #define COMMON "common_"
 
-struct reader {
+struct event_reader {
 	struct reading r;	/* types: by the library's pointers to their names */
 	bool failed;
 };
@@ -38,8 +38,8 @@ struct source {
 #define NO_FIELD UINT32_MAX
 
 /* The number of a field among some; NO_FIELD: there is none. */
-static uint32_t number_of(const struct netsync_io_event *source,
-			  const char *name, uint32_t from, uint32_t to)
+static uint32_t find_field_number(const struct netsync_io_event *source,
+				  const char *name, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++)
 		if (!strcmp(source->fields[i], name))
@@ -61,8 +61,8 @@ static bool get_numbered(const struct netsync_io_event *source, uint32_t number,
 	       !netsync_io_event_value(source, number, value);
 }
 
-static bool find(const struct event *event, const char *name,
-		 struct netsync_io_value *value)
+static bool find_field(const struct event *event, const char *name,
+		       struct netsync_io_value *value)
 {
 	const struct netsync_io_event *source = source_of(event);
 	struct event_place *place =
@@ -70,12 +70,12 @@ static bool find(const struct event *event, const char *name,
 
 	if (place->name != name) {
 		place->name = name;
-		place->field = number_of(source, name, source->num_context,
-					 source->num_fields);
+		place->field = find_field_number(source, name, source->num_context,
+						 source->num_fields);
 		if (place->field == NO_FIELD &&
 		    !strncmp(name, COMMON, strlen(COMMON)))
-			place->field = number_of(source, name, 0,
-						 source->num_context);
+			place->field = find_field_number(source, name, 0,
+							 source->num_context);
 	}
 	return get_numbered(source, place->field, value);
 }
@@ -86,7 +86,7 @@ static bool find_in_context(const struct event *event, const char *name,
 	const struct netsync_io_event *source = source_of(event);
 
 	return get_numbered(source,
-			    number_of(source, name, 0, source->num_context),
+			    find_field_number(source, name, 0, source->num_context),
 			    value);
 }
 
@@ -136,17 +136,17 @@ static bool get_integer(const struct event *event, const char *name,
 {
 	struct netsync_io_value value;
 
-	if (!find(event, name, &value) || !is_integer(&value))
+	if (!find_field(event, name, &value) || !is_integer(&value))
 		return false;
 	*number = value.number;
 	return true;
 }
 
-static const char *get_text(const struct event *event, const char *name)
+static const char *get_field_text(const struct event *event, const char *name)
 {
 	struct netsync_io_value value;
 
-	return find(event, name, &value) && value.kind == NETSYNC_IO_TEXT ?
+	return find_field(event, name, &value) && value.kind == NETSYNC_IO_TEXT ?
 		copy_text(event, &value) : NULL;
 }
 
@@ -191,7 +191,7 @@ static bool get_value(const struct event *event, const char *name,
 	struct netsync_io_value value;
 
 	arg->name = name;
-	return find(event, name, &value) && set_arg(event, arg, &value);
+	return find_field(event, name, &value) && set_arg(event, arg, &value);
 }
 
 static size_t get_bytes(const struct event *event, const char *name,
@@ -199,7 +199,7 @@ static size_t get_bytes(const struct event *event, const char *name,
 {
 	struct netsync_io_value value;
 
-	if (!find(event, name, &value) || value.kind != NETSYNC_IO_BYTES)
+	if (!find_field(event, name, &value) || value.kind != NETSYNC_IO_BYTES)
 		return 0;
 	memcpy(bytes, value.bytes, value.num_bytes < room ? value.num_bytes : room);
 	return value.num_bytes;
@@ -241,12 +241,12 @@ static bool get_task(const struct event *event, struct event_task *task)
 }
 
 static const struct event_fields library_fields = {
-	get_integer, get_text, get_value, get_bytes, get_all, get_task,
+	get_integer, get_field_text, get_value, get_bytes, get_all, get_task,
 };
 
 /* ---- events -------------------------------------------------------------- */
 
-static bool tell_lost(const struct reader *reader,
+static bool tell_lost(const struct event_reader *reader,
 		      const struct netsync_io_event *from)
 {
 	const struct event_listener *listener = reader->r.listener;
@@ -260,7 +260,7 @@ static bool tell_lost(const struct reader *reader,
 	return listener->lost(listener->data, &loss);
 }
 
-static bool tell(struct reader *reader, const struct netsync_io_event *from)
+static bool deliver_event(struct event_reader *reader, const struct netsync_io_event *from)
 {
 	const struct event_listener *listener = reader->r.listener;
 	struct texts texts;
@@ -283,9 +283,9 @@ static bool tell(struct reader *reader, const struct netsync_io_event *from)
 }
 
 /* Not 0: to stop. */
-static int take(void *data, const struct netsync_io_event *from)
+static int take_library_event(void *data, const struct netsync_io_event *from)
 {
-	struct reader *reader = data;
+	struct event_reader *reader = data;
 
 	if (from->lost) {
 		reader->failed = !tell_lost(reader, from);
@@ -299,20 +299,20 @@ static int take(void *data, const struct netsync_io_event *from)
 	case READING_TAKE:
 		break;
 	}
-	reader->failed = !tell(reader, from);
+	reader->failed = !deliver_event(reader, from);
 	return reader->failed;
 }
 
-bool group_events(const struct group *group, const struct timebase *base,
+bool group_events(const struct event_group *group, const struct timebase *base,
 		  const struct event_listener *listener,
 		  struct group_state *state, int64_t *until_ns)
 {
-	struct reader reader = {
+	struct event_reader reader = {
 		.r = reading_of(group, base, listener, state),
 	};
 	const int ret = netsync_io_read_events(base->io, group->sources,
 					       group->num,
-					       sizeof(*group->sources), take,
+					       sizeof(*group->sources), take_library_event,
 					       &reader);
 
 	*until_ns = reading_until(&reader.r);

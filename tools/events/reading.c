@@ -4,7 +4,7 @@
 
 #include "reading.h"
 
-struct reading reading_of(const struct group *group, const struct timebase *base,
+struct reading reading_of(const struct event_group *group, const struct timebase *base,
 			  const struct event_listener *listener,
 			  struct group_state *state)
 {

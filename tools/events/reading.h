@@ -22,7 +22,7 @@ enum reading_next {
 	READING_ENOUGH, /* it is after the window */
 };
 
-struct reading reading_of(const struct group *group, const struct timebase *base,
+struct reading reading_of(const struct event_group *group, const struct timebase *base,
 			  const struct event_listener *listener,
 			  struct group_state *state);
 

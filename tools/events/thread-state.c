@@ -5,14 +5,14 @@
 
 #include "thread-state.h"
 
-struct cpu {
+struct sched_cpu {
 	struct sched_thread *thread;	/* that runs; NULL: none, or unknown */
 	int64_t since_ns;	/* this is known */
 };
 
 struct sched {
 	struct sched_listener listener;
-	struct cpu *cpus;
+	struct sched_cpu *cpus;
 	uint32_t num_cpus;
 	struct sched_thread **buckets;	/* by tid */
 	size_t num_buckets;	/* a power of two */
@@ -50,7 +50,7 @@ static struct sched_thread **bucket(const struct sched *sched, uint32_t tid)
 	return &sched->buckets[tid & (sched->num_buckets - 1)];
 }
 
-static void grow(struct sched *sched)
+static void grow_thread_buckets(struct sched *sched)
 {
 	struct sched_thread **before = sched->buckets;
 	const size_t num = sched->num_buckets;
@@ -76,7 +76,7 @@ static void grow(struct sched *sched)
 	free(before);
 }
 
-static struct sched_thread *find(const struct sched *sched, uint32_t tid)
+static struct sched_thread *find_thread_by_tid(const struct sched *sched, uint32_t tid)
 {
 	struct sched_thread *thread = *bucket(sched, tid);
 
@@ -85,7 +85,7 @@ static struct sched_thread *find(const struct sched *sched, uint32_t tid)
 	return thread;
 }
 
-static struct sched_thread *make(struct sched *sched, uint32_t tid)
+static struct sched_thread *make_thread(struct sched *sched, uint32_t tid)
 {
 	struct sched_thread *thread = calloc(1, sizeof(*thread));
 	struct sched_thread **first;
@@ -95,7 +95,7 @@ static struct sched_thread *make(struct sched *sched, uint32_t tid)
 		return NULL;
 	}
 	if (sched->num_threads++ >= sched->num_buckets)
-		grow(sched);
+		grow_thread_buckets(sched);
 	first = bucket(sched, tid);
 	thread->tid = tid;
 	thread->since_ns = INT64_MIN;
@@ -110,9 +110,9 @@ struct sched_thread *sched_thread(struct sched *sched, struct event_task task)
 
 	if (!task.tid || task.tid > EVENT_MAX_TID)
 		return NULL;
-	thread = find(sched, task.tid);
+	thread = find_thread_by_tid(sched, task.tid);
 	if (!thread)
-		thread = make(sched, task.tid);
+		thread = make_thread(sched, task.tid);
 	/* It has seldom changed. */
 	if (thread && task.name && *task.name && strcmp(thread->name, task.name))
 		snprintf(thread->name, sizeof(thread->name), "%s", task.name);
@@ -121,9 +121,9 @@ struct sched_thread *sched_thread(struct sched *sched, struct event_task task)
 
 /* ---- CPUs --------------------------------------------------------------- */
 
-static struct cpu *find_cpu(struct sched *sched, uint32_t number)
+static struct sched_cpu *find_cpu(struct sched *sched, uint32_t number)
 {
-	struct cpu *more;
+	struct sched_cpu *more;
 
 	if (number >= EVENT_MAX_CPUS)
 		return NULL;
@@ -136,7 +136,7 @@ static struct cpu *find_cpu(struct sched *sched, uint32_t number)
 	}
 	sched->cpus = more;
 	while (sched->num_cpus <= number)
-		more[sched->num_cpus++] = (struct cpu){ .since_ns = INT64_MIN };
+		more[sched->num_cpus++] = (struct sched_cpu){ .since_ns = INT64_MIN };
 	return &more[number];
 }
 
@@ -147,17 +147,17 @@ struct sched_thread *sched_running(const struct sched *sched, uint32_t cpu)
 
 /* ---- states ------------------------------------------------------------- */
 
-static void enter(struct sched *sched, struct sched_thread *thread,
-		  enum sched_state state, int64_t time_ns)
+static void enter_thread_state(struct sched *sched, struct sched_thread *thread,
+			       enum sched_state state, int64_t time_ns)
 {
-	struct cpu *cpu = thread->state == SCHED_RUNNING ?
+	struct sched_cpu *cpu = thread->state == SCHED_RUNNING ?
 		find_cpu(sched, thread->cpu) : NULL;
 
 	if (thread->state != SCHED_UNKNOWN)
 		sched->listener.left(sched->listener.data, thread,
 				     thread->since_ns, time_ns);
 	if (cpu && cpu->thread == thread)
-		*cpu = (struct cpu){ NULL, time_ns };
+		*cpu = (struct sched_cpu){ NULL, time_ns };
 	thread->state = state;
 	thread->since_ns = time_ns;
 	thread->is_implied = false;
@@ -175,7 +175,7 @@ static void forget(struct sched *sched, struct sched_thread *thread,
 {
 	struct sched_thread **at = bucket(sched, thread->tid);
 
-	enter(sched, thread, SCHED_UNKNOWN, time_ns);
+	enter_thread_state(sched, thread, SCHED_UNKNOWN, time_ns);
 	while (*at != thread)
 		at = &(*at)->next;
 	*at = thread->next;
@@ -211,13 +211,13 @@ static enum sched_state state_of(uint64_t task_state)
 	return SCHED_RUNNABLE;
 }
 
-static void switch_from(struct sched *sched, struct cpu *cpu, uint32_t number,
+static void switch_from(struct sched *sched, struct sched_cpu *cpu, uint32_t number,
 			struct sched_thread *thread, enum sched_state state,
 			int64_t time_ns)
 {
 	/* Some switch between was not seen. */
 	if (cpu->thread && cpu->thread != thread)
-		enter(sched, cpu->thread, SCHED_UNKNOWN, time_ns);
+		enter_thread_state(sched, cpu->thread, SCHED_UNKNOWN, time_ns);
 	if (!thread)
 		return;
 	/* It ran, since then at the earliest. */
@@ -227,13 +227,13 @@ static void switch_from(struct sched *sched, struct cpu *cpu, uint32_t number,
 		imply_state(thread, SCHED_RUNNING);
 		thread->cpu = number;
 	}
-	enter(sched, thread, state, time_ns);
+	enter_thread_state(sched, thread, state, time_ns);
 }
 
 void sched_switch(struct sched *sched, int64_t time_ns, uint32_t number,
 		  const struct task_switch *change)
 {
-	struct cpu *cpu = find_cpu(sched, number);
+	struct sched_cpu *cpu = find_cpu(sched, number);
 	struct sched_thread *next;
 
 	if (!cpu)
@@ -242,10 +242,10 @@ void sched_switch(struct sched *sched, int64_t time_ns, uint32_t number,
 		    state_of(change->state), time_ns);
 	next = living(sched, change->to, time_ns);
 	if (next) {
-		enter(sched, next, SCHED_RUNNING, time_ns);
+		enter_thread_state(sched, next, SCHED_RUNNING, time_ns);
 		next->cpu = number;
 	}
-	*cpu = (struct cpu){ next, time_ns };
+	*cpu = (struct sched_cpu){ next, time_ns };
 }
 
 bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task)
@@ -258,7 +258,7 @@ bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task)
 	/* Only what waits is woken. */
 	if (thread->state == SCHED_UNKNOWN)
 		imply_state(thread, SCHED_SLEEPING);
-	enter(sched, thread, SCHED_RUNNABLE, time_ns);
+	enter_thread_state(sched, thread, SCHED_RUNNABLE, time_ns);
 	return true;
 }
 
@@ -267,7 +267,7 @@ void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child)
 	struct sched_thread *thread = NULL;
 
 	if (child.tid && child.tid <= EVENT_MAX_TID)
-		thread = find(sched, child.tid);
+		thread = find_thread_by_tid(sched, child.tid);
 	if (thread)
 		forget(sched, thread, time_ns);
 	thread = sched_thread(sched, child);
@@ -280,7 +280,7 @@ void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child)
 
 void sched_release(struct sched *sched, int64_t time_ns, uint32_t tid)
 {
-	struct sched_thread *thread = find(sched, tid);
+	struct sched_thread *thread = find_thread_by_tid(sched, tid);
 
 	if (thread)
 		forget(sched, thread, time_ns);
@@ -288,20 +288,20 @@ void sched_release(struct sched *sched, int64_t time_ns, uint32_t tid)
 
 void sched_lost(struct sched *sched, int64_t time_ns, uint32_t number)
 {
-	struct cpu *cpu = find_cpu(sched, number);
+	struct sched_cpu *cpu = find_cpu(sched, number);
 
 	if (!cpu)
 		return;
 	if (cpu->thread)
-		enter(sched, cpu->thread, SCHED_UNKNOWN, time_ns);
-	*cpu = (struct cpu){ NULL, time_ns };
+		enter_thread_state(sched, cpu->thread, SCHED_UNKNOWN, time_ns);
+	*cpu = (struct sched_cpu){ NULL, time_ns };
 }
 
 void sched_end(struct sched *sched, int64_t time_ns)
 {
 	for (size_t i = 0; i < sched->num_buckets; i++)
 		for (struct sched_thread *t = sched->buckets[i]; t; t = t->next)
-			enter(sched, t, SCHED_UNKNOWN, time_ns);
+			enter_thread_state(sched, t, SCHED_UNKNOWN, time_ns);
 }
 
 void sched_free(struct sched *sched)

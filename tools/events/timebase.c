@@ -20,8 +20,8 @@ bool timebase_time(const struct timebase_host *host, int64_t time_ns,
 	       !netsync_convert(host->clock, time_ns, time_ref, NULL);
 }
 
-static void extend(const struct timebase_host *host, int64_t from_ns,
-		   int64_t to_ns, int64_t *first_ns, int64_t *last_ns)
+static void extend_corrected_span(const struct timebase_host *host, int64_t from_ns,
+				  int64_t to_ns, int64_t *first_ns, int64_t *last_ns)
 {
 	int64_t t;
 
@@ -41,14 +41,14 @@ bool timebase_span(const struct timebase *base, int64_t *first_ns,
 	for (uint32_t i = 0; i < base->num_hosts; i++) {
 		const struct netsync_host_info info = host_info(base->ns, i);
 
-		extend(&base->hosts[i], info.first_ns, info.last_ns, first_ns,
-		       last_ns);
+		extend_corrected_span(&base->hosts[i], info.first_ns, info.last_ns, first_ns,
+				      last_ns);
 	}
 	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
 		const struct netsync_io_trace trace = trace_info(base->io, i);
 
-		extend(&base->hosts[trace.host], trace.first_ns, trace.last_ns,
-		       first_ns, last_ns);
+		extend_corrected_span(&base->hosts[trace.host], trace.first_ns, trace.last_ns,
+				      first_ns, last_ns);
 	}
 	return *first_ns <= *last_ns;
 }
@@ -149,8 +149,8 @@ bool timebase_limit(struct timebase *base, const struct time_window *window,
  * 0; -ENODATA: it could not be corrected; or another negative errno. What is wrong
  * was said.
  */
-static int find_clock(struct timebase *base, const struct input *input,
-		      uint32_t number)
+static int find_timebase_clock(struct timebase *base, const struct input *input,
+			       uint32_t number)
 {
 	struct timebase_host *host = &base->hosts[number];
 	const struct model_host *found;
@@ -196,7 +196,7 @@ static int find_clocks(struct timebase *base, const struct input *input)
 		int ret;
 
 		base->hosts[i].name = host_info(base->ns, i).name;
-		ret = find_clock(base, input, i);
+		ret = find_timebase_clock(base, input, i);
 		if (!ret)
 			continue;
 		if (ret != -ENODATA)

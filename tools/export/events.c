@@ -288,7 +288,7 @@ static void flush(void *data)
 }
 
 /* Those of one host, in a process of its own. */
-static bool read_group(void *data, const struct group *group,
+static bool read_group(void *data, const struct event_group *group,
 		       struct group_state *state)
 {
 	const struct job *job = data;
@@ -315,7 +315,7 @@ static bool read_group(void *data, const struct group *group,
 	return ok;
 }
 
-static void done(void *data, const struct group *group,
+static void done(void *data, const struct event_group *group,
 		 const struct group_state *state)
 {
 	struct job *job = data;

@@ -16,7 +16,7 @@ struct graph_search {
 };
 
 /* In the child. */
-static bool read_group_graph(void *data, const struct group *group,
+static bool read_group_graph(void *data, const struct event_group *group,
 			     struct group_state *state)
 {
 	const struct graph_search *finding = data;
@@ -25,7 +25,7 @@ static bool read_group_graph(void *data, const struct group *group,
 			    finding->path->graph.file);
 }
 
-static void keep_group_graph(void *data, const struct group *group,
+static void keep_group_graph(void *data, const struct event_group *group,
 			     const struct group_state *state)
 {
 	struct graph_search *finding = data;

@@ -418,7 +418,7 @@ static void close_graph(struct thread_follower *reader)
 	graph_put(&reader->writer, &record);
 }
 
-bool follow_group(const struct group *group, const struct timebase *base,
+bool follow_group(const struct event_group *group, const struct timebase *base,
 		  struct group_state *state, FILE *out)
 {
 	/* The tables of causes are too large for a stack. */

@@ -14,7 +14,7 @@ struct followed {
 };
 
 /* In the process that reads the host. False: not enough memory, or they cannot be read. */
-bool follow_group(const struct group *group, const struct timebase *base,
+bool follow_group(const struct event_group *group, const struct timebase *base,
 		  struct group_state *state, FILE *out);
 
 #endif

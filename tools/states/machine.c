@@ -462,7 +462,7 @@ static void tell_missing(struct machine *machine)
 }
 
 bool machine_run(const struct definition *definitions, size_t num,
-		 const struct timebase *base, const struct group *group,
+		 const struct timebase *base, const struct event_group *group,
 		 struct group_state *state, FILE *out)
 {
 	struct machine machine = {

@@ -12,7 +12,7 @@
  * there is not enough memory.
  */
 bool machine_run(const struct definition *definitions, size_t num,
-		 const struct timebase *base, const struct group *group,
+		 const struct timebase *base, const struct event_group *group,
 		 struct group_state *state, FILE *out);
 
 #endif

@@ -128,7 +128,7 @@ struct states_job {
 };
 
 /* Runs in the child process of a host. */
-static bool read_group_states(void *data, const struct group *group,
+static bool read_group_states(void *data, const struct event_group *group,
 			      struct group_state *state)
 {
 	const struct states_job *job = data;
@@ -137,7 +137,7 @@ static bool read_group_states(void *data, const struct group *group,
 			   group, state, spans_file(job->states.spans));
 }
 
-static void keep_group_states(void *data, const struct group *group,
+static void keep_group_states(void *data, const struct event_group *group,
 			      const struct group_state *state)
 {
 	struct states_job *job = data;
