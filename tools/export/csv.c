@@ -15,7 +15,7 @@ static const char header[] =
 	"recv_bound_ns,delay_raw_ns,delay_ns,delay_min_ns,delay_max_ns,"
 	"protocol,saddr,sport,daddr,dport,len\r\n";
 
-struct csv {
+struct message_csv {
 	FILE *out;
 	const struct export *export;
 };
@@ -29,7 +29,7 @@ struct end {
 	int64_t hi_ns;		/* not after; INT64_MAX: unknown */
 };
 
-static struct end correct(const struct timebase_host *host, int64_t time_ns)
+static struct end correct_end(const struct timebase_host *host, int64_t time_ns)
 {
 	struct end end = { .lo_ns = INT64_MIN, .hi_ns = INT64_MAX };
 	int64_t t;
@@ -42,7 +42,7 @@ static struct end correct(const struct timebase_host *host, int64_t time_ns)
 	return end;
 }
 
-static void put_time(FILE *out, bool known, int64_t ns)
+static void put_csv_time(FILE *out, bool known, int64_t ns)
 {
 	if (known)
 		fprintf(out, ",%" PRId64, ns);
@@ -50,11 +50,11 @@ static void put_time(FILE *out, bool known, int64_t ns)
 		putc(',', out);
 }
 
-static void put_end(FILE *out, const struct end *end)
+static void put_csv_end(FILE *out, const struct end *end)
 {
-	put_time(out, end->known, end->time_ns);
-	put_time(out, end->known && end->bound_ns != NETSYNC_UNKNOWN,
-		 end->bound_ns);
+	put_csv_time(out, end->known, end->time_ns);
+	put_csv_time(out, end->known && end->bound_ns != NETSYNC_UNKNOWN,
+		     end->bound_ns);
 }
 
 static void put_difference(FILE *out, bool known, int64_t a, int64_t b)
@@ -62,7 +62,7 @@ static void put_difference(FILE *out, bool known, int64_t a, int64_t b)
 	int64_t difference;
 
 	known = known && !__builtin_sub_overflow(a, b, &difference);
-	put_time(out, known, known ? difference : 0);
+	put_csv_time(out, known, known ? difference : 0);
 }
 
 static void put_delay(FILE *out, const struct netsync_message *msg,
@@ -86,7 +86,7 @@ static void put_port(FILE *out, const struct netsync_message *msg,
 	if (msg->fields & NETSYNC_HAS_ADDRS)
 		export_address(address, text);
 	fprintf(out, ",%s", text);
-	put_time(out, msg->fields & NETSYNC_HAS_PORTS, port);
+	put_csv_time(out, msg->fields & NETSYNC_HAS_PORTS, port);
 }
 
 /* What is not corrected is in no window. */
@@ -98,37 +98,37 @@ static bool is_shown(const struct export *export, const struct end *end)
 	return is_whole || (end->known && timebase_shows(export->base, end->time_ns));
 }
 
-static bool put_message(void *data, const void *record)
+static bool put_csv_message(void *data, const void *record)
 {
 	const struct netsync_message *msg = record;
-	const struct csv *csv = data;
+	const struct message_csv *csv = data;
 	const struct timebase_host *from = &csv->export->base->hosts[msg->from];
 	const struct timebase_host *to = &csv->export->base->hosts[msg->to];
-	const struct end send = correct(from, msg->send_ns);
-	const struct end recv = correct(to, msg->recv_ns);
+	const struct end send = correct_end(from, msg->send_ns);
+	const struct end recv = correct_end(to, msg->recv_ns);
 
 	if (!is_shown(csv->export, &send) || !is_shown(csv->export, &recv))
 		return true;
 	csv_put_text(csv->out, from->name);
 	putc(',', csv->out);
 	csv_put_text(csv->out, to->name);
-	put_time(csv->out, true, msg->send_ns);
-	put_time(csv->out, true, msg->recv_ns);
-	put_end(csv->out, &send);
-	put_end(csv->out, &recv);
+	put_csv_time(csv->out, true, msg->send_ns);
+	put_csv_time(csv->out, true, msg->recv_ns);
+	put_csv_end(csv->out, &send);
+	put_csv_end(csv->out, &recv);
 	put_delay(csv->out, msg, &send, &recv);
-	put_time(csv->out, msg->protocol, msg->protocol);
+	put_csv_time(csv->out, msg->protocol, msg->protocol);
 	put_port(csv->out, msg, msg->saddr, msg->sport);
 	put_port(csv->out, msg, msg->daddr, msg->dport);
-	put_time(csv->out, msg->fields & NETSYNC_HAS_LEN, msg->len);
+	put_csv_time(csv->out, msg->fields & NETSYNC_HAS_LEN, msg->len);
 	fputs("\r\n", csv->out);
 	return !ferror(csv->out);
 }
 
 bool export_csv(FILE *out, const struct export *export)
 {
-	struct csv csv = { out, export };
+	struct message_csv csv = { out, export };
 
 	fputs(header, out);
-	return spool_replay(export->messages, put_message, &csv);
+	return spool_replay(export->messages, put_csv_message, &csv);
 }

@@ -13,7 +13,7 @@
 #include "events/task.h"
 #include "perfetto.h"
 
-struct reader;
+struct export_reader;
 
 /* What is known of all events of a name. */
 struct event_class {
@@ -21,12 +21,12 @@ struct event_class {
 	bool is_tcp;		/* its "flags" are the word of a TCP header, */
 	bool may_be_tcp;	/* or are if its protocol is TCP */
 	/* What it says of threads. False: it does not, it is just an event. */
-	bool (*take)(struct reader *reader, const struct event_class *class,
+	bool (*take)(struct export_reader *reader, const struct event_class *class,
 		     const struct event *event);
 	const char *call;	/* the name of the system call */
 };
 
-struct reader {
+struct export_reader {
 	struct threads threads;
 	struct args args;
 	char flags[TCP_FLAGS_SIZE];	/* of TCP, in words */
@@ -37,8 +37,8 @@ struct reader {
 
 /* ---- what events say of threads ----------------------------------------- */
 
-static bool take_switch(struct reader *reader, const struct event_class *class,
-			const struct event *event)
+static bool export_switch(struct export_reader *reader, const struct event_class *class,
+			  const struct event *event)
 {
 	struct task_switch change;
 
@@ -52,8 +52,8 @@ static bool take_switch(struct reader *reader, const struct event_class *class,
 	return true;
 }
 
-static bool take_wakeup(struct reader *reader, const struct event_class *class,
-			const struct event *event)
+static bool export_wakeup(struct export_reader *reader, const struct event_class *class,
+			  const struct event *event)
 {
 	struct event_task task;
 
@@ -64,8 +64,8 @@ static bool take_wakeup(struct reader *reader, const struct event_class *class,
 	return false;
 }
 
-static bool take_fork(struct reader *reader, const struct event_class *class,
-		      const struct event *event)
+static bool export_fork(struct export_reader *reader, const struct event_class *class,
+			const struct event *event)
 {
 	struct event_task child;
 
@@ -77,7 +77,7 @@ static bool take_fork(struct reader *reader, const struct event_class *class,
 	return false;
 }
 
-static bool take_release(struct reader *reader, const struct event_class *class,
+static bool take_release(struct export_reader *reader, const struct event_class *class,
 			 const struct event *event)
 {
 	struct event_task task;
@@ -90,8 +90,8 @@ static bool take_release(struct reader *reader, const struct event_class *class,
 	return false;
 }
 
-static bool take_statedump(struct reader *reader, const struct event_class *class,
-			   const struct event *event)
+static bool export_statedump(struct export_reader *reader, const struct event_class *class,
+			     const struct event *event)
 {
 	struct event_task task;
 
@@ -101,8 +101,8 @@ static bool take_statedump(struct reader *reader, const struct event_class *clas
 	return false;
 }
 
-static bool take_entry(struct reader *reader, const struct event_class *class,
-		       const struct event *event)
+static bool export_entry(struct export_reader *reader, const struct event_class *class,
+			 const struct event *event)
 {
 	(void)event;
 	if (!class->shown || !reader->thread)
@@ -112,8 +112,8 @@ static bool take_entry(struct reader *reader, const struct event_class *class,
 	return true;
 }
 
-static bool take_exit(struct reader *reader, const struct event_class *class,
-		      const struct event *event)
+static bool export_exit(struct export_reader *reader, const struct event_class *class,
+			const struct event *event)
 {
 	(void)event;
 	return class->shown && reader->thread &&
@@ -126,23 +126,23 @@ static bool take_exit(struct reader *reader, const struct event_class *class,
 /* As LTTng and ftrace name them; of a system call the beginning of the name. */
 static const struct {
 	const char *name;
-	bool (*take)(struct reader *reader, const struct event_class *class,
+	bool (*take)(struct export_reader *reader, const struct event_class *class,
 		     const struct event *event);
 	bool is_call;
 } roles[] = {
-	{ "sched_switch", take_switch, false },
-	{ "sched_wakeup", take_wakeup, false },
-	{ "sched_wakeup_new", take_wakeup, false },
-	{ "sched_waking", take_wakeup, false },
-	{ "sched_process_fork", take_fork, false },
+	{ "sched_switch", export_switch, false },
+	{ "sched_wakeup", export_wakeup, false },
+	{ "sched_wakeup_new", export_wakeup, false },
+	{ "sched_waking", export_wakeup, false },
+	{ "sched_process_fork", export_fork, false },
 	{ "sched_process_free", take_release, false },
-	{ "lttng_statedump_process_state", take_statedump, false },
-	{ "syscall_entry_", take_entry, true },
-	{ "syscall_exit_", take_exit, true },
-	{ "compat_syscall_entry_", take_entry, true },
-	{ "compat_syscall_exit_", take_exit, true },
-	{ "sys_enter_", take_entry, true },
-	{ "sys_exit_", take_exit, true },
+	{ "lttng_statedump_process_state", export_statedump, false },
+	{ "syscall_entry_", export_entry, true },
+	{ "syscall_exit_", export_exit, true },
+	{ "compat_syscall_entry_", export_entry, true },
+	{ "compat_syscall_exit_", export_exit, true },
+	{ "sys_enter_", export_entry, true },
+	{ "sys_exit_", export_exit, true },
 };
 
 static bool begins_with(const char *text, const char *start)
@@ -158,8 +158,8 @@ static bool is_wanted(const struct export *export, const char *name)
 	return !export->num_globs;
 }
 
-static void describe(const struct reader *reader, struct event_class *class,
-		     const char *name)
+static void describe_event_class(const struct export_reader *reader, struct event_class *class,
+				 const char *name)
 {
 	class->shown = is_wanted(reader->threads.export, name);
 	class->is_tcp = begins_with(name, "inet_sock_local_");
@@ -176,21 +176,21 @@ static void describe(const struct reader *reader, struct event_class *class,
 }
 
 /* NULL: there is not enough memory. */
-static const struct event_class *class_of(const struct reader *reader,
+static const struct event_class *class_of(const struct export_reader *reader,
 					  struct event_type *type)
 {
 	if (!type->own) {
 		/* All of it goes when the process ends. */
 		type->own = calloc(1, sizeof(struct event_class));
 		if (type->own)
-			describe(reader, type->own, type->name);
+			describe_event_class(reader, type->own, type->name);
 	}
 	return type->own;
 }
 
 /* ---- events ------------------------------------------------------------- */
 
-static struct sched_thread *thread_of(const struct reader *reader,
+static struct sched_thread *thread_of(const struct export_reader *reader,
 				      const struct event *event)
 {
 	struct event_task task;
@@ -200,7 +200,7 @@ static struct sched_thread *thread_of(const struct reader *reader,
 	return sched_running(reader->threads.sched, event->cpu);
 }
 
-static void name_flags(struct reader *reader)
+static void name_flags(struct export_reader *reader)
 {
 	for (size_t i = 0; i < reader->args.num; i++) {
 		struct arg *arg = &reader->args.list[i];
@@ -212,7 +212,7 @@ static void name_flags(struct reader *reader)
 	}
 }
 
-static bool read_args(struct reader *reader, const struct event_class *class,
+static bool read_args(struct export_reader *reader, const struct event_class *class,
 		      const struct event *event)
 {
 	int64_t protocol;
@@ -228,9 +228,9 @@ static bool read_args(struct reader *reader, const struct event_class *class,
 	return true;
 }
 
-static bool take_event(void *data, const struct event *event)
+static bool export_event(void *data, const struct event *event)
 {
-	struct reader *reader = data;
+	struct export_reader *reader = data;
 	struct threads *threads = &reader->threads;
 	const struct event_class *class = class_of(reader, event->type);
 
@@ -252,9 +252,9 @@ static bool take_event(void *data, const struct event *event)
 	return !ferror(threads->timeline->out);
 }
 
-static bool take_lost(void *data, const struct event_loss *loss)
+static bool export_loss(void *data, const struct event_loss *loss)
 {
-	struct reader *reader = data;
+	struct export_reader *reader = data;
 	struct threads *threads = &reader->threads;
 
 	if (loss->cpu == EVENT_NO_CPU)
@@ -274,33 +274,33 @@ static bool take_lost(void *data, const struct event_loss *loss)
 
 /* ---- reading ------------------------------------------------------------ */
 
-struct job {
+struct events_job {
 	struct timeline *timeline;
 	const struct export *export;
 	uint32_t num_cpus;	/* of the hosts so far, which have numbers of their own */
 };
 
-static void flush(void *data)
+static void flush_timeline(void *data)
 {
-	const struct job *job = data;
+	const struct events_job *job = data;
 
 	job->timeline->format->flush(job->timeline);
 }
 
 /* Those of one host, in a process of its own. */
-static bool read_group(void *data, const struct event_group *group,
-		       struct group_state *state)
+static bool export_group(void *data, const struct event_group *group,
+			 struct group_state *state)
 {
-	const struct job *job = data;
+	const struct events_job *job = data;
 	struct timeline *timeline = job->timeline;
-	struct reader reader = {
+	struct export_reader reader = {
 		.threads.timeline = timeline,
 		.threads.export = job->export,
 		.threads.host = group->host,
 		.threads.show_states = is_wanted(job->export, "sched_switch"),
 		.threads.first_cpu = job->num_cpus,
 	};
-	const struct event_listener listener = { take_event, take_lost, &reader };
+	const struct event_listener listener = { export_event, export_loss, &reader };
 	/* Only what is early here is counted here. */
 	const uint64_t num_early = timeline->num_early;
 	bool ok = timeline->format->begin_part(timeline, group->host + 1) &&
@@ -318,7 +318,7 @@ static bool read_group(void *data, const struct event_group *group,
 static void done(void *data, const struct event_group *group,
 		 const struct group_state *state)
 {
-	struct job *job = data;
+	struct events_job *job = data;
 	const char *host = job->export->base->hosts[group->host].name;
 
 	job->timeline->num_early += state->number;
@@ -335,13 +335,13 @@ static void done(void *data, const struct event_group *group,
 
 bool perfetto_events(struct timeline *timeline, const struct export *export)
 {
-	struct job job = { .timeline = timeline, .export = export };
+	struct events_job job = { .timeline = timeline, .export = export };
 	const struct groups_reader reader = {
 		.base = export->base,
 		.action = "writing",
 		.out = timeline->out,
-		.flush = flush,
-		.read = read_group,
+		.flush = flush_timeline,
+		.read = export_group,
 		.done = done,
 		.data = &job,
 	};

@@ -9,7 +9,7 @@
 #include "export.h"
 #include "timeline/timeline.h"
 
-struct settings {
+struct export_settings {
 	struct input input;
 	bool csv, perfetto;	/* asked for: one of these */
 	bool events;
@@ -22,7 +22,7 @@ struct settings {
 
 /* ---- the command line -------------------------------------------------- */
 
-static bool check_arguments(const struct settings *set)
+static bool check_export_arguments(const struct export_settings *set)
 {
 	if (set->csv == set->perfetto) {
 		complain("Say in which format, of --csv and --perfetto: netsync export --csv TRACE...");
@@ -49,7 +49,7 @@ static bool check_arguments(const struct settings *set)
 /* Names of events, with commas between them. */
 static bool take_globs(void *at, const struct option_row *row, const char *text)
 {
-	struct settings *set = at;
+	struct export_settings *set = at;
 
 	(void)row;
 	set->events = true;
@@ -72,22 +72,22 @@ static bool take_globs(void *at, const struct option_row *row, const char *text)
 
 static const struct option_row options[] = {
 	OPTION("csv", 0, NULL, "a line for each packet that was seen on both sides",
-	       take_flag, .at = offsetof(struct settings, csv)),
+	       take_flag, .at = offsetof(struct export_settings, csv)),
 	OPTION("perfetto", 0, NULL,
 	       "for ui.perfetto.dev: packets, and messages between them",
-	       take_flag, .at = offsetof(struct settings, perfetto)),
-	{ .table = timeline_options, .at = offsetof(struct settings, timeline) },
+	       take_flag, .at = offsetof(struct export_settings, perfetto)),
+	{ .table = timeline_options, .at = offsetof(struct export_settings, timeline) },
 	OPTION("events", 0, NULL,
 	       "with --perfetto: also all events of CTF traces, trace.dat\n"
 	       "and perf.data files, threads and system calls",
-	       take_flag, .at = offsetof(struct settings, events)),
+	       take_flag, .at = offsetof(struct export_settings, events)),
 	OPTION("event", 'e', "GLOB,...",
 	       "the same, but only events of these names; may repeat", take_globs),
-	{ .table = window_options, .at = offsetof(struct settings, window) },
-	{ .table = output_options, .at = offsetof(struct settings, output) },
-	{ .table = input_model_options, .at = offsetof(struct settings, input) },
-	{ .table = input_options, .at = offsetof(struct settings, input) },
-	{ .table = input_remote_options, .at = offsetof(struct settings, input) },
+	{ .table = window_options, .at = offsetof(struct export_settings, window) },
+	{ .table = output_options, .at = offsetof(struct export_settings, output) },
+	{ .table = input_model_options, .at = offsetof(struct export_settings, input) },
+	{ .table = input_options, .at = offsetof(struct export_settings, input) },
+	{ .table = input_remote_options, .at = offsetof(struct export_settings, input) },
 	OPTIONS_END
 };
 
@@ -113,8 +113,8 @@ char *export_address(const uint8_t address[16], char *text)
 
 /* ---- reading, and the clocks of what was read -------------------------- */
 
-struct job {
-	const struct settings *set;
+struct export_job {
+	const struct export_settings *set;
 	struct timebase base;
 	struct export export;
 	struct spool messages;
@@ -126,13 +126,13 @@ static void keep_message(void *data, const struct netsync_message *msg)
 	spool_put(data, msg);
 }
 
-static void keep_packet(void *data, const struct netsync_packet *pkt)
+static void spool_packet(void *data, const struct netsync_packet *pkt)
 {
 	spool_put(data, pkt);
 }
 
 /* Keep what is to be written from now on. */
-static bool keep(struct job *job)
+static bool open_spools(struct export_job *job)
 {
 	job->export.events = job->set->events;
 	job->export.globs = (const char **)job->set->globs;
@@ -148,25 +148,25 @@ static bool keep(struct job *job)
 	job->export.packets = &job->packets;
 	if (!spool_open(&job->packets, sizeof(struct netsync_packet)))
 		return false;
-	netsync_watch_packets(job->base.ns, keep_packet, &job->packets);
+	netsync_watch_packets(job->base.ns, spool_packet, &job->packets);
 	return true;
 }
 
 static bool write_export(FILE *out, const void *data)
 {
-	const struct job *job = data;
+	const struct export_job *job = data;
 
 	return job->set->csv ? export_csv(out, &job->export) :
 			       export_perfetto(out, &job->export);
 }
 
-static int run(struct job *job)
+static int export_traces(struct export_job *job)
 {
-	const struct settings *set = job->set;
+	const struct export_settings *set = job->set;
 	int status;
 
 	if (!output_check(&set->output) ||
-	    !timebase_open(&job->base, &set->input) || !keep(job))
+	    !timebase_open(&job->base, &set->input) || !open_spools(job))
 		return EXIT_BAD;
 	status = timebase_find(&job->base, &set->input);
 	if (status == EXIT_BAD ||
@@ -176,10 +176,10 @@ static int run(struct job *job)
 	return timebase_explain(&job->base, &set->input, status);
 }
 
-static int export(const struct settings *set)
+static int export(const struct export_settings *set)
 {
-	struct job job = { .set = set, .export.base = &job.base };
-	const int status = run(&job);
+	struct export_job job = { .set = set, .export.base = &job.base };
+	const int status = export_traces(&job);
 
 	spool_close(&job.messages);
 	spool_close(&job.packets);
@@ -189,14 +189,14 @@ static int export(const struct settings *set)
 
 int cmd_export(int argc, char **argv)
 {
-	struct settings set = {
+	struct export_settings set = {
 		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID,
 	};
 	int status;
 
 	set.input.takes_remote = true;
 	status = input_arguments(&usage, &set, &set.input, argc, argv);
-	if (status < 0 && !check_arguments(&set))
+	if (status < 0 && !check_export_arguments(&set))
 		status = EXIT_BAD;
 	if (status < 0)
 		status = export(&set);

@@ -134,8 +134,8 @@ static bool put_packet(void *data, const void *record)
 }
 
 /* One that no packet event is known of. */
-static void put_end(struct perfetto *p, struct track track, int64_t time_ns,
-		    const char *name, const char *other)
+static void put_message_end(struct perfetto *p, struct track track, int64_t time_ns,
+			    const char *name, const char *other)
 {
 	const struct arg host = { "host", ARG_LABEL, { other } };
 	const struct timeline_event event = {
@@ -145,7 +145,7 @@ static void put_end(struct perfetto *p, struct track track, int64_t time_ns,
 	p->timeline.format->packet(&p->timeline, &event);
 }
 
-static bool put_message(void *data, const void *record)
+static bool put_perfetto_message(void *data, const void *record)
 {
 	const struct netsync_message *msg = record;
 	struct perfetto *p = data;
@@ -170,10 +170,10 @@ static bool put_message(void *data, const void *record)
 					   msg->fields & NETSYNC_HAS_PORTS,
 					   msg->sport, msg->dport);
 	} else {
-		put_end(p, (struct track){ msg->from, TRACK_OUT, 0 },
-			message.sent_ns, "send", to->name);
-		put_end(p, (struct track){ msg->to, TRACK_IN, 0 },
-			message.received_ns, "receive", from->name);
+		put_message_end(p, (struct track){ msg->from, TRACK_OUT, 0 },
+				message.sent_ns, "send", to->name);
+		put_message_end(p, (struct track){ msg->to, TRACK_IN, 0 },
+				message.received_ns, "receive", from->name);
 	}
 	message.id = ++p->messages;
 	p->timeline.format->message(&p->timeline, &message);
@@ -182,7 +182,7 @@ static bool put_message(void *data, const void *record)
 
 /* ---- all of it --------------------------------------------------------- */
 
-static void name_tracks(struct perfetto *p)
+static void name_packet_tracks(struct perfetto *p)
 {
 	static const struct {
 		enum track_kind kind;
@@ -209,9 +209,9 @@ static bool put_all(struct perfetto *p)
 {
 	const struct export *export = p->export;
 
-	name_tracks(p);
+	name_packet_tracks(p);
 	return spool_replay(export->packets, put_packet, p) &&
-	       spool_replay(export->messages, put_message, p) &&
+	       spool_replay(export->messages, put_perfetto_message, p) &&
 	       (!export->events || perfetto_events(&p->timeline, export));
 }
 

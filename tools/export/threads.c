@@ -22,7 +22,7 @@ struct call {
 };
 
 /* What is shown of a thread. */
-struct shown {
+struct shown_thread {
 	uint32_t number;	/* of its tracks */
 	uint32_t first_number;	/* of those of its first name */
 	char name[SCHED_NAME_SIZE];	/* as these are named */
@@ -35,11 +35,11 @@ struct shown {
 };
 
 /* NULL: there is not enough memory. */
-static struct shown *shown_of(struct threads *threads,
-			      struct sched_thread *thread)
+static struct shown_thread *shown_of(struct threads *threads,
+				     struct sched_thread *thread)
 {
 	if (!thread->own)
-		thread->own = calloc(1, sizeof(struct shown));
+		thread->own = calloc(1, sizeof(struct shown_thread));
 	if (!thread->own)
 		threads->failed = true;
 	return thread->own;
@@ -67,8 +67,8 @@ static uint32_t new_number(struct threads *threads, uint32_t tid)
 	return tid;
 }
 
-static void name_tracks(struct threads *threads,
-			const struct sched_thread *thread, struct shown *shown)
+static void name_thread_tracks(struct threads *threads,
+			       const struct sched_thread *thread, struct shown_thread *shown)
 {
 	char name[TIMELINE_THREAD_NAME_SIZE];
 	char state[TIMELINE_THREAD_NAME_SIZE + sizeof(" state")];
@@ -92,17 +92,17 @@ static void name_tracks(struct threads *threads,
 /* The track of a thread, of its name as it is now. */
 static struct track thread_track(struct threads *threads, enum track_kind kind,
 				 const struct sched_thread *thread,
-				 struct shown *shown)
+				 struct shown_thread *shown)
 {
 	if (!shown->num_names || (shown->num_names < MAX_NAMES &&
 				  strcmp(shown->name, thread->name)))
-		name_tracks(threads, thread, shown);
+		name_thread_tracks(threads, thread, shown);
 	return track_of(threads, kind, shown->number);
 }
 
 uint32_t threads_number(struct threads *threads, struct sched_thread *thread)
 {
-	struct shown *shown = shown_of(threads, thread);
+	struct shown_thread *shown = shown_of(threads, thread);
 
 	if (!shown)
 		return 0;
@@ -124,8 +124,8 @@ static struct track cpu_track(struct threads *threads, uint32_t cpu)
 	return track;
 }
 
-static void put_slice(struct threads *threads, const struct timeline_event *event,
-		      int64_t end_ns)
+static void put_timeline_slice(struct threads *threads, const struct timeline_event *event,
+			       int64_t end_ns)
 {
 	threads->timeline->format->slice(threads->timeline, event, end_ns);
 }
@@ -151,7 +151,7 @@ static void clamp_end(const struct threads *threads, int64_t *to_ns)
 /* ---- states ------------------------------------------------------------- */
 
 static void put_state(struct threads *threads, struct sched_thread *thread,
-		      struct shown *shown, int64_t from_ns, int64_t to_ns)
+		      struct shown_thread *shown, int64_t from_ns, int64_t to_ns)
 {
 	const bool running = thread->state == SCHED_RUNNING;
 	const struct arg cpu = { "cpu", ARG_UNSIGNED, { .number = thread->cpu } };
@@ -166,20 +166,20 @@ static void put_state(struct threads *threads, struct sched_thread *thread,
 	};
 
 	if (!scheduling_has_room(threads))
-		put_slice(threads, &event, to_ns);
+		put_timeline_slice(threads, &event, to_ns);
 	if (!running)
 		return;
 	event.track = cpu_track(threads, thread->cpu);
 	event.name = *thread->name ? thread->name : "thread";
 	event.args = &tid;
-	put_slice(threads, &event, to_ns);
+	put_timeline_slice(threads, &event, to_ns);
 }
 
-static void left(void *data, struct sched_thread *thread, int64_t from_ns,
-		 int64_t to_ns)
+static void show_left_state(void *data, struct sched_thread *thread, int64_t from_ns,
+			    int64_t to_ns)
 {
 	struct threads *threads = data;
-	struct shown *shown = shown_of(threads, thread);
+	struct shown_thread *shown = shown_of(threads, thread);
 	bool is_implied;
 
 	if (!shown)
@@ -197,7 +197,7 @@ static void left(void *data, struct sched_thread *thread, int64_t from_ns,
 
 /* ---- system calls ------------------------------------------------------- */
 
-static const char *text_of(const struct arg *arg)
+static const char *get_arg_text(const struct arg *arg)
 {
 	return arg->kind == ARG_TEXT || arg->kind == ARG_LABEL ? arg->text : NULL;
 }
@@ -211,7 +211,7 @@ static struct arg *copy_args(const struct args *args)
 
 	for (size_t i = 0; i < args->num; i++) {
 		size += strlen(args->list[i].name) + 1;
-		if (text_of(&args->list[i]))
+		if (get_arg_text(&args->list[i]))
 			size += strlen(args->list[i].text) + 1;
 	}
 	copy = malloc(size);
@@ -222,7 +222,7 @@ static struct arg *copy_args(const struct args *args)
 		copy[i] = args->list[i];
 		copy[i].name = text;
 		text = stpcpy(text, args->list[i].name) + 1;
-		if (!text_of(&copy[i]))
+		if (!get_arg_text(&copy[i]))
 			continue;
 		copy[i].text = text;
 		text = stpcpy(text, args->list[i].text) + 1;
@@ -230,7 +230,7 @@ static struct arg *copy_args(const struct args *args)
 	return copy;
 }
 
-static void end_call(struct shown *shown)
+static void end_call(struct shown_thread *shown)
 {
 	free(shown->call.args);
 	shown->call = (struct call){ 0 };
@@ -239,7 +239,7 @@ static void end_call(struct shown *shown)
 }
 
 static void put_call(struct threads *threads, struct sched_thread *thread,
-		     struct shown *shown, const struct args *more)
+		     struct shown_thread *shown, const struct args *more)
 {
 	struct args args = { 0 };
 	struct timeline_event event = {
@@ -260,14 +260,14 @@ static void put_call(struct threads *threads, struct sched_thread *thread,
 	event.track = thread_track(threads, TRACK_THREAD, thread, shown);
 	event.args = args.list;
 	event.num_args = args.num;
-	put_slice(threads, &event, end_ns);
+	put_timeline_slice(threads, &event, end_ns);
 	args_release(&args);
 }
 
 void threads_enter(struct threads *threads, struct sched_thread *thread,
 		   const char *name, const struct args *args)
 {
-	struct shown *shown = shown_of(threads, thread);
+	struct shown_thread *shown = shown_of(threads, thread);
 	struct arg *copy;
 
 	if (!shown)
@@ -284,7 +284,7 @@ void threads_enter(struct threads *threads, struct sched_thread *thread,
 bool threads_leave(struct threads *threads, struct sched_thread *thread,
 		   const char *name, const struct args *args)
 {
-	struct shown *shown = shown_of(threads, thread);
+	struct shown_thread *shown = shown_of(threads, thread);
 	const struct call call = { .name = name };
 
 	if (!shown)
@@ -307,7 +307,7 @@ bool threads_leave(struct threads *threads, struct sched_thread *thread,
 void threads_fork(struct threads *threads, struct event_task child)
 {
 	struct sched_thread *thread;
-	struct shown *shown;
+	struct shown_thread *shown;
 
 	sched_fork(threads->sched, threads->now_ns, child);
 	thread = sched_thread(threads->sched, child);
@@ -318,9 +318,9 @@ void threads_fork(struct threads *threads, struct event_task child)
 	shown->forked_ns = threads->now_ns;
 }
 
-static void gone(void *data, struct sched_thread *thread)
+static void end_shown_thread(void *data, struct sched_thread *thread)
 {
-	struct shown *shown = thread->own;
+	struct shown_thread *shown = thread->own;
 
 	if (shown && shown->call.name)
 		put_call(data, thread, shown, NULL);
@@ -334,7 +334,7 @@ static void gone(void *data, struct sched_thread *thread)
 void threads_instant(struct threads *threads, struct sched_thread *thread,
 		     uint32_t cpu, const char *name, const struct args *args)
 {
-	struct shown *shown = thread ? shown_of(threads, thread) : NULL;
+	struct shown_thread *shown = thread ? shown_of(threads, thread) : NULL;
 	const struct timeline_event event = {
 		.track = shown ? thread_track(threads, TRACK_THREAD, thread, shown) :
 				 cpu_track(threads, cpu < EVENT_MAX_CPUS ? cpu : 0),
@@ -352,7 +352,7 @@ void threads_instant(struct threads *threads, struct sched_thread *thread,
 
 bool threads_open(struct threads *threads)
 {
-	const struct sched_listener listener = { left, gone, threads };
+	const struct sched_listener listener = { show_left_state, end_shown_thread, threads };
 
 	threads->first_ns = INT64_MIN;
 	threads->now_ns = INT64_MIN;
