@@ -165,7 +165,7 @@ static void take_or_pause(struct exchange *e)
 /* ---- what goes ------------------------------------------------------------- */
 
 /* Until it may be filled again. */
-static void wait_for(struct exchange *e, struct batch *b)
+static void wait_for_batch(struct exchange *e, struct batch *b)
 {
 	int sent;
 
@@ -174,7 +174,7 @@ static void wait_for(struct exchange *e, struct batch *b)
 		take_or_pause(e);
 }
 
-static void flush(struct exchange *e, int to)
+static void send_batch(struct exchange *e, int to)
 {
 	struct peer *p = &e->peer[to];
 	struct batch *b = p->batch[p->filled];
@@ -185,7 +185,7 @@ static void flush(struct exchange *e, int to)
 		  MPI_COMM_WORLD, &b->request);
 	p->num = 0;
 	p->filled = !p->filled;
-	wait_for(e, p->batch[p->filled]);
+	wait_for_batch(e, p->batch[p->filled]);
 }
 
 static void send(struct exchange *e, int to, const struct item *item)
@@ -194,11 +194,11 @@ static void send(struct exchange *e, int to, const struct item *item)
 
 	p->batch[p->filled]->item[p->num++] = *item;
 	if (p->num == BATCH)
-		flush(e, to);
+		send_batch(e, to);
 }
 
 /* To all others. */
-static void tell(struct exchange *e, const struct item *item)
+static void send_to_others(struct exchange *e, const struct item *item)
 {
 	for (int to = 0; to < e->ranks; to++)
 		if (to != e->rank)
@@ -209,10 +209,10 @@ static void tell_slice(struct exchange *e, uint32_t slice)
 {
 	const struct item item = { .kind = ITEM_SLICE, .slice = slice };
 
-	tell(e, &item);
+	send_to_others(e, &item);
 	for (int to = 0; to < e->ranks; to++)
 		if (to != e->rank)
-			flush(e, to);
+			send_batch(e, to);
 }
 
 /* ---- for the reader ---------------------------------------------------------- */
@@ -244,7 +244,7 @@ int exchange_clock(void *data, const struct netsync_clock_point *point)
 	const int ret = e->error ? e->error : netsync_push_clock(e->ns, point);
 
 	if (!ret)
-		tell(e, &item);
+		send_to_others(e, &item);
 	return ret;
 }
 
@@ -287,6 +287,6 @@ int exchange_end(struct exchange *e)
 	tell_slice(e, ALL_SLICES);
 	wait_until(e, ALL_SLICES);
 	for (int i = 0; i < 2 * e->ranks; i++)
-		wait_for(e, e->peer[i / 2].batch[i % 2]);
+		wait_for_batch(e, e->peer[i / 2].batch[i % 2]);
 	return e->error;
 }

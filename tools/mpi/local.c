@@ -35,7 +35,7 @@ static int machine_of(int rank)
 	return lowest;
 }
 
-static uint64_t hash_text(uint64_t sum, const char *text)
+static uint64_t add_text_to_hash(uint64_t sum, const char *text)
 {
 	do
 		sum = hash_mix(sum ^ (uint8_t)*text);
@@ -51,13 +51,13 @@ static uint64_t hash_traces(const struct input *input)
 
 	if (!input->num_traces)
 		return 0;
-	sum = hash_text(1, getcwd(here, sizeof(here)) ? here : "");
+	sum = add_text_to_hash(1, getcwd(here, sizeof(here)) ? here : "");
 	for (int i = 0; i < input->num_traces; i++)
-		sum = hash_text(sum, input->traces[i]);
+		sum = add_text_to_hash(sum, input->traces[i]);
 	return sum | 1;
 }
 
-static bool find_servers(struct local *local, const struct input *input)
+static bool find_servers(struct local_traces *local, const struct input *input)
 {
 	struct given {
 		uint64_t machine, traces;
@@ -89,7 +89,7 @@ static bool find_servers(struct local *local, const struct input *input)
 	return true;
 }
 
-int local_part(const struct local *local, int rank)
+int local_part(const struct local_traces *local, int rank)
 {
 	int before = 0;
 
@@ -132,7 +132,7 @@ static int new_file(void)
 }
 
 /* Its size; 0: the traces cannot be described, as was said. */
-static uint64_t describe(const struct input *input, int fd)
+static uint64_t describe_traces(const struct input *input, int fd)
 {
 	struct netsync *ns;
 	struct netsync_io *io = new_reader(&ns, 0);
@@ -170,7 +170,7 @@ static bool tell_file(int fd, uint64_t size, int from, int rank)
 
 /* ---- serving --------------------------------------------------------------------- */
 
-static void serve(const struct input *input, unsigned int jobs, int fd)
+static void serve_local_traces(const struct input *input, unsigned int jobs, int fd)
 {
 	struct netsync *ns;
 	struct netsync_io *io = new_reader(&ns, jobs);
@@ -182,7 +182,7 @@ static void serve(const struct input *input, unsigned int jobs, int fd)
 }
 
 /* A process of its own, as it reads while this one matches. */
-static bool start_server(struct local *local, const struct input *input,
+static bool start_server(struct local_traces *local, const struct input *input,
 			 unsigned int jobs)
 {
 	int fds[2];
@@ -194,7 +194,7 @@ static bool start_server(struct local *local, const struct input *input,
 	local->child = fork();
 	if (!local->child) {
 		close(fds[0]);
-		serve(input, jobs, fds[1]);
+		serve_local_traces(input, jobs, fds[1]);
 	}
 	close(fds[1]);
 	local->fd = fds[0];
@@ -208,8 +208,8 @@ static bool start_server(struct local *local, const struct input *input,
 /* ---- all together ------------------------------------------------------------------ */
 
 /* The traces of one server; @label: its machine. */
-static bool add_traces(struct local *local, int which, const char *label, int file,
-		       struct netsync_io *io)
+static bool add_served_traces(struct local_traces *local, int which, const char *label, int file,
+			      struct netsync_io *io)
 {
 	const bool is_own = which == local->own;
 	const int null = is_own ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -229,7 +229,7 @@ static bool is_whole(const struct netsync_io *io, int which)
 	return !netsync_io_get_served(io, (uint32_t)which, &info) && !info.left_out;
 }
 
-static bool open_server(struct local *local, int which, const struct input *input,
+static bool open_server(struct local_traces *local, int which, const struct input *input,
 			unsigned int jobs, struct netsync_io *io)
 {
 	const int from = local->server[which], file = new_file();
@@ -243,9 +243,9 @@ static bool open_server(struct local *local, int which, const struct input *inpu
 	if (is_own)
 		MPI_Get_processor_name(label, &length);
 	MPI_Bcast(label, sizeof(label), MPI_CHAR, from, MPI_COMM_WORLD);
-	is_told = tell_file(file, is_own ? describe(input, file) : 0, from, rank) &&
+	is_told = tell_file(file, is_own ? describe_traces(input, file) : 0, from, rank) &&
 		  (!is_own || start_server(local, input, jobs));
-	is_added = is_told && add_traces(local, which, label, file, io);
+	is_added = is_told && add_served_traces(local, which, label, file, io);
 	close(file);
 	/* Who serves them says why there are none, before any rank ends the job. */
 	if (is_own && is_told && !is_added)
@@ -260,10 +260,10 @@ static bool open_server(struct local *local, int which, const struct input *inpu
 	return was_added && is_added;
 }
 
-bool local_open(struct local *local, const struct input *input, unsigned int jobs,
+bool local_open(struct local_traces *local, const struct input *input, unsigned int jobs,
 		struct netsync_io *io)
 {
-	*local = (struct local){ .own = -1, .fd = -1 };
+	*local = (struct local_traces){ .own = -1, .fd = -1 };
 	/* A child that has ended is an error of what is written to it. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!find_servers(local, input))
@@ -274,7 +274,7 @@ bool local_open(struct local *local, const struct input *input, unsigned int job
 	return true;
 }
 
-bool local_was_read(const struct local *local, const struct netsync_io *io)
+bool local_was_read(const struct local_traces *local, const struct netsync_io *io)
 {
 	struct netsync_io_served info = { .size = sizeof(info) };
 
@@ -285,7 +285,7 @@ bool local_was_read(const struct local *local, const struct netsync_io *io)
 	return false;
 }
 
-void local_close(struct local *local)
+void local_close(struct local_traces *local)
 {
 	free(local->server);
 	local->server = NULL;

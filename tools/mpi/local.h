@@ -11,7 +11,7 @@
 struct input;
 
 /* The first rank of each machine that was given the same traces serves them. */
-struct local {
+struct local_traces {
 	int *server;		/* ranks that serve, in their order */
 	int servers;
 	int own;		/* which of them is this rank; -1: none */
@@ -24,15 +24,15 @@ struct local {
  * them, so many @jobs at a time, and descriptions of the others. To be called by all ranks
  * at once. False: that failed, and was said.
  */
-bool local_open(struct local *local, const struct input *input, unsigned int jobs,
+bool local_open(struct local_traces *local, const struct input *input, unsigned int jobs,
 		struct netsync_io *io);
 
 /* The part that this rank reads, below the number of ranks. */
-int local_part(const struct local *local, int rank);
+int local_part(const struct local_traces *local, int rank);
 
 /* After the traces were read: were they wholly? False: they were not, and that was said. */
-bool local_was_read(const struct local *local, const struct netsync_io *io);
+bool local_was_read(const struct local_traces *local, const struct netsync_io *io);
 
-void local_close(struct local *local);
+void local_close(struct local_traces *local);
 
 #endif

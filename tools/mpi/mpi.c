@@ -27,12 +27,12 @@
 /* Between two looks whether the others have ended (ns). Chosen. */
 #define PAUSE_NS 5000000
 
-struct job {
+struct mpi_job {
 	struct input_share share;	/* first, as it is what others know of the job */
 	int rank, ranks;
 	struct netsync_io *io;
 	struct exchange *exchange;
-	struct local local;
+	struct local_traces local;
 	bool is_local;		/* traces are on the disks of each machine */
 };
 
@@ -42,7 +42,7 @@ struct bytes {
 	size_t num, room;
 };
 
-static int append(void *data, const void *bytes, size_t size)
+static int append_bytes(void *data, const void *bytes, size_t size)
 {
 	struct bytes *b = data;
 
@@ -89,8 +89,8 @@ static bool receive_bytes(struct bytes *b, int from)
 }
 
 /* Each rank's bytes are used by the first one, in their order. */
-static int collect(struct job *job, const struct bytes *own,
-		   int (*use)(void *to, const void *bytes, size_t size), void *to)
+static int collect_bytes(struct mpi_job *job, const struct bytes *own,
+			 int (*use)(void *to, const void *bytes, size_t size), void *to)
 {
 	int ret = 0;
 
@@ -142,7 +142,7 @@ static uint64_t fingerprint(const struct netsync *ns, const struct netsync_io *i
 	return sum;
 }
 
-static bool check_same(const struct job *job, const struct netsync *ns,
+static bool check_same(const struct mpi_job *job, const struct netsync *ns,
 		       const struct netsync_io *io)
 {
 	const uint64_t own = fingerprint(ns, io);
@@ -158,7 +158,7 @@ static bool check_same(const struct job *job, const struct netsync *ns,
 
 static int on_slice(void *data, uint32_t slice, uint32_t slices)
 {
-	struct job *job = data;
+	struct mpi_job *job = data;
 
 	job->share.is_quiet = false;
 	return exchange_slice(job->exchange, slice, slices);
@@ -166,18 +166,18 @@ static int on_slice(void *data, uint32_t slice, uint32_t slices)
 
 static int on_packet(void *data, const struct netsync_packet *pkt)
 {
-	return exchange_packet(((struct job *)data)->exchange, pkt);
+	return exchange_packet(((struct mpi_job *)data)->exchange, pkt);
 }
 
 static int on_clock(void *data, const struct netsync_clock_point *point)
 {
-	return exchange_clock(((struct job *)data)->exchange, point);
+	return exchange_clock(((struct mpi_job *)data)->exchange, point);
 }
 
 /* What is warned of after that is about all traces, which the first rank knows. */
 static int on_end(void *data)
 {
-	struct job *job = data;
+	struct mpi_job *job = data;
 	struct bytes counts = { 0 };
 	int ret = exchange_end(job->exchange);
 
@@ -185,9 +185,9 @@ static int on_end(void *data)
 		ret = -EREMOTEIO;
 	job->share.is_quiet = job->rank > 0;
 	if (!ret && job->rank)
-		ret = netsync_io_save_counts(job->io, append, &counts);
+		ret = netsync_io_save_counts(job->io, append_bytes, &counts);
 	if (!ret)
-		ret = collect(job, &counts, use_counts, job->io);
+		ret = collect_bytes(job, &counts, use_counts, job->io);
 	free(counts.at);
 	return ret;
 }
@@ -195,16 +195,16 @@ static int on_end(void *data)
 static bool open_local(struct input_share *share, const struct input *input,
 		       unsigned int jobs, struct netsync_io *io)
 {
-	struct job *job = (struct job *)share;
+	struct mpi_job *job = (struct mpi_job *)share;
 
 	job->is_local = true;
 	return local_open(&job->local, input, jobs, io);
 }
 
-static bool begin(struct input_share *share, struct netsync *ns,
-		  struct netsync_io *io)
+static bool begin_exchange(struct input_share *share, struct netsync *ns,
+			   struct netsync_io *io)
 {
-	struct job *job = (struct job *)share;
+	struct mpi_job *job = (struct mpi_job *)share;
 	const uint32_t shards = exchange_shards(job->rank, job->ranks);
 	const struct netsync_io_part part = {
 		.size = sizeof(part),
@@ -228,14 +228,14 @@ static bool begin(struct input_share *share, struct netsync *ns,
 	return false;
 }
 
-static bool gather(struct input_share *share, struct netsync *ns)
+static bool gather_messages(struct input_share *share, struct netsync *ns)
 {
-	struct job *job = (struct job *)share;
+	struct mpi_job *job = (struct mpi_job *)share;
 	struct bytes state = { 0 };
-	int ret = job->rank ? netsync_save_messages(ns, append, &state) : 0;
+	int ret = job->rank ? netsync_save_messages(ns, append_bytes, &state) : 0;
 
 	if (!ret)
-		ret = collect(job, &state, use_messages, ns);
+		ret = collect_bytes(job, &state, use_messages, ns);
 	free(state.at);
 	if (ret)
 		complain("%s", ret == -ENOMEM ? "There is not enough memory." :
@@ -250,7 +250,7 @@ static bool gather(struct input_share *share, struct netsync *ns)
 /* ---- the program ---------------------------------------------------------------- */
 
 /* Sentences of one rank of many say whose they are. */
-static void set_name(const struct job *job)
+static void set_name(const struct mpi_job *job)
 {
 	static char name[MPI_MAX_PROCESSOR_NAME + 64];
 	char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
@@ -277,7 +277,7 @@ static void wait_for_all(void)
 		nanosleep(&pause, NULL);
 }
 
-static int run(struct job *job, int argc, char **argv)
+static int run_rank(struct mpi_job *job, int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "sync"))
 		return sync_shared(argc - 1, argv + 1, &job->share);
@@ -294,7 +294,9 @@ static int run(struct job *job, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct job job = { .share = { .open = open_local, .begin = begin, .gather = gather } };
+	struct mpi_job job = {
+		.share = { .open = open_local, .begin = begin_exchange, .gather = gather_messages }
+	};
 	int status;
 
 	MPI_Init(&argc, &argv);
@@ -306,7 +308,7 @@ int main(int argc, char **argv)
 	input_allow_many_files();
 	if (job.rank && !freopen("/dev/null", "w", stdout))
 		complain("warning: standard output cannot be closed.");
-	status = run(&job, argc, argv);
+	status = run_rank(&job, argc, argv);
 	fflush(stdout);
 	/* Others may wait for this one, which is why the whole job has to end. */
 	if (status == EXIT_BAD)
