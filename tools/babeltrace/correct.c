@@ -18,7 +18,7 @@ const char correct_help[] =
 	"  extrapolate=BOOL  go on where times are far outside of those that FILE was\n"
 	"                made of\n";
 
-struct component {
+struct filter_component {
 	struct merged merged;
 	bt_self_component_filter *self;
 	struct correct_part all;	/* if no part was given */
@@ -33,7 +33,7 @@ struct component {
 	 BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR)
 
 static bt_value_map_foreach_entry_const_func_status
-find_unknown(const char *key, const bt_value *value, void *data)
+find_unknown_filter_param(const char *key, const bt_value *value, void *data)
 {
 	const char **unknown = data;
 
@@ -45,7 +45,7 @@ find_unknown(const char *key, const bt_value *value, void *data)
 	return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
 }
 
-static const char *get_text(const bt_value *params, const char *key)
+static const char *get_text_param(const bt_value *params, const char *key)
 {
 	const bt_value *value =
 		bt_value_map_borrow_entry_value_const(params, key);
@@ -53,8 +53,8 @@ static const char *get_text(const bt_value *params, const char *key)
 	return value ? bt_value_string_get(value) : NULL;
 }
 
-static bool add_input(bt_self_component_filter *self,
-		      struct component *component)
+static bool add_input_port(bt_self_component_filter *self,
+			   struct filter_component *component)
 {
 	char name[16];
 
@@ -63,24 +63,24 @@ static bool add_input(bt_self_component_filter *self,
 }
 
 static bt_component_class_initialize_method_status
-initialize(bt_self_component_filter *self, struct component *component,
-	   const bt_value *params)
+initialize_filter(bt_self_component_filter *self, struct filter_component *component,
+		  const bt_value *params)
 {
 	const char *unknown = NULL, *result;
 	const bt_value *extrapolate;
 
-	if (bt_value_map_foreach_entry_const(params, find_unknown, &unknown))
+	if (bt_value_map_foreach_entry_const(params, find_unknown_filter_param, &unknown))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	if (unknown)
 		return COMPONENT_FAIL(self,
 			"The parameter \"%s\" is neither result nor host, which are strings, nor extrapolate, which is yes or no.",
 			unknown);
-	result = get_text(params, "result");
+	result = get_text_param(params, "result");
 	if (!result)
 		return COMPONENT_FAIL(self,
 			"Say by which result of \"netsync sync\" to correct: -p 'result=\"FILE\"'.");
 	if (corrections_open(&component->merged.corrections, result,
-			     get_text(params, "host")))
+			     get_text_param(params, "host")))
 		return COMPONENT_FAIL(self, "%s",
 				      corrections_error(&component->merged.corrections));
 	extrapolate = bt_value_map_borrow_entry_value_const(params,
@@ -88,7 +88,7 @@ initialize(bt_self_component_filter *self, struct component *component,
 	component->merged.corrections.extrapolate = extrapolate &&
 					     bt_value_bool_get(extrapolate);
 	if (bt_self_component_filter_add_output_port(self, "out", NULL, NULL) ||
-	    !add_input(self, component))
+	    !add_input_port(self, component))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
@@ -108,7 +108,7 @@ correct_get_mip_versions(bt_self_component_class_filter *self,
 
 static bool add_ports(struct merge *merge, const struct merged *merged)
 {
-	const struct component *component = (const void *)merged;
+	const struct filter_component *component = (const void *)merged;
 
 	for (uint64_t i = 0; i < merged->num_inputs; i++) {
 		bt_self_component_port_input *port =
@@ -124,7 +124,7 @@ static bool add_ports(struct merge *merge, const struct merged *merged)
 	return true;
 }
 
-static void free_component(struct component *component)
+static void free_filter(struct filter_component *component)
 {
 	corrections_release(&component->merged.corrections);
 	free(component);
@@ -135,7 +135,7 @@ correct_initialize(bt_self_component_filter *self,
 		   bt_self_component_filter_configuration *configuration,
 		   const bt_value *params, void *part)
 {
-	struct component *component = calloc(1, sizeof(*component));
+	struct filter_component *component = calloc(1, sizeof(*component));
 	bt_component_class_initialize_method_status status;
 
 	(void)configuration;
@@ -145,9 +145,9 @@ correct_initialize(bt_self_component_filter *self,
 	component->all = (struct correct_part)CORRECT_ALL;
 	component->merged.part = part ? part : &component->all;
 	component->merged.add = add_ports;
-	status = initialize(self, component, params);
+	status = initialize_filter(self, component, params);
 	if (status)
-		free_component(component);
+		free_filter(component);
 	else
 		bt_self_component_set_data(
 			bt_self_component_filter_as_self_component(self),
@@ -155,7 +155,7 @@ correct_initialize(bt_self_component_filter *self,
 	return status;
 }
 
-static struct component *component_of(bt_self_component_filter *self)
+static struct filter_component *component_of(bt_self_component_filter *self)
 {
 	return bt_self_component_get_data(
 		bt_self_component_filter_as_self_component(self));
@@ -163,7 +163,7 @@ static struct component *component_of(bt_self_component_filter *self)
 
 void correct_finalize(bt_self_component_filter *self)
 {
-	free_component(component_of(self));
+	free_filter(component_of(self));
 }
 
 /* Add a port, so that a free one is always there. */
@@ -174,7 +174,7 @@ correct_input_connected(bt_self_component_filter *self,
 {
 	(void)port;
 	(void)other;
-	return add_input(self, component_of(self)) ?
+	return add_input_port(self, component_of(self)) ?
 	       BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_OK :
 	       BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_MEMORY_ERROR;
 }

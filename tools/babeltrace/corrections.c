@@ -21,7 +21,7 @@ struct host_clock {
 	 * By segment: where it begins, and the limits of its corrected times, so that no
 	 * time is before one of an earlier segment, or after one of a later segment.
 	 */
-	struct limit {
+	struct clock_limit {
 		int64_t from_ns;
 		int64_t least_ns;
 		int64_t most_ns;
@@ -81,8 +81,8 @@ void corrections_release(struct corrections *corrections)
 
 /* ---- the host of a stream ----------------------------------------------- */
 
-static bool describe_clock(struct model_clock *told, const struct mip *mip,
-			   const bt_clock_class *class)
+static bool read_clock_description(struct model_clock *told, const struct mip *mip,
+				   const bt_clock_class *class)
 {
 	uint64_t cycles;
 	int64_t seconds;
@@ -104,7 +104,7 @@ static bool describe_clock(struct model_clock *told, const struct mip *mip,
  * The host name in the trace; else the name of the stream's folder. To be given back with
  * free().
  */
-static char *host_name(const bt_stream *stream)
+static char *copy_host_name(const bt_stream *stream)
 {
 	const bt_value *value =
 		bt_trace_borrow_environment_entry_value_by_name_const(
@@ -136,9 +136,9 @@ static int check_host(struct corrections *corrections,
 		told->host_name, host->name, corrections->model.path);
 }
 
-static int find_host(struct corrections *corrections,
-		     const char *name, const struct model_clock *told,
-		     const struct model_host **host)
+static int find_stream_host(struct corrections *corrections,
+			    const char *name, const struct model_clock *told,
+			    const struct model_host **host)
 {
 	int ret;
 
@@ -205,9 +205,9 @@ static struct host_clock *new_clock(struct netsync_clock *clock)
 	return host;
 }
 
-static int find_clock(struct corrections *corrections,
-		      const struct model_host *host,
-		      const struct host_clock **clock)
+static int find_host_clock(struct corrections *corrections,
+			   const struct model_host *host,
+			   const struct host_clock **clock)
 {
 	struct netsync_clock *read;
 	struct host_clock *new;
@@ -232,9 +232,9 @@ static int find_clock(struct corrections *corrections,
 	return 0;
 }
 
-static void set_span(const struct corrections *corrections,
-		     const struct model_host *host,
-		     struct correction *correction)
+static void set_correction_span(const struct corrections *corrections,
+				const struct model_host *host,
+				struct stream_correction *correction)
 {
 	correction->from_ns = host->span.from_ns;
 	correction->to_ns = host->span.to_ns;
@@ -247,31 +247,31 @@ static void set_span(const struct corrections *corrections,
 
 int corrections_find(struct corrections *corrections, const struct mip *mip,
 		     const char *given, const bt_stream *stream,
-		     struct correction *correction)
+		     struct stream_correction *correction)
 {
 	const struct model_host *host;
 	struct model_clock told = { 0 };
-	char *name = host_name(stream);
+	char *name = copy_host_name(stream);
 	int ret;
 
 	if (!name)
 		return -ENOMEM;
 	told.host_name = name;
-	if (!describe_clock(&told, mip,
-			    bt_stream_class_borrow_default_clock_class_const(
-				    bt_stream_borrow_class_const(stream))))
+	if (!read_clock_description(&told, mip,
+				    bt_stream_class_borrow_default_clock_class_const(
+					    bt_stream_borrow_class_const(stream))))
 		ret = fail(corrections, -ERANGE,
 			"The clock of host \"%s\" is more than 292 years away from the epoch.",
 			name);
 	else
-		ret = find_host(corrections, given, &told, &host);
+		ret = find_stream_host(corrections, given, &told, &host);
 	if (!ret)
-		ret = find_clock(corrections, host, &correction->clock);
+		ret = find_host_clock(corrections, host, &correction->clock);
 	if (!ret)
 		ret = model_shift(&corrections->model, host, &told,
 				  &correction->shift_ns);
 	if (!ret) {
-		set_span(corrections, host, correction);
+		set_correction_span(corrections, host, correction);
 		model_machine_uuid(&corrections->model, host,
 				   correction->machine);
 	}
@@ -279,15 +279,15 @@ int corrections_find(struct corrections *corrections, const struct mip *mip,
 	return ret;
 }
 
-bool correction_holds(const struct correction *correction, int64_t time_ns)
+bool correction_holds(const struct stream_correction *correction, int64_t time_ns)
 {
 	/* An overflow is reported by correction_apply(). */
 	return __builtin_add_overflow(time_ns, correction->shift_ns, &time_ns) ||
 	       (time_ns >= correction->from_ns && time_ns <= correction->to_ns);
 }
 
-static const struct limit *limit_at(const struct host_clock *clock,
-				    int64_t time_ns)
+static const struct clock_limit *find_limit_at(const struct host_clock *clock,
+					       int64_t time_ns)
 {
 	uint32_t lo = 0, hi = clock->num;
 
@@ -302,17 +302,17 @@ static const struct limit *limit_at(const struct host_clock *clock,
 	return &clock->limits[lo];
 }
 
-int correction_apply(const struct correction *correction, int64_t time_ns,
+int correction_apply(const struct stream_correction *correction, int64_t time_ns,
 		     int64_t *corrected_ns, int64_t *moved_ns)
 {
 	const struct host_clock *clock = correction->clock;
-	const struct limit *limit;
+	const struct clock_limit *limit;
 	int64_t time;
 
 	if (__builtin_add_overflow(time_ns, correction->shift_ns, &time_ns) ||
 	    netsync_convert(clock->clock, time_ns, &time, NULL))
 		return -ERANGE;
-	limit = limit_at(clock, time_ns);
+	limit = find_limit_at(clock, time_ns);
 	*corrected_ns = time;
 	if (*corrected_ns > limit->most_ns)
 		*corrected_ns = limit->most_ns;

@@ -19,7 +19,7 @@ struct corrections {
 struct host_clock;
 struct mip;
 
-struct correction {
+struct stream_correction {
 	const struct host_clock *clock;
 	int64_t shift_ns;
 	int64_t from_ns, to_ns;	/* times on the host's clock that may be corrected */
@@ -42,17 +42,17 @@ const char *corrections_error(const struct corrections *corrections);
  */
 int corrections_find(struct corrections *corrections, const struct mip *mip,
 		     const char *host, const bt_stream *stream,
-		     struct correction *correction);
+		     struct stream_correction *correction);
 
 /* May an original time be corrected? */
-bool correction_holds(const struct correction *correction, int64_t time_ns);
+bool correction_holds(const struct stream_correction *correction, int64_t time_ns);
 
 /*
  * Correct an original time. *@moved_ns: the difference from netsync_convert(), made so
  * that no time is before an earlier one at a step of the clock. -ERANGE: the corrected
  * time is before 1970, or does not fit.
  */
-int correction_apply(const struct correction *correction, int64_t time_ns,
+int correction_apply(const struct stream_correction *correction, int64_t time_ns,
 		     int64_t *corrected_ns, int64_t *moved_ns);
 
 #endif

@@ -147,8 +147,8 @@ static bool copy_options(struct field_classes *classes, bt_field_class *to,
 	return ok;
 }
 
-static bt_field_class *new_variant(struct field_classes *classes,
-				   const bt_field_class *from)
+static bt_field_class *copy_variant_class(struct field_classes *classes,
+					  const bt_field_class *from)
 {
 	bt_field_class *to = classes->mip->new_variant(classes, from);
 
@@ -158,8 +158,8 @@ static bt_field_class *new_variant(struct field_classes *classes,
 	return NULL;
 }
 
-static bt_field_class *new_option(struct field_classes *classes,
-				  const bt_field_class *from)
+static bt_field_class *copy_option_class(struct field_classes *classes,
+					 const bt_field_class *from)
 {
 	bt_field_class *content = field_class_copy(classes,
 		bt_field_class_option_borrow_field_class_const(from));
@@ -178,8 +178,8 @@ static bt_field_class *new_option(struct field_classes *classes,
 	return to;
 }
 
-static bt_field_class *new_array(struct field_classes *classes,
-				 const bt_field_class *from)
+static bt_field_class *copy_array_class(struct field_classes *classes,
+					const bt_field_class *from)
 {
 	bt_field_class *element = field_class_copy(classes,
 		bt_field_class_array_borrow_element_field_class_const(from));
@@ -207,11 +207,11 @@ static bt_field_class *new_class(struct field_classes *classes,
 	bool ok = true;
 
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT))
-		return new_variant(classes, from);
+		return copy_variant_class(classes, from);
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION))
-		return new_option(classes, from);
+		return copy_option_class(classes, from);
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY))
-		return new_array(classes, from);
+		return copy_array_class(classes, from);
 	switch (type) {
 	case BT_FIELD_CLASS_TYPE_BOOL:
 		return bt_field_class_bool_create(in);

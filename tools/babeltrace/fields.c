@@ -17,8 +17,8 @@ static bool copy_structure(const struct mip *mip, bt_field *to, const bt_field *
 	return ok;
 }
 
-static bool copy_array(const struct mip *mip, bt_field *to, const bt_field *from,
-		       bt_field_class_type type)
+static bool copy_array_field(const struct mip *mip, bt_field *to, const bt_field *from,
+			     bt_field_class_type type)
 {
 	const uint64_t num = bt_field_array_get_length(from);
 	bool ok = true;
@@ -95,7 +95,7 @@ bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from)
 		break;
 	}
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY))
-		return copy_array(mip, to, from, type);
+		return copy_array_field(mip, to, from, type);
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION))
 		return copy_option(mip, to, from);
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT))

@@ -5,7 +5,7 @@
 
 #include "map.h"
 
-static struct map_entry *find(const struct map *map, const void *key)
+static struct map_entry *find_map_entry(const struct map *map, const void *key)
 {
 	size_t at = (uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 20;
 
@@ -17,7 +17,7 @@ static struct map_entry *find(const struct map *map, const void *key)
 	}
 }
 
-static bool grow(struct map *map)
+static bool grow_map(struct map *map)
 {
 	struct map more = { .room = map->room ? map->room * 2 : 64 };
 
@@ -26,7 +26,7 @@ static bool grow(struct map *map)
 		return false;
 	for (size_t i = 0; i < map->room; i++)
 		if (map->entries[i].key)
-			*find(&more, map->entries[i].key) = map->entries[i];
+			*find_map_entry(&more, map->entries[i].key) = map->entries[i];
 	more.num = map->num;
 	free(map->entries);
 	*map = more;
@@ -35,16 +35,16 @@ static bool grow(struct map *map)
 
 void *map_get(const struct map *map, const void *key)
 {
-	return map->room ? find(map, key)->value : NULL;
+	return map->room ? find_map_entry(map, key)->value : NULL;
 }
 
 bool map_put(struct map *map, const void *key, void *value)
 {
 	struct map_entry *entry;
 
-	if (map->num * 2 >= map->room && !grow(map))
+	if (map->num * 2 >= map->room && !grow_map(map))
 		return false;
-	entry = find(map, key);
+	entry = find_map_entry(map, key);
 	map->num += !entry->key;
 	*entry = (struct map_entry){ key, value };
 	return true;

@@ -32,11 +32,11 @@
 
 /* The correction of one of the hosts in an input's streams. */
 struct horizon {
-	struct correction correction;
+	struct stream_correction correction;
 	struct horizon *next;
 };
 
-struct input {
+struct merge_input {
 	struct merge *merge;
 	const char *host;	/* of all its streams, or NULL */
 	bt_message_iterator *messages;	/* of the connected component; or NULL */
@@ -56,7 +56,7 @@ struct waiting {
 
 struct merge {
 	struct copier copier;
-	struct input *inputs;
+	struct merge_input *inputs;
 	uint64_t num_inputs;
 	struct waiting *heap;	/* a binary heap, the earliest first */
 	size_t num_waiting;
@@ -68,13 +68,13 @@ struct merge {
 
 /* ---- waiting messages --------------------------------------------------- */
 
-static bool is_before(const struct waiting *a, const struct waiting *b)
+static bool is_waiting_before(const struct waiting *a, const struct waiting *b)
 {
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns :
 	       a->number < b->number;
 }
 
-static void swap(struct waiting *a, struct waiting *b)
+static void swap_waiting(struct waiting *a, struct waiting *b)
 {
 	const struct waiting c = *a;
 
@@ -95,8 +95,8 @@ static void warn_of_many(struct merge *merge)
 	      stderr);
 }
 
-static bool push(struct merge *merge, int64_t time_ns,
-		 const bt_message *message)
+static bool push_waiting(struct merge *merge, int64_t time_ns,
+			 const bt_message *message)
 {
 	size_t at = merge->num_waiting;
 	struct waiting *heap;
@@ -107,8 +107,8 @@ static bool push(struct merge *merge, int64_t time_ns,
 	heap[at] = (struct waiting){ time_ns, merge->num_taken++, message };
 	if (++merge->num_waiting == MANY_WAITING)
 		warn_of_many(merge);
-	for (; at && is_before(&heap[at], &heap[(at - 1) / 2]); at = (at - 1) / 2)
-		swap(&heap[at], &heap[(at - 1) / 2]);
+	for (; at && is_waiting_before(&heap[at], &heap[(at - 1) / 2]); at = (at - 1) / 2)
+		swap_waiting(&heap[at], &heap[(at - 1) / 2]);
 	return true;
 }
 
@@ -123,18 +123,18 @@ static struct waiting pop(struct merge *merge)
 	for (;;) {
 		size_t child = at * 2 + 1;
 
-		if (child + 1 < num && is_before(&heap[child + 1], &heap[child]))
+		if (child + 1 < num && is_waiting_before(&heap[child + 1], &heap[child]))
 			child++;
-		if (child >= num || !is_before(&heap[child], &heap[at]))
+		if (child >= num || !is_waiting_before(&heap[child], &heap[at]))
 			return first;
-		swap(&heap[child], &heap[at]);
+		swap_waiting(&heap[child], &heap[at]);
 		at = child;
 	}
 }
 
 /* ---- inputs ------------------------------------------------------------ */
 
-static bool add_clock(struct input *input, const struct correction *correction)
+static bool add_clock(struct merge_input *input, const struct stream_correction *correction)
 {
 	struct horizon *clock;
 
@@ -150,7 +150,7 @@ static bool add_clock(struct input *input, const struct correction *correction)
 	return true;
 }
 
-static void set_horizon(struct input *input)
+static void set_horizon(struct merge_input *input)
 {
 	int64_t earliest = INT64_MAX, time, moved;
 
@@ -170,7 +170,7 @@ static void set_horizon(struct input *input)
  * Put the copy of a message into the heap. Fails if a stream begins, by its corrected
  * times, before messages that were handed out already.
  */
-static merge_status place(struct merge *merge, struct input *input,
+static merge_status place(struct merge *merge, struct merge_input *input,
 			 const struct timed *copy)
 {
 	if (copy->is_new && copy->stream->has_clock &&
@@ -185,13 +185,13 @@ static merge_status place(struct merge *merge, struct input *input,
 			bt_stream_get_name(copy->stream->from));
 		return FAILED;
 	}
-	return push(merge, copy->has_time || copy->time_ns > merge->last_ns ?
-		    copy->time_ns : merge->last_ns, copy->message) ?
+	return push_waiting(merge, copy->has_time || copy->time_ns > merge->last_ns ?
+			    copy->time_ns : merge->last_ns, copy->message) ?
 	       OK :
 	       NO_MEMORY;
 }
 
-static merge_status take(struct merge *merge, struct input *input,
+static merge_status take_message(struct merge *merge, struct merge_input *input,
 			const bt_message *message)
 {
 	struct timed copy;
@@ -214,7 +214,7 @@ static merge_status take(struct merge *merge, struct input *input,
 }
 
 /* Read the next messages of an input. Return: END if there are none left. */
-static merge_status read_messages(struct input *input,
+static merge_status read_messages(struct merge_input *input,
 				  bt_message_iterator *iterator)
 {
 	merge_status status;
@@ -226,14 +226,14 @@ static merge_status read_messages(struct input *input,
 		return status;
 	for (uint64_t i = 0; i < num; i++) {
 		if (!status)
-			status = take(input->merge, input, messages[i]);
+			status = take_message(input->merge, input, messages[i]);
 		bt_message_put_ref(messages[i]);
 	}
 	set_horizon(input);
 	return status;
 }
 
-static merge_status read_input(struct input *input)
+static merge_status read_input(struct merge_input *input)
 {
 	merge_status status;
 
@@ -248,12 +248,12 @@ static merge_status read_input(struct input *input)
 }
 
 /* The input of the earliest horizon, for which others wait; NULL: all have ended. */
-static struct input *last_input(struct merge *merge)
+static struct merge_input *last_input(struct merge *merge)
 {
-	struct input *last = NULL;
+	struct merge_input *last = NULL;
 
 	for (uint64_t i = 0; i < merge->num_inputs; i++) {
-		struct input *input = &merge->inputs[i];
+		struct merge_input *input = &merge->inputs[i];
 
 		if (!input->ended &&
 		    (!last || input->horizon_ns < last->horizon_ns))
@@ -266,7 +266,7 @@ static struct input *last_input(struct merge *merge)
 static uint64_t hand_out(struct merge *merge, bt_message_array_const messages,
 			 uint64_t capacity)
 {
-	const struct input *last = last_input(merge);
+	const struct merge_input *last = last_input(merge);
 	uint64_t num = 0;
 
 	while (num < capacity && merge->num_waiting &&
@@ -287,7 +287,7 @@ merge_status merge_next(bt_self_message_iterator *self,
 	merge_status status;
 
 	while (!(*count = hand_out(merge, messages, capacity))) {
-		struct input *input = last_input(merge);
+		struct merge_input *input = last_input(merge);
 
 		if (!input)
 			return END;
@@ -338,9 +338,9 @@ static const bt_component_filter *add_muxer(bt_graph *graph)
  * Connect the streams of a trace by a muxer: they have one clock, so that their order is
  * right before correction.
  */
-static bool connect(bt_graph *graph, const bt_component_source *source,
-		    const bt_component_filter *muxer,
-		    const bt_component_sink *sink)
+static bool connect_muxer(bt_graph *graph, const bt_component_source *source,
+			  const bt_component_filter *muxer,
+			  const bt_component_sink *sink)
 {
 	const uint64_t num = bt_component_source_get_output_port_count(source);
 
@@ -357,7 +357,7 @@ static bool connect(bt_graph *graph, const bt_component_source *source,
 		NULL);
 }
 
-static bool build_graph(struct input *input, const bt_plugin *ctf,
+static bool build_graph(struct merge_input *input, const bt_plugin *ctf,
 			const char *path)
 {
 	const bt_component_source *source =
@@ -369,14 +369,14 @@ static bool build_graph(struct input *input, const bt_plugin *ctf,
 	return muxer &&
 	       !bt_graph_add_simple_sink_component(input->graph, "merge",
 			begin_input, read_in_graph, NULL, input, &sink) &&
-	       connect(input->graph, source, muxer, sink);
+	       connect_muxer(input->graph, source, muxer, sink);
 }
 
 /* ---- adding inputs ------------------------------------------------------ */
 
-static struct input *add_input(struct merge *merge, const char *host)
+static struct merge_input *add_merge_input(struct merge *merge, const char *host)
 {
-	struct input *input = &merge->inputs[merge->num_inputs++];
+	struct merge_input *input = &merge->inputs[merge->num_inputs++];
 
 	input->merge = merge;
 	input->host = host;
@@ -388,12 +388,12 @@ bool merge_add_port(struct merge *merge, bt_self_component_port_input *port,
 {
 	return !bt_message_iterator_create_from_message_iterator(
 		merge->copier.iterator, port,
-		&add_input(merge, host)->messages);
+		&add_merge_input(merge, host)->messages);
 }
 
 bool merge_add_trace(struct merge *merge, const char *path, const char *host)
 {
-	struct input *input = add_input(merge, host);
+	struct merge_input *input = add_merge_input(merge, host);
 	const bt_plugin *ctf = find_ctf_plugin();
 	bool ok;
 
@@ -432,7 +432,7 @@ static struct merge *merge_new(bt_self_message_iterator *iterator)
 	return NULL;
 }
 
-static void free_input(struct input *input)
+static void free_input(struct merge_input *input)
 {
 	bt_message_iterator_put_ref(input->messages);
 	bt_graph_put_ref(input->graph);

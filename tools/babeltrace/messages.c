@@ -15,7 +15,7 @@ typedef bt_message_iterator_class_next_method_status status;
 
 /* ---- times ------------------------------------------------------------- */
 
-static status too_early(struct copier *copier, const struct stream *stream)
+static status too_early(struct copier *copier, const struct stream_copy *stream)
 {
 	const char *name = bt_stream_get_name(stream->from);
 
@@ -27,9 +27,9 @@ static status too_early(struct copier *copier, const struct stream *stream)
  * The corrected time, but never before an earlier one of the stream, as tracers write
  * packets that overlap a little.
  */
-static status correct(struct copier *copier, struct stream *stream,
-		      const bt_clock_snapshot *snapshot, int64_t *raw_ns,
-		      int64_t *time_ns)
+static status correct_snapshot(struct copier *copier, struct stream_copy *stream,
+			       const bt_clock_snapshot *snapshot, int64_t *raw_ns,
+			       int64_t *time_ns)
 {
 	const char *name = bt_stream_get_name(stream->from);
 	struct correct_part *part = copier->part;
@@ -64,8 +64,8 @@ static status correct(struct copier *copier, struct stream *stream,
 static status set_time(struct copier *copier, struct timed *copy,
 		       const bt_clock_snapshot *snapshot)
 {
-	status ret = correct(copier, copy->stream, snapshot, &copy->raw_ns,
-			     &copy->time_ns);
+	status ret = correct_snapshot(copier, copy->stream, snapshot, &copy->raw_ns,
+				      &copy->time_ns);
 
 	copy->has_time = true;
 	copy->stream->last_ns = copy->time_ns;
@@ -77,7 +77,7 @@ static status set_time(struct copier *copier, struct timed *copy,
 static status add_stream(struct copier *copier, struct timed *copy,
 			 const bt_stream *from)
 {
-	struct correction correction = { 0 };
+	struct stream_correction correction = { 0 };
 
 	if (bt_stream_class_borrow_default_clock_class_const(
 		    bt_stream_borrow_class_const(from)) &&
@@ -90,8 +90,8 @@ static status add_stream(struct copier *copier, struct timed *copy,
 	return copy->stream ? OK : NO_MEMORY;
 }
 
-static status find_stream(struct copier *copier, struct timed *copy,
-			  const bt_stream *from)
+static status find_stream_copy(struct copier *copier, struct timed *copy,
+			       const bt_stream *from)
 {
 	status ret = OK;
 
@@ -125,10 +125,10 @@ static const struct stream_kind stream_end = {
 	bt_message_stream_end_set_default_clock_snapshot,
 };
 
-static status copy_stream(struct copier *copier, const struct stream_kind *kind,
-			  const bt_message *from, struct timed *copy)
+static status copy_stream_message(struct copier *copier, const struct stream_kind *kind,
+				  const bt_message *from, struct timed *copy)
 {
-	status ret = find_stream(copier, copy, kind->stream(from));
+	status ret = find_stream_copy(copier, copy, kind->stream(from));
 	const bt_clock_snapshot *snapshot;
 	bt_message *to;
 
@@ -172,7 +172,7 @@ static const struct packet_kind packet_end = {
 	bt_message_packet_end_create_with_default_clock_snapshot,
 };
 
-static status begin_packet(const struct mip *mip, struct stream *stream,
+static status begin_packet(const struct mip *mip, struct stream_copy *stream,
 			   const bt_packet *from)
 {
 	const bt_field *context = bt_packet_borrow_context_field_const(from);
@@ -185,12 +185,12 @@ static status begin_packet(const struct mip *mip, struct stream *stream,
 	       OK : NO_MEMORY;
 }
 
-static status copy_packet(struct copier *copier, const struct packet_kind *kind,
-			  const bt_message *from, struct timed *copy)
+static status copy_packet_message(struct copier *copier, const struct packet_kind *kind,
+				  const bt_message *from, struct timed *copy)
 {
 	const bt_packet *packet = kind->packet(from);
-	status ret = find_stream(copier, copy,
-				 bt_packet_borrow_stream_const(packet));
+	status ret = find_stream_copy(copier, copy,
+				      bt_packet_borrow_stream_const(packet));
 
 	if (!ret && kind == &packet_beginning)
 		ret = begin_packet(copier->streams.mip, copy->stream, packet);
@@ -215,7 +215,7 @@ static status copy_packet(struct copier *copier, const struct packet_kind *kind,
 static bt_message *new_event(struct copier *copier, const struct timed *copy,
 			     const bt_event_class *class, bool in_packet)
 {
-	const struct stream *stream = copy->stream;
+	const struct stream_copy *stream = copy->stream;
 
 	if (in_packet && stream->has_clock)
 		return bt_message_event_create_with_packet_and_default_clock_snapshot(
@@ -250,8 +250,8 @@ static status copy_event(struct copier *copier, const bt_message *from,
 			 struct timed *copy)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(from);
-	status ret = find_stream(copier, copy,
-				 bt_event_borrow_stream_const(event));
+	status ret = find_stream_copy(copier, copy,
+				      bt_event_borrow_stream_const(event));
 	const bt_event_class *class;
 	bt_message *to;
 
@@ -314,7 +314,7 @@ static status copy_loss(struct copier *copier, const struct loss_kind *kind,
 			const bt_message *from, struct timed *copy)
 {
 	const bt_stream *stream = kind->stream(from);
-	status ret = find_stream(copier, copy, stream);
+	status ret = find_stream_copy(copier, copy, stream);
 	int64_t raw, end;
 	bt_message *to;
 	uint64_t count;
@@ -324,8 +324,8 @@ static status copy_loss(struct copier *copier, const struct loss_kind *kind,
 	if (kind->have_snapshots(bt_stream_borrow_class_const(stream))) {
 		ret = set_time(copier, copy, kind->begin(from));
 		if (!ret)
-			ret = correct(copier, copy->stream, kind->end(from),
-				      &raw, &end);
+			ret = correct_snapshot(copier, copy->stream, kind->end(from),
+					       &raw, &end);
 		if (ret)
 			return ret;
 		to = kind->create_with_snapshots(copier->iterator,
@@ -362,13 +362,13 @@ status message_copy(struct copier *copier, const bt_message *from,
 	*copy = (struct timed){ 0 };
 	switch (bt_message_get_type(from)) {
 	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
-		return copy_stream(copier, &stream_beginning, from, copy);
+		return copy_stream_message(copier, &stream_beginning, from, copy);
 	case BT_MESSAGE_TYPE_STREAM_END:
-		return copy_stream(copier, &stream_end, from, copy);
+		return copy_stream_message(copier, &stream_end, from, copy);
 	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-		return copy_packet(copier, &packet_beginning, from, copy);
+		return copy_packet_message(copier, &packet_beginning, from, copy);
 	case BT_MESSAGE_TYPE_PACKET_END:
-		return copy_packet(copier, &packet_end, from, copy);
+		return copy_packet_message(copier, &packet_end, from, copy);
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 		return copy_loss(copier, &discarded_events, from, copy);
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:

@@ -18,7 +18,7 @@ struct copier {
 struct timed {
 	const bt_message *message;
 	int64_t time_ns;	/* corrected; without time: the stream's last time */
-	struct stream *stream;
+	struct stream_copy *stream;
 	bool is_new;		/* first message of its stream */
 	bool has_time;
 	int64_t raw_ns;		/* uncorrected, ns */

@@ -11,7 +11,7 @@
 
 /* ---- identity ---------------------------------------------------------- */
 
-static bool identify_trace(bt_trace *to, const bt_trace *from)
+static bool identify_mip0_trace(bt_trace *to, const bt_trace *from)
 {
 	bt_uuid uuid = bt_trace_get_uuid(from);
 
@@ -20,8 +20,8 @@ static bool identify_trace(bt_trace *to, const bt_trace *from)
 	return true;
 }
 
-static bool get_clock_uuid(const bt_clock_class *class,
-			   uint8_t uuid[MODEL_UUID_SIZE])
+static bool get_mip0_clock_uuid(const bt_clock_class *class,
+				uint8_t uuid[MODEL_UUID_SIZE])
 {
 	bt_uuid found = bt_clock_class_get_uuid(class);
 
@@ -30,8 +30,8 @@ static bool get_clock_uuid(const bt_clock_class *class,
 	return found;
 }
 
-static bool set_clock_uuid(bt_clock_class *class,
-			   const uint8_t uuid[MODEL_UUID_SIZE])
+static bool set_mip0_clock_uuid(bt_clock_class *class,
+				const uint8_t uuid[MODEL_UUID_SIZE])
 {
 	bt_clock_class_set_uuid(class, uuid);
 	return true;
@@ -39,8 +39,8 @@ static bool set_clock_uuid(bt_clock_class *class,
 
 /* ---- classes that depend on a field ------------------------------------- */
 
-static const bt_field_class *follow(const bt_field_class *from,
-				    const bt_field_path_item *item)
+static const bt_field_class *follow_path_item(const bt_field_class *from,
+					      const bt_field_path_item *item)
 {
 	uint64_t index;
 
@@ -71,14 +71,14 @@ static bt_field_class *class_at(const struct field_classes *classes,
 		classes->roots[bt_field_path_get_root_scope(path)];
 
 	for (uint64_t i = 0; i < bt_field_path_get_item_count(path); i++)
-		at = follow(at, bt_field_path_borrow_item_by_index_const(path,
-									 i));
+		at = follow_path_item(at, bt_field_path_borrow_item_by_index_const(path,
+										   i));
 	return map_get(classes->copies, at);
 }
 
-static bt_field_class *new_array(const struct field_classes *classes,
-				 const bt_field_class *from,
-				 bt_field_class *element)
+static bt_field_class *new_mip0_array(const struct field_classes *classes,
+				      const bt_field_class *from,
+				      bt_field_class *element)
 {
 	bt_field_class *length = NULL;
 
@@ -91,9 +91,9 @@ static bt_field_class *new_array(const struct field_classes *classes,
 						   element, length);
 }
 
-static bt_field_class *new_option(const struct field_classes *classes,
-				  const bt_field_class *from,
-				  bt_field_class *content)
+static bt_field_class *new_mip0_option(const struct field_classes *classes,
+				       const bt_field_class *from,
+				       bt_field_class *content)
 {
 	const bt_field_class_type type = bt_field_class_get_type(from);
 	bt_trace_class *in = classes->trace_class;
@@ -121,8 +121,8 @@ static bt_field_class *new_option(const struct field_classes *classes,
 	}
 }
 
-static bt_field_class *new_variant(const struct field_classes *classes,
-				   const bt_field_class *from)
+static bt_field_class *new_mip0_variant(const struct field_classes *classes,
+					const bt_field_class *from)
 {
 	bt_field_class *selector = NULL;
 
@@ -135,10 +135,10 @@ static bt_field_class *new_variant(const struct field_classes *classes,
 }
 
 const struct mip mip_0 = {
-	.identify_trace = identify_trace,
-	.get_clock_uuid = get_clock_uuid,
-	.set_clock_uuid = set_clock_uuid,
-	.new_array = new_array,
-	.new_option = new_option,
-	.new_variant = new_variant,
+	.identify_trace = identify_mip0_trace,
+	.get_clock_uuid = get_mip0_clock_uuid,
+	.set_clock_uuid = set_mip0_clock_uuid,
+	.new_array = new_mip0_array,
+	.new_option = new_mip0_option,
+	.new_variant = new_mip0_variant,
 };

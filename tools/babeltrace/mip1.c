@@ -14,7 +14,7 @@
 
 /* ---- identity ---------------------------------------------------------- */
 
-static bool identify_trace(bt_trace *to, const bt_trace *from)
+static bool identify_mip1_trace(bt_trace *to, const bt_trace *from)
 {
 	const char *space = bt_trace_get_namespace(from);
 	const char *uid = bt_trace_get_uid(from);
@@ -43,16 +43,16 @@ static bool identify_event_class(bt_event_class *to, const bt_event_class *from)
 }
 
 /* An identifier can be any text; tracers write uuids nevertheless. */
-static bool get_clock_uuid(const bt_clock_class *class,
-			   uint8_t uuid[MODEL_UUID_SIZE])
+static bool get_mip1_clock_uuid(const bt_clock_class *class,
+				uint8_t uuid[MODEL_UUID_SIZE])
 {
 	const char *uid = bt_clock_class_get_uid(class);
 
 	return uid && !uuid_parse(uid, uuid);
 }
 
-static bool set_clock_uuid(bt_clock_class *class,
-			   const uint8_t uuid[MODEL_UUID_SIZE])
+static bool set_mip1_clock_uuid(bt_clock_class *class,
+				const uint8_t uuid[MODEL_UUID_SIZE])
 {
 	char text[UUID_STR_LEN];
 
@@ -62,9 +62,9 @@ static bool set_clock_uuid(bt_clock_class *class,
 
 /* ---- classes that depend on a field ------------------------------------- */
 
-static bt_field_class *new_array(const struct field_classes *classes,
-				 const bt_field_class *from,
-				 bt_field_class *element)
+static bt_field_class *new_mip1_array(const struct field_classes *classes,
+				      const bt_field_class *from,
+				      bt_field_class *element)
 {
 	bt_trace_class *in = classes->trace_class;
 
@@ -78,9 +78,9 @@ static bt_field_class *new_array(const struct field_classes *classes,
 			from));
 }
 
-static bt_field_class *new_option(const struct field_classes *classes,
-				  const bt_field_class *from,
-				  bt_field_class *content)
+static bt_field_class *new_mip1_option(const struct field_classes *classes,
+				       const bt_field_class *from,
+				       bt_field_class *content)
 {
 	const bt_field_class_type type = bt_field_class_get_type(from);
 	bt_trace_class *in = classes->trace_class;
@@ -108,8 +108,8 @@ static bt_field_class *new_option(const struct field_classes *classes,
 	}
 }
 
-static bt_field_class *new_variant(const struct field_classes *classes,
-				   const bt_field_class *from)
+static bt_field_class *new_mip1_variant(const struct field_classes *classes,
+					const bt_field_class *from)
 {
 	const bt_field_class_type type = bt_field_class_get_type(from);
 	bt_trace_class *in = classes->trace_class;
@@ -200,12 +200,12 @@ static bool copy_blob(bt_field *to, const bt_field *from)
 }
 
 const struct mip mip_1 = {
-	.identify_trace = identify_trace,
-	.get_clock_uuid = get_clock_uuid,
-	.set_clock_uuid = set_clock_uuid,
-	.new_array = new_array,
-	.new_option = new_option,
-	.new_variant = new_variant,
+	.identify_trace = identify_mip1_trace,
+	.get_clock_uuid = get_mip1_clock_uuid,
+	.set_clock_uuid = set_mip1_clock_uuid,
+	.new_array = new_mip1_array,
+	.new_option = new_mip1_option,
+	.new_variant = new_mip1_variant,
 	.identify_stream_class = identify_stream_class,
 	.identify_event_class = identify_event_class,
 	.copy_properties = copy_properties,

@@ -33,18 +33,18 @@ const char source_help[] =
 	"  extrapolate=BOOL     go on where times are far outside of those that FILE was\n"
 	"                       made of\n";
 
-struct trace {
+struct source_trace {
 	const char *path;	/* owned by the component's io */
 	char *host;		/* NAME of the argument, or NULL */
 };
 
-struct component {
+struct source_component {
 	struct merged merged;
 	bt_self_component_source *self;
 	struct correct_part all;
 	struct netsync *ns;
 	struct netsync_io *io;
-	struct trace *traces;	/* CTF traces of the inputs */
+	struct source_trace *traces; /* CTF traces of the inputs */
 };
 
 #define COMPONENT_FAIL(component, ...) \
@@ -66,7 +66,7 @@ static bool is_inputs(const bt_value *value)
 }
 
 static bt_value_map_foreach_entry_const_func_status
-find_unknown(const char *key, const bt_value *value, void *data)
+find_unknown_source_param(const char *key, const bt_value *value, void *data)
 {
 	const char **unknown = data;
 
@@ -79,7 +79,7 @@ find_unknown(const char *key, const bt_value *value, void *data)
 
 /* ---- finding traces ---------------------------------------------------- */
 
-static void warn(void *data, const char *sentence)
+static void print_source_warning(void *data, const char *sentence)
 {
 	const bt_component *component = bt_self_component_as_component(
 		bt_self_component_source_as_self_component(data));
@@ -91,20 +91,20 @@ static void warn(void *data, const char *sentence)
 /*
  * Take the CTF traces that netsync_io_add() found for an argument; others are not read.
  */
-static status take_traces(struct component *component, const char *argument,
+static status take_traces(struct source_component *component, const char *argument,
 			  uint32_t first)
 {
 	const uint32_t num = netsync_io_num_traces(component->io);
 	const size_t name_len = argument_name_length(argument);
-	struct trace *traces = realloc(component->traces,
-				       (num + 1) * sizeof(*traces));
+	struct source_trace *traces = realloc(component->traces,
+					      (num + 1) * sizeof(*traces));
 
 	if (!traces)
 		return NO_MEMORY;
 	component->traces = traces;
 	for (uint32_t i = first; i < num; i++) {
 		struct netsync_io_trace info = { .size = sizeof(info) };
-		struct trace *trace = &traces[component->merged.num_inputs];
+		struct source_trace *trace = &traces[component->merged.num_inputs];
 
 		netsync_io_get_trace(component->io, i, &info);
 		if (strcmp(info.format, "ctf"))
@@ -118,7 +118,7 @@ static status take_traces(struct component *component, const char *argument,
 	return OK;
 }
 
-static status add_argument(struct component *component, const char *argument)
+static status add_argument(struct source_component *component, const char *argument)
 {
 	const uint32_t first = netsync_io_num_traces(component->io);
 	const uint32_t had = component->merged.num_inputs;
@@ -134,7 +134,7 @@ static status add_argument(struct component *component, const char *argument)
 	return ret;
 }
 
-static status find_traces(struct component *component, const bt_value *inputs)
+static status find_input_traces(struct source_component *component, const bt_value *inputs)
 {
 	status ret = OK;
 
@@ -142,7 +142,7 @@ static status find_traces(struct component *component, const bt_value *inputs)
 	component->io = component->ns ? netsync_io_new(component->ns) : NULL;
 	if (!component->io)
 		return NO_MEMORY;
-	netsync_io_set_warn(component->io, warn, component->self);
+	netsync_io_set_warn(component->io, print_source_warning, component->self);
 	for (uint64_t i = 0; i < bt_value_array_get_length(inputs) && !ret; i++)
 		ret = add_argument(component, bt_value_string_get(
 			bt_value_array_borrow_element_by_index_const(inputs, i)));
@@ -151,7 +151,7 @@ static status find_traces(struct component *component, const bt_value *inputs)
 
 /* ---- the component ----------------------------------------------------- */
 
-static status initialize(struct component *component, const bt_value *params)
+static status initialize_source(struct source_component *component, const bt_value *params)
 {
 	const bt_value *inputs =
 		bt_value_map_borrow_entry_value_const(params, "inputs");
@@ -162,7 +162,7 @@ static status initialize(struct component *component, const bt_value *params)
 	const char *unknown = NULL;
 	status ret;
 
-	if (bt_value_map_foreach_entry_const(params, find_unknown, &unknown))
+	if (bt_value_map_foreach_entry_const(params, find_unknown_source_param, &unknown))
 		return NO_MEMORY;
 	if (unknown)
 		return COMPONENT_FAIL(component,
@@ -177,16 +177,16 @@ static status initialize(struct component *component, const bt_value *params)
 				      corrections_error(&component->merged.corrections));
 	component->merged.corrections.extrapolate = extrapolate &&
 					     bt_value_bool_get(extrapolate);
-	ret = find_traces(component, inputs);
+	ret = find_input_traces(component, inputs);
 	if (!ret && bt_self_component_source_add_output_port(component->self, "out",
 							      NULL, NULL))
 		ret = NO_MEMORY;
 	return ret;
 }
 
-static bool add_traces(struct merge *merge, const struct merged *merged)
+static bool add_merge_traces(struct merge *merge, const struct merged *merged)
 {
-	const struct component *component = (const void *)merged;
+	const struct source_component *component = (const void *)merged;
 
 	for (uint32_t i = 0; i < merged->num_inputs; i++)
 		if (!merge_add_trace(merge, component->traces[i].path,
@@ -195,7 +195,7 @@ static bool add_traces(struct merge *merge, const struct merged *merged)
 	return true;
 }
 
-static void free_component(struct component *component)
+static void free_source(struct source_component *component)
 {
 	for (uint32_t i = 0; i < component->merged.num_inputs; i++)
 		free(component->traces[i].host);
@@ -210,7 +210,7 @@ status source_initialize(bt_self_component_source *self,
 			 bt_self_component_source_configuration *configuration,
 			 const bt_value *params, void *data)
 {
-	struct component *component = calloc(1, sizeof(*component));
+	struct source_component *component = calloc(1, sizeof(*component));
 	status ret;
 
 	(void)configuration;
@@ -220,10 +220,10 @@ status source_initialize(bt_self_component_source *self,
 	component->self = self;
 	component->all = (struct correct_part)CORRECT_ALL;
 	component->merged.part = &component->all;
-	component->merged.add = add_traces;
-	ret = initialize(component, params);
+	component->merged.add = add_merge_traces;
+	ret = initialize_source(component, params);
 	if (ret)
-		free_component(component);
+		free_source(component);
 	else
 		bt_self_component_set_data(
 			bt_self_component_source_as_self_component(self),
@@ -233,7 +233,7 @@ status source_initialize(bt_self_component_source *self,
 
 void source_finalize(bt_self_component_source *self)
 {
-	free_component(bt_self_component_get_data(
+	free_source(bt_self_component_get_data(
 		bt_self_component_source_as_self_component(self)));
 }
 

@@ -92,8 +92,8 @@ static bt_trace *get_trace(struct streams *streams, const bt_trace *from)
 
 /* ---- clocks ------------------------------------------------------------ */
 
-static bool describe_clock(const struct streams *streams, bt_clock_class *class,
-			   const struct correction *correction)
+static bool describe_corrected_clock(const struct streams *streams, bt_clock_class *class,
+				     const struct stream_correction *correction)
 {
 	char text[256];
 
@@ -105,7 +105,7 @@ static bool describe_clock(const struct streams *streams, bt_clock_class *class,
 }
 
 static bt_clock_class *get_clock_class(struct streams *streams,
-				       const struct correction *correction)
+				       const struct stream_correction *correction)
 {
 	bt_clock_class *class = map_get(&streams->clock_classes,
 					correction->clock);
@@ -113,7 +113,7 @@ static bt_clock_class *get_clock_class(struct streams *streams,
 	if (class)
 		return class;
 	class = bt_clock_class_create(streams->component);
-	if (class && describe_clock(streams, class, correction) &&
+	if (class && describe_corrected_clock(streams, class, correction) &&
 	    map_put(&streams->clock_classes, correction->clock, class))
 		return class;
 	bt_clock_class_put_ref(class);
@@ -121,7 +121,7 @@ static bt_clock_class *get_clock_class(struct streams *streams,
 }
 
 static bool set_clock_class(struct streams *streams, bt_stream_class *to,
-			    const struct correction *correction)
+			    const struct stream_correction *correction)
 {
 	bt_clock_class *class = get_clock_class(streams, correction);
 
@@ -178,7 +178,7 @@ static bool copy_contexts(struct streams *streams, bt_stream_class *to,
 
 static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 			      const bt_stream_class *from,
-			      const struct correction *correction)
+			      const struct stream_correction *correction)
 {
 	const struct mip *mip = streams->mip;
 	const char *name = bt_stream_class_get_name(from);
@@ -212,7 +212,7 @@ static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 static bt_stream_class *get_stream_class(struct streams *streams,
 					 bt_trace_class *in,
 					 const bt_stream_class *from,
-					 const struct correction *correction)
+					 const struct stream_correction *correction)
 {
 	bt_stream_class *to = map_get(&streams->copies, from);
 
@@ -226,8 +226,8 @@ static bt_stream_class *get_stream_class(struct streams *streams,
 	       map_put(&streams->copies, from, to) ? to : NULL;
 }
 
-static bool copy_event_fields(struct streams *streams, bt_event_class *to,
-			      const bt_event_class *from)
+static bool copy_event_field_classes(struct streams *streams, bt_event_class *to,
+				     const bt_event_class *from)
 {
 	const bt_field_class *context =
 		bt_event_class_borrow_specific_context_field_class_const(from);
@@ -274,11 +274,11 @@ static bool copy_event_class(struct streams *streams, bt_event_class *to,
 	       (!uri || !bt_event_class_set_emf_uri(to, uri)) &&
 	       (!mip->identify_event_class ||
 		mip->identify_event_class(to, from)) &&
-	       copy_event_fields(streams, to, from);
+	       copy_event_field_classes(streams, to, from);
 }
 
 bt_event_class *streams_event_class(struct streams *streams,
-				    const struct stream *stream,
+				    const struct stream_copy *stream,
 				    const bt_event_class *from)
 {
 	bt_event_class *to = map_get(&streams->copies, from);
@@ -297,8 +297,8 @@ bt_event_class *streams_event_class(struct streams *streams,
 
 /* ---- streams ----------------------------------------------------------- */
 
-static bt_stream *copy_stream(struct streams *streams, const bt_stream *from,
-			      const struct correction *correction)
+static bt_stream *create_stream_copy(struct streams *streams, const bt_stream *from,
+				     const struct stream_correction *correction)
 {
 	bt_trace *trace = get_trace(streams, bt_stream_borrow_trace_const(from));
 	const char *name = bt_stream_get_name(from);
@@ -323,7 +323,7 @@ static bt_stream *copy_stream(struct streams *streams, const bt_stream *from,
 	return NULL;
 }
 
-static void free_stream(struct stream *stream)
+static void free_stream(struct stream_copy *stream)
 {
 	bt_packet_put_ref(stream->packet);
 	bt_stream_put_ref(stream->to);
@@ -331,19 +331,19 @@ static void free_stream(struct stream *stream)
 	free(stream);
 }
 
-struct stream *streams_find(const struct streams *streams, const bt_stream *from)
+struct stream_copy *streams_find(const struct streams *streams, const bt_stream *from)
 {
 	return map_get(&streams->copies, from);
 }
 
-struct stream *streams_add(struct streams *streams, const bt_stream *from,
-			   const struct correction *correction)
+struct stream_copy *streams_add(struct streams *streams, const bt_stream *from,
+				const struct stream_correction *correction)
 {
-	struct stream *stream = calloc(1, sizeof(*stream));
+	struct stream_copy *stream = calloc(1, sizeof(*stream));
 
 	if (!stream)
 		return NULL;
-	stream->to = copy_stream(streams, from, correction);
+	stream->to = create_stream_copy(streams, from, correction);
 	if (!stream->to || !map_put(&streams->copies, from, stream)) {
 		free_stream(stream);
 		return NULL;
@@ -360,7 +360,7 @@ struct stream *streams_add(struct streams *streams, const bt_stream *from,
 void streams_release(struct streams *streams)
 {
 	while (streams->first) {
-		struct stream *stream = streams->first;
+		struct stream_copy *stream = streams->first;
 
 		streams->first = stream->next;
 		free_stream(stream);

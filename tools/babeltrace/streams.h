@@ -9,14 +9,14 @@
 #include "corrections.h"
 #include "map.h"
 
-struct stream {
+struct stream_copy {
 	const bt_stream *from;
 	bt_stream *to;
 	bt_packet *packet;	/* copy of the open packet, or NULL */
 	bool has_clock;
-	struct correction correction;
+	struct stream_correction correction;
 	int64_t last_ns;	/* the latest corrected time so far */
-	struct stream *next;
+	struct stream_copy *next;
 };
 
 struct streams {
@@ -25,20 +25,20 @@ struct streams {
 	struct map clock_classes;	/* of hosts, by struct host_clock */
 	const char *reference;	/* the host whose time all clocks show */
 	bt_self_component *component;
-	struct stream *first;
+	struct stream_copy *first;
 };
 
 /* The copy of a stream; NULL: there is none yet. */
-struct stream *streams_find(const struct streams *streams, const bt_stream *from);
+struct stream_copy *streams_find(const struct streams *streams, const bt_stream *from);
 /*
  * Copy a stream. @correction->clock is NULL for a stream without a clock. NULL: there is
  * not enough memory.
  */
-struct stream *streams_add(struct streams *streams, const bt_stream *from,
-			   const struct correction *correction);
+struct stream_copy *streams_add(struct streams *streams, const bt_stream *from,
+				const struct stream_correction *correction);
 /* The copy of an event class; NULL: not enough memory. */
 bt_event_class *streams_event_class(struct streams *streams,
-				    const struct stream *stream,
+				    const struct stream_copy *stream,
 				    const bt_event_class *from);
 void streams_release(struct streams *streams);
 
