@@ -63,7 +63,7 @@ static int hold_message(struct netsync *ns, uint32_t from, uint32_t to,
 	return held_add(&ns->held, &m, &ns->pairs, &hosts);
 }
 
-static bool is_steered(const struct netsync *ns, uint32_t from, uint32_t to)
+static bool is_either_steered(const struct netsync *ns, uint32_t from, uint32_t to)
 {
 	return ns->steered && (steering_known(&ns->steering[from]) ||
 			       steering_known(&ns->steering[to]));
@@ -97,7 +97,7 @@ static int sort_early_part(struct netsync *ns, struct early *early, bool all)
 		const struct held_message m = early->message[i];
 		const int64_t send = m.send - ns->host[m.from].origin;
 		const int64_t recv = m.recv - ns->host[m.to].origin;
-		const bool is_held = is_steered(ns, m.from, m.to);
+		const bool is_held = is_either_steered(ns, m.from, m.to);
 
 		if (!ret && is_held)
 			ret = hold_message(ns, m.from, m.to, send, recv);
@@ -135,7 +135,7 @@ int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to,
 
 	resolution_add(&used[from].resolution, send);
 	resolution_add(&used[to].resolution, recv);
-	if (is_steered(ns, from, to))
+	if (is_either_steered(ns, from, to))
 		return hold_message(ns, from, to, send, recv);
 	/* Those that came first are added first: pairs need less memory in the order of time. */
 	if (early->num >= MOST_EARLY || (early->num && send >= EARLY_NS && recv >= EARLY_NS))

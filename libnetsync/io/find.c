@@ -537,7 +537,7 @@ static int check_search_result(struct netsync_io *io, const char *path,
 	return io_fail(io, -ENODATA, "%s: this folder is empty.", path);
 }
 
-static int add_path(struct netsync_io *io, const char *path, const char *name)
+static int add_given_path(struct netsync_io *io, const char *path, const char *name)
 {
 	struct trace_search search = { 0 };
 	struct stat st;
@@ -577,14 +577,14 @@ int netsync_io_add(struct netsync_io *io, const char *what)
 	if (ret < 0)
 		return ret;
 	if (!equal || (slash && slash < equal))
-		return add_path(io, what, NULL);
+		return add_given_path(io, what, NULL);
 	if (equal == what)
 		return io_fail(io, -EINVAL,
 			"%s: there is no host name before the '='.", what);
 	name = strndup(what, equal - what);
 	if (!name)
 		return io_no_memory(io);
-	ret = add_path(io, equal + 1, name);
+	ret = add_given_path(io, equal + 1, name);
 	free(name);
 	return ret;
 }

@@ -44,7 +44,7 @@ static size_t slot_of(const struct envelope *e, int64_t index)
 	return hash_slot((uint64_t)index) & (e->slots - 1);
 }
 
-static size_t find_slot(const struct envelope *e, int64_t index)
+static size_t find_bin_slot(const struct envelope *e, int64_t index)
 {
 	size_t i = slot_of(e, index);
 
@@ -56,7 +56,7 @@ static size_t find_slot(const struct envelope *e, int64_t index)
 static void fill_slots(struct envelope *e)
 {
 	for (size_t i = 0; i < e->num; i++)
-		e->slot[find_slot(e, e->bin[i].index)] = (uint32_t)i + 1;
+		e->slot[find_bin_slot(e, e->bin[i].index)] = (uint32_t)i + 1;
 }
 
 /* Fill the hash table again after bins have moved. */
@@ -161,8 +161,8 @@ static struct drift drift_of(int shift)
  *	(yb - ya) (xc - xb) - (yc - yb) (xb - xa) >=
  *	k/2 (xc - xa) (xc - xb) (xb - xa)
  */
-static bool redundant(const struct point *a, const struct point *b,
-		      const struct point *c, struct drift drift)
+static bool is_corner_redundant(const struct point *a, const struct point *b,
+				const struct point *c, struct drift drift)
 {
 	unsigned __int128 high, bulge;
 	struct wide cube;
@@ -198,7 +198,7 @@ static void drop(struct bin *b, uint32_t i)
  * Drop the corner of a full bin that is the least below its neighbours; a corner of the
  * straight hull only if there are no others.
  */
-static void make_room(struct bin *b, struct drift drift)
+static void drop_shallowest_corner(struct bin *b, struct drift drift)
 {
 	double least = HUGE_VAL;
 	bool straight = true;
@@ -234,8 +234,8 @@ static uint32_t find_corner(const struct bin *b, int64_t x)
 	return (uint32_t)NUM_BEFORE(b->corner, num, x, x);
 }
 
-static int add_point(struct envelope *e, struct bin *b, const struct point *p,
-		     struct drift drift)
+static int add_corner_to_bin(struct envelope *e, struct bin *b, const struct point *p,
+			     struct drift drift)
 {
 	uint32_t i = find_corner(b, p->x), from, to;
 	struct point *c = b->corner;
@@ -246,15 +246,15 @@ static int add_point(struct envelope *e, struct bin *b, const struct point *p,
 		to = i + 1;
 	} else {
 		if (i > 0 && i < b->corners &&
-		    redundant(&c[i - 1], p, &c[i], drift))
+		    is_corner_redundant(&c[i - 1], p, &c[i], drift))
 			return 0;
 		to = i;
 	}
 	for (from = i; from > 1; from--)
-		if (!redundant(&c[from - 2], &c[from - 1], p, drift))
+		if (!is_corner_redundant(&c[from - 2], &c[from - 1], p, drift))
 			break;
 	for (; to + 1 < b->corners; to++)
-		if (!redundant(p, &c[to], &c[to + 1], drift))
+		if (!is_corner_redundant(p, &c[to], &c[to + 1], drift))
 			break;
 	/* The point replaces corners @from to @to. */
 	if (from == to && b->corners == b->room && reserve(e, b))
@@ -266,7 +266,7 @@ static int add_point(struct envelope *e, struct bin *b, const struct point *p,
 	b->corners++;
 	c[from] = *p;
 	if (b->corners > BIN_CORNERS)
-		make_room(b, drift);
+		drop_shallowest_corner(b, drift);
 	return 0;
 }
 
@@ -312,13 +312,13 @@ static void sort(struct envelope *e)
 }
 
 /* Drop corners that are redundant for the smaller drift of wider bins. */
-static void thin(struct bin *b, struct drift drift)
+static void drop_redundant_corners(struct bin *b, struct drift drift)
 {
 	struct point *c = b->corner;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < b->corners; i++) {
-		while (n > 1 && redundant(&c[n - 2], &c[n - 1], &c[i], drift))
+		while (n > 1 && is_corner_redundant(&c[n - 2], &c[n - 1], &c[i], drift))
 			n--;
 		c[n++] = c[i];
 	}
@@ -340,7 +340,7 @@ static void trim_bins(struct envelope *e)
 }
 
 /* Double the width of bins: two neighbours become one. */
-static int widen(struct envelope *e)
+static int double_bin_width(struct envelope *e)
 {
 	struct drift drift = drift_of(e->shift + 1);
 	struct point *pool;
@@ -364,14 +364,14 @@ static int widen(struct envelope *e)
 			 */
 			to->room = to->corners + b.corners + 1;
 			for (uint32_t k = 0; k < b.corners; k++)
-				add_point(e, to, &b.corner[k], drift);
+				add_corner_to_bin(e, to, &b.corner[k], drift);
 			to->messages += b.messages;
 			to->sum_x += b.sum_x;
 		} else {
 			*to = b;
 			to->corner = memcpy(pool + e->corners, b.corner,
 					    b.corners * sizeof(*pool));
-			thin(to, drift);
+			drop_redundant_corners(to, drift);
 			n++;
 		}
 		to->room = to->corners;
@@ -397,11 +397,11 @@ static int find_bin(struct envelope *e, int64_t x, size_t most)
 	if (grow_slots(e) ||
 	    array_grow(&e->bin, &e->room, e->num, sizeof(*e->bin)))
 		return -ENOMEM;
-	i = find_slot(e, (x - e->base) >> e->shift);
+	i = find_bin_slot(e, (x - e->base) >> e->shift);
 	while (!e->slot[i] && e->num >= most && e->shift < LAST_SHIFT) {
-		if (widen(e))
+		if (double_bin_width(e))
 			return -ENOMEM;
-		i = find_slot(e, (x - e->base) >> e->shift);
+		i = find_bin_slot(e, (x - e->base) >> e->shift);
 	}
 	if (!e->slot[i]) {
 		struct bin *b = &e->bin[e->num];
@@ -432,7 +432,7 @@ static size_t find_run(const struct envelope *e, const struct point *p,
 
 /*
  * Add points in order of time to a bin. Most are so far above points on both sides that
- * comparisons tell they are redundant; see redundant().
+ * comparisons tell they are redundant; see is_corner_redundant().
  */
 static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 		      size_t n)
@@ -452,7 +452,7 @@ static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 		int64_t y = p[i].y - drift.sag;
 
 		if ((y <= left || y <= right[i]) &&
-		    add_point(e, b, &p[i], drift))
+		    add_corner_to_bin(e, b, &p[i], drift))
 			break;
 		left = min64(left, p[i].y);
 		b->sum_x += p[i].x;
@@ -468,7 +468,7 @@ static void limit_corners(struct envelope *e, const struct budget *room)
 {
 	while (e->corners > room->corners + room->corners / 8 &&
 	       e->shift < LAST_SHIFT)
-		if (widen(e))
+		if (double_bin_width(e))
 			break;
 }
 
@@ -508,7 +508,7 @@ static int merge_bin(struct envelope *e, const struct bin *other, int64_t x,
 		const struct point p = { other->corner[k].x + x,
 					 other->corner[k].y + y };
 
-		ret = add_point(e, b, &p, drift);
+		ret = add_corner_to_bin(e, b, &p, drift);
 	}
 	e->corners += b->corners;
 	b->messages += other->messages;
@@ -524,7 +524,7 @@ int envelope_merge(struct envelope *e, const struct envelope *other, int64_t x,
 	if (!e->num)
 		e->shift = other->shift;
 	while (e->shift < other->shift && !ret)
-		ret = widen(e);
+		ret = double_bin_width(e);
 	for (size_t i = 0; i < other->num && !ret; i++) {
 		ret = merge_bin(e, &other->bin[i], x, y, room);
 		limit_corners(e, room);
@@ -536,7 +536,7 @@ int envelope_settle(struct envelope *e, const struct budget *room)
 {
 	while ((e->num > room->bins || e->corners > room->corners) &&
 	       e->shift < LAST_SHIFT)
-		if (widen(e))
+		if (double_bin_width(e))
 			return -ENOMEM;
 	sort(e);
 	return 0;

@@ -143,8 +143,8 @@ static int add_fresh(struct direction *c, bool back, const struct budget *room)
 }
 
 /* Let a point wait until there are some to add at once: 0 or -ENOMEM. */
-static int add_point(struct direction *c, bool back, struct point p,
-		     const struct budget *room)
+static int add_fresh_point(struct direction *c, bool back, struct point p,
+			   const struct budget *room)
 {
 	if ((c->num_fresh == FRESH && add_fresh(c, back, room)) ||
 	    array_grow(&c->fresh, &c->fresh_room, c->num_fresh,
@@ -177,9 +177,9 @@ int pairs_add_beside(struct pairs *ps, const struct endpoint *from,
 	if (!p)
 		return -ENOMEM;
 	c = &p->direction[back];
-	ret = add_point(c, back,
-			(struct point){ a->t, (back ? -y : y) + c->raised },
-			ps->sharing ? &ps->budget : &whole);
+	ret = add_fresh_point(c, back,
+			      (struct point){ a->t, (back ? -y : y) + c->raised },
+			      ps->sharing ? &ps->budget : &whole);
 	if (!ret)
 		c->inversions += to->t - from->t < from->origin - to->origin;
 	return ret;
@@ -217,8 +217,8 @@ static void merge_sums(struct direction *c, const struct direction *other,
 }
 
 /* @y: by how much time on host[1] - time on host[0] is larger here than there. */
-static int merge(struct direction *c, bool back, const struct direction *other,
-		 int64_t x, int64_t y, const struct budget *room)
+static int merge_direction(struct direction *c, bool back, const struct direction *other,
+			   int64_t x, int64_t y, const struct budget *room)
 {
 	const int64_t raise = c->raised - other->raised;
 	const int64_t up = (back ? -y : y) + raise;
@@ -226,10 +226,10 @@ static int merge(struct direction *c, bool back, const struct direction *other,
 
 	merge_sums(c, other, x, back ? -up : up);
 	for (size_t i = 0; i < other->num_fresh && !ret; i++)
-		ret = add_point(c, back,
-				(struct point){ other->fresh[i].x + x,
-						other->fresh[i].y + up },
-				room);
+		ret = add_fresh_point(c, back,
+				      (struct point){ other->fresh[i].x + x,
+						      other->fresh[i].y + up },
+				      room);
 	return ret;
 }
 
@@ -245,8 +245,8 @@ static int merge_pair(struct pairs *ps, const int64_t *origin,
 		return -ENOMEM;
 	pairs_share(ps);
 	for (int d = 0; d < 2 && !ret; d++)
-		ret = merge(&p->direction[d], d, &other->direction[d], x,
-			    from_origin[b] - origin[b] - x, &ps->budget);
+		ret = merge_direction(&p->direction[d], d, &other->direction[d], x,
+				      from_origin[b] - origin[b] - x, &ps->budget);
 	return ret;
 }
 
@@ -262,7 +262,7 @@ int pairs_merge(struct pairs *ps, const int64_t *origin, const struct pairs *fro
 	return ret;
 }
 
-static int by_hosts(const void *a, const void *b)
+static int compare_pairs_by_hosts(const void *a, const void *b)
 {
 	const struct pair *p = *(struct pair *const *)a;
 	const struct pair *q = *(struct pair *const *)b;
@@ -307,7 +307,7 @@ void pairs_raise(struct pairs *ps, const int64_t *resolution, double slope)
 			raise_pair(ps->part[k].pair[i], resolution, slope);
 }
 
-static int settle(struct direction *c, bool back, const struct budget *room)
+static int settle_direction(struct direction *c, bool back, const struct budget *room)
 {
 	int ret = add_fresh(c, back, room);
 
@@ -341,7 +341,7 @@ static int list(struct pairs *ps)
 	for (size_t k = 0; k < PAIR_PARTS; k++)
 		for (size_t i = 0; i < ps->part[k].num; i++)
 			all[ps->num++] = ps->part[k].pair[i];
-	qsort(all, num, sizeof(*all), by_hosts);
+	qsort(all, num, sizeof(*all), compare_pairs_by_hosts);
 	return 0;
 }
 
@@ -352,8 +352,8 @@ int pairs_settle(struct pairs *ps)
 	pairs_share(ps);
 	for (size_t i = 0; i < ps->num && !ret; i++)
 		for (int d = 0; d < 2 && !ret; d++)
-			ret = settle(&ps->pair[i]->direction[d], d,
-				     &ps->budget);
+			ret = settle_direction(&ps->pair[i]->direction[d], d,
+					       &ps->budget);
 	return ret;
 }
 

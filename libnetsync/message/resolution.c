@@ -34,8 +34,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 }
 
 /* Count stamps of one time, or of which that is the earliest. */
-static void count(struct resolution *r, int64_t least, uint64_t same,
-		  uint64_t stamps)
+static void count_stamps(struct resolution *r, int64_t least, uint64_t same,
+			 uint64_t stamps)
 {
 	if (!r->stamps || least < r->least) {
 		r->least = least;
@@ -62,7 +62,7 @@ void resolution_add(struct resolution *r, int64_t t)
 		return;
 	if (!r->stamps)
 		r->first = t;
-	count(r, t, 1, 1);
+	count_stamps(r, t, 1, 1);
 	divide(r, t);
 }
 
@@ -73,7 +73,7 @@ void resolution_merge(struct resolution *r, const struct resolution *other,
 		return;
 	if (!r->stamps)
 		r->first = other->first + shift;
-	count(r, other->least + shift, other->same, other->stamps);
+	count_stamps(r, other->least + shift, other->same, other->stamps);
 	divide(r, other->first + shift);
 	r->divisor = common_divisor(r->divisor, other->divisor);
 }

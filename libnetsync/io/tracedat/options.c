@@ -197,7 +197,7 @@ static int read_text_option(struct cursor *cursor, char **text)
 }
 
 /* What is to be added to times: the date, in us, or another offset, in ns. */
-static int read_offset(struct dat_file *file, unsigned int id, struct cursor *cursor)
+static int read_offset_option(struct dat_file *file, unsigned int id, struct cursor *cursor)
 {
 	const bool is_date = id == OPTION_DATE;
 	char *text = NULL;
@@ -223,7 +223,7 @@ static int read_option(struct dat_file *file, unsigned int id,
 	switch (id) {
 	case OPTION_DATE:
 	case OPTION_OFFSET:
-		return read_offset(file, id, cursor);
+		return read_offset_option(file, id, cursor);
 	case OPTION_TRACECLOCK:
 		ret = read_text_option(cursor, &text);
 		free(file->clock);
