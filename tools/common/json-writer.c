@@ -27,6 +27,12 @@ void json_put_null(struct json_writer *w, json_object *object, const char *key)
 		w->failed = true;
 }
 
+void json_put_number(struct json_writer *w, json_object *object, const char *key,
+		     uint64_t number)
+{
+	json_put(w, object, key, json_object_new_uint64(number));
+}
+
 void json_put_time(struct json_writer *w, json_object *object, const char *key,
 		     int64_t ns)
 {

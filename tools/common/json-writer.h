@@ -21,6 +21,8 @@ struct json_writer {
 void json_put(struct json_writer *w, json_object *object, const char *key,
 	      json_object *value);
 void json_put_null(struct json_writer *w, json_object *object, const char *key);
+void json_put_number(struct json_writer *w, json_object *object, const char *key,
+		     uint64_t number);
 /* Writes null for NETSYNC_UNKNOWN. */
 void json_put_time(struct json_writer *w, json_object *object, const char *key,
 		   int64_t ns);

@@ -5,12 +5,6 @@
 #include "common/json-writer.h"
 #include "sums.h"
 
-static void put_path_number(struct json_writer *w, json_object *object, const char *key,
-			    uint64_t number)
-{
-	json_put(w, object, key, json_object_new_uint64(number));
-}
-
 /* Null: what runs there is no thread. */
 static void put_actor(struct json_writer *w, json_object *object,
 		      const struct critical_path *path, struct actor who)
@@ -23,7 +17,7 @@ static void put_actor(struct json_writer *w, json_object *object,
 		json_put_null(w, object, "name");
 		return;
 	}
-	put_path_number(w, object, "tid", thread->tid);
+	json_put_number(w, object, "tid", thread->tid);
 	json_put(w, object, "name", new_string(thread->name));
 }
 
@@ -37,7 +31,7 @@ static void put_piece_members(struct json_writer *w, json_object *object,
 	json_put(w, object, "kind", new_string(path_kind(piece->kind)));
 	json_put(w, object, "reason", new_string(path_reason(piece->reason)));
 	if (piece->kind == PIECE_DISK || piece->kind == PIECE_INTERRUPT)
-		put_path_number(w, object, "number", piece->detail);
+		json_put_number(w, object, "number", piece->detail);
 	if (!piece->has_other) {
 		json_put_null(w, object, "other");
 		return;
@@ -53,9 +47,9 @@ static json_object *sum_object(struct json_writer *w, const struct critical_path
 	json_object *object = json_object_new_object();
 
 	put_piece_members(w, object, path, sum->piece);
-	put_path_number(w, object, "times", sum->times);
-	put_path_number(w, object, "total_ns", sum->total_ns);
-	put_path_number(w, object, "longest_ns", sum->longest_ns);
+	json_put_number(w, object, "times", sum->times);
+	json_put_number(w, object, "total_ns", sum->total_ns);
+	json_put_number(w, object, "longest_ns", sum->longest_ns);
 	return object;
 }
 
@@ -84,15 +78,15 @@ static json_object *charge_object(struct json_writer *w, const struct critical_p
 	const uint64_t self_ns = charge->ns[PIECE_RUNNING];
 
 	put_actor(w, object, path, charge->who);
-	put_path_number(w, object, "depth", charge->depth);
-	put_path_number(w, object, "self_ns", self_ns);
-	put_path_number(w, object, "on_behalf_ns", total_ns - self_ns);
-	put_path_number(w, object, "total_ns", total_ns);
+	json_put_number(w, object, "depth", charge->depth);
+	json_put_number(w, object, "self_ns", self_ns);
+	json_put_number(w, object, "on_behalf_ns", total_ns - self_ns);
+	json_put_number(w, object, "total_ns", total_ns);
 	for (enum piece_kind kind = PIECE_PREEMPTED; kind < NUM_PIECES; kind++) {
 		char key[32];
 
 		snprintf(key, sizeof(key), "%s_ns", path_kind(kind));
-		put_path_number(w, object, key, charge->ns[kind]);
+		json_put_number(w, object, key, charge->ns[kind]);
 	}
 	return object;
 }
@@ -106,7 +100,7 @@ static json_object *make_path_host_object(struct json_writer *w, const struct cr
 	json_put(w, object, "name", new_string(path->base->hosts[host].name));
 	json_put(w, object, "corrected",
 		 json_object_new_boolean(path->base->hosts[host].clock != NULL));
-	put_path_number(w, object, "losses", info ? info->losses : 0);
+	json_put_number(w, object, "losses", info ? info->losses : 0);
 	return object;
 }
 

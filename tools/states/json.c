@@ -16,21 +16,15 @@ static json_object *new_host_name(const struct states *states, uint32_t host)
 	return new_string(states->base->hosts[host].name);
 }
 
-static void put_states_number(struct json_writer *w, json_object *object, const char *key,
-			      uint64_t number)
-{
-	json_put(w, object, key, json_object_new_uint64(number));
-}
-
 static json_object *exclusion_object(struct json_writer *w, const struct states *states,
 				     size_t d)
 {
 	const struct exclusion *found = between_exclusion(states->between, d);
 	json_object *object = json_object_new_object(), *longest;
 
-	put_states_number(w, object, "times", found->spans);
-	put_states_number(w, object, "at_once", found->at_once);
-	put_states_number(w, object, "uncertain", found->uncertain);
+	json_put_number(w, object, "times", found->spans);
+	json_put_number(w, object, "at_once", found->at_once);
+	json_put_number(w, object, "uncertain", found->uncertain);
 	if (!found->at_once) {
 		json_put_null(w, object, "longest");
 		return object;
@@ -71,22 +65,22 @@ static json_object *make_states_host_object(struct json_writer *w, const struct 
 	json_put(w, object, "name", new_host_name(states, host));
 	json_put(w, object, "corrected", json_object_new_boolean(
 		states->base->hosts[host].clock != NULL));
-	put_states_number(w, object, "losses", losses->places);
+	json_put_number(w, object, "losses", losses->places);
 	if (losses->places && !losses->is_known)
 		json_put_null(w, object, "lost_events");
 	else
-		put_states_number(w, object, "lost_events", losses->number);
+		json_put_number(w, object, "lost_events", losses->number);
 	list = json_object_new_array();
 	for (size_t d = 0; d < states->num_definitions; d++) {
 		const struct span_counts *counts = states_counts(states, host, d);
 		json_object *one = json_object_new_object();
 
 		json_put(w, one, "name", new_string(states->definitions[d].name));
-		put_states_number(w, one, "events", counts->events);
-		put_states_number(w, one, "begun_twice", counts->doubles);
-		put_states_number(w, one, "ended_unbegun", counts->unbegun);
-		put_states_number(w, one, "open", counts->open);
-		put_states_number(w, one, "doubtful", counts->doubtful);
+		json_put_number(w, one, "events", counts->events);
+		json_put_number(w, one, "begun_twice", counts->doubles);
+		json_put_number(w, one, "ended_unbegun", counts->unbegun);
+		json_put_number(w, one, "open", counts->open);
+		json_put_number(w, one, "doubtful", counts->doubtful);
 		json_append(w, list, one);
 	}
 	json_put(w, object, "definitions", list);
@@ -103,12 +97,12 @@ static json_object *total_object(struct json_writer *w, const struct states *sta
 		 new_string(states->definitions[total->definition].name));
 	json_put(w, object, "object", new_span_text(states, total->host, total->name));
 	json_put(w, object, "state", new_span_text(states, total->host, total->state));
-	put_states_number(w, object, "times", total->times);
-	put_states_number(w, object, "total_ns", total->total_ns);
+	json_put_number(w, object, "times", total->times);
+	json_put_number(w, object, "total_ns", total->total_ns);
 	json_put_time(w, object, "shortest_ns", total->shortest_ns);
 	json_put_time(w, object, "longest_ns", total->longest_ns);
-	put_states_number(w, object, "open", total->open);
-	put_states_number(w, object, "doubtful", total->doubtful);
+	json_put_number(w, object, "open", total->open);
+	json_put_number(w, object, "doubtful", total->doubtful);
 	return object;
 }
 
@@ -126,9 +120,9 @@ static json_object *wait_object(struct json_writer *w, const struct states *stat
 		json_put(w, object, "for", new_host_name(states, wait->holder));
 	else
 		json_put_null(w, object, "for");
-	put_states_number(w, object, "times", wait->times);
-	put_states_number(w, object, "uncertain", wait->uncertain);
-	put_states_number(w, object, "total_ns", wait->total_ns);
+	json_put_number(w, object, "times", wait->times);
+	json_put_number(w, object, "uncertain", wait->uncertain);
+	json_put_number(w, object, "total_ns", wait->total_ns);
 	json_put_time(w, object, "longest_ns", wait->longest_ns);
 	return object;
 }
