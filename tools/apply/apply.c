@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync apply - write copies of traces with corrected times. */
-#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <signal.h>
@@ -141,10 +140,8 @@ static bool find_place(const struct apply_run *apply, struct apply_task *task)
 	char *original = realpath(path, NULL);
 	bool ok;
 
-	if (!original) {
-		complain("%s: %s.", path, strerror(errno));
-		return false;
-	}
+	if (!original)
+		return complain_of_path(path);
 	task->place = place_of(apply, task->source, path);
 	ok = task->place ? make_folders_like(task->place, strlen(apply->folder.temporary) + 1,
 					     original) : no_memory();
@@ -413,7 +410,7 @@ static char *beside(const char *trace)
 		char *real = realpath(path, NULL);
 
 		if (!real)
-			complain("%s: %s.", path, strerror(errno));
+			complain_of_path(path);
 		free(path);
 		if (!real)
 			return NULL;

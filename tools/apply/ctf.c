@@ -471,10 +471,8 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 	char most[VALUE_SIZE];
 	struct folder_tree original;
 
-	if (!run_child(&graph)) {
-		complain("%s: %s.", trace->path, strerror(errno));
-		return false;
-	}
+	if (!run_child(&graph))
+		return complain_of_path(trace->path);
 	if (interrupted)
 		return false;
 	if (!answer->ok)

@@ -7,7 +7,6 @@
  * Times in packets, and in LTTng's index, are cycles, which stay right.
  */
 #include <babeltrace2/babeltrace.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -91,7 +90,7 @@ static bool write_metadata(const char *folder, const char *text, mode_t mode)
 	if (out && fclose(out))
 		ok = false;
 	if (!ok)
-		complain("%s: %s.", path, strerror(errno));
+		complain_of_path(path);
 	free(path);
 	return ok;
 }

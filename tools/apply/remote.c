@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A result file -> each host, whose agent makes copies of its traces by that. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,8 +115,7 @@ static bool send_result(struct hosts *hosts, const struct apply_remote *how, FIL
 	}
 	if (!ferror(file))
 		return true;
-	complain("%s: %s.", how->model, strerror(errno));
-	return false;
+	return complain_of_path(how->model);
 }
 
 static void request_apply(struct hosts *hosts, const struct apply_remote *how, unsigned int which)
@@ -186,7 +184,7 @@ int apply_remotely(const struct apply_remote *how, char *const *traces, int num)
 	catch_signal(SIGTERM);
 	catch_signal(SIGHUP);
 	if (!file)
-		complain("%s: %s.", how->model, strerror(errno));
+		complain_of_path(how->model);
 	else if (find_hosts(&hosts, traces, num))
 		status = apply_on(&hosts, how, file);
 	if (file)

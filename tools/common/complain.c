@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Sentences for people, with parts that may come from anywhere -> stderr, printable. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,12 @@ void complain(const char *format, ...)
 	progress_hide();
 	fprintf(stderr, "%s: %s\n", complainer, sentence ? sentence : format);
 	free(sentence);
+}
+
+bool complain_of_path(const char *path)
+{
+	complain("%s: %s.", path, strerror(errno));
+	return false;
 }
 
 bool no_memory(void)

@@ -18,12 +18,6 @@
 
 #include "tool.h"
 
-static bool complain_of_folder_path(const char *path)
-{
-	complain("%s: %s.", path, strerror(errno));
-	return false;
-}
-
 bool make_folders_like(char *path, size_t from, const char *original)
 {
 	const size_t len = strlen(path);
@@ -38,7 +32,7 @@ bool make_folders_like(char *path, size_t from, const char *original)
 		ok = ok && (!mkdir(path, (st.st_mode & 0777) | S_IRWXU) ||
 			    errno == EEXIST);
 		if (!ok)
-			complain_of_folder_path(path);
+			complain_of_path(path);
 		*end = '/';
 		free(other);
 		if (!ok)
@@ -130,7 +124,7 @@ static bool link_entry(struct linking *linking, int from, int to,
 	int in, out;
 
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
-		return complain_of_folder_path(path);
+		return complain_of_path(path);
 	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
 		complain("%s: this is %s, which is not followed; put what belongs to the trace there.",
 			 path, S_ISLNK(st.st_mode) ? "a symbolic link" :
@@ -139,15 +133,15 @@ static bool link_entry(struct linking *linking, int from, int to,
 	}
 	in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (in < 0 || fstat(in, &st)) {
-		complain_of_folder_path(path);
+		complain_of_path(path);
 	} else if (S_ISREG(st.st_mode)) {
 		ok = link_file(linking, in, to, name, st.st_mode);
 		if (!ok && !interrupted)
-			complain_of_folder_path(path);
+			complain_of_path(path);
 	} else if (mkdirat(to, name, (st.st_mode & 0777) | S_IRWXU) ||
 		   (out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
 				 O_CLOEXEC)) < 0) {
-		complain_of_folder_path(path);
+		complain_of_path(path);
 	} else {
 		ok = link_folder(linking, in, out, path);
 		close(out);
@@ -171,12 +165,12 @@ static bool link_entries(struct linking *linking, DIR *folder, int to,
 		    (linking->depth == 1 && !strcmp(name, linking->except)))
 			continue;
 		if (asprintf(&below, "%s/%s", path, name) < 0)
-			return complain_of_folder_path(path);
+			return complain_of_path(path);
 		ok = !interrupted &&
 		     link_entry(linking, dirfd(folder), to, name, below);
 		free(below);
 	}
-	return ok && (!errno || complain_of_folder_path(path));
+	return ok && (!errno || complain_of_path(path));
 }
 
 static bool link_folder(struct linking *linking, int from, int to,
@@ -189,11 +183,11 @@ static bool link_folder(struct linking *linking, int from, int to,
 	if (!folder) {
 		if (copy >= 0)
 			close(copy);
-		return complain_of_folder_path(path);
+		return complain_of_path(path);
 	}
 	if (++linking->depth > MAX_DEPTH) {
 		errno = ELOOP;
-		ok = complain_of_folder_path(path);
+		ok = complain_of_path(path);
 	} else {
 		ok = link_entries(linking, folder, to, path);
 	}
@@ -213,11 +207,11 @@ bool link_tree(const char *from, const char *to, const char *except,
 
 	*copied = 0;
 	if (in < 0 || fstat(in, &st))
-		complain_of_folder_path(from);
+		complain_of_path(from);
 	else if (mkdir(to, (st.st_mode & 0777) | S_IRWXU) ||
 		 (out = open(to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
 			     O_CLOEXEC)) < 0)
-		complain_of_folder_path(to);
+		complain_of_path(to);
 	else
 		ok = link_folder(&linking, in, out, from);
 	if (in >= 0)
@@ -257,7 +251,7 @@ bool measure_tree(const char *path, struct folder_tree *tree)
 		tree->files &= entry->fts_statp->st_mode;
 		tree->bytes += entry->fts_statp->st_size;
 	}
-	return fts ? !fts_close(fts) : complain_of_folder_path(path);
+	return fts ? !fts_close(fts) : complain_of_path(path);
 }
 
 bool narrow_tree(const char *path, const struct folder_tree *original)
@@ -277,7 +271,7 @@ bool narrow_tree(const char *path, const struct folder_tree *original)
 				    (mode & original->folders) | S_IRWXU);
 	}
 	if (!ok)
-		complain_of_folder_path(path);
+		complain_of_path(path);
 	if (fts)
 		fts_close(fts);
 	return ok;

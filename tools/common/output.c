@@ -35,7 +35,7 @@ static bool complain_of_output(const char *path)
 	if (errno == EEXIST)
 		complain("%s: it exists already; --force overwrites it.", path);
 	else if (errno != ECANCELED)
-		complain("%s: %s.", path, strerror(errno));
+		complain_of_path(path);
 	return false;
 }
 
@@ -470,7 +470,7 @@ static bool complain_of_output_folder(const char *path)
 	if (errno == EEXIST || errno == ENOTEMPTY)
 		complain("%s: it exists already; give another folder.", path);
 	else
-		complain("%s: %s.", path, strerror(errno));
+		complain_of_path(path);
 	return false;
 }
 

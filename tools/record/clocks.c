@@ -126,7 +126,7 @@ void clocks_write(const char *dir, struct recorded_host *host)
 		fputs(CLOCK_READINGS_HEAD, file);
 		spool_replay(&host->clocks, write_one, file);
 		if (ferror(file) | fclose(file))
-			complain("%s: %s.", path, strerror(errno));
+			complain_of_path(path);
 	}
 	spool_close(&host->clocks);
 	free(path);

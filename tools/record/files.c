@@ -14,12 +14,6 @@
 #include "common/tool.h"
 #include "record.h"
 
-static bool complain_of_collected_file(const char *path)
-{
-	complain("%s: %s.", path, strerror(errno));
-	return false;
-}
-
 /* Does a name from another machine stay below the folder: relative, and without ".."? */
 static bool is_inside(const char *name)
 {
@@ -78,7 +72,7 @@ bool files_put(const char *dir, struct remote *remote,
 	if (put >= 0 && put < (ssize_t)size)
 		errno = ENOSPC;
 	if (put < (ssize_t)size)
-		complain_of_collected_file(path);
+		complain_of_path(path);
 	if (fd >= 0)
 		close(fd);
 	free(path);
@@ -121,7 +115,7 @@ static void move_session(const char *session, const char *hostname,
 	char *from = only_folder(session, hostname);
 
 	if (from && rename(from, to))
-		complain_of_collected_file(to);
+		complain_of_path(to);
 	free(from);
 	rmdir(session);
 }
@@ -179,7 +173,7 @@ void files_name_namespaces(const char *dir, const struct recorded_host *host)
 				(long long)member_int(one, "inode"), name);
 	}
 	if (file && (ferror(file) | fclose(file)))
-		complain_of_collected_file(path);
+		complain_of_path(path);
 	free(path);
 }
 

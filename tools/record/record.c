@@ -212,7 +212,7 @@ static bool make_record_folder(struct record_run *rec)
 		complain("%s: it exists already; give a new folder with -o.",
 			 rec->dir);
 	else
-		complain("%s: %s.", rec->dir, strerror(errno));
+		complain_of_path(rec->dir);
 	return false;
 }
 
@@ -304,7 +304,7 @@ static void run_command(struct record_run *rec)
 	signal(SIGXFSZ, SIG_DFL);
 	umask(rec->umask);
 	execvp(*rec->command, rec->command);
-	complain("%s: %s.", *rec->command, strerror(errno));
+	complain_of_path(*rec->command);
 	_exit(127);
 }
 

@@ -227,8 +227,7 @@ static bool set_paths(struct relay *relay, const char *dir)
 	free(path);
 	if (relay->folder && relay->log)
 		return true;
-	complain("%s: %s.", dir, strerror(errno));
-	return false;
+	return complain_of_path(dir);
 }
 
 /* The last line of the daemon's log, without the newline. */
@@ -250,10 +249,8 @@ bool relay_start(struct relay *relay, const char *dir)
 
 	if (!again && !set_paths(relay, dir))
 		return false;
-	if (mkdir(relay->folder, 0777) && errno != EEXIST) {
-		complain("%s: %s.", relay->folder, strerror(errno));
-		return false;
-	}
+	if (mkdir(relay->folder, 0777) && errno != EEXIST)
+		return complain_of_path(relay->folder);
 	/*
 	 * A daemon that replaces a lost one has its ports, to which ssh forwards. The lost
 	 * one may have outlived its keeper, and would take the first connections.

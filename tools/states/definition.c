@@ -526,11 +526,11 @@ static char *read_file(const char *path)
 		complain("--states %s: there is neither a definition nor a file of this name; netsync states --help names the definitions.",
 			 path);
 	else if (!file)
-		complain("%s: %s.", path, strerror(errno));
+		complain_of_path(path);
 	else
 		size = fread(text, 1, MAX_SIZE + 1, file);
 	if (file && ferror(file))
-		complain("%s: %s.", path, strerror(errno));
+		complain_of_path(path);
 	else if (size > MAX_SIZE)
 		complain("%s: it has more than %u bytes, which no definition has.",
 			 path, MAX_SIZE);
