@@ -160,9 +160,9 @@ static void extend_span_over_chunks(const struct apply_run *apply,
 }
 
 bool apply_identify(struct apply_run *apply, const struct apply_source *source,
-		     const struct netsync_io_trace *info,
-		     struct apply_trace *trace, struct netsync_clock **clock,
-		     const struct model_host **found)
+		    const struct netsync_io_trace *info,
+		    struct apply_trace *trace, struct netsync_clock **clock,
+		    const struct model_host **found)
 {
 	const struct model_host *host;
 	struct model_clock told = {
@@ -221,8 +221,8 @@ struct apply_seen apply_known_span(const struct apply_trace *trace)
 }
 
 bool apply_check_span(struct apply_run *apply, const struct model_host *host,
-		       const struct apply_trace *trace,
-		       const struct apply_seen *seen)
+		      const struct apply_trace *trace,
+		      const struct apply_seen *seen)
 {
 	int ret;
 

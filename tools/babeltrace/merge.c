@@ -171,7 +171,7 @@ static void set_horizon(struct merge_input *input)
  * times, before messages that were handed out already.
  */
 static merge_status place(struct merge *merge, struct merge_input *input,
-			 const struct timed *copy)
+			  const struct timed *copy)
 {
 	if (copy->is_new && copy->stream->has_clock &&
 	    !add_clock(input, &copy->stream->correction))
@@ -192,7 +192,7 @@ static merge_status place(struct merge *merge, struct merge_input *input,
 }
 
 static merge_status take_message(struct merge *merge, struct merge_input *input,
-			const bt_message *message)
+				 const bt_message *message)
 {
 	struct timed copy;
 	merge_status status;

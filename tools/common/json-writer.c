@@ -9,7 +9,7 @@
 #include "json-writer.h"
 
 void json_put(struct json_writer *w, json_object *object, const char *key,
-		json_object *value)
+	      json_object *value)
 {
 	if (!value || json_object_object_add(object, key, value))
 		w->failed = true;
@@ -34,7 +34,7 @@ void json_put_number(struct json_writer *w, json_object *object, const char *key
 }
 
 void json_put_time(struct json_writer *w, json_object *object, const char *key,
-		     int64_t ns)
+		   int64_t ns)
 {
 	if (ns == NETSYNC_UNKNOWN)
 		json_put_null(w, object, key);
@@ -108,7 +108,7 @@ json_object *new_string(const char *text)
 }
 
 void json_put_pair(struct json_writer *w, json_object *object, const char *key,
-		     json_object *a, json_object *b)
+		   json_object *a, json_object *b)
 {
 	json_object *array = json_object_new_array_ext(2);
 

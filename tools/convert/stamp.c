@@ -537,7 +537,7 @@ static void put_day(FILE *out, const struct stamp *stamp, int day)
 }
 
 static void put_letter(FILE *out, char letter, const struct stamp *stamp, const struct tm *tm,
-		      const char *decimals)
+		       const char *decimals)
 {
 	switch (letter) {
 	case 'Y':

@@ -119,7 +119,7 @@ struct dat_buffer *dat_add_buffer(struct dat_file *file)
 
 /* Read the places of @num processors' data. */
 int dat_read_cpus(const struct dat_file *file, struct cursor *cursor, struct dat_buffer *buffer,
-		     uint32_t num)
+		  uint32_t num)
 {
 	if (num > DAT_MAX_CPUS || num > (cursor->end - cursor->at) / 16)
 		cursor->bad = true;
@@ -261,7 +261,7 @@ static int read_option(struct dat_file *file, unsigned int id,
 }
 
 int dat_read_options(struct dat_file *file, struct cursor *cursor,
-			uint64_t *header_info, uint64_t *next)
+		     uint64_t *header_info, uint64_t *next)
 {
 	int ret = 0;
 
