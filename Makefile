@@ -26,7 +26,7 @@
 #   make bench-module      instructions and bytes that each event costs
 #   make bench-stream      memory, while packets come for a day  [HOURS=]
 #   make bench-truth       errors against known clocks  [CASES= SEEDS=]
-#   make bench-worlds      the same in random worlds, by their seeds  [WORLDS=]
+#   make bench-worlds      the same in random worlds, by their seeds  [WORLDS= CLASS=]
 #   make bench-scale       more jobs, ranks, and traces on other machines
 #   make install           [DESTDIR= PREFIX=]
 #   make uninstall         exactly that  [DESTDIR= PREFIX=]

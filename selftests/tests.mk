@@ -386,7 +386,7 @@ WORLDS ?= 0 100
 .PHONY: bench-worlds
 bench-worlds: all
 	selftests/rig/setup check
-	LD_LIBRARY_PATH=$(BUILD) selftests/bench/worlds $(WORLDS)
+	LD_LIBRARY_PATH=$(BUILD) selftests/bench/worlds $(WORLDS) $(if $(CLASS),--class $(CLASS))
 
 .PHONY: bench-readers
 bench-readers: all

@@ -14,7 +14,7 @@ MOST_STEERING = 1500e-6     # of a clock beside another one: max_skew_ppm, and a
 KINDS = "line", "walk", "temperature", "flicker", "all"
 STEERED = "chrony", "calm", "ptp", "adjtime", "smear", "set", "suspend"
 ODD = ("pause", "migrate", "twice", "set", "adjtime", "chrony", "smear", "rate", "none")
-RARE, ODDS, NTPD = 1000, 2000, 3000     # the first seeds of such worlds
+RARE, ODDS, NTPD, NAMED = 1000, 2000, 3000, 4000    # the first seeds of such worlds
 
 
 def oscillator(rng, seconds, kind):
