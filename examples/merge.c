@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Show what several hosts traced in the order in which it happened. Each line of
- * standard input is a TCP packet that a host saw, by its own clock:
+ * Print packets of several hosts in the order of corrected time. Each line of standard
+ * input is a TCP packet as seen by a host, with the time on its own clock:
  *
  *	HOST TIME_NS out|in SPORT DPORT SEQ ACK FLAGS LEN
  *
@@ -18,7 +18,7 @@
 
 static struct event {
 	int host;
-	int64_t time_ns;	/* as traced, later corrected */
+	int64_t time_ns;	/* recorded time, later corrected */
 	int64_t bound_ns;
 	char dir[4];
 	uint32_t seq;
@@ -46,7 +46,7 @@ static int find_host(struct netsync *ns, const char *name)
 	return num_hosts++;
 }
 
-/* Tell the library of a packet, and remember it. */
+/* Push a packet to the library, and store it. */
 static void add_event(struct netsync *ns, struct event *event, const char *line)
 {
 	struct netsync_packet pkt = {

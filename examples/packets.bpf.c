@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each packet of TCP that a device sends or receives, from the kernel's own tracepoints
- * net_dev_queue and netif_receive_skb, into a ring: for where no module may be loaded.
+ * Write each TCP packet that a device sends or receives to a ring buffer. The packets come
+ * from the kernel's own tracepoints net_dev_queue and netif_receive_skb, so that no module
+ * needs to be loaded.
  *
  *	clang -O2 -g -target bpf -I/usr/include/$(uname -m)-linux-gnu -c \
  *		-o packets.bpf.o packets.bpf.c
  *
- * The folder is where Debian has asm/types.h; others do without.
+ * Debian has asm/types.h in the folder of -I; other distributions need no -I.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -23,7 +24,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Of the kernel's structures what is read; libbpf finds where that is. */
+/* Members of kernel structures that are read; libbpf relocates them. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct ns_common {
 	unsigned int inum;
@@ -56,7 +57,7 @@ struct {
 	__uint(max_entries, 1 << 20);
 } packets SEC(".maps");
 
-/* @header: of IPv4 or IPv6, without options. False: it is not of TCP. */
+/* Read an IPv4 or IPv6 header without its options. Return false for protocols other than TCP. */
 static bool read_ip(struct packet *packet, const void *header, __be16 protocol, __u32 *size,
 		    __u32 *total)
 {
@@ -115,7 +116,7 @@ int BPF_PROG(sent, struct sk_buff *skb)
 	return see(skb, skb->head + skb->network_header, false);
 }
 
-/* What is received begins behind the header of the link. */
+/* In received packets, data points behind the link header. */
 SEC("tp_btf/netif_receive_skb")
 int BPF_PROG(received, struct sk_buff *skb)
 {

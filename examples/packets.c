@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Follow how far the clocks of containers are apart, by the packets that a BPF program
- * sees, while they come. Each network namespace is a host here; all have one clock, so
- * that every offset is 0 in truth. Packets of other machines would be pushed alike.
+ * Follow the clock offsets of containers by the packets that a BPF program reports. Each
+ * network namespace is a host. All namespaces have the same clock, so that every true
+ * offset is 0. Packets of other machines would be pushed in the same way.
  *
  *	cc -o packets packets.c $(pkg-config --cflags --libs netsync libbpf)
  *	./packets packets.bpf.o 10
@@ -20,7 +20,7 @@
 #include "packets.h"
 
 #define MAX_HOSTS 64
-/* Kept for their counterparts, so that memory does not grow. */
+/* Limit of packets that wait for their counterparts. Chosen. */
 #define MAX_WAITING 100000
 
 struct follower {
@@ -29,7 +29,7 @@ struct follower {
 	uint32_t num;
 };
 
-/* The host of a namespace, a new one if it was not seen before; negative: an error. */
+/* Return the host of a namespace, which is added if it is new, or a negative errno value. */
 static int find_host(struct follower *f, uint32_t netns)
 {
 	char name[32];
@@ -107,7 +107,7 @@ static int show(struct netsync *ns)
 	return 0;
 }
 
-/* Linux before 5.11 counts maps as locked memory; libbpf before 1.0 leaves its limit. */
+/* Linux before 5.11 counts maps as locked memory; libbpf before 1.0 does not raise the limit. */
 static void allow_maps(void)
 {
 	const struct rlimit any = { RLIM_INFINITY, RLIM_INFINITY };
@@ -115,7 +115,7 @@ static void allow_maps(void)
 	setrlimit(RLIMIT_MEMLOCK, &any);
 }
 
-/* Return: the ring; NULL: an error, of which libbpf has told. */
+/* Return the ring buffer, or NULL after an error that libbpf has printed. */
 static struct ring_buffer *start(struct bpf_object *object, struct follower *f)
 {
 	struct bpf_program *program;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What packets.bpf.c tells packets.c of each packet of TCP. */
+/* What packets.bpf.c reports to packets.c for each TCP packet. */
 #ifndef PACKETS_H
 #define PACKETS_H
 
@@ -7,8 +7,8 @@
 
 struct packet {
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
-	__u32 netns;		/* inode number of the network namespace, */
-	__u32 ifindex;		/* and device, that saw it */
+	__u32 netns;		/* inode number of the network namespace */
+	__u32 ifindex;		/* device that saw the packet */
 	__u8 saddr[16];		/* IPv4 as ::ffff:a.b.c.d */
 	__u8 daddr[16];
 	__u32 seq;

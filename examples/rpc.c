@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A tracer of procedure calls between processes that sees no packets: what is called
- * adds its own times to the reply, and each call is two messages. The server is a
- * process with another clock here; it would be another machine.
+ * Trace remote procedure calls without seeing packets: the server adds its own times to the
+ * reply, so that each call gives two messages. Here, the server is a process that uses
+ * another clock; in practice, it is another machine.
  *
  *	cc -o rpc rpc.c $(pkg-config --cflags --libs netsync)
  */
@@ -18,7 +18,7 @@
 
 struct call {
 	int64_t sent_ns, returned_ns;		/* on the client's clock */
-	int64_t received_ns, replied_ns;	/* on the server's */
+	int64_t received_ns, replied_ns;	/* on the server's clock */
 };
 
 static int64_t now(clockid_t clock)
@@ -61,7 +61,7 @@ int main(void)
 		    read(sockets[0], &call, sizeof(call)) != sizeof(call))
 			err(1, "the server");
 		call.returned_ns = now(CLOCK_REALTIME);
-		/* There and back. */
+		/* Request and reply. */
 		if (netsync_push_message(ns, client, server, call.sent_ns, call.received_ns) ||
 		    netsync_push_message(ns, server, client, call.replied_ns, call.returned_ns))
 			errx(1, "call %d: %s", i, netsync_error(ns));
