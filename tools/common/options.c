@@ -210,14 +210,34 @@ static void suggest_option(const struct options *all, const char *typed)
 
 /* Options without a letter are numbers above all letters for getopt_long(). */
 #define NO_LETTER 256
+/* What follows the sign of a negative number. */
+#define NUMBER_LETTERS "0123456789"
+
+/* How getopt_long() treats other arguments: the first of its letters. */
+static char *begin_letters(char *letters, const struct usage *usage)
+{
+	*letters = usage->numbers ? '-' : '+';
+	letters += usage->numbers || usage->stops;
+	for (const char *c = NUMBER_LETTERS; usage->numbers && *c; c++)
+		letters += sprintf(letters, "%c::", *c);
+	return letters;
+}
+
+/* Is this argument, which getopt_long() returns in its turn, none of an option? */
+static bool is_other_argument(const struct usage *usage, int option)
+{
+	return usage->numbers && (option == 1 || (option < NO_LETTER &&
+						  strchr(NUMBER_LETTERS, option)));
+}
 
 int options_take(const struct usage *usage, void *settings, int argc,
 		 char **argv)
 {
 	struct option longs[MAX_OPTIONS + 1] = { 0 };
-	char letters[2 * MAX_OPTIONS + 2] = { '+' }, *end = letters + usage->stops;
+	char letters[2 * MAX_OPTIONS + 3 * sizeof(NUMBER_LETTERS) + 2] = { 0 };
+	char *end = begin_letters(letters, usage);
 	struct options all = { .num = 0 };
-	int option;
+	int option, others = 0;
 
 	collect_options(&all, usage->options, settings);
 	collect_options(&all, help_rows, settings);
@@ -242,6 +262,10 @@ int options_take(const struct usage *usage, void *settings, int argc,
 	while ((option = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		unsigned int i = 0;
 
+		if (is_other_argument(usage, option)) {
+			argv[1 + others++] = argv[optind - 1];
+			continue;
+		}
 		while (i < all.num && longs[i].val != option)
 			i++;
 		/* getopt_long() has complained of the unknown option. */
@@ -256,5 +280,6 @@ int options_take(const struct usage *usage, void *settings, int argc,
 		if (!all.rows[i]->take(all.at[i], all.rows[i], optarg))
 			return -1;
 	}
-	return optind;
+	memmove(argv + optind - others, argv + 1, (size_t)others * sizeof(*argv));
+	return optind - others;
 }

@@ -66,6 +66,7 @@ struct usage {
 	const char *begin, *end;	/* text of --help before and behind the options */
 	const struct option_row *options;
 	bool stops;		/* the first argument that is no option ends the options */
+	bool numbers;		/* arguments may be negative numbers, such as -1.5 */
 };
 
 /*

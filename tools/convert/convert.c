@@ -173,7 +173,7 @@ static const struct usage usage = {
 	"journalctl and dmesg -T (\"Nov 14 22:13:20\"); the answer comes in kind.\n"
 	"Times in a trace whose shift_ns in FILE is not 0 need that added first.\n",
 	.options = options,
-	.stops = true,	/* what follows HOST may begin with a minus sign */
+	.numbers = true,
 };
 
 int cmd_convert(int argc, char **argv)
