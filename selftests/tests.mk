@@ -9,8 +9,8 @@ TOOL_TESTS := $(wildcard selftests/tools/test_*)
 PYTHON_TESTS := $(wildcard selftests/python/test_*)
 # Which file is in which package.
 PACKAGE_LISTS := selftests/packaging/test_files
-# Commands of README.md that need no other machine; check-readme types the others.
-README_COMMANDS := selftests/readme/test_commands
+# Commands of README.md and the tutorials that need no other machine; check-readme types the others.
+README_COMMANDS := selftests/readme/test_commands selftests/docs/test_tutorials
 # What can be said of the source in no time.
 SOURCE_TESTS := $(filter-out %/test_style,$(wildcard selftests/style/test_*))
 GUEST_TESTS := $(filter-out %.c,$(wildcard selftests/module/test_*))
