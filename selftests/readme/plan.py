@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where each command of README.md is typed by tests, in the order of README.md, and what has
+"""Where each command of README.md and INSTALL.md is typed by tests, in their order, and what has
 to come of it. A command that is not here, or no longer there, fails test_commands."""
 import re
 from dataclasses import dataclass
@@ -22,12 +22,11 @@ class Row:
     begin: str		# of the command
     place: str
     says: str = ""	# regular expression of what it prints
-    first: bool = False	# README.md says that it comes before the others
     until: int = 0	# runs until ^C, after so many seconds
     beside: str = ""	# typed at the same time: the begin of another row
     stays: bool = False	# once it says that, the next row is typed, and then ^C for both
     fetch: bool = False	# what it writes on db is brought to web
-    may_fail: bool = False	# README.md says so, and what to do
+    may_fail: bool = False	# INSTALL.md says so, and what to do
     reason: str = ""
 
 
@@ -42,29 +41,19 @@ PLAN = [
     Row("apt-get update && apt-get install -y make && make demo", RELEASE, ACCURATE),
     Row("apt-get update && apt-get install -y make && make check", ELSEWHERE,
         reason="this is the command that runs the tests"),
+    Row("netsync clock-log", EACH, until=RECORDED_S, fetch=True,
+        beside="tcpdump -i any -s 128 --time-stamp-precision nano -w web"),
     Row("tcpdump -i any -s 128 --time-stamp-precision nano -w web", EACH, until=RECORDED_S,
-        beside="netsync clock-log", fetch=True),
+        fetch=True),
     Row("tcpdump -i any -s 128 --time-stamp-precision nano -w db", ELSEWHERE,
         reason="the row before is typed on db, too, with the name of its file"),
     Row("netsync sync web.pcap db.pcap", WEB, ACCURATE),
     Row("netsync sync -o captures.json", WEB),
     Row("netsync apply -m captures.json", WEB),
-    Row("make deb SETUP=1", RELEASE, r"netsync_.*\.deb"),
-    Row("cd build/deb && apt-get install ./netsync_", RELEASE),
-    Row("apt-get install ./netsync-dkms_", RELEASE),
-    Row("make && make modules && make install modules_install", SOURCE),
     Row("netsync doctor --host web --host db", WEB, "db"),
     Row("netsync record -o fetch", WEB, ACCURATE),
-    Row("netsync report -m fetch/sync.json", WEB, "sync.html"),
-    Row("babeltrace2 fetch/web fetch/db", WEB, "inet_"),
-    Row("time=$(babeltrace2", WEB),
-    Row("netsync convert", WEB, r"\d+\.\d{9} \d+\.\d{9}"),
-    Row("netsync apply -m fetch/sync.json", WEB),
-    Row("babeltrace2 corrected", WEB, "inet_"),
-    Row("babeltrace2 -c source.netsync.fs", WEB, "inet_"),
-    Row("netsync record --preset critical-path", WEB, ACCURATE),
-    Row("netsync path -m slow/sync.json", WEB, "curl"),
-    Row("netsync states -m slow/sync.json", WEB),
+    Row("netsync record --live", WEB, "recording on", stays=True),
+    Row("netsync live now", WEB, "web", until=RECORDED_S),
     Row("modprobe netsync-probes", EACH),
     Row("lttng create --output", EACH),
     Row("lttng enable-event", EACH, "netsync_clock"),
@@ -73,34 +62,37 @@ PLAN = [
     Row("netsync sync web:/var/trace", WEB, ACCURATE),
     Row("netsync sync --format json", WEB),
     Row("netsync apply -m sync.json web:/var/trace", WEB),
-    Row("scp ", WEB),
-    Row("netsync sync web/ db/", WEB, ACCURATE),
-    Row("netsync sync --plot web/ db/", WEB, ACCURATE),
-    Row("mpirun", SOURCE, ACCURATE),
     Row("trace-cmd record", EACH, until=RECORDED_S, beside="perf record", fetch=True),
     Row("perf record", EACH, until=RECORDED_S, fetch=True),
     Row("netsync sync web.dat db.data", WEB, ACCURATE),
-    Row("netsync record --live", WEB, "recording on", stays=True),
-    Row("netsync live now", WEB, "web", until=RECORDED_S),
-    Row("netsync live net://HOST", ELSEWHERE, reason="test_live and test_relay do, with HOST"),
-    Row("lttng create --live", ELSEWHERE, reason="test_live and test_relay do"),
-    Row("netsync clock-log", EACH, until=RECORDED_S, fetch=True),
-    Row("netsync sync --clocks", WEB, ACCURATE),
-    Row("netsync sync --messages FILE", SAMPLE, ACCURATE),
-    Row("perf record", EACH, until=RECORDED_S, fetch=True),
     Row("bpftrace", EACH, r"\d+ \d+", until=3 * RECORDED_S),
+    Row("netsync sync --messages FILE", SAMPLE, ACCURATE),
+    Row("netsync report -m fetch/sync.json", WEB, "sync.html"),
+    Row("babeltrace2 fetch/web fetch/db", WEB, "inet_"),
+    Row("netsync apply -m fetch/sync.json", WEB),
+    Row("babeltrace2 corrected", WEB, "inet_"),
+    Row("time=$(babeltrace2", WEB),
+    Row("netsync convert", WEB, r"\d+\.\d{9} \d+\.\d{9}"),
+    Row("netsync record --preset critical-path", WEB, ACCURATE),
+    Row("netsync path -m slow/sync.json", WEB, "curl"),
+    Row("netsync states -m slow/sync.json", WEB),
+    Row("import netsync", WEB, r"\d{19}"),
+    Row("make deb SETUP=1", RELEASE, r"netsync_.*\.deb"),
+    Row("cd build/deb && apt-get install ./netsync_", RELEASE),
+    Row("apt-get install ./netsync-dkms_", RELEASE),
+    Row("apt-get install gcc", SOURCE),
+    Row("apt-get install lttng-tools babeltrace2", RELEASE),
+    Row("apt-get install lttng-tools lttng-modules-dkms", RELEASE, may_fail=True),
+    Row("make && make modules && make install modules_install", SOURCE),
+    Row("mpirun", SOURCE, ACCURATE),
+    Row("netsync doctor --fix lttng", RELEASE, "and lttng-probe-netsync"),
     Row("modprobe -r lttng-probe-netsync", EACH),
     Row("modprobe -r netsync-probes", ELSEWHERE,
         reason="where LTTng is not installed; the row before does the same beside it"),
-    Row("import netsync", WEB, r"\d{19}"),
-    Row("apt-get install gcc", SOURCE, first=True),
-    Row("apt-get install lttng-tools babeltrace2", RELEASE),
-    Row("apt-get install lttng-tools lttng-modules-dkms", RELEASE, may_fail=True),
     Row("make host-archive", SOURCE, r"netsync-.*\.tar\.gz"),
     Row("ssh root@web apt-get install", ARCHIVE),
     Row("ssh root@web 'tar", ARCHIVE),
     Row("tac ", ARCHIVE, "Directory not empty", may_fail=True),
-    Row("netsync doctor --fix lttng", RELEASE, "and lttng-probe-netsync"),
     Row("mokutil --import", ELSEWHERE, reason="it needs firmware with Secure Boot"),
     Row("modinfo -F signer", ELSEWHERE, reason="it needs a module that was signed"),
 ]
@@ -112,7 +104,7 @@ MENTIONED = re.compile(r"(make .*|netsync [a-z-]+( --[a-z-]+( [a-z]+)?)?)$")
 @dataclass(frozen=True)
 class Step:
     number: int
-    line: int
+    where: str		# document and line
     text: str
     kind: str
     row: Row
@@ -125,17 +117,18 @@ def mentioned(path=None):
 
 
 def steps(path=None):
-    """All commands of README.md with their rows. A difference is an AssertionError."""
+    """All commands of both with their rows. A difference is an AssertionError."""
     rows, found = list(PLAN), []
     for command in read_commands(*([path] if path else [])):
         if command.kind == "text" and MENTIONED.match(command.text):
             continue
-        assert rows, f"README.md:{command.line} is not in plan.py: {command.text}"
+        where = f"{command.document}:{command.line}"
+        assert rows, f"{where} is not in plan.py: {command.text}"
         row = rows.pop(0)
         assert command.text.startswith(row.begin), \
-            f"README.md:{command.line} is {command.text!r}, plan.py has {row.begin!r}"
-        found.append(Step(len(found) + 1, command.line, command.text, command.kind, row))
-    assert not rows, f"README.md has no more {rows[0].begin!r}"
+            f"{where} is {command.text!r}, plan.py has {row.begin!r}"
+        found.append(Step(len(found) + 1, where, command.text, command.kind, row))
+    assert not rows, f"README.md and INSTALL.md have no more {rows[0].begin!r}"
     return found
 
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""README.md -> the commands in it, in order: lines of its blocks, joined where they go on,
-and what stands in the text between backquotes."""
+"""README.md and INSTALL.md -> the commands in them, in order: lines of their blocks, joined
+where they go on, and what stands in the text between backquotes."""
 import pathlib
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 README = TOP / "README.md"
+DOCUMENTS = (README, TOP / "INSTALL.md")
 
 # What a command in the text begins with: names in backquotes are mostly of something else.
 PROGRAMS = ("babeltrace2", "bpftrace", "lttng", "make", "modinfo", "modprobe", "mokutil",
@@ -16,9 +17,10 @@ PROGRAMS = ("babeltrace2", "bpftrace", "lttng", "make", "modinfo", "modprobe", "
 
 @dataclass(frozen=True)
 class Command:
-    line: int	# of README.md, where it begins
+    line: int	# of the document, where it begins
     text: str
     kind: str	# "block", "text" or "python"
+    document: str = README.name
 
 
 def is_whole(text):
@@ -77,16 +79,19 @@ def cut(text):
     yield begin, part, kind
 
 
-def read_commands(path=README):
-    found = []
+def commands_of_document(path):
     for number, lines, kind in cut(path.read_text()):
         while lines and not lines[-1].strip():
             lines = lines[:-1]
         if not lines:
             continue
         if kind == "text":
-            found += commands_of_text(number, lines)
+            yield from commands_of_text(number, lines)
         elif kind == "block" or any(line.startswith("$ ") for line in lines):
             indent = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
-            found += commands_of_block(number, [line[indent:] for line in lines])
-    return found
+            yield from commands_of_block(number, [line[indent:] for line in lines])
+
+
+def read_commands(*paths):
+    return [replace(command, document=path.name) for path in paths or DOCUMENTS
+            for command in commands_of_document(path)]
