@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* An object's address in the kernel -> a number of the object that hides the address. */
+/* A kernel address of an object -> a number that identifies the object and hides the address. */
 #ifndef NETSYNC_ADDRESS_H
 #define NETSYNC_ADDRESS_H
 
@@ -7,12 +7,12 @@
 #include <linux/siphash.h>
 #include <linux/types.h>
 
-/* Parameter: record addresses themselves. Can change at any time. */
+/* Parameter raw_addresses: record addresses instead of numbers. Can change at any time. */
 extern bool netsync_raw_addresses;
 
 extern siphash_key_t netsync_address_key;
 
-/* The number of an object, the same until the machine is started anew; 0 for NULL. */
+/* Return the number of an object, the same until the next boot; 0 for NULL. */
 static inline u64 netsync_address(const void *object)
 {
 	if (!object || READ_ONCE(netsync_raw_addresses))
@@ -20,7 +20,7 @@ static inline u64 netsync_address(const void *object)
 	return siphash_1u64((unsigned long)object, &netsync_address_key);
 }
 
-/* Make the key; to be called before the first event. */
+/* Create the key. Call this before the first event. */
 void netsync_address_init(void);
 
 #endif /* NETSYNC_ADDRESS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of tracepoints and functions of the kernel -> functions that are called there. */
+/* Names of kernel tracepoints and functions -> probes that are called there. */
 #ifndef NETSYNC_ATTACH_H
 #define NETSYNC_ATTACH_H
 
@@ -12,34 +12,34 @@
 struct tracepoint;
 
 /*
- * A probe of a tracepoint, which need not be exported to modules, or of the begin or end
- * of a function. Ends only of functions that do not sleep, as the number of calls at a
- * time is limited, and that tasks call: in an interrupt, the probe would be missed while
- * it interrupts another probe.
+ * A probe of a tracepoint, which need not be exported to modules, or of the begin or end of
+ * a function. Probe the end only of functions that do not sleep, as the number of concurrent
+ * calls is limited, and that tasks call: in an interrupt, the probe is missed if the
+ * interrupt hit another probe.
  */
 struct netsync_probe {
 	const char *name;
-	bool optional;			/* not all kernels have it, or need it */
-	/* The function that is called, one of three: */
+	bool optional;			/* some kernels lack it or do not need it */
+	/* One of three functions to call: */
 	void *tracepoint;
-	void (*begin)(const void *first, const void *second);	/* arguments */
+	void (*begin)(const void *first, const void *second);	/* arguments of the function */
 	kretprobe_handler_t end;
-	/* Called at the function's begin: keeps the socket for end. */
+	/* Called at the begin of the function: stores the socket for end. */
 	kretprobe_handler_t keep;
-	/* Kept by attach.c: */
+	/* Private to attach.c: */
 	bool attached;
 	struct tracepoint *found;
 #ifndef NETSYNC_NO_FUNCTIONS
 	struct ftrace_ops ops;
 	struct kretprobe kretprobe;
 #endif
-	unsigned long missed;		/* calls that were missed before the last detach */
+	unsigned long missed;		/* calls missed before the last detach */
 };
 
 /*
  * Initialize a probe of a tracepoint whose declaration is included. The build fails if the
- * kernel calls the tracepoint with other arguments than the function takes: dkms builds
- * for kernels that nobody tried. Nothing is called; sizeof has the compiler check the call.
+ * tracepoint has other arguments than the function: dkms builds for untested kernels. sizeof
+ * makes the compiler check the call without calling anything.
  */
 #define NETSYNC_TRACEPOINT(_name, _function)                                   \
 	.name = #_name,                                                        \
@@ -48,15 +48,15 @@ struct netsync_probe {
 		_function, NULL)
 
 /*
- * Attach all probes of an array, or none. Return: 0; -ENOENT: the kernel does not have
- * one that is not optional, and *missing is its name; or another negative errno.
+ * Attach all probes of an array, or none. Return 0; -ENOENT if the kernel lacks a probe that
+ * is not optional, whose name *missing is set to; or another negative errno value.
  */
 int netsync_attach(struct netsync_probe *all, int num, const char **missing);
 
-/* Detach all probes of an array, and wait until none runs any more. */
+/* Detach all probes of an array, and wait until none is running. */
 void netsync_detach(struct netsync_probe *all, int num);
 
-/* Define a source of events (events.h) that is an array of probes. */
+/* Define a source of events (events.h) from an array of probes. */
 #define NETSYNC_SOURCE(source, array)                                          \
 	static int attach_##array(void)                                        \
 	{                                                                      \
@@ -74,10 +74,10 @@ void netsync_detach(struct netsync_probe *all, int num);
 		.detach = detach_##array,                                      \
 	}
 
-/* The number of calls that the probes missed since the module was loaded. */
+/* Return the number of calls that the probes missed since the module was loaded. */
 unsigned long netsync_missed(const struct netsync_probe *all, int num);
 
-/* For tests: names, separated by commas, that are treated as missing in the kernel. */
+/* For tests: comma-separated names that are treated as missing in the kernel. */
 extern char *netsync_without;
 
 #endif /* NETSYNC_ATTACH_H */

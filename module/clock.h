@@ -18,7 +18,7 @@
 	FIELD(u32, dec, steps)		\
 	FIELD(u32, dec, seq)
 
-/* Bytes of a clocksource's name with a 0; chosen: hyperv_clocksource_tsc_page has 27. */
+/* Size of a clocksource's name with its 0, bytes. Chosen: hyperv_clocksource_tsc_page has 27. */
 #define NETSYNC_CLOCKSOURCE_LEN 32
 
 #define NETSYNC_CLOCK_MEMBER(type, format, name) type name;

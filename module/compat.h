@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences between the kernels that netsync is built for. All other files are written
- * for the newest kernel.
+ * Differences between kernels. All other files are written for the newest kernel.
  *
- * Distributions backport features into kernels of older versions. Each difference is
- * therefore tested by itself, by NETSYNC_HAS_..., which Kbuild finds in the headers. The
- * version decides only where all kernels that netsync supports have the older form, or
- * none has.
+ * Distributions backport features to older kernels. Each difference therefore has its own
+ * test, NETSYNC_HAS_..., which Kbuild performs on the headers. The version decides only if
+ * all supported kernels have the older form, or none has.
  */
 #ifndef NETSYNC_COMPAT_H
 #define NETSYNC_COMPAT_H
@@ -14,7 +12,7 @@
 #include <linux/skbuff.h>
 #include <linux/version.h>
 
-/* No older kernel was tried, whatever was backported to it. */
+/* Older kernels are untested, whatever was backported to them. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
 #error "netsync needs Linux 5.10 or later"
 #endif
@@ -31,9 +29,9 @@
 #endif
 
 /*
- * The time at which the device received a packet (ns of the device's clock), or 0. Since
- * 97dc7cd92ac6 "ptp: Support late timestamp determination" the field may hold a driver's
- * own data instead.
+ * Return the time at which the device received a packet (ns of the device's clock), or 0.
+ * Since 97dc7cd92ac6 "ptp: Support late timestamp determination", the field may hold data of
+ * the driver instead.
  */
 static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 {
@@ -78,10 +76,10 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 		  FTRACE_OPS_FL_SAVE_REGS : 0))
 
 /*
- * Where the call of ftrace can be, bytes behind the begin of a function. On arm64 with
- * -fpatchable-function-entry=2 it is the second of two NOPs, which a BTI instruction can
- * precede; instructions have 4 bytes. aebfd12521d9 "x86/ibt,ftrace: Search for __fentry__
- * location" has ftrace look for it.
+ * Largest offset of the ftrace call from the begin of a function, bytes. On arm64 with
+ * -fpatchable-function-entry=2, the call is the second of two NOPs, which a BTI instruction
+ * may precede; instructions have 4 bytes. Since aebfd12521d9 "x86/ibt,ftrace: Search for
+ * __fentry__ location", ftrace searches for the call.
  */
 #if IS_ENABLED(CONFIG_ARM64)
 #define NETSYNC_FTRACE_OFFSET 8
@@ -90,7 +88,7 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #endif
 #define NETSYNC_FTRACE_ALIGN 4
 
-/* Defined if functions cannot be probed: what is missing, for a message to the user. */
+/* Defined if functions cannot be probed: names what is missing, for a message. */
 #if !IS_ENABLED(CONFIG_KRETPROBES)
 #define NETSYNC_NO_FUNCTIONS "CONFIG_KRETPROBES"
 #elif !IS_ENABLED(CONFIG_FUNCTION_TRACER)
@@ -104,8 +102,8 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #endif
 
 /*
- * A variable on the packet path that is filled in before it is read: kernels
- * with CONFIG_INIT_STACK_ALL_ZERO need not clear it for every packet.
+ * A variable on the packet path that is written before it is read, so that kernels with
+ * CONFIG_INIT_STACK_ALL_ZERO need not clear it for every packet.
  */
 #if __has_attribute(__uninitialized__)
 #define netsync_uninit __attribute__((__uninitialized__))

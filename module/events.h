@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of events and of their sources. A new event needs a row here, its definitions
- * for tracers (netsync-events.h, which documents it, and netsync-lttng-events.h), and a
- * source that makes it.
+ * The table of events and their sources. A new event needs a row here, its definitions for
+ * tracers (netsync-events.h, which documents events, and netsync-lttng-events.h), and a
+ * source.
  */
 #ifndef NETSYNC_EVENTS_LIST_H
 #define NETSYNC_EVENTS_LIST_H
@@ -28,18 +28,18 @@
 	EVENT(inet_dev_receive, dev_receive)		\
 	EVENT(netsync_clock, timekeeper)
 
-/* Functions that make events while they are attached to hooks or probes of the kernel. */
+/* A source makes events while it is attached to hooks or probes of the kernel. */
 struct netsync_source {
 	/*
-	 * Return: 0 or a negative errno. -ENOENT: the kernel does not have what is
-	 * needed, and never will; missing is its name.
+	 * Return 0 or a negative errno value. -ENOENT is permanent: the kernel lacks what
+	 * missing names.
 	 */
 	int (*attach)(void);
 	void (*detach)(void);
 	const char *missing;
-	/* Kept by events.c: */
+	/* Private to events.c: */
 	bool attached;
-	bool failed;		/* to attach; not tried again while events are enabled */
+	bool failed;		/* attaching failed; no retry while events are enabled */
 };
 
 /* hooks.c */
@@ -52,7 +52,7 @@ extern struct netsync_source netsync_dev_xmit, netsync_dev_receive;
 /* clock.c */
 extern struct netsync_source netsync_timekeeper;
 
-/* Called when the first tracer enables an event, and after the last; see events.c. */
+/* Called when the first tracer enables an event, and when the last one disables it. */
 #define NETSYNC_DECLARE_REG(name, source)		\
 	int netsync_reg_##name(void);			\
 	void netsync_unreg_##name(void);
@@ -63,8 +63,8 @@ void netsync_events_init(void);
 void netsync_events_exit(void);
 
 /*
- * Write the names of events that are enabled and whose source is attached to a page,
- * separated by commas and ended by a newline. Return: their length.
+ * Write to a page the names of enabled events whose source is attached, separated by commas
+ * and with a final newline. Return the length.
  */
 int netsync_events_show(char *page);
 

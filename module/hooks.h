@@ -6,8 +6,9 @@
 #include <linux/types.h>
 
 /*
- * The hooks are registered, in every network namespace. If set before
- * netsync_hooks_init(), that registers them; otherwise the first use of an event.
+ * True if the hooks are registered, in every network namespace. If set before
+ * netsync_hooks_init(), the hooks are registered there; otherwise, at the first use of an
+ * event.
  */
 extern bool netsync_hooks;
 

@@ -1,106 +1,112 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The events, as the kernel's own tracers (ftrace, perf, BPF) see them, and
- * the tracepoints that LTTng's probe uses.
+ * The trace events for the kernel's own tracers (ftrace, perf, BPF), and the
+ * tracepoints that LTTng's probe uses.
  *
  * inet_sock_local_in, inet_udp_local_in, inet_icmp_local_in,
- * inet_sctp_local_in: a packet of TCP, UDP, ICMP echo or SCTP that is handed
- *	to the local stack. First at netfilter's LOCAL_IN, IPv4 and IPv6, every
- *	network namespace. After routing, and after what is done at PRE_ROUTING:
- *	destination NAT and the answers to source NAT are translated already,
- *	packets dropped there give no event. Before the filter rules of INPUT
- *	and source NAT there: packets that these drop do give an event,
- *	addresses are not yet translated. Fragments of IPv4 are put together
- *	before, those of IPv6 after it (unless connection tracking is in use):
- *	of these, the first one gives the event. Forwarded packets give none.
+ * inet_sctp_local_in: a packet of TCP, UDP, ICMP echo or SCTP is passed to the
+ *	local stack. The hook is the first at netfilter's LOCAL_IN, for IPv4 and
+ *	IPv6, in every network namespace.
+ *	- After routing and PRE_ROUTING: destination NAT, and the replies to
+ *	  source NAT, are already translated. Packets dropped there cause no
+ *	  event.
+ *	- Before the filter rules of INPUT, and source NAT there: packets
+ *	  dropped there cause an event, and addresses are not yet translated.
+ *	- IPv4 fragments are reassembled before the hook. IPv6 fragments are
+ *	  reassembled after it (unless connection tracking is in use), and the
+ *	  first fragment causes the event.
+ *	Forwarded packets cause no event.
  *
  * inet_sock_local_out, inet_udp_local_out, inet_icmp_local_out,
- * inet_sctp_local_out: a packet that the local stack sends. Last at
- *	netfilter's LOCAL_OUT. After the rules of OUTPUT: packets that these
- *	drop give no event, destination NAT of OUTPUT is done. Before
- *	POST_ROUTING: source NAT is still to come, and packets dropped there or
- *	later (queueing discipline, device) do give an event. Before
- *	fragmentation and segmentation: with segmentation offload one event
- *	stands for up to gso_segs packets on the wire. Forwarded packets give
- *	none.
+ * inet_sctp_local_out: the local stack sends a packet. The hook is the last at
+ *	netfilter's LOCAL_OUT.
+ *	- After the rules of OUTPUT: packets dropped there cause no event, and
+ *	  destination NAT of OUTPUT is done.
+ *	- Before POST_ROUTING: source NAT follows. Packets dropped there or
+ *	  later (queueing discipline, device) cause an event.
+ *	- Before fragmentation and segmentation: with segmentation offload, one
+ *	  event stands for up to gso_segs packets on the wire.
+ *	Forwarded packets cause no event.
  *
- * Packets on a loopback device are seen going out and coming in, as are
- * broadcasts, and multicasts that are looped, by their sender. A packet whose
- * headers are cut short, or make no sense, gives no event.
+ * Packets on a loopback device cause both events, as do broadcasts, and looped
+ * multicasts, on their sender. Packets with truncated or invalid headers cause no
+ * event.
  *
- * inet_dev_xmit: a packet of any of these protocols that a device is given to
- *	send, in tracepoint net_dev_start_xmit: after the queueing discipline
- *	and after segmentation and checksums in software. One that the device
- *	has no room for at the moment is seen again.
+ * inet_dev_xmit: a device is given a packet of any of these protocols to send, in
+ *	tracepoint net_dev_start_xmit: after the queueing discipline, and after
+ *	software segmentation and checksums. A packet is reported again if the
+ *	device was busy.
  *
- * inet_dev_receive: a packet that a device has received, as its driver hands
- *	it over: before receive offload in software (GRO), address translation
- *	and defragmentation.
+ * inet_dev_receive: a driver passes on a packet that its device has received:
+ *	before software receive offload (GRO), address translation and
+ *	defragmentation.
  *
- * There is one event for each packet and device: on stacked devices (VLAN,
- * bridge, bond, veth, tunnel) one packet is sent by several, and the last is
- * nearest to the wire; it is received by the lowest one, and again by those
- * that hand it over anew (bridge, veth, tunnel) but not by VLAN and bond. So
- * does a router see the packets that it forwards. Of fragments the first one
- * gives the event. Packets inside of tunnels are seen at the tunnel's device.
+ * Each packet and device causes one event. On stacked devices (VLAN, bridge, bond,
+ * veth, tunnel), several devices send a packet, and the last one is nearest to the
+ * wire. The lowest device receives the packet, followed by devices that pass it on
+ * anew (bridge, veth, tunnel), but not by VLAN and bond. A router therefore reports
+ * the packets that it forwards. The first fragment of a packet causes the event.
+ * Packets inside tunnels are reported at the tunnel's device.
  *
- * inet_sock_create: a TCP or UDP socket was created, by socket() as a rule, in
- *	the context of the task that wants it.
+ * inet_sock_create: a TCP or UDP socket was created, normally by socket(), in the
+ *	context of the task.
  *
- * inet_sock_clone: a TCP socket was made from a listening one, for a connection
- *	that comes in. In the context of whatever was interrupted.
+ * inet_sock_clone: a TCP socket was created from a listening socket, for an
+ *	incoming connection. The context is that of whatever was interrupted.
  *
- * inet_sock_delete: a TCP or UDP socket, from either, is given back to memory:
- *	its address can be that of another one from now on. Long after close()
- *	where data are still to be sent.
+ * inet_sock_delete: a TCP or UDP socket, created in either way, is freed: its
+ *	address may be reused from now on. This is long after close() if data
+ *	remained to be sent.
  *
- * inet_connect: connect() of a TCP socket is about to send its first segment,
- *	in the context of the task, whether a peer answers or not; or that of a
+ * inet_connect: connect() of a TCP socket is about to send its first segment, in
+ *	the context of the task, whether or not a peer replies; or connect() of a
  *	UDP socket succeeded.
  *
- * inet_accept: the handshake of a TCP connection that came in is complete; it
- *	waits for accept(), or is given to one that waits. In the context of
- *	whatever was interrupted.
+ * inet_accept: the handshake of an incoming TCP connection is complete, and the
+ *	connection waits for accept(), or is passed to a waiting accept(). The
+ *	context is that of whatever was interrupted.
  *
- * netsync_clock: the kernel's clocks at an instant: when a tracer begins to use
- *	the event, whenever the kernel or a daemon changes a clock (its rate, its
- *	offset, or the clocksource), and at the first update of the time in each
- *	second. From the instant of one event to that of the next, clocks are
- *	straight to 50 ns. An event is recorded a little after its instant.
+ * netsync_clock: a reading of the kernel's clocks: when a tracer enables the event,
+ *	when the kernel or a daemon changes a clock (its rate, its offset, or the
+ *	clocksource), and at the first update of the time in each second. Between
+ *	the instants of two events, clocks are linear to 50 ns. An event is recorded
+ *	shortly after its instant.
  *
- * Fields, all integers as numbers in host byte order:
+ * Fields (integers are in host byte order):
  *
- *  sk        number of the socket (skb->sk) as found, which ties packets of
- *            one connection together; 0 where there is none yet, as for
- *            datagrams and the first segment of a connection that come in. It
- *            can be a request or time-wait socket. A hash of its address, with
- *            a secret key that is the same until the machine is started anew;
- *            with the module's parameter raw_addresses=Y the address
+ *  sk        number of the socket (skb->sk), which identifies the packets of a
+ *            connection; 0 if there is no socket yet, as for incoming datagrams
+ *            and the first segment of an incoming connection. The socket may be a
+ *            request or time-wait socket. The number is a hash of its address,
+ *            with a secret key that is the same until the next boot; with the
+ *            module's parameter raw_addresses=Y, it is the address
  *  saddr     source address, in network order: 16 bytes, IPv4 as
  *            ::ffff:a.b.c.d; LTTng: a sequence of 4 or 16 bytes. With an IPv6
- *            routing header both are those of the IPv6 header
+ *            routing header, both addresses are those of the IPv6 header
  *  daddr     destination address, likewise
  *  sport     source port
  *  dport     destination port
  *  family    2 IPv4, 10 IPv6
  *  id        identification of the IPv4 header; 0 for IPv6
- *  len       payload in bytes: no headers, no padding. In the first of several
- *            fragments: what there is of it, but for UDP all of it
- *  gso_segs  packets that this one stands for (segmentation or receive
- *            offload), as found; 0 or 1 for a single one
- *  gso_size  payload in bytes of each but the last of these; 0: a single one
+ *  len       payload in bytes, without headers and padding. For the first of
+ *            several fragments: the payload in that fragment, but for UDP the
+ *            whole payload
+ *  gso_segs  number of packets that this one stands for (segmentation or receive
+ *            offload), as in the skb; 0 or 1 for a single packet
+ *  gso_size  payload in bytes of each of these packets but the last; 0 for a
+ *            single packet
  *  netns     inode number of the network namespace (stat -L -c %i
  *            /proc/PID/ns/net)
- *  sampling  the module's parameter of this name when the event was made: of
- *            2^sampling packets, one was recorded (see below)
+ *  sampling  the module's parameter at the time of the event: one of 2^sampling
+ *            packets is recorded (see below)
  *
- * of TCP:
+ * TCP:
  *
  *  seq       sequence number as in the header, not relative
  *  ack_seq   acknowledgment number as in the header; meaningful if the ACK
  *            flag is set
- *  check     TCP checksum; with checksum offload, at local_out it is that of
- *            the pseudo-header only, thus different at both ends
+ *  check     TCP checksum; with checksum offload, at local_out that of the
+ *            pseudo-header only, hence different at both ends
  *  window    as in the header, not scaled
  *  flags     the 16 bits after ack_seq: data offset in 32-bit words (4 bits),
  *            reserved and AE (4), CWR ECE URG ACK PSH RST SYN FIN
@@ -108,41 +114,40 @@
  *  tsval     timestamp value of that option, in units of its sender; or 0
  *  tsecr     timestamp echo reply; or 0
  *
- * of UDP:
+ * UDP:
  *
  *  check     UDP checksum; 0: none
- *  check_final  1: it is what goes over the wire; 0: it is still to be made
- *            (checksum offload, segmentation)
+ *  check_final  1: check is the checksum on the wire; 0: it is still to be
+ *            computed (checksum offload, segmentation)
  *  digest    of the first min(64, len, gso_size if not 0) bytes of the
- *            payload: SipHash-1-3, with the bytes 0 to 15 as the key, thus
- *            equal on all hosts. Who can guess a payload can confirm it by
- *            this; the module's parameter digest=N turns it off. 0: none
+ *            payload: SipHash-1-3, with the bytes 0 to 15 as the key, hence
+ *            equal on all hosts. It can confirm a guess of the payload; the
+ *            module's parameter digest=N turns it off. 0: none
  *
- * of ICMP, of which echo requests and replies give events:
+ * ICMP echo requests and replies (other types cause no event):
  *
- *  type      8 request, 0 reply; of ICMPv6 128 request, 129 reply
+ *  type      8 request, 0 reply; ICMPv6: 128 request, 129 reply
  *  echo_id   identifier
  *  echo_seq  sequence number
  *
- * of SCTP:
+ * SCTP:
  *
  *  vtag      verification tag
- *  chunk     type of the first chunk (0 DATA, 3 SACK); 255: there is none
- *  has_tsn   1: there is a DATA or I-DATA chunk; 0: there is none
- *  tsn       transmission sequence number of the first of these; or 0
+ *  chunk     type of the first chunk (0 DATA, 3 SACK); 255: no chunk
+ *  has_tsn   1: the packet has a DATA or I-DATA chunk; 0: it has none
+ *  tsn       transmission sequence number of the first such chunk; or 0
  *
- * of a device, for all protocols:
+ * Devices, for all protocols:
  *
- *  skb       number of the packet's buffer, made of its address as sk is, which
- *            ties the events of one packet together while it is on its way
- *            through a host
- *  hwtstamp  inet_dev_receive: when the device received it, in nanoseconds of
- *            the device's clock; 0: it does not say
+ *  skb       number of the packet's buffer, a hash of its address as sk is, which
+ *            identifies the events of a packet on its path through a host
+ *  hwtstamp  inet_dev_receive: time at which the device received the packet, in
+ *            nanoseconds of the device's clock; 0: unknown
  *  ifindex   number of the device in its network namespace
  *  vlan      priority (3 bits), DEI (1) and number (12) of the outermost VLAN
- *            tag, which may be in the packet or beside it; 0: none
- *  protocol  6 TCP, 17 UDP, 1 ICMP, 58 ICMPv6, 132 SCTP; it says what the
- *            following mean:
+ *            tag, inside the packet or offloaded; 0: none
+ *  protocol  6 TCP, 17 UDP, 1 ICMP, 58 ICMPv6, 132 SCTP; it determines the meaning
+ *            of these fields:
  *
  *            TCP       UDP                    ICMP      SCTP
  *  sport     sport     sport                  0         sport
@@ -156,49 +161,49 @@
  *  tsval     tsval     digest, upper 32 bits  0         0
  *  tsecr     tsecr     digest, lower 32 bits  0         0
  *
- * of sockets:
+ * Sockets:
  *
  *  sk        number of the socket, as in the events of packets
- *  osk       that of the listening socket
- *  nsk       that of the new one
- *  netns     as in the events of packets; of inet_sock_delete 0 where it is a
- *            socket of the kernel's own, whose namespace may have ended before
+ *  osk       number of the listening socket
+ *  nsk       number of the new socket
+ *  netns     as in the events of packets; in inet_sock_delete, 0 for sockets of
+ *            the kernel's own, whose namespace may have ended before
  *  protocol  6 TCP, 17 UDP
- *  family    of the socket; of inet_connect and inet_accept, of the packets:
- *            an IPv6 socket may talk IPv4
+ *  family    of the socket; in inet_connect and inet_accept, of the packets, as an
+ *            IPv6 socket may use IPv4
  *  saddr, sport  the local end
- *  daddr, dport  the other end
+ *  daddr, dport  the remote end
  *
- * of clocks:
+ * Clocks:
  *
- *  mono      CLOCK_MONOTONIC at the instant, in nanoseconds: LTTng's clock, and
- *            that of ftrace and perf where they are told so
+ *  mono      CLOCK_MONOTONIC at the instant, in nanoseconds: the clock of LTTng,
+ *            and on request of ftrace and perf
  *  raw       CLOCK_MONOTONIC_RAW at the same instant, which nobody steers
  *  offs_real CLOCK_REALTIME - mono, in nanoseconds
- *  offs_boot CLOCK_BOOTTIME - mono, in nanoseconds: time that the machine was
- *            suspended
+ *  offs_boot CLOCK_BOOTTIME - mono, in nanoseconds: the time for which the
+ *            machine was suspended
  *  offs_tai  CLOCK_TAI - mono, in nanoseconds
  *  mult      rate of CLOCK_MONOTONIC from here on: mult / 2^shift nanoseconds for
  *            each tick of the clocksource
  *  raw_mult  rate of CLOCK_MONOTONIC_RAW, likewise: CLOCK_MONOTONIC runs at
  *            mult / raw_mult of its rate
- *  steps     how often CLOCK_REALTIME was set since the machine was started,
- *            leap seconds included
- *  seq       number of the event since the module is loaded: where one is
- *            missing, it was lost, or nobody traced for a while
+ *  steps     number of steps of CLOCK_REALTIME since the boot, including leap
+ *            seconds
+ *  seq       number of the event since the module was loaded; a gap means that
+ *            events were lost, or that nobody traced for a while
  *  clocksource  its name, up to 31 characters
  *
- * Sampling records the same packets on all hosts, whatever segmentation and
- * address translation they go through. A number is chosen if the upper
- * sampling bits of number * 0x9e3779b1 (modulo 2^32) are 0. Of these packets
- * the number must be chosen, and all others are recorded:
+ * Sampling records the same packets on all hosts, whatever segmentation and address
+ * translation they undergo. A number is selected if the upper sampling bits of
+ * number * 0x9e3779b1 (modulo 2^32) are 0. A packet is recorded if one of the
+ * following numbers is selected; other packets are always recorded:
  *
- *  TCP segments with data: of any block of 64 KiB of sequence space (seq / 2^16)
- *            of which they hold a byte; without data: the block of ack_seq.
- *            SYN and FIN are always recorded
- *  UDP       the lower 32 bits of the digest, recorded or not
+ *  TCP       with data: the number of any block of 64 KiB of sequence space
+ *            (seq / 2^16) of which the segment holds a byte; without data: the
+ *            block of ack_seq. SYN and FIN are always recorded
+ *  UDP       the lower 32 bits of the digest, even if it is not recorded
  *  ICMP      echo_seq
- *  SCTP      tsn; without DATA the cumulative one of SACK
+ *  SCTP      tsn; without DATA the cumulative tsn of SACK
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM netsync
@@ -241,14 +246,14 @@ static __always_inline void netsync_copy_addrs(u8 *saddr, u8 *daddr,
 #define NETSYNC_FORMAT_u32_hex "0x%08x"
 #define NETSYNC_FORMAT_u64_hex "0x%llx"
 
-/* A field of a record in the parts of a TRACE_EVENT. */
+/* Expansions of a record's field in the parts of a TRACE_EVENT. */
 #define NETSYNC_ENTRY(type, format, name) __field(type, name)
 #define NETSYNC_ASSIGN(type, format, name) __entry->name = rec->name;
 #define NETSYNC_PRINT(type, format, name) \
 	#name "=" NETSYNC_FORMAT_##type##_##format " "
 #define NETSYNC_VALUE(type, format, name) __entry->name,
 
-/* Define a class of events that end with addresses; below: an event of a class. */
+/* Define a class of events that end with addresses; below, an event of a class. */
 #define NETSYNC_CLASS(class, record, FIELDS)				\
 	DECLARE_EVENT_CLASS(class,					\
 		TP_PROTO(const struct record *rec),			\

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The event netsync_clock as LTTng records it, with the fields that netsync-events.h
- * documents. For LTTng, TRACE_SYSTEM must be the beginning of the event's name: hence a
- * file of its own beside netsync-lttng-events.h.
+ * The event netsync_clock for LTTng; netsync-events.h documents its fields. LTTng requires
+ * TRACE_SYSTEM to be the beginning of the event's name. The event is therefore not in
+ * netsync-lttng-events.h.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM netsync

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The events inet_* as LTTng records them, with the fields that netsync-events.h
- * documents. For LTTng, TRACE_SYSTEM must be the beginning of the events' names.
+ * The events inet_* for LTTng; netsync-events.h documents their fields. LTTng requires
+ * TRACE_SYSTEM to be the beginning of the events' names.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM inet
@@ -12,11 +12,11 @@
 #include <lttng/tracepoint-event.h>
 
 /*
- * LTTng includes this file many times, to generate types, filters, sizes, and the code
- * that writes events. That code has a call for each field, which costs more than all the
- * rest of an event. As records are packed in the order of the fields, one call that
- * writes the record will do. LTTng defines _TP_SESSION_CHECK just before it generates the
- * writing code; versions that do not write field by field.
+ * LTTng includes this file many times, to generate types, filters, sizes, and the code that
+ * writes events. That code has a call for each field, which costs more than the rest of an
+ * event. Records are packed in the order of the fields, so that one call can write the whole
+ * record. LTTng defines _TP_SESSION_CHECK just before it generates the writing code. With
+ * versions that do not define it, fields are written one by one.
  */
 #undef netsync_dec
 #undef netsync_hex

@@ -15,7 +15,7 @@ struct sk_buff;
  */
 struct netsync_addrs {
 	u8 bytes[2 * (1 + 16)];
-	u8 size;		/* of bytes that are used */
+	u8 size;		/* number of bytes that are used */
 } __packed;
 
 static inline u8 netsync_addr_len(const struct netsync_addrs *addrs)
@@ -45,10 +45,10 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 }
 
 /*
- * Tables of the fields of records: FIELD(type, format, name). The structs and the events
- * of all tracers are made of these tables; netsync-events.h documents the fields.
- * Integers are in host byte order. Records are packed, so that a tracer can copy one in
- * one piece; the addresses, which have two lengths, come last.
+ * Tables of the fields of records: FIELD(type, format, name). They define the structs and the
+ * events of all tracers; netsync-events.h documents the fields. Integers are in host byte
+ * order. Records are packed, so that a tracer can copy a record at once. The addresses come
+ * last, as they have two possible lengths.
  */
 #define NETSYNC_IP_FIELDS(FIELD)	\
 	FIELD(u32, dec, len)		\
@@ -103,7 +103,7 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 	FIELD(u8, dec, chunk)		\
 	FIELD(u8, dec, has_tsn)
 
-/* Fields of a device, which the fields of the packet follow, by the table of TCP. */
+/* Fields of a device. The fields of the packet follow, by the table of TCP. */
 #define NETSYNC_LINK_FIELDS(FIELD)	\
 	FIELD(u64, dec, hwtstamp)	\
 	FIELD(u32, dec, ifindex)	\
@@ -117,7 +117,7 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 	NETSYNC_PORT_FIELDS(FIELD)	\
 	NETSYNC_SEGMENT_FIELDS(FIELD)
 
-/* Fields of a socket; below: of a socket cloned from another, of a connection's ends. */
+/* Fields of a socket; below, those of a cloned socket and of a connection's ends. */
 #define NETSYNC_OWNER_FIELDS(FIELD)	\
 	FIELD(u32, dec, netns)		\
 	FIELD(u16, dec, protocol)	\
@@ -173,7 +173,7 @@ struct netsync_flow {
 	struct netsync_addrs addrs;
 } __packed;
 
-/* The first fields of all records of packets; below: of packets with ports. */
+/* The first fields of all packet records; below, those of packets with ports. */
 struct netsync_ip {
 	NETSYNC_MEMBER(u64, hex, sk)
 	NETSYNC_IP_FIELDS(NETSYNC_MEMBER)
@@ -204,7 +204,7 @@ union netsync_record {
 };
 
 /*
- * Fields of other protocols in place of NETSYNC_SEGMENT_FIELDS: events of devices have
+ * Fields of other protocols instead of NETSYNC_SEGMENT_FIELDS, since events of devices have
  * the same fields for all protocols. Each struct is a column of the table in
  * netsync-events.h.
  */
@@ -232,8 +232,8 @@ struct netsync_dev_sctp {
 } __packed;
 
 /*
- * The record of a device's event. The union is first filled in by netsync_parse(), and
- * then changed in place: skb instead of the socket, and the fields that protocol says.
+ * The record of a device's event. netsync_parse() fills in the union, which is then changed
+ * in place: skb replaces the socket, and protocol determines the other fields.
  */
 struct netsync_dev {
 	NETSYNC_LINK_FIELDS(NETSYNC_MEMBER)
@@ -265,18 +265,18 @@ struct netsync_dev {
  * @netns: inode number of the network namespace, for the record
  * @rec: filled in, without the socket
  *
- * Return: the bit of the protocol whose record @rec then holds. 0: another protocol,
- * headers that are malformed or cut short, or a packet that is not to be recorded (see the
- * parameter sampling); the contents of @rec are undefined.
+ * Return: the bit of the protocol of the record in @rec. 0 means another protocol, headers
+ * that are malformed or truncated, or a packet that the parameter sampling excludes; the
+ * contents of @rec are then undefined.
  */
 unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff,
 			   u8 family, unsigned int wanted, u32 netns,
 			   union netsync_record *rec);
 
 /* Parameters, which can change at any time. */
-/* n: of 2^n packets one is recorded, the same ones on all hosts */
+/* n: record one of 2^n packets, the same ones on all hosts */
 extern u8 netsync_sampling;
-#define NETSYNC_MAX_SAMPLING 16 /* chosen: one packet in 65,536 */
+#define NETSYNC_MAX_SAMPLING 16 /* Chosen: one packet in 65,536 */
 extern bool netsync_digest;	/* record digests of UDP payloads */
 
 #endif /* NETSYNC_PARSE_H */
