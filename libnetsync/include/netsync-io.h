@@ -12,12 +12,13 @@
  *	netsync_solve(ns, NULL);
  *
  * A *trace* is the output of one tracing session of one tracer: a file, or for LTTng a folder
- * with a file "metadata". Its *host* is the clock that it was recorded with: traces with the
- * same host name and the same clock (in CTF, the clock uuid, which LTTng takes from the boot)
- * belong to one host. A copy with corrected times keeps the uuid but has another clock.
+ * with a file "metadata". Its *host* is the clock that it was recorded with. Traces with the
+ * same host name and the same clock belong to one host; in CTF, the clock uuid identifies the
+ * clock, which LTTng takes from the boot. A copy with corrected times keeps the uuid but has
+ * another clock.
  *
- * Each session samples anew the offset of a host's clock from the epoch. The traces of a host
- * are therefore brought to one base, that of the trace whose path sorts first: a time in
+ * Each session samples the offset of a host's clock from the epoch again. The traces of a host
+ * are therefore brought to one base, that of the trace whose path sorts first. A time in
  * results is the time displayed by the trace's own viewer + shift_ns of the trace.
  *
  * Times are signed 64-bit nanoseconds.
@@ -142,12 +143,12 @@ int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict);
  * Call this before netsync_io_read(). Live sessions are not split.
  *
  * The namespace (container) with inode number 4026532008 of the host "web" becomes the host
- * "web/netns-4026532008", or "web/NAME" if a file "netsync-namespaces" in the folder of the
- * trace, or in up to three folders above it (above "ust" for traces of user space), has a line
- * "4026532008 NAME". The host is added when its first packet is read, hence after the hosts
- * that are not split. A host whose events have no namespace field is not split. Events without
- * a namespace of a host that is split are not used, as others may report the same packets; a
- * warning counts them.
+ * "web/netns-4026532008". A file "netsync-namespaces" with a line "4026532008 NAME" makes it
+ * "web/NAME". The file is in the folder of the trace, or in up to three folders above it
+ * (above "ust" for traces of user space). The host is added when its first packet is read,
+ * after the hosts that are not split. A host whose events have no namespace field is not
+ * split. Events without a namespace of a host that is split are not used, as others may report
+ * the same packets; a warning counts them.
  */
 void netsync_io_set_split_netns(struct netsync_io *io, int split);
 
@@ -157,8 +158,8 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
  * several processes share the streams of a CTF trace. Texts are read one after the other. Call
  * this before netsync_io_read(). Live sessions are always read in parallel.
  *
- * The order of packets does not depend on @jobs, with one exception: if a trace is damaged
- * such that a process that reads it ends, streams read by other processes are read further.
+ * The order of packets does not depend on @jobs, with one exception. If damage ends a process
+ * that reads a trace, other processes continue with their streams of the trace.
  */
 void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs);
 
@@ -219,8 +220,8 @@ struct netsync_io_window {
  * host, see above). If clocks differ by more than the window is long, no messages remain.
  *
  * NETSYNC_IO_SINCE_BEGIN counts from the begin of the longest host's traces, on each host's
- * clock. It counts from the begin of a host's own traces if these are nearly as long (15/16),
- * or do not overlap with the longest in time, since clocks may be wrong.
+ * clock. Since clocks may be wrong, it counts from the begin of a host's own traces in two
+ * cases: they are nearly as long (15/16), or do not overlap with the longest in time.
  *
  * Parts outside the window are skipped without decoding in CTF streams as LTTng writes them,
  * and in trace.dat files that are not compressed. Other formats are decoded.
@@ -307,7 +308,7 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
  *
  * Child processes read the traces as netsync_io_read() does, and send the packet events
  * compressed, some ten bytes each. The call returns when the other side closes the connection,
- * or was told why there is no more to read. Captures, and paths that cannot be opened, are
+ * or has received the reason for an early end. Captures, and paths that cannot be opened, are
  * skipped with a warning to the other side.
  *
  * Return 0; -EBUSY if the reader was used; -ENOMEM, or the system's error if no process can be
@@ -377,9 +378,10 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
  * called now and then with @data.
  *
  * Hosts are added to the struct netsync in the order of their names, and every packet event is
- * pushed. Traces are read in parallel, one slice of recorded time after another: by the
- * clocks, or from the begin of each trace if the clocks have no time in common. The result
- * depends neither on the order in which traces were added, nor on how many are read at a time.
+ * pushed. Traces are read in parallel, one slice of recorded time after another. Slices are
+ * aligned by the clocks, or by the begin of each trace if the clocks have no time in common.
+ * The result depends neither on the order in which traces were added, nor on how many are read
+ * at a time.
  *
  * Return 0; -ENODATA if nothing was added, or nothing in a text file can be used;
  * -EDESTADDRREQ if addresses of a captured host must be given; -ENOENT if addresses were given
@@ -403,13 +405,13 @@ int netsync_io_add_live(struct netsync_io *io, const char *url);
 
 /*
  * Follow a file of clock readings that grows while sessions are recorded. @path is copied. The
- * file has the format of netsync-clocks(5) with times as in a file beside a trace: without the
- * clock's offset from the epoch. The file names hosts by the host names of the sessions'
+ * file has the format of netsync-clocks(5) with times as in a sidecar file of a trace: without
+ * the clock's offset from the epoch. The file names hosts by the host names of the sessions'
  * machines. It may appear later than the sessions. Do not use it for hosts whose sessions
  * contain clock readings.
  *
- * netsync_io_poll() reads what was appended, and promises by netsync_advance() no time of a
- * host that the file has not reached, unless it has not grown for 10 seconds.
+ * netsync_io_poll() reads what was appended. It promises by netsync_advance() no time of a
+ * host that the file has not reached, unless the file reports nothing for 10 seconds.
  *
  * Return 0; -ENODATA if no live session was added; -ENOMEM.
  */
@@ -423,11 +425,11 @@ int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
  * memory need not grow; for hosts that exchange no messages with others,
  * netsync_limit_packets() limits it. netsync_solve() may be called between calls.
  *
- * If a relay daemon does not answer, or a session has another viewer (the daemon allows one)
- * or cannot be read further, a warning is given and the attempt is repeated. Later sessions of
- * a host are brought to the time base of its first one. Each period in which a session is read
- * is a trace for netsync_io_get_trace(), with the session's URL as its path; earlier events
- * are missing (late).
+ * A warning is given and the attempt is repeated if a relay daemon does not answer, if a
+ * session has another viewer (the daemon allows one), or if a session cannot be read further.
+ * Later sessions of a host are brought to the time base of its first one. Each period in which
+ * a session is read is a trace for netsync_io_get_trace(), with the session's URL as its path;
+ * earlier events are missing (late).
  *
  * Child processes (fork) read the sessions. They end with netsync_io_free() or with this
  * process.
@@ -519,8 +521,8 @@ int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 #define NETSYNC_IO_LOST_SOME UINT64_MAX
 
 /*
- * An event of any kind; or, if lost is not 0, a report that the tracer lost events, which has
- * no name and no fields, and the processor and time of the previous event in its stream.
+ * An event of any kind. If lost is not 0, it is a report that the tracer lost events, without
+ * a name and fields. cpu and time_ns are then those of the previous event in its stream.
  */
 struct netsync_io_event {
 	uint32_t size;		/* sizeof, as the library knows it */

@@ -22,11 +22,11 @@
  * netsync_use_threads() or struct netsync_options requests them; these threads block all
  * signals. A struct netsync_clock is read-only and may be shared by threads.
  *
- * Errors: functions that can fail return a negative errno value. If they take a struct
- * netsync, netsync_error() then returns a sentence for the user.
+ * Errors: functions that can fail return a negative errno value. If they take a
+ * struct netsync, netsync_error() then returns a sentence for the user.
  *
  * ABI: structs shared with the caller begin with their size as the caller knows it (sizeof),
- * so that both sides can grow. The element size of an array is passed beside the array.
+ * so that both sides can grow. An array comes with the size of its elements.
  */
 #ifndef NETSYNC_H
 #define NETSYNC_H
@@ -40,10 +40,7 @@ extern "C" {
 
 #define NETSYNC_VERSION "0.1.0"
 
-/*
- * Return the version of the library at run time, a static string. NETSYNC_VERSION is the
- * version at compile time.
- */
+/* Return the version at run time, a static string; NETSYNC_VERSION is that at compile time. */
 const char *netsync_version(void);
 
 /* An unknown bound or delay, ns. */
@@ -111,7 +108,7 @@ struct netsync_packet {
 	uint16_t dport;
 	uint8_t dir;		/* enum netsync_dir */
 	uint8_t protocol;	/* IP protocol number: 6 TCP, 17 UDP, 132 SCTP, */
-				/* 1 and 58 ICMP, of which echoes are matched */
+				/* 1 and 58 ICMP (echoes only) */
 	uint16_t ip_id;
 	uint32_t len;		/* payload bytes, without headers */
 	/*
@@ -306,15 +303,15 @@ struct netsync_clock_point {
  * Report how a host's clock was steered. @point is copied. Readings may come in any order.
  *
  * A daemon that steers a clock (chrony, ntpd, ptp4l) changes the rate in ways that no
- * oscillator does. A host with readings is therefore estimated on its raw clock, to which the
- * limits in struct netsync_options and the rates and skews of pairs and steps then apply.
- * Corrections still refer to the host's own clock. Steps are taken from the readings.
+ * oscillator does. A host with readings is therefore estimated on its raw clock. The limits in
+ * struct netsync_options, and the rates and skews of pairs and steps, refer to the raw clock.
+ * Corrections refer to the host's own clock. Steps are taken from the readings.
  * netsync_push_clock(3) says how the clock is interpolated between readings, and which
  * messages and readings are rejected.
  *
- * Push readings before netsync_advance() promises their time. Messages are deferred (up to 32
- * MB) until later readings arrive or netsync_solve() is called. Before the first reading, the
- * messages of a host's first 31 seconds are deferred until netsync_solve(), up to 4096 for
+ * Push readings before netsync_advance() promises their time. Messages are deferred (up to
+ * 32 MB) until later readings arrive or netsync_solve() is called. Before the first reading,
+ * the messages of a host's first 31 seconds are deferred until netsync_solve(), up to 4096 for
  * some pairs. Messages whose raw time is more than NETSYNC_MAX_SPAN from the host's first time
  * are rejected.
  *
@@ -471,10 +468,10 @@ struct netsync_options {
 	uint32_t threads;
 	uint32_t reserved;
 	/*
-	 * Least resolution of all timestamps, ns: a timestamp t was read before t +
-	 * resolution_ns. At most NETSYNC_MAX_RESOLUTION. 0: detect a common divisor of each
-	 * host's times. Clocks that advance by timer ticks without a common divisor are not
-	 * detected.
+	 * Least resolution of all timestamps, ns: a timestamp t was read before
+	 * t + resolution_ns. At most NETSYNC_MAX_RESOLUTION. 0: detect a common divisor of
+	 * each host's times. Clocks that advance by timer ticks without a common divisor are
+	 * not detected.
 	 */
 	int64_t resolution_ns;
 };
@@ -483,7 +480,7 @@ struct netsync_options {
  * Match the remaining packets and estimate every clock. @opt may be NULL for the defaults.
  *
  * Call this at any time, and again after pushing more. Results depend neither on earlier calls
- * nor on the order of pushes, with one exception: a message found by an earlier call is kept
+ * nor on the order of pushes, with one exception. A message found by an earlier call is kept
  * even if the key of its packet repeats later. A host that cannot be corrected is no error;
  * see its quality.
  *
@@ -532,9 +529,9 @@ struct netsync_host_info {
 	uint32_t island;	/* smallest number of all hosts connected by messages */
 	uint32_t num_steps;	/* of the clock; see netsync_get_step() */
 	/*
-	 * Least time (ns) in the span during which the bound is wider because a daemon may
-	 * have steered the clocks: no packets passed for a second or more, and neither clock
-	 * readings nor options exclude steering (see max_drift_ppm_s).
+	 * Least time (ns) in the span during which the bound allows for steering: no packets
+	 * for a second, and no clock readings or options that exclude steering
+	 * (max_drift_ppm_s).
 	 */
 	int64_t silent_ns;
 	/*
@@ -664,8 +661,9 @@ int netsync_get_steering(const struct netsync *ns, uint32_t host,
 			 struct netsync_steering *info);
 
 /*
- * Return the clock of a host relative to the reference, owned by @ns and valid until the next
- * netsync_solve() or netsync_free(), or NULL if the host could not be corrected.
+ * Return the clock of a host relative to the reference, or NULL if the host could not be
+ * corrected. @ns owns the clock, which is valid until the next netsync_solve() or
+ * netsync_free().
  */
 const struct netsync_clock *netsync_host_clock(const struct netsync *ns,
 					       uint32_t host);
@@ -746,8 +744,8 @@ int netsync_clock_model(const struct netsync_clock *clock,
  * NETSYNC_UNKNOWN means that no bound is known.
  *
  * Times outside the host's span (first_ns to last_ns of struct netsync_host_info) are
- * extrapolated: the bound grows with the distance, and holds if the limits in struct
- * netsync_options do. The command "netsync convert" and the Python package refuse times
+ * extrapolated. The bound grows with the distance, and holds if the limits in
+ * struct netsync_options do. The command "netsync convert" and the Python package refuse times
  * farther from the span than the span is long (at least 60 s, at most an hour). Callers that
  * correct traces should do the same.
  *
