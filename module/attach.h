@@ -12,7 +12,7 @@
 struct tracepoint;
 
 /*
- * A probe of a tracepoint, which need not be exported to modules, or of the begin or end of
+ * A probe of a tracepoint, which need not be exported to modules, or of the start or end of
  * a function. Probe the end only of functions that do not sleep, as the number of concurrent
  * calls is limited, and that tasks call: in an interrupt, the probe is missed if the
  * interrupt hit another probe.
@@ -24,7 +24,7 @@ struct netsync_probe {
 	void *tracepoint;
 	void (*begin)(const void *first, const void *second);	/* arguments of the function */
 	kretprobe_handler_t end;
-	/* Called at the begin of the function: stores the socket for end. */
+	/* Called at the start of the function: stores the socket for end. */
 	kretprobe_handler_t keep;
 	/* Private to attach.c: */
 	bool attached;

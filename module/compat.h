@@ -76,7 +76,7 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 		  FTRACE_OPS_FL_SAVE_REGS : 0))
 
 /*
- * Largest offset of the ftrace call from the begin of a function, bytes. On arm64 with
+ * Largest offset of the ftrace call from the start of a function, bytes. On arm64 with
  * -fpatchable-function-entry=2, the call is the second of two NOPs, which a BTI instruction
  * may precede; instructions have 4 bytes. Since aebfd12521d9 "x86/ibt,ftrace: Search for
  * __fentry__ location", ftrace searches for the call.

@@ -44,7 +44,7 @@
  * Each packet and device causes one event. On stacked devices (VLAN, bridge, bond,
  * veth, tunnel), several devices send a packet, and the last one is nearest to the
  * wire. The lowest device receives the packet, followed by devices that pass it on
- * anew (bridge, veth, tunnel), but not by VLAN and bond. A router therefore reports
+ * again (bridge, veth, tunnel), but not by VLAN and bond. A router therefore reports
  * the packets that it forwards. The first fragment of a packet causes the event.
  * Packets inside tunnels are reported at the tunnel's device.
  *

@@ -197,7 +197,7 @@ int netsync_io_get_left_out(const struct netsync_io *io, uint32_t index,
 enum netsync_io_limit {
 	NETSYNC_IO_NO_LIMIT = 0,
 	NETSYNC_IO_AT = 1,	/* a time on each host's own clock, ns since 1970 */
-	NETSYNC_IO_SINCE_BEGIN = 2,	/* ns after the begin, see below */
+	NETSYNC_IO_SINCE_BEGIN = 2,	/* ns after the start, see below */
 };
 
 struct netsync_io_window {
@@ -219,8 +219,8 @@ struct netsync_io_window {
  * own clock before correction, as displayed by the trace's own viewer (in the base of its
  * host, see above). If clocks differ by more than the window is long, no messages remain.
  *
- * NETSYNC_IO_SINCE_BEGIN counts from the begin of the longest host's traces, on each host's
- * clock. Since clocks may be wrong, it counts from the begin of a host's own traces in two
+ * NETSYNC_IO_SINCE_BEGIN counts from the start of the longest host's traces, on each host's
+ * clock. Since clocks may be wrong, it counts from the start of a host's own traces in two
  * cases: they are nearly as long (15/16), or do not overlap with the longest in time.
  *
  * Parts outside the window are skipped without decoding in CTF streams as LTTng writes them,
@@ -228,7 +228,7 @@ struct netsync_io_window {
  *
  * Return 0; -EINVAL for an invalid size or limit; -EBUSY if netsync_io_read() was called or
  * live sessions were added. netsync_io_read() returns -ERANGE if no trace has anything inside
- * the window, or the end is before the begin, and -ENODATA if the begin of a host's traces is
+ * the window, or the end is before the start, and -ENODATA if the start of a host's traces is
  * not known.
  */
 int netsync_io_set_window(struct netsync_io *io, const struct netsync_io_window *window);
@@ -379,7 +379,7 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
  *
  * Hosts are added to the struct netsync in the order of their names, and every packet event is
  * pushed. Traces are read in parallel, one slice of recorded time after another. Slices are
- * aligned by the clocks, or by the begin of each trace if the clocks have no time in common.
+ * aligned by the clocks, or by the start of each trace if the clocks have no time in common.
  * The result depends neither on the order in which traces were added, nor on how many are read
  * at a time.
  *
@@ -485,7 +485,7 @@ struct netsync_io_trace {
 
 	/*
 	 * If has_wall is 1: wall-clock time (UTC), ns since 1970, is time in the trace +
-	 * wall_shift_ns at some instant near the begin of the trace. For display only: it is
+	 * wall_shift_ns at some instant near the start of the trace. For display only: it is
 	 * as good as the machine's wall clock, which no error bound covers.
 	 */
 	uint32_t has_wall;
@@ -605,7 +605,7 @@ struct netsync_io_frame {
 	uint32_t reserved;
 	uint64_t number;	/* from 1, as frame.number of Wireshark */
 	/*
-	 * Begin (ns since 1970) and length of the tick of the timestamp. As packet events,
+	 * Start (ns since 1970) and length of the tick of the timestamp. As packet events,
 	 * sent frames have time_ns, received frames have time_ns + tick_ns - 1.
 	 */
 	int64_t time_ns;

@@ -521,7 +521,7 @@ struct netsync_host_info {
 	enum netsync_quality quality;
 	const char *name;	/* owned by the library */
 	uint64_t packets;	/* packet events pushed for this host */
-	int64_t first_ns;	/* begin of the span, on the host's clock */
+	int64_t first_ns;	/* start of the span, on the host's clock */
 	int64_t last_ns;	/* end of the span; last < first: the span is empty */
 	/* Median and maximum over the span of the bound of netsync_convert(). */
 	int64_t bound_median_ns;
