@@ -35,7 +35,7 @@
  * inet_dev_xmit: a device is given a packet of any of these protocols to send, in
  *	tracepoint net_dev_start_xmit: after the queueing discipline, and after
  *	software segmentation and checksums. A packet is reported again if the
- *	device was busy.
+ *	device had no capacity for it at first.
  *
  * inet_dev_receive: a driver passes on a packet that its device has received:
  *	before software receive offload (GRO), address translation and
