@@ -529,8 +529,8 @@ struct netsync_host_info {
 	uint32_t island;	/* smallest number of all hosts connected by messages */
 	uint32_t num_steps;	/* of the clock; see netsync_get_step() */
 	/*
-	 * Least time (ns) in the span during which the bound allows for steering: no packets
-	 * for a second, and no clock readings or options that exclude steering
+	 * Lower limit of the time (ns) in the span during which the bound allows for steering:
+	 * no packets for a second, and no clock readings or options that exclude steering
 	 * (max_drift_ppm_s).
 	 */
 	int64_t silent_ns;
@@ -746,8 +746,8 @@ int netsync_clock_model(const struct netsync_clock *clock,
  * Times outside the host's span (first_ns to last_ns of struct netsync_host_info) are
  * extrapolated. The bound grows with the distance, and holds if the limits in
  * struct netsync_options do. The command "netsync convert" and the Python package refuse times
- * farther from the span than the span is long (at least 60 s, at most an hour). Callers that
- * correct traces should do the same.
+ * whose distance from the span is more than its length (at least 60 s, at most an hour).
+ * Callers that correct traces should do the same.
  *
  * Return 0, or -ERANGE if the result does not fit into 64 bits.
  */
