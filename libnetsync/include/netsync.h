@@ -405,7 +405,7 @@ typedef void (*netsync_message_func)(void *data,
  * Messages are reported in the order of discovery, not of time, after the packet events of
  * both ends. When netsync_solve() returns, all messages that the result uses have been
  * reported, and others: messages that netsync_solve() rejects as inconsistent (enum
- * netsync_quality) are neither marked nor withdrawn. Ambiguous packets are no messages.
+ * netsync_quality) are neither marked nor withdrawn. Ambiguous packets are not messages.
  *
  * Addresses are kept from now on, at 32 bytes for each event that waits for its counterpart.
  * The addresses of events pushed earlier are unknown.
