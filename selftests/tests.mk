@@ -26,7 +26,7 @@ FIELD_SHORT := $(FIELD_PROGS) $(addprefix selftests/field/,test_doctor \
 	test_three)
 
 $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
-		$(BUILD)/tools/remote/beacon.o $(BUILD)/tools/common/progress.o
+		$(BUILD)/tools/remote/beacon.o $(BUILD)/tools/common/now.o
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
 
@@ -101,12 +101,12 @@ FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
 # What agents say, and what they are asked.
 FUZZ_SRC_answers := $(filter-out %/traces.c,$(wildcard tools/remote/*.c)) $(addprefix tools/,agent/buffers.c \
-	$(addprefix common/,clock-reading.c complain.c folders.c json-value.c json-writer.c nearest.c \
+	$(addprefix common/,clock-reading.c complain.c folders.c json-value.c json-writer.c nearest.c now.c \
 	options.c progress.c signal.c spool.c value.c) \
 	$(addprefix doctor/,checks.c clock.c look.c lttng-setup.c machine.c module.c tracing.c) \
 	$(addprefix record/,beacon.c clocks.c files.c hosts.c losses.c))
 FUZZ_SRC_requests := $(addprefix tools/,agent/agent.c agent/buffers.c agent/channels.c \
-	agent/events.c common/complain.c common/json-value.c common/progress.c \
+	agent/events.c common/complain.c common/json-value.c common/now.c common/progress.c \
 	common/value.c remote/protocol.c)
 FUZZ_SAMPLES_ctf := ctf
 FUZZ_SAMPLES_walk := walk ctf

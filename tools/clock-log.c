@@ -10,10 +10,14 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "common/clock-reading.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
+#include "common/now.h"
 #include "common/options.h"
 #include "common/output.h"
-#include "common/tool.h"
+#include "common/signal.h"
 
 struct log {
 	unsigned int clock; /* of clocks[]; CLOCK_BOTH */

@@ -12,10 +12,19 @@
 #include <unistd.h>
 
 #include "../libnetsync/util/array.h"
+#include "commands.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/input.h"
 #include "common/jobs.h"
+#include "common/live-state.h"
+#include "common/now.h"
 #include "common/recording.h"
-#include "common/tool.h"
+#include "common/result-info.h"
+#include "common/result-output.h"
+#include "common/result-table.h"
+#include "common/result-write.h"
+#include "common/signal.h"
 
 /* Of packets that wait for their counterparts: 52 MiB. */
 #define MAX_PACKETS 500000

@@ -5,10 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commands.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/input.h"
 #include "common/nearest.h"
 #include "common/output.h"
-#include "common/tool.h"
+#include "common/signal.h"
 
 /* A new sub-command is one file and one row. */
 static const struct command {

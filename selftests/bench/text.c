@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #include "cluster.h"
-#include "common/tool.h"
+#include "commands.h"
+#include "common/exit-status.h"
 #include "measure.h"
 #include "stages.h"
 

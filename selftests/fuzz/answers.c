@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "common/folders.h"
 #include "common/json-value.h"
-#include "common/tool.h"
+#include "common/now.h"
 #include "doctor/doctor.h"
 #include "record/record.h"
 

@@ -6,6 +6,7 @@
  * members are as they were checked.
  */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,8 +14,9 @@
 #include "agent/agent.h"
 #include "agent/channels.h"
 #include "agent/events.h"
+#include "commands.h"
+#include "common/exit-status.h"
 #include "common/json-value.h"
-#include "common/tool.h"
 #include "remote/beacon.h"
 #include "remote/protocol.h"
 

@@ -4,14 +4,20 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <netsync.h>
+
 #include "agent.h"
+#include "commands.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/json-value.h"
-#include "common/tool.h"
+#include "common/now.h"
 #include "remote/protocol.h"
 
 /* Without a request for so long the other side is gone, though TCP has not noticed. */

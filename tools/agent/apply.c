@@ -16,8 +16,9 @@
 
 #include "agent.h"
 #include "common/argument.h"
+#include "common/exit-status.h"
+#include "common/folders.h"
 #include "common/json-value.h"
-#include "common/tool.h"
 #include "remote/protocol.h"
 
 /* Bytes of a result file: many times that of a thousand hosts. Chosen. */

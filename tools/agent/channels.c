@@ -6,7 +6,7 @@
 #include "agent.h"
 #include "channels.h"
 #include "common/json-value.h"
-#include "common/tool.h"
+#include "common/value.h"
 
 /*
  * Buffers take an eighth of the available memory by default, and three quarters at most

@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "agent.h"
-#include "common/tool.h"
+#include "common/folders.h"
+#include "common/now.h"
 #include "packet.h"
 
 /* The index of FOLDER/STREAM is FOLDER/index/STREAM.idx; it is big-endian. */

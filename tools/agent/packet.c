@@ -14,7 +14,8 @@
 #include "agent.h"
 #include "babeltrace/mip.h"
 #include "common/ctf-source.h"
-#include "common/tool.h"
+#include "common/folders.h"
+#include "common/now.h"
 #include "packet.h"
 
 /* Limits of decoding, as a damaged packet may take any time and memory. Chosen. */

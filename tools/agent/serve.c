@@ -3,13 +3,17 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <netsync-io.h>
+#include <netsync.h>
+
 #include "agent.h"
 #include "common/json-value.h"
-#include "common/tool.h"
+#include "common/signal.h"
 
 /* The last request; NULL: there was none. */
 static struct json_object *asked;

@@ -13,7 +13,8 @@
 
 #include "agent.h"
 #include "common/clock-reading.h"
-#include "common/tool.h"
+#include "common/now.h"
+#include "common/signal.h"
 #include "remote/protocol.h"
 
 /* So long the first reading is waited for at most: it is made at once. Chosen. */

@@ -15,7 +15,8 @@
 
 #include "../../libnetsync/util/array.h"
 #include "agent.h"
-#include "common/tool.h"
+#include "common/folders.h"
+#include "common/signal.h"
 
 static struct {
 	int pipe;

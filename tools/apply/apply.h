@@ -11,8 +11,8 @@
 
 #include <netsync.h>
 
+#include "common/progress.h"
 #include "common/result-file.h"
-#include "common/tool.h"
 
 struct netsync_io;
 

@@ -16,7 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/tool.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
+#include "common/progress.h"
+#include "common/signal.h"
 #include "crew.h"
 
 /* Pieces that may be done before their turn, so that few descriptors are open. Chosen. */

@@ -19,9 +19,12 @@
 #include "babeltrace/correct.h"
 #include "babeltrace/merge.h"
 #include "babeltrace/mip.h"
+#include "common/complain.h"
 #include "common/ctf-source.h"
+#include "common/folders.h"
 #include "common/output.h"
-#include "common/tool.h"
+#include "common/signal.h"
+#include "common/value.h"
 
 /* Period of reading the child's progress: as often as a line is drawn. */
 #define LOOK_MS 100

@@ -8,6 +8,10 @@
 
 #include "apply.h"
 #include "common/argument.h"
+#include "common/complain.h"
+#include "common/progress.h"
+#include "common/result-info.h"
+#include "common/signal.h"
 #include "find.h"
 
 bool apply_time(const struct apply_trace *trace, int64_t time_ns,

@@ -9,7 +9,14 @@
 #include <netsync-io.h>
 
 #include "apply.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/json-value.h"
+#include "common/output.h"
+#include "common/progress.h"
+#include "common/result-info.h"
+#include "common/signal.h"
+#include "common/value.h"
 #include "find.h"
 #include "merge.h"
 

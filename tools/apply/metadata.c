@@ -9,12 +9,16 @@
 #include <babeltrace2/babeltrace.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uuid.h>
 
 #include "apply.h"
-#include "common/tool.h"
+#include "common/complain.h"
+#include "common/folders.h"
+#include "common/now.h"
+#include "common/value.h"
 #include "tsdl.h"
 
 struct clock_line {

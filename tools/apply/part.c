@@ -7,6 +7,7 @@
 #include <netsync.h>
 
 #include "apply.h"
+#include "common/complain.h"
 #include "common/window.h"
 
 /* The corrected span of what a result was made of. False: nothing could be corrected. */

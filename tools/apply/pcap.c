@@ -7,7 +7,8 @@
 #include <netsync-io.h>
 
 #include "apply.h"
-#include "common/tool.h"
+#include "common/complain.h"
+#include "common/signal.h"
 
 /* Packets between two reports of progress: stat() takes as long as a hundred packets. */
 #define PACKETS_PER_LOOK 10000

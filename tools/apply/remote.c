@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/json-value.h"
-#include "common/tool.h"
+#include "common/signal.h"
 #include "remote.h"
 #include "remote/protocol.h"
 #include "remote/remote.h"

@@ -9,7 +9,8 @@
 
 #include "../../libnetsync/util/array.h"
 #include "apply.h"
-#include "common/tool.h"
+#include "common/complain.h"
+#include "common/signal.h"
 
 /*
  * Limits of readers' 64-bit products: the distance of two knots, ns, and that distance

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/now.h"
 #include "corrections.h"
 #include "mip.h"
-
-#define NS_PER_S 1000000000
 
 struct host_clock {
 	struct netsync_clock *clock;

@@ -10,7 +10,8 @@
 #include <inttypes.h>
 
 #include "clock-reading.h"
-#include "tool.h"
+#include "now.h"
+#include "value.h"
 
 bool clock_read(clockid_t clock, unsigned int tries,
 		struct clock_reading *reading)

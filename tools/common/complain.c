@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "../../libnetsync/util/utf8.h"
-#include "tool.h"
+#include "complain.h"
+#include "progress.h"
 
 /*
  * Texts of other machines and files are not trusted: terminals obey control characters,

@@ -16,7 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool.h"
+#include "complain.h"
+#include "folders.h"
+#include "signal.h"
+#include "value.h"
 
 bool make_folders_like(char *path, size_t from, const char *original)
 {

@@ -8,8 +8,12 @@
 
 #include "../../libnetsync/util/array.h"
 #include "argument.h"
+#include "complain.h"
+#include "exit-status.h"
 #include "input.h"
 #include "jobs.h"
+#include "now.h"
+#include "progress.h"
 #include "remote/traces.h"
 #include "result-file.h"
 

@@ -3,8 +3,10 @@
 #ifndef NETSYNC_INPUT_H
 #define NETSYNC_INPUT_H
 
+#include <netsync-io.h>
+#include <netsync.h>
+
 #include "options.h"
-#include "tool.h"
 #include "window.h"
 
 struct text_file {

@@ -2,9 +2,9 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "complain.h"
 #include "jobs.h"
 #include "options.h"
-#include "tool.h"
 
 bool jobs_find(unsigned int given, unsigned int *jobs)
 {

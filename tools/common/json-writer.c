@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <netsync.h>
+
 #include "../../libnetsync/util/utf8.h"
 #include "json-writer.h"
 

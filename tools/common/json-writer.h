@@ -3,9 +3,13 @@
 #ifndef NETSYNC_JSON_WRITER_H
 #define NETSYNC_JSON_WRITER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include <json.h>
 
-#include "tool.h"
+struct netsync;
+struct netsync_io;
 
 /*
  * json-c returns NULL without memory, and NULL is also its null: json_put() and json_append()
@@ -41,9 +45,5 @@ json_object *new_double(double value);
  * characters are escaped where it is printed.
  */
 json_object *new_string(const char *text);
-
-/* A result in the format of the result file; NULL: there is no memory. */
-json_object *result_object(const struct netsync *ns,
-			   const struct netsync_io *io, const char *method);
 
 #endif

@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "complain.h"
 #include "nearest.h"
 #include "options.h"
-#include "tool.h"
+#include "value.h"
 
 /* ---- values ------------------------------------------------------------ */
 

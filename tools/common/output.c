@@ -14,8 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "complain.h"
+#include "exit-status.h"
+#include "folders.h"
 #include "output.h"
-#include "tool.h"
+#include "signal.h"
+#include "value.h"
 
 /* Names that are tried for a link that lives for an instant. Chosen. */
 #define MAX_NAMES 100

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Steps done of a long piece of work -> a line with a bar, or the time so far, on stderr. */
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "tool.h"
+#include "now.h"
+#include "progress.h"
 
 #define WIDTH 40		/* characters of the bar; chosen */
 #define QUIET_NS NS_PER_S	/* no line for work that is done sooner; chosen */
 #define REDRAW_NS (NS_PER_S / 10)	/* as often as eyes can follow */
 #define CLEAR_LINE "\r\033[K"
-
-int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
-int64_t now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
 
 /* What is shown on the terminal, or NULL. */
 static struct progress *volatile shown;

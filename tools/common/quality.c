@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the words for the quality of a correction mean; netsync-sync(1) has the same words. */
-#include "tool.h"
+#include "quality.h"
 
 const char *quality_meaning(enum netsync_quality quality)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "recording.h"
-#include "tool.h"
 
 static char *file_of(const char *dir)
 {

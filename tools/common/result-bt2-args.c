@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "complain.h"
+#include "exit-status.h"
+#include "now.h"
+#include "result-bt2-args.h"
+#include "result-info.h"
+#include "value.h"
 
 struct constant {
 	int64_t least_ns, most_ns;	/* corrections over the span */

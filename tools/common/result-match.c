@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "result-file.h"
-#include "tool.h"
+#include "result-info.h"
 
 /* The clock of a host's traces; false: it has no trace. */
 static bool clock_of(const struct netsync_io *io, uint32_t host,

@@ -3,8 +3,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "complain.h"
+#include "exit-status.h"
 #include "output.h"
-#include "tool.h"
+#include "result-bt2-args.h"
+#include "result-info.h"
+#include "result-output.h"
+#include "result-table.h"
+#include "result-write.h"
+#include "value.h"
 
 /* ---- writing ----------------------------------------------------------- */
 

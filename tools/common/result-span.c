@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Times outside of the span that a result holds for -> a sentence: how far, which error. */
 #include <errno.h>
+#include <stdio.h>
 
+#include "now.h"
 #include "result-file.h"
-#include "tool.h"
+#include "value.h"
 
 #define S_PER_HOUR 3600ULL
 #define S_PER_DAY 86400ULL

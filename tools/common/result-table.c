@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live-state.h"
+#include "result-info.h"
+#include "result-table.h"
 #include "table.h"
-#include "tool.h"
+#include "value.h"
 
 /* ---- hosts ------------------------------------------------------------- */
 

@@ -7,9 +7,14 @@
 #include <string.h>
 #include <uuid.h>
 
-#include "result-file.h"
 #include "json-writer.h"
+#include "live-state.h"
 #include "remote/traces.h"
+#include "result-file.h"
+#include "result-info.h"
+#include "result-output.h"
+#include "result-table.h"
+#include "result-write.h"
 
 /* ---- writing ----------------------------------------------------------- */
 

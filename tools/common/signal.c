@@ -2,10 +2,12 @@
 /* Handlers that let an interrupted sub-command end in order. */
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tool.h"
+#include "progress.h"
+#include "signal.h"
 
 volatile sig_atomic_t interrupted;
 void (*volatile before_end)(void);

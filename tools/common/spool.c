@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../libnetsync/util/scratch.h"
+#include "complain.h"
 #include "spool.h"
 
 static bool complain_of_spool_folder(void)

@@ -5,7 +5,11 @@
 #ifndef NETSYNC_SPOOL_H
 #define NETSYNC_SPOOL_H
 
-#include "tool.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <netsync.h>
 
 struct spool {
 	FILE *file;		/* nameless, in $TMPDIR */

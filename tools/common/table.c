@@ -5,8 +5,9 @@
  */
 #include <string.h>
 
+#include "complain.h"
 #include "table.h"
-#include "tool.h"
+#include "value.h"
 
 static void print_table_row(FILE *out, const int *widths, unsigned int columns,
 			    char cells[][CELL_SIZE])

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complain.h"
 #include "delay-classes.h"
 #include "traffic.h"
 

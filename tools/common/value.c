@@ -4,11 +4,15 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "tool.h"
+#include <netsync.h>
+
+#include "now.h"
+#include "value.h"
 
 static const struct unit {
 	const char *name;

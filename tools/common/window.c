@@ -3,7 +3,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "tool.h"
+#include "complain.h"
+#include "now.h"
+#include "result-info.h"
+#include "value.h"
 #include "window.h"
 
 /* ---- one time ----------------------------------------------------------- */

@@ -2,12 +2,16 @@
 /* netsync convert - correct timestamps by a saved result. */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "commands.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/options.h"
 #include "common/result-file.h"
-#include "common/tool.h"
+#include "common/value.h"
 #include "lines.h"
 #include "stamp.h"
 

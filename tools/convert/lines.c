@@ -4,10 +4,12 @@
  * other bytes stay. What was read is written before more is waited for.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/tool.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "lines.h"
 #include "stamp.h"
 

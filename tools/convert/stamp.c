@@ -6,7 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/tool.h"
+#include "common/now.h"
+#include "common/value.h"
 #include "stamp.h"
 
 /*

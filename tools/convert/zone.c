@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Zones by their names -> what dates in them are, by the C library. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/tool.h"
+#include "common/complain.h"
 #include "zone.h"
 
 /* Where the C library looks for zones, unless TZDIR says otherwise. */

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "common/clock-reading.h"
-#include "common/tool.h"
 #include "doctor.h"
 
 #define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0/"

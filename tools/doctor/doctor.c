@@ -2,13 +2,17 @@
 /* netsync doctor - check machines before a recording fails on them. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "commands.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/json-writer.h"
 #include "common/options.h"
-#include "common/tool.h"
+#include "common/signal.h"
 #include "doctor.h"
 #include "fix.h"
 #include "remote/beacon.h"

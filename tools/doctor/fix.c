@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/tool.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
+#include "common/signal.h"
 #include "doctor.h"
 #include "fix.h"
 #include "lttng-setup.h"

@@ -3,11 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <netsync.h>
+
 #include "../../libnetsync/util/scratch.h"
 #include "agent/agent.h"
 #include "common/json-value.h"
 #include "common/json-writer.h"
-#include "common/tool.h"
+#include "common/now.h"
+#include "common/value.h"
 #include "doctor.h"
 #include "remote/beacons.h"
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/tool.h"
+#include "common/now.h"
 #include "doctor.h"
 
 /* ms for a program to end. Chosen. */

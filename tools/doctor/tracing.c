@@ -12,7 +12,8 @@
 
 #include <lttng/lttng.h>
 
-#include "common/tool.h"
+#include <netsync.h>
+
 #include "doctor.h"
 #include "lttng-setup.h"
 #include "module.h"

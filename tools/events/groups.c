@@ -17,7 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/complain.h"
 #include "common/ctf-source.h"
+#include "common/progress.h"
+#include "common/result-info.h"
 #include "groups.h"
 
 /* How who reads a trace ends: so, or with the errno of writing, or 0. */

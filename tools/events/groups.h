@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "common/now.h"
 #include "event.h"
 #include "timebase.h"
 

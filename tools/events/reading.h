@@ -4,6 +4,7 @@
 #define NETSYNC_EVENTS_READING_H
 
 #include "babeltrace/map.h"
+#include "common/now.h"
 #include "groups.h"
 
 struct reading {

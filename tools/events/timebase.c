@@ -8,6 +8,11 @@
 #include <string.h>
 
 #include "../../libnetsync/util/since-1970.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
+#include "common/now.h"
+#include "common/result-info.h"
+#include "common/result-output.h"
 #include "timebase.h"
 
 /* ---- times ------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/complain.h"
 #include "events/groups.h"
 #include "events/task.h"
 #include "perfetto.h"

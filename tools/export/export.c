@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "../../libnetsync/util/array.h"
+#include "commands.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/output.h"
 #include "export.h"
 #include "timeline/timeline.h"

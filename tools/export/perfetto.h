@@ -3,8 +3,9 @@
 #ifndef NETSYNC_EXPORT_PERFETTO_H
 #define NETSYNC_EXPORT_PERFETTO_H
 
-#include "export.h"
+#include "common/now.h"
 #include "events/thread-state.h"
+#include "export.h"
 #include "timeline/timeline.h"
 
 /* ---- events.c: all events of all traces --------------------------------- */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/tool.h"
 #include "perfetto.h"
 
 /* A thread that changes its name as a program starts gets a track of each name; it

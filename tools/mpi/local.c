@@ -16,9 +16,10 @@
 
 #include <mpi.h>
 
+#include "../../libnetsync/util/hash.h"
+#include "common/complain.h"
 #include "common/input.h"
 #include "local.h"
-#include "../../libnetsync/util/hash.h"
 
 /* ---- who serves what ------------------------------------------------------- */
 

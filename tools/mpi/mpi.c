@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,12 +14,15 @@
 
 #include <mpi.h>
 
-#include "common/input.h"
-#include "common/tool.h"
-#include "exchange.h"
-#include "local.h"
 #include "../../libnetsync/util/array.h"
 #include "../../libnetsync/util/hash.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
+#include "common/input.h"
+#include "common/result-info.h"
+#include "exchange.h"
+#include "local.h"
+#include "sync/sync.h"
 
 /* Bytes of one message of MPI, which counts them by an int. Chosen. */
 #define PART_SIZE ((size_t)1 << 26)

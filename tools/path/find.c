@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/complain.h"
 #include "follow.h"
 #include "path.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "causes.h"
+#include "common/now.h"
 #include "events/task.h"
 #include "follow.h"
 

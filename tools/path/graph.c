@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "../../libnetsync/util/scratch.h"
-#include "common/tool.h"
+#include "common/complain.h"
 #include "graph.h"
 
 /* ---- writing -------------------------------------------------------------- */

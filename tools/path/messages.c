@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../../libnetsync/util/array.h"
+#include "common/complain.h"
 #include "messages.h"
 
 void messages_release(struct messages *messages)

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/output.h"
 #include "path.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "../../libnetsync/util/array.h"
-#include "common/tool.h"
 #include "path.h"
 
 /* The threads that have tracks, of numbers from 1 on. */

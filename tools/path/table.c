@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/complain.h"
 #include "common/table.h"
-#include "common/tool.h"
+#include "common/value.h"
 #include "sums.h"
 
 struct writing {

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "../../libnetsync/util/array.h"
+#include "common/now.h"
 #include "path.h"
 
 /* So often the path can go from thread to thread without any time between, which where

@@ -2,7 +2,7 @@
 /* Hosts that record -> beacons between them, and warnings where none arrived. */
 #include <stdlib.h>
 
-#include "common/tool.h"
+#include "common/complain.h"
 #include "record.h"
 
 void record_beacon_start(struct record_run *rec)

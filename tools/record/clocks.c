@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/clock-reading.h"
+#include "common/complain.h"
 #include "common/json-value.h"
 #include "common/recording.h"
 #include "record.h"

@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/complain.h"
+#include "common/folders.h"
 #include "common/json-value.h"
-#include "common/tool.h"
 #include "record.h"
 
 /* Does a name from another machine stay below the folder: relative, and without ".."? */

@@ -8,8 +8,13 @@
 
 #include "../../libnetsync/util/array.h"
 #include "agent/agent.h"
+#include "common/complain.h"
+#include "common/folders.h"
 #include "common/json-value.h"
-#include "common/tool.h"
+#include "common/now.h"
+#include "common/progress.h"
+#include "common/signal.h"
+#include "common/value.h"
 #include "record.h"
 
 /* us after which LTTng sends what is in buffers, if viewers watch; chosen: its default. */

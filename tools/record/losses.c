@@ -18,8 +18,10 @@
 
 #include "agent/agent.h"
 #include "agent/buffers.h"
+#include "common/complain.h"
 #include "common/json-value.h"
-#include "common/tool.h"
+#include "common/now.h"
+#include "common/value.h"
 #include "record.h"
 
 static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL,

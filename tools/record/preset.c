@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/tool.h"
+#include "common/complain.h"
 #include "record.h"
 
 /*

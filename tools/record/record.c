@@ -13,12 +13,18 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "commands.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/json-value.h"
+#include "common/now.h"
 #include "common/options.h"
-#include "common/tool.h"
+#include "common/signal.h"
+#include "common/value.h"
 #include "record.h"
 #include "remote/beacon.h"
 #include "remote/traces.h"
+#include "sync/sync.h"
 
 /* ns between requests for the status of hosts. Chosen. */
 #define STATUS_NS NS_PER_S

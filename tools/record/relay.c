@@ -22,7 +22,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/tool.h"
+#include "common/complain.h"
+#include "common/now.h"
+#include "common/signal.h"
 #include "record.h"
 
 /* Starts that are tried: a free port may be taken before the daemon uses it. Chosen. */

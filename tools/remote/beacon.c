@@ -6,12 +6,13 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "beacon.h"
-#include "common/tool.h"
+#include "common/now.h"
 
 /* ---- neighbours ---------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include "beacon.h"
 #include "beacons.h"
 #include "common/json-value.h"
-#include "common/tool.h"
+#include "common/now.h"
 
 /* Of a step, for the answers of all hosts. Chosen: as QUIET_NS of remote.c. */
 #define STEP_NS (20 * NS_PER_S)

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What agents say: bytes -> lines -> greetings, sentences, data and answers. */
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <netsync.h>
+
+#include "common/complain.h"
 #include "common/json-value.h"
-#include "common/tool.h"
+#include "common/now.h"
 #include "protocol.h"
 #include "remote.h"
 

@@ -4,14 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/complain.h"
 #include "common/json-value.h"
-#include "common/tool.h"
+#include "common/now.h"
+#include "common/progress.h"
 #include "protocol.h"
 #include "remote.h"
 

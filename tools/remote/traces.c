@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* [NAME=][USER@]HOST:PATH -> an agent for each host, and its traces in a reader. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../../libnetsync/util/array.h"
 #include "common/argument.h"
-#include "common/tool.h"
+#include "common/complain.h"
+#include "common/value.h"
 #include "protocol.h"
 #include "traces.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/quality.h"
 #include "report.h"
 
 /* Integers beyond that are not exact in a double. */

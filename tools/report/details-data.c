@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/input.h"
+#include "common/result-info.h"
 #include "report.h"
 
 static void put_detail_number(struct json_writer *w, json_object *object, const char *key,

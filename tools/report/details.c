@@ -2,6 +2,7 @@
 /* Messages in a spool -> the late ones of each direction. */
 #include <stdlib.h>
 
+#include "common/complain.h"
 #include "details.h"
 
 /* Late messages of a direction, and about as many of all together. Chosen: a page of rows. */

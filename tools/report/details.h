@@ -10,6 +10,7 @@
 #include "common/traffic.h"
 
 struct input;
+struct netsync_io;
 
 /* Places of one end of a message, at most: several where they cannot be told apart. */
 #define MAX_PLACES 4

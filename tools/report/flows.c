@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../../libnetsync/util/hash.h"
+#include "common/complain.h"
 #include "common/delay-classes.h"
 #include "details.h"
 

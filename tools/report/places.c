@@ -9,7 +9,11 @@
 #include <string.h>
 
 #include "../../libnetsync/util/array.h"
+#include "common/complain.h"
 #include "common/input.h"
+#include "common/now.h"
+#include "common/progress.h"
+#include "common/result-info.h"
 #include "details.h"
 
 /*

@@ -4,9 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/input.h"
 #include "common/output.h"
 #include "common/result-file.h"
+#include "common/result-info.h"
+#include "common/result-output.h"
+#include "common/result-write.h"
 #include "report.h"
 
 #define DEFAULT_OUTPUT "sync.html"

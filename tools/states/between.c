@@ -11,6 +11,7 @@
 #include "../../libnetsync/util/array.h"
 #include "../../libnetsync/util/hash.h"
 #include "between.h"
+#include "common/now.h"
 
 /* How far ends of two hosts may be out of order where no bound is known, ns. Chosen. */
 #define LONGEST_HOLD NS_PER_S

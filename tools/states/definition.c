@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../libnetsync/util/array.h"
-#include "common/tool.h"
+#include "common/complain.h"
 #include "definition.h"
 #include "words.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../libnetsync/util/array.h"
+#include "common/now.h"
 #include "events/task.h"
 #include "machine.h"
 #include "object.h"

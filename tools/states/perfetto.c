@@ -2,7 +2,6 @@
 /* Spans as slices for Perfetto and Chrome, on a track for each object's name and lane. */
 #include <inttypes.h>
 
-#include "common/tool.h"
 #include "rows.h"
 #include "states.h"
 

@@ -13,7 +13,7 @@
 #include "../../libnetsync/util/hash.h"
 #include "../../libnetsync/util/scratch.h"
 #include "../../libnetsync/util/utf8.h"
-#include "common/tool.h"
+#include "common/complain.h"
 #include "spans.h"
 
 enum record_kind { RECORD_TEXT, RECORD_SPAN, RECORD_MISSING, RECORD_COUNTS,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/table.h"
-#include "common/tool.h"
+#include "common/value.h"
 #include "states.h"
 
 /* The rows of one definition. */

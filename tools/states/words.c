@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../../libnetsync/util/array.h"
-#include "common/tool.h"
+#include "common/complain.h"
 #include "words.h"
 
 static bool is_blank(char c)

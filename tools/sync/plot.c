@@ -22,7 +22,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "common/complain.h"
+#include "common/result-info.h"
 #include "common/traffic.h"
+#include "common/value.h"
 #include "plot.h"
 
 #define MAX_PAIRS 4		/* chosen: more would not fit on a screen */

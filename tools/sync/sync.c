@@ -3,10 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
 #include "common/input.h"
+#include "common/output.h"
+#include "common/result-bt2-args.h"
+#include "common/result-output.h"
+#include "common/result-table.h"
 #include "common/traffic.h"
 #include "plot.h"
 #include "remote/traces.h"
+#include "sync.h"
 
 /* Without --format: json if there is -o, else table. */
 enum { FORMAT_NOT_GIVEN = FORMAT_BT2_ARGS + 1 };

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/tool.h"
+#include "common/complain.h"
 #include "timeline.h"
 
 static const char *const names[] = { "json", "protobuf", NULL };

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "common/json-writer.h"
-#include "common/tool.h"
 #include "timeline.h"
 
 /*

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The sub-commands: argv[0] is the sub-command's name. Return: exit status. */
+#ifndef NETSYNC_COMMANDS_H
+#define NETSYNC_COMMANDS_H
+
+int cmd_sync(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
+int cmd_live(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_agent(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_states(int argc, char **argv);
+int cmd_path(int argc, char **argv);
+int cmd_clock_log(int argc, char **argv);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What netsync live shows. */
+#ifndef NETSYNC_LIVE_STATE_H
+#define NETSYNC_LIVE_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <netsync.h>
+
+struct live_host {
+	bool running;		/* it is being read */
+	bool late;		/* a part of its data went by before */
+	bool known;		/* a correction is known */
+	int64_t since_ns;	/* from when on there are data, on its clock */
+	int64_t at_ns;		/* the time of the values below, on its clock */
+	int64_t offset_ns;
+	double skew_ppm;
+	double skew_within_ppm;
+	int64_t bound_ns;
+	double packets_per_s;
+};
+
+struct live_pair {
+	double messages_per_s[2];
+};
+
+struct live_state {
+	const struct netsync *ns;
+	int64_t wall_ns;	/* this machine's clock */
+	struct live_host *hosts;
+	struct live_pair *pairs;
+};
+
+/* Steps that are shown at most: the last ones of all hosts. Chosen. */
+#define LIVE_STEPS 5
+
+struct live_step {
+	uint32_t host;
+	struct netsync_step step;
+};
+
+/* Return: how many steps there are, at most LIVE_STEPS; sorted by corrected time. */
+uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Clocks of this machine. */
+#ifndef NETSYNC_NOW_H
+#define NETSYNC_NOW_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+int64_t clock_ns(clockid_t clock);
+/* Now, on a clock that nobody sets. */
+int64_t now_ns(void);
+
+#endif

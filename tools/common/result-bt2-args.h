@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Results as options of babeltrace2. */
+#ifndef NETSYNC_RESULT_BT2_ARGS_H
+#define NETSYNC_RESULT_BT2_ARGS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <netsync-io.h>
+#include <netsync.h>
+
+/* Options of babeltrace2, with constant offsets for each CTF trace. */
+bool write_bt2_args(FILE *out, const struct netsync *ns,
+		    const struct netsync_io *io);
+/* Say which traces the options leave out, and which are poor. Return: exit status. */
+int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Results as tables for people. */
+#ifndef NETSYNC_RESULT_TABLE_H
+#define NETSYNC_RESULT_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <netsync.h>
+
+struct live_state;
+
+/*
+ * How wrong the mean skew of a host's clock over its span can be, ppm, by the error
+ * bounds at both ends; infinite: nothing is known.
+ */
+double skew_within(const struct netsync *ns, uint32_t host);
+
+void write_table(FILE *out, const struct netsync *ns);
+
+/* Offset and skew of a host's clock at a time on it; false: there is no correction. */
+bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
+	      int64_t *offset_ns, double *skew_ppm);
+
+/* What netsync live prints. */
+void write_live_table(FILE *out, const struct live_state *state);
+
+#endif

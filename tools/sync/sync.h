@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Estimating clocks from traces, for other programs and sub-commands. */
+#ifndef NETSYNC_SYNC_H
+#define NETSYNC_SYNC_H
+
+#include <stdbool.h>
+
+struct input_share;
+struct remote_traces;
+
+/*
+ * Run netsync sync as one of several processes, each of which reads a part of the traces;
+ * @argv[0] is the name of the program with the sub-command's.
+ */
+int sync_shared(int argc, char **argv, struct input_share *share);
+
+/*
+ * Run netsync sync on @num @traces that netsync record recorded, with @beacon or without;
+ * their order may be changed; and on the traces of @remote, unless that is NULL. Writes
+ * the result to the file @path, and prints the table.
+ * Return: exit status.
+ */
+int sync_recorded(char **traces, int num, struct remote_traces *remote, const char *path,
+		  bool beacon);
+
+#endif
