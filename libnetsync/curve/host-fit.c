@@ -241,19 +241,21 @@ static size_t inverted_by(struct correction *c, const struct spline *curve,
 
 /*
  * Fit a curve without the change points from @from to before @to. It is taken if
- * it inverts at most @most messages; if not, all stays as it is.
+ * it inverts at most @most messages, and delays are hardly longer; if not, all stays as it is.
  */
 static int doubt_change_points(struct host_fit *k, const struct link *links,
 			       size_t num_links, size_t from, size_t to,
 			       size_t intervals, size_t most)
 {
 	struct correction *c = k->correction;
-	struct snapshot before;
+	struct snapshot before = { 0 };
 	double cost;
 	struct fit f = { 0 };
-	int ret = snapshot_take(&before, k);
+	int ret = host_fit_update_delays(k);
 	bool fits = false;
 
+	if (!ret)
+		ret = snapshot_take(&before, k);
 	if (!ret) {
 		memmove(&c->change[from], &c->change[to],
 			(c->num_changes - to) * sizeof(*c->change));
@@ -265,12 +267,16 @@ static int doubt_change_points(struct host_fit *k, const struct link *links,
 	if (fits) {
 		order_keep(k, &f, intervals, cost);
 		ret = order_choose(k);
-	} else if (!ret) {
-		snapshot_restore(k, &before);
+		if (!ret)
+			ret = host_fit_update_delays(k);
+		/* Messages of both directions say so, even if the slowest clock inverts none. */
+		fits = !ret && host_fit_mean_delay(k) <= WORSE * before.delay;
 	}
+	if (!ret && !fits)
+		snapshot_restore(k, &before);
 	constraints_fit_free(&f);
 	snapshot_free(&before);
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 /*
@@ -323,11 +329,14 @@ static void widen_to_messages(struct correction *c,
 	}
 }
 
-/* A line that inverts no message is better than a curve that does. */
+/*
+ * A line that inverts no message is better than a curve that does, unless that has change points,
+ * which were not in doubt.
+ */
 static void prefer_line(struct correction *c, const struct correction *line,
 			const struct link *links, size_t num_links)
 {
-	if (!count_inverted(c, links, num_links) ||
+	if (c->num_changes || !count_inverted(c, links, num_links) ||
 	    count_inverted(line, links, num_links))
 		return;
 	correction_release(c);

@@ -9,6 +9,8 @@
 
 enum { MESSAGES = 4000 };
 
+#define DELAY (50 * US)
+
 /* Host b is ahead by @by from @from on until @to, of a trace of @length; ns. */
 struct stepped {
 	struct netsync *ns;
@@ -19,6 +21,8 @@ struct stepped {
 	int64_t silent_from; /* when no message passes */
 	int64_t silent_to;
 	int64_t slew_ns; /* a daemon's: how far it goes to and fro */
+	int64_t least; /* delay; 0: DELAY */
+	double more; /* mean excess over that; 0: DELAY */
 };
 
 static int64_t ahead(const struct stepped *w, int64_t t)
@@ -38,16 +42,17 @@ static int64_t show_b(const struct stepped *w, int64_t t)
 /* Requests, and their responses; or @apart: each at a time of its own. */
 static void exchange(struct stepped *w, uint64_t seed, int num)
 {
+	const int64_t least = w->least ? w->least : DELAY;
+	const double more = w->more > 0 ? w->more : (double)DELAY;
+
 	w->ns = netsync_new();
 	assert_int_equal(netsync_add_host(w->ns, "a"), 0);
 	assert_int_equal(netsync_add_host(w->ns, "b"), 1);
 	for (int i = 0; i < num; i++) {
 		const int64_t t = w->length / num * i;
-		const int64_t there = t + 50 * US +
-				      (int64_t)exponential(&seed, 50e3);
+		const int64_t there = t + least + (int64_t)exponential(&seed, more);
 		const int64_t back = there + 300 * US;
-		const int64_t end = back + 50 * US +
-				    (int64_t)exponential(&seed, 50e3);
+		const int64_t end = back + least + (int64_t)exponential(&seed, more);
 
 		if (t >= w->silent_from && t < w->silent_to)
 			continue;
@@ -127,6 +132,30 @@ static void test_silent_steps(void **state)
 		assert_int_equal(netsync_convert(netsync_host_clock(w.ns, 1),
 						 show_b(&w, 180 * SEC), &at, &bound), 0);
 		assert_int_equal(bound, NETSYNC_UNKNOWN);
+		netsync_free(w.ns);
+	}
+}
+
+/*
+ * A step of less than the smallest delays of both directions together contradicts no message: a
+ * straight clock satisfies all. But the delays of both directions change by as much at once.
+ */
+static void test_hidden_step(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 13; seed++) {
+		struct stepped w = {
+			.length = 300 * SEC, .from = (int64_t)seed * 23 * SEC + SEC / 3,
+			.to = 301 * SEC, .by = (seed % 2 ? 80000 : -40000) * US,
+			.least = 45000 * US, .more = 3e6,
+		};
+		struct netsync_step step = { .size = sizeof(step) };
+
+		exchange(&w, seed, 8000);
+		assert_int_equal(solve(&w).num_steps, 1);
+		assert_int_equal(netsync_get_step(w.ns, 1, 0, &step), 0);
+		assert_in_range(llabs(step.offset_ns - w.by), 0, 1000 * US);
+		assert_int_equal(count_outside(&w), 0);
 		netsync_free(w.ns);
 	}
 }
@@ -229,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paused),
 		cmocka_unit_test(test_silent_steps),
+		cmocka_unit_test(test_hidden_step),
 		cmocka_unit_test(test_inside),
 		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_alone),
