@@ -36,6 +36,7 @@
 #   make dkms-install      the modules, built anew for each new kernel  [KDIR=]
 #   make dkms-remove
 #   make host-archive      all of it for hosts without a compiler  [KDIR=]
+#   make release           cut a version  VERSION= [CHECKS=]
 #   make dist              the source in one file, from which packages are built
 #   make deb               Debian packages, into build/deb/  [SETUP=1]
 #   make rpm               RPM packages, into build/rpm/  [SETUP=1]
@@ -526,6 +527,10 @@ host-archive: all modules
 
 # The source in one file: the same bits each time.
 DIST = $(BUILD)/netsync-$(VERSION).tar.xz
+
+.PHONY: release
+release:
+	packaging/release $(VERSION)
 
 .PHONY: dist
 dist:
