@@ -3,7 +3,7 @@
  * The time of processors that netsync sync takes, by stages. Calls between files of the
  * libraries, and of the command to them, pass through stages.c by the linker's option
  * --wrap: what is measured is what users run, and knows nothing of this. STAGE_CALLS of
- * tests.mk names the calls.
+ * bench.mk names the calls.
  */
 #ifndef STAGES_H
 #define STAGES_H

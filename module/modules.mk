@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Builds and installs the kernel modules; a part of the Makefile.
+
+# The running kernel; where its headers are missing, the newest that are not.
+KDIR ?= $(or $(wildcard /lib/modules/$(shell uname -r)/build),$(lastword \
+	$(sort $(wildcard /lib/modules/*/build))))
+KREL = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
+	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+MODULES = $(abspath $(BUILD))/modules/$(KREL)
+
+# The source of LTTng's modules, and what their build for this kernel exports:
+# as given, else where dkms has them, else where the test rig has them.
+DKMS_LTTNG = $(patsubst %/,%,$(dir $(lastword $(wildcard \
+	/var/lib/dkms/lttng-modules/*/$(KREL)/*/module/lttng-tracer.ko*))))
+LTTNG_MODULES = $(firstword $(wildcard \
+	$(addsuffix /source,$(firstword $(subst /$(KREL)/, ,$(DKMS_LTTNG)))) \
+	$(BUILD)/rig/$(KREL)/lttng-modules))
+# dkms 3.0.10 keeps the modules alone: then these tell what they export.
+READ_SYMVERS = $(MODULES)/lttng.symvers
+LTTNG_SYMVERS = $(if $(LTTNG_MODULES),$(firstword \
+	$(wildcard $(abspath $(LTTNG_MODULES))/src/Module.symvers \
+	$(abspath $(LTTNG_MODULES))/Module.symvers $(DKMS_LTTNG)/Module.symvers) \
+	$(if $(DKMS_LTTNG),$(READ_SYMVERS))))
+
+KBUILD = $(MAKE) -C $(KDIR) M=$(MODULES) CONFIG_DEBUG_INFO_BTF_MODULES= \
+	LTTNG_MODULES=$(if $(LTTNG_SYMVERS),$(abspath $(LTTNG_MODULES))) \
+	KBUILD_EXTRA_SYMBOLS=$(LTTNG_SYMVERS)
+
+define check_headers
+	@test -n "$(KREL)" || { echo "There are no kernel headers in" \
+		"$(or $(KDIR),/lib/modules/*/build): install them (Debian:" \
+		"linux-headers-amd64), or say where they are with KDIR=FOLDER." >&2; false; }
+endef
+
+# Kbuild writes beside the source, so that it gets its own copy.
+.PHONY: modules
+modules:
+	$(check_headers)
+	@mkdir -p $(MODULES)
+	@$(if $(filter $(READ_SYMVERS),$(LTTNG_SYMVERS)), \
+		module/symvers $(wildcard $(DKMS_LTTNG)/*.ko*) > $(READ_SYMVERS))
+	@cp -rp Kbuild module $(MODULES)
+	@$(if $(LTTNG_SYMVERS),,rm -f $(MODULES)/lttng-probe-netsync.*; echo \
+		"No LTTng modules built for $(KREL): netsync-probes only")
+	$(KBUILD) modules
+
+# For one kernel, modprobe may not find modules of two origins.
+HAS_MODULES = $(DESTDIR)/lib/modules/$(KREL)
+OWN_INSTALLED = $(shell find $(HAS_MODULES)/ -path '*/updates/dkms' -prune -o \( \
+	-name 'netsync-probes.ko*' -o -name 'lttng-probe-netsync.ko*' \) -print 2> /dev/null)
+DKMS_INSTALLED = $(wildcard $(HAS_MODULES)/updates/dkms/netsync-probes.ko*)
+
+.PHONY: modules_install
+modules_install: modules
+	@test -z "$(DKMS_INSTALLED)" || { echo "dkms has installed the modules:" \
+		"$(DKMS_INSTALLED). First: make dkms-remove" >&2; false; }
+	$(KBUILD) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
+	$(if $(DESTDIR),,depmod $(KREL))
+
+.PHONY: modules_uninstall
+modules_uninstall:
+	$(check_headers)
+	rm -f $(OWN_INSTALLED)
+	$(if $(DESTDIR),,depmod $(KREL))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Builds and runs the benchmarks; a part of the Makefile.
+
+.PHONY: bench
+bench: $(BUILD)/selftests/bench/bench
+	$(MAKE) --no-print-directory bench-text
+	$<
+	$(MAKE) --no-print-directory bench-readers
+
+.PHONY: bench-module
+bench-module: tests
+	selftests/rig/setup guest
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run selftests/module/test_cost
+
+HOURS ?= 24
+.PHONY: bench-stream
+bench-stream: $(BUILD)/selftests/bench/bench
+	$< --stream $(HOURS)
+
+SEEDS ?= 8
+.PHONY: bench-truth
+bench-truth: $(BUILD)/selftests/bench/truth
+	$< --seeds $(SEEDS) $(CASES)
+
+WORLDS ?= 0 100
+.PHONY: bench-worlds
+bench-worlds: all
+	selftests/rig/setup check
+	LD_LIBRARY_PATH=$(BUILD) selftests/bench/worlds $(WORLDS) $(if $(CLASS),--class $(CLASS))
+
+.PHONY: bench-readers
+bench-readers: all
+	selftests/bench/readers
+
+# Messages that are pushed without a file; of fewer than 1e7 memory tells nothing.
+MESSAGES ?= 1e9
+.PHONY: bench-scale
+bench-scale: all $(BUILD)/selftests/bench/scale
+	selftests/rig/setup build field mpi
+	$(MAKE) --no-print-directory mpi MPICC=mpicc.openmpi
+	selftests/bench/ranks
+	$(BUILD)/selftests/bench/scale $(MESSAGES)
+
+.PHONY: bench-text
+bench-text: $(BUILD)/selftests/bench/text $(TOOL)
+	$< $(TOOL)
+
+# What the benchmarks share.
+BENCH_SRC := $(addprefix selftests/bench/,cluster.c digest.c floor.c measure.c prior.c)
+BENCH_HDR := $(BENCH_SRC:.c=.h)
+
+$(BUILD)/selftests/bench/%: selftests/bench/%.c $(BENCH_SRC) $(BENCH_HDR) $(CORE_A)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(CORE_A) -lm -pthread
+
+# The command with its libraries in one program, where calls between files pass through
+# stages.c. Names of the command's own are not for the libraries, which have some of them, too.
+STAGE_CALLS := netsync_io_read netsync_io_free netsync_push_message netsync_solve \
+	matcher_settle pairs_raise pairs_settle reduce reduction_find_islands \
+	reduction_fit_hosts reduction_fit_jointly reduction_fit_steered reduction_make_clock
+
+$(BUILD)/selftests/bench/tool.o: $(TOOL_OBJ)
+	@mkdir -p $(@D)
+	$(LD) -r -o $@ $^
+	$(OBJCOPY) --keep-global-symbol=cmd_sync $@
+
+$(BUILD)/selftests/bench/text: selftests/bench/text.c selftests/bench/stages.c \
+		selftests/bench/stages.h $(BENCH_SRC) $(BENCH_HDR) \
+		$(BUILD)/selftests/bench/tool.o $(IO_OBJ) $(CORE_A)
+	$(CC) $(BASE_CFLAGS) -Ilibnetsync -Itools $(CFLAGS) $(LDFLAGS) \
+		$(STAGE_CALLS:%=-Wl,--wrap=%) -o $@ $(filter-out %.h %.a,$^) $(CORE_A) \
+		$(filter-out -lnetsync-io -lnetsync,$(TOOL_LIBS))

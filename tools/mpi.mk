@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Builds and installs netsync-mpi; a part of the Makefile.
+
+# Where there is MPI. MPICC and MPI_BUILD may be given for each of several kinds.
+MPICC ?= mpicc
+MPI_BUILD ?= $(BUILD)
+MPI_TOOL := $(MPI_BUILD)/netsync-mpi
+MPI_OBJ := $(patsubst tools/%.c,$(MPI_BUILD)/tools/%.o,$(wildcard tools/mpi/*.c))
+
+$(MPI_BUILD)/tools/mpi/%.o: tools/mpi/%.c
+	@mkdir -p $(@D)
+	$(MPICC) $(BASE_CFLAGS) -Itools $(CFLAGS) -c -o $@ $<
+
+# The command's own files, but the one that begins.
+MPI_ALL_OBJ = $(MPI_OBJ) $(filter-out $(BUILD)/tools/netsync.o,$(TOOL_OBJ))
+
+$(MPI_TOOL): $(MPI_OBJ) $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
+	$(MPICC) $(LDFLAGS) -Wl,-rpath,$(abspath $(BUILD)) -o $@ $(MPI_ALL_OBJ) $(TOOL_LIBS)
+
+.PHONY: mpi
+mpi: $(MPI_TOOL)
+
+-include $(MPI_OBJ:.o=.d)
+
+# netsync-mpi and its page, beside the rest.
+MPI_INSTALLED = $(PREFIX)/share/netsync/installed-mpi
+
+.PHONY: mpi-install
+mpi-install: mpi
+	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
+		install -d "$$stage$(BINDIR)" "$$stage$(MANDIR)/man1" \
+			"$$stage$(PREFIX)/share/netsync" && \
+		touch "$$stage$(MPI_INSTALLED)" && \
+		install -m 644 tools/mpi/netsync-mpi.1 "$$stage$(MANDIR)/man1" && \
+		$(MPICC) $(LDFLAGS) $(RPATH) -o "$$stage$(BINDIR)/netsync-mpi" $(MPI_ALL_OBJ) \
+			$(TOOL_LIBS) && \
+		tools/install put "$$stage" "$(DESTDIR)" "$(MPI_INSTALLED)"
+
+.PHONY: mpi-uninstall
+mpi-uninstall:
+	tools/install remove "$(DESTDIR)" "$(MPI_INSTALLED)"
