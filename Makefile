@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Builds the libraries, the command and netsync-mpi into build/.
-# CONTRIBUTING.md lists all targets. The kernel side is Kbuild.
+# Builds the libraries, the command and netsync-mpi into build/; "make help" lists all targets.
+# The kernel side is Kbuild.
 
 # The one place of the version is the public header.
 VERSION := $(shell sed -n 's/^\#define NETSYNC_VERSION "\(.*\)"/\1/p' \
@@ -185,6 +185,10 @@ $(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO) $(IO_SO) $(PLUGIN_MAP)
 # dkms has the Makefile and module/ alone.
 include module/modules.mk
 include $(wildcard packaging/*.mk selftests/*.mk tools/*.mk)
+
+.PHONY: help
+help:
+	@tools/help CONTRIBUTING.md
 
 .PHONY: clean
 clean:
