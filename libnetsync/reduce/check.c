@@ -203,6 +203,7 @@ static int check_pair(struct check *c, uint32_t pair)
 		     (known && r->pair_bound[pair].usable &&
 		      inverted > 1 + num / INVERTED_SHARE)))
 		ret = add_contradiction(c, pair, &all, &all);
+	r->outvoted[pair] = wrong;
 	r->disputed[pair] |= c->num > before || wrong ||
 			     inverted > FEW_WRONG + num / WRONG_SHARE;
 	if (r->disputed[pair])
@@ -212,13 +213,14 @@ static int check_pair(struct check *c, uint32_t pair)
 	return ret;
 }
 
-/* Is a host's bound false, rather than that of the other host of a pair? */
-static bool is_blamed(const struct check *c, uint32_t host, uint32_t other)
+/* Is a host wrong, rather than the other host of a pair? @pairs: of each, that messages contradict */
+static bool is_blamed(const struct reduction *r, const uint32_t *pairs, uint32_t host,
+		      uint32_t other)
 {
 	/* The reference's time is right by definition. */
-	if (host == c->r->reference)
+	if (host == r->reference)
 		return false;
-	return other == c->r->reference || c->pairs[host] >= c->pairs[other];
+	return other == r->reference || pairs[host] >= pairs[other];
 }
 
 static int forget_bound(struct reduction *r, uint32_t host, const struct range *at)
@@ -285,7 +287,7 @@ int reduction_check_messages(struct reduction *r, bool last)
 		const uint32_t *h = r->est[c.found[i].pair].pair->host;
 
 		for (int k = 0; !ret && k < 2; k++)
-			if (is_blamed(&c, h[k], h[!k]))
+			if (is_blamed(r, c.pairs, h[k], h[!k]))
 				ret = forget_bound(r, h[k],
 						   last ? &all : &c.found[i].at[k]);
 	}
@@ -294,4 +296,24 @@ int reduction_check_messages(struct reduction *r, bool last)
 	free(c.found);
 	free(c.pairs);
 	return ret ? ret : c.num > 0;
+}
+
+int reduction_blame_hosts(struct reduction *r)
+{
+	uint32_t *pairs = calloc(r->num_hosts + 1, sizeof(*pairs));
+
+	if (!pairs)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->num_pairs; i++)
+		for (int k = 0; r->outvoted[i] && k < 2; k++)
+			pairs[r->est[i].pair->host[k]]++;
+	for (uint32_t i = 0; i < r->num_pairs; i++) {
+		const uint32_t *h = r->est[i].pair->host;
+
+		for (int k = 0; r->outvoted[i] && k < 2; k++)
+			if (is_blamed(r, pairs, h[k], h[!k]))
+				lower_quality(&r->host[h[k]].quality);
+	}
+	free(pairs);
+	return 0;
 }

@@ -63,6 +63,8 @@ struct reduction {
 	struct path *path; /* by host; windows of those whose clock is made */
 	bool *infeasible; /* by pair: no clocks without steps satisfy its messages */
 	bool *disputed; /* by pair: messages do not agree with what was made of them */
+	/* By pair: some messages contradict the bounds that are claimed, and were taken to be wrong. */
+	bool *outvoted;
 	bool distrusted;	       /* no bound is to be claimed */
 };
 
@@ -153,6 +155,13 @@ int reduction_make_clock(const struct reduction *r, uint32_t h);
  * whole host. Return: 0, 1 if clocks are to be made again, or -ENOMEM.
  */
 int reduction_check_messages(struct reduction *r, bool last);
+
+/*
+ * Lower the qualities of hosts whose bounds messages contradict that were taken to be wrong, whether
+ * or not these bounds come from the pair of these messages. Of both hosts of a pair, that is the one
+ * with more such pairs. 0 or -ENOMEM.
+ */
+int reduction_blame_hosts(struct reduction *r);
 
 /*
  * Note that no bound is claimed where the reference's readings report nothing: for methods without

@@ -275,7 +275,7 @@ static int make_checked_clocks(struct reduction *r)
 
 		r->host[h].quality = reduction_quality(r, h);
 	}
-	return ret;
+	return ret ? ret : reduction_blame_hosts(r);
 }
 
 static int run(struct reduction *r)
@@ -286,7 +286,7 @@ static int run(struct reduction *r)
 	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
 	    !r->noise_cost || !r->pair_bound || !r->correction || !r->wander ||
 	    !r->steep || !r->forgotten || !r->path || !r->infeasible ||
-	    !r->disputed)
+	    !r->disputed || !r->outvoted)
 		return -ENOMEM;
 	ret = run_for_pairs(r, first_costs);
 	if (ret)
@@ -325,6 +325,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 		.path = calloc(num_hosts + 1, sizeof(struct path)),
 		.infeasible = calloc(num_pairs + 1, sizeof(bool)),
 		.disputed = calloc(num_pairs + 1, sizeof(bool)),
+		.outvoted = calloc(num_pairs + 1, sizeof(bool)),
 	};
 	int ret = run(&r);
 
@@ -349,6 +350,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 	free(r.path);
 	free(r.infeasible);
 	free(r.disputed);
+	free(r.outvoted);
 	tree_release(&r.by_bound);
 	tree_release(&r.by_noise);
 	graph_release(&r.graph);

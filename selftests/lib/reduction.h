@@ -20,6 +20,7 @@ static inline void reduction_init(struct reduction *r, struct reduced *from)
 		.forgotten = calloc(REDUCED_HOSTS, sizeof(struct windows)),
 		.path = calloc(REDUCED_HOSTS, sizeof(struct path)),
 		.disputed = calloc(from->ps.num + 1, sizeof(bool)),
+		.outvoted = calloc(from->ps.num + 1, sizeof(bool)),
 	};
 	for (size_t i = 0; i < from->ps.num; i++)
 		r->bound_cost[i] = 1;
@@ -43,6 +44,7 @@ static inline void reduction_end(struct reduction *r)
 	free(r->forgotten);
 	free(r->path);
 	free(r->disputed);
+	free(r->outvoted);
 	tree_release(&r->by_bound);
 	tree_release(&r->by_noise);
 	graph_release(&r->graph);

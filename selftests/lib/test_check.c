@@ -160,6 +160,42 @@ static void test_hidden_step(void **state)
 	}
 }
 
+/*
+ * A host whose bound comes from one pair, and is contradicted by a message of another one, is not
+ * accurate: its clock may have been stepped away and back meanwhile.
+ */
+static void test_other_pair(void **state)
+{
+	struct netsync_host_info info = { .size = sizeof(info) };
+	uint64_t seed = 3;
+	struct stepped w = { .length = 60 * SEC };
+
+	(void)state;
+	exchange(&w, 3, 600);
+	/* The third host is farther away, from both. */
+	assert_int_equal(netsync_add_host(w.ns, "c"), 2);
+	for (int i = 0; i < 1200; i++) {
+		const int64_t t = EPOCH + 60 * SEC / 1200 * i;
+		const int64_t there = t + 500 * US + (int64_t)exponential(&seed, 50e3);
+		const int64_t back = there + 800 * US + (int64_t)exponential(&seed, 50e3);
+		const bool wrong = i == 701, b = i & 1;
+
+		assert_int_equal(netsync_push_message(w.ns, b, 2,
+			b ? t + 5 * SEC + (wrong ? SEC / 2 : 0) : t, there), 0);
+		assert_int_equal(netsync_push_message(w.ns, 2, b, there + 300 * US,
+			back + (b ? 5 * SEC : 0)), 0);
+	}
+	solve(&w);
+	for (uint32_t h = 1; h < 3; h++) {
+		assert_int_equal(netsync_get_host(w.ns, h, &info), 0);
+		assert_int_equal(info.quality, NETSYNC_APPROXIMATE);
+		assert_in_range(info.bound_max_ns, 1, 2000 * US);
+	}
+	assert_int_equal(netsync_get_host(w.ns, 0, &info), 0);
+	assert_int_equal(info.quality, NETSYNC_ACCURATE);
+	netsync_free(w.ns);
+}
+
 /* No segment is steeper than clocks that are steered may be, beside each other. */
 static void check_rates(const struct stepped *w)
 {
@@ -259,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_paused),
 		cmocka_unit_test(test_silent_steps),
 		cmocka_unit_test(test_hidden_step),
+		cmocka_unit_test(test_other_pair),
 		cmocka_unit_test(test_inside),
 		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_alone),
