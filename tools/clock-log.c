@@ -146,22 +146,22 @@ static bool take_log_host(void *at, const struct option_row *row, const char *va
 		strcpy(log->host, value);
 		return true;
 	}
-	complain("--%s: a name has no blanks, and does not begin with #.",
+	complain("--%s: a name cannot contain blanks or begin with #.",
 		 row->name);
 	return false;
 }
 
 static const struct option_row options[] = {
 	OPTION("clock", 0, "NAME",
-	       "realtime, which captures are stamped by (default),\n"
-	       "monotonic, as traces of trace-cmd -C mono, or both, as the\n"
-	       "hosts NAME/realtime and NAME/mono",
+	       "log CLOCK_REALTIME (realtime, as in captures; default),\n"
+	       "CLOCK_MONOTONIC (monotonic, as in traces of trace-cmd -C\n"
+	       "mono), or both, as hosts NAME/realtime and NAME/mono",
 	       take_name, .at = offsetof(struct log, clock),
 	       .names = clock_names),
 	OPTION("host", 0, "NAME",
-	       "what the machine is called (default: its host name)",
+	       "name the host NAME (default: its host name)",
 	       take_log_host),
-	OPTION("duration", 'd', "TIME", "end after so long",
+	OPTION("duration", 'd', "TIME", "stop after TIME",
 	       take_positive_duration, .at = offsetof(struct log, duration_ns),
 	       .example = "60s"),
 	OPTIONS_END
@@ -170,10 +170,11 @@ static const struct option_row options[] = {
 static const struct usage usage = {
 	.begin =
 		"Usage: netsync clock-log [OPTION...] > FILE\n\n"
-		"Write down how a daemon steers this machine's clock, until a signal comes. With\n"
-		"\"netsync sync --clocks FILE\", captures that are made meanwhile are corrected as\n"
-		"if nobody had steered it.\n\n",
-	.end = "\nIt needs no privileges. FILE is as netsync-clocks(5) says.\n",
+		"Log how a time daemon steers this machine's clock, until interrupted. With\n"
+		"\"netsync sync --clocks FILE\", captures made meanwhile are corrected as if nothing had\n"
+		"steered the clock.\n\n",
+	.end = "\n"
+	       "No privileges are needed. netsync-clocks(5) describes FILE.\n",
 	.options = options,
 };
 
@@ -185,11 +186,11 @@ int cmd_clock_log(int argc, char **argv)
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (first < argc) {
-		complain("%s: it takes no arguments but options.", argv[first]);
+		complain("%s: unexpected argument; netsync clock-log takes only options.", argv[first]);
 		return EXIT_BAD;
 	}
 	if (!*log.host && gethostname(log.host, sizeof(log.host) - 1)) {
-		complain("Give the machine a name: --host NAME.");
+		complain("Host name unknown: add --host NAME.");
 		return EXIT_BAD;
 	}
 	catch_signal(SIGINT);

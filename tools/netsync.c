@@ -19,17 +19,17 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *summary;	/* NULL: only other commands of ours use it */
 } commands[] = {
-	{ "sync", cmd_sync, "find the clock corrections of traced machines" },
-	{ "record", cmd_record, "trace several machines at once, and synchronize" },
-	{ "live", cmd_live, "follow the clock corrections while they are traced" },
-	{ "apply", cmd_apply, "write copies of traces with corrected times" },
-	{ "convert", cmd_convert, "correct timestamps by a saved result" },
-	{ "export", cmd_export, "write the messages, corrected, for other tools" },
-	{ "states", cmd_states, "show the states of locks, requests, threads over time" },
+	{ "sync", cmd_sync, "estimate the clock corrections of traced machines" },
+	{ "record", cmd_record, "record traces on several machines, and synchronize them" },
+	{ "live", cmd_live, "follow the clock corrections during a recording" },
+	{ "apply", cmd_apply, "write copies of traces with corrected timestamps" },
+	{ "convert", cmd_convert, "correct single timestamps, or those of a log file" },
+	{ "export", cmd_export, "export messages and events for other tools" },
+	{ "states", cmd_states, "show the states of locks, requests and threads over time" },
 	{ "path", cmd_path, "show what a thread waited for, across hosts" },
-	{ "report", cmd_report, "show the clocks and all messages in a web page" },
-	{ "clock-log", cmd_clock_log, "write down how this machine's clock is steered" },
-	{ "doctor", cmd_doctor, "tell what a machine lacks" },
+	{ "report", cmd_report, "write a web page that plots the clocks and all messages" },
+	{ "clock-log", cmd_clock_log, "log how a time daemon steers this machine's clock" },
+	{ "doctor", cmd_doctor, "check what a machine needs for recording" },
 	{ "agent", cmd_agent, NULL },
 };
 
@@ -45,8 +45,9 @@ static void print_command_list(FILE *out)
 		if (commands[i].summary)
 			fprintf(out, "  %-11s%s\n", commands[i].name,
 				commands[i].summary);
-	fputs("\n\"netsync COMMAND --help\" lists its options, and \"netsync help COMMAND\" opens its\n"
-	      "manual page.\n", out);
+	fputs("\n"
+	      "Run \"netsync COMMAND --help\" for the options of a command, or \"netsync help COMMAND\"\n"
+	      "for its manual page.\n", out);
 }
 
 static const struct command *find_command(const char *name)
@@ -60,10 +61,10 @@ static const struct command *find_command(const char *name)
 		if (commands[i].summary)
 			nearest_try(&nearest, commands[i].name);
 	if (nearest.word)
-		complain("There is no command \"%s\"; did you mean \"%s\"? \"netsync --help\" lists all commands.",
+		complain("unknown command \"%s\"; did you mean \"%s\"? Run \"netsync --help\" for a list.",
 			 name, nearest.word);
 	else
-		complain("There is no command \"%s\"; \"netsync --help\" lists them.",
+		complain("unknown command \"%s\"; run \"netsync --help\" for a list.",
 			 name);
 	return NULL;
 }
@@ -80,9 +81,9 @@ static int show_page(const char *name)
 	if (command->summary)
 		execlp("man", "man", page, (char *)NULL);
 	if (!command->summary)
-		complain("%s is not for people: it has no manual page.", name);
+		complain("%s: this command is internal, and has no manual page.", name);
 	else if (errno == ENOENT)
-		complain("There is no program \"man\" here: install one (Debian: man-db), or see \"netsync %s --help\".",
+		complain("man: command not found; install it (Debian: man-db), or run \"netsync %s --help\".",
 			 name);
 	else
 		complain("man %s: %s.", page, strerror(errno));

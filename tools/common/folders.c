@@ -129,7 +129,7 @@ static bool link_entry(struct linking *linking, int from, int to,
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
 		return complain_of_path(path);
 	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
-		complain("%s: this is %s, which is not followed; put what belongs to the trace there.",
+		complain("%s: this is %s, which is not followed; replace it with the files of the trace.",
 			 path, S_ISLNK(st.st_mode) ? "a symbolic link" :
 			 "neither a file nor a folder");
 		return false;

@@ -81,24 +81,26 @@ static bool take_resolution(void *at, const struct option_row *row,
 		return false;
 	if (*(int64_t *)at <= NETSYNC_MAX_RESOLUTION)
 		return true;
-	complain("--%s %s: give a time of at most %lld s.", row->name, value,
+	complain("--%s %s: give at most %lld s.", row->name, value,
 		 (long long)(NETSYNC_MAX_RESOLUTION / NS_PER_S));
 	return false;
 }
 
 const struct option_row solve_options[] = {
-	OPTION("reference", 'r', "HOST", "the host whose clock is the time base",
+	OPTION("reference", 'r', "HOST", "use the clock of HOST as the time base",
 	       take_text, .at = offsetof(struct netsync_options, reference)),
-	OPTION("max-skew", 's', "PPM", "no two clocks differ in rate by more (500)",
+	OPTION("max-skew", 's', "PPM", "assume that the rates of two clocks differ by at most PPM\n"
+				       "(default 500)",
 	       take_ppm, .at = offsetof(struct netsync_options, max_skew_ppm),
 	       .example = "100"),
 	OPTION("max-drift", 'd', "PPM",
-	       "the rate of no clock changes faster, per second (0.1)",
+	       "assume that the rate of a clock changes by at most PPM\n"
+	       "per second (default 0.1)",
 	       take_ppm, .at = offsetof(struct netsync_options, max_drift_ppm_s),
 	       .example = "0.5"),
 	OPTION("resolution", 0, "TIME",
-	       "times are cut off to multiples of this, such as 1s in a log\n"
-	       "(as they show themselves)",
+	       "declare that timestamps are truncated to multiples of TIME,\n"
+	       "such as 1s in a log (default: detected)",
 	       take_resolution, .at = offsetof(struct netsync_options, resolution_ns),
 	       .example = "1us, 4ms or 1s"),
 	OPTIONS_END
@@ -107,25 +109,26 @@ const struct option_row solve_options[] = {
 const struct option_row input_options[] = {
 	OPTION("messages", 0, "FILE", "read messages: sender receiver send_ns recv_ns",
 	       take_messages),
-	OPTION("packets", 0, "FILE", "read packet events, with named columns",
+	OPTION("packets", 0, "FILE", "read packet events, in named columns",
 	       take_packets),
 	OPTION("clocks", 0, "FILE", "read how clocks were steered: host time_ns raw_ns\n"
-	       "(as often as needed; FILE may be - for standard input)", take_clocks_option),
-	OPTION("strict", 0, NULL, "stop at the first bad line of these",
+	       "(these three can be repeated; if FILE is -, read standard input)", take_clocks_option),
+	OPTION("strict", 0, NULL, "stop at the first invalid line of these files",
 	       take_flag, .at = offsetof(struct input, strict)),
 	OPTION("address", 0, "NAME=ADDR",
-	       "an address of a captured host, where its captures do not\n"
-	       "say which packets it sent (as often as needed)", take_address),
+	       "declare an address of a captured host whose captures do not\n"
+	       "record which packets it sent (can be repeated)", take_address),
 	OPTION("split-netns", 0, NULL,
-	       "every network namespace is a host of its own",
+	       "treat every network namespace as a separate host",
 	       take_flag, .at = offsetof(struct input, split_netns)),
 	OPTION("jobs", 'j', "N",
-	       "read so many traces at a time, and estimate by so many\n"
-	       "threads (" JOBS_VARIABLE ", or as there are processors)",
+	       "read N traces at a time, and estimate with N threads\n"
+	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
 	       take_number, .at = offsetof(struct input, jobs),
 	       .least = 1, .most = MAX_JOBS),
 	OPTION("timeout", 0, "TIME",
-	       "skip a trace or host of which nothing was read for so long (120s)",
+	       "give up a trace or host if no data arrive for TIME\n"
+	       "(default 120s)",
 	       take_positive_duration, .at = offsetof(struct input, timeout_ns),
 	       .example = "30s or 600s"),
 	{ .table = solve_options, .at = offsetof(struct input, solve) },
@@ -134,29 +137,28 @@ const struct option_row input_options[] = {
 
 const struct option_row input_method_options[] = {
 	OPTION("method", 'm', "METHOD",
-	       "auto: curves as the packets show them; or, for comparison,\n"
-	       "hull: straight lines, regression: least squares;\n"
-	       "model: experimental (auto)",
+	       "auto, or for comparison hull (straight lines), regression\n"
+	       "(least squares) or model (experimental) (default auto)",
 	       take_name, .at = offsetof(struct input, method), .names = method_names),
 	OPTIONS_END
 };
 
 const struct option_row input_model_options[] = {
 	OPTION("model", 'm', "FILE",
-	       "correct by what \"netsync sync --format json\" wrote,\n"
+	       "use the result in FILE, which \"netsync sync -o FILE\" wrote,\n"
 	       "instead of estimating",
 	       take_text, .at = offsetof(struct input, model)),
 	OPTION("extrapolate", 0, NULL,
-	       "go on where traces are far outside of what FILE was made of",
+	       "correct traces even if they are far outside the times of FILE",
 	       take_flag, .at = offsetof(struct input, extrapolate)),
-	OPTION("method", 0, "METHOD", "auto, hull, regression or model (auto)",
+	OPTION("method", 0, "METHOD", "auto, hull, regression or model (default auto)",
 	       take_name, .at = offsetof(struct input, method), .names = method_names),
 	OPTIONS_END
 };
 
 const struct option_row input_remote_options[] = {
 	OPTION("remote-netsync", 0, "PATH",
-	       "the netsync to run on hosts whose traces stay there",
+	       "run the netsync at PATH on other machines",
 	       take_text, .at = offsetof(struct input, remote_netsync)),
 	OPTIONS_END
 };
@@ -204,14 +206,14 @@ bool input_check_events(const struct input *input)
 {
 	if (!input->split_netns)
 		return true;
-	complain("--split-netns: events do not say in which network namespace they were; do without it.");
+	complain("--split-netns: events do not record their network namespace; omit this option.");
 	return false;
 }
 
 bool input_check_model(const struct input *input)
 {
 	if (!input->model && input->extrapolate) {
-		complain("--extrapolate: it is of a result, which is given with --model.");
+		complain("--extrapolate: this option requires --model.");
 		return false;
 	}
 	if (!input->model ||
@@ -219,7 +221,7 @@ bool input_check_model(const struct input *input)
 	      input->solve.max_drift_ppm_s || input->solve.resolution_ns ||
 	      input->method != METHOD_NOT_GIVEN))
 		return true;
-	complain("--model: clocks are not estimated then, so that --reference, --method, --max-skew, --max-drift and --resolution have no meaning.");
+	complain("--model: the clocks are not estimated, so --reference, --method, --max-skew, --max-drift and --resolution cannot be used.");
 	return false;
 }
 
@@ -238,7 +240,7 @@ bool input_check_span(const struct input *input, struct model *model,
 		return true;
 	ret = model_check_span(model, host, clock, first, last);
 	if (ret && !input->extrapolate) {
-		complain("%s: %s Take the result of this recording; --extrapolate goes on all the same.",
+		complain("%s: %s Use the result of this recording, or add --extrapolate.",
 			 info->name, model_error(model));
 		return false;
 	}
@@ -280,7 +282,7 @@ static bool is_elsewhere(const char *trace)
 {
 	if (!is_remote_trace(trace))
 		return false;
-	complain("%s: only netsync sync, export and report read traces of other hosts there, and apply corrects them; copy it to this one.",
+	complain("%s: only \"netsync sync\", \"export\", \"report\" and \"apply\" can use traces on other machines; copy the trace to this machine.",
 		 trace);
 	return true;
 }

@@ -121,7 +121,7 @@ struct options {
 };
 
 static const struct option_row help_rows[] = {
-	OPTION("help", 'h', NULL, "this text", NULL),
+	OPTION("help", 'h', NULL, "print this help", NULL),
 	OPTIONS_END
 };
 

@@ -37,7 +37,7 @@ struct output {
 static bool complain_of_output(const char *path)
 {
 	if (errno == EEXIST)
-		complain("%s: it exists already; --force overwrites it.", path);
+		complain("%s: the file exists; use --force to overwrite it.", path);
 	else if (errno != ECANCELED)
 		complain_of_path(path);
 	return false;
@@ -158,7 +158,7 @@ static bool find_target(struct output *out, bool force)
 }
 
 const struct option_row output_options[] = {
-	OPTION("output", 'o', "FILE", "write there instead of to the terminal",
+	OPTION("output", 'o', "FILE", "write to FILE instead of standard output",
 	       take_text, .at = offsetof(struct destination, path)),
 	OPTION("force", 0, NULL, "overwrite FILE if it exists",
 	       take_flag, .at = offsetof(struct destination, force)),
@@ -419,7 +419,7 @@ bool complain_of_standard_output(void)
 {
 	if (!is_said && errno != EPIPE && errno != ECANCELED)
 		complain("standard output: %s.",
-			 errno ? strerror(errno) : "not all could be written");
+			 errno ? strerror(errno) : "not everything was written");
 	is_said = true;
 	return false;
 }
@@ -431,7 +431,7 @@ bool output_write(const struct destination *to, output_func *write,
 	bool ok;
 
 	if (!to->path) {
-		note_output("what was printed is not complete");
+		note_output("the output is incomplete");
 		return write_to(stdout, write, data) ||
 		       complain_of_standard_output();
 	}
@@ -439,7 +439,7 @@ bool output_write(const struct destination *to, output_func *write,
 	     complete(&out);
 	discard(&out);
 	if (ok)
-		note_output("the file was written before");
+		note_output("the file was already complete");
 	return ok || complain_of_output(to->path);
 }
 
@@ -472,7 +472,7 @@ int output_end(int status)
 static bool complain_of_output_folder(const char *path)
 {
 	if (errno == EEXIST || errno == ENOTEMPTY)
-		complain("%s: it exists already; give another folder.", path);
+		complain("%s: the folder exists; give another one.", path);
 	else
 		complain_of_path(path);
 	return false;

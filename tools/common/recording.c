@@ -29,7 +29,7 @@ int recording_announce(const char *dir, unsigned int port)
 
 	if (fd < 0 || fcntl(fd, F_SETLK, &lock) ||
 	    dprintf(fd, "net://127.0.0.1:%u\n", port) < 0) {
-		complain("%s/" RECORDING_FILE ": %s; netsync live does not find the recording by its folder.",
+		complain("%s/" RECORDING_FILE ": %s; \"netsync live\" cannot find the recording by its folder.",
 			 dir, strerror(errno));
 		recording_withdraw(dir, fd);
 		fd = -1;
@@ -87,7 +87,7 @@ bool recording_find(struct recording *recording, const char *dir)
 	*recording = (struct recording){ .dir = dir };
 	if (find_running_recording(dir, recording->url))
 		return true;
-	complain("%s: nothing is being recorded to it with --live: that has ended, or has not begun. \"netsync sync %s/*/\" shows the result of what was recorded.",
+	complain("%s: no recording with --live is running here: it has ended or not started yet. To synchronize what was recorded, run \"netsync sync %s/*/\".",
 		 dir, dir);
 	return false;
 }

@@ -122,7 +122,7 @@ static bool explain_constant_offset(const struct netsync *ns, uint32_t host)
 	most = constant.most_ns - find_middle_offset(&constant);
 	if (!most || (constant.is_bounded && most <= constant.bound_ns))
 		return true;
-	complain("warning: %s: constant offsets are off by up to %s, and the error bound is %s; filter.netsync.correct, or netsync apply, does better.",
+	complain("warning: %s: a constant offset is wrong by up to %s, more than the error bound of %s; use filter.netsync.correct or \"netsync apply\" instead.",
 		 host_info(ns, host).name, format_duration(off, most),
 		 format_duration(bound, constant.is_bounded ? constant.bound_ns :
 						 NETSYNC_UNKNOWN));
@@ -138,7 +138,7 @@ int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io)
 
 		if (is_ctf(&info))
 			continue;
-		complain("warning: %s: babeltrace2 reads no %s, so it is left out.",
+		complain("warning: %s: skipped, as babeltrace2 does not read %s.",
 			 info.path, info.format);
 		status = EXIT_PARTIAL;
 	}

@@ -189,7 +189,7 @@ int model_take(struct model *model, json_object *root, const char *path)
 		return fail_without_memory(model);
 	if (!has_format(model->root))
 		return model_fail(model, -EINVAL,
-			"%s: this is not a result of netsync (format %s).", path,
+			"%s: not a result of netsync (format %s).", path,
 			MODEL_FORMAT);
 	model->reference = member_text(model->root, "reference");
 	hosts = value_member(model->root, "hosts");
@@ -208,15 +208,15 @@ static int explain_json(struct model *model, const char *path)
 	const char *why = json_util_get_last_err(), *last;
 
 	if (!why)
-		return model_fail(model, -EINVAL, "%s: it is empty.", path);
+		return model_fail(model, -EINVAL, "%s: the file is empty.", path);
 	while ((last = strstr(why, ": ")))
 		why = last + 2;
 	/* "continue" is json-c's word for that it expects more. */
 	if (!strncmp(why, "continue", 8) || !strncmp(why, "unexpected end", 14))
 		return model_fail(model, -EINVAL,
-			"%s: this is no JSON, or the end of it is missing.",
+			"%s: not JSON, or truncated.",
 			path);
-	return model_fail(model, -EINVAL, "%s: it cannot be read as JSON: %.*s.",
+	return model_fail(model, -EINVAL, "%s: invalid JSON: %.*s.",
 			  path, (int)strcspn(why, "\n"), why);
 }
 
@@ -271,7 +271,7 @@ int model_find_name(struct model *model, const char *name,
 			return 0;
 	}
 	names = list_hosts(model);
-	model_fail(model, -ENOENT, "%s: it has no host \"%s\"; its hosts are:%s.",
+	model_fail(model, -ENOENT, "%s: no host \"%s\" in this result; the hosts are:%s.",
 	     model->path, name, names ? names : "");
 	free(names);
 	return -ENOENT;
@@ -357,7 +357,7 @@ static int swapped(struct model *model, const struct model_host *named,
 		   const struct model_host *found)
 {
 	return model_fail(model, -EINVAL,
-		"%s: there this is a trace of \"%s\", and not of \"%s\": are the names swapped?",
+		"%s: the result lists this trace as one of \"%s\", not of \"%s\"; check whether the names are swapped.",
 		model->path, found->name, named->name);
 }
 
@@ -433,16 +433,16 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 		return 0;
 	if (clock->name && !strcmp(clock->name, NETSYNC_IO_CORRECTED_CLOCK))
 		return model_fail(model, -ENOENT,
-			"%s: the times of host \"%s\" have been corrected already.",
+			"%s: the timestamps of host \"%s\" are already corrected.",
 			model->path, clock->host_name);
 	for (size_t i = 0; i < model->num_hosts; i++)
 		if (is_other_boot(&model->hosts[i], clock))
 			return model_fail(model, -ENOENT,
-				"%s: it is of another clock: of another boot of %s, or of another machine of that name, or, with trace-cmd, of another recording; take the result of this recording.",
+				"%s: recorded with another clock: %s was rebooted, another machine has the same name, or, with trace-cmd, this is another recording. Use the result of this recording.",
 				model->path, clock->host_name);
 	names = list_hosts(model);
 	model_fail(model, -ENOENT,
-	     "%s: it has no host \"%s\" with this clock; its hosts are:%s.",
+	     "%s: no host \"%s\" with this clock in this result; the hosts are:%s.",
 	     model->path, clock->host_name, names ? names : "");
 	free(names);
 	return -ENOENT;
@@ -470,6 +470,6 @@ int model_shift(struct model *model, const struct model_host *host,
 				    shift_ns))
 		return 0;
 	return model_fail(model, -ERANGE,
-		"%s: more than 292 years between offsets from the epoch of the clock of %s.",
+		"%s: the offsets of the clock of %s from the epoch differ by more than 292 years.",
 		model->path, host->name);
 }

@@ -139,7 +139,7 @@ static bool explain_gap(const char *names, bool are_many, const struct island_sp
 
 	if (!gap)
 		return false;
-	complain("warning: %s %s traced from %s to %s, and %s from %s to %s, each by its own clock: they have no time in common, and share no packet. Trace them at the same time; or check their clocks, if one was wrong by %s or more.",
+	complain("warning: %s %s traced from %s to %s, and %s from %s to %s, each by its own clock: the traces do not overlap, and share no packets. Trace these hosts at the same time; or check their clocks, if one was wrong by %s or more.",
 		 names, are_many ? "were" : "was", format_date(from, a->from, true),
 		 format_date(to, a->to, true), others, format_date(other_from, b->from, true),
 		 format_date(other_to, b->to, true), format_duration(by, gap));
@@ -152,19 +152,19 @@ enum missing { MISSING_ALL, MISSING_SHARED, MISSING_WAY_BACK, NUM_MISSING };
 static const char *const advice[NUM_MISSING][NUM_SOURCES] = {
 	/* The reader has said what to record, or that no packets were there. */
 	[MISSING_ALL] = {
-		[SOURCE_ANY] = ": where none was recorded, no other can be shared",
-		[SOURCE_RECORD] = ": where none was recorded, no other can be shared; with --beacon there are some",
-		[SOURCE_RECORD_BEACON] = ": where none was recorded, no other can be shared",
+		[SOURCE_ANY] = ": at least one host recorded no packets",
+		[SOURCE_RECORD] = ": at least one host recorded no packets; use --beacon to send some",
+		[SOURCE_RECORD_BEACON] = ": at least one host recorded no packets",
 	},
 	[MISSING_SHARED] = {
-		[SOURCE_ANY] = ": make them talk to each other while both are traced; where they did, that was not recorded on both, or not by packets with TCP, UDP, SCTP or echoes",
-		[SOURCE_RECORD] = ": with --beacon they send each other some; where they talked, that was not by TCP, UDP, SCTP or echoes, or something between them answered instead",
-		[SOURCE_RECORD_BEACON] = ": if the beacon's packets did not get from one to the other, let its UDP port through",
+		[SOURCE_ANY] = ": let these hosts exchange packets while both are traced; if they did, the packets were not recorded on both, or were not TCP, UDP, SCTP or ICMP echo",
+		[SOURCE_RECORD] = ": use --beacon to send packets between them; if these hosts exchanged packets, these were not TCP, UDP, SCTP or ICMP echo, or a machine in between answered instead",
+		[SOURCE_RECORD_BEACON] = ": if the beacon's packets did not arrive, open its UDP port in the firewall",
 	},
 	[MISSING_WAY_BACK] = {
 		[SOURCE_ANY] = "",
-		[SOURCE_RECORD] = "; with --beacon packets go both ways",
-		[SOURCE_RECORD_BEACON] = "; let the beacon's UDP port through both ways",
+		[SOURCE_RECORD] = "; use --beacon to send packets in both directions",
+		[SOURCE_RECORD_BEACON] = "; open the beacon's UDP port in both directions",
 	},
 };
 
@@ -204,7 +204,7 @@ static bool explain_set_back(const struct netsync *ns, uint32_t host)
 	if (info.last_ns < info.first_ns ||
 	    by <= (info.last_ns - info.first_ns) / 2)
 		return false;
-	complain("warning: %s: its clock was set back by %s and showed the same times twice, so no message is left of which it is known at which of both it passed: record again, and do not set the clock meanwhile.",
+	complain("warning: %s: the clock was stepped back by %s and displayed the same times twice, so every message is ambiguous and none can be used. Record again, without stepping the clock.",
 		 info.name, format_duration(back, by));
 	return true;
 }
@@ -221,7 +221,7 @@ static bool explain_ambiguous(const struct netsync *ns, const char *one,
 	if (netsync_num_pairs(ns) || netsync_get_stats(ns, &stats) ||
 	    stats.ambiguous <= stats.unmatched)
 		return false;
-	complain("warning: %s and %s: %" PRIu64 " of %" PRIu64 " packet events are ambiguous, so no packet is known to have passed between them. Each packet is there more than once, as in captures of all devices (\"tcpdump -i any\") or of a bridge and its ports, or nothing that was recorded tells one packet from the next. Capture one device (\"tcpdump -i eth0\"), or read one capture of several that show the same packets.",
+	complain("warning: %s and %s: no messages were matched, as %" PRIu64 " of %" PRIu64 " packet events are ambiguous. Either each packet was recorded more than once, as in captures of all devices (\"tcpdump -i any\") or of a bridge and its ports, or the recorded data do not identify packets. Capture one device (\"tcpdump -i eth0\"); of captures that contain the same packets, give only one.",
 		 one, other, stats.ambiguous, stats.packets);
 	return true;
 }
@@ -258,7 +258,7 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 			free(names);
 			continue;
 		}
-		complain("warning: %s %s no packet with %s%s.",
+		complain("warning: %s %s no packets with %s%s.",
 			 reached ? reached : "",
 			 num_reached > 1 ? "share" : "shares",
 			 names ? names : "", advice_for(outcome, ns, main, i));
@@ -271,16 +271,16 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 static const char *explanation_of(const struct netsync_host_info *info)
 {
 	if (!info->contradicted && info->bound_median_ns == NETSYNC_UNKNOWN)
-		return "warning: %s: no error bound is known: no messages are inconsistent, but they are too few to tell whether a clock was stepped or steered. The correction is a compromise.";
+		return "warning: %s: the error bound is unknown: all messages are consistent, but too few to detect whether a clock was stepped or steered. The correction is a compromise.";
 	if (!info->contradicted && info->bound_max_ns == NETSYNC_UNKNOWN)
-		return "warning: %s: for a part of its time no error bound is known: no messages are inconsistent, but they are too few there to tell whether a clock was stepped or steered.";
+		return "warning: %s: the error bound is unknown for part of the time: all messages are consistent, but too few there to detect whether a clock was stepped or steered.";
 	if (!info->contradicted)
-		return "warning: %s: no messages are inconsistent, but some do not fit the estimate of the clock; the error bound holds.";
+		return "warning: %s: all messages are consistent, but some do not fit the clock estimate; the error bound holds.";
 	if (info->bound_median_ns == NETSYNC_UNKNOWN)
-		return "warning: %s: no error bound is known: messages contradict each other or the estimate of the clock, or a clock was stepped or steered while few packets passed. The correction is a compromise.";
+		return "warning: %s: the error bound is unknown: messages are inconsistent with each other or with the clock estimate, or a clock was stepped or steered while few packets were exchanged. The correction is a compromise.";
 	if (info->bound_max_ns == NETSYNC_UNKNOWN)
-		return "warning: %s: for a part of its time no error bound is known, as messages contradict it or a clock was stepped while few packets passed. Elsewhere the bound holds if messages that contradict it are wrong.";
-	return "warning: %s: some messages contradict the others, the correction or what is assumed of the clocks; the error bound holds if they are wrong.";
+		return "warning: %s: the error bound is unknown for part of the time: messages are inconsistent with it, or a clock was stepped while few packets were exchanged. Elsewhere the bound holds if the inconsistent messages are wrong.";
+	return "warning: %s: some messages are inconsistent with the others, the correction or the clock assumptions; the error bound holds if these messages are wrong.";
 }
 
 static bool explain_host_quality(const struct outcome *outcome, const struct netsync *ns,
@@ -294,7 +294,7 @@ static bool explain_host_quality(const struct outcome *outcome, const struct net
 		/* One host alone lacks nothing: its events are shown, or its times kept. */
 		return netsync_num_hosts(ns) == 1;
 	case NETSYNC_INCOMPLETE:
-		complain("warning: %s: messages were seen in one direction only, so its offset is a guess, and the error is bounded on one side only%s.",
+		complain("warning: %s: messages were seen in one direction only, so the offset is a guess, and the error is bounded on one side only%s.",
 			 info.name, advice[MISSING_WAY_BACK][outcome->source]);
 		return false;
 	case NETSYNC_APPROXIMATE:
@@ -302,13 +302,13 @@ static bool explain_host_quality(const struct outcome *outcome, const struct net
 		break;
 	case NETSYNC_ACCURATE:
 		if (info.bound_max_ns == NETSYNC_UNKNOWN)
-			complain("note: %s: for a part of its time no error bound is known, as a clock was stepped while few packets passed, and perhaps more than once.",
+			complain("note: %s: the error bound is unknown for part of the time: a clock was stepped while few packets were exchanged, possibly more than once.",
 				 info.name);
 		break;
 	}
 	if (outcome->max_bound_ns < 0 || info.bound_max_ns <= outcome->max_bound_ns)
 		return true;
-	complain("%s: the error bound, %s, is above --max-bound, %s.",
+	complain("%s: the error bound of %s exceeds --max-bound %s.",
 		 info.name, format_duration(bound, info.bound_max_ns),
 		 format_duration(limit, outcome->max_bound_ns));
 	return false;
@@ -339,7 +339,7 @@ static void explain_silences(const struct netsync *ns)
 	if (num > 1)
 		snprintf(others, sizeof(others), " and %" PRIu32 " more", num - 1);
 	if (num)
-		complain("note: %s%s: the error bound is wide, as for long times no packet passed, and a daemon may have steered the clocks then. Record netsync_clock events, too, or let netsync clock-log run beside a capture; where no daemon runs, --max-drift 0.1 says so.",
+		complain("note: %s%s: the error bound is wide, because no packets were exchanged for long times, and a daemon may have steered the clocks meanwhile. Record netsync_clock events, or run \"netsync clock-log\" during a capture. If no daemon runs, add --max-drift 0.1.",
 			 first, others);
 }
 
@@ -348,7 +348,7 @@ int outcome_explain(const struct outcome *outcome, const struct netsync *ns)
 	int status = EXIT_DONE;
 
 	if (netsync_num_hosts(ns) == 1)
-		complain("warning: all traces are of one host, %s, so there is nothing to synchronize.",
+		complain("warning: all traces are of one host, %s; nothing to synchronize.",
 			 host_info(ns, 0).name);
 	explain_islands(outcome, ns);
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)

@@ -47,10 +47,10 @@ int model_check_span(struct model *model, const struct model_host *host,
 	if (model_holds(model, host, first_ns, last_ns))
 		return 0;
 	return model_fail(model, -ERANGE,
-		"%s is of %s to %s on the clock of %s, and these times reach to %s %s: the error bound there is %s.",
+		"%s covers %s to %s on the clock of %s, but these times reach to %s %s, where the error bound is %s.",
 		model->path, format_date(from, span->first_ns, true), format_date(to, span->last_ns, true),
 		host->name, format_distance(far, early > late ? early : late),
 		early > late ? "before that" : "after that",
-		bound == NETSYNC_UNKNOWN ? "not known" :
+		bound == NETSYNC_UNKNOWN ? "unknown" :
 					   format_distance(off, (uint64_t)bound));
 }

@@ -283,7 +283,7 @@ void write_table(FILE *out, const struct netsync *ns)
 		.columns = 5,
 		.rows = has_steering(ns) ? netsync_num_hosts(ns) : 0,
 		.heads = { "steered clock", "points", "slowest", "fastest",
-			   "not told" },
+			   "unreported" },
 		.cell = steering_cell,
 	};
 	const struct table stacks = {

@@ -10,7 +10,7 @@
 
 static bool complain_of_spool_folder(void)
 {
-	complain("%s: what is read cannot be kept there: %s. TMPDIR says where else.",
+	complain("%s: cannot store temporary data: %s. Set TMPDIR to another directory.",
 		 scratch_folder(false), strerror(errno));
 	return false;
 }

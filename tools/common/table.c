@@ -67,7 +67,7 @@ void table_print_some(FILE *out, const void *data, const struct table *table,
 	some.rows = limit;
 	table_print_next(out, data, &some);
 	if (limit < num)
-		fprintf(out, "and %zu %s more; --limit says how many are shown.\n",
+		fprintf(out, "and %zu more %s; use --limit to print more.\n",
 			num - limit, things);
 }
 

@@ -57,17 +57,17 @@ static bool take_moment(void *at, const struct option_row *row, const char *text
 	moment->kind = MOMENT_SINCE_BEGIN;
 	if (*text == '+' && parse_duration(text + 1, &moment->ns))
 		return true;
-	complain("--%s %s: give a time such as 09:30:00.25, \"2026-01-31 09:30:00\", 1700000000.25 (s), 1700000000250000000 (ns), or +1.5s after the traces begin.",
+	complain("--%s %s: give a time such as 09:30:00.25, \"2026-01-31 09:30:00\", 1700000000.25 (s), 1700000000250000000 (ns), or +1.5s after the start of the traces.",
 		 row->name, text);
 	return false;
 }
 
 const struct option_row window_options[] = {
 	OPTION("begin", 0, "TIME",
-	       "only from then on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
-	       "1700000000.25 (s), ..000 (ns), or +1.5s after the begin",
+	       "use only data from TIME on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
+	       "1700000000.25 (s), ..000 (ns), or +1.5s after the start",
 	       take_moment, .at = offsetof(struct time_window, begin)),
-	OPTION("end", 0, "TIME", "only until then",
+	OPTION("end", 0, "TIME", "use only data up to TIME",
 	       take_moment, .at = offsetof(struct time_window, end)),
 	OPTIONS_END
 };
@@ -131,7 +131,7 @@ static bool complain_of_window(const char *option, const struct moment *moment,
 {
 	char first[VALUE_SIZE], last[VALUE_SIZE];
 
-	complain("--%s %s: that is %s the traces, which are from %s to %s.",
+	complain("--%s %s: this is %s the traces, which cover %s to %s.",
 		 option, moment->text, what, format_date(first, first_ns, false),
 		 format_date(last, last_ns, false));
 	return false;
@@ -139,7 +139,7 @@ static bool complain_of_window(const char *option, const struct moment *moment,
 
 static bool complain_of_order(const struct time_window *window)
 {
-	complain("--end %s: that is before --begin %s.", window->end.text,
+	complain("--end %s: this is before --begin %s.", window->end.text,
 		 window->begin.text);
 	return false;
 }
@@ -193,7 +193,7 @@ static bool set_window_limit(const char *option, const struct moment *moment,
 		return true;
 	if (first_ns <= last_ns)
 		return find_day(moment, first_ns, last_ns, ns);
-	complain("--%s %s: of which day is not known before all is read; give the date, too.",
+	complain("--%s %s: the day is unknown until everything is read; give the date, too.",
 		 option, moment->text);
 	return false;
 }

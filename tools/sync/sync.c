@@ -38,17 +38,17 @@ static const struct option_row options[] = {
 	{ .table = window_options, .at = offsetof(struct sync_settings, input.window) },
 	{ .table = input_method_options, .at = offsetof(struct sync_settings, input) },
 	{ .table = input_remote_options, .at = offsetof(struct sync_settings, input) },
-	OPTION("max-bound", 'b', "TIME", "fail where the error bound is larger, such as 50us",
+	OPTION("max-bound", 'b', "TIME", "fail if an error bound exceeds TIME, such as 50us",
 	       take_duration, .at = offsetof(struct sync_settings, outcome.max_bound_ns),
 	       .example = "800ns, 50us, 1.5ms or 2s"),
 	OPTION("format", 'f', "FORMAT",
-	       "table, json, or bt2-args: options of babeltrace2 that\n"
-	       "add constant offsets (json if -o is given, else table)",
+	       "write table, json, or bt2-args, constant offsets as options\n"
+	       "for babeltrace2 (default table; with -o, json)",
 	       take_name, .at = offsetof(struct sync_settings, outcome.format),
 	       .names = formats),
 	{ .table = output_options, .at = offsetof(struct sync_settings, outcome.output) },
 	OPTION("plot", 'p', NULL,
-	       "show delays before and after correction, as a picture",
+	       "plot delays over time, before and after correction",
 	       take_flag, .at = offsetof(struct sync_settings, plot)),
 	OPTIONS_END
 };
@@ -56,28 +56,30 @@ static const struct option_row options[] = {
 static const struct option_row shared_options[] = {
 	{ .table = options },
 	OPTION("local", 0, NULL,
-	       "TRACEs are on the disks of each machine: its first process\n"
-	       "reads them, and the other ones need not see them",
+	       "read each TRACE from the local disk of the machine; the first\n"
+	       "process of each machine reads its traces",
 	       take_flag, .at = offsetof(struct sync_settings, input.local)),
 	OPTIONS_END
 };
 
 static const struct usage shared_usage = {
 	.begin = "Usage: mpirun netsync-mpi sync [OPTION...] [TRACE...]\n\n"
-	"As netsync sync, by many processes: each reads the traces of some hosts and matches a\n"
-	"share of all packets. A TRACE is a file or folder that all of them see (or those of one\n"
-	"machine, with --local), or NAME=PATH to name the host.\n\n",
-	.end = "\nExit status: as of netsync sync.\n",
+	"Do the work of \"netsync sync\" in many processes: each process reads the traces of some\n"
+	"hosts, and matches a share of all packets. A TRACE is a file or directory that all\n"
+	"processes see (with --local, those of one machine), or NAME=PATH to name its host.\n\n",
+	.end = "\n"
+	       "Exit status: as for \"netsync sync\".\n",
 	.options = shared_options,
 };
 
 static const struct usage usage = {
 	.begin = "Usage: netsync sync [OPTION...] [TRACE...]\n\n"
-	"Find how the clocks of traced machines differ, by the packets that they sent\n"
-	"each other. A TRACE is a file or folder that holds traces, or NAME=PATH\n"
-	"to name the host, or [USER@]HOST:PATH, which is read on that host, by ssh.\n\n",
-	.end = "\nExit status: 0 every host is corrected (and within --max-bound), 1 bad usage or\n"
-	"input, 2 some host could not be corrected; what is known is written all the same.\n",
+	"Estimate how the clocks of traced machines differ, from the packets that the machines\n"
+	"sent each other. A TRACE is a file, a directory with traces, NAME=PATH to name its host,\n"
+	"or [USER@]HOST:PATH for a trace on another machine, which is read there over ssh.\n\n",
+	.end = "\n"
+	"Exit status: 0 if every host is corrected (and within --max-bound), 1 for bad usage or\n"
+	"input, 2 if a host could not be corrected; all other results are still written.\n",
 	.options = options,
 };
 
@@ -94,16 +96,16 @@ static int parse_sync_arguments(struct sync_settings *set, int argc, char **argv
 							    FORMAT_TABLE;
 	set->outcome.method = input_method(&set->input);
 	if (!input_traces(&set->input, argc - first, argv + first)) {
-		complain("Give the traces: netsync sync TRACE...; or --messages FILE, or --packets FILE.");
+		complain("No traces given: use \"netsync sync TRACE...\", --messages FILE or --packets FILE.");
 		return EXIT_BAD;
 	}
 	if (set->outcome.format == FORMAT_BT2_ARGS && set->input.remote) {
-		complain("--format bt2-args: Babeltrace reads no traces on other hosts; copy them.");
+		complain("--format bt2-args: babeltrace2 does not read traces on other machines; copy them.");
 		return EXIT_BAD;
 	}
 	if (set->plot && set->outcome.format != FORMAT_TABLE &&
 	    !set->outcome.output.path) {
-		complain("--plot: a picture on standard output would spoil the result there; write that to a file with -o.");
+		complain("--plot: the plot and the result cannot both go to standard output; add -o FILE for the result.");
 		return EXIT_BAD;
 	}
 	return -1;
@@ -213,13 +215,13 @@ static bool reads_input(const struct sync_settings *set)
 static bool can_share(const struct sync_settings *set)
 {
 	if (set->plot)
-		complain("--plot: no process knows the delays of all messages; \"netsync export\" shows them.");
+		complain("--plot: no process has the delays of all messages; use \"netsync export\".");
 	else if (set->input.split_netns)
-		complain("--split-netns: which hosts there are is known when all was read; use netsync sync.");
+		complain("--split-netns: the hosts are unknown until all traces are read; use \"netsync sync\".");
 	else if (reads_input(set))
-		complain("-: standard input is of one process; write it to a file that all of them see.");
+		complain("-: only one process can read standard input; write the data to a file that all processes see.");
 	else if (set->input.remote)
-		complain("HOST:PATH: processes read files that all of them see, or, with --local, each those of its machine; or use netsync sync.");
+		complain("HOST:PATH: give files that all processes see, or with --local, files of each machine; or use \"netsync sync\".");
 	else
 		return true;
 	return false;
