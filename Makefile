@@ -53,7 +53,7 @@ CORE_SRC := $(filter-out libnetsync/io/%, \
 	$(wildcard libnetsync/*.c libnetsync/*/*.c))
 IO_SRC := $(wildcard libnetsync/io/*.c libnetsync/io/*/*.c \
 	libnetsync/io/*/*/*.c)
-TOOL_SRC := $(filter-out tools/babeltrace/% tools/mpi/%,$(wildcard tools/*.c tools/*/*.c))
+TOOL_SRC := $(filter-out tools/babeltrace/% tools/mpi/% tools/recorder/%,$(wildcard tools/*.c tools/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
 # The component of Babeltrace 2 that corrects: in the tool, and in a plug-in, which

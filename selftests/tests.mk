@@ -7,6 +7,8 @@ LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
 	$(BUILD)/selftests/fuzz/random_api
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
 PYTHON_TESTS := $(wildcard selftests/python/test_*)
+# What travels to hosts that have nothing of netsync.
+RECORDER_TESTS := $(BUILD)/selftests/recorder/test_cut selftests/recorder/test_recorder
 # Which file is in which package.
 PACKAGE_LISTS := selftests/packaging/test_files
 # Commands of README.md and the tutorials that need no other machine; check-readme types the others.
@@ -50,6 +52,12 @@ $(BUILD)/selftests/sanitized/test_threads: selftests/lib/test_threads.c $(CORE_S
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync -O1 -g -fsanitize=thread $(LDFLAGS) -o $@ \
 		$(filter %.c,$^) -lcmocka -lm -pthread
+
+$(BUILD)/selftests/recorder/test_cut: selftests/recorder/test_cut.c tools/recorder/cut.c \
+		tools/recorder/cut.h
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Itools -g $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -o $@ \
+		$(filter %.c,$^) -lcmocka
 
 # A source with everything that babeltrace2 knows, for the tests of what copies it.
 KINDS := $(BUILD)/selftests/plugins/babeltrace-plugin-kinds.so
@@ -192,7 +200,7 @@ $(BUILD)/selftests/bpf/clock: module/clock.h
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(STUCK) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
+tests: $(LIB_TESTS) $(filter $(BUILD)/%,$(RECORDER_TESTS)) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(STUCK) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS) $(BPF_PROGS)
 
 .PHONY: check
@@ -200,7 +208,7 @@ check:
 	selftests/rig/setup build check guest field mpi
 	$(MAKE) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(PYTHON_TESTS) $(PACKAGE_LISTS) $(README_COMMANDS) $(GUEST_TESTS) $(RECORDING_TESTS) \
+	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(RECORDER_TESTS) $(PYTHON_TESTS) $(PACKAGE_LISTS) $(README_COMMANDS) $(GUEST_TESTS) $(RECORDING_TESTS) \
 		$(FIELD_SHORT)
 
 # Needs a compiler and cmocka, and leaves nothing outside of build/. One test alone:

@@ -36,7 +36,7 @@ $(BUILD)/completion/netsync.%: $(TOOL) tools/completion/generate tools/completio
 RPATH = $(if $(filter /lib% /usr/lib%,$(LIBDIR)),,-Wl$(comma)-rpath$(comma)$(LIBDIR))
 INSTALL_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|'
-MAN1 := $(wildcard tools/man/*.1)
+MAN1 := $(wildcard tools/man/*.1) tools/recorder/netsync-recorder.1
 MAN3 := $(wildcard libnetsync/man/*.3)
 MAN5 := $(wildcard libnetsync/man/*.5 tools/man/*.5)
 MAN7 := $(wildcard tools/man/*.7)
@@ -93,6 +93,7 @@ stage: python-stage
 	done
 	install -m 644 $(STATIC_A) $(DESTDIR)$(LIBDIR)
 	$(CC) $(LDFLAGS) $(RPATH) -o $(DESTDIR)$(BINDIR)/netsync $(TOOL_OBJ) $(TOOL_LIBS)
+	install -m 755 $(RECORDER) $(DESTDIR)$(BINDIR)
 	$(LINK_PLUGIN) $(RPATH) -o $(DESTDIR)$(BT2_PLUGINDIR)/$(notdir $(PLUGIN))
 	install -m 644 $(wildcard libnetsync/include/*.h) $(DESTDIR)$(INCLUDEDIR)
 	$(INSTALL_PC) libnetsync/netsync.pc.in \

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How much of a frame netsync-recorder keeps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <linux/if_ether.h>
+
+#include "recorder/cut.h"
+
+#define LINK 14
+
+/* A frame is put together from its end: what a test does not set is zero. */
+static uint8_t frame[LINK + 512];
+
+static uint8_t *begin_ipv4(uint8_t words, uint8_t protocol)
+{
+	memset(frame, 0, sizeof(frame));
+	frame[LINK] = (uint8_t)(4 << 4 | words);
+	frame[LINK + 9] = protocol;
+	return frame + LINK + words * 4;
+}
+
+static uint8_t *begin_ipv6(uint8_t next)
+{
+	memset(frame, 0, sizeof(frame));
+	frame[LINK] = 6 << 4;
+	frame[LINK + 6] = next;
+	return frame + LINK + 40;
+}
+
+static size_t kept(uint16_t protocol, size_t payload)
+{
+	return count_kept_bytes(frame, sizeof(frame), LINK, protocol, payload) - LINK;
+}
+
+static void ipv4(void **state)
+{
+	(void)state;
+	begin_ipv4(5, 6)[12] = 5 << 4;
+	assert_int_equal(kept(ETH_P_IP, 0), 20 + 20);
+	begin_ipv4(15, 6)[12] = 15 << 4;
+	assert_int_equal(kept(ETH_P_IP, 0), 60 + 60);
+	assert_int_equal(kept(ETH_P_IP, 10), 60 + 60 + 10);
+	/* No header is so short. */
+	begin_ipv4(5, 6)[12] = 1 << 4;
+	assert_int_equal(kept(ETH_P_IP, 0), 20 + 20);
+	begin_ipv4(1, 17);
+	assert_int_equal(kept(ETH_P_IP, 0), 20 + 8);
+	begin_ipv4(5, 17);
+	assert_int_equal(kept(ETH_P_IP, 64), 20 + 8 + 64);
+	begin_ipv4(5, 1);
+	assert_int_equal(kept(ETH_P_IP, 0), 20 + 8);
+	begin_ipv4(5, 132);
+	assert_int_equal(kept(ETH_P_IP, 0), 20 + 28);
+	begin_ipv4(5, 33);
+	assert_int_equal(kept(ETH_P_IP, 0), 20 + 24);
+	/* Another protocol, and a later fragment, have no transport that is known. */
+	begin_ipv4(5, 47);
+	assert_int_equal(kept(ETH_P_IP, 64), 20);
+	begin_ipv4(5, 17);
+	frame[LINK + 7] = 1;
+	assert_int_equal(kept(ETH_P_IP, 64), 20);
+	frame[LINK + 6] = 0x20;
+	frame[LINK + 7] = 0;
+	assert_int_equal(kept(ETH_P_IP, 64), 20 + 8 + 64);
+}
+
+static void ipv6(void **state)
+{
+	uint8_t *at;
+
+	(void)state;
+	begin_ipv6(6)[12] = 8 << 4;
+	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 32);
+	/* Options of 16 bytes, a routing header of 8, an authentication header of 24. */
+	at = begin_ipv6(0);
+	at[0] = 43;
+	at[1] = 1;
+	at[16] = 51;
+	at[24] = 17;
+	at[25] = 4;
+	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 16 + 8 + 24 + 8);
+	/* The first fragment, and a later one. */
+	at = begin_ipv6(44);
+	at[0] = 17;
+	at[3] = 1;
+	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 8 + 8);
+	at[3] = 8 | 1;
+	assert_int_equal(kept(ETH_P_IPV6, 64), 40 + 8);
+	/* A chain without end is not followed. */
+	at = begin_ipv6(0);
+	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 8 * 8);
+	at[1] = 255;
+	assert_int_equal(kept(ETH_P_IPV6, 0), sizeof(frame) - LINK);
+}
+
+static void other_protocols(void **state)
+{
+	(void)state;
+	memset(frame, 0, sizeof(frame));
+	assert_int_equal(kept(ETH_P_ARP, 0), sizeof(frame) - LINK);
+	assert_int_equal(kept(ETH_P_PAE, 64), 0);
+	assert_int_equal(count_kept_bytes(frame, 10, LINK, ETH_P_IP, 0), 10);
+	assert_int_equal(count_kept_bytes(frame, LINK, LINK, ETH_P_IP, 0), LINK);
+	begin_ipv4(5, 6)[12] = 5 << 4;
+	assert_int_equal(count_kept_bytes(frame + LINK, 100, 0, ETH_P_IP, 0), 40);
+}
+
+/* Frames of chance, each in memory of its own size: no byte beyond it is read. */
+static void hostile(void **state)
+{
+	static const uint16_t types[] = { ETH_P_IP, ETH_P_IPV6, ETH_P_ARP, ETH_P_8021Q };
+
+	(void)state;
+	srandom(1);
+	for (int i = 0; i < 200000; i++) {
+		const size_t captured = (size_t)random() % 160, link = (size_t)random() % 20;
+		uint8_t *bytes = malloc(captured + 1);
+		size_t len;
+
+		for (size_t j = 0; j < captured; j++)
+			bytes[j] = (uint8_t)(random() % 4 ? random() % 64 : random());
+		bytes = realloc(bytes, captured ? captured : 1);
+		len = count_kept_bytes(bytes, captured, link, types[random() % 4],
+				       (size_t)random() % 100);
+		assert_true(len <= captured);
+		free(bytes);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ipv4),
+		cmocka_unit_test(ipv6),
+		cmocka_unit_test(other_protocols),
+		cmocka_unit_test(hostile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

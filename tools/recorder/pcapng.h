@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Frames -> a capture in pcapng (draft-ietf-opsawg-pcapng), in the byte order of this machine,
+ * with times in ns. A reader can follow it while it is written: blocks are written whole.
+ */
+#ifndef NETSYNC_RECORDER_PCAPNG_H
+#define NETSYNC_RECORDER_PCAPNG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Types of links (https://www.tcpdump.org/linktypes.html). */
+#define LINKTYPE_ETHERNET 1
+#define LINKTYPE_RAW 101
+
+/* Directions and kinds of reception: bits of a packet's flags (section 4.3.1). */
+#define FLAG_INBOUND 1u
+#define FLAG_OUTBOUND 2u
+#define FLAG_UNICAST (1u << 2)
+#define FLAG_MULTICAST (2u << 2)
+#define FLAG_BROADCAST (3u << 2)
+#define FLAG_PROMISCUOUS (4u << 2)
+
+/* Bytes that are collected before they are written. Chosen. */
+#define CAPTURE_BUFFER (256 * 1024)
+
+/* All zero at first, but for the descriptor. */
+struct capture_writer {
+	int fd;
+	size_t used;
+	uint32_t num_interfaces;
+	int error;	/* errno of the first write that failed */
+	uint8_t buffer[CAPTURE_BUFFER];
+};
+
+struct recorded_frame {
+	uint32_t interface; /* in the order in which they were described, from 0 */
+	uint32_t flags;
+	uint64_t time_ns;
+	uint32_t original; /* bytes on the link */
+	uint32_t kept;
+	const uint8_t *head, *tail; /* the kept bytes: @split of them, and the others */
+	uint32_t split;
+};
+
+/* Begin the capture: who made it, and the name of the machine. */
+void capture_begin(struct capture_writer *w, const char *program, const char *system,
+		   const char *host);
+
+/* Describe a device. Return: its number. @mac: 6 bytes, or NULL. */
+uint32_t capture_put_interface(struct capture_writer *w, const char *name, uint16_t linktype,
+			       const uint8_t *mac);
+
+void capture_put_frame(struct capture_writer *w, const struct recorded_frame *frame);
+
+/* Counts since the begin, of all devices together, which number 0 has. */
+void capture_put_counts(struct capture_writer *w, uint64_t time_ns, uint64_t received,
+			uint64_t dropped);
+
+/* Write what is collected. False: that failed, now or before; see the error. */
+bool capture_flush(struct capture_writer *w);
+
+#endif
