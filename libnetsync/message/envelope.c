@@ -60,7 +60,7 @@ static void fill_slots(struct envelope *e)
 }
 
 /* Fill the hash table again after bins have moved. */
-static void rehash(struct envelope *e)
+static void refill_slots(struct envelope *e)
 {
 	e->last = 0;
 	if (e->slots)
@@ -87,7 +87,7 @@ static int grow_slots(struct envelope *e)
 }
 
 /* Move all corners into a new pool, without gaps: 0 or -ENOMEM. */
-static int repack(struct envelope *e, size_t extra)
+static int repack_corners(struct envelope *e, size_t extra)
 {
 	size_t room = extra, used = 0;
 	struct point *pool;
@@ -116,7 +116,7 @@ static int repack(struct envelope *e, size_t extra)
 }
 
 /* Make room for a few corners more in a bin: 0 or -ENOMEM. */
-static int reserve(struct envelope *e, struct bin *b)
+static int reserve_bin_corners(struct envelope *e, struct bin *b)
 {
 	uint32_t room = b->corners + CORNERS_STEP;
 	/* The last bin of the pool can grow in place. */
@@ -124,7 +124,7 @@ static int reserve(struct envelope *e, struct bin *b)
 	size_t from = last ? (size_t)(b->corner - e->pool) : e->pool_used;
 
 	if (from + room > e->pool_room) {
-		if (repack(e, room))
+		if (repack_corners(e, room))
 			return -ENOMEM;
 		last = false;
 		from = e->pool_used;
@@ -188,7 +188,7 @@ static bool is_corner_redundant(const struct point *a, const struct point *b,
 	return (unsigned __int128)cross > bulge;
 }
 
-static void drop(struct bin *b, uint32_t i)
+static void drop_corner(struct bin *b, uint32_t i)
 {
 	memmove(&b->corner[i], &b->corner[i + 1],
 		(--b->corners - i) * sizeof(*b->corner));
@@ -220,7 +220,7 @@ static void drop_shallowest_corner(struct bin *b, struct drift drift)
 		least = depth;
 		worst = i;
 	}
-	drop(b, worst);
+	drop_corner(b, worst);
 }
 
 /* The first corner at or after x. */
@@ -257,7 +257,7 @@ static int add_corner_to_bin(struct envelope *e, struct bin *b, const struct poi
 		if (!is_corner_redundant(p, &c[to], &c[to + 1], drift))
 			break;
 	/* The point replaces corners @from to @to. */
-	if (from == to && b->corners == b->room && reserve(e, b))
+	if (from == to && b->corners == b->room && reserve_bin_corners(e, b))
 		return -ENOMEM;
 	c = b->corner;
 	if (to != from + 1)
@@ -298,7 +298,7 @@ static bool sort_by_insertion(struct envelope *e)
 	return true;
 }
 
-static void sort(struct envelope *e)
+static void sort_bins(struct envelope *e)
 {
 	bool sorted = true;
 
@@ -308,7 +308,7 @@ static void sort(struct envelope *e)
 		return;
 	if (!sort_by_insertion(e))
 		qsort(e->bin, e->num, sizeof(*e->bin), by_index);
-	rehash(e);
+	refill_slots(e);
 }
 
 /* Drop corners that are redundant for the smaller drift of wider bins. */
@@ -349,7 +349,7 @@ static int double_bin_width(struct envelope *e)
 	pool = malloc(room * sizeof(*pool));
 	if (!pool)
 		return -ENOMEM;
-	sort(e);
+	sort_bins(e);
 	e->shift++;
 	e->corners = 0;
 	for (size_t i = 0; i < e->num; i++) {
@@ -383,7 +383,7 @@ static int double_bin_width(struct envelope *e)
 	e->pool_room = room;
 	e->num = n;
 	trim_bins(e);
-	rehash(e);
+	refill_slots(e);
 	return 0;
 }
 
@@ -407,7 +407,7 @@ static int find_bin(struct envelope *e, int64_t x, size_t most)
 		struct bin *b = &e->bin[e->num];
 
 		*b = (struct bin){ .index = (x - e->base) >> e->shift };
-		if (reserve(e, b))
+		if (reserve_bin_corners(e, b))
 			return -ENOMEM;
 		e->slot[i] = (uint32_t)++e->num;
 	}
@@ -538,7 +538,7 @@ int envelope_settle(struct envelope *e, const struct budget *room)
 	       e->shift < LAST_SHIFT)
 		if (double_bin_width(e))
 			return -ENOMEM;
-	sort(e);
+	sort_bins(e);
 	return 0;
 }
 

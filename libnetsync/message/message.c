@@ -29,7 +29,7 @@
 static const struct budget whole = { MAX_BINS_OF_CLOUD, MAX_CORNERS / 2 };
 
 /* Of more pairs, no envelope gets more: what it lost before does not come back. */
-static struct budget share(size_t pairs)
+static struct budget compute_pair_budget(size_t pairs)
 {
 	const int64_t envelopes = 2 * (int64_t)pairs;
 	const int64_t few = min64(FEW_BINS_OF_CLOUD, MOST_BINS / envelopes);
@@ -71,7 +71,7 @@ void pairs_share(struct pairs *ps)
 		num += ps->part[i].num;
 	if (num == ps->sharing)
 		return;
-	ps->budget = share(num);
+	ps->budget = compute_pair_budget(num);
 	/* Pairs that no longer get messages must give up memory, too. */
 	for (size_t i = 0; i < PAIR_PARTS && has_doubled(ps->sharing, num) && !ret; i++)
 		ret = settle_envelopes(&ps->part[i], &ps->budget);
@@ -324,7 +324,7 @@ static int settle_direction(struct direction *c, bool back, const struct budget 
 }
 
 /* List all pairs by hosts, so that their order does not depend on that of messages. */
-static int list(struct pairs *ps)
+static int list_pairs(struct pairs *ps)
 {
 	struct pair **all;
 	size_t num = 0;
@@ -347,7 +347,7 @@ static int list(struct pairs *ps)
 
 int pairs_settle(struct pairs *ps)
 {
-	int ret = list(ps);
+	int ret = list_pairs(ps);
 
 	pairs_share(ps);
 	for (size_t i = 0; i < ps->num && !ret; i++)

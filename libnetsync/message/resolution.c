@@ -46,7 +46,7 @@ static void count_stamps(struct resolution *r, int64_t least, uint64_t same,
 	r->stamps += stamps;
 }
 
-static void divide(struct resolution *r, int64_t t)
+static void update_divisor(struct resolution *r, int64_t t)
 {
 	const uint64_t distance = t < r->first
 					  ? (uint64_t)r->first - (uint64_t)t
@@ -63,7 +63,7 @@ void resolution_add(struct resolution *r, int64_t t)
 	if (!r->stamps)
 		r->first = t;
 	count_stamps(r, t, 1, 1);
-	divide(r, t);
+	update_divisor(r, t);
 }
 
 void resolution_merge(struct resolution *r, const struct resolution *other,
@@ -74,7 +74,7 @@ void resolution_merge(struct resolution *r, const struct resolution *other,
 	if (!r->stamps)
 		r->first = other->first + shift;
 	count_stamps(r, other->least + shift, other->same, other->stamps);
-	divide(r, other->first + shift);
+	update_divisor(r, other->first + shift);
 	r->divisor = common_divisor(r->divisor, other->divisor);
 }
 

@@ -221,7 +221,7 @@ static bool begin_frame(struct receiver *r)
 	       end_receiving(r, "what it sends is not what netsync would");
 }
 
-static bool decompress(struct receiver *r)
+static bool decompress_received(struct receiver *r)
 {
 	const size_t size = r->left < r->num - r->at ? r->left : r->num - r->at;
 	ZSTD_inBuffer in = { r->raw + r->at, size, 0 };
@@ -250,7 +250,7 @@ static bool get_more_records(struct receiver *r)
 	if (!r->greeted)
 		return r->num < REMOTE_HELLO_SIZE ? wait_for_more(r) : check_hello(r);
 	if (r->held || (r->left && r->at < r->num))
-		return decompress(r);
+		return decompress_received(r);
 	if (!r->left && r->num - r->at >= 4)
 		return begin_frame(r);
 	return wait_for_more(r);
