@@ -69,7 +69,7 @@ const char *verdict_name(enum verdict verdict)
  * Format ASCII text, as files and programs may print anything, and findings go to
  * terminals and JSON.
  */
-static char *printable(const char *format, va_list args)
+static char *format_printable(const char *format, va_list args)
 {
 	char *text;
 
@@ -81,14 +81,14 @@ static char *printable(const char *format, va_list args)
 	return text;
 }
 
-void found(struct diagnosis *diag, enum verdict verdict, const char *format, ...)
+void add_finding(struct diagnosis *diag, enum verdict verdict, const char *format, ...)
 {
 	struct finding *last = array_add(&diag->findings, diag->num, sizeof(*last));
 	va_list args;
 	char *text;
 
 	va_start(args, format);
-	text = printable(format, args);
+	text = format_printable(format, args);
 	va_end(args);
 	if (!last || !text) {
 		free(text);
@@ -99,7 +99,7 @@ void found(struct diagnosis *diag, enum verdict verdict, const char *format, ...
 	diag->num++;
 }
 
-void advise(struct diagnosis *diag, const char *format, ...)
+void set_advice(struct diagnosis *diag, const char *format, ...)
 {
 	struct finding *last;
 	va_list args;
@@ -108,13 +108,13 @@ void advise(struct diagnosis *diag, const char *format, ...)
 		return;
 	last = &diag->findings[diag->num - 1];
 	va_start(args, format);
-	last->advice = printable(format, args);
+	last->advice = format_printable(format, args);
 	va_end(args);
 	if (!last->advice)
 		diag->failed = true;
 }
 
-void examine(struct diagnosis *diag)
+void run_checks(struct diagnosis *diag)
 {
 	for (size_t i = 0; i < NUM_CHECKS; i++) {
 		if (!(checks[i].roles & diag->roles) ||
@@ -149,7 +149,7 @@ void examine_briefly(struct diagnosis *diag, enum job job)
 	size_t size;
 	FILE *out = open_memstream(&wrong, &size);
 
-	examine(&all);
+	run_checks(&all);
 	if (out)
 		print_wrong_checks(out, &all);
 	if (!out || fclose(out) || all.failed) {
@@ -157,13 +157,13 @@ void examine_briefly(struct diagnosis *diag, enum job job)
 	} else {
 		diag->check = job_names[job];
 		if (*wrong)
-			found(diag, VERDICT_NOTE,
-			      "Recording here with this tracer would fail, because of: %s.",
-			      wrong);
+			add_finding(diag, VERDICT_NOTE,
+				    "Recording here with this tracer would fail, because of: %s.",
+				    wrong);
 		else
-			found(diag, VERDICT_GOOD,
-			      "Recording here with this tracer would work.");
-		advise(diag, "Details: netsync doctor --for %s", job_names[job]);
+			add_finding(diag, VERDICT_GOOD,
+				    "Recording here with this tracer would work.");
+		set_advice(diag, "Details: netsync doctor --for %s", job_names[job]);
 	}
 	free(wrong);
 	diagnosis_free(&all);
@@ -216,10 +216,10 @@ static void read_finding(struct diagnosis *diag, json_object *object)
 		if (strcmp(member_text(object, "check"), checks[i].name))
 			continue;
 		diag->check = checks[i].name;
-		found(diag, verdict, "%s", member_text(object, "finding"));
+		add_finding(diag, verdict, "%s", member_text(object, "finding"));
 		/* What to do has to be done there. */
 		if (*advice)
-			advise(diag, "On %s: %s", diag->host, advice);
+			set_advice(diag, "On %s: %s", diag->host, advice);
 	}
 }
 

@@ -35,26 +35,27 @@ void check_clock_source(struct diagnosis *diag)
 
 	if (!look_line(CLOCK_SOURCES "current_clocksource", current,
 		       sizeof(current))) {
-		found(diag, VERDICT_NOTE,
-		      "Could not see the clock source: no " CLOCK_SOURCES "current_clocksource.");
+		add_finding(diag, VERDICT_NOTE,
+			    "Could not see the clock source: no " CLOCK_SOURCES
+			    "current_clocksource.");
 		return;
 	}
 	look_line(CLOCK_SOURCES "available_clocksource", available,
 		  sizeof(available));
 	if (!is_slow(current)) {
-		found(diag, VERDICT_GOOD, "%s.", current);
+		add_finding(diag, VERDICT_GOOD, "%s.", current);
 		return;
 	}
-	found(diag, VERDICT_NOTE,
-	      "%s: it is slow to read, so that every event takes longer to record%s.",
-	      current, strstr(current, "jiffies") ?
-	      ", and times are coarse" : "");
+	add_finding(diag, VERDICT_NOTE,
+		    "%s: it is slow to read, so that every event takes longer to record%s.",
+		    current, strstr(current, "jiffies") ?
+		    ", and times are coarse" : "");
 	if (strstr(available, "tsc"))
-		advise(diag, "echo tsc > " CLOCK_SOURCES "current_clocksource");
+		set_advice(diag, "echo tsc > " CLOCK_SOURCES "current_clocksource");
 	else if (strstr(available, "kvm-clock"))
-		advise(diag, "echo kvm-clock > " CLOCK_SOURCES "current_clocksource");
+		set_advice(diag, "echo kvm-clock > " CLOCK_SOURCES "current_clocksource");
 	else
-		advise(diag, "\"dmesg | grep -i -e tsc -e clocksource\" says why the kernel has no better one.");
+		set_advice(diag, "\"dmesg | grep -i -e tsc -e clocksource\" says why the kernel has no better one.");
 }
 
 /* ---- time daemons ------------------------------------------------------- */
@@ -136,8 +137,8 @@ static void describe_daemons(unsigned int running, char *text, size_t size)
 static void advise_slewing(struct diagnosis *diag, const struct daemon *daemon,
 			   const char *without_daemon)
 {
-	advise(diag, "\"netsync record\" records how, as \"netsync clock-log\" does beside another tracer, and takes it into account. Without: %s",
-	       daemon ? daemon->advice : without_daemon);
+	set_advice(diag, "\"netsync record\" records how, as \"netsync clock-log\" does beside another tracer, and takes it into account. Without: %s",
+		   daemon ? daemon->advice : without_daemon);
 }
 
 /* ---- measuring ---------------------------------------------------------- */
@@ -196,39 +197,40 @@ void check_discipline(struct diagnosis *diag)
 
 	describe_daemons(running, who, sizeof(who));
 	if (adjtimex(&clock) < 0) {
-		found(diag, VERDICT_NOTE,
-		      "%s; could not see how the kernel corrects it: %s.", who,
-		      strerror(errno));
+		add_finding(diag, VERDICT_NOTE,
+			    "%s; could not see how the kernel corrects it: %s.", who,
+			    strerror(errno));
 		return;
 	}
 	told = steady_ppm(&clock);
 	measured = measured_ppm(&error);
 	if (fabs(measured - told) > SLEW_PPM + error) {
-		found(diag, VERDICT_NOTE,
-		      "%s; it slews, which bends the times of traces: it goes %+.1f ppm against its oscillator, and %+.1f ppm is its steady correction.",
-		      who, measured, told);
+		add_finding(diag, VERDICT_NOTE,
+			    "%s; it slews, which bends the times of traces: it goes %+.1f ppm against its oscillator, and %+.1f ppm is its steady correction.",
+			    who, measured, told);
 		advise_slewing(diag, daemon,
 			       "find out what sets it: a time daemon elsewhere on this machine, or an agent of the hypervisor.");
 	} else if (fabs(measured) > SMALL_PPM) {
-		found(diag, VERDICT_NOTE,
-		      "%s; it goes %+.1f ppm against its oscillator: it may be slewing%s%s.",
-		      who, measured, daemon ? ", which this one does " : "",
-		      daemon ? daemon->limit : "");
+		add_finding(diag, VERDICT_NOTE,
+			    "%s; it goes %+.1f ppm against its oscillator: it may be slewing%s%s.",
+			    who, measured, daemon ? ", which this one does " : "",
+			    daemon ? daemon->limit : "");
 		advise_slewing(diag, daemon,
 			       "where clocks differ by more than 500 ppm give \"netsync sync --max-skew\".");
 	} else if (daemon && clock.status & STA_UNSYNC) {
-		found(diag, VERDICT_NOTE,
-		      "%s, and has not synchronized it yet as far as the kernel knows: it may begin to slew, %s.",
-		      who, daemon->limit);
+		add_finding(diag, VERDICT_NOTE,
+			    "%s, and has not synchronized it yet as far as the kernel knows: it may begin to slew, %s.",
+			    who, daemon->limit);
 		advise_slewing(diag, daemon, "");
 	} else {
-		found(diag, VERDICT_GOOD,
-		      "%s; it goes %+.1f ppm against its oscillator and does not slew.",
-		      who, measured);
+		add_finding(diag, VERDICT_GOOD,
+			    "%s; it goes %+.1f ppm against its oscillator and does not slew.",
+			    who, measured);
 	}
 	if (__builtin_popcount(running & NTP_DAEMONS) > 1) {
-		found(diag, VERDICT_NOTE,
-		      "More than one of them sets the time by NTP: they fight over the clock.");
-		advise(diag, "Stop all but one.");
+		add_finding(
+			diag, VERDICT_NOTE,
+			"More than one of them sets the time by NTP: they fight over the clock.");
+		set_advice(diag, "Stop all but one.");
 	}
 }

@@ -183,7 +183,7 @@ static int diagnose_machines(struct doctor_settings *set, struct diagnosis *diag
 		set->job = is_general ? JOB_CAPTURES : JOB_LTTNG;
 	for (unsigned int i = 0; i <= num; i++)
 		diags[i].job = set->job;
-	examine(&diags[0]);
+	run_checks(&diags[0]);
 	if (is_general) {
 		examine_briefly(&diags[0], JOB_TRACE_CMD);
 		examine_briefly(&diags[0], JOB_LTTNG);

@@ -47,7 +47,7 @@ struct diagnosis {
  * Check this machine, by roles, job and folder in @diag. Findings are added, and given
  * back with diagnosis_free().
  */
-void examine(struct diagnosis *diag);
+void run_checks(struct diagnosis *diag);
 /* Check it for @job, and add one finding: whether that job can be done here. */
 void examine_briefly(struct diagnosis *diag, enum job job);
 void diagnosis_free(struct diagnosis *diag);
@@ -71,10 +71,10 @@ void examine_hosts(struct remotes *all, struct diagnosis *diags,
 
 /* ---- helpers for checks ------------------------------------------------- */
 
-void found(struct diagnosis *diag, enum verdict verdict, const char *format, ...)
+void add_finding(struct diagnosis *diag, enum verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Add advice to the last finding. */
-void advise(struct diagnosis *diag, const char *format, ...)
+void set_advice(struct diagnosis *diag, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*

@@ -32,7 +32,7 @@ struct json_object *agent_doctor(struct json_object *request)
 	for (enum job job = 0; job < NUM_JOBS; job++)
 		if (!strcmp(member_text(request, "for"), job_names[job]))
 			diag.job = job;
-	examine(&diag);
+	run_checks(&diag);
 	answer = json_object_new_object();
 	json_object_object_add(answer, "checks", diagnosis_json(&diag));
 	diagnosis_free(&diag);
@@ -97,18 +97,19 @@ static void check_connection(struct remotes *all, struct remote *remote,
 
 	diag->check = "connection";
 	if (!remote->ready || !took) {
-		found(diag, VERDICT_WRONG, "There is no netsync that answers.");
-		advise(diag, "The message above says why; \"ssh %s netsync --version\" has to work.",
-		       remote->destination);
+		add_finding(diag, VERDICT_WRONG, "There is no netsync that answers.");
+		set_advice(diag, "The message above says why; \"ssh %s netsync --version\" has to work.",
+			   remote->destination);
 		return;
 	}
 	if (!remote->ports[0]) {
-		found(diag, VERDICT_NOTE,
-		      "Its ssh server refuses to forward ports: it records to its own disk, which is copied at the end, as with --pull.");
-		advise(diag, "Allow it to (AllowTcpForwarding in sshd_config), to see it live.");
+		add_finding(diag, VERDICT_NOTE,
+			    "Its ssh server refuses to forward ports: it records to its own disk, which is copied at the end, as with --pull.");
+		set_advice(diag,
+			   "Allow it to (AllowTcpForwarding in sshd_config), to see it live.");
 	}
-	found(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " answers in %s.",
-	      format_duration(text, took));
+	add_finding(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " answers in %s.",
+		    format_duration(text, took));
 }
 
 /* ---- network ------------------------------------------------------------ */
@@ -125,10 +126,11 @@ static void check_link(void *data, const struct beacon_link *link)
 	char trip[VALUE_SIZE], half[VALUE_SIZE];
 
 	if (!link->received) {
-		found(between, VERDICT_NOTE,
-		      "%s -> %s: no packet to UDP port %d arrives, as --beacon would send them.",
-		      link->from->name, link->to->name, link->port);
-		advise(between, "Where they hardly talk otherwise, let that port through, or choose one with --beacon-port.");
+		add_finding(
+			between, VERDICT_NOTE,
+			"%s -> %s: no packet to UDP port %d arrives, as --beacon would send them.",
+			link->from->name, link->to->name, link->port);
+		set_advice(between, "Where they hardly talk otherwise, let that port through, or choose one with --beacon-port.");
 		return;
 	}
 	/* A round trip is reported for one direction only. */
@@ -137,12 +139,12 @@ static void check_link(void *data, const struct beacon_link *link)
 	format_duration(trip, link->rtt_ns);
 	format_duration(half, link->rtt_ns / 2);
 	if (link->rtt_ns < LONG_NS)
-		found(between, VERDICT_GOOD, "%s - %s: a round trip takes %s.",
-		      link->from->name, link->to->name, trip);
+		add_finding(between, VERDICT_GOOD, "%s - %s: a round trip takes %s.",
+			    link->from->name, link->to->name, trip);
 	else
-		found(between, VERDICT_NOTE,
-		      "%s - %s: a round trip takes %s, so that error bounds will be about %s.",
-		      link->from->name, link->to->name, trip, half);
+		add_finding(between, VERDICT_NOTE,
+			    "%s - %s: a round trip takes %s, so that error bounds will be about %s.",
+			    link->from->name, link->to->name, trip, half);
 }
 
 static void check_between(struct remotes *all, struct diagnosis *between,

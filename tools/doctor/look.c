@@ -101,7 +101,7 @@ void look_use_root_path(void)
 }
 
 /* Run a program in the child; if that fails, errno is written to @error. */
-static void become(char *const argv[], int output, int error)
+static void exec_program(char *const argv[], int output, int error)
 {
 	look_use_root_path();
 	setenv("LC_ALL", "C", 1);
@@ -132,7 +132,7 @@ char *look_program(char *const argv[], int *status)
 	}
 	pid = fork();
 	if (!pid)
-		become(argv, output[1], error[1]);
+		exec_program(argv, output[1], error[1]);
 	close(output[1]);
 	close(error[1]);
 	if (pid < 0) {

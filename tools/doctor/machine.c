@@ -37,20 +37,20 @@ void check_kernel(struct diagnosis *diag)
 	int major = 0, minor = 0;
 
 	if (uname(&name)) {
-		found(diag, VERDICT_NOTE, "Could not see which: %s.",
-		      strerror(errno));
+		add_finding(diag, VERDICT_NOTE, "Could not see which: %s.",
+			    strerror(errno));
 		return;
 	}
 	sscanf(name.release, "%d.%d", &major, &minor);
 	if (major > 5 || (major == 5 && minor >= 10)) {
-		found(diag, VERDICT_GOOD, "%s %s, %s.", name.sysname,
-		      name.release, name.machine);
+		add_finding(diag, VERDICT_GOOD, "%s %s, %s.", name.sysname,
+			    name.release, name.machine);
 		return;
 	}
-	found(diag, VERDICT_NOTE,
-	      "%s %s, %s: the netsync modules need 5.10 or newer.",
-	      name.sysname, name.release, name.machine);
-	advise(diag, "LTTng's own network events serve, with larger error bounds.");
+	add_finding(diag, VERDICT_NOTE,
+		    "%s %s, %s: the netsync modules need 5.10 or newer.",
+		    name.sysname, name.release, name.machine);
+	set_advice(diag, "LTTng's own network events serve, with larger error bounds.");
 }
 
 /* ---- machine ------------------------------------------------------------ */
@@ -98,7 +98,7 @@ static const char *hypervisor_of_processor(void)
 #endif
 
 /* The hypervisor of a virtual machine; NULL: none is seen. */
-static const char *hypervisor(void)
+static const char *detect_hypervisor(void)
 {
 	static char name[64];
 	const char *word = hypervisor_of_processor();
@@ -116,7 +116,7 @@ static const char *hypervisor(void)
 }
 
 /* The kind of a container; NULL: none is seen. */
-static const char *container(void)
+static const char *detect_container(void)
 {
 	static char name[64];
 
@@ -135,20 +135,20 @@ static const char *container(void)
 
 void check_machine(struct diagnosis *diag)
 {
-	const char *host = hypervisor(), *kind = container();
+	const char *host = detect_hypervisor(), *kind = detect_container();
 
 	if (kind) {
-		found(diag, VERDICT_NOTE,
-		      "A container (%s): kernel, modules and session daemon are those of the machine that it runs on.",
-		      kind);
-		advise(diag, "Run \"netsync doctor\" and record there.");
+		add_finding(diag, VERDICT_NOTE,
+			    "A container (%s): kernel, modules and session daemon are those of the machine that it runs on.",
+			    kind);
+		set_advice(diag, "Run \"netsync doctor\" and record there.");
 	}
 	if (host)
-		found(diag, VERDICT_NOTE,
-		      "A virtual machine (%s): while it is stopped or moved, its clock stands still or jumps; \"netsync sync\" finds such steps.",
-		      host);
+		add_finding(diag, VERDICT_NOTE,
+			    "A virtual machine (%s): while it is stopped or moved, its clock stands still or jumps; \"netsync sync\" finds such steps.",
+			    host);
 	if (!kind && !host)
-		found(diag, VERDICT_GOOD, "Neither a virtual machine nor a container, as far as can be seen.");
+		add_finding(diag, VERDICT_GOOD, "Neither a virtual machine nor a container, as far as can be seen.");
 }
 
 /* ---- memory and disk ------------------------------------------------------ */
@@ -168,19 +168,20 @@ void check_memory(struct diagnosis *diag)
 	const int64_t each = free_kb * 1024 / SHARE / cpus;
 
 	if (free_kb < 0) {
-		found(diag, VERDICT_NOTE,
-		      "Could not see how much is available: no MemAvailable in /proc/meminfo.");
+		add_finding(
+			diag, VERDICT_NOTE,
+			"Could not see how much is available: no MemAvailable in /proc/meminfo.");
 		return;
 	}
-	found(diag, each >= BUFFERS_ENOUGH ? VERDICT_GOOD :
-	      each >= BUFFERS_LEAST ? VERDICT_NOTE : VERDICT_WRONG,
-	      "%" PRId64 " MB available, of which recording takes an eighth for the buffers of %" PRId64 " processor%s%s.",
-	      free_kb / 1024, cpus, cpus == 1 ? "" : "s",
-	      each >= BUFFERS_ENOUGH ? "" : each >= BUFFERS_LEAST ?
-	      ": they will be small, and events may be lost" :
-	      ": that is too little");
+	add_finding(diag, each >= BUFFERS_ENOUGH ? VERDICT_GOOD :
+		    each >= BUFFERS_LEAST ? VERDICT_NOTE : VERDICT_WRONG,
+		    "%" PRId64 " MB available, of which recording takes an eighth for the buffers of %" PRId64 " processor%s%s.",
+		    free_kb / 1024, cpus, cpus == 1 ? "" : "s",
+		    each >= BUFFERS_ENOUGH ? "" : each >= BUFFERS_LEAST ?
+		    ": they will be small, and events may be lost" :
+		    ": that is too little");
 	if (each < BUFFERS_ENOUGH)
-		advise(diag, "Free some.");
+		set_advice(diag, "Free some.");
 }
 
 /* Free bytes below which a recording ends soon, or may end. Chosen. */
@@ -215,20 +216,20 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 	/* For a file, that gives an error, too. */
 	snprintf(inside, sizeof(inside), "%s/.", folder);
 	if (access(inside, W_OK | X_OK) || statvfs(inside, &disk)) {
-		found(diag, bad, "%s cannot be written to: %s.", folder,
-		      strerror(errno));
-		advise(diag, "%s", advice);
+		add_finding(diag, bad, "%s cannot be written to: %s.", folder,
+			    strerror(errno));
+		set_advice(diag, "%s", advice);
 		return;
 	}
 	left = (int64_t)(disk.f_bavail * disk.f_frsize);
 	if (left >= DISK_ENOUGH) {
-		found(diag, VERDICT_GOOD, "%" PRId64 " MB free in %s.",
-		      left / MB, folder);
+		add_finding(diag, VERDICT_GOOD, "%" PRId64 " MB free in %s.",
+			    left / MB, folder);
 	} else {
-		found(diag, left < DISK_LEAST ? bad : VERDICT_NOTE,
-		      "Only %" PRId64 " MB free in %s: a busy machine records several MB each second.",
-		      left / MB, folder);
-		advise(diag, "Free some. %s", advice);
+		add_finding(diag, left < DISK_LEAST ? bad : VERDICT_NOTE,
+			    "Only %" PRId64 " MB free in %s: a busy machine records several MB each second.",
+			    left / MB, folder);
+		set_advice(diag, "Free some. %s", advice);
 	}
 }
 
@@ -337,13 +338,13 @@ static void check_set(struct diagnosis *diag, int sock, unsigned int set,
 	if (fclose(out)) {
 		diag->failed = true;
 	} else if (num && set & HAS_LRO) {
-		found(diag, VERDICT_NOTE,
-		      "%s: the device merges packets before any event sees them, so that they come late and many match nothing.",
-		      text);
-		advise(diag, "ethtool -K DEVICE lro off");
+		add_finding(diag, VERDICT_NOTE,
+			    "%s: the device merges packets before any event sees them, so that they come late and many match nothing.",
+			    text);
+		set_advice(diag, "ethtool -K DEVICE lro off");
 	} else if (num) {
-		found(diag, VERDICT_GOOD, "%s%s.", text,
-		      set ? ": \"netsync sync\" matches the parts of merged packets" : "");
+		add_finding(diag, VERDICT_GOOD, "%s%s.", text,
+			    set ? ": \"netsync sync\" matches the parts of merged packets" : "");
 	}
 	free(text);
 }
@@ -357,14 +358,15 @@ void check_offloads(struct diagnosis *diag)
 	if (sock < 0)
 		sock = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (sock < 0 || !names) {
-		found(diag, VERDICT_NOTE,
-		      "Could not see the network devices: %s.",
-		      strerror(errno));
+		add_finding(diag, VERDICT_NOTE,
+			    "Could not see the network devices: %s.",
+			    strerror(errno));
 	} else {
 		for (unsigned int set = 0; set < MAX_SETS; set++)
 			check_set(diag, sock, set, names);
 		if (diag->num == before && !diag->failed)
-			found(diag, VERDICT_NOTE, "No network device is up but the loopback.");
+			add_finding(diag, VERDICT_NOTE,
+				    "No network device is up but the loopback.");
 	}
 	if (names)
 		if_freenameindex(names);

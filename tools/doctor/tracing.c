@@ -38,10 +38,10 @@ static const char *presence_name(const struct module *module)
 static void advise_to_build(struct diagnosis *diag, const struct module *module)
 {
 	if (module->presence == FOR_OTHERS)
-		advise(diag, "It is there for %s: install the headers of this kernel, for which dkms then builds it; if dkms does not have it (\"dkms status\"), install netsync-dkms, or \"make dkms-install\" in netsync's source.",
-		       module->others);
+		set_advice(diag, "It is there for %s: install the headers of this kernel, for which dkms then builds it; if dkms does not have it (\"dkms status\"), install netsync-dkms, or \"make dkms-install\" in netsync's source.",
+			   module->others);
 	else
-		advise(diag, "Install the package netsync-dkms and the headers of this kernel; or \"make dkms-install\" in netsync's source, or \"make modules modules_install\" there.");
+		set_advice(diag, "Install the package netsync-dkms and the headers of this kernel; or \"make dkms-install\" in netsync's source, or \"make modules modules_install\" there.");
 }
 
 /* Advice where netsync-probes is there for ftrace, but no probe of it for LTTng. */
@@ -53,10 +53,10 @@ static void advise_to_probe(struct diagnosis *diag, const struct module *probe)
 	if (!*setup.netsync)
 		advise_to_build(diag, probe);
 	else if (lttng_setup_is_mendable(&setup))
-		advise(diag, FIX_LTTNG);
+		set_advice(diag, FIX_LTTNG);
 	else
-		advise(diag, "dkms builds it, too, once it has built LTTng's modules for this kernel; then: dkms unbuild netsync/%s; dkms install netsync/%s",
-		       setup.netsync, setup.netsync);
+		set_advice(diag, "dkms builds it, too, once it has built LTTng's modules for this kernel; then: dkms unbuild netsync/%s; dkms install netsync/%s",
+			   setup.netsync, setup.netsync);
 }
 
 #define FALL_BACK "LTTng's own network events serve, with larger error bounds"
@@ -65,18 +65,19 @@ static void advise_to_probe(struct diagnosis *diag, const struct module *probe)
 static void check_probes_alone(struct diagnosis *diag, const struct module *probes)
 {
 	if (probes->presence < LOADABLE) {
-		found(diag, VERDICT_WRONG,
-		      "netsync-probes is %s: ftrace's own network events cannot be used.",
-		      presence_name(probes));
+		add_finding(diag, VERDICT_WRONG,
+			    "netsync-probes is %s: ftrace's own network events cannot be used.",
+			    presence_name(probes));
 		advise_to_build(diag, probes);
 	} else if (is_module_refused(probes)) {
-		found(diag, VERDICT_WRONG,
-		      "netsync-probes is not signed, and this kernel takes signed modules only.");
-		advise(diag, "Sign it; netsync's README has a part on Secure Boot.");
+		add_finding(
+			diag, VERDICT_WRONG,
+			"netsync-probes is not signed, and this kernel takes signed modules only.");
+		set_advice(diag, "Sign it; netsync's README has a part on Secure Boot.");
 	} else {
-		found(diag, VERDICT_GOOD, "netsync-probes: %s.", presence_name(probes));
+		add_finding(diag, VERDICT_GOOD, "netsync-probes: %s.", presence_name(probes));
 		if (probes->presence == LOADABLE)
-			advise(diag, "Before recording, as root: modprobe netsync-probes");
+			set_advice(diag, "Before recording, as root: modprobe netsync-probes");
 	}
 }
 
@@ -90,24 +91,24 @@ void check_modules(struct diagnosis *diag)
 		return;
 	}
 	if (probes.presence < LOADABLE) {
-		found(diag, VERDICT_NOTE, "netsync-probes is %s: "
-		      FALL_BACK ".", presence_name(&probes));
+		add_finding(diag, VERDICT_NOTE, "netsync-probes is %s: "
+			    FALL_BACK ".", presence_name(&probes));
 		advise_to_build(diag, &probes);
 	} else if (lttng.presence < LOADABLE) {
-		found(diag, VERDICT_NOTE,
-		      "netsync-probes is %s, for ftrace and perf; lttng-probe-netsync is %s: "
-		      FALL_BACK ".", probes.presence == LOADED ? "loaded" :
-		      "there", presence_name(&lttng));
+		add_finding(diag, VERDICT_NOTE,
+			    "netsync-probes is %s, for ftrace and perf; lttng-probe-netsync is %s: "
+			    FALL_BACK ".", probes.presence == LOADED ? "loaded" :
+			    "there", presence_name(&lttng));
 		advise_to_probe(diag, &lttng);
 	} else if (is_module_refused(&probes) || is_module_refused(&lttng)) {
-		found(diag, VERDICT_NOTE,
-		      "netsync-probes and lttng-probe-netsync are not signed, and this kernel takes signed modules only: "
-		      FALL_BACK ".");
-		advise(diag, "Sign them; netsync's README has a part on Secure Boot.");
+		add_finding(diag, VERDICT_NOTE,
+			    "netsync-probes and lttng-probe-netsync are not signed, and this kernel takes signed modules only: "
+			    FALL_BACK ".");
+		set_advice(diag, "Sign them; netsync's README has a part on Secure Boot.");
 	} else {
-		found(diag, VERDICT_GOOD,
-		      "netsync-probes: %s; lttng-probe-netsync: %s.",
-		      presence_name(&probes), presence_name(&lttng));
+		add_finding(diag, VERDICT_GOOD,
+			    "netsync-probes: %s; lttng-probe-netsync: %s.",
+			    presence_name(&probes), presence_name(&lttng));
 	}
 }
 
@@ -118,20 +119,20 @@ static void explain_missing_tracer(struct diagnosis *diag,
 
 	lttng_setup_find(&setup);
 	if (*setup.error)
-		found(diag, VERDICT_WRONG,
-		      "The kernel tracer (lttng-tracer) is %s: LTTng's modules %s do not compile with it (%s).",
-		      presence_name(tracer), setup.source, setup.error);
+		add_finding(diag, VERDICT_WRONG,
+			    "The kernel tracer (lttng-tracer) is %s: LTTng's modules %s do not compile with it (%s).",
+			    presence_name(tracer), setup.source, setup.error);
 	else
-		found(diag, VERDICT_WRONG, "The kernel tracer (lttng-tracer) is %s%s%s%s.",
-		      presence_name(tracer), *tracer->others ? ", but for " : "",
-		      tracer->others, setup.is_unconfigured ?
-		      "; dpkg could not configure lttng-modules-dkms" : "");
+		add_finding(diag, VERDICT_WRONG, "The kernel tracer (lttng-tracer) is %s%s%s%s.",
+			    presence_name(tracer), *tracer->others ? ", but for " : "",
+			    tracer->others, setup.is_unconfigured ?
+			    "; dpkg could not configure lttng-modules-dkms" : "");
 	if (!setup.has_apt)
-		advise(diag, "Install LTTng's modules (Debian: lttng-modules-dkms) and the headers of this kernel.");
+		set_advice(diag, "Install LTTng's modules (Debian: lttng-modules-dkms) and the headers of this kernel.");
 	else if (*setup.source)
-		advise(diag, FIX_LTTNG);
+		set_advice(diag, FIX_LTTNG);
 	else
-		advise(diag, FIX_LTTNG ", which installs lttng-modules-dkms and the headers of this kernel.");
+		set_advice(diag, FIX_LTTNG ", which installs lttng-modules-dkms and the headers of this kernel.");
 }
 
 void check_lttng_modules(struct diagnosis *diag)
@@ -139,13 +140,13 @@ void check_lttng_modules(struct diagnosis *diag)
 	const struct module tracer = find_module("lttng-tracer");
 
 	if (is_module_refused(&tracer)) {
-		found(diag, VERDICT_WRONG,
-		      "The kernel tracer (lttng-tracer) is not signed, and this kernel takes signed modules only.");
-		advise(diag, "Sign LTTng's modules: dkms does with its key, once \"mokutil --import /var/lib/dkms/mok.pub\" has been confirmed.");
+		add_finding(diag, VERDICT_WRONG,
+			    "The kernel tracer (lttng-tracer) is not signed, and this kernel takes signed modules only.");
+		set_advice(diag, "Sign LTTng's modules: dkms does with its key, once \"mokutil --import /var/lib/dkms/mok.pub\" has been confirmed.");
 	} else if (tracer.presence >= LOADABLE) {
-		found(diag, VERDICT_GOOD, "The kernel tracer%s%s: %s.",
-		      *tracer.version ? " " : "", tracer.version,
-		      presence_name(&tracer));
+		add_finding(diag, VERDICT_GOOD, "The kernel tracer%s%s: %s.",
+			    *tracer.version ? " " : "", tracer.version,
+			    presence_name(&tracer));
 	} else {
 		explain_missing_tracer(diag, &tracer);
 	}
@@ -160,11 +161,11 @@ static void check_program(struct diagnosis *diag, char *name, const char *advice
 	char *text = look_program(argv, &status);
 
 	if (text && !status) {
-		found(diag, VERDICT_GOOD, "%s %s.", name, look_version(text));
+		add_finding(diag, VERDICT_GOOD, "%s %s.", name, look_version(text));
 	} else {
-		found(diag, VERDICT_WRONG, "%s cannot be run: %s.", name,
-		      text ? "it failed" : strerror(errno));
-		advise(diag, "%s", advice);
+		add_finding(diag, VERDICT_WRONG, "%s cannot be run: %s.", name,
+			    text ? "it failed" : strerror(errno));
+		set_advice(diag, "%s", advice);
 	}
 	free(text);
 }
@@ -192,28 +193,28 @@ static bool find_program_version(struct diagnosis *diag, char *name, const char 
 	bool has_version = text && strstr(text, "version");
 
 	if (has_version)
-		found(diag, VERDICT_GOOD, "%s %s %s.", name, look_version(text), does);
+		add_finding(diag, VERDICT_GOOD, "%s %s %s.", name, look_version(text), does);
 	free(text);
 	return has_version;
 }
 
 void check_captures(struct diagnosis *diag)
 {
-	found(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " synchronizes captures, and other traces that are there; nothing else is needed.");
+	add_finding(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " synchronizes captures, and other traces that are there; nothing else is needed.");
 	if (find_program_version(diag, "tcpdump", "can capture here"))
 		return;
-	found(diag, VERDICT_NOTE, "There is no tcpdump, so that packets cannot be captured here with it.");
-	advise(diag, "Install tcpdump, if this machine's packets are to be captured.");
+	add_finding(diag, VERDICT_NOTE, "There is no tcpdump, so that packets cannot be captured here with it.");
+	set_advice(diag, "Install tcpdump, if this machine's packets are to be captured.");
 }
 
 void check_trace_cmd(struct diagnosis *diag)
 {
 	if (!find_program_version(diag, "trace-cmd", "is there")) {
-		found(diag, VERDICT_WRONG, "There is no trace-cmd.");
-		advise(diag, "Install trace-cmd.");
+		add_finding(diag, VERDICT_WRONG, "There is no trace-cmd.");
+		set_advice(diag, "Install trace-cmd.");
 	}
 	if (geteuid())
-		found(diag, VERDICT_NOTE, "This is not root, who alone can record with it.");
+		add_finding(diag, VERDICT_NOTE, "This is not root, who alone can record with it.");
 }
 
 /* ---- the session daemon ---------------------------------------------------- */
@@ -250,25 +251,25 @@ void check_session_daemon(struct diagnosis *diag)
 
 	switch (error) {
 	case 0:
-		found(diag, VERDICT_GOOD, "lttng-sessiond runs.");
+		add_finding(diag, VERDICT_GOOD, "lttng-sessiond runs.");
 		break;
 	case EACCES:
 	case EPERM:
-		found(diag, VERDICT_NOTE,
-		      "Could not see whether lttng-sessiond answers: its socket is not open to this user.");
+		add_finding(diag, VERDICT_NOTE,
+			    "Could not see whether lttng-sessiond answers: its socket is not open to this user.");
 		break;
 	case ENOENT:
 	case ENOTDIR:
 	case ECONNREFUSED:
-		found(diag, VERDICT_WRONG, "lttng-sessiond does not run%s.",
-		      error == ECONNREFUSED ? " any more" : "");
-		advise(diag, "As root: lttng-sessiond --daemonize");
+		add_finding(diag, VERDICT_WRONG, "lttng-sessiond does not run%s.",
+			    error == ECONNREFUSED ? " any more" : "");
+		set_advice(diag, "As root: lttng-sessiond --daemonize");
 		break;
 	default:
-		found(diag, VERDICT_WRONG,
-		      "lttng-sessiond does not answer at %s: %s.",
-		      daemon_socket.sun_path, strerror(error));
-		advise(diag, "Start it anew, as root: lttng-sessiond --daemonize");
+		add_finding(diag, VERDICT_WRONG,
+			    "lttng-sessiond does not answer at %s: %s.",
+			    daemon_socket.sun_path, strerror(error));
+		set_advice(diag, "Start it anew, as root: lttng-sessiond --daemonize");
 	}
 }
 
@@ -303,29 +304,29 @@ void check_group(struct diagnosis *diag)
 	const struct group *group;
 
 	if (!geteuid()) {
-		found(diag, VERDICT_GOOD, "Not needed: this is root.");
+		add_finding(diag, VERDICT_GOOD, "Not needed: this is root.");
 		return;
 	}
 	group = getgrnam("tracing");
 	if (!group) {
-		found(diag, VERDICT_WRONG,
-		      "There is no group tracing, so that only root can record.");
-		advise(diag, "As root: groupadd --system tracing; usermod -aG tracing %s; then start lttng-sessiond anew, and log in anew.",
-		       user);
+		add_finding(diag, VERDICT_WRONG,
+			    "There is no group tracing, so that only root can record.");
+		set_advice(diag, "As root: groupadd --system tracing; usermod -aG tracing %s; then start lttng-sessiond anew, and log in anew.",
+			   user);
 	} else if (is_in_group(group->gr_gid)) {
-		found(diag, VERDICT_GOOD, "%s is in the group %s.", user,
-		      group->gr_name);
+		add_finding(diag, VERDICT_GOOD, "%s is in the group %s.", user,
+			    group->gr_name);
 	} else if (is_member(group, user)) {
-		found(diag, VERDICT_WRONG,
-		      "%s is in the group %s, but not yet in this login.",
-		      user, group->gr_name);
-		advise(diag, "Log in anew, or: newgrp %s", group->gr_name);
+		add_finding(diag, VERDICT_WRONG,
+			    "%s is in the group %s, but not yet in this login.",
+			    user, group->gr_name);
+		set_advice(diag, "Log in anew, or: newgrp %s", group->gr_name);
 	} else {
-		found(diag, VERDICT_WRONG,
-		      "%s is not in the group %s, so that only root can record.",
-		      user, group->gr_name);
-		advise(diag, "As root: usermod -aG %s %s; then log in anew.",
-		       group->gr_name, user);
+		add_finding(diag, VERDICT_WRONG,
+			    "%s is not in the group %s, so that only root can record.",
+			    user, group->gr_name);
+		set_advice(diag, "As root: usermod -aG %s %s; then log in anew.",
+			   group->gr_name, user);
 	}
 }
 
@@ -346,17 +347,17 @@ static void check_list(struct diagnosis *diag, const char *list)
 {
 	if (has_event(list, "inet_sock_local_in") &&
 	    has_event(list, "inet_sock_local_out")) {
-		found(diag, VERDICT_GOOD, "LTTng has the netsync events.");
+		add_finding(diag, VERDICT_GOOD, "LTTng has the netsync events.");
 	} else if (has_event(list, "net_dev_queue") &&
 		   has_event(list, "net_if_receive_skb")) {
-		found(diag, VERDICT_NOTE,
-		      "LTTng has its own network events, but not those of netsync; they serve, with larger error bounds.");
+		add_finding(diag, VERDICT_NOTE,
+			    "LTTng has its own network events, but not those of netsync; they serve, with larger error bounds.");
 		if (find_module("lttng-probe-netsync").presence >= LOADABLE)
-			advise(diag, "As root: modprobe lttng-probe-netsync (and put netsync.conf into /etc/modprobe.d, so that lttng-sessiond does)");
+			set_advice(diag, "As root: modprobe lttng-probe-netsync (and put netsync.conf into /etc/modprobe.d, so that lttng-sessiond does)");
 	} else {
-		found(diag, VERDICT_WRONG,
-		      "LTTng has neither the netsync events nor its own network events.");
-		advise(diag, "As root: modprobe lttng-probe-netsync, or modprobe lttng-probe-net; without --kmod-probes lttng-sessiond loads them.");
+		add_finding(diag, VERDICT_WRONG,
+			    "LTTng has neither the netsync events nor its own network events.");
+		set_advice(diag, "As root: modprobe lttng-probe-netsync, or modprobe lttng-probe-net; without --kmod-probes lttng-sessiond loads them.");
 	}
 }
 
@@ -374,14 +375,14 @@ static void check_ftrace(struct diagnosis *diag)
 			continue;
 		snprintf(path, sizeof(path), "%snetsync/inet_sock_local_in",
 			 folders[i]);
-		found(diag, VERDICT_GOOD, "ftrace has %s.",
-		      access(path, F_OK) ?
-		      "network events (net), but not those of netsync" :
-		      "the netsync events");
+		add_finding(diag, VERDICT_GOOD, "ftrace has %s.",
+			    access(path, F_OK) ?
+			    "network events (net), but not those of netsync" :
+			    "the netsync events");
 		return;
 	}
-	found(diag, VERDICT_NOTE, "Could not see what ftrace has: %s.",
-	      geteuid() ? "only root can" : "tracefs is not mounted");
+	add_finding(diag, VERDICT_NOTE, "Could not see what ftrace has: %s.",
+		    geteuid() ? "only root can" : "tracefs is not mounted");
 }
 
 void check_events(struct diagnosis *diag)
@@ -394,21 +395,22 @@ void check_events(struct diagnosis *diag)
 	if (diag->job != JOB_LTTNG)
 		return;
 	if (connect_daemon()) {
-		found(diag, VERDICT_NOTE,
-		      "Could not see what LTTng has: that takes a session daemon that answers.");
+		add_finding(
+			diag, VERDICT_NOTE,
+			"Could not see what LTTng has: that takes a session daemon that answers.");
 		return;
 	}
 	list = look_program(argv, &status);
 	if (!list) {
-		found(diag, VERDICT_NOTE,
-		      "Could not see what LTTng has: lttng cannot be run: %s.",
-		      strerror(errno));
-		advise(diag, "Install lttng-tools.");
+		add_finding(diag, VERDICT_NOTE,
+			    "Could not see what LTTng has: lttng cannot be run: %s.",
+			    strerror(errno));
+		set_advice(diag, "Install lttng-tools.");
 	} else if (status) {
-		found(diag, VERDICT_WRONG,
-		      "lttng-sessiond lists no kernel events: %.*s.",
-		      (int)strcspn(list, "\n"), list);
-		advise(diag, "If the kernel tracer can be loaded, start lttng-sessiond anew, as root, and see what it says with --verbose.");
+		add_finding(diag, VERDICT_WRONG,
+			    "lttng-sessiond lists no kernel events: %.*s.",
+			    (int)strcspn(list, "\n"), list);
+		set_advice(diag, "If the kernel tracer can be loaded, start lttng-sessiond anew, as root, and see what it says with --verbose.");
 	} else {
 		check_list(diag, list);
 	}
