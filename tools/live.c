@@ -252,7 +252,7 @@ uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps)
 /* ---- the screen -------------------------------------------------------- */
 
 /* The terminal may have shown ^C where the cursor is. */
-static void erase(struct live *live)
+static void erase_screen(struct live *live)
 {
 	if (live->drawn)
 		printf("\r\033[%dA\033[J", live->drawn);
@@ -270,7 +270,7 @@ static void draw_screen(struct live *live, char *text)
 
 	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	rows = size.ws_row > 1 ? size.ws_row - 1 : 1;
-	erase(live);
+	erase_screen(live);
 	for (char *line = text, *end; *line && live->drawn < rows; line = end) {
 		int columns = 0, bytes;
 
@@ -310,7 +310,7 @@ static bool show_live_state(struct live *live, const struct live_state *state)
 
 static void print_live_warning(void *data, const char *sentence)
 {
-	erase(data);
+	erase_screen(data);
 	complain("warning: %s", sentence);
 }
 
@@ -338,7 +338,7 @@ static int solve_live(struct live *live)
 	return ret;
 }
 
-static bool tick(struct live *live)
+static bool estimate_and_show(struct live *live)
 {
 	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	double seconds = (double)(now_ns - live->last_ns) / NS_PER_S;
@@ -387,7 +387,7 @@ static bool have_ended(struct live *live)
 		struct recording *recording = &live->recordings[i];
 
 		if (!recording->ended && recording_has_ended(recording)) {
-			erase(live);
+			erase_screen(live);
 			complain("%s: the recording has ended.", recording->dir);
 		}
 		num += recording->ended;
@@ -418,7 +418,7 @@ static bool follow_sources(struct live *live)
 			}
 			continue;
 		}
-		if (!tick(live))
+		if (!estimate_and_show(live))
 			return false;
 		/* Reading gets as much of the time as estimating. */
 		cost_ns = clock_ns(CLOCK_MONOTONIC) - now_ns;
@@ -438,7 +438,7 @@ static int write_final_result(struct live *live)
 		complain("%s", netsync_io_error(live->io));
 		return EXIT_BAD;
 	}
-	erase(live);
+	erase_screen(live);
 	if (!netsync_num_hosts(live->ns)) {
 		complain("No session was there to be read for more than a moment.");
 		return EXIT_BAD;

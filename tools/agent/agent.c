@@ -25,7 +25,7 @@
 /* Time between two signs of life, ns. Chosen: far below remote.c's SILENT_NS. */
 #define WORKING_NS 2000000000LL
 
-static struct json_object *nothing(struct json_object *request)
+static struct json_object *do_nothing(struct json_object *request)
 {
 	(void)request;
 	return json_object_new_object();
@@ -35,7 +35,7 @@ static const struct {
 	const char *name;
 	struct json_object *(*run)(struct json_object *request);
 } requests[] = {
-	{ "nothing", nothing },
+	{ "nothing", do_nothing },
 	{ "create", agent_create },
 	{ "start", agent_start },
 	{ "status", agent_status },
@@ -104,8 +104,8 @@ bool agent_say(struct json_object *object)
 	return ok;
 }
 
-static struct json_object *sentence(const char *key, const char *format,
-				    va_list args)
+static struct json_object *make_sentence(const char *key, const char *format,
+					 va_list args)
 {
 	struct json_object *object = json_object_new_object();
 	char *text = NULL;
@@ -127,7 +127,7 @@ struct json_object *agent_error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	object = sentence("error", format, args);
+	object = make_sentence("error", format, args);
 	va_end(args);
 	return object;
 }
@@ -137,7 +137,7 @@ void agent_warn(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	agent_say(sentence("warning", format, args));
+	agent_say(make_sentence("warning", format, args));
 	va_end(args);
 }
 
@@ -146,7 +146,7 @@ void agent_note(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	agent_say(sentence("note", format, args));
+	agent_say(make_sentence("note", format, args));
 	va_end(args);
 }
 
@@ -259,7 +259,7 @@ static bool is_stream(struct json_object *request)
 	return !strcmp(member_text(request, "do"), "stream");
 }
 
-static struct json_object *answer(struct json_object *request)
+static struct json_object *answer_request(struct json_object *request)
 {
 	const char *name = member_text(request, "do");
 	const struct protocol_request *known = protocol_request(name);
@@ -275,7 +275,7 @@ static struct json_object *answer(struct json_object *request)
 
 /* ---- the sub-command ---------------------------------------------------- */
 
-static void greet(void)
+static void send_greeting(void)
 {
 	struct json_object *hello = json_object_new_object();
 	const char *ssh = agent_connection();
@@ -309,12 +309,12 @@ int cmd_agent(int argc, char **argv)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	greet();
+	send_greeting();
 	while ((request = next_request())) {
 		if (is_stream(request))
 			agent.ended = !agent_stream();
 		else
-			agent_say(answer(request));
+			agent_say(answer_request(request));
 		json_object_put(request);
 	}
 	json_object_put(agent_beacon_stop(NULL));

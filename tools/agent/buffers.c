@@ -51,7 +51,7 @@ static uint64_t byte_rate(const char *channel)
 	return (uint64_t)EVENT_RATE * buffers_event_bytes(channel);
 }
 
-static struct buffers halve(struct buffers buffers)
+static struct buffers halve_buffers(struct buffers buffers)
 {
 	if (buffers.size > USUAL_MIN)
 		buffers.size /= 2;
@@ -96,7 +96,7 @@ struct buffers buffers_default(const char *channel, uint64_t room)
 
 	while (buffers_bytes(buffers) > room &&
 	       buffers_bytes(buffers) > BUFFER_SIZE_MIN * BUFFER_NUM_MIN)
-		buffers = halve(buffers);
+		buffers = halve_buffers(buffers);
 	return buffers;
 }
 

@@ -250,7 +250,7 @@ static void sample_fullest_packet(struct channel *channel)
 	channel->fullest_bytes = 0;
 }
 
-static void end(const struct decoded *decoded, int64_t period_ns)
+static void end_sample(const struct decoded *decoded, int64_t period_ns)
 {
 	const int64_t wait_ns = PART * decoded->cpu_ns;
 	struct channel *c = sampled;
@@ -273,7 +273,7 @@ void count_sample(int64_t period_ns)
 	if (sampled) {
 		if (!packet_take(&decoded))
 			return;
-		end(&decoded, period_ns);
+		end_sample(&decoded, period_ns);
 	}
 	channel = now_ns() < next_ns ? NULL : next_channel();
 	if (channel)

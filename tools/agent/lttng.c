@@ -85,7 +85,7 @@ static void forget_session(void)
 }
 
 /* Destroy a session; this takes several seconds only after errors. */
-static bool destroy(const char *name, bool (*wait)(int ms))
+static bool destroy_session(const char *name, bool (*wait)(int ms))
 {
 	struct lttng_destruction_handle *handle = NULL;
 	enum lttng_destruction_handle_status status;
@@ -105,7 +105,7 @@ static bool destroy(const char *name, bool (*wait)(int ms))
 
 void lttng_undo_session(const char *name)
 {
-	destroy(name, NULL);
+	destroy_session(name, NULL);
 }
 
 /* ---- creating ---------------------------------------------------------- */
@@ -220,8 +220,8 @@ static int enable_event(struct lttng_handle *handle, const char *channel,
 }
 
 /* Enable all events of a domain, and their channels. */
-static struct json_object *enable(enum domain domain,
-				  const struct choice *choice, bool live)
+static struct json_object *enable_domain(enum domain domain,
+					 const struct choice *choice, bool live)
 {
 	struct lttng_handle *handle = handle_new(domain);
 	struct json_object *answer = NULL;
@@ -260,7 +260,7 @@ static struct json_object *enable(enum domain domain,
 }
 
 /* The kernel's tracepoints; NULL: *@num is the error. */
-static struct lttng_event *tracepoints(int *num)
+static struct lttng_event *list_tracepoints(int *num)
 {
 	struct lttng_domain kernel = {
 		.type = LTTNG_DOMAIN_KERNEL,
@@ -283,7 +283,7 @@ static struct json_object *choose_session_events(struct json_object *request,
 	struct lttng_event *events;
 	int num;
 
-	events = tracepoints(&num);
+	events = list_tracepoints(&num);
 	if (num > 0) {
 		choose_kernel(choice, request, events[0].name,
 			      sizeof(events[0]), num);
@@ -355,10 +355,10 @@ struct json_object *agent_create(struct json_object *request)
 					member_text(request, "data"), live_us);
 	for (int i = 0; i < NUM_DOMAINS && !answer; i++)
 		if (choice_has(&choice, i))
-			answer = enable(i, &choice, live_us);
+			answer = enable_domain(i, &choice, live_us);
 	choice_free(&choice);
 	if (answer && session.name) {
-		destroy(session.name, NULL);
+		destroy_session(session.name, NULL);
 		forget_session();
 	}
 	return answer ? answer : json_object_new_object();
@@ -415,7 +415,7 @@ static void add_counted(struct json_object *channel, const char *name)
  * consumer takes that for the wrap of a signed long, and adds 2^63 - N: modulo 2^63 the
  * sum is right.
  */
-static uint64_t unwrapped(uint64_t sum)
+static uint64_t undo_wrap(uint64_t sum)
 {
 	return sum & INT64_MAX;
 }
@@ -435,7 +435,7 @@ static void add_channels(struct json_object *list, enum domain domain)
 		json_object_object_add(channel, "name",
 				json_object_new_string(channels[i].name));
 		json_object_object_add(channel, "discarded",
-				       json_object_new_int64(unwrapped(discarded)));
+				       json_object_new_int64(undo_wrap(discarded)));
 		json_object_object_add(channel, "lost",
 				       json_object_new_int64(lost));
 		json_object_object_add(channel, "size", json_object_new_int64(
@@ -563,7 +563,7 @@ struct json_object *agent_finish(struct json_object *request)
 	add_traffic(answer);
 	namespaces_find();
 	json_object_object_add(answer, "namespaces", namespaces_list());
-	if (destroy(session.name, agent_wait))
+	if (destroy_session(session.name, agent_wait))
 		forget_session();
 	return answer;
 }

@@ -108,7 +108,7 @@ static bool count_in_folder(void)
 }
 
 /* Decode. For damaged packets libbabeltrace2 may call abort(), or not return. */
-static void decode(const struct stream_packet *packet)
+static void decode_packet(const struct stream_packet *packet)
 {
 	const struct rlimit cpu = { MAX_CPU_S, MAX_CPU_S };
 	const struct rlimit memory = { MAX_MEMORY, MAX_MEMORY };
@@ -141,7 +141,7 @@ static bool prepare_packet_folder(const struct stream_packet *packet)
 	return folder_room(job.folder) >= packet->size + SPARE_ROOM;
 }
 
-static void clean(void)
+static void clean_up_job(void)
 {
 	if (job.folder) {
 		remove_tree(job.folder);
@@ -157,10 +157,10 @@ bool packet_decode(const struct stream_packet *packet)
 {
 	job.pid = prepare_packet_folder(packet) ? fork() : -1;
 	if (!job.pid)
-		decode(packet);
+		decode_packet(packet);
 	if (job.pid > 0)
 		return true;
-	clean();
+	clean_up_job();
 	return false;
 }
 
@@ -178,7 +178,7 @@ bool packet_take(struct decoded *decoded)
 		return false;
 	decoded->events = status ? 0 : *job.events;
 	decoded->cpu_ns = time_ns(usage.ru_utime) + time_ns(usage.ru_stime);
-	clean();
+	clean_up_job();
 	return true;
 }
 
@@ -188,5 +188,5 @@ void packet_give_up(void)
 		return;
 	kill(job.pid, SIGKILL);
 	waitpid(job.pid, NULL, 0);
-	clean();
+	clean_up_job();
 }

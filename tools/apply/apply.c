@@ -400,7 +400,7 @@ static bool take_output_folder(void *at, const struct option_row *row,
 #define BESIDE "-corrected"
 
 /* The folder beside a trace; to be released. NULL: that was said. */
-static char *beside(const char *trace)
+static char *get_folder_of_trace(const char *trace)
 {
 	const size_t name = argument_name_length(trace);
 	char *path = strdup(trace + (name ? name + 1 : 0)), *folder = NULL;
@@ -481,7 +481,7 @@ static int apply_beside(const struct apply_settings *set)
 	catch_signal(SIGTERM);
 	catch_signal(SIGHUP);
 	for (int i = 0; i < set->num_traces; i++)
-		besides.folders[i] = beside(set->traces[i]);
+		besides.folders[i] = get_folder_of_trace(set->traces[i]);
 	crew_run(set->jobs, (size_t)set->num_traces, &copying_beside, &besides);
 	for (int i = 0; i < set->num_traces; i++)
 		free(besides.folders[i]);

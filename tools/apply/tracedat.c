@@ -119,7 +119,7 @@ static int is_in_kept_part(void *data, int64_t time_ns)
 	       part_holds(&trace->part, corrected);
 }
 
-static int stop(void *data, uint64_t done, uint64_t total)
+static int check_stop(void *data, uint64_t done, uint64_t total)
 {
 	apply_show(data, done, total);
 	return interrupted;
@@ -134,7 +134,7 @@ bool apply_tracedat(const struct apply_trace *trace, const char *to)
 
 	if (ok && netsync_io_copy_tracedat_part(trace->io, trace->path, to, knots.knot,
 						knots.num, sizeof(*knots.knot),
-						is_part ? is_in_kept_part : NULL, stop,
+						is_part ? is_in_kept_part : NULL, check_stop,
 						(void *)trace)) {
 		if (!interrupted)
 			complain("%s", netsync_io_error(trace->io));

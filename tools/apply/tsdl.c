@@ -36,7 +36,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool is(struct text_span token, const char *word)
+static bool is_token(struct text_span token, const char *word)
 {
 	const size_t len = token.end - token.start;
 
@@ -44,7 +44,7 @@ static bool is(struct text_span token, const char *word)
 }
 
 /* Skip blanks and comments; up to the end of the text if a comment is not closed. */
-static const char *skip(const char *at)
+static const char *skip_space(const char *at)
 {
 	const char *end;
 
@@ -62,7 +62,7 @@ static const char *skip(const char *at)
 /* The next word, string or other character; empty at the end. */
 static struct text_span next_token(const char **at)
 {
-	struct text_span token = { .start = skip(*at) };
+	struct text_span token = { .start = skip_space(*at) };
 	const char *end = token.start;
 
 	if (is_word(*end)) {
@@ -85,15 +85,15 @@ static bool take_value(struct clock_block *block, struct text_span key, const ch
 	struct text_span value = { .start = NULL }, token;
 
 	for (int i = 0; i < NUM_KEYS; i++) {
-		if (!is(key, key_names[i]))
+		if (!is_token(key, key_names[i]))
 			continue;
-		if (!is(next_token(at), "="))
+		if (!is_token(next_token(at), "="))
 			return false;
-		value.start = skip(*at);
+		value.start = skip_space(*at);
 		do {
 			value.end = *at;
 			token = next_token(at);
-		} while (token.start < token.end && !is(token, ";"));
+		} while (token.start < token.end && !is_token(token, ";"));
 		block->value[i] = value;
 		return value.start < value.end;
 	}
@@ -111,9 +111,9 @@ static void take_block(struct clock_block *block, const char **at)
 		token = next_token(at);
 		if (token.start == token.end)
 			return;
-		if (is(token, "{"))
+		if (is_token(token, "{"))
 			depth++;
-		else if (is(token, "}"))
+		else if (is_token(token, "}"))
 			depth--;
 		else if (depth == 1 && !take_value(block, token, at))
 			return;
@@ -129,11 +129,11 @@ static struct clock_block find_block(const char *text)
 
 	for (token = next_token(&text); token.start < token.end;
 	     token = next_token(&text)) {
-		if (is(token, "{"))
+		if (is_token(token, "{"))
 			depth++;
-		else if (is(token, "}"))
+		else if (is_token(token, "}"))
 			depth -= depth > 0;
-		else if (!depth && is(token, "clock") && *skip(text) == '{') {
+		else if (!depth && is_token(token, "clock") && *skip_space(text) == '{') {
 			next_token(&text);
 			take_block(&block, &text);
 		}
@@ -153,7 +153,7 @@ static bool read_number(struct text_span span, int64_t *value)
 	if (errno || end == span.start)
 		return false;
 	end += strspn(end, "uUlL");
-	return skip(end) >= span.end;
+	return skip_space(end) >= span.end;
 }
 
 const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)

@@ -27,8 +27,8 @@ struct host_clock {
 	} limits[];
 };
 
-static int fail(struct corrections *corrections, int err, const char *format,
-		...)
+static int fail_corrections(struct corrections *corrections, int err, const char *format,
+			    ...)
 {
 	va_list args;
 
@@ -130,7 +130,7 @@ static int check_host(struct corrections *corrections,
 	if (!host->has_traces || !host->clock.has_uuid || !told->has_uuid ||
 	    !memcmp(host->clock.uuid, told->uuid, sizeof(told->uuid)))
 		return 0;
-	return fail(corrections, -EINVAL,
+	return fail_corrections(corrections, -EINVAL,
 		"A stream of host \"%s\" has another clock than host \"%s\" in %s.",
 		told->host_name, host->name, corrections->model.path);
 }
@@ -259,7 +259,7 @@ int corrections_find(struct corrections *corrections, const struct mip *mip,
 	if (!read_clock_description(&told, mip,
 				    bt_stream_class_borrow_default_clock_class_const(
 					    bt_stream_borrow_class_const(stream))))
-		ret = fail(corrections, -ERANGE,
+		ret = fail_corrections(corrections, -ERANGE,
 			"The clock of host \"%s\" is more than 292 years away from the epoch.",
 			name);
 	else

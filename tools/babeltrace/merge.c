@@ -112,7 +112,7 @@ static bool push_waiting(struct merge *merge, int64_t time_ns,
 	return true;
 }
 
-static struct waiting pop(struct merge *merge)
+static struct waiting pop_waiting(struct merge *merge)
 {
 	struct waiting *heap = merge->heap;
 	const struct waiting first = heap[0];
@@ -170,8 +170,8 @@ static void set_horizon(struct merge_input *input)
  * Put the copy of a message into the heap. Fails if a stream begins, by its corrected
  * times, before messages that were handed out already.
  */
-static merge_status place(struct merge *merge, struct merge_input *input,
-			  const struct timed *copy)
+static merge_status push_copy(struct merge *merge, struct merge_input *input,
+			      const struct timed *copy)
 {
 	if (copy->is_new && copy->stream->has_clock &&
 	    !add_clock(input, &copy->stream->correction))
@@ -201,7 +201,7 @@ static merge_status take_message(struct merge *merge, struct merge_input *input,
 	status = message_copy(&merge->copier, message, &copy);
 
 	if (!status)
-		status = place(merge, input, &copy);
+		status = push_copy(merge, input, &copy);
 	if (status) {
 		bt_message_put_ref(copy.message);
 		return status;
@@ -271,7 +271,7 @@ static uint64_t hand_out(struct merge *merge, bt_message_array_const messages,
 
 	while (num < capacity && merge->num_waiting &&
 	       (!last || merge->heap[0].time_ns <= last->horizon_ns)) {
-		const struct waiting first = pop(merge);
+		const struct waiting first = pop_waiting(merge);
 
 		merge->last_ns = first.time_ns;
 		messages[num++] = first.message;

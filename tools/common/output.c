@@ -248,7 +248,7 @@ static bool open_output(struct output *out, bool force)
 	return out->file;
 }
 
-static void discard(struct output *out)
+static void discard_output(struct output *out)
 {
 	const int err = errno;
 
@@ -382,7 +382,7 @@ static bool give_name(struct output *out)
 }
 
 /* Finish the file. False: errno says why; the existing file is unchanged. */
-static bool complete(struct output *out)
+static bool complete_output(struct output *out)
 {
 	FILE *file = out->file;
 
@@ -436,8 +436,8 @@ bool output_write(const struct destination *to, output_func *write,
 		       complain_of_standard_output();
 	}
 	ok = open_output(&out, to->force) && write_to(out.file, write, data) &&
-	     complete(&out);
-	discard(&out);
+	     complete_output(&out);
+	discard_output(&out);
 	if (ok)
 		note_output("the file was already complete");
 	return ok || complain_of_output(to->path);

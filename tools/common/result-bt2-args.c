@@ -19,8 +19,8 @@ struct constant {
 	bool is_bounded;		/* the bound is known everywhere */
 };
 
-static void include(struct constant *constant, const struct netsync_clock *clock,
-		    int64_t time_ns)
+static void include_offset_at(struct constant *constant, const struct netsync_clock *clock,
+			      int64_t time_ns)
 {
 	int64_t corrected, bound, added;
 
@@ -49,15 +49,15 @@ static bool find_constant(const struct netsync *ns, uint32_t host,
 	if (!clock)
 		return false;
 	netsync_clock_model(clock, &model);
-	include(constant, clock, info.first_ns);
-	include(constant, clock, info.last_ns);
+	include_offset_at(constant, clock, info.first_ns);
+	include_offset_at(constant, clock, info.last_ns);
 	for (uint32_t i = 1; i < model.num_segments; i++) {
 		const int64_t from = netsync_model_segment(&model, i)->from_ns;
 
 		if (from <= info.first_ns || from > info.last_ns)
 			continue;
-		include(constant, clock, from - 1);
-		include(constant, clock, from);
+		include_offset_at(constant, clock, from - 1);
+		include_offset_at(constant, clock, from);
 	}
 	return constant->least_ns <= constant->most_ns;
 }

@@ -353,8 +353,8 @@ static bool is_other_boot(const struct model_host *host,
 	       !strcmp(host->clock.host_name, clock->host_name);
 }
 
-static int swapped(struct model *model, const struct model_host *named,
-		   const struct model_host *found)
+static int fail_as_swapped(struct model *model, const struct model_host *named,
+			   const struct model_host *found)
 {
 	return model_fail(model, -EINVAL,
 		"%s: the result lists this trace as one of \"%s\", not of \"%s\"; check whether the names are swapped.",
@@ -372,7 +372,7 @@ int model_check_clock(struct model *model, const struct model_clock *clock,
 	ret = model_find_clock(model, clock, host);
 	if (ret || !strcmp((*host)->clock.host_name, clock->host_name))
 		return ret;
-	return swapped(model, named, *host);
+	return fail_as_swapped(model, named, *host);
 }
 
 static bool has_file(const struct model_host *host, const struct stat *file)
@@ -416,7 +416,7 @@ int model_check_file(struct model *model, const struct model_host *host,
 	for (size_t i = 0; i < model->num_hosts; i++)
 		if (model_same_kind(&model->hosts[i].clock, &host->clock) &&
 		    has_file(&model->hosts[i], &file))
-			return swapped(model, host, &model->hosts[i]);
+			return fail_as_swapped(model, host, &model->hosts[i]);
 	return 0;
 }
 

@@ -351,7 +351,7 @@ json_object *result_object(const struct netsync *ns,
 }
 
 /* Print a tree, which is released; it may be NULL. */
-static bool print(FILE *out, json_object *root, int flags)
+static bool print_and_release(FILE *out, json_object *root, int flags)
 {
 	const char *text = root ? json_object_to_json_string_ext(root, flags |
 					JSON_C_TO_STRING_NOSLASHESCAPE) : NULL;
@@ -501,5 +501,5 @@ bool write_live_json(FILE *out, const struct live_state *state)
 		json_append(&w, pairs, live_pair_object(&w, i, &state->pairs[i]));
 	json_put(&w, root, "pairs", pairs);
 	json_put(&w, root, "last_steps", live_steps_array(&w));
-	return print(out, finish_result_object(&w, root), JSON_C_TO_STRING_PLAIN);
+	return print_and_release(out, finish_result_object(&w, root), JSON_C_TO_STRING_PLAIN);
 }

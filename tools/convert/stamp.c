@@ -338,7 +338,7 @@ static enum zone_answer find_nearest_year(const struct stamp *stamp,
 	return best;
 }
 
-static const char *refusal(enum zone_answer answer)
+static const char *explain_zone_answer(enum zone_answer answer)
 {
 	switch (answer) {
 	case ZONE_NEVER:
@@ -369,7 +369,7 @@ static enum stamp_answer finish_date(struct stamp *stamp, const struct stamp_rul
 	if (answer == ZONE_NO_DATE)
 		return STAMP_NONE;
 	if (answer != ZONE_FOUND) {
-		*why = refusal(answer);
+		*why = explain_zone_answer(answer);
 		return STAMP_REFUSED;
 	}
 	if (date->week_day >= 0 && date->week_day != week_day_of(&date->tm)) {

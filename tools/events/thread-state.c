@@ -45,7 +45,7 @@ bool sched_failed(const struct sched *sched)
 
 /* ---- threads ------------------------------------------------------------ */
 
-static struct sched_thread **bucket(const struct sched *sched, uint32_t tid)
+static struct sched_thread **find_thread_bucket(const struct sched *sched, uint32_t tid)
 {
 	return &sched->buckets[tid & (sched->num_buckets - 1)];
 }
@@ -66,7 +66,7 @@ static void grow_thread_buckets(struct sched *sched)
 
 		while (thread) {
 			struct sched_thread *next = thread->next;
-			struct sched_thread **to = bucket(sched, thread->tid);
+			struct sched_thread **to = find_thread_bucket(sched, thread->tid);
 
 			thread->next = *to;
 			*to = thread;
@@ -78,7 +78,7 @@ static void grow_thread_buckets(struct sched *sched)
 
 static struct sched_thread *find_thread_by_tid(const struct sched *sched, uint32_t tid)
 {
-	struct sched_thread *thread = *bucket(sched, tid);
+	struct sched_thread *thread = *find_thread_bucket(sched, tid);
 
 	while (thread && thread->tid != tid)
 		thread = thread->next;
@@ -96,7 +96,7 @@ static struct sched_thread *make_thread(struct sched *sched, uint32_t tid)
 	}
 	if (sched->num_threads++ >= sched->num_buckets)
 		grow_thread_buckets(sched);
-	first = bucket(sched, tid);
+	first = find_thread_bucket(sched, tid);
 	thread->tid = tid;
 	thread->since_ns = INT64_MIN;
 	thread->next = *first;
@@ -170,10 +170,10 @@ static void imply_state(struct sched_thread *thread, enum sched_state state)
 	thread->is_implied = true;
 }
 
-static void forget(struct sched *sched, struct sched_thread *thread,
-		   int64_t time_ns)
+static void forget_thread(struct sched *sched, struct sched_thread *thread,
+			  int64_t time_ns)
 {
-	struct sched_thread **at = bucket(sched, thread->tid);
+	struct sched_thread **at = find_thread_bucket(sched, thread->tid);
 
 	enter_thread_state(sched, thread, SCHED_UNKNOWN, time_ns);
 	while (*at != thread)
@@ -185,14 +185,14 @@ static void forget(struct sched *sched, struct sched_thread *thread,
 }
 
 /* The number of a thread that ended can be that of another one. */
-static struct sched_thread *living(struct sched *sched, struct event_task task,
-				   int64_t time_ns)
+static struct sched_thread *find_living_thread(struct sched *sched, struct event_task task,
+					       int64_t time_ns)
 {
 	struct sched_thread *thread = sched_thread(sched, task);
 
 	if (!thread || thread->state != SCHED_DEAD)
 		return thread;
-	forget(sched, thread, time_ns);
+	forget_thread(sched, thread, time_ns);
 	return sched_thread(sched, task);
 }
 
@@ -240,7 +240,7 @@ void sched_switch(struct sched *sched, int64_t time_ns, uint32_t number,
 		return;
 	switch_from(sched, cpu, number, sched_thread(sched, change->from),
 		    state_of(change->state), time_ns);
-	next = living(sched, change->to, time_ns);
+	next = find_living_thread(sched, change->to, time_ns);
 	if (next) {
 		enter_thread_state(sched, next, SCHED_RUNNING, time_ns);
 		next->cpu = number;
@@ -250,7 +250,7 @@ void sched_switch(struct sched *sched, int64_t time_ns, uint32_t number,
 
 bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task)
 {
-	struct sched_thread *thread = living(sched, task, time_ns);
+	struct sched_thread *thread = find_living_thread(sched, task, time_ns);
 
 	if (!thread || thread->state == SCHED_RUNNING ||
 	    thread->state == SCHED_RUNNABLE)
@@ -269,7 +269,7 @@ void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child)
 	if (child.tid && child.tid <= EVENT_MAX_TID)
 		thread = find_thread_by_tid(sched, child.tid);
 	if (thread)
-		forget(sched, thread, time_ns);
+		forget_thread(sched, thread, time_ns);
 	thread = sched_thread(sched, child);
 	/* It does not run before it is woken. */
 	if (thread) {
@@ -283,7 +283,7 @@ void sched_release(struct sched *sched, int64_t time_ns, uint32_t tid)
 	struct sched_thread *thread = find_thread_by_tid(sched, tid);
 
 	if (thread)
-		forget(sched, thread, time_ns);
+		forget_thread(sched, thread, time_ns);
 }
 
 void sched_lost(struct sched *sched, int64_t time_ns, uint32_t number)

@@ -316,8 +316,8 @@ static bool export_group(void *data, const struct event_group *group,
 	return ok;
 }
 
-static void done(void *data, const struct event_group *group,
-		 const struct group_state *state)
+static void end_group(void *data, const struct event_group *group,
+		      const struct group_state *state)
 {
 	struct events_job *job = data;
 	const char *host = job->export->base->hosts[group->host].name;
@@ -343,7 +343,7 @@ bool perfetto_events(struct timeline *timeline, const struct export *export)
 		.out = timeline->out,
 		.flush = flush_timeline,
 		.read = export_group,
-		.done = done,
+		.done = end_group,
 		.data = &job,
 	};
 

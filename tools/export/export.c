@@ -179,7 +179,7 @@ static int export_traces(struct export_job *job)
 	return timebase_explain(&job->base, &set->input, status);
 }
 
-static int export(const struct export_settings *set)
+static int run_export(const struct export_settings *set)
 {
 	struct export_job job = { .set = set, .export.base = &job.base };
 	const int status = export_traces(&job);
@@ -202,7 +202,7 @@ int cmd_export(int argc, char **argv)
 	if (status < 0 && !check_export_arguments(&set))
 		status = EXIT_BAD;
 	if (status < 0)
-		status = export(&set);
+		status = run_export(&set);
 	input_release(&set.input);
 	while (set.num_globs)
 		free(set.globs[--set.num_globs]);

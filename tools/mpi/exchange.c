@@ -188,7 +188,7 @@ static void send_batch(struct exchange *e, int to)
 	wait_for_batch(e, p->batch[p->filled]);
 }
 
-static void send(struct exchange *e, int to, const struct item *item)
+static void queue_item(struct exchange *e, int to, const struct item *item)
 {
 	struct peer *p = &e->peer[to];
 
@@ -202,7 +202,7 @@ static void send_to_others(struct exchange *e, const struct item *item)
 {
 	for (int to = 0; to < e->ranks; to++)
 		if (to != e->rank)
-			send(e, to, item);
+			queue_item(e, to, item);
 }
 
 static void tell_slice(struct exchange *e, uint32_t slice)
@@ -232,7 +232,7 @@ int exchange_packet(void *data, const struct netsync_packet *pkt)
 		if (to == e->rank)
 			ret = netsync_push_packet(e->ns, &item.packet);
 		else
-			send(e, to, &item);
+			queue_item(e, to, &item);
 	}
 	return ret;
 }
@@ -248,7 +248,7 @@ int exchange_clock(void *data, const struct netsync_clock_point *point)
 	return ret;
 }
 
-static uint32_t slowest(const struct exchange *e)
+static uint32_t find_slowest_slice(const struct exchange *e)
 {
 	uint32_t least = ALL_SLICES;
 
@@ -260,7 +260,7 @@ static uint32_t slowest(const struct exchange *e)
 
 static int wait_until(struct exchange *e, uint32_t slice)
 {
-	while (slowest(e) < slice && !e->error)
+	while (find_slowest_slice(e) < slice && !e->error)
 		take_or_pause(e);
 	return e->error;
 }
@@ -279,7 +279,7 @@ int exchange_slice(void *data, uint32_t slice, uint32_t slices)
 	ret = wait_until(e, least);
 	if (ret)
 		return ret;
-	return (int)(slowest(e) < slice ? slowest(e) : slice);
+	return (int)(find_slowest_slice(e) < slice ? find_slowest_slice(e) : slice);
 }
 
 int exchange_end(struct exchange *e)

@@ -126,7 +126,7 @@ static int use_messages(void *ns, const void *bytes, size_t size)
 /* ---- reading ------------------------------------------------------------------ */
 
 /* Do all ranks see the same traces, as the same program? */
-static uint64_t fingerprint(const struct netsync *ns, const struct netsync_io *io)
+static uint64_t hash_trace_set(const struct netsync *ns, const struct netsync_io *io)
 {
 	uint64_t sum = hash_mix(sizeof(struct netsync_packet) ^ 0x01020304);
 
@@ -149,7 +149,7 @@ static uint64_t fingerprint(const struct netsync *ns, const struct netsync_io *i
 static bool check_same(const struct mpi_job *job, const struct netsync *ns,
 		       const struct netsync_io *io)
 {
-	const uint64_t own = fingerprint(ns, io);
+	const uint64_t own = hash_trace_set(ns, io);
 	uint64_t both[2] = { own, ~own };
 
 	MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);

@@ -196,7 +196,7 @@ static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 /* ---- all of it ----------------------------------------------------------------- */
 
 /* False: there is none, or not enough memory, and that was said. */
-static bool walk(struct critical_path *path)
+static bool walk_path_or_complain(struct critical_path *path)
 {
 	if (!path_walk(path))
 		return no_memory();
@@ -211,7 +211,7 @@ bool path_find(struct critical_path *path, struct spool *messages,
 {
 	return graph_open(&path->graph, path->base->num_hosts) &&
 	       messages_load(&path->messages, messages, path->base) &&
-	       read_host_graphs(path) && find_thread(path, of) && walk(path);
+	       read_host_graphs(path) && find_thread(path, of) && walk_path_or_complain(path);
 }
 
 /* Whose path it is may have been seen by others only. */

@@ -16,7 +16,7 @@ struct loading {
 	const struct timebase *base;
 };
 
-static bool load(void *data, const void *record)
+static bool load_message(void *data, const void *record)
 {
 	const struct loading *loading = data;
 	struct messages *messages = loading->messages;
@@ -49,7 +49,7 @@ bool messages_load(struct messages *messages, struct spool *spool,
 {
 	struct loading loading = { messages, base };
 
-	if (!spool_replay(spool, load, &loading))
+	if (!spool_replay(spool, load_message, &loading))
 		return false;
 	if (messages->num)
 		qsort(messages->list, messages->num, sizeof(*messages->list),

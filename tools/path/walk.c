@@ -123,7 +123,7 @@ static uint32_t charge_of(struct walk *walk, uint32_t parent, struct actor who)
 
 /* ---- the graph ------------------------------------------------------------- */
 
-static int64_t corrected(const struct walk *walk, uint32_t host, int64_t time_ns)
+static int64_t correct_or_min(const struct walk *walk, uint32_t host, int64_t time_ns)
 {
 	int64_t corrected_ns;
 
@@ -134,7 +134,7 @@ static int64_t corrected(const struct walk *walk, uint32_t host, int64_t time_ns
 		       : INT64_MIN;
 }
 
-static int64_t later(int64_t a, int64_t b)
+static int64_t max_of_times(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
@@ -161,7 +161,7 @@ static struct spot spot_of(const struct walk *walk, struct actor who,
 }
 
 /* What runs when it wakes or sends something. */
-static struct spot waker(const struct graph_record *cause, uint32_t host)
+static struct spot make_waker_spot(const struct graph_record *cause, uint32_t host)
 {
 	return (struct spot){
 		.who = { host, cause->cause.thread },
@@ -209,7 +209,7 @@ static bool is_sent_by(const struct walk *walk, const struct spooled *message,
 	sent->host = message->from;
 	sent->send = graph_send(&walk->path->graph, message->from,
 				message->send_ns);
-	sent->time_ns = corrected(walk, message->from, message->send_ns);
+	sent->time_ns = correct_or_min(walk, message->from, message->send_ns);
 	if (sent->time_ns == INT64_MIN)
 		return false;
 	sent->bound_ns = a == NETSYNC_UNKNOWN || b == NETSYNC_UNKNOWN ?
@@ -230,7 +230,7 @@ static bool find_sent(const struct walk *walk, const struct graph_record *cause,
 
 	if (local) {
 		*sent = (struct sent){ .send = local, .host = host };
-		sent->time_ns = corrected(walk, host, local->at_ns);
+		sent->time_ns = correct_or_min(walk, host, local->at_ns);
 		return true;
 	}
 	for (size_t i = 0; i < NUM_PLACES; i++) {
@@ -299,7 +299,7 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 			return;
 		}
 		if (cause->what == CAUSE_THREAD) {
-			const struct spot spot = waker(cause, who.host);
+			const struct spot spot = make_waker_spot(cause, who.host);
 
 			push_frame(walk, spot, from_ns,
 				   charge_of(walk, charge, spot.who));
@@ -322,7 +322,7 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 		};
 		piece.bound_ns = sent.bound_ns;
 		piece.is_uncertain = sent.is_uncertain;
-		add_path_piece(walk, &on, later(sent.time_ns, from_ns), piece);
+		add_path_piece(walk, &on, max_of_times(sent.time_ns, from_ns), piece);
 		if (!sent.send) {
 			add_unknown_piece(walk, &on, from_ns, REASON_SENDER);
 			return;
@@ -346,7 +346,7 @@ static void add_preempted(struct walk *walk, const struct frame *frame,
 	const struct path_piece idle = { .who = spot->who, .kind = PIECE_PREEMPTED };
 
 	while (ran && ran->kind == RECORD_STATE && walk->now_ns > from_ns) {
-		const int64_t end_ns = corrected(walk, host, ran->at_ns);
+		const int64_t end_ns = correct_or_min(walk, host, ran->at_ns);
 		struct path_piece piece = idle;
 
 		if (end_ns <= from_ns)
@@ -355,7 +355,8 @@ static void add_preempted(struct walk *walk, const struct frame *frame,
 		piece.has_other = true;
 		piece.other = (struct actor){ host, ran->state.thread };
 		add_path_piece(walk, frame,
-			       later(corrected(walk, host, ran->state.begin_ns), from_ns),
+			       max_of_times(correct_or_min(walk, host, ran->state.begin_ns),
+					    from_ns),
 			       piece);
 		ran = graph_get(&walk->path->graph, host, ran->state.cpu_before);
 	}
@@ -377,7 +378,7 @@ static void take_state(struct walk *walk, struct frame *frame,
 
 	if (spot->state == SCHED_UNKNOWN && cause && cause->what == CAUSE_THREAD) {
 		/* It is no more before it was made by another one. */
-		frame->spot = waker(cause, spot->who.host);
+		frame->spot = make_waker_spot(cause, spot->who.host);
 		frame->charge = charge_of(walk, frame->charge, frame->spot.who);
 		return;
 	}
@@ -392,7 +393,7 @@ static void take_state(struct walk *walk, struct frame *frame,
 }
 
 /* The state before now of whom the path is at. */
-static void step(struct walk *walk)
+static void walk_one_state(struct walk *walk)
 {
 	struct frame *frame = &walk->frames[walk->num - 1];
 	const struct spot *spot = &frame->spot;
@@ -405,13 +406,13 @@ static void step(struct walk *walk)
 	}
 	/* Between it and the state after it. */
 	add_unknown_piece(walk, frame,
-			  later(corrected(walk, host, spot->end_ns), frame->from_ns),
+			  max_of_times(correct_or_min(walk, host, spot->end_ns), frame->from_ns),
 			  REASON_UNSEEN);
 	if (walk->now_ns > frame->from_ns)
 		take_state(walk, frame,
 			   graph_get(&walk->path->graph, host, spot->cause),
-			   later(corrected(walk, host, spot->begin_ns),
-				 frame->from_ns));
+			   max_of_times(correct_or_min(walk, host, spot->begin_ns),
+					frame->from_ns));
 }
 
 /* ---- all of it ------------------------------------------------------------- */
@@ -430,7 +431,7 @@ static bool begin_walk(struct walk *walk, struct spot *spot)
 	if (!record)
 		return false;
 	*spot = spot_of(walk, path->who, number);
-	walk->now_ns = corrected(walk, path->who.host, record->at_ns);
+	walk->now_ns = correct_or_min(walk, path->who.host, record->at_ns);
 	return true;
 }
 
@@ -442,12 +443,12 @@ static int64_t first_of(const struct walk *walk, struct spot spot)
 
 	while (graph_get(&walk->path->graph, spot.who.host, spot.before))
 		spot = spot_of(walk, spot.who, spot.before);
-	begin_ns = corrected(walk, spot.who.host, spot.begin_ns);
+	begin_ns = correct_or_min(walk, spot.who.host, spot.begin_ns);
 	return begin_ns != INT64_MIN ? begin_ns :
-	       corrected(walk, spot.who.host, host->records[0].at_ns);
+	       correct_or_min(walk, spot.who.host, host->records[0].at_ns);
 }
 
-static void reverse(struct critical_path *path)
+static void reverse_pieces(struct critical_path *path)
 {
 	for (size_t i = 0; i < path->num_pieces / 2; i++) {
 		const size_t j = path->num_pieces - 1 - i;
@@ -467,16 +468,16 @@ bool path_walk(struct critical_path *path)
 	if (!begin_walk(&walk, &spot))
 		return !walk.failed;
 	path->end_ns = walk.now_ns;
-	path->begin_ns = later(first_of(&walk, spot), path->base->begin_ns);
+	path->begin_ns = max_of_times(first_of(&walk, spot), path->base->begin_ns);
 	push_frame(&walk, spot, path->begin_ns, charge);
 	while (walk.num && !walk.failed) {
 		if (walk.now_ns <= walk.frames[walk.num - 1].from_ns)
 			walk.num--;
 		else
-			step(&walk);
+			walk_one_state(&walk);
 	}
 	free(walk.frames);
-	reverse(path);
+	reverse_pieces(path);
 	return !walk.failed;
 }
 

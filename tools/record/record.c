@@ -443,7 +443,7 @@ static bool renew_relay(struct record_run *rec)
 }
 
 /* Go on after the loss of a relay daemon. False: nothing is recorded any more. */
-static bool renew(struct record_run *rec)
+static bool renew_recordings(struct record_run *rec)
 {
 	bool any = false;
 
@@ -478,7 +478,7 @@ static void wait_for_end(struct record_run *rec)
 		}
 		if (rec->duration_ns && now - rec->started_ns >= rec->duration_ns)
 			break;
-		goes_on = goes_on && renew(rec) && check_command(rec);
+		goes_on = goes_on && renew_recordings(rec) && check_command(rec);
 	}
 	clear_line(rec);
 	count_end();
@@ -601,7 +601,7 @@ static void set_quota(struct record_run *rec)
 }
 
 /* False: nothing was recorded. */
-static bool record(struct record_run *rec)
+static bool record_until_stopped(struct record_run *rec)
 {
 	if (!rec->url)
 		set_quota(rec);
@@ -651,7 +651,7 @@ static int run_recording(struct record_run *rec)
 	rec->hosts = calloc(rec->all.num, sizeof(*rec->hosts));
 	for (unsigned int i = 0; rec->hosts && i < rec->all.num; i++)
 		rec->hosts[i].remote = rec->all.list[i];
-	recorded = rec->hosts && record(rec);
+	recorded = rec->hosts && record_until_stopped(rec);
 	if (!recorded && interrupted)
 		complain("interrupted; nothing was recorded.");
 	rec->all.stop = &hurried;

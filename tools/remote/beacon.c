@@ -310,7 +310,7 @@ static void receive_beacons(struct beacon *b, int sock)
 	}
 }
 
-static void probe(struct beacon *b, struct beacon_peer *peer)
+static void send_probes(struct beacon *b, struct beacon_peer *peer)
 {
 	for (unsigned int i = 0; i < peer->num_addresses; i++)
 		send_packets(b, peer, &peer->address[i], PROBE, now_ns(), 1);
@@ -337,7 +337,7 @@ static void serve_peer(struct beacon *b, struct beacon_peer *peer, int64_t now)
 	if (now < peer->next_ns)
 		return;
 	if (!peer->path.ss_family) {
-		probe(b, peer);
+		send_probes(b, peer);
 		return;
 	}
 	if (b->probe)

@@ -251,7 +251,7 @@ static void close_pair(int fds[2])
 }
 
 /* The words of the user's shell there: a path may hold anything. */
-static char *quoted(const char *text)
+static char *quote_for_shell(const char *text)
 {
 	char *line = NULL;
 	size_t size;
@@ -277,7 +277,7 @@ static char *quoted(const char *text)
 static void exec_ssh(const struct remote *remote)
 {
 	const struct remotes *all = remote->all;
-	char *command = all->netsync ? quoted(all->netsync) :
+	char *command = all->netsync ? quote_for_shell(all->netsync) :
 		strdup("netsync agent --ssh");
 	char forwards[REMOTE_PORTS][64];
 	const char *argv[40] = {

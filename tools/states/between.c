@@ -271,9 +271,9 @@ static struct common *find_or_add_common(struct between *between, const struct s
 
 /* ---- states that exclude each other --------------------------------------- */
 
-static enum netsync_sequence order(const struct between *between, uint32_t host_a,
-				   int64_t a_host_ns, uint32_t host_b,
-				   int64_t b_host_ns)
+static enum netsync_sequence order_host_times(const struct between *between, uint32_t host_a,
+					      int64_t a_host_ns, uint32_t host_b,
+					      int64_t b_host_ns)
 {
 	const struct timebase_host *hosts = between->base->hosts;
 
@@ -295,8 +295,8 @@ static void compare_with_last_spans(struct between *between, const struct common
 		if (!last->is_any ||
 		    (host == span->host && last->object == span->object))
 			continue;
-		sequence = order(between, host, last->end_host_ns, span->host,
-				 span->begin_host_ns);
+		sequence = order_host_times(between, host, last->end_host_ns, span->host,
+					    span->begin_host_ns);
 		/* On one host both may be at one instant, one after the other. */
 		if (sequence == NETSYNC_UNCERTAIN && host != span->host)
 			found->uncertain++;
@@ -314,8 +314,8 @@ static void compare_with_last_spans(struct between *between, const struct common
 	}
 }
 
-static void exclude(struct between *between, struct common *common,
-		    const struct state_span *span, unsigned int roles)
+static void count_exclusions(struct between *between, struct common *common,
+			     const struct state_span *span, unsigned int roles)
 {
 	if (roles & 1U << EXCLUSIVE) {
 		between->exclusions[span->definition].spans++;
@@ -348,8 +348,8 @@ static bool remember_last_span(const struct between *between, struct common *com
 /* ---- waiting ------------------------------------------------------------- */
 
 /* If the held span may have waited for the end of @last, note that; the latest end wins. */
-static void offer(struct between *between, struct held_span *held, uint32_t host,
-		  const struct last *last)
+static void offer_holder(struct between *between, struct held_span *held, uint32_t host,
+			 const struct last *last)
 {
 	const struct state_span *span = &held->told.span;
 	enum netsync_sequence sequence;
@@ -360,8 +360,8 @@ static void offer(struct between *between, struct held_span *held, uint32_t host
 	    (host == span->host && last->object == span->object) ||
 	    (held->told.has_holder && last->end_ns < held->told.holder_end_ns))
 		return;
-	sequence = order(between, host, last->end_host_ns, span->host,
-			 span->end_host_ns);
+	sequence = order_host_times(between, host, last->end_host_ns, span->host,
+				    span->end_host_ns);
 	if (sequence == NETSYNC_AFTER)
 		return;
 	held->told.has_holder = true;
@@ -443,7 +443,7 @@ static bool hold_back(struct between *between, const struct span_told *told,
 	common->end = &held->next_common;
 	for (uint32_t host = 0; has_waited &&
 	     common->last[HOLDING] && host < between->base->num_hosts; host++)
-		offer(between, held, host, &common->last[HOLDING][host]);
+		offer_holder(between, held, host, &common->last[HOLDING][host]);
 	return true;
 }
 
@@ -514,13 +514,13 @@ bool between_take(struct between *between, const struct state_span *span,
 	common = find_or_add_common(between, span);
 	if (!common)
 		return false;
-	exclude(between, common, span, roles);
+	count_exclusions(between, common, span, roles);
 	if (!remember_last_span(between, common, span, roles))
 		return false;
 	if (roles & 1U << HOLDING)
 		for (struct held_span *h = common->first; h; h = h->next_common)
-			offer(between, h, span->host,
-			      &common->last[HOLDING][span->host]);
+			offer_holder(between, h, span->host,
+				     &common->last[HOLDING][span->host]);
 	has_waited = roles & 1U << WAITING && !span->is_open;
 	return has_waited || is_held(common, span) ?
 		hold_back(between, &told, common, has_waited) :

@@ -33,7 +33,7 @@ static bool add_text_to_list(const char ***list, size_t *num, const char *text)
 }
 
 /* Take the next word. NULL: the statement ends here, and that was said. */
-static struct word *need(struct parser *parser, const char *what)
+static struct word *need_word(struct parser *parser, const char *what)
 {
 	struct word *word = words_next(&parser->words);
 
@@ -125,7 +125,7 @@ static struct template_piece *add_piece(struct template *template)
 static bool parse_template(struct parser *parser, struct template *template,
 			   const char *what)
 {
-	const struct word *word = need(parser, what);
+	const struct word *word = need_word(parser, what);
 	char *at = word ? word->text : NULL;
 
 	if (!word)
@@ -187,7 +187,7 @@ static bool parse_integer(const char *text, int64_t *number)
 static bool parse_operands(struct parser *parser, struct condition *condition)
 {
 	const bool is_bits = condition->comparison >= IS_LESS;
-	const struct word *word = need(parser, "What the field is compared with");
+	const struct word *word = need_word(parser, "What the field is compared with");
 	char *next = word ? word->text : NULL;
 
 	while (next) {
@@ -221,14 +221,14 @@ static bool parse_condition(struct parser *parser, struct rule *rule)
 	struct condition *condition = array_add(&rule->conditions,
 						rule->num_conditions,
 						sizeof(*condition));
-	struct word *word = need(parser, "The name of a field");
+	struct word *word = need_word(parser, "The name of a field");
 
 	if (!condition)
 		return no_memory();
 	rule->num_conditions++;
 	if (!word || !parse_field(parser, word, word->text, &condition->field))
 		return false;
-	word = need(parser, "One of = != < > has lacks");
+	word = need_word(parser, "One of = != < > has lacks");
 	if (!word)
 		return false;
 	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
@@ -286,7 +286,7 @@ events_end:
 		return words_mistake(&parser->words, word, 0,
 				     "The name of an event is missing here.");
 	for (;;) {
-		word = need(parser, "begin, change or end");
+		word = need_word(parser, "begin, change or end");
 		if (!word)
 			return false;
 		if (!strcmp(word->text, "if")) {
@@ -311,7 +311,7 @@ events_end:
 
 static bool parse_title(struct parser *parser)
 {
-	const struct word *word = need(parser, "A title");
+	const struct word *word = need_word(parser, "A title");
 
 	if (word)
 		parser->definition->title = word->text;
@@ -337,7 +337,7 @@ static bool parse_shared_all(struct parser *parser)
 static bool parse_kept(struct parser *parser)
 {
 	struct definition *definition = parser->definition;
-	const struct word *word = need(parser, "The name of a field");
+	const struct word *word = need_word(parser, "The name of a field");
 
 	for (; word; word = words_next(&parser->words)) {
 		if (*word->text == '@')
@@ -385,11 +385,11 @@ static bool parse_labels(struct parser *parser)
 	if (!labels)
 		return no_memory();
 	definition->num_labels++;
-	word = need(parser, "The name of a field");
+	word = need_word(parser, "The name of a field");
 	if (!word)
 		return false;
 	labels->field = word->text;
-	word = need(parser, "NUMBER=LABEL");
+	word = need_word(parser, "NUMBER=LABEL");
 	for (; word; word = words_next(&parser->words))
 		if (!parse_label(parser, word, labels))
 			return false;
@@ -401,7 +401,7 @@ static bool parse_lists(struct parser *parser, struct state_list *first,
 			const char *between, struct state_list *second)
 {
 	struct state_list *list = first;
-	const struct word *word = need(parser, "The name of a state");
+	const struct word *word = need_word(parser, "The name of a state");
 
 	if (first->num)
 		return words_mistake(&parser->words, word, 0,
@@ -473,7 +473,7 @@ static bool parse_statement(struct parser *parser)
 /* ---- whole definitions -------------------------------------------------- */
 
 /* Checks that need the whole definition. */
-static bool check(const struct parser *parser)
+static bool check_definition(const struct parser *parser)
 {
 	const struct definition *d = parser->definition;
 
@@ -495,7 +495,7 @@ static bool check(const struct parser *parser)
 	return false;
 }
 
-static bool parse(struct definition *definition)
+static bool parse_definition(struct definition *definition)
 {
 	struct parser parser = {
 		.words = { .path = definition->name, .at = definition->text },
@@ -509,7 +509,7 @@ static bool parse(struct definition *definition)
 			break;
 		ok = parse_statement(&parser);
 	}
-	ok = ok && check(&parser);
+	ok = ok && check_definition(&parser);
 	words_release(&parser.words);
 	return ok;
 }
@@ -555,7 +555,7 @@ bool definition_read(struct definition *definition, const char *name)
 	if (!definition->text)
 		return text ? no_memory() : false;
 	definition->title = name;
-	return parse(definition);
+	return parse_definition(definition);
 }
 
 static void release_template(struct template *template)

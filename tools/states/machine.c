@@ -188,7 +188,7 @@ static bool cut_span_to_window(const struct timebase *base, struct state_span *s
 }
 
 /* End the state of an object, and write its span. */
-static void leave(struct machine *machine, struct object *object, bool is_open)
+static void leave_state(struct machine *machine, struct object *object, bool is_open)
 {
 	struct span_counts *counts = &machine->counts[object->definition];
 	struct state_span span = {
@@ -271,7 +271,7 @@ static bool enter_rule_state(struct machine *machine, const struct use *use,
 		return false;
 	if (object->state) {
 		machine->counts[use->definition].doubles += rule->action == BEGIN;
-		leave(machine, object, false);
+		leave_state(machine, object, false);
 	}
 	object->state = strdup(label);
 	object->label = span_text(machine->out, label);
@@ -316,7 +316,7 @@ static bool do_action(struct machine *machine, const struct use *use,
 		return enter_rule_state(machine, use, scope, object, missing);
 	}
 	if (object->state)
-		leave(machine, object, false);
+		leave_state(machine, object, false);
 	else
 		machine->counts[use->definition].unbegun++;
 	return true;
@@ -438,7 +438,7 @@ static void leave_all(struct machine *machine)
 	for (size_t i = 0; i < machine->objects.room; i++)
 		for (struct object *o = machine->objects.buckets[i]; o; o = o->next)
 			if (o->state)
-				leave(machine, o, true);
+				leave_state(machine, o, true);
 }
 
 static void tell_missing(struct machine *machine)

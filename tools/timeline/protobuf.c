@@ -80,7 +80,7 @@ struct sequence {
 /* ---- writing ------------------------------------------------------------ */
 
 /* Pack a packet at @to, if that is not NULL. Return: its bytes. */
-static size_t pack(TracePacket *packet, uint8_t *to)
+static size_t pack_packet(TracePacket *packet, uint8_t *to)
 {
 	TracePacket *packets[] = { packet };
 	Trace trace = PERFETTO__PROTOS__TRACE__INIT;
@@ -106,11 +106,11 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_COMPRESSED_PACKETS;
 	packet.compressed_packets = (ProtobufCBinaryData){ size, bytes };
 	if (ok)
-		packed = malloc(pack(&packet, NULL));
+		packed = malloc(pack_packet(&packet, NULL));
 	has_memory = packed;
 	/* What is not written is noticed when the file is closed. */
 	if (packed)
-		fwrite(packed, pack(&packet, packed), 1, timeline->out);
+		fwrite(packed, pack_packet(&packet, packed), 1, timeline->out);
 	free(bytes);
 	free(packed);
 	return has_memory;
@@ -141,7 +141,7 @@ void protobuf_put(struct timeline *timeline, TracePacket *packet)
 	packet->has_sequence_flags = true;
 	if (!packet->sequence_flags)
 		packet->sequence_flags = NEEDS_STATE;
-	size = pack(packet, NULL);
+	size = pack_packet(packet, NULL);
 	if (seq->num_packed + size > BLOCK)
 		flush_packets(timeline);
 	if (seq->num_packed + size > seq->packed_room) {
@@ -155,7 +155,7 @@ void protobuf_put(struct timeline *timeline, TracePacket *packet)
 		seq->packed = more;
 		seq->packed_room = room;
 	}
-	seq->num_packed += pack(packet, seq->packed + seq->num_packed);
+	seq->num_packed += pack_packet(packet, seq->packed + seq->num_packed);
 }
 
 static void set_packet_time(struct timeline *timeline, TracePacket *packet,

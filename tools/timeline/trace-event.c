@@ -86,7 +86,7 @@ static void put_integer(FILE *out, bool negative, uint64_t magnitude)
 		quote);
 }
 
-static uint64_t magnitude(int64_t number)
+static uint64_t abs_as_unsigned(int64_t number)
 {
 	return number < 0 ? -(uint64_t)number : (uint64_t)number;
 }
@@ -105,7 +105,7 @@ static void put_json_value(FILE *out, const struct arg *arg)
 		put_integer(out, false, arg->number);
 		break;
 	case ARG_SIGNED:
-		put_integer(out, arg->integer < 0, magnitude(arg->integer));
+		put_integer(out, arg->integer < 0, abs_as_unsigned(arg->integer));
 		break;
 	case ARG_TIME:
 		fprintf(out, "\"%" PRId64 "\"", arg->integer);
