@@ -6,8 +6,8 @@
  *
  * At instants where the correction is outside it becomes the nearest end of the interval; between
  * instants it is straight. A correction that is too steep is replaced by the middle between the
- * least function above it and the greatest one below it with the largest slope: where the limits
- * are no steeper, that is between them if the correction was.
+ * least function above it and the greatest one below it with the largest slope. Intervals are cut
+ * to what clocks can reach that are no steeper, first: so that is between them, too.
  */
 #include <errno.h>
 #include <math.h>
@@ -40,6 +40,8 @@ struct inside_point {
 	int64_t offset;	 /* of the reference's time, ns */
 	bool after_step; /* the correction is not continuous from the point before to it */
 	bool moved;
+	struct range range; /* of the reference's time: what contains the truth, */
+	struct range held;  /* and what is left of it to a clock that keeps to the rates assumed */
 };
 
 struct inside {
@@ -146,24 +148,24 @@ static bool move_inside(struct inside_point *p, struct range r, int64_t coarse)
 	return true;
 }
 
-/* Are any points outside? */
-static bool move_points(struct inside *in)
+static void find_ranges(struct inside *in)
 {
-	bool any = false;
-
 	for (size_t from = 0; from < in->num; from += KNOTS_TOGETHER) {
 		struct inside_point *p = &in->point[from];
 		struct range range[KNOTS_TOGETHER];
 		const size_t num = knots_find_ranges(in->k, p, sizeof(*p), in->num - from,
 						     range);
 
-		for (size_t i = 0; i < num; i++) {
-			p[i].moved |= move_inside(&p[i], range[i],
-						  in->coarse);
-			any |= p[i].moved;
-		}
+		for (size_t i = 0; i < num; i++)
+			p[i].range = p[i].held = range[i];
 	}
-	return any;
+}
+
+/* Bring points into what is left of their intervals. */
+static void move_points(struct inside *in)
+{
+	for (size_t i = 0; i < in->num; i++)
+		in->point[i].moved |= move_inside(&in->point[i], in->point[i].held, in->coarse);
 }
 
 /* ---- slopes ------------------------------------------------------------- */
@@ -178,6 +180,36 @@ static double slope_to_next(const struct inside_point *p)
 static bool begins_part(const struct inside_point *p)
 {
 	return p->after_step || fabs(slope_to_next(p - 1)) > STEPPED;
+}
+
+/* What is left of an interval by that of another point, from which a clock goes at most so far. */
+static void hold(struct inside_point *p, const struct inside_point *other, double steepest)
+{
+	const int64_t apart = p->t - other->t;
+	const int64_t most = (int64_t)ceil(steepest * fabs((double)apart)) + 1;
+
+	if (other->held.lo > INT64_MIN)
+		p->held.lo = max64(p->held.lo, other->held.lo + apart - most);
+	if (other->held.hi < INT64_MAX)
+		p->held.hi = min64(p->held.hi, other->held.hi + apart + most);
+}
+
+/*
+ * Intervals over several hosts may be steeper at their ends than any two clocks: by the largest
+ * rate of each pair on the way. If no clock is left at all, a step is amid the part.
+ */
+static void hold_part(struct inside_point *p, size_t num, double steepest)
+{
+	bool any = true;
+
+	for (size_t i = 1; i < num; i++)
+		hold(&p[i], &p[i - 1], steepest);
+	for (size_t i = num - 1; i-- > 0;)
+		hold(&p[i], &p[i + 1], steepest);
+	for (size_t i = 0; i < num; i++)
+		any &= p[i].held.lo <= p[i].held.hi;
+	for (size_t i = 0; !any && i < num; i++)
+		p[i].held = p[i].range;
 }
 
 static bool is_steep(const struct inside_point *p, size_t num, double steepest)
@@ -222,14 +254,30 @@ static int level_part(struct inside_point *p, size_t num, double steepest)
 	return above && below ? 0 : -ENOMEM;
 }
 
+/* The first point of the next part. */
+static size_t next_part(const struct inside *in, size_t from)
+{
+	size_t to = from + 1;
+
+	while (to < in->num && !begins_part(&in->point[to]))
+		to++;
+	return to;
+}
+
+static void hold_points(struct inside *in, double steepest)
+{
+	for (size_t from = 0, to; from < in->num; from = to) {
+		to = next_part(in, from);
+		hold_part(&in->point[from], to - from, steepest);
+	}
+}
+
 static int level_points(struct inside *in, double steepest)
 {
 	int ret = 0;
 
 	for (size_t from = 0, to; !ret && from < in->num; from = to) {
-		for (to = from + 1; to < in->num; to++)
-			if (begins_part(&in->point[to]))
-				break;
+		to = next_part(in, from);
 		ret = level_part(&in->point[from], to - from, steepest);
 	}
 	return ret;
@@ -286,6 +334,8 @@ int inside_keep(const struct knots *k, const struct netsync_model *m, const int6
 		in.point[i].offset = at - in.point[i].t;
 	}
 	if (!ret && in.num > 1) {
+		find_ranges(&in);
+		hold_points(&in, limits->steepest);
 		move_points(&in);
 		ret = level_points(&in, limits->steepest);
 		if (!ret && has_moved(&in)) {

@@ -197,11 +197,11 @@ static void test_other_pair(void **state)
 }
 
 /* No segment is steeper than clocks that are steered may be, beside each other. */
-static void check_rates(const struct stepped *w)
+static void check_rates_of(const struct netsync *ns, uint32_t host)
 {
 	struct netsync_model m = { .size = sizeof(m) };
 
-	netsync_clock_model(netsync_host_clock(w->ns, 1), &m);
+	netsync_clock_model(netsync_host_clock(ns, host), &m);
 	for (uint32_t i = 0; i < m.num_segments; i++) {
 		const struct netsync_segment *s = netsync_model_segment(&m, i);
 
@@ -227,7 +227,7 @@ static void test_inside(void **state)
 		assert_int_equal(netsync_get_pair(w.ns, 0, &pair), 0);
 		if (info.quality == NETSYNC_ACCURATE)
 			assert_int_equal(pair.inversions_after, 0);
-		check_rates(&w);
+		check_rates_of(w.ns, 1);
 		netsync_free(w.ns);
 	}
 }
@@ -257,8 +257,40 @@ static void test_slow(void **state)
 		}
 		/* Whatever the quality: no message contradicts another one. */
 		assert_int_equal(solve(&w).contradicted, 0);
-		check_rates(&w);
+		check_rates_of(w.ns, 1);
 		assert_int_equal(count_outside(&w), 0);
+		netsync_free(w.ns);
+	}
+}
+
+/*
+ * The rate of a host that is several hosts away from the reference is held to what is assumed of any
+ * two clocks, too, and not to the sum of that over the hosts between them.
+ */
+static void test_slow_chain(void **state)
+{
+	uint64_t s = 7;
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
+		const int64_t length = (60 + below(&s, 540)) * SEC;
+		const double mean = exp(uniform(&s) * 3) * 4e8;
+		const int num = 60 + (int)below(&s, 240);
+		struct stepped w = { .ns = netsync_new() };
+
+		for (int h = 0; h < 5; h++)
+			assert_int_equal(netsync_add_host(w.ns, (char[]){ 'a' + (char)h, 0 }), h);
+		for (int k = 0; k < 4 * num; k++) {
+			const uint32_t host = (uint32_t)k % 4, back = random64(&s) & 1;
+			const int64_t t = EPOCH + below(&s, length);
+
+			assert_int_equal(netsync_push_message(w.ns, host + back, host + !back,
+				t, t + 100 * US + (int64_t)exponential(&s, mean)), 0);
+		}
+		assert_int_equal(netsync_solve(w.ns, &opt), 0);
+		for (uint32_t h = 1; h < 5; h++)
+			check_rates_of(w.ns, h);
 		netsync_free(w.ns);
 	}
 }
@@ -298,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_other_pair),
 		cmocka_unit_test(test_inside),
 		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_slow_chain),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_no_silence),
 	};
