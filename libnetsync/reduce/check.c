@@ -213,7 +213,7 @@ static int check_pair(struct check *c, uint32_t pair)
 	return ret;
 }
 
-/* Is a host wrong, rather than the other host of a pair? @pairs: of each, that messages contradict */
+/* Is a host wrong, rather than the other host of a pair? @pairs: of each, how many are disputed. */
 static bool is_blamed(const struct reduction *r, const uint32_t *pairs, uint32_t host,
 		      uint32_t other)
 {

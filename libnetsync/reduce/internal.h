@@ -157,9 +157,9 @@ int reduction_make_clock(const struct reduction *r, uint32_t h);
 int reduction_check_messages(struct reduction *r, bool last);
 
 /*
- * Lower the qualities of hosts whose bounds messages contradict that were taken to be wrong, whether
- * or not these bounds come from the pair of these messages. Of both hosts of a pair, that is the one
- * with more such pairs. 0 or -ENOMEM.
+ * Lower the qualities of hosts whose bounds are contradicted by messages that were taken to be
+ * wrong, from whichever pair these bounds come. Of both hosts of a pair, that is the one with more
+ * such pairs. 0 or -ENOMEM.
  */
 int reduction_blame_hosts(struct reduction *r);
 

@@ -8,12 +8,16 @@ import zlib
 
 import numpy as np
 
-from world import SECOND, Clock, World, answered, oscillator, queueing, slews, traffic
+from world import (EPOCH, MOST_STEERING, SECOND, Clock, World, answered, oscillator, queueing,
+                   slews, traffic)
 
 # Limits of a clock whose oscillator nobody steers, ppm: two of them stay within the 500 ppm that
 # netsync.h assumes of two clocks. An oscillator, and what migrations and rate steps add.
 MOST_OSCILLATOR, MOST_MIGRATION, MOST_RATE_STEP = 80, 60, 110
 MOST_SLEW = 500             # ppm, of a clock that is steered, as netsync.h assumes
+# Messages of each direction between two steps that show a step without contradicting anything, as
+# netsync.h says.
+SHOW = 80
 READING = 30                # ns, error of a reading in a log
 SLEEP = .1024               # s, between beacons that tell a station of Wi-Fi of its packets
 DELAYED = .04               # s, by which TCP delays acknowledgements
@@ -99,6 +103,7 @@ EVENTS = {"migrate": migrate, "set": set_often, "twice": twice, "rate": step_rat
           "smear": smear, "pause": pause, "pause-slew": pause_slew, "slew-little": slew_little,
           **{how: steer(how) for how in ("adjtime", "ntpd", "chrony")}}
 STEERED = "smear", "pause-slew", "slew-little", "adjtime", "ntpd", "chrony"    # one at a time
+DAEMONS = "ntpd", "chrony"  # change rates all the time, and are not to stay unseen
 SLOW = "smear", "ntpd"      # take longer than the others
 
 # Situations in which nothing happens to the clocks in half of the worlds, and in "free" never.
@@ -130,8 +135,13 @@ class EventfulClock(Clock):
     def __init__(self, rng, seconds, kind, events):
         # pylint: disable=super-init-not-called
         self.steps, self.gaps, self.events, changes = [], [], events, []
+        self.jumps = set()      # when its rate or time changes at once, s
         for event in events:
-            changes += EVENTS[event](self, rng, seconds)
+            some = list(EVENTS[event](self, rng, seconds))
+            changes += some
+            if event not in DAEMONS:
+                self.jumps |= {when for begin, end, _ in some for when in (begin, end)}
+        self.jumps |= {when for when, _ in self.steps}
         most = 1e3 * MOST_OSCILLATOR
         error = np.clip(oscillator(rng, seconds, kind), -most, most)
         ahead = rng.normal(0, 1e7)
@@ -183,6 +193,62 @@ class NamedWorld(World):
                      f"{len(self.at)} messages, {talk}, resolution {self.resolution} ns, "
                      f"{len(self.logs)} logs")
 
+    def is_unseen(self, host, at):
+        """
+        Besides instants between two messages: those next to a step that contradicts no message, if
+        too few messages of a direction pass until the next one, or since the one before.
+        """
+        found = super().is_unseen(host, at)
+        marks = np.array([0, *sorted(when for when in self.clocks[host].jumps
+                                     if 0 < when < self.seconds), self.seconds])
+        few = np.zeros(len(marks) - 1, bool)
+        for when, who in (self.at, self.source), (self.at + self.delay / SECOND, self.sink):
+            few |= np.histogram(when[who == host], marks)[0] < SHOW
+        for i in np.flatnonzero(few):
+            begin, end = marks[max(i - 1, 0)], marks[min(i + 2, len(few))]
+            if self.fits_line(host, begin, end, (marks[i] + marks[i + 1]) / 2):
+                found |= (at >= begin) & (at <= end)
+        return found
+
+    def fits_line(self, host, begin, end, middle):
+        """Is there a straight clock for each pair of a host that satisfies its messages then?"""
+        sent, received = self.shown()
+        for other in set(range(len(self.clocks))) - {host}:
+            # What happens to the other clock meanwhile says nothing of this one.
+            jumps = np.array([0, *sorted(self.clocks[other].jumps), self.seconds])
+            within = ((self.at >= max(begin, jumps[jumps <= middle].max())) &
+                      (self.at + self.delay / SECOND <= min(end, jumps[jumps >= middle].min())))
+            there = within & (self.source == host) & (self.sink == other)
+            back = within & (self.source == other) & (self.sink == host)
+            if there.any() and back.any() and not fits_line(
+                    sent[there], received[there] - sent[there],
+                    received[back], sent[back] - received[back]):
+                return False
+        return True
+
+    def is_rejected(self, result, at):
+        """
+        Instants about messages that the result inverts: a bound of a host called approximate holds
+        if these are wrong, and here none is.
+        """
+        sent, received = self.shown()
+        times = []
+        for stamps, who in (sent, self.source), (received, self.sink):
+            time = np.full(len(stamps), np.nan)
+            for name, host in result.hosts.items():
+                own = who == int(name[1:])
+                if host.corrected is not None and own.any():
+                    time[own] = host.corrected.convert_many(stamps[own])[0] - EPOCH
+            times.append(time)
+        found = np.zeros(len(at), bool)
+        early = times[1] < times[0] - 1
+        for i in np.flatnonzero(early):
+            same = self.at[(self.source == self.source[i]) & (self.sink == self.sink[i]) & ~early]
+            found |= ((at > same[same < self.at[i]].max(initial=0)) &
+                      (at < same[same > self.at[i]].min(initial=self.seconds)
+                       + self.delay.max() / SECOND))
+        return found
+
     def talk(self, rng, hosts):
         """Have messages sent, and say how."""
         sending = ("bursts" if self.kind == "bursts" else
@@ -206,6 +272,25 @@ class NamedWorld(World):
                                                delays.of(answer, sink, source))
         self.deliver(at, delay, source, sink)
         return f"{'requests' if requests else 'any'}, {sending}, {delays.name}"
+
+
+def fits_line(above_at, above, below_at, below):
+    """
+    Is there a line, no steeper than clocks that are steered, with no point of @above below it and
+    none of @below above it? What the best offset leaves free is a concave function of the slope.
+    """
+    def slack(slope):
+        return ((above - slope * (above_at - EPOCH)).min()
+                - (below - slope * (below_at - EPOCH)).max())
+
+    least, most = -MOST_STEERING, MOST_STEERING
+    for _ in range(100):
+        third = (most - least) / 3
+        if slack(least + third) < slack(most - third):
+            least += third
+        else:
+            most -= third
+    return slack(least) >= 0
 
 
 class Delays:

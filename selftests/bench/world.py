@@ -306,7 +306,8 @@ class World:
                 for when, shown in zip(raw, self.clocks[host](at)):
                     log.write(f"h{host} {EPOCH + when + shown} {when} 30\n")
 
-    def write(self, path):
+    def shown(self):
+        """What clocks show of messages when they are sent, and received."""
         sent = (self.at * SECOND).astype(np.int64)
         received = sent + self.delay.astype(np.int64)
         for times, who in (sent, self.source), (received, self.sink):
@@ -315,15 +316,22 @@ class World:
                 of_host = who == host
                 times[of_host] += EPOCH + clock(true[of_host] / SECOND)
             times -= times % self.resolution
-        np.savetxt(path, np.stack([self.source, self.sink, sent, received], 1),
-                   "h%d h%d %d %d")
+        return sent, received
+
+    def write(self, path):
+        """Messages, as netsync-messages(5) has them."""
+        np.savetxt(path, np.stack([self.source, self.sink, *self.shown()], 1), "h%d h%d %d %d")
+
+    def is_rejected(self, _, at):
+        """Instants about messages that a result takes to be wrong."""
+        return np.zeros(len(at), bool)
 
     def compare(self, result):
         """The Outcome of a result at random instants."""
         at = np.sort(self.rng.uniform(0, self.seconds, INSTANTS))
         true = EPOCH + (at * SECOND).astype(np.int64)
         reference = self.clocks[int(result.reference[1:])]
-        outcome = Outcome()
+        outcome, rejected = Outcome(), self.is_rejected(result, at)
         for name, host in result.hosts.items():
             clock = self.clocks[int(name[1:])]
             own = true + clock(at)
@@ -331,6 +339,8 @@ class World:
             seen &= ~(reference.is_ambiguous(at) | clock.is_ambiguous(at))
             seen &= ~(self.is_unseen(self.clocks.index(reference), at) |
                       self.is_unseen(self.clocks.index(clock), at))
+            if host.quality.name == "APPROXIMATE":
+                seen &= ~rejected
             if host.corrected is None or name == result.reference or not seen.any():
                 continue
             times, bounds = host.corrected.convert_many(own[seen])

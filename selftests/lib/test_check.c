@@ -264,8 +264,8 @@ static void test_slow(void **state)
 }
 
 /*
- * The rate of a host that is several hosts away from the reference is held to what is assumed of any
- * two clocks, too, and not to the sum of that over the hosts between them.
+ * The rate of a host that is several hosts away from the reference is held to what is assumed of
+ * any two clocks, too, and not to the sum of that over the hosts between them.
  */
 static void test_slow_chain(void **state)
 {
