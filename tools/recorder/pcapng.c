@@ -53,7 +53,7 @@ bool capture_flush(struct capture_writer *w)
 
 /* ---- blocks ------------------------------------------------------------------ */
 
-static void put_capture_bytes(struct capture_writer *w, const void *bytes, size_t len)
+static void put_block_bytes(struct capture_writer *w, const void *bytes, size_t len)
 {
 	if (len)
 		memcpy(w->buffer + w->used, bytes, len);
@@ -62,7 +62,7 @@ static void put_capture_bytes(struct capture_writer *w, const void *bytes, size_
 
 static void put_number(struct capture_writer *w, uint32_t value)
 {
-	put_capture_bytes(w, &value, sizeof(value));
+	put_block_bytes(w, &value, sizeof(value));
 }
 
 /* To a multiple of 4 bytes. */
@@ -70,7 +70,7 @@ static void put_padding(struct capture_writer *w, size_t len)
 {
 	static const uint8_t zeros[4];
 
-	put_capture_bytes(w, zeros, -len & 3);
+	put_block_bytes(w, zeros, -len & 3);
 }
 
 static void put_block_option(struct capture_writer *w, enum block_option code,
@@ -78,8 +78,8 @@ static void put_block_option(struct capture_writer *w, enum block_option code,
 {
 	const uint16_t head[2] = { (uint16_t)code, (uint16_t)len };
 
-	put_capture_bytes(w, head, sizeof(head));
-	put_capture_bytes(w, value, len);
+	put_block_bytes(w, head, sizeof(head));
+	put_block_bytes(w, value, len);
 	put_padding(w, len);
 }
 
@@ -128,8 +128,8 @@ void capture_begin(struct capture_writer *w, const char *program, const char *sy
 	const uint64_t length = UNKNOWN_LENGTH;
 
 	put_number(w, BYTE_ORDER_MAGIC);
-	put_capture_bytes(w, version, sizeof(version));
-	put_capture_bytes(w, &length, sizeof(length));
+	put_block_bytes(w, version, sizeof(version));
+	put_block_bytes(w, &length, sizeof(length));
 	put_text_option(w, OPTION_SECTION_OS, system);
 	put_text_option(w, OPTION_SECTION_PROGRAM, program);
 	put_text_option(w, OPTION_COMMENT, host);
@@ -144,7 +144,7 @@ uint32_t capture_put_interface(struct capture_writer *w, const char *name, uint1
 	const uint16_t type[2] = { linktype, 0 };
 	const uint8_t resolution = NANOSECONDS;
 
-	put_capture_bytes(w, type, sizeof(type));
+	put_block_bytes(w, type, sizeof(type));
 	put_number(w, 0);
 	put_text_option(w, OPTION_INTERFACE_NAME, name);
 	if (mac)
@@ -163,8 +163,8 @@ void capture_put_frame(struct capture_writer *w, const struct recorded_frame *fr
 	put_time(w, frame->time_ns);
 	put_number(w, frame->kept);
 	put_number(w, frame->original);
-	put_capture_bytes(w, frame->head, frame->split);
-	put_capture_bytes(w, frame->tail, frame->kept - frame->split);
+	put_block_bytes(w, frame->head, frame->split);
+	put_block_bytes(w, frame->tail, frame->kept - frame->split);
 	put_padding(w, frame->kept);
 	put_block_option(w, OPTION_PACKET_FLAGS, &frame->flags, sizeof(frame->flags));
 	end_options(w);

@@ -210,7 +210,7 @@ static void record_frame(void *data, const struct ring_frame *frame)
 
 /* ---- recording --------------------------------------------------------------- */
 
-static uint64_t read_clock_ns(clockid_t clock)
+static uint64_t read_clock_time(clockid_t clock)
 {
 	struct timespec t;
 
@@ -221,11 +221,11 @@ static uint64_t read_clock_ns(clockid_t clock)
 /* Until a signal comes, @duration_ns is over (0: never), or writing fails. */
 static int record_frames(struct recorder *r, uint64_t duration_ns, const sigset_t *mask)
 {
-	const uint64_t begin = read_clock_ns(CLOCK_MONOTONIC);
+	const uint64_t begin = read_clock_time(CLOCK_MONOTONIC);
 	int ret = 0;
 
 	while (ret >= 0 && !is_ended &&
-	       (!duration_ns || read_clock_ns(CLOCK_MONOTONIC) - begin < duration_ns)) {
+	       (!duration_ns || read_clock_time(CLOCK_MONOTONIC) - begin < duration_ns)) {
 		ret = ring_take_block(&r->ring, TURN_MS, mask, record_frame, r);
 		if (!capture_flush(&r->writer))
 			break;
@@ -237,7 +237,7 @@ static int record_frames(struct recorder *r, uint64_t duration_ns, const sigset_
 		turns += ret == 0;
 	}
 	ring_update_counts(&r->ring);
-	capture_put_counts(&r->writer, read_clock_ns(CLOCK_REALTIME), r->ring.received,
+	capture_put_counts(&r->writer, read_clock_time(CLOCK_REALTIME), r->ring.received,
 			   r->ring.dropped);
 	capture_flush(&r->writer);
 	return ret < 0 ? ret : 0;
@@ -401,7 +401,7 @@ static bool take_option(struct recorder_options *o, int option, const char *valu
 	}
 }
 
-static int open_capture_output(const struct recorder_options *o)
+static int open_recording(const struct recorder_options *o)
 {
 	int fd;
 
@@ -441,7 +441,7 @@ static int record_to(struct recorder *r, const struct recorder_options *o, int d
 		explain_open(ret, what);
 		return 1;
 	}
-	r->writer.fd = open_capture_output(o);
+	r->writer.fd = open_recording(o);
 	if (r->writer.fd < 0) {
 		ring_close(&r->ring);
 		return 1;
