@@ -353,11 +353,10 @@ static void halve_cell(const struct chain *c, uint32_t old, const struct timed_s
 
 	k[0] = part_of(c, old, s, from, middle);
 	k[1] = part_of(c, old, s, middle, to);
-	/* Where in the cell it happened is open again. */
-	if (old + 1 < c->num) {
+	/* Where in the cell a bend happened is open again. */
+	if (old + 1 < c->num)
 		k[1].bend = fmax(k[0].bend, c->knot[old + 1].bend);
-		k[1].jump = fmax(k[0].jump, c->knot[old + 1].jump);
-	}
+	k[1].jump = 0;
 	*num += 2;
 }
 

@@ -17,8 +17,11 @@
 #define FIRST_ROUNDS 40
 #define FINER_ROUNDS 15
 #define FINER_GRIDS 6
-/* Rounds in which factors look at their messages alone, until all hosts are known. Chosen. */
-#define ALONE_ROUNDS 2
+/*
+ * Rounds in which factors look at their messages alone, until all hosts are known. Chosen. More
+ * than one with two hosts would ask messages on either side of a step again, in one cell.
+ */
+#define ALONE_ROUNDS 1
 #define ALONE_ROUNDS_OF_MANY 6
 /* Messages are moved along the clocks anew every so many rounds. Chosen. */
 #define MOVE_ROUNDS 4
@@ -30,8 +33,6 @@
 /* How far sites move to where a round leads. Chosen. */
 #define DAMPING 0.4
 #define DAMPING_OF_MANY 0.8
-/* Jumps are opened in this part of the rounds only, so that the last ones settle. Chosen. */
-#define JUMP_ROUNDS 0.5
 /* The noise to begin with: ns^2/s, ppb^2/s, and so on. Chosen. */
 static const double FIRST_NOISE[STATES] = { 1, 100, 10, 0.1 };
 /* A clock may bend anywhere at first: by 20 ppm in the root of a second, ppb^2/s. Chosen. */
@@ -62,6 +63,7 @@ static void begin_chain(struct chain *c, double span)
 	mixture_of_phase(&c->jumps, span, c->range);
 	memcpy(c->first.deviation, FIRST_DEVIATION, sizeof(c->first.deviation));
 	c->first.deviation[STATE_PHASE] += c->range;
+	memcpy(c->unknown, c->first.deviation, sizeof(c->unknown));
 	for (size_t i = 0; i < c->num; i++) {
 		c->knot[i].bend = FIRST_BEND * c->knot[i].length;
 		c->knot[i].variance = UNKNOWN_PHASE;
@@ -156,7 +158,7 @@ static double log_variance(const struct chain *c)
 	return sum / (double)c->num;
 }
 
-static int update_host(void *inference, size_t h)
+static int smooth_host(void *inference, size_t h)
 {
 	struct inference *n = inference;
 	struct chain *c = &n->chain[h];
@@ -168,15 +170,29 @@ static int update_host(void *inference, size_t h)
 	before = log_variance(c);
 	ret = smooth_chain(c);
 	c->changed = fabs(log_variance(c) - before);
-	if (!ret)
-		learn_noise(c, n->may_jump);
 	return ret;
 }
 
-static int update_hosts(struct inference *n)
+static int learn_host(void *inference, size_t h)
 {
-	return parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->task->num,
-			    update_host, n);
+	struct inference *n = inference;
+
+	if (n->chain[h].num)
+		learn_noise(&n->chain[h]);
+	return 0;
+}
+
+/* @move: steps are looked for before learning takes them for noise. */
+static int update_hosts(struct inference *n, bool move)
+{
+	const struct infer_task *t = n->task;
+	int ret = parallel_run(t->parallel, t->threads, (uint32_t)t->num, smooth_host, n);
+
+	if (!ret && move)
+		ret = move_jumps(n);
+	if (!ret)
+		ret = parallel_run(t->parallel, t->threads, (uint32_t)t->num, learn_host, n);
+	return ret;
 }
 
 static bool is_settled(const struct inference *n)
@@ -196,13 +212,12 @@ static int run_rounds(struct inference *n, int rounds, int alone)
 	for (int i = 0; !ret && i < rounds; i++) {
 		n->alone = i < alone;
 		n->learn = i > alone || !alone;
-		n->may_jump = i < rounds * JUMP_ROUNDS;
 		if (i && (n->alone || i % MOVE_ROUNDS == 0))
 			ret = grid_move_messages(n);
 		if (!ret)
 			ret = propagate(n);
 		if (!ret)
-			ret = update_hosts(n);
+			ret = update_hosts(n, n->alone || i == 0 || i == rounds / 2);
 		if (n->learn && is_settled(n))
 			break;
 	}
@@ -243,7 +258,7 @@ static int run_inference(struct inference *n)
 	for (int i = 0; !ret && !many && halved && i < FINER_GRIDS; i++) {
 		ret = grid_refine(n, &halved);
 		if (!ret && halved)
-			ret = run_rounds(n, FINER_ROUNDS, 1);
+			ret = run_rounds(n, FINER_ROUNDS, 0);
 	}
 	for (size_t h = 0; !ret && h < n->task->num; h++)
 		if (n->chain[h].num)

@@ -9,6 +9,8 @@
  *	propagate.c	expectation propagation: factors to hosts and links
  *	smoother.c	one host: its knots to their marginals
  *	learn.c		the noise of one host
+ *	window.c	some knots of a host, and the evidence of what they say
+ *	jumps.c		steps of a host: where the evidence asks for them
  *	posterior.c	the marginals -> a correction
  *
  * Times are seconds since the reference's span began, by the host's straight correction; phases
@@ -65,6 +67,8 @@ struct chain {
 	struct scale_mixture bends;
 	struct scale_mixture jumps;
 	struct first_state first;
+	/* Standard deviations of a state that nothing is known of. */
+	double unknown[STATES];
 	double range;	/* of its phase, at first, ns */
 	double changed; /* by the last round: the mean logarithm of its variances */
 };
@@ -117,7 +121,6 @@ struct inference {
 	double damping;
 	bool alone;    /* factors look at their own messages only */
 	bool learn;    /* delays are learned */
-	bool may_jump; /* jumps may be opened */
 	double moved;  /* sites by the last round, in standard deviations */
 };
 
@@ -154,11 +157,57 @@ void factor_begin(const struct inference *n, const struct infer_link *l, int way
 /* A round: all factors, then the sums at knots and links. 0 or -ENOMEM. */
 int propagate(struct inference *n);
 
+/* ---- factors, as an end sees them ---- */
+
+/* A marginal less a site; one that is known stays. */
+struct moments factor_cavity(struct moments m, struct natural site);
+
+/* The site of z that messages make of its cavity; @learn: they also teach the law. */
+struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct moments z,
+			   bool learn);
+
+/* A site of z = sign * x + (@others) becomes one of x. */
+struct natural factor_site(struct natural z, double sign, struct moments others);
+
+/* What the cavities of its two other ends say of z, with the sign of this end in *sign. */
+struct moments factor_others(const struct inference *n, const struct infer_link *l, int way,
+			     const struct factor *f, int to, double *sign);
+
+/* Move a site towards another one; returns by how many standard deviations that was, squared. */
+double factor_damp(struct natural *site, struct natural to, struct moments marginal,
+		   double damping);
+
+/* Steps of all clocks that the evidence asks for, and none other. 0 or -ENOMEM. */
+int move_jumps(struct inference *n);
+
+/* The filter at a knot. */
+struct filtered {
+	double mean[STATES];
+	double cov[STATES][STATES];
+	/* Of the site: predicted covariance with the phase, weighted error, and its weight. */
+	double gain[STATES];
+	double error;
+	double weight;
+	double kept; /* what the site leaves of the predicted phase: 1 - weight * variance */
+};
+
+void filter_begin(struct filtered *f, const struct first_state *s);
+
+/* From the knot before to a knot. */
+void filter_predict(struct filtered *f, const struct chain *c, const struct knot *k);
+void filter_update(struct filtered *f, struct natural site);
+
 /* Marginals of a chain. 0 or -ENOMEM. */
 int smooth_chain(struct chain *c);
 
-/* The noise of a chain; @may_jump: jumps may be opened. */
-void learn_noise(struct chain *c, bool may_jump);
+/* The noise of a chain. */
+void learn_noise(struct chain *c);
+
+/* The variance of the increment of phase on the way to a knot, without a jump. */
+double white_noise(const struct chain *c, const struct knot *k);
+
+/* Variances of the increments on the way to a knot; *smooth: probability of no jump. */
+void learn_increments(struct chain *c, struct knot *k, double *smooth);
 
 /* Replace a host's correction by the posterior mean. 0 or -ENOMEM. */
 int posterior_to_correction(const struct inference *n, size_t host);

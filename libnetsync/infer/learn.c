@@ -25,11 +25,6 @@
 #define LEAST_PART 1e-6
 /* A variance is at most this often that of the largest scale. Chosen. */
 #define WIDEST 4.0
-/*
- * A change of phase that is steeper than any daemon slews was a step: 2000 ppm. The kernel slews by at most 500
- * ppm (adjtime(3), RFC 5905), chronyd by 1000, and either on both hosts. In ns/s.
- */
-#define STEPPED 2e6
 /* The least intensities, so that none is 0. */
 static const double LEAST[STATES] = { 1e-6, 1e-14, 1e-12, 1e-16 };
 
@@ -93,46 +88,48 @@ static void learn_bend(struct chain *c, struct knot *k, double *quiet)
 		       WIDEST * c->bends.variance[c->bends.scales - 1]);
 }
 
-/* Open a step: what was taken for bends beside it was the step. */
-static void open_jump(struct chain *c, size_t n, double rise)
+double white_noise(const struct chain *c, const struct knot *k)
 {
-	c->knot[n].jump = rise * rise;
-	for (size_t i = n > 1 ? n - 1 : n; i < n + 2 && i < c->num; i++)
-		c->knot[i].bend = c->intensity[STATE_FREQUENCY] * c->knot[i].length;
+	return c->intensity[STATE_PHASE] * k->length + k->bend * k->length * k->length / 12;
 }
 
-/* @white: the variance of its phase increment without a jump. */
-static void learn_jump(struct chain *c, size_t n, double white, bool may_jump, double *quiet)
+/* What is known of the increment of phase; *white: the variance without a jump. */
+static struct increment_cavity cavity_of_jump(const struct chain *c, const struct knot *k,
+					      double *white)
 {
-	struct knot *k = &c->knot[n];
-	const struct increment_cavity cavity =
-		cavity_of(&k->score[STATE_PHASE], k->jump + white, k->length, white);
-	const double variance = fmax(mixture_match(&c->jumps, &cavity, quiet) - white, 0);
-	const double rise = k->state[0] - c->knot[n - 1].state[0];
+	*white = white_noise(c, k);
+	return cavity_of(&k->score[STATE_PHASE], k->jump + *white, k->length, *white);
+}
 
-	if (k->jump > 1)
-		k->jump = damp_variance(k->jump, variance, 1);
-	else if (may_jump && fabs(rise) > STEPPED * k->length)
-		open_jump(c, n, rise);
-	else
-		k->jump = 0;
+static void learn_jump(struct chain *c, struct knot *k, const struct increment_cavity *cavity,
+		       double white, double *quiet)
+{
+	const double variance = fmax(mixture_match(&c->jumps, cavity, quiet) - white, 0);
+
+	k->jump = k->jump > 1 ? damp_variance(k->jump, variance, 1) : 0;
 	k->jump = fmin(fmax(k->jump, 0), WIDEST * c->jumps.variance[c->jumps.scales - 1]);
 }
 
-void learn_noise(struct chain *c, bool may_jump)
+void learn_increments(struct chain *c, struct knot *k, double *smooth)
+{
+	double white;
+	const struct increment_cavity jump = cavity_of_jump(c, k, &white);
+
+	learn_bend(c, k, &k->quiet);
+	learn_jump(c, k, &jump, white, smooth);
+}
+
+void learn_noise(struct chain *c)
 {
 	struct noise_sums sum[STATES] = { 0 };
 	double span = 0;
 
 	for (size_t n = 1; n < c->num; n++) {
 		struct knot *k = &c->knot[n];
-		const double white = c->intensity[STATE_PHASE] * k->length +
-				     k->bend * k->length * k->length / 12;
 		double smooth;
 
 		span += k->length;
-		learn_bend(c, k, &k->quiet);
-		learn_jump(c, n, white, may_jump, &smooth);
+		learn_increments(c, k, &smooth);
 		add_score(&sum[STATE_PHASE], &k->score[STATE_PHASE], k->length, smooth);
 		add_score(&sum[STATE_FREQUENCY], &k->score[STATE_FREQUENCY], k->length,
 			  k->quiet);

@@ -32,8 +32,7 @@ static struct natural natural_of(struct moments m)
 	return (struct natural){ 1 / m.variance, m.mean / m.variance };
 }
 
-/* A marginal less a site; one that is known stays. */
-static struct moments cavity_without(struct moments m, struct natural site)
+struct moments factor_cavity(struct moments m, struct natural site)
 {
 	double precision;
 
@@ -60,8 +59,7 @@ static struct natural match_site(struct moments cavity, struct moments tilted, d
 				 tilted.mean * (c.precision + precision) - c.weighted };
 }
 
-/* A site of z = sign * x + (@others) becomes one of x. */
-static struct natural site_of(struct natural z, double sign, struct moments others)
+struct natural factor_site(struct natural z, double sign, struct moments others)
 {
 	const double spread = 1 + z.precision * others.variance;
 
@@ -69,9 +67,8 @@ static struct natural site_of(struct natural z, double sign, struct moments othe
 				 sign * (z.weighted - z.precision * others.mean) / spread };
 }
 
-/* Move a site towards another one; returns by how many standard deviations that was, squared. */
-static double damp_site(struct natural *site, struct natural to, struct moments marginal,
-			double damping)
+double factor_damp(struct natural *site, struct natural to, struct moments marginal,
+		   double damping)
 {
 	const double precision = to.precision - site->precision;
 	const double weighted = to.weighted - site->weighted;
@@ -83,11 +80,6 @@ static double damp_site(struct natural *site, struct natural to, struct moments 
 	site->precision += damping * precision;
 	site->weighted += damping * weighted;
 	return move * move;
-}
-
-static double edge_of(const struct factor *f, const struct delay_law *d)
-{
-	return f->lowest.messages / d->mean;
 }
 
 /* The marginals at the ends of a factor. */
@@ -120,9 +112,7 @@ static struct moments sum_ends(const struct moments end[FACTOR_ENDS])
 	return z;
 }
 
-/* The message to an end of a site of z, beside the two others. */
-static struct natural message_to(int to, struct natural site,
-				 const struct moments cavity[FACTOR_ENDS])
+static struct moments sum_others(int to, const struct moments cavity[FACTOR_ENDS])
 {
 	struct moments others = { 0, 0 };
 
@@ -132,7 +122,32 @@ static struct natural message_to(int to, struct natural site,
 		others.mean += sign[i] * cavity[i].mean;
 		others.variance += cavity[i].variance;
 	}
-	return site_of(site, sign[to], others);
+	return others;
+}
+
+/* The message to an end of a site of z, beside the two others. */
+static struct natural message_to(int to, struct natural site,
+				 const struct moments cavity[FACTOR_ENDS])
+{
+	return factor_site(site, sign[to], sum_others(to, cavity));
+}
+
+struct moments factor_others(const struct inference *n, const struct infer_link *l, int way,
+			     const struct factor *f, int to, double *sign_of)
+{
+	struct moments end[FACTOR_ENDS];
+
+	find_ends(n, l, way, f, end);
+	for (int i = 0; i < FACTOR_ENDS; i++)
+		end[i] = factor_cavity(end[i], f->site[i]);
+	*sign_of = sign[to];
+	return sum_others(to, end);
+}
+
+struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct moments z,
+			   bool learn)
+{
+	return match_site(z, delay_tilt(l, d, z, learn), l->messages / d->mean);
 }
 
 void factor_begin(const struct inference *n, const struct infer_link *l, int way,
@@ -144,7 +159,7 @@ void factor_begin(const struct inference *n, const struct infer_link *l, int way
 
 	find_ends(n, l, way, f, end);
 	z = sum_ends(end);
-	site = match_site(z, delay_tilt(&f->lowest, &law, z, false), edge_of(f, &law));
+	site = factor_tilt(&f->lowest, &law, z, false);
 	for (int i = 0; i < FACTOR_ENDS; i++)
 		f->site[i] = message_to(i, site, end);
 }
@@ -153,24 +168,23 @@ void factor_begin(const struct inference *n, const struct infer_link *l, int way
 static double update_factor(const struct inference *n, const struct infer_link *l, int way,
 			    struct factor *f, struct delay_law *law)
 {
-	const double edge = edge_of(f, law), reach = FLAT / edge;
-	struct moments end[FACTOR_ENDS], cavity[FACTOR_ENDS], z, tilted;
+	const double reach = FLAT * law->mean / f->lowest.messages;
+	struct moments end[FACTOR_ENDS], cavity[FACTOR_ENDS], z;
 	struct natural site;
 	double moved = 0;
 	bool flat;
 
 	find_ends(n, l, way, f, end);
 	for (int i = 0; i < FACTOR_ENDS; i++)
-		cavity[i] = cavity_without(end[i], f->site[i]);
+		cavity[i] = factor_cavity(end[i], f->site[i]);
 	z = sum_ends(cavity);
 	flat = n->alone || z.variance > reach * reach;
 	if (flat)
 		z = (struct moments){ f->lowest.delay[0], reach * reach };
-	tilted = delay_tilt(&f->lowest, law, z, n->learn && !flat);
-	site = match_site(z, tilted, edge);
+	site = factor_tilt(&f->lowest, law, z, n->learn && !flat);
 	for (int i = 0; i < FACTOR_ENDS; i++)
 		if (end[i].variance > 0 && !(flat && i == TO_LINK))
-			moved += damp_site(&f->site[i], message_to(i, site, cavity), end[i],
+			moved += factor_damp(&f->site[i], message_to(i, site, cavity), end[i],
 					   flat ? 1 : n->damping);
 	/* Where the phases are not known, nothing is said of the minimum delay. */
 	if (flat)

@@ -19,17 +19,6 @@
  */
 #define PRIOR_DEVIATIONS 30.0
 
-/* The filter at a knot. */
-struct filtered {
-	double mean[STATES];
-	double cov[STATES][STATES];
-	/* Of the site: predicted covariance with the phase, weighted error, and its weight. */
-	double gain[STATES];
-	double error;
-	double weight;
-	double kept; /* what the site leaves of the predicted phase: 1 - weight * variance */
-};
-
 static void add_noise(double cov[STATES][STATES], const struct chain *c, const struct knot *k)
 {
 	/* A bend may be anywhere on the way, and is taken to be half-way. */
@@ -51,39 +40,52 @@ static void add_noise(double cov[STATES][STATES], const struct chain *c, const s
 	}
 }
 
+void filter_predict(struct filtered *f, const struct chain *c, const struct knot *k)
+{
+	state_shift(f->mean, k->length);
+	covariance_shift(f->cov, k->length);
+	add_noise(f->cov, c, k);
+}
+
+void filter_begin(struct filtered *f, const struct first_state *s)
+{
+	memcpy(f->mean, s->mean, sizeof(f->mean));
+	memset(f->cov, 0, sizeof(f->cov));
+	for (int i = 0; i < STATES; i++)
+		f->cov[i][i] = s->deviation[i] * s->deviation[i];
+}
+
+void filter_update(struct filtered *f, struct natural site)
+{
+	const double spread = 1 + site.precision * f->cov[0][0];
+
+	f->weight = site.precision / spread;
+	f->error = (site.weighted - site.precision * f->mean[0]) / spread;
+	for (int i = 0; i < STATES; i++)
+		f->gain[i] = f->cov[i][0];
+	f->kept = 1 / spread;
+	for (int i = 0; i < STATES; i++)
+		f->mean[i] += f->gain[i] * f->error;
+	/* A difference would lose all digits of the phase's variance after a jump. */
+	for (int i = 1; i < STATES; i++) {
+		for (int j = 1; j < STATES; j++)
+			f->cov[i][j] -= f->weight * f->gain[i] * f->gain[j];
+		f->cov[i][0] = f->cov[0][i] = f->gain[i] * f->kept;
+	}
+	f->cov[0][0] = f->gain[0] * f->kept;
+}
+
 static void filter_chain(const struct chain *c, struct filtered *f)
 {
-	for (size_t n = 0; n < c->num; n++, f++) {
-		const struct knot *k = &c->knot[n];
-		double spread;
-
+	for (size_t n = 0; n < c->num; n++) {
 		if (n) {
-			memcpy(f->mean, f[-1].mean, sizeof(f->mean));
-			memcpy(f->cov, f[-1].cov, sizeof(f->cov));
-			state_shift(f->mean, k->length);
-			covariance_shift(f->cov, k->length);
-			add_noise(f->cov, c, k);
+			memcpy(f[n].mean, f[n - 1].mean, sizeof(f[n].mean));
+			memcpy(f[n].cov, f[n - 1].cov, sizeof(f[n].cov));
+			filter_predict(&f[n], c, &c->knot[n]);
 		} else {
-			memcpy(f->mean, c->first.mean, sizeof(f->mean));
-			memset(f->cov, 0, sizeof(f->cov));
-			for (int i = 0; i < STATES; i++)
-				f->cov[i][i] = c->first.deviation[i] * c->first.deviation[i];
+			filter_begin(&f[n], &c->first);
 		}
-		spread = 1 + k->site.precision * f->cov[0][0];
-		f->weight = k->site.precision / spread;
-		f->error = (k->site.weighted - k->site.precision * f->mean[0]) / spread;
-		for (int i = 0; i < STATES; i++)
-			f->gain[i] = f->cov[i][0];
-		f->kept = 1 / spread;
-		for (int i = 0; i < STATES; i++)
-			f->mean[i] += f->gain[i] * f->error;
-		/* A difference would lose all digits of the phase's variance after a jump. */
-		for (int i = 1; i < STATES; i++) {
-			for (int j = 1; j < STATES; j++)
-				f->cov[i][j] -= f->weight * f->gain[i] * f->gain[j];
-			f->cov[i][0] = f->cov[0][i] = f->gain[i] * f->kept;
-		}
-		f->cov[0][0] = f->gain[0] * f->kept;
+		filter_update(&f[n], c->knot[n].site);
 	}
 }
 

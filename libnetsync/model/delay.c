@@ -210,6 +210,20 @@ struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct mo
 	return m;
 }
 
+double delay_evidence(const struct lowest *l, const struct delay_law *d,
+		      struct moments cavity)
+{
+	struct components all;
+	double sum = 0;
+
+	if (!l->num)
+		return 0;
+	find_components(&all, l, d, cavity);
+	for (size_t i = 0; i < all.num; i++)
+		sum += exp(all.c[i].log_weight - all.best);
+	return all.best + log(sum);
+}
+
 /* ---- learning ------------------------------------------------------------ */
 
 void delay_law_begin(struct delay_law *d, double mean, double blur)

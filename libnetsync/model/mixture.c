@@ -72,10 +72,11 @@ static double log_evidence(const struct increment_cavity *c, double variance)
 	return -0.5 * (log(variance) + square(c->mean) / variance);
 }
 
-double mixture_match(struct scale_mixture *m, const struct increment_cavity *c,
-		     double *quiet)
+/* The responsibility of each scale, after that of none. */
+static void weigh_scales(const struct scale_mixture *m, const struct increment_cavity *c,
+			   double weight[MOST_SCALES + 1])
 {
-	double weight[MOST_SCALES + 1], best, all = 0, rest = 0, kept = 0, none = 1;
+	double best, all = 0, none = 1;
 
 	for (size_t j = 0; j < m->scales; j++)
 		none -= share_of(m, j, c->length);
@@ -90,8 +91,34 @@ double mixture_match(struct scale_mixture *m, const struct increment_cavity *c,
 		weight[j] = exp(weight[j] - best);
 		all += weight[j];
 	}
+	for (size_t j = 0; j <= m->scales; j++)
+		weight[j] /= all;
+}
+
+double mixture_log_share(const struct scale_mixture *m, double length, double variance)
+{
+	/* As far below the smallest scale as the next one is above. */
+	const double least = m->variance[0] * m->variance[0] / m->variance[1];
+	double none = 1;
+	size_t j = 0;
+
+	for (size_t i = 0; i < m->scales; i++)
+		none -= share_of(m, i, length);
+	if (variance < least)
+		return log(none);
+	while (j + 1 < m->scales && variance > sqrt(m->variance[j] * m->variance[j + 1]))
+		j++;
+	return log(share_of(m, j, length));
+}
+
+double mixture_match(struct scale_mixture *m, const struct increment_cavity *c,
+		     double *quiet)
+{
+	double weight[MOST_SCALES + 1], rest = 0, kept = 0;
+
+	weigh_scales(m, c, weight);
 	for (size_t j = 0; j <= m->scales; j++) {
-		const double share = weight[j] / all;
+		const double share = weight[j];
 		const double v = c->base + (j ? m->variance[j - 1] : 0);
 
 		if (j)
@@ -101,7 +128,7 @@ double mixture_match(struct scale_mixture *m, const struct increment_cavity *c,
 		rest += share * c->variance / (v + c->variance);
 		kept += share * v / (v + c->variance);
 	}
-	*quiet = weight[0] / all;
+	*quiet = weight[0];
 	return c->variance * kept / rest;
 }
 

@@ -77,6 +77,12 @@ void mixture_of_phase(struct scale_mixture *m, double span, double range);
 double mixture_match(struct scale_mixture *m, const struct increment_cavity *c,
 		     double *quiet);
 
+/*
+ * The logarithm of the share of increments over a length whose scale is that of this variance,
+ * beyond the base.
+ */
+double mixture_log_share(const struct scale_mixture *m, double length, double variance);
+
 /* Learn the rates from the sums over @span, which begin anew. */
 void mixture_learn(struct scale_mixture *m, double span);
 
@@ -126,6 +132,10 @@ void delay_law_begin(struct delay_law *d, double mean, double blur);
  */
 struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct moments cavity,
 			  bool learn);
+
+/* The logarithm of the integral of the cavity times the factor. */
+double delay_evidence(const struct lowest *l, const struct delay_law *d,
+		      struct moments cavity);
 
 /* Learn the law from the sums, which begin anew; @least: of its mean, ns. */
 void delay_law_learn(struct delay_law *d, double least);

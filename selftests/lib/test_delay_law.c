@@ -131,6 +131,29 @@ static void test_learn(void **state)
 	assert_true(d.lift[0] > 0.98);
 }
 
+/* The evidence of a cavity is the mean of those of points of it. */
+static void test_evidence(void **state)
+{
+	const struct lowest l = { .messages = 12, .num = 3, .delay = { 0, 7e3, 20e3 } };
+	static const double deviation[] = { 1e3, 1e4, 1e6 };
+	const struct lowest none = { 0 };
+	struct delay_law d;
+
+	(void)state;
+	delay_law_begin(&d, MEAN, 0);
+	for (int i = 0; i < 3; i++) {
+		const double s = deviation[i], step = fmin(s / 400, 100);
+		double sum = 0;
+
+		for (double x = -8 * s; x < 8 * s; x += step)
+			sum += step / (s * sqrt(2 * M_PI)) * exp(-x * x / (2 * s * s)) *
+			       exp(delay_evidence(&l, &d, (struct moments){ x, 1e-4 }));
+		assert_float_equal(delay_evidence(&l, &d, (struct moments){ 0, s * s }),
+				   log(sum), 0.02);
+	}
+	assert_float_equal(delay_evidence(&none, &d, (struct moments){ 0, 1 }), 0, 0);
+}
+
 /* Numbers that no clock shows do not become NaN. */
 static void test_extremes(void **state)
 {
@@ -159,6 +182,7 @@ int main(void)
 		cmocka_unit_test(test_tilt),
 		cmocka_unit_test(test_robust),
 		cmocka_unit_test(test_learn),
+		cmocka_unit_test(test_evidence),
 		cmocka_unit_test(test_extremes),
 	};
 

@@ -102,12 +102,31 @@ static void test_learn(void **state)
 	assert_true(others < 0.005);
 }
 
+/* A variance counts by the share of its scale; one below all counts as none. */
+static void test_share(void **state)
+{
+	struct scale_mixture m;
+	double all;
+
+	(void)state;
+	mixture_of_frequency(&m, 1);
+	all = exp(mixture_log_share(&m, 1, 0));
+	for (size_t j = 0; j < m.scales; j++) {
+		assert_float_equal(exp(mixture_log_share(&m, 1, m.variance[j])), m.rate[j],
+				   1e-12);
+		all += exp(mixture_log_share(&m, 1, 1.5 * m.variance[j]));
+	}
+	assert_float_equal(all, 1, 1e-12);
+	assert_float_equal(mixture_log_share(&m, 1, 1e30), log(m.rate[m.scales - 1]), 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_match),
 		cmocka_unit_test(test_range),
 		cmocka_unit_test(test_learn),
+		cmocka_unit_test(test_share),
 	};
 
 	return cmocka_run_group_tests_name("mixture", tests, NULL, NULL);

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Steps of a clock, by birth and death. Expectation propagation stays near where it began: a
+ * step of the phase, two bends beside each other and wrong messages explain the same at first.
+ * Places where the phase moves at once are therefore looked at one by one. In a window about
+ * each, all hypotheses of one step, one bend, both or neither are compared with what is there.
+ * P. Green, "Reversible jump Markov chain Monte Carlo", Biometrika 82(4), 1995, has the same
+ * moves; here the hypothesis of most evidence is taken.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "infer/window.h"
+
+/* Knots of a window on either side of the place that it is about. Chosen. */
+#define BESIDE 24
+/* Intervals of a place at most. Chosen: if there are more, those beside the likeliest. */
+#define PLACE_INTERVALS 6
+/* A step is suspected from this many standard deviations on. Chosen. */
+#define LOOKED_AT 4.0
+/* The logarithm of how much likelier a hypothesis must be than what is there. Chosen: 20. */
+#define LIKELIER 3.0
+
+/* Intervals [from, to): each is named by the knot at its end. */
+struct jump_place {
+	size_t from, to;
+};
+
+/* A clock at a knot: by its messages alone, or by the smoother. */
+struct sight {
+	double t;
+	struct moments phase;
+};
+
+/*
+ * How much a clock looks like a step between two knots, whatever is assumed of that time: its
+ * frequency is no more than its first prior says. 0: not at all.
+ */
+static double suspicion(const struct chain *c, const struct sight *before,
+			const struct sight *s)
+{
+	const double rise = s->phase.mean - before->phase.mean;
+	const double slewed = c->unknown[STATE_FREQUENCY] * (s->t - before->t);
+	const double square = (rise * rise - slewed * slewed) /
+			      (before->phase.variance + s->phase.variance);
+
+	return square >= LOOKED_AT * LOOKED_AT ? square : 0;
+}
+
+/* What is to be looked at in a clock: by knots. */
+struct suspects {
+	double *much;
+	bool *seen;
+};
+
+/* False: the knot has no messages. */
+static bool see_knot(const struct knot *k, bool alone, struct sight *s)
+{
+	*s = (struct sight){ k->t, { k->state[0], k->variance } };
+	if (alone && k->site.precision > 0)
+		s->phase = (struct moments){ k->site.weighted / k->site.precision,
+					     1 / k->site.precision };
+	return k->site.precision > 0;
+}
+
+static void suspect_all(const struct chain *c, bool alone, struct suspects *s)
+{
+	struct sight last, at;
+	bool has = false;
+
+	for (size_t i = 0; i < c->num; i++) {
+		s->much[i] = 0;
+		if (!see_knot(&c->knot[i], alone, &at))
+			continue;
+		if (has)
+			s->much[i] = suspicion(c, &last, &at);
+		last = at;
+		has = true;
+	}
+	/* A step is looked at again: of cells that were halved it may be between others. */
+	for (size_t i = 1; i < c->num; i++)
+		for (size_t k = i > 2 ? i - 2 : 1;
+		     c->knot[i].jump > 1 && k < i + 3 && k < c->num; k++)
+			s->much[k] = fmax(s->much[k], LOOKED_AT * LOOKED_AT);
+}
+
+/* The place that looks most like a step, and was not looked at; false: there is none. */
+static bool find_place(const struct chain *c, const struct suspects *s, struct jump_place *p)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < c->num; i++)
+		if (s->much[i] > 0 && !s->seen[i] && (!best || s->much[i] > s->much[best]))
+			best = i;
+	if (!best)
+		return false;
+	p->from = best;
+	p->to = best + 1;
+	while (p->to - p->from < PLACE_INTERVALS) {
+		const double before = p->from > 1 ? s->much[p->from - 1] : 0;
+		const double after = p->to < c->num ? s->much[p->to] : 0;
+
+		if (before > 0 && before >= after)
+			p->from--;
+		else if (after > 0)
+			p->to++;
+		else
+			break;
+	}
+	return true;
+}
+
+/* What happened at a place: a step and a bend at one interval of it each, or none (0). */
+struct hypothesis {
+	size_t jump, bend;
+};
+
+/* Nothing else happened there, nor right after it. */
+static void assume_hypothesis(struct window *w, struct jump_place p, struct hypothesis h)
+{
+	struct chain *c = &w->chain;
+	const double bend = c->knot[p.to - 1].state[1] - c->knot[p.from - 1].state[1];
+	double rise = 0;
+
+	for (size_t i = p.from; i < p.to + 1 && i < c->num; i++) {
+		struct knot *k = &c->knot[i];
+
+		if (i < p.to)
+			rise += k->state[0] - k[-1].state[0];
+		k->bend = c->intensity[STATE_FREQUENCY] * k->length;
+		k->jump = i < p.to ? 0 : k->jump;
+	}
+	if (h.bend)
+		c->knot[h.bend].bend += fmax(bend * bend, c->bends.variance[0]);
+	if (h.jump)
+		c->knot[h.jump].jump = fmax(rise * rise, c->jumps.variance[0]);
+}
+
+/* The likeliest hypothesis so far. */
+struct decision {
+	struct window best;
+	struct hypothesis is;
+};
+
+/* 0 or -ENOMEM. */
+static int try_hypothesis(struct decision *d, const struct window *now, struct jump_place p,
+			  struct hypothesis h)
+{
+	struct window w = { 0 };
+	int ret = window_copy(&w, now);
+
+	if (!ret) {
+		assume_hypothesis(&w, p, h);
+		window_filter(&w);
+	}
+	if (!ret && (!d->best.factor || w.evidence > d->best.evidence)) {
+		const struct window swap = d->best;
+
+		*d = (struct decision){ w, h };
+		w = swap;
+	}
+	window_close(&w);
+	return ret;
+}
+
+/* All that may have happened at a place. 0 or -ENOMEM. */
+static int try_all(struct decision *d, const struct window *now, struct jump_place p)
+{
+	int ret = try_hypothesis(d, now, p, (struct hypothesis){ 0, 0 });
+
+	for (size_t i = p.from; !ret && i < p.to; i++) {
+		ret = try_hypothesis(d, now, p, (struct hypothesis){ i, 0 });
+		if (!ret)
+			ret = try_hypothesis(d, now, p, (struct hypothesis){ 0, i });
+		if (!ret)
+			ret = try_hypothesis(d, now, p, (struct hypothesis){ i, i });
+	}
+	return ret;
+}
+
+/*
+ * The best hypothesis of a place is applied if it is another one: a birth, a death, or another
+ * interval. What is there counts as its variances are, spread over intervals.
+ */
+static int decide_place(struct inference *n, size_t host, const struct factor_index *x,
+			struct jump_place p, bool *changed)
+{
+	const struct chain *c = &n->chain[host];
+	const size_t from = p.from > BESIDE + 1 ? p.from - BESIDE - 1 : 0;
+	const size_t to = p.to + BESIDE < c->num ? p.to + BESIDE : c->num;
+	struct window now = { 0 };
+	struct decision d = { .is = { 0, 0 } };
+	bool has = false;
+	int ret = window_open(&now, n, host, x, from, to);
+
+	for (size_t i = p.from; i < p.to; i++)
+		has = has || c->knot[i].jump > 1;
+	p.from -= from;
+	p.to -= from;
+	if (!ret)
+		ret = try_all(&d, &now, p);
+	if (!ret)
+		window_filter(&now);
+	/* Also if nothing changes, messages beside a step are asked by the filter. */
+	*changed = !ret && (has || d.is.jump);
+	if (*changed)
+		window_apply(d.best.evidence > now.evidence + LIKELIER ? &d.best : &now, n,
+			     host, x, from);
+	window_close(&now);
+	window_close(&d.best);
+	return ret;
+}
+
+/* Look at all places of a clock, the likeliest first. 0 or -ENOMEM. */
+static int look_at_places(struct inference *n, size_t host, const struct factor_index *x,
+			  struct suspects *s)
+{
+	struct chain *c = &n->chain[host];
+	struct jump_place p;
+	int ret = 0;
+
+	suspect_all(c, n->alone, s);
+	while (!ret && find_place(c, s, &p)) {
+		bool changed = false;
+
+		ret = decide_place(n, host, x, p, &changed);
+		for (size_t i = p.from; i < p.to; i++)
+			s->seen[i] = true;
+		if (ret || !changed)
+			continue;
+		ret = smooth_chain(c);
+		suspect_all(c, n->alone, s);
+	}
+	return ret;
+}
+
+/* 0 or -ENOMEM. */
+static int move_jumps_of(struct inference *n, size_t host)
+{
+	const size_t num = n->chain[host].num;
+	struct suspects s = { calloc(num, sizeof(*s.much)), calloc(num, sizeof(*s.seen)) };
+	struct factor_index x = { 0 };
+	int ret = s.much && s.seen ? factor_index_make(&x, n, host) : -ENOMEM;
+
+	if (!ret)
+		ret = look_at_places(n, host, &x, &s);
+	factor_index_release(&x);
+	free(s.much);
+	free(s.seen);
+	return ret;
+}
+
+int move_jumps(struct inference *n)
+{
+	int ret = 0;
+
+	for (size_t h = 0; !ret && h < n->task->num; h++)
+		if (n->chain[h].num)
+			ret = move_jumps_of(n, h);
+	return ret;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A window: some knots of one clock by themselves, with their factors, whose other ends stay as
+ * they are. Two hypotheses of what happened in it are compared by their evidence.
+ */
+#ifndef NETSYNC_INFER_WINDOW_H
+#define NETSYNC_INFER_WINDOW_H
+
+#include "infer/internal.h"
+
+/* A factor that one clock takes part in. */
+struct factor_place {
+	uint32_t link;
+	uint32_t factor;
+	uint8_t way;
+	uint8_t end;
+};
+
+/* The factors of all knots of a clock: those of knot i are [first[i], first[i + 1]). */
+struct factor_index {
+	struct factor_place *place;
+	uint32_t *first;
+};
+
+/* A factor as this clock sees it. */
+struct window_factor {
+	const struct lowest *lowest;
+	struct delay_law *law;
+	struct moments others; /* what its other ends say of z */
+	double sign;	       /* of this clock's phase in z */
+	uint32_t knot;
+	struct natural site;
+};
+
+struct window {
+	struct chain chain; /* its knots are copies */
+	struct window_factor *factor;
+	size_t num;	    /* of factors */
+	double evidence;    /* logarithm */
+};
+
+/* 0 or -ENOMEM; factor_index_release() in any case. */
+int factor_index_make(struct factor_index *x, const struct inference *n, size_t host);
+void factor_index_release(struct factor_index *x);
+
+/* A window on knots [from, to). 0 or -ENOMEM; window_close() in any case. */
+int window_open(struct window *w, const struct inference *n, size_t host,
+		const struct factor_index *x, size_t from, size_t to);
+
+/* Another window on the same knots, of the same state. 0 or -ENOMEM. */
+int window_copy(struct window *to, const struct window *from);
+void window_close(struct window *w);
+
+/* Find its evidence, and sites of its factors. */
+void window_filter(struct window *w);
+
+/* Let the clock be as in the window on its knots from @from. */
+void window_apply(const struct window *w, struct inference *n, size_t host,
+		  const struct factor_index *x, size_t from);
+
+#endif
