@@ -527,7 +527,7 @@ static int give_up_dead_reader(struct trace *trace)
 	return io_broke_off(trace, &trace->aside.packets, "",
 			    was_killed ? WORKER_WAS_KILLED :
 			    aside->worker.is_stuck ? WORKER_WAS_STUCK :
-			    "the process that read it broke off, which is a fault of netsync");
+			    "the process that read it exited early, which is a bug in netsync");
 }
 
 /* As the general one, of the trace that the worker is reading. */

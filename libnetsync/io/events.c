@@ -43,7 +43,7 @@ static const struct trace_reader *reader_of(const struct event_reading *reading,
 		io_fail(reading->io, *ret, "%s: %s.", path, strerror(-*ret));
 	else if (!reader || !reader->read_events)
 		*ret = io_fail(reading->io, -EPROTONOSUPPORT,
-			       "%s: this is no trace with events of any kind.", path);
+			       "%s: not a trace whose events can be read.", path);
 	return *ret ? NULL : reader;
 }
 
@@ -59,7 +59,7 @@ static const struct trace_reader *reader_of_all(const struct event_reading *read
 			return NULL;
 		if (all && reader != all) {
 			*ret = io_fail(reading->io, -EINVAL,
-				       "Traces of one host are of one format, CTF, trace.dat or perf.data; read each format by itself.");
+				       "All traces of one host must have the same format: CTF, trace.dat or perf.data; read each format separately.");
 			return NULL;
 		}
 		all = reader;
@@ -78,7 +78,7 @@ int netsync_io_read_events(struct netsync_io *io,
 	int ret = 0;
 
 	if (source_size < MIN_SOURCE_SIZE)
-		return io_fail(io, -EINVAL, "A source has no such size.");
+		return io_fail(io, -EINVAL, "The size of a source is invalid.");
 	copies = calloc(num + (size_t)1, sizeof(*copies));
 	if (!copies)
 		return io_no_memory(io);

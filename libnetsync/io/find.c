@@ -172,10 +172,10 @@ static int check_trace_is_new(struct netsync_io *io, const struct trace *trace, 
 			continue;
 		if (other->own_name && name && strcmp(name, other->host_name))
 			return io_fail(io, -EEXIST,
-				"%s=%s: this trace was given already as %s=%s; give each trace once, by one name.",
+				"%s=%s: this trace was already given as %s=%s; specify each trace once, with one name.",
 				name, trace->path, other->host_name, other->path);
 		return io_fail(io, -EEXIST,
-			"%s: this trace was given already as %s; give each trace once.",
+			"%s: this trace was already given as %s; specify each trace once.",
 			trace->path, other->path);
 	}
 	return 0;
@@ -421,12 +421,12 @@ static void warn_of_skipped_entries(struct netsync_io *io, const char *path,
 				    struct trace_search *search)
 {
 	if (search->links && search->link)
-		io_warn(io, "%s: symbolic links in it were not followed (%u, such as %s); give what they lead to if these are traces.",
+		io_warn(io, "%s: symbolic links were not followed (%u, such as %s); specify their targets if these are traces.",
 			path, search->links, search->link);
 	if (search->others == 1 && search->other)
-		io_warn(io, "%s: it is no trace, and was skipped.", search->other);
+		io_warn(io, "%s: the file is not a trace and was skipped.", search->other);
 	else if (search->others && search->other)
-		io_warn(io, "%s: %u files in it are no traces, and were skipped (such as %s).",
+		io_warn(io, "%s: %u files are not traces and were skipped (such as %s).",
 			path, search->others, search->other);
 }
 
@@ -478,7 +478,7 @@ static int keep_given_input(struct netsync_io *io, const char *path, const struc
 		same = io_find_text(io, st);
 	if (same)
 		return io_fail(io, -EEXIST,
-			"%s: this was given already as %s; give each input once.",
+			"%s: this input was already given as %s; specify each input once.",
 			path, same);
 	fd = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
 			open(path, O_RDONLY | O_CLOEXEC);
@@ -497,14 +497,14 @@ static int check_given_path(struct netsync_io *io, const char **path, struct sta
 	if (stat(*path, st) < 0) {
 		if (errno == ENOENT)
 			return io_fail(io, -ENOENT,
-				       "%s: there is no such file or folder.", *path);
+				       "%s: no such file or folder.", *path);
 		return io_fail(io, -errno, "%s: %s.", *path, strerror(errno));
 	}
 	if (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && !io_is_open_file(*path)))
 		return 0;
 	if (S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
 		return keep_given_input(io, *path, st);
-	return io_fail(io, -ESPIPE, "%s: this is no file, folder or pipe.", *path);
+	return io_fail(io, -ESPIPE, "%s: not a file, folder or pipe.", *path);
 }
 
 /* What came from a pipe, or is open already. */
@@ -526,15 +526,15 @@ static int check_search_result(struct netsync_io *io, const char *path,
 	if (search->usable)
 		return (int)search->usable;
 	if (search->lost)
-		return io_fail(io, -ETIMEDOUT, "%s: none of its traces could be opened.", path);
+		return io_fail(io, -ETIMEDOUT, "%s: none of the traces could be opened.", path);
 	if (search->found || search->skipped)
 		return io_fail(io, -ENODATA,
-			"%s: no trace in it holds anything that can be used.", path);
+			"%s: none of the traces contains usable data.", path);
 	if (search->entries)
 		return io_fail(io, -ENODATA,
-			"%s: there is no trace in this folder or below it: no CTF metadata, no capture, no trace.dat and no perf.data was found.",
+			"%s: no trace in this folder or below it: no CTF metadata, capture, trace.dat or perf.data was found.",
 			path);
-	return io_fail(io, -ENODATA, "%s: this folder is empty.", path);
+	return io_fail(io, -ENODATA, "%s: the folder is empty.", path);
 }
 
 static int add_given_path(struct netsync_io *io, const char *path, const char *name)
@@ -559,11 +559,11 @@ int io_check_new(struct netsync_io *io, const char *what)
 {
 	if (io->live)
 		return io_fail(io, -EBUSY,
-			"%s: live sessions and recorded traces are not read together.",
+			"%s: live sessions and recorded traces cannot be read together.",
 			what);
 	if (io->was_read)
 		return io_fail(io, -EBUSY,
-			       "%s: the traces were read already.", what);
+			       "%s: the traces have already been read.", what);
 	return 0;
 }
 
@@ -580,7 +580,7 @@ int netsync_io_add(struct netsync_io *io, const char *what)
 		return add_given_path(io, what, NULL);
 	if (equal == what)
 		return io_fail(io, -EINVAL,
-			"%s: there is no host name before the '='.", what);
+			"%s: no host name before the '='.", what);
 	name = strndup(what, equal - what);
 	if (!name)
 		return io_no_memory(io);

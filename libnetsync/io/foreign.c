@@ -23,11 +23,11 @@ struct foreign {
 #define MAGIC(bytes) bytes, sizeof(bytes) - 1
 
 #define IS_METADATA \
-	"this is the metadata of a CTF trace, which is a folder: give the folder that it is in."
+	"this is the metadata file of a CTF trace; specify the folder that contains it."
 #define IS_STREAM \
-	"this is a stream of a CTF trace, which is a folder: give the folder that it is in, with its metadata."
+	"this is a stream file of a CTF trace; specify the folder that contains it and its metadata."
 #define IS_OTHER_CAPTURE(of) \
-	"this is a capture in the format of " of ": convert it first (editcap -F pcapng)."
+	"this is a capture in the format of " of "; convert it first (editcap -F pcapng)."
 
 static const struct foreign foreign[] = {
 	/* CTF (specification 1.8.3, 5.2 and 7.1), in both byte orders, and 2. */
@@ -44,23 +44,23 @@ static const struct foreign foreign[] = {
 	{ 0, MAGIC("\xa1\xb2\xcd\x34"), true, IS_OTHER_CAPTURE("a modified libpcap") },
 	/* Archives, and what is compressed by other means. */
 	{ 257, MAGIC("ustar"), true,
-	  "this is a tar archive: unpack it (tar -xf), and give the folder or files in it." },
+	  "this is a tar archive; unpack it (tar -xf), and specify the folder or files in it." },
 	{ 0, MAGIC("PK\x03\x04"), true,
-	  "this is a zip archive: unpack it (unzip), and give the folder or files in it." },
+	  "this is a zip archive; unpack it (unzip), and specify the folder or files in it." },
 	{ 0, MAGIC("7z\xbc\xaf\x27\x1c"), true,
-	  "this is a 7z archive: unpack it (7z x), and give the folder or files in it." },
+	  "this is a 7z archive; unpack it (7z x), and specify the folder or files in it." },
 	{ 0, MAGIC("Rar!\x1a\x07"), true,
-	  "this is a rar archive: unpack it (unrar x), and give the folder or files in it." },
+	  "this is a rar archive; unpack it (unrar x), and specify the folder or files in it." },
 	{ 0, MAGIC("BZh"), false,
-	  "it is compressed by bzip2, which netsync does not read: decompress it first (bunzip2)." },
+	  "it is compressed with bzip2, which netsync does not read; decompress it first (bunzip2)." },
 	{ 0, MAGIC("\x1f\x9d"), false,
-	  "it is compressed by compress, which netsync does not read: decompress it first (uncompress)." },
+	  "it is compressed with compress, which netsync does not read; decompress it first (uncompress)." },
 	{ 0, MAGIC("LZIP"), false,
-	  "it is compressed by lzip, which netsync does not read: decompress it first (lzip -d)." },
+	  "it is compressed with lzip, which netsync does not read; decompress it first (lzip -d)." },
 	{ 0, MAGIC("\x89LZO\0"), false,
-	  "it is compressed by lzop, which netsync does not read: decompress it first (lzop -d)." },
+	  "it is compressed with lzop, which netsync does not read; decompress it first (lzop -d)." },
 	{ 0, MAGIC("\x02\x21\x4c\x18"), false,
-	  "it is compressed by lz4 in its old format, which netsync does not read: decompress it first (unlz4)." },
+	  "it is compressed with lz4 in its old format, which netsync does not read; decompress it first (unlz4)." },
 };
 
 /* Words between dots in names of traces, captures and archives, in lower case. */
@@ -131,12 +131,12 @@ static bool is_result_file(const struct found *found)
 static const char *explain_unknown_file(const struct found *found)
 {
 	if (!found->head_len)
-		return "it is empty: nothing was written to it, or it was not copied whole.";
+		return "the file is empty: nothing was written to it, or it was not copied completely.";
 	if (is_result_file(found))
-		return "this is a result of netsync sync, not a trace: give it by --model, or give the traces that it was made of.";
+		return "this is a result of netsync sync, not a trace; specify it with --model, or specify the traces that it was made from.";
 	if (is_text_file(found))
-		return "this text is no trace of a known format; give lines of messages, packets or clock readings by --messages, --packets or --clocks.";
-	return "this is no trace of a known format; known ones are captures (pcap, pcapng), trace.dat, perf.data, and folders with a CTF trace.";
+		return "this text is not a trace in a known format; specify lines of messages, packets or clock readings with --messages, --packets or --clocks.";
+	return "this is not a trace in a known format; known formats are captures (pcap, pcapng), trace.dat, perf.data, and folders with a CTF trace.";
 }
 
 char *io_explain_foreign(const struct found *found, bool *looks_like)
@@ -147,12 +147,12 @@ char *io_explain_foreign(const struct found *found, bool *looks_like)
 	*looks_like = (f && f->looks_like) || found->is_claimed ||
 		      has_name_of_trace(found->path);
 	if (c && !c->begin)
-		return io_format("it is compressed by %s, and this netsync was built without a library for that; decompress it first (%s).",
+		return io_format("it is compressed with %s, and this netsync was built without support for it; decompress it first (%s).",
 				 c->name, c->command);
 	if (found->damage)
 		return io_format("%s.", found->damage);
 	if (found->is_claimed)
-		return io_format("it is compressed by %s, and traces of this format are read as they are only; decompress it first (%s).",
+		return io_format("it is compressed with %s, but traces of this format are only read uncompressed; decompress it first (%s).",
 				 c->name, c->command);
 	if (f)
 		return strdup(f->why);

@@ -82,7 +82,7 @@ int io_bring_to_base(struct netsync_io *io, struct io_host *host,
 	if (__builtin_sub_overflow(host->base->epoch_ns, trace->epoch_ns,
 				   shift))
 		return io_fail(io, -ERANGE,
-			"%s and %s: one clock, but more than 292 years between their offsets from the epoch.",
+			"%s and %s: the traces have one clock, but its offsets from the epoch are more than 292 years apart.",
 			host->base->path, trace->path);
 	if (range.hi < range.lo ||
 	    __builtin_add_overflow(range.lo, *shift, &range.lo) ||
@@ -225,7 +225,7 @@ static void warn_of_exchanged_names(struct netsync_io *io)
 			const struct trace *b = io->traces[j];
 
 			if (have_exchanged_names(a, b))
-				io_warn(io, "%s and %s: by themselves these are of the hosts %s and %s, which is the other way round: are their names exchanged?",
+				io_warn(io, "%s and %s: the traces themselves name the hosts %s and %s, the reverse of the given names; were the names swapped?",
 					b->path, a->path, b->own_name,
 					a->own_name);
 		}
@@ -303,7 +303,7 @@ static int number_netns(struct netsync_io *io, const struct trace *trace,
 
 	if (io->hosts.num >= IO_MAX_HOSTS) {
 		free(text);
-		return io_fail(io, -E2BIG, "%s: its packets are of more network namespaces than the %d that can be read; do not split it by them.",
+		return io_fail(io, -E2BIG, "%s: the packets are from more than %d network namespaces, which is the largest number that netsync supports; do not split this host by network namespaces.",
 			       trace->path, IO_MAX_HOSTS);
 	}
 	if (text)

@@ -78,7 +78,7 @@ void io_forget_error(struct netsync_io *io)
 
 int io_no_memory(struct netsync_io *io)
 {
-	return io_fail(io, -ENOMEM, "There is not enough memory.");
+	return io_fail(io, -ENOMEM, "Out of memory.");
 }
 
 int io_fail_file(struct netsync_io *io, const char *path, int err)
@@ -86,7 +86,7 @@ int io_fail_file(struct netsync_io *io, const char *path, int err)
 	if (err == -ENOMEM)
 		return io_no_memory(io);
 	if (err == -ETIMEDOUT)
-		return io_fail(io, err, "%s: nothing was read from it for %lld s.", path,
+		return io_fail(io, err, "%s: nothing was read for %lld s.", path,
 			       (long long)io_timeout_ms(io) / 1000);
 	return io_fail(io, err, "%s: %s.", path, strerror(-err));
 }
@@ -113,7 +113,7 @@ void io_warn(struct netsync_io *io, const char *format, ...)
 	va_start(args, format);
 	text = format_list(format, args);
 	va_end(args);
-	io->warn(io->warn_data, text ? text : "There is not enough memory.");
+	io->warn(io->warn_data, text ? text : "Out of memory.");
 	free(text);
 }
 
@@ -331,11 +331,11 @@ int io_broke_off(struct trace *trace, const struct range *packets, const char *w
 {
 	trace->info.damaged++;
 	if (packets->hi < packets->lo) {
-		io_warn(trace->io, "%s: %swas not read at all (%s).", trace->path, which,
+		io_warn(trace->io, "%s: %snot read (%s).", trace->path, which,
 			why);
 		return 0;
 	}
-	io_warn(trace->io, "%s: %swas read up to its packet event at %lld ns only (%s).",
+	io_warn(trace->io, "%s: %sread only up to the packet event at %lld ns (%s).",
 		trace->path, which, (long long)packets->hi, why);
 	return io_span(trace, packets->lo, packets->hi);
 }
@@ -349,14 +349,14 @@ static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
 			trace->path, (unsigned long long)info->lost_events,
 			trace->reader->avoids_loss);
 	if (info->lost_packets)
-		io_warn(io, "%s: at least %llu trace packets are missing: the tracer overwrote them; %s.",
+		io_warn(io, "%s: at least %llu trace packets are missing because the tracer overwrote them; %s.",
 			trace->path, (unsigned long long)info->lost_packets,
 			trace->reader->avoids_loss);
 	if (trace->without_netns)
-		io_warn(io, "%s: %llu packet events do not say in which network namespace they were seen and were not used; record only inet_sock_local_in and inet_sock_local_out to split a host.",
+		io_warn(io, "%s: %llu packet events do not report their network namespace and were not used; to split a host, record only inet_sock_local_in and inet_sock_local_out.",
 			trace->path, (unsigned long long)trace->without_netns);
 	if (trace->out_of_range)
-		io_warn(io, "%s: %llu packet events are outside of the years 1824 to 2116, or 36 years away from the others, or from the points that say how the clock was steered, and were not used; is the clock of %s set, and are the points of that clock?",
+		io_warn(io, "%s: %llu packet events were not used: their times are outside the years 1824 to 2116, or 36 years away from the other events or from the clock readings; is the clock of %s set, and are the readings of that clock?",
 			trace->path, (unsigned long long)trace->out_of_range,
 			trace->host_name);
 }
@@ -378,13 +378,13 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 		has_network |= io->traces[i]->has_network;
 	}
 	if (io->window.begin_is || io->window.end_is)
-		io_warn(io, "%s: no packet event of %s is within the time that is read, which is that of its own clock.",
+		io_warn(io, "%s: no packet events of %s in the requested time window, which refers to its own clock.",
 			trace->path, trace->host_name);
 	else if (has_network)
-		io_warn(io, "%s: no TCP, UDP, SCTP or echo packet was recorded on %s; only hosts that talk to each other while they are traced can be synchronized.",
+		io_warn(io, "%s: no TCP, UDP, SCTP or echo packets were recorded on %s; hosts can be synchronized only if they exchange packets while they are traced.",
 			trace->path, trace->host_name);
 	else
-		io_warn(io, "%s: there are no network events of %s; %s.", trace->path,
+		io_warn(io, "%s: no network events of %s; %s.", trace->path,
 			trace->host_name, trace->reader->to_record);
 }
 
@@ -516,12 +516,12 @@ int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
 {
 	if (io->was_read || io->live)
 		return io_fail(io, -EBUSY, io->live ?
-			"Live sessions are read by netsync_io_poll()." :
-			"The traces were read already.");
+			"Live sessions are read with netsync_io_poll()." :
+			"The traces have already been read.");
 	if (!io->num_traces && !io->num_texts)
-		return io_fail(io, -ENODATA, "No trace was given, or none could be opened.");
+		return io_fail(io, -ENODATA, "No traces were given, or none could be opened.");
 	if (io->part && io->split_netns)
-		return io_fail(io, -EBUSY, "Hosts that are split by network namespaces are read by one reader.");
+		return io_fail(io, -EBUSY, "Hosts that are split by network namespaces must be read by one reader.");
 	io->was_read = true;
 	io->progress = progress;
 	io->progress_data = data;

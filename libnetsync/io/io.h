@@ -506,7 +506,7 @@ const char *io_find_text(const struct netsync_io *io, const struct stat *st);
 size_t io_kept_files(const struct netsync_io *io, int *files);
 void io_free_kept(struct netsync_io *io);
 /* printf() format of that: the path, and the compression's name and command. */
-#define NOT_BUILT_IN "%s: it is compressed by %s, and this netsync was built without a library for that; decompress it first (%s)."
+#define NOT_BUILT_IN "%s: it is compressed with %s, and this netsync was built without support for it; decompress it first (%s)."
 
 /* What netsync_io_copy_capture() and the like are asked for. */
 struct copy_task {

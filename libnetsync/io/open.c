@@ -149,7 +149,7 @@ static int write_copied_block(const struct copying *copying, int to, const char 
 			continue;
 		if (len < 0)
 			return io_fail(copying->io, -errno,
-				"%s: copying it to %s failed: %s. Set TMPDIR to a folder with more space.",
+				"%s: copying to %s failed: %s. Set TMPDIR to a folder with more space.",
 				copying->path, copying->folder, strerror(errno));
 		from += len;
 		size -= (size_t)len;
@@ -161,11 +161,11 @@ static int check_copy_size(const struct copying *copying, uint64_t size)
 {
 	if (size > copying->most)
 		return io_fail(copying->io, -ENOSPC,
-			"%s: a copy of it that can be read takes more than half of the space that is free in %s; set TMPDIR to a folder with more.",
+			"%s: a readable copy takes more than half of the free space in %s; set TMPDIR to a folder with more space.",
 			copying->path, copying->folder);
 	if (size > copying->most_by_ratio)
 		return io_fail(copying->io, -EFBIG,
-			"%s: it grows to more than %d times its size when it is decompressed, which no trace does; if it is one, decompress it first (%s).",
+			"%s: it decompresses to more than %d times its size, which no trace does; if it is a trace, decompress it first (%s).",
 			copying->path, MAX_RATIO, copying->file->compression->command);
 	return 0;
 }
@@ -191,7 +191,7 @@ static int copy_input_to_file(struct copying *copying, int to)
 		return io_note_broken_off(copying->io, copying->path, at,
 					  copying->file->damage);
 	if (len == -EILSEQ) {
-		io_warn(copying->io, "%s: it was decompressed up to its byte %llu only (%s).",
+		io_warn(copying->io, "%s: decompressed only up to byte %llu (%s).",
 			copying->path, (unsigned long long)at, copying->file->damage);
 		return 0;
 	}
@@ -207,7 +207,7 @@ static int copy_input_to_scratch(struct copying *copying)
 	fd = scratch_file();
 	if (fd < 0)
 		return io_fail(copying->io, -errno,
-			"%s: a copy of it that can be read cannot be made in %s: %s.",
+			"%s: cannot create a readable copy in %s: %s.",
 			copying->path, copying->folder, strerror(errno));
 	copying->buffer = malloc(COPY_SIZE);
 	ret = copying->buffer ? copy_input_to_file(copying, fd) : io_no_memory(copying->io);

@@ -39,7 +39,7 @@ int io_check_part(struct netsync_io *io)
 
 		if (find_part_of_trace(io, trace) != find_part_of_trace(io, base))
 			return io_fail(io, -EEXIST,
-				"%s and %s are both of host %s, of which one process has to read all traces; name one of them otherwise, NAME=PATH.",
+				"%s and %s are both traces of host %s, and one process must read all traces of a host; give one of them another host name (NAME=PATH).",
 				base->path, trace->path, trace->host->name);
 	}
 	return 0;
@@ -67,7 +67,7 @@ int io_end_slice(struct netsync_io *io, unsigned int slice, unsigned int slices,
 		return 0;
 	ret = io->part->slice(io->part->data, slice, slices);
 	if (ret < 0)
-		return io_fail(io, ret, "Others who read a part of the traces ended.");
+		return io_fail(io, ret, "Another process that reads a part of the traces has ended.");
 	if ((unsigned int)ret < slice)
 		*done = (unsigned int)ret;
 	return 0;
@@ -83,16 +83,16 @@ int io_end_part(struct netsync_io *io)
 	ret = io->part->end(io->part->data);
 	io->part_ended = false;
 	return ret < 0 && !io->error ?
-		io_fail(io, ret, "Others who read a part of the traces ended.") : ret;
+		io_fail(io, ret, "Another process that reads a part of the traces has ended.") : ret;
 }
 
 int netsync_io_set_part(struct netsync_io *io, const struct netsync_io_part *part)
 {
 	if (part->size < sizeof(*part) || !part->parts || part->part >= part->parts ||
 	    !part->packet || !part->clock || !part->slice || !part->end)
-		return io_fail(io, -EINVAL, "There is no such part of the traces.");
+		return io_fail(io, -EINVAL, "Invalid part of the traces.");
 	if (io->was_read || io->live)
-		return io_fail(io, -EBUSY, "The reader was used before.");
+		return io_fail(io, -EBUSY, "The reader has already been used.");
 	free(io->part);
 	io->part = malloc(sizeof(*io->part));
 	if (!io->part)
@@ -106,7 +106,7 @@ int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void
 	int ret = 0;
 
 	if (!io->part_ended)
-		return io_fail(io, -EBUSY, "Counts are known when a part has ended.");
+		return io_fail(io, -EBUSY, "Counts are available only when a part has ended.");
 	for (size_t i = 0; i < io->num_traces && !ret; i++) {
 		const struct trace *trace = io->traces[i];
 		const struct netsync_io_trace *info = &trace->info;
@@ -129,7 +129,7 @@ int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void
 		code_put_number(&put, trace->without_netns);
 		ret = write(data, bytes, (size_t)(put.at - bytes));
 	}
-	return ret ? io_fail(io, ret, "Counts could not be written.") : 0;
+	return ret ? io_fail(io, ret, "Cannot write the counts.") : 0;
 }
 
 int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t size)
@@ -137,7 +137,7 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
 	struct code_take take = { bytes, (const uint8_t *)bytes + size, false };
 
 	if (!io->part_ended)
-		return io_fail(io, -EBUSY, "Counts are known when a part has ended.");
+		return io_fail(io, -EBUSY, "Counts are available only when a part has ended.");
 	while (take.at < take.end && !take.bad) {
 		const size_t i = code_take_up_to(&take, io->num_traces - 1);
 		struct trace *trace = io->num_traces ? io->traces[i] : NULL;
@@ -159,5 +159,5 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
 		trace->unused = code_take_up_to(&take, MAX_COUNT);
 		trace->without_netns = code_take_up_to(&take, MAX_COUNT);
 	}
-	return take.bad ? io_fail(io, -EBADMSG, "Counts of another part of the traces make no sense.") : 0;
+	return take.bad ? io_fail(io, -EBADMSG, "The counts of another part of the traces are invalid.") : 0;
 }

@@ -80,7 +80,7 @@ static bool is_trace_wait_over(void *data, int64_t silent_ms)
 		return false;
 	p->has_warned = true;
 	if (limit_ms == INT64_MAX)
-		io_warn(p->io, "%s: nothing came for %lld s; waiting for more, or its end.",
+		io_warn(p->io, "%s: nothing was received for %lld s; waiting for more data, or for the end of the input.",
 			p->path, (long long)(silent_ms + 500) / 1000);
 	else
 		io_warn(p->io, "%s%s%s: nothing was read for %lld s; waiting up to %lld s.",
@@ -186,7 +186,7 @@ int io_leave_out(struct netsync_io *io, const char *what)
 
 int io_note_broken_off(struct netsync_io *io, const char *path, uint64_t at, const char *why)
 {
-	char *sentence = io_format("%s: it was read up to its byte %llu only (%s).", path,
+	char *sentence = io_format("%s: read only up to byte %llu (%s).", path,
 				   (unsigned long long)at, why);
 
 	if (sentence)

@@ -34,7 +34,7 @@ struct disk *io_new_disk(struct netsync_io *io);
 int io_probe_path(struct netsync_io *io, const char *path);
 /* As read(2), with a limit as for files. Negative: -errno, or -ETIMEDOUT. */
 ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to, size_t size);
-#define STUCK_PIPE "nothing more came, and it was given up"
+#define STUCK_PIPE "no more data arrived, and the input was abandoned"
 
 /* Is an error of opening one that costs only what was opened? */
 bool io_is_lost(int err);

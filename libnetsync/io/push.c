@@ -95,7 +95,7 @@ static int push_clock(struct trace *trace, uint32_t host,
 		return io_no_memory(io);
 	if (ret == -EALREADY && !trace->clock_is_late) {
 		trace->clock_is_late = true;
-		io_warn(io, "%s: how its clock was steered is not used: %s.",
+		io_warn(io, "%s: the record of how its clock was steered is not used: %s.",
 			trace->path, netsync_error(io->ns));
 	}
 	if (ret == -ERANGE || ret == -EALREADY)

@@ -227,29 +227,29 @@ static char *advise_what_to_record(const struct clock_of_machine *a,
 	const struct clock_of_machine *traced = captured == a ? b : a;
 
 	if (!has_named_clock(captured, "realtime"))
-		return io_format("the events netsync_clock with each");
+		return io_format("the netsync_clock events in both traces");
 	/* The log has times as the clock shows them. */
 	if (has_named_clock(traced, "mono") && !traced->host->base->is_shifted)
 		return io_format("\"netsync clock-log --clock both --host %s\"",
 				 a->host->base->host_name);
-	return io_format("the events netsync_clock, and \"netsync clock-log --host %s\"",
+	return io_format("the netsync_clock events, and \"netsync clock-log --host %s\"",
 			 captured->host->name);
 }
 
 static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machine *a,
 			      const struct clock_of_machine *b)
 {
-	static const char two_hosts[] = "its traces have two clocks, %s and %s, and so it is two hosts, %s and %s, which packets alone relate.";
+	static const char two_hosts[] = "its traces have two clocks, %s and %s, and are treated as two hosts, %s and %s, which only packets relate.";
 	const bool are_read = can_clock_be_read(a) && can_clock_be_read(b);
 	char *what = io_format(two_hosts, name_of_clock(a), name_of_clock(b), a->host->name,
 			       b->host->name);
 	char *advice = are_read ? advise_what_to_record(a, b) : NULL;
 
 	if (are_read)
-		io_warn(io, "%s: %s Record by one clock, or record meanwhile how both are steered: %s.",
+		io_warn(io, "%s: %s Record with one clock, or also record how both clocks are steered: %s.",
 			a->host->base->host_name, what ? what : "", advice ? advice : "");
 	else
-		io_warn(io, "%s: %s Record by one clock, or by CLOCK_MONOTONIC (trace-cmd record -C mono, perf record -k mono): others are known to their tracer only.",
+		io_warn(io, "%s: %s Record with one clock, or with CLOCK_MONOTONIC (trace-cmd record -C mono, perf record -k mono); other clocks are known only to their tracer.",
 			a->host->base->host_name, what ? what : "");
 	free(what);
 	free(advice);

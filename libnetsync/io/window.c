@@ -72,7 +72,7 @@ static int compute_window_limit(struct netsync_io *io, const struct io_host *hos
 		return 0;
 	if (host->range.hi < host->range.lo)
 		return io_fail(io, -ENODATA,
-			"%s: when its traces begin is not known before they are read; give times, and not how long after the begin.",
+			"%s: the start of its traces is unknown before they are read; specify absolute times instead of times after the start.",
 			host->name);
 	if (__builtin_add_overflow(host->start_ns, limit_ns, ns))
 		*ns = limit_ns < 0 ? INT64_MIN : INT64_MAX;
@@ -89,7 +89,7 @@ static int set_host_window(struct netsync_io *io, struct io_host *host)
 		ret = compute_window_limit(io, host, window->end_is, window->end_ns, INT64_MAX,
 					   &host->window.hi);
 	if (!ret && host->window.hi < host->window.lo)
-		ret = io_fail(io, -ERANGE, "%s: the time that is to be read ends before it begins.",
+		ret = io_fail(io, -ERANGE, "%s: the requested time window ends before it begins.",
 			      host->name);
 	return ret;
 }
@@ -157,7 +157,7 @@ int io_set_windows(struct netsync_io *io, struct io_host *hosts, size_t num)
 	for (size_t i = 0; i < num && !ret; i++)
 		any |= cut_range(&hosts[i]);
 	if (!ret && !any)
-		ret = io_fail(io, -ERANGE, "Nothing in the traces is within the time that is to be read.");
+		ret = io_fail(io, -ERANGE, "None of the traces has data in the requested time window.");
 	if (!ret)
 		ret = note_host_windows(io, hosts, num);
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
@@ -174,11 +174,11 @@ int netsync_io_set_window(struct netsync_io *io, const struct netsync_io_window 
 {
 	if (window->size < sizeof(*window) || window->begin_is > NETSYNC_IO_SINCE_BEGIN ||
 	    window->end_is > NETSYNC_IO_SINCE_BEGIN)
-		return io_fail(io, -EINVAL, "There is no such part of the time.");
+		return io_fail(io, -EINVAL, "Invalid time window.");
 	if (io->was_read || io->live)
 		return io_fail(io, -EBUSY, io->live ?
-			"Live sessions are followed from now on." :
-			"The traces were read already.");
+			"Live sessions are followed from now on; a time window cannot be set." :
+			"The traces have already been read.");
 	memcpy(&io->window, window, sizeof(io->window));
 	return 0;
 }

@@ -45,7 +45,7 @@ class Run:
         # Names are bytes, and need not be UTF-8.
         self.err = done.stderr.decode(errors="replace")
         # A crash of a process that reads does not end the command.
-        check("is a fault of netsync" not in self.err, arguments, self.err)
+        check("is a bug in netsync" not in self.err, arguments, self.err)
 
     def json(self):
         return json.loads(self.out)

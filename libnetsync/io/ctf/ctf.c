@@ -131,9 +131,9 @@ static int give_up_ctf_worker(struct ctf_worker *in)
 	in->trace->info.killed += killed;
 	in->trace->info.stuck += is_stuck;
 	return io_broke_off(in->trace, &in->packets, killed || is_stuck ?
-			    (all ? "" : "a part of its streams ") :
-			    (all ? "it is damaged and " :
-				   "it is damaged and a part of its streams "),
+			    (all ? "" : "some streams were ") :
+			    (all ? "damaged; " :
+				   "damaged; some streams were "),
 			    ctf_why_ended(status));
 }
 
@@ -218,7 +218,7 @@ static int open_by_worker(struct trace *trace)
 	int ret = start_ctf_worker(trace);
 
 	if (ret < 0)
-		return io_fail(trace->io, ret, "%s: no process can be started to read it: %s.",
+		return io_fail(trace->io, ret, "%s: cannot start a process to read the trace: %s.",
 			       trace->path, strerror(-ret));
 	return wait_for_worker(ctf->readings[0]);
 }
@@ -231,7 +231,7 @@ static int give_up_opening(struct trace *trace)
 	const bool is_stuck = status == -ETIMEDOUT;
 
 	if (!is_stuck && !worker_was_killed(status))
-		return io_broke_off(trace, &ctf->readings[0]->packets, "it is damaged and ",
+		return io_broke_off(trace, &ctf->readings[0]->packets, "damaged; ",
 				    ctf_why_ended(status));
 	return io_fail(trace->io, is_stuck ? -ETIMEDOUT : -ECHILD, "%s: %s.", trace->path,
 		       ctf_why_ended(status));
@@ -245,10 +245,10 @@ static int use_opened_trace(struct trace *trace)
 	int ret;
 
 	if (!opened->is.has_clock) {
-		io_warn(trace->io, "%s: %s; the trace was not used.",
+		io_warn(trace->io, "%s: %s; it was skipped.",
 			trace->path,
 			trace->info.damaged ? "none of its streams can be read" :
-			"nothing was recorded in it");
+			"the trace contains no events");
 		return 0;
 	}
 	trace->readable = ctf->files.scratch ? ctf->files.folder : NULL;
@@ -339,7 +339,7 @@ static void ctf_close(struct trace *trace)
 
 const struct trace_reader ctf_reader = {
 	.format = "ctf",
-	.avoids_loss = "larger sub-buffers avoid that",
+	.avoids_loss = "larger sub-buffers avoid this",
 	.to_record = "record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb",
 	.claims = ctf_claims,
 	.open = ctf_open,

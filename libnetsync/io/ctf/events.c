@@ -306,7 +306,7 @@ static int explain_merging_error(const struct ctf_merging *merging, int error)
 	else if (error == -ENOMEM)
 		ret = io_no_memory(io);
 	else
-		ret = io_fail(io, error, "%s%s: it cannot be read to its end (%s).",
+		ret = io_fail(io, error, "%s%s: cannot be read to the end (%s).",
 			      merging->traces[0].trace.path,
 			      merging->reading->num > 1 ? " and others" : "",
 			      reason);

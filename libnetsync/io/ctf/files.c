@@ -83,12 +83,12 @@ const char *ctf_why_ended(int status)
 	if (status < 0)
 		return strerror(-status);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_NO_MEMORY)
-		return "Babeltrace 2 gave up on it: it takes more memory than it may";
+		return "Babeltrace 2 gave up because it exceeded its memory limit";
 	if (worker_was_killed(status))
 		return WORKER_WAS_KILLED;
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ?
-	       "Babeltrace 2 does not come to an end with it" :
-	       "Babeltrace 2 gave up on it";
+	       "Babeltrace 2 ran too long" :
+	       "Babeltrace 2 gave up";
 }
 
 static void put_warning_sentence(void *data, const char *sentence)
@@ -184,7 +184,7 @@ static int find_fs_source_class(struct ctf_files *files, struct trace *trace)
 		return 0;
 	reason = ctf_take_reason();
 	io_fail(trace->io, -ENOSYS,
-		"Babeltrace 2 has no plug-in to read CTF (source.ctf.fs); is it installed in full? (%s)",
+		"Babeltrace 2 lacks its plug-in to read CTF (source.ctf.fs); check that it is installed completely (%s).",
 		reason);
 	free(reason);
 	return -ENOSYS;
@@ -261,7 +261,7 @@ static int check_metadata_file(const char *path)
 int ctf_damaged_metadata(struct trace *trace)
 {
 	return io_fail(trace->io, -EILSEQ,
-		"%s: the metadata is damaged, so the trace cannot be read; was all of it copied?",
+		"%s: the metadata is damaged, so the trace cannot be read; was it copied completely?",
 		trace->path);
 }
 
@@ -280,7 +280,7 @@ static int check_links(struct trace *trace, const char *folder)
 		if (!fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
 		    S_ISLNK(st.st_mode))
 			ret = io_fail(trace->io, -ELOOP,
-				"%s: %s/%s is a symbolic link, and those in a trace are not followed; put what it leads to there, if that is of the trace.",
+				"%s: %s/%s is a symbolic link, and symbolic links in a trace are not followed; if the target belongs to the trace, copy it to that place.",
 				trace->path, folder, entry->d_name);
 	if (dir)
 		closedir(dir);
@@ -314,10 +314,10 @@ static int check_metadata_kind(const struct ctf_files *files)
 		return ctf_damaged_metadata(trace);
 	case -ENODATA:
 		return io_fail(trace->io, -EILSEQ,
-			"%s: the metadata is empty, so the trace cannot be read; was the session destroyed, and all of it copied?",
+			"%s: the metadata is empty, so the trace cannot be read; was the session destroyed, and the trace copied completely?",
 			trace->path);
 	case -EPROTONOSUPPORT:
-		return ctf_too_new(trace, "its metadata in packets");
+		return ctf_too_new(trace, "packetized metadata");
 	default:
 		return io_fail(trace->io, ret, "%s/metadata: %s.", trace->path,
 			       strerror(-ret));

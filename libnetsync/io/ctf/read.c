@@ -242,10 +242,10 @@ static void warn_of_damaged_stream(struct ctf_read_stream *stream)
 
 	stream->in->damaged++;
 	if (stream->s.any)
-		end = io_format("up to its event at %lld ns",
+		end = io_format("read only up to its event at %lld ns",
 				(long long)stream->s.last_ns);
-	io_warn(trace->io, "%s: stream %s is damaged and was read %s (%s).",
-		trace->path, stream->s.name, end ? end : "not at all", reason);
+	io_warn(trace->io, "%s: stream %s is damaged; %s (%s).",
+		trace->path, stream->s.name, end ? end : "none of it was read", reason);
 	free(end);
 	free(reason);
 }
@@ -324,7 +324,7 @@ static int run_graph_to_slice_end(struct ctf_reading *in)
 			return 0;
 		if (status < 0)
 			return io_fail(trace->io, -EIO,
-				       "%s: it cannot be read (%s).",
+				       "%s: cannot be read (%s).",
 				       trace->path, ctf_take_reason());
 		waiting = status == BT_GRAPH_RUN_ONCE_STATUS_AGAIN ?
 			  waiting + 1 : 0;
@@ -515,14 +515,14 @@ static int open_trace_graph(struct ctf_reading *in, const struct ctf_files *file
 	in->direct = make_direct_for_packets(files);
 	in->graph = ctf_make_graph(files, &source);
 	if (!in->graph || !add_sinks(in, source))
-		return io_fail(trace->io, -EIO, "%s: it cannot be opened (%s).",
+		return io_fail(trace->io, -EIO, "%s: cannot be opened (%s).",
 			       trace->path, ctf_take_reason());
 	ctf_read_ranges(files);
 	if (!in->num_streams)
 		return 0;
 	ret = run_graph_to_slice_end(in);
 	return ret != -ERANGE ? ret : io_fail(trace->io, ret,
-		"%s: its clock is more than 292 years away from the epoch.",
+		"%s: the clock is more than 292 years from the epoch.",
 		trace->path);
 }
 

@@ -212,16 +212,16 @@ static int salvage_damaged(struct salvage *salvage, const char *name,
 		unlink(probe);
 	}
 	if (good < 0) {
-		io_warn(trace->io, "%s: stream %s is damaged (%s), and what is good of it could not be copied to %s: %s.",
+		io_warn(trace->io, "%s: stream %s is damaged (%s), and its intact part could not be copied to %s: %s.",
 			trace->path, name, reason, salvage->result,
 			strerror(-good));
 		if (to)
 			unlink(to);
 	} else if (!good) {
-		io_warn(trace->io, "%s: stream %s is damaged and nothing of it can be read (%s).",
+		io_warn(trace->io, "%s: stream %s is damaged; none of it can be read (%s).",
 			trace->path, name, reason);
 	} else {
-		io_warn(trace->io, "%s: stream %s is damaged after %llu of %llu bytes and was read up to there (%s).",
+		io_warn(trace->io, "%s: stream %s is damaged after %llu of %llu bytes; it was read up to that point (%s).",
 			trace->path, name, (unsigned long long)good,
 			(unsigned long long)size, reason);
 	}
@@ -278,13 +278,13 @@ static int salvage_streams(struct salvage *salvage)
 	if (!ret)
 		ret = ctf_set_folder(salvage->files, salvage->result);
 	if (ret < 0)
-		return io_fail(trace->io, ret, "%s: the good part of it could not be put into %s: %s.",
+		return io_fail(trace->io, ret, "%s: the intact part of the trace could not be copied into %s: %s.",
 			       trace->path, salvage->files->scratch,
 			       strerror(-ret));
 	reason = ctf_try(salvage->files);
 	if (!reason)
 		return 0;
-	ret = io_fail(trace->io, -EILSEQ, "%s: it cannot be read (%s).",
+	ret = io_fail(trace->io, -EILSEQ, "%s: cannot be read (%s).",
 		      trace->path, reason);
 	free(reason);
 	return ret;
@@ -299,7 +299,7 @@ int ctf_salvage(struct ctf_files *files)
 	files->is_salvaged = true;
 	ret = make_scratch(&salvage);
 	if (ret < 0)
-		io_fail(trace->io, ret, "%s: it is damaged, and a folder for its good part could not be made below $TMPDIR: %s.",
+		io_fail(trace->io, ret, "%s: the trace is damaged, and no folder for its intact part could be created below $TMPDIR: %s.",
 			trace->path, strerror(-ret));
 	else
 		ret = salvage_streams(&salvage);

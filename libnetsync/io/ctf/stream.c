@@ -41,7 +41,7 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 
 	if (!event_kind(name)) {
 		if (is_cut_by_perf(name))
-			warn_of_unusable_events(stream, "%s: \"perf data convert\" cuts the addresses of packets off, so that the events %s are not used; give the perf.data file itself.",
+			warn_of_unusable_events(stream, "%s: \"perf data convert\" cuts off the addresses of packets, so the events %s are not used; specify the original perf.data file instead.",
 						name);
 		return 0;
 	}
@@ -49,7 +49,7 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 	if (ret < 0)
 		return ret;
 	if (!decoder) {
-		warn_of_unusable_events(stream, "%s: the events %s have no TCP header fields and are not used; lttng-modules 2.9 or later records them.",
+		warn_of_unusable_events(stream, "%s: the events %s lack the TCP header fields and are not used; record with lttng-modules 2.9 or later.",
 					name);
 		return 0;
 	}
@@ -162,7 +162,7 @@ static int identify_stream(struct ctf_stream *stream, const bt_stream *bt,
 
 	if (all->clock && !better) {
 		if (stream->num_decoders && clock != all->clock) {
-			io_warn(all->io, "%s: stream %s has another clock than the other streams and was not used.",
+			io_warn(all->io, "%s: stream %s has a different clock from the other streams and was not used.",
 				all->path, stream->name);
 			drop_decoders(stream);
 			stream->usable = false;
@@ -210,7 +210,7 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
 		return identify_stream(stream, bt, clock);
 	if (stream->num_decoders)
 		io_warn(stream->all->io,
-			"%s: stream %s has no clock, so its events have no times and were not used.",
+			"%s: stream %s has no clock, so its events have no times; it was not used.",
 			stream->all->path, stream->name);
 	drop_decoders(stream);
 	return 0;

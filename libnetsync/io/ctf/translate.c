@@ -18,14 +18,14 @@
 int ctf_too_new(struct trace *trace, const char *what)
 {
 	return io_fail(trace->io, -EPROTONOSUPPORT,
-		"%s: this is a CTF 2 trace with %s, which can be read where netsync was built with Babeltrace 2.1 or later. Record with \"lttng create --trace-format=ctf-1.8\" (or start lttng-sessiond with --default-trace-format=ctf-1.8).",
+		"%s: this CTF 2 trace has %s, which netsync reads only if it is built with Babeltrace 2.1 or later. Record with \"lttng create --trace-format=ctf-1.8\" (or start lttng-sessiond with --default-trace-format=ctf-1.8).",
 		trace->path, what);
 }
 
 static int fail_to_write_metadata(const struct ctf_files *files, int ret)
 {
 	return io_fail(files->trace->io, ret,
-		       "%s: it is a CTF 2 trace, and a folder for its metadata in CTF 1.8 could not be made below $TMPDIR: %s.",
+		       "%s: this is a CTF 2 trace, and no folder for its metadata in CTF 1.8 could be created below $TMPDIR: %s.",
 		       files->trace->path, strerror(-ret));
 }
 
@@ -46,7 +46,7 @@ static int read_ctf2_metadata(const struct ctf_files *files, char **text)
 	if (!*text)
 		return io_no_memory(trace->io);
 	if (size > MAX_METADATA)
-		return ctf_too_new(trace, "metadata that are longer than all known");
+		return ctf_too_new(trace, "more than 64 MiB of metadata");
 	(*text)[size] = '\0';
 	return size && !memchr(*text, 0, size) ? 0 : ctf_damaged_metadata(trace);
 }

@@ -131,15 +131,15 @@ int ctf_check_metadata(struct ctf_files *files)
 	if (files->is_stuck)
 		return io_fail(trace->io, status, "%s: %s.", trace->path, ctf_why_ended(status));
 	if (status < 0)
-		return io_fail(trace->io, status, "%s: no process can be started to read it: %s.",
+		return io_fail(trace->io, status, "%s: cannot start a process to read the trace: %s.",
 			       trace->path, strerror(-status));
 	if (has_answer(&answer, TRY_CLOCK))
 		return 0;
 	if (has_answer(&answer, TRY_NO_CLOCK))
 		return io_fail(trace->io, -EILSEQ,
-			"%s: this trace has no clock, so nothing can be said of its times.",
+			"%s: the trace has no clock, so its events have no times.",
 			trace->path);
 	return files->is_translated ?
-	       ctf_too_new(trace, "something that Babeltrace 2.0 does not read") :
+	       ctf_too_new(trace, "features that Babeltrace 2.0 does not support") :
 	       ctf_damaged_metadata(trace);
 }

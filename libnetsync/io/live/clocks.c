@@ -49,7 +49,7 @@ struct told_host {
 
 static void give_up_clocks_file(struct live_input *live, struct clocks_file *file, const char *why)
 {
-	io_warn(live->io, "%s: %s; how clocks are steered is not known from here on.",
+	io_warn(live->io, "%s: %s; from now on it is unknown how the clocks are steered.",
 		file->path, why);
 	file->failed = true;
 }
@@ -116,13 +116,13 @@ static int use_clocks_line(struct live_input *live, struct clocks_file *file, co
 
 	if (!take_clock_line(p, &name, &point)) {
 		if (!file->told_bad)
-			io_warn(live->io, "%s: line %llu is not as netsync-clocks(5) says; such lines are not used.",
+			io_warn(live->io, "%s: line %llu does not have the format of netsync-clocks(5); such lines are not used.",
 				file->path, (unsigned long long)file->number);
 		file->told_bad = true;
 		return 0;
 	}
 	if (live->num_told == MAX_TOLD) {
-		give_up_clocks_file(live, file, "it is of too many hosts");
+		give_up_clocks_file(live, file, "it contains too many hosts");
 		return 0;
 	}
 	told = find_or_add_told_host(live, &name);
@@ -166,7 +166,7 @@ static void open_clocks_file(struct live_input *live, struct clocks_file *file)
 	if (file->fd < 0 && errno != ENOENT)
 		give_up_clocks_file(live, file, strerror(errno));
 	else if (file->fd >= 0 && (fstat(file->fd, &st) || !S_ISREG(st.st_mode)))
-		give_up_clocks_file(live, file, "this is no regular file");
+		give_up_clocks_file(live, file, "not a regular file");
 }
 
 static int read_clocks_file(struct live_input *live, struct clocks_file *file)
@@ -188,7 +188,7 @@ static int read_clocks_file(struct live_input *live, struct clocks_file *file)
 		file->filled += (size_t)num;
 		ret = use_clocks_lines(live, file);
 		if (file->filled == BUFFER)
-			give_up_clocks_file(live, file, "it has a line that is too long");
+			give_up_clocks_file(live, file, "it contains a line that is too long");
 	}
 	return ret;
 }

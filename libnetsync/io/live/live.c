@@ -116,7 +116,7 @@ int netsync_io_add_live(struct netsync_io *io, const char *url)
 {
 	if (io->was_read || io->num_texts || (io->num_traces && !io->live))
 		return io_fail(io, -EBUSY,
-			"%s: live sessions and recorded traces are not read together.",
+			"%s: live sessions and recorded traces cannot be read together.",
 			url);
 	if (!io->live)
 		io->live = calloc(1, sizeof(*io->live));
@@ -126,7 +126,7 @@ int netsync_io_add_live(struct netsync_io *io, const char *url)
 	for (size_t i = 0; i < io->live->num_relays; i++)
 		if (!strcmp(io->live->relays[i]->url, url))
 			return io_fail(io, -EEXIST,
-				"%s: this was given already.", url);
+				"%s: this was already given.", url);
 	return relay_add(io->live, url);
 }
 

@@ -14,7 +14,7 @@ static int warn_of_too_many_sessions(struct live_relay *relay)
 {
 	if (!relay->told_many)
 		io_warn(relay->io,
-			"%s: there are more than %d sessions; the others are not read.",
+			"%s: there are more than %d sessions; the rest are not read.",
 			relay->url, LIVE_MAX_SESSIONS);
 	relay->told_many = true;
 	return 1;
@@ -102,12 +102,12 @@ static void note_relay_up(struct live_relay *relay)
 	size_t own = drop_unlisted_sessions(relay->io->live, relay);
 
 	if (relay->told_down)
-		io_warn(relay->io, "%s: the relay daemon answers again.",
+		io_warn(relay->io, "%s: the relay daemon responds again.",
 			relay->url);
 	if (!own && !relay->told_empty)
 		io_warn(relay->io, relay->host ?
-			"%s: there is no such live session now; waiting for it." :
-			"%s: there is no live session now; waiting for one.",
+			"%s: no such live session; waiting for it." :
+			"%s: no live session; waiting for one.",
 			relay->url);
 	relay->told_empty = !own;
 	relay->told_down = relay->told_gone = false;
@@ -124,8 +124,8 @@ static void note_relay_down(struct live_relay *relay, const char *reason)
 		drop_unlisted_sessions(relay->io->live, relay);
 	if (is_news)
 		io_warn(relay->io, gone && relay->asked_ms ?
-			"%s: the relay daemon does not answer any more (%s): it has ended, as that of netsync record does with the recording; waiting for another one." :
-			"%s: the relay daemon does not answer (%s); trying again.",
+			"%s: the relay daemon no longer responds (%s): it has exited, as the daemon of netsync record does when the recording ends; waiting for another one." :
+			"%s: the relay daemon does not respond (%s); trying again.",
 			relay->url, reason);
 	relay->told_down = true;
 	relay->told_gone |= gone;
@@ -172,7 +172,7 @@ int relay_start_lister(struct live_relay *relay)
 		return 0;
 	ret = worker_start(&relay->lister, &live_list, &task);
 	return !ret ? 0 : io_fail(relay->io, ret,
-		"%s: no process can be started to ask for sessions: %s.",
+		"%s: cannot start a process to list the sessions: %s.",
 		relay->url, strerror(-ret));
 }
 
@@ -190,7 +190,7 @@ int relay_receive(struct live_relay *relay)
 static int fail_for_bad_url(struct netsync_io *io, const char *url)
 {
 	return io_fail(io, -EINVAL,
-		"%s: give net://HOST[:PORT] for all live sessions of a relay daemon, or net://HOST[:PORT]/host/NAME/SESSION.",
+		"%s: not the URL of a live session; expected net://HOST[:PORT] for all live sessions of a relay daemon, or net://HOST[:PORT]/host/NAME/SESSION.",
 		url);
 }
 

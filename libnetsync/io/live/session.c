@@ -71,7 +71,7 @@ static int use_session_span(struct session *session, struct trace *trace,
 
 	if (session->late && !session->told_late) {
 		io_warn(session->relay->io,
-			"%s: the session was running already; its data are from %s on.",
+			"%s: the session was already running; its data starts at %s.",
 			session->is.url,
 			text_of_time(begin, sizeof(begin), span->lo));
 		session->told_late = true;
@@ -84,13 +84,13 @@ static void use_session_counts(struct trace *trace, const struct live_counts *co
 	struct netsync_io *io = trace->io;
 
 	if (counts->lost.lost_events && !trace->info.lost_events)
-		io_warn(io, "%s: the tracer has begun to discard events; %s.",
+		io_warn(io, "%s: the tracer has started to discard events; %s.",
 			trace->path, ctf_reader.avoids_loss);
 	if (counts->lost.lost_packets && !trace->info.lost_packets)
-		io_warn(io, "%s: trace packets are missing: the tracer overwrites them.",
+		io_warn(io, "%s: trace packets are missing because the tracer overwrites them.",
 			trace->path);
 	if (counts->lost.out_of_range && !trace->out_of_range)
-		io_warn(io, "%s: there are packet events outside of the years 1824 to 2116, which are not used; is the clock of %s set?",
+		io_warn(io, "%s: packet events outside the years 1824 to 2116 are not used; is the clock of %s set?",
 			trace->path, trace->host_name);
 	trace->info.lost_events = counts->lost.lost_events;
 	trace->info.lost_packets = counts->lost.lost_packets;
@@ -115,7 +115,7 @@ static void use_session_time(struct session *session, int64_t time_ns)
 			       session->traces[i]->has_unusable;
 	if (!has_network)
 		io_warn(session->relay->io,
-			"%s: there are no network events in this session; %s.",
+			"%s: no network events in this session; %s.",
 			session->is.url, ctf_reader.to_record);
 	session->told_silent = true;
 }
@@ -123,7 +123,7 @@ static void use_session_time(struct session *session, int64_t time_ns)
 static void warn_of_failed_session(const struct session *session, const char *why)
 {
 	io_warn(session->relay->io,
-		"%s: the session cannot be read any further (%s); trying again.",
+		"%s: reading the session failed (%s); trying again.",
 		session->is.url, why);
 }
 
@@ -183,7 +183,7 @@ static int attach_viewer(struct session *session)
 	session->num_traces = 0;
 	session->began_ms = io->live->newest_ms = live_now_ms();
 	if (ret < 0)
-		return io_fail(io, ret, "%s: no process can be started to read it: %s.",
+		return io_fail(io, ret, "%s: cannot start a process to read the session: %s.",
 			       session->is.url, strerror(-ret));
 	return 0;
 }
@@ -197,7 +197,7 @@ static void detach_viewer(struct session *session)
 	if (status && !failed) {
 		if (live_is_silent(status))
 			io_warn(session->relay->io,
-				"%s: the relay daemon has not answered for %d s; trying again.",
+				"%s: the relay daemon has not responded for %d s; trying again.",
 				session->is.url, LIVE_PATIENCE_S);
 		else
 			warn_of_failed_session(session, ctf_why_ended(status));
@@ -229,7 +229,7 @@ int session_attach(struct session *session)
 		return 0;
 	if (!session->told_busy)
 		io_warn(session->relay->io,
-			"%s: the session has another viewer already, and the relay daemon allows one; waiting until that one leaves.",
+			"%s: the session already has another viewer, and the relay daemon allows only one; waiting until that viewer leaves.",
 			session->is.url);
 	session->told_busy = true;
 	session->late = true;

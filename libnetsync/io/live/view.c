@@ -87,7 +87,7 @@ static const bt_component_class_source *find_live_source_class(void)
 		class = bt_plugin_borrow_source_component_class_by_name_const(
 			plugin, "lttng-live");
 	if (!class)
-		fail_live_worker("Babeltrace 2 has no plug-in to read live sessions (source.ctf.lttng-live); is it installed in full?");
+		fail_live_worker("Babeltrace 2 lacks its plug-in to read live sessions (source.ctf.lttng-live); check that it is installed completely.");
 	return class;
 }
 
@@ -158,7 +158,7 @@ static void list_live_sessions(const void *data)
 	bt_value *params = bt_value_map_create();
 
 	if (!params || bt_value_map_insert_string_entry(params, "url", task->url))
-		fail_live_worker("There is not enough memory.");
+		fail_live_worker("Out of memory.");
 	for (;;) {
 		put_sessions(class, params);
 		pause_between_polls();
@@ -392,9 +392,9 @@ consume_live_messages(bt_message_iterator *iterator, void *data)
 	if (!ret)
 		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 	view->failure = ret == -ERANGE ?
-		"its clock is more than 292 years away from the epoch" :
+		"its clock is more than 292 years from the epoch" :
 		ret == -E2BIG ? "it has more traces than any session has" :
-		"there is not enough memory";
+		"out of memory";
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
 }
 
@@ -407,7 +407,7 @@ static bt_value *make_live_params(const char *url)
 	    bt_value_array_append_string_element(inputs, url) ||
 	    bt_value_map_insert_string_entry(params,
 					     "session-not-found-action", "end"))
-		fail_live_worker("There is not enough memory.");
+		fail_live_worker("Out of memory.");
 	return params;
 }
 

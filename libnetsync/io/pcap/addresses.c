@@ -102,7 +102,7 @@ static void warn_of_inferred_addresses(struct netsync_io *io, const struct watch
 		free(list);
 		list = longer;
 	}
-	io_warn(io, "%s: its captures do not say which packets it sent; that it has the address %s was inferred from %s.",
+	io_warn(io, "%s: the captures do not record packet directions; its address %s was inferred from %s.",
 		watcher->name, list ? list : "", how);
 	free(list);
 }
@@ -135,7 +135,7 @@ static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
 	if (!ret)
 		ret = keep_own_addresses(io, watcher->name, &own);
 	if (!ret && own.num)
-		warn_of_inferred_addresses(io, watcher, &own, "what all frames have in common");
+		warn_of_inferred_addresses(io, watcher, &own, "the address common to all frames");
 	free(own.address);
 	return ret == -ENOMEM ? io_no_memory(io) : ret;
 }
@@ -151,8 +151,8 @@ static int use_inferred_addresses(struct netsync_io *io, const struct watcher *w
 	ret = keep_own_addresses(io, watcher->name, &watcher->own);
 	if (!ret)
 		warn_of_inferred_addresses(io, watcher, &watcher->own, watcher->told ?
-					   "the directions of the same packets in another trace" :
-					   "when the captures saw the same packets");
+					   "the packet directions in another trace of the same packets" :
+					   "the times at which the captures saw the same packets");
 	return ret;
 }
 
@@ -332,7 +332,7 @@ static int check_given_addresses(struct netsync_io *io)
 				 !strcmp(io->traces[j]->host_name, own->host_name);
 		if (!found)
 			return io_fail(io, -ENOENT,
-				"An address of \"%s\" was given, but no capture is of a host of that name.",
+				"An address was given for host \"%s\", but no capture is from a host of that name.",
 				own->host_name);
 	}
 	return 0;
@@ -377,7 +377,7 @@ static void report_named_ways(struct netsync_io *io, size_t first)
 			return;
 		num++;
 	}
-	io_warn(io, "%s: %zu of its captures, such as %s, do not say which packets it sent; as the name says \"%s\", and all packets have the same %s, these are packets that %s %s.",
+	io_warn(io, "%s: %zu of its captures, such as %s, do not record packet directions; because their names contain \"%s\" and all packets have the same %s, they are taken as the packets that %s %s.",
 		trace->host_name, num, trace->path, out ? "out" : "in",
 		out ? "sender" : "receiver", trace->host_name, out ? "sent" : "received");
 }
@@ -415,7 +415,7 @@ int pcap_prepare(struct netsync_io *io)
 			continue;
 		if (are_addresses_wanted(io, trace) && !pcap->alone)
 			return io_fail(io, -EDESTADDRREQ,
-				"%s: it does not say which of its packets %s sent, and that cannot be inferred; give an address of that machine: --address %s=ADDRESS.",
+				"%s: the capture does not record which packets %s sent, and this cannot be inferred; specify an address of that host with --address %s=ADDRESS.",
 				trace->path, trace->host_name, trace->host_name);
 		pcap->own = own_find(io->owns, trace->host_name);
 	}
@@ -435,7 +435,7 @@ int netsync_io_add_address(struct netsync_io *io, const char *what)
 		return ret;
 	if (!equal || equal == what || !address_parse(&address, equal + 1))
 		return io_fail(io, -EINVAL,
-			"%s: give an IP or hardware address of a host as NAME=ADDRESS, such as web=10.0.0.1.",
+			"%s: not an address of a host; expected NAME=ADDRESS with an IP or hardware address, such as web=10.0.0.1.",
 			what);
 	name = strndup(what, equal - what);
 	if (name && !io_make_printable(&name))

@@ -142,7 +142,7 @@ static int fail_damaged_capture(struct capture_file *capture, const char *why)
 static int fail_cut_capture(struct capture_file *capture)
 {
 	return fail_damaged_capture(capture, capture->file.damage ? capture->file.damage :
-				    "it ends in the middle of a packet");
+				    "the file ends in the middle of a packet");
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -261,9 +261,9 @@ static int begin_section(struct capture_file *capture, struct capture_block *blo
 	block->kind = CAPTURE_HEADER;
 	block->options = 24;
 	if (block->size < 24 + NG_TAIL)
-		return fail_damaged_capture(capture, "the header of a section is too short");
+		return fail_damaged_capture(capture, "a section header is too short");
 	if (capture_u16(capture, block->bytes + 12) != 1)
-		return fail_damaged_capture(capture, "a section has an unknown version");
+		return fail_damaged_capture(capture, "a section has an unsupported version");
 	return 1;
 }
 
@@ -274,7 +274,7 @@ static int read_interface(struct capture_file *capture, struct capture_block *bl
 	size_t at = 16;
 
 	if (block->size < 16 + NG_TAIL)
-		return fail_damaged_capture(capture, "an interface is too short");
+		return fail_damaged_capture(capture, "an interface description is too short");
 	if (capture->num_interfaces == MAX_INTERFACES)
 		return fail_damaged_capture(capture, "a section has more than 65536 interfaces");
 	interface = add_interface(capture);
@@ -300,7 +300,7 @@ static int find_interface(struct capture_file *capture, struct capture_block *bl
 {
 	if (block->interface_id >= capture->num_interfaces)
 		return fail_damaged_capture(capture,
-			"a block is of an interface that was not described");
+			"a block refers to an undefined interface");
 	block->interface = &capture->interfaces[block->interface_id];
 	return 1;
 }
@@ -342,7 +342,7 @@ static int read_packet_block(struct capture_file *capture, struct capture_block 
 	int ret;
 
 	if (block->size < 28 + NG_TAIL)
-		return fail_damaged_capture(capture, "a packet is too short");
+		return fail_damaged_capture(capture, "a packet block is too short");
 	block->kind = CAPTURE_PACKET;
 	block->interface_id = block->type == NG_PACKET ?
 			      capture_u32(capture, bytes + 8) :
@@ -364,7 +364,7 @@ static int read_packet_block(struct capture_file *capture, struct capture_block 
 static int read_simple_packet(struct capture_file *capture, struct capture_block *block)
 {
 	if (block->size < 12 + NG_TAIL)
-		return fail_damaged_capture(capture, "a packet is too short");
+		return fail_damaged_capture(capture, "a packet block is too short");
 	block->kind = CAPTURE_PACKET;
 	return find_interface(capture, block);
 }
@@ -372,7 +372,7 @@ static int read_simple_packet(struct capture_file *capture, struct capture_block
 static int read_statistics(struct capture_file *capture, struct capture_block *block)
 {
 	if (block->size < 20 + NG_TAIL)
-		return fail_damaged_capture(capture, "statistics are too short");
+		return fail_damaged_capture(capture, "an interface statistics block is too short");
 	block->kind = CAPTURE_STATISTICS;
 	block->interface_id = capture_u32(capture, block->bytes + 8);
 	block->time_at = 12;
@@ -421,12 +421,12 @@ static int find_capture_byte_order(struct capture_file *capture, const uint8_t *
 		capture->swapped = order != NG_ORDER;
 		if (capture->swapped && order != bswap_32(NG_ORDER))
 			return fail_damaged_capture(capture,
-						    "a section has an unknown byte order");
+						    "a section has an unknown byte order mark");
 	} else if (!capture->next) {
 		capture->ng = false;
 		capture->swapped = !is_pcap_magic(magic);
 		if (capture->swapped && !is_pcap_magic(bswap_32(magic)))
-			return fail_damaged_capture(capture, "it is neither pcap nor pcapng");
+			return fail_damaged_capture(capture, "the file is neither pcap nor pcapng");
 	}
 	return 0;
 }
@@ -437,14 +437,14 @@ static int find_block_size(struct capture_file *capture, struct capture_block *b
 		block->size = capture_u32(capture, block->bytes + 4);
 		if (block->size < NG_HEAD + NG_TAIL || block->size % 4)
 			return fail_damaged_capture(capture,
-						    "a block has a length that cannot be");
+						    "a block has an impossible length");
 	} else if (!block->at) {
 		block->size = PCAP_HEADER;
 	} else {
 		block->size = capture_u32(capture, block->bytes + 8);
 		if (block->size > MAX_RECORD)
 			return fail_damaged_capture(capture,
-						    "a packet has a length that cannot be");
+						    "a packet has an impossible length");
 		block->size += PCAP_RECORD;
 	}
 	return 0;
@@ -463,7 +463,7 @@ static int check_block_end(struct capture_file *capture, struct capture_block *b
 			       block->at + block->size - NG_TAIL) != NG_TAIL)
 		return fail_cut_capture(capture);
 	if (capture->ng && capture_u32(capture, last) != block->size)
-		return fail_damaged_capture(capture, "the two lengths of a block differ");
+		return fail_damaged_capture(capture, "the two length fields of a block differ");
 	return 0;
 }
 

@@ -96,9 +96,9 @@ int find_new_time(const struct new_times *of, const struct capture_file *capture
 		ret = of->time(of->data, *time_ns, time_ns);
 	if (ret == -ERANGE)
 		return io_fail(of->io, ret,
-			"%s: a packet at byte %llu has a time that cannot be corrected.",
+			"%s: the time of the packet at byte %llu cannot be corrected.",
 			of->path, (unsigned long long)capture->next);
-	return ret < 0 ? io_fail(of->io, ret, "%s: the copy was given up.",
+	return ret < 0 ? io_fail(of->io, ret, "%s: copying was stopped.",
 				 of->path) : ret;
 }
 
@@ -139,7 +139,7 @@ static int correct_packet_ticks(struct capture_copy *copy, const struct capture_
 	if (ns >= 0 && ns <= UINT64_MAX && units < UINT64_MAX && value == *new)
 		return what;
 	return io_fail(copy->task.io, -ERANGE,
-		"%s: a corrected time does not fit into the capture's unit of time.",
+		"%s: a corrected time cannot be represented at the timestamp resolution of the capture.",
 		copy->task.from);
 }
 
@@ -155,7 +155,7 @@ static int copy_pcap_record(struct capture_copy *copy, const struct capture_bloc
 		return ret;
 	if (time_ns < 0 || time_ns / NS_PER_S > UINT32_MAX)
 		return io_fail(copy->task.io, -ERANGE,
-			"%s: a corrected time is outside of the years 1970 to 2106.",
+			"%s: a corrected time is outside the years 1970 to 2106, the range of pcap timestamps.",
 			copy->task.from);
 	set_u32(copy, stamp, (uint32_t)(time_ns / NS_PER_S));
 	set_u32(copy, stamp + 4, (uint32_t)(time_ns % NS_PER_S));
@@ -272,7 +272,7 @@ static int copy_interface(struct capture_copy *copy, const struct capture_block 
 		return put_rest_of_block(copy, block, 0);
 	if (block->loaded < block->size)
 		return io_fail(copy->task.io, -E2BIG,
-			"%s: the description of an interface is too long to be changed.",
+			"%s: an interface description is too long to rewrite.",
 			copy->task.from);
 	room = malloc(block->loaded + 12);
 	if (!room)
@@ -371,7 +371,7 @@ static int copy_blocks(struct capture_copy *copy)
 			return ret;
 	}
 	if (ret == -EILSEQ) {
-		io_warn(copy->task.io, "%s: it was copied up to its byte %llu only (%s).",
+		io_warn(copy->task.io, "%s: copied only up to byte %llu (%s).",
 			copy->task.from, (unsigned long long)copy->capture.next,
 			copy->capture.damage);
 		ret = 0;

@@ -88,6 +88,6 @@ int netsync_io_read_frames(struct netsync_io *io, const char *path,
 	if (ret == -ECANCELED)
 		return io_fail(io, ret, "Reading was stopped.");
 	if (ret == -EPROTONOSUPPORT)
-		return io_fail(io, ret, "%s: it is neither pcap nor pcapng.", path);
+		return io_fail(io, ret, "%s: the file is neither pcap nor pcapng.", path);
 	return ret ? io_fail_file(io, path, ret) : 0;
 }

@@ -62,7 +62,7 @@ static int report_merge_progress(struct capture_merge *merge, const struct merge
 	if (done > merge->total)
 		done = merge->total;
 	return merge->progress(merge->progress_data, done, merge->total) ?
-	       io_fail(merge->io, -ECANCELED, "The merge was stopped.") : 0;
+	       io_fail(merge->io, -ECANCELED, "Merging was stopped.") : 0;
 }
 
 /* The next block. 1; 0: there is none; negative after io_fail(). */
@@ -72,7 +72,7 @@ static int read_merged_block(struct capture_merge *merge, struct merged_capture 
 	int ret = m->capture.next < m->end ? capture_next(&m->capture, block) : 0;
 
 	if (ret == -EILSEQ) {
-		io_warn(merge->io, "%s: it was merged up to its byte %llu only (%s).",
+		io_warn(merge->io, "%s: merged only up to byte %llu (%s).",
 			m->of.path, (unsigned long long)m->capture.next,
 			m->capture.damage);
 		m->end = m->capture.next;
@@ -100,7 +100,7 @@ static int find_merged_time(struct capture_merge *merge, const struct merged_cap
 
 	if (ret >= 0 && *time_ns < 0)
 		return io_fail(merge->io, -ERANGE,
-			"%s: a corrected time is before 1970, which pcapng cannot hold.",
+			"%s: a corrected time is before 1970, which pcapng cannot represent.",
 			m->of.path);
 	return ret;
 }
@@ -138,7 +138,7 @@ static int number_interface(struct capture_merge *merge, struct ng_block *block,
 		free(block->bytes);
 		return merge->num_interfaces < MERGE_MAX_INTERFACES ? io_no_memory(merge->io) :
 			io_fail(merge->io, -E2BIG,
-				"The captures have more than %d interfaces together; merge fewer of them.",
+				"The captures have more than %d interfaces in total; merge fewer captures.",
 				MERGE_MAX_INTERFACES);
 	}
 	*new = (struct described_interface){ hash, *block };
@@ -245,7 +245,7 @@ static int scan_merged_packet(struct capture_merge *merge, struct merged_capture
 	}
 	if (block->loaded < block->size)
 		return io_fail(merge->io, -E2BIG,
-			"%s: a packet at byte %llu is longer than %zu MiB, and cannot be merged.",
+			"%s: the packet at byte %llu is longer than %zu MiB and cannot be merged.",
 			m->of.path, (unsigned long long)block->at, MERGE_MAX_BLOCK >> 20);
 	ret = find_merged_time(merge, m, block, block->ticks, &time_ns);
 	if (ret)
@@ -287,10 +287,10 @@ static void warn_of_skipped_blocks(const struct capture_merge *merge,
 				   const struct merged_capture *m)
 {
 	if (m->untimed)
-		io_warn(merge->io, "%s: %llu packets were left out, as they have no time.",
+		io_warn(merge->io, "%s: %llu packets without a time were skipped.",
 			m->of.path, (unsigned long long)m->untimed);
 	if (m->others)
-		io_warn(merge->io, "%s: %llu blocks were left out: they are neither packets nor of a kind that can be merged.",
+		io_warn(merge->io, "%s: %llu blocks were skipped: they are neither packets nor of a type that can be merged.",
 			m->of.path, (unsigned long long)m->others);
 }
 
@@ -324,7 +324,7 @@ static int flush_merge(struct capture_merge *merge)
 		const ssize_t len = write(merge->fd, merge->out + at, merge->out_len - at);
 
 		if (len < 0 && errno != EINTR) {
-			return io_fail(merge->io, -errno, "The merged capture cannot be written: %s.",
+			return io_fail(merge->io, -errno, "Cannot write the merged capture: %s.",
 				       strerror(errno));
 		}
 		at += len < 0 ? 0 : (size_t)len;
@@ -466,7 +466,7 @@ static int hold_merged_packet(struct capture_merge *merge, struct merged_capture
 	m->held_bytes += merge->block.len;
 	if (m->held_bytes > MAX_HELD && m->held.num)
 		return io_fail(merge->io, -E2BIG,
-			"%s: its packets are out of order by up to %.3f s, which is more than can be merged; sort it first (reordercap %s SORTED), and merge that.",
+			"%s: packets are out of order by up to %.3f s, which is too much to merge; sort the capture with \"reordercap %s SORTED\" and merge SORTED.",
 			m->of.path, (double)m->disorder_ns / 1e9, m->of.path);
 	item.time_ns = time_ns;
 	item.stream = malloc(sizeof(*held) + merge->block.len);
@@ -486,7 +486,7 @@ static int use_merged_block(struct capture_merge *merge, struct merged_capture *
 			    const struct capture_block *block)
 {
 	if (block->interface && m->section + block->interface_id >= m->num_interfaces)
-		return io_fail(merge->io, -EILSEQ, "%s: it was changed while it was merged.",
+		return io_fail(merge->io, -EILSEQ, "%s: the file changed while it was being merged.",
 			       m->of.path);
 	switch (block->type) {
 	case NG_NAMES:
@@ -616,7 +616,7 @@ int netsync_io_merge_captures(struct netsync_io *io, const struct netsync_io_cap
 	int ret;
 
 	if (!num || capture_size < sizeof(struct netsync_io_capture))
-		return io_fail(io, -EINVAL, "There is no capture to merge.");
+		return io_fail(io, -EINVAL, "No capture was given to merge.");
 	merge = calloc(1, sizeof(*merge));
 	if (!merge)
 		return io_no_memory(io);

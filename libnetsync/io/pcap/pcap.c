@@ -57,7 +57,7 @@ static void end_capture_at_damage(struct trace *trace)
 		trace->info.damaged++;
 		trace->info.stuck += disk_is_stuck(pcap->capture.file.from);
 		trace->readable = trace->path;
-		io_warn(trace->io, "%s: it was read up to its byte %llu only (%s).",
+		io_warn(trace->io, "%s: read only up to byte %llu (%s).",
 			trace->path, (unsigned long long)pcap->capture.next,
 			pcap->capture.damage);
 	}
@@ -218,12 +218,12 @@ static int pcap_open(struct trace *trace)
 	if (ret < 0)
 		return ret;
 	if (others)
-		io_warn(trace->io, "%s: %llu packets were not used: they have no time, or come from a kind of link that cannot be read.",
+		io_warn(trace->io, "%s: %llu packets were not used: they have no time or an unsupported link type.",
 			trace->path, (unsigned long long)others);
 	if (!usable && trace->info.stuck)
 		return io_fail_file(trace->io, trace->path, -ETIMEDOUT);
 	if (!usable && !others)
-		io_warn(trace->io, "%s: nothing was captured in it; the trace was not used.",
+		io_warn(trace->io, "%s: the capture contains no packets and was skipped.",
 			trace->path);
 	return usable > 0;
 }
@@ -267,10 +267,10 @@ static void warn_of_unused_packets(struct trace *trace)
 
 	trace->unused = pcap->cut + pcap->untold;
 	if (pcap->cut)
-		io_warn(trace->io, "%s: of %llu packets too little was captured to use them; capture at least 128 bytes of each (tcpdump -s 128).",
+		io_warn(trace->io, "%s: %llu packets were truncated too early to be used; capture at least 128 bytes of each packet (tcpdump -s 128).",
 			trace->path, (unsigned long long)pcap->cut);
 	if (pcap->untold)
-		io_warn(trace->io, "%s: %llu packets were not used: neither their sender nor their receiver has an address that is known to be one of %s; give all of these (--address %s=ADDRESS).",
+		io_warn(trace->io, "%s: %llu packets were not used: neither their source nor their destination is a known address of %s; specify all of its addresses (--address %s=ADDRESS).",
 			trace->path, (unsigned long long)pcap->untold,
 			trace->host_name, trace->host_name);
 }
@@ -340,7 +340,7 @@ static void pcap_close(struct trace *trace)
 
 const struct trace_reader pcap_reader = {
 	.format = "pcap",
-	.to_record = "capture while it talks to the other hosts",
+	.to_record = "capture while the host exchanges packets with the other hosts",
 	.claims = pcap_claims,
 	.takes_compressed = true,
 	.open = pcap_open,

@@ -87,11 +87,11 @@ static int correct_perf_time(struct perf_copy *copy, int64_t time_ns, int64_t *n
 	ret = copy->time(copy->data, event_ns, new_ns);
 	if (ret < 0 || __builtin_add_overflow(*new_ns, time_ns - event_ns, new_ns))
 		return io_fail(copy->task.io, ret < 0 ? ret : -ERANGE,
-			       "%s: the time %lld ns cannot be changed.", copy->task.from,
+			       "%s: the time %lld ns cannot be corrected.", copy->task.from,
 			       (long long)time_ns);
 	if (*new_ns >= 0)
 		return ret;
-	return io_fail(copy->task.io, -ERANGE, "%s: some new times are negative, which perf does not know; take a reference whose clock shows a later time.",
+	return io_fail(copy->task.io, -ERANGE, "%s: some corrected times are negative, which perf does not support; use a reference whose clock shows a later time.",
 		       copy->task.from);
 }
 
@@ -199,7 +199,7 @@ static int copy_perf_record(struct perf_copy *copy, const struct perf_record *re
 	int ret = 0;
 
 	if (record->type == PERF_RECORD_AUXTRACE)
-		return io_fail(copy->task.io, -ENOTSUP, "%s: it has data of a processor's own tracer (AUX area), whose times cannot be changed; record without that.",
+		return io_fail(copy->task.io, -ENOTSUP, "%s: the file has data of a hardware tracer (AUX area), whose times cannot be corrected; record without this.",
 			       copy->task.from);
 	memcpy(copy->record, record->data, record->size);
 	if (record->type == PERF_RECORD_HEADER_FEATURE)
@@ -223,7 +223,7 @@ static int copy_records(struct perf_copy *copy)
 	if (!ret && next == -ENOMEM)
 		ret = io_no_memory(copy->task.io);
 	if (!ret && next == -EILSEQ)
-		io_warn(copy->task.io, "%s: it is damaged; what is before its byte %llu was copied.",
+		io_warn(copy->task.io, "%s: the file is damaged; copied only up to byte %llu.",
 			copy->task.from, (unsigned long long)records.at);
 	perf_release(&records);
 	return ret;
@@ -295,7 +295,7 @@ static int find_event_range(struct perf_copy *copy)
 	if (ret == -ENOMEM)
 		return io_no_memory(copy->task.io);
 	return copy->events.lo <= copy->events.hi ? 0 :
-	       io_fail(copy->task.io, -ENODATA, "%s: it has no events whose times could be changed.",
+	       io_fail(copy->task.io, -ENODATA, "%s: no events with times to correct.",
 		       copy->task.from);
 }
 
@@ -306,10 +306,10 @@ static int check_perf_file(struct perf_copy *copy)
 	const struct perf_file *file = &copy->file;
 
 	if (file->was_cut || file->has_folder)
-		return io_fail(copy->task.io, -ENOTSUP, "%s: perf did not end by itself, or has left the events in files beside it; nothing can be copied.",
+		return io_fail(copy->task.io, -ENOTSUP, "%s: perf did not exit normally, or stored the events in separate files; the file cannot be copied.",
 			       copy->task.from);
 	if (file->attrs_end > file->data_at)
-		return io_fail(copy->task.io, -EILSEQ, "%s: this perf.data is not laid out as perf does it.",
+		return io_fail(copy->task.io, -EILSEQ, "%s: unexpected layout of perf.data; perf does not write such files.",
 			       copy->task.from);
 	return 0;
 }

@@ -109,7 +109,7 @@ static int queue_waiting_event(struct perf_events *events, const struct perf_sam
 
 	events->bytes += sizeof(*waiting) + size;
 	if (events->bytes > MAX_WAITING)
-		return perf_problem(&events->file, "more than 1 GiB of events are in no order; record with smaller buffers (perf record -m)");
+		return perf_problem(&events->file, "more than 1 GiB of events are out of order; record with smaller buffers (perf record -m)");
 	if (array_grow(&events->waiting, &events->room, events->num,
 		       sizeof(*events->waiting)))
 		return -ENOMEM;

@@ -149,7 +149,7 @@ int perf_read_attr(struct perf_file *file, struct cursor *cursor)
 	if (!cursor->bad)
 		ret = add_ids(file, cursor);
 	if (!ret && cursor->bad)
-		ret = perf_problem(file, "the attributes of its events are damaged");
+		ret = perf_problem(file, "its event attributes are damaged");
 	return ret;
 }
 
@@ -168,7 +168,7 @@ static int read_file_attr(struct perf_file *file, uint64_t at, uint64_t size)
 		return perf_problem(file, PERF_CUT_SHORT);
 	/* A small file could have the same ids for all attributes. */
 	if (file->num_ids + section.size / 8 > file->size / 8)
-		return perf_problem(file, "it says of several events that they have the same ids");
+		return perf_problem(file, "several events have the same ids");
 	file->attrs_end = max_uint64(file->attrs_end, ids.end);
 	ret = add_ids(file, &ids);
 	return ret ? ret : ids.bad ? perf_problem(file, PERF_CUT_SHORT) : 0;
@@ -221,7 +221,7 @@ static int read_hostname(struct perf_file *file, struct cursor *cursor)
 	const uint32_t size = cursor_number(cursor, 4);
 
 	if (size > MAX_HOSTNAME)
-		return perf_problem(file, "the name of its host is damaged");
+		return perf_problem(file, "its host name is damaged");
 	free(file->hostname);
 	file->hostname = cursor_text(cursor, size);
 	if (!file->hostname)
@@ -318,7 +318,7 @@ int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data
 	skip_to_systems(&cursor);
 	ret = tracefs_read_systems(&cursor, use, data);
 	return ret ? ret : cursor.bad ?
-	       perf_problem(file, "its descriptions of events are damaged") : 0;
+	       perf_problem(file, "its event descriptions are damaged") : 0;
 }
 
 /* ---- the header -------------------------------------------------------- */
@@ -363,7 +363,7 @@ static int read_perf_header(struct perf_file *file)
 		return 0;
 	}
 	if (size < FILE_HEADER_SIZE) {
-		file->problem = "it is of a version of perf that is not known";
+		file->problem = "it was written by an unknown version of perf";
 		return -EPROTONOSUPPORT;
 	}
 	return read_file_header(file, &cursor);

@@ -111,7 +111,7 @@ void perf_close(struct perf_file *file);
 int perf_fail(const struct perf_file *file, struct netsync_io *io, const char *path, int err);
 /* Set file->problem. Return: -EILSEQ. */
 int perf_problem(struct perf_file *file, const char *words);
-#define PERF_CUT_SHORT "it ends before what it says that it holds"
+#define PERF_CUT_SHORT "the file is shorter than it declares"
 
 /* Numbers of features. */
 enum {

@@ -93,7 +93,7 @@ static void warn_of_damaged_perf(struct trace *trace, uint64_t at)
 {
 	trace->info.damaged++;
 	trace->readable = trace->path;
-	io_warn(trace->io, "%s: it is damaged, and was read up to its byte %llu only.",
+	io_warn(trace->io, "%s: the file is damaged; read only up to byte %llu.",
 		trace->path, (unsigned long long)at);
 }
 
@@ -126,17 +126,17 @@ static bool check_perf_contents(struct trace *trace, const struct perf_scan *loo
 	const char *why = NULL;
 
 	if (file->has_folder)
-		why = "with --threads, which leaves the events in files beside it; record without that";
+		why = "recorded with --threads, which stores the events in separate files; record without this option";
 	else if (file->was_cut)
-		why = "but perf did not end by itself, and so has not written what the events are; stop it by SIGINT (^C), and let it end";
+		why = "perf did not exit normally, so it did not write the descriptions of the events; stop perf with SIGINT (^C) and wait until it exits";
 	else if (look->timeless && trace->range.hi < trace->range.lo)
-		why = "without times; record with " RECORD_COMMAND;
+		why = "the events have no times; record with \"" RECORD_COMMAND "\"";
 	else if (!look->samples)
-		why = "but has no events; record with " RECORD_COMMAND;
+		why = "the trace contains no events; record with \"" RECORD_COMMAND "\"";
 	else if (trace->range.hi < trace->range.lo)
-		why = "but none of its events can be read";
+		why = "none of the events can be read";
 	if (why)
-		io_warn(trace->io, "%s: it was recorded %s. The trace was not used.",
+		io_warn(trace->io, "%s: %s. The trace was skipped.",
 			trace->path, why);
 	return !why;
 }
@@ -177,12 +177,12 @@ static bool find_perf_clock(struct trace *trace, int32_t id)
 	while (clock < end && clock->id != id)
 		clock++;
 	if (clock == end) {
-		io_warn(trace->io, "%s: its clock has the number %d, which is not known; the trace was not used. Record with " RECORD_COMMAND ".",
+		io_warn(trace->io, "%s: unknown clock number %d; the trace was skipped. Record with \"" RECORD_COMMAND "\".",
 			trace->path, (int)id);
 		return false;
 	}
 	if (id == PERF_OWN_CLOCK)
-		io_warn(trace->io, "%s: it was recorded without -k mono: each processor has a clock of its own, which agree only roughly; error bounds do not tell by how much, and clock events are of no use. Record with " RECORD_COMMAND ".",
+		io_warn(trace->io, "%s: recorded without -k mono, so each processor has its own clock; these agree only roughly, the error bounds do not cover their differences, and clock events cannot be used. Record with \"" RECORD_COMMAND "\".",
 			trace->path);
 	trace->clock_name = strdup(clock->name);
 	relate_to_wall(trace, id);
@@ -395,8 +395,8 @@ static void perf_reader_close(struct trace *trace)
 
 const struct trace_reader perf_reader = {
 	.format = "perf.data",
-	.avoids_loss = "larger buffers (perf record -m) avoid that",
-	.to_record = "record ours: " RECORD_COMMAND,
+	.avoids_loss = "larger buffers (perf record -m) avoid this",
+	.to_record = "record the netsync events with \"" RECORD_COMMAND "\"",
 	.claims = perf_claims,
 	.takes_compressed = true,
 	.open = perf_reader_open,

@@ -114,7 +114,7 @@ bool receiver_tell(struct receiver *r, const void *data, size_t size)
 		uint8_t *unsent = realloc(r->unsent, room);
 
 		if (!unsent)
-			return end_receiving(r, "there is not enough memory");
+			return end_receiving(r, "out of memory");
 		r->unsent = unsent;
 		r->unsent_room = room;
 	}
@@ -153,11 +153,11 @@ static void warn_of_wait(struct receiver *r)
 		return;
 	r->has_warned = true;
 	if (r->silent_ms >= warning_ms)
-		io_warn(r->io, "%s: it has said nothing for %lld s; waiting up to %lld s.",
+		io_warn(r->io, "%s: no response for %lld s; waiting up to %lld s.",
 			r->label, (long long)r->silent_ms / 1000,
 			(long long)io_timeout_ms(r->io) * REMOTE_SLACK_PERCENT / 100000);
 	else
-		io_warn(r->io, "%s: it is there, but has found nothing for %lld s; waiting up to %lld s.",
+		io_warn(r->io, "%s: the remote netsync is alive, but has found nothing for %lld s; waiting up to %lld s.",
 			r->label, (long long)r->mute_ms / 1000,
 			(long long)io_timeout_ms(r->io) * REMOTE_MUTE / 1000);
 }
@@ -172,9 +172,9 @@ static bool count_waiting_time(struct receiver *r, int64_t ms)
 	r->silent_ms += ms;
 	r->mute_ms += ms;
 	if (r->silent_ms >= limit_ms * REMOTE_SLACK_PERCENT / 100)
-		return end_receiving(r, "it does not answer any more");
+		return end_receiving(r, "it no longer responds");
 	if (r->mute_ms >= limit_ms * REMOTE_MUTE)
-		return end_receiving(r, "it says that it is there, but sends nothing");
+		return end_receiving(r, "the remote netsync is alive, but sends no data");
 	warn_of_wait(r);
 	return true;
 }
@@ -205,9 +205,9 @@ static bool check_hello(struct receiver *r)
 	const uint8_t *hello = r->raw;
 
 	if (memcmp(hello, REMOTE_MAGIC, sizeof(REMOTE_MAGIC) - 1))
-		return end_receiving(r, "what it sends is not what netsync would");
+		return end_receiving(r, "the data is not in the protocol of netsync");
 	if (hello[REMOTE_HELLO_SIZE - 1] != REMOTE_VERSION)
-		return end_receiving(r, "its netsync is of another version, which speaks otherwise: both have to be the same");
+		return end_receiving(r, "the remote netsync is a version with another protocol; install the same version on both machines");
 	r->at = REMOTE_HELLO_SIZE;
 	return r->greeted = true;
 }
@@ -218,7 +218,7 @@ static bool begin_frame(struct receiver *r)
 	r->left = remote_take_32(r->raw + r->at);
 	r->at += 4;
 	return r->left <= REMOTE_MAX_FRAME ||
-	       end_receiving(r, "what it sends is not what netsync would");
+	       end_receiving(r, "the data is not in the protocol of netsync");
 }
 
 static bool decompress_received(struct receiver *r)
@@ -231,7 +231,7 @@ static bool decompress_received(struct receiver *r)
 	ret = ZSTD_decompressStream(r->zstd, &out, &in);
 	/* It has no end. */
 	if (ZSTD_isError(ret) || !ret)
-		return end_receiving(r, "what it sends is damaged");
+		return end_receiving(r, "the data is damaged");
 	r->at += in.pos;
 	r->left -= in.pos;
 	r->held = out.pos == out.size;
@@ -269,7 +269,7 @@ bool receiver_next(struct receiver *r, struct worker_head *head, const char **pa
 				.number = remote_take_32(at + 4) >> 16,
 			};
 			if (head->size > WORKER_MAX_SIZE)
-				return end_receiving(r, "what it sends is not what netsync would");
+				return end_receiving(r, "the data is not in the protocol of netsync");
 			if (num - REMOTE_HEAD_SIZE >= head->size)
 				break;
 		}

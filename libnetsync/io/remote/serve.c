@@ -112,7 +112,7 @@ static void send_sidecar_file(const struct trace *trace, enum beside which)
 	if (!file)
 		return;
 	if (file->st.st_size > REMOTE_MAX_BESIDE) {
-		io_warn(trace->io, "%s: it is too large to be read from afar, and was not used.",
+		io_warn(trace->io, "%s: too large to be read remotely; it was not used.",
 			path);
 		disk_close(file);
 		free(path);
@@ -213,14 +213,14 @@ static int add_paths(const struct serving *serving)
 		if (ret == -ETIMEDOUT)
 			continue;
 		if (io->num_traces > before)
-			io_warn(io, "%s What else is in %s was left out.",
+			io_warn(io, "%s The rest of %s was skipped.",
 				netsync_io_error(io), serving->what[i]);
 		else
-			io_warn(io, "%s It was left out.", netsync_io_error(io));
+			io_warn(io, "%s It was skipped.", netsync_io_error(io));
 		found.left_out++;
 	}
 	return io->num_traces ? 0 :
-	       io_fail(io, -ENODATA, "None of the paths holds a trace that can be opened.");
+	       io_fail(io, -ENODATA, "None of the paths contains a trace that can be opened.");
 }
 
 /*
@@ -250,12 +250,12 @@ static int leave_out_captures(struct netsync_io *io)
 	found.left_out += num;
 	if (!kept)
 		ret = io_fail(io, -EOPNOTSUPP,
-			      "%s: captures cannot be read from afar; copy it.", first->path);
+			      "%s: captures cannot be read remotely; copy it instead.", first->path);
 	else if (num == 1)
-		io_warn(io, "%s: captures cannot be read from afar, so that it was left out; copy it.",
+		io_warn(io, "%s: captures cannot be read remotely, so it was skipped; copy it instead.",
 			first->path);
 	else
-		io_warn(io, "%s: captures cannot be read from afar, so that %zu of them, such as this one, were left out; copy them.",
+		io_warn(io, "%s: captures cannot be read remotely, so %zu of them, such as this one, were skipped; copy them instead.",
 			first->path, num);
 	io_free_trace(first);
 	return ret;
@@ -264,7 +264,7 @@ static int leave_out_captures(struct netsync_io *io)
 static int check_number(struct netsync_io *io)
 {
 	return io->num_traces <= REMOTE_MAX_TRACES ? 0 :
-	       io_fail(io, -E2BIG, "There are more than %d traces; give less of them at a time.",
+	       io_fail(io, -E2BIG, "There are more than %d traces; specify fewer at a time.",
 		       REMOTE_MAX_TRACES);
 }
 
@@ -495,7 +495,7 @@ static bool check_progress(struct sending *s)
 	if (worker_made_progress(&s->worker))
 		s->silent_ms = 0;
 	if (s->silent_ms >= s->give_up_ms) {
-		send_end_reason(s, "the process that reads the traces there made no progress, and was given up");
+		send_end_reason(s, "the remote process that reads the traces made no progress and was abandoned");
 		if (!compress_to_frames(s, NULL, 0, ZSTD_e_flush) && s->used)
 			send_frame(s);
 		return false;
@@ -548,7 +548,7 @@ static bool relay_once(struct sending *s)
 	if (fds[1].revents & ~POLLOUT)
 		ret = worker_receive(&s->worker, send_record, s);
 	if (!ret)
-		send_end_reason(s, "the process that reads the traces there was ended");
+		send_end_reason(s, "the remote process that reads the traces exited early");
 	/* What follows at once is worth to be compressed together with it. */
 	if (!s->error && (ret <= 0 || !worker_has_more(&s->worker)) &&
 	    !compress_to_frames(s, NULL, 0, ZSTD_e_flush) && s->used)
@@ -575,7 +575,7 @@ static int begin_serving(struct netsync_io *io, struct sending *s, const struct 
 	    ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_windowLog, REMOTE_WINDOW_LOG)))
 		return io_no_memory(io);
 	ret = worker_start(&s->worker, &task, serving);
-	return ret < 0 ? io_fail(io, ret, "No process can be started to read the traces: %s.",
+	return ret < 0 ? io_fail(io, ret, "Cannot start a process to read the traces: %s.",
 				 strerror(-ret)) : 0;
 }
 
@@ -587,7 +587,7 @@ static int serve_traces(const struct serving *serving, int in, int out)
 	int ret;
 
 	if (io->num_traces || io->num_texts || io->live || io->was_read)
-		return io_fail(io, -EBUSY, "A reader that serves does nothing else.");
+		return io_fail(io, -EBUSY, "A serving reader cannot do anything else.");
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return io_no_memory(io);

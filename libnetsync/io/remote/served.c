@@ -62,7 +62,7 @@ static void end_served(struct served *s, const char *why)
 		return;
 	s->ended = true;
 	if (s->opened)
-		io_warn(s->io, "%s: %s; what came of its traces until then is used.",
+		io_warn(s->io, "%s: %s; the part of its traces received so far is used.",
 			s->label, why);
 }
 
@@ -106,7 +106,7 @@ static int receive_served_records(struct served *s)
 	while (!s->ended && receiver_next(s->receiver, &head, &payload)) {
 		ret = served_use(s, &head, payload);
 		if (ret == -EPROTO)
-			end_served(s, "what it sends is not what netsync would");
+			end_served(s, "the data is not in the protocol of netsync");
 		else if (ret)
 			return ret;
 	}
@@ -486,7 +486,7 @@ static void drop_served_traces(struct served *s)
 /* A trace that was given already costs none of the others. */
 static void skip_given_trace(struct served *s, size_t number)
 {
-	io_warn(s->io, "%s It was left out.", netsync_io_error(s->io));
+	io_warn(s->io, "%s It was skipped.", netsync_io_error(s->io));
 	io_free_trace(s->traces[number]);
 	s->traces[number] = NULL;
 	s->left_out++;
@@ -525,7 +525,7 @@ static int open_served(struct served *s, int in, int out)
 		const char *why = receiver_why(s->receiver);
 
 		return io_fail(io, -EREMOTEIO, "%s: %s.", s->label,
-			       why ? why : "what it sends is not what netsync would");
+			       why ? why : "the data is not in the protocol of netsync");
 	}
 	ret = ret < 0 ? ret : keep_served_traces(s);
 	if (ret > 0) {

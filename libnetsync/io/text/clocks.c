@@ -52,10 +52,10 @@ static int report_bad_clocks_line(struct text_input *text, const char *p)
 	double rate;
 
 	if (n == INT_MAX)
-		return lines_bad(l, p, "it holds a control character");
+		return lines_bad(l, p, "it contains a control character");
 	if (n < LEAST_COLUMNS || n > MOST_COLUMNS)
 		return lines_bad(l, p,
-			"it has %d columns, not 3 to 6: host time_ns raw_ns within_ns rate was_set",
+			"it has %d columns instead of 3 to 6: host time_ns raw_ns within_ns rate was_set",
 			n);
 	p = lines_take_word(p, &word);
 	ret = find_bad_integer(l, &p, columns, 3);
@@ -66,10 +66,10 @@ static int report_bad_clocks_line(struct text_input *text, const char *p)
 
 		lines_take_word(rest ? rest : p, &word);
 		if (!rest)
-			return lines_bad(l, p, "the rate is %s, which is no number such as 1.000012",
+			return lines_bad(l, p, "the rate is %s, which is not a number such as 1.000012",
 					 quote_word(quote, &word));
 		if (!lines_is_end(rest))
-			return lines_bad(l, p, "was_set is %s, not 0 or 1",
+			return lines_bad(l, p, "was_set is %s instead of 0 or 1",
 					 quote_word(quote, &word));
 	}
 	return text_bad_host(text, p);

@@ -82,7 +82,7 @@ static int copy_lines_to(struct text_lines *l, int fd)
 		at += (uint64_t)n;
 		if (n > 0 && !write_copied_lines(fd, l->buffer, (size_t)n))
 			return io_fail(l->io, -errno,
-				"A copy of %s in $TMPDIR or /tmp failed: %s.",
+				"Cannot copy %s to $TMPDIR or /tmp: %s.",
 				l->path, strerror(errno));
 		if (!n)
 			return 0;
@@ -98,7 +98,7 @@ int lines_make_seekable(struct text_lines *l)
 	fd = scratch_file();
 	if (fd < 0)
 		return io_fail(l->io, -errno,
-			"There is no place in $TMPDIR or /tmp for a copy of %s: %s.",
+			"Cannot create a file in $TMPDIR or /tmp for a copy of %s: %s.",
 			l->path, strerror(errno));
 	ret = copy_lines_to(l, fd);
 	disk_close(l->file.from);
@@ -157,7 +157,7 @@ static int report_damaged_lines(const struct text_lines *l)
 		return 0;
 	if (disk_is_stuck(l->file.from))
 		return io_note_broken_off(l->io, l->path, l->done, l->file.damage);
-	io_warn(l->io, "%s: it was read up to its byte %llu only (%s).", l->path,
+	io_warn(l->io, "%s: read only up to byte %llu (%s).", l->path,
 		(unsigned long long)l->done, l->file.damage);
 	return 0;
 }
@@ -281,7 +281,7 @@ int lines_bad(struct text_lines *l, const char *at, const char *format, ...)
 void lines_warn_of_bad(const struct text_lines *l)
 {
 	if (l->bad > TOLD)
-		io_warn(l->io, "%s: %llu lines in all are not used, the last one is line %llu; --strict stops at the first.",
+		io_warn(l->io, "%s: %llu lines in total are not used, the last of them line %llu; use --strict to stop at the first.",
 			l->path, (unsigned long long)l->bad,
 			(unsigned long long)l->last_bad);
 }

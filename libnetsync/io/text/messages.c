@@ -24,15 +24,15 @@ static int report_bad_messages_line(struct text_input *text, const char *p)
 	int ret;
 
 	if (n == INT_MAX)
-		return lines_bad(l, p, "it holds a control character");
+		return lines_bad(l, p, "it contains a control character");
 	if (n != NUM_COLUMNS)
 		return lines_bad(l, p,
-			"it has %d columns, not 4: sender receiver send_ns recv_ns",
+			"it has %d columns instead of 4: sender receiver send_ns recv_ns",
 			n);
 	p = lines_take_word(lines_take_word(p, &from), &to);
 	if (are_same_words(&from, &to))
 		return lines_bad(l, p,
-			"a message goes from one host to another, not from %s to itself",
+			"sender and receiver are the same host, %s",
 			quote_word(quote, &from));
 	ret = find_bad_integer(l, &p, times, 2);
 	if (ret < 1)

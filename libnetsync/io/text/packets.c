@@ -145,7 +145,7 @@ static enum column find_packet_column(const struct text_word *word)
 static int report_bad_column_line(const struct text_lines *l, const char *what, const char *which)
 {
 	return io_fail(l->io, -EILSEQ,
-		"%s: line %llu: %s %s; the first line names the columns, as netsync-packets(5) says.",
+		"%s: line %llu: %s %s; the first line must name the columns, see netsync-packets(5).",
 		l->path, (unsigned long long)l->number, what, which);
 }
 
@@ -164,11 +164,11 @@ static int take_column_names(struct text_input *text, const char *p, struct text
 		p = lines_take_word(p, &word);
 		column = find_packet_column(&word);
 		if (!word.len || c->num == MAX_COLUMNS)
-			return report_bad_column_line(l, "this is not", "a line of columns");
+			return report_bad_column_line(l, "not", "a line of column names");
 		if (column == IGNORED && !unknown->len)
 			*unknown = word;
 		if (column != IGNORED && (c->present & BIT(column)))
-			return report_bad_column_line(l, "there are two columns",
+			return report_bad_column_line(l, "duplicate column",
 						      column_names[column]);
 		if (column == HOST)
 			c->host_at = c->num;
@@ -197,13 +197,13 @@ static int packets_head(struct text_input *text, const char *p)
 		return ret;
 	for (int i = 0; i < NUM_COLUMNS; i++)
 		if ((REQUIRED & ~text->columns->present) & BIT(i))
-			return report_bad_column_line(l, "there is no column",
+			return report_bad_column_line(l, "missing column",
 						      column_names[i]);
 	quote_word(quote, &unknown);
 	if (unknown.len && l->strict)
-		return report_bad_column_line(l, "there is an unknown column", quote);
+		return report_bad_column_line(l, "unknown column", quote);
 	if (unknown.len && !l->quiet)
-		io_warn(l->io, "%s: line %llu: the column %s is not known and not used.",
+		io_warn(l->io, "%s: line %llu: the unknown column %s is ignored.",
 			l->path, (unsigned long long)l->number, quote);
 	lines_skip(l, p);
 	return 0;
@@ -318,7 +318,7 @@ static int report_bad_value(struct text_lines *l, const char *p, enum column col
 			    const struct text_word *word)
 {
 	static const char *const wanted[NUM_COLUMNS] = {
-		[TIME] = "an integer of 64 bits", [DIR] = "in or out",
+		[TIME] = "a 64-bit integer", [DIR] = "in or out",
 		[PROTO] = "tcp, udp, sctp, icmp, icmp6 or a number up to 255",
 		[SADDR] = "an IP address", [DADDR] = "an IP address",
 	};
@@ -358,8 +358,8 @@ static int take_record(struct text_input *text, const char *start, struct packet
 		return 1;
 	i = count_words(start);
 	if (i == INT_MAX)
-		return lines_bad(l, start, "it holds a control character");
-	return lines_bad(l, start, "it has %d columns, not %d as the first line",
+		return lines_bad(l, start, "it contains a control character");
+	return lines_bad(l, start, "it has %d columns instead of %d as in the first line",
 			 i, c->num);
 }
 

@@ -55,7 +55,7 @@ int find_bad_integer(struct text_lines *l, const char **p,
 
 		if (!lines_take_integer(*p, &value))
 			return lines_bad(l, *p,
-				"%s is %s, which is not an integer of 64 bits",
+				"%s is %s, which is not a 64-bit integer",
 				columns[i], quote_word(quote, &word));
 		*p = next;
 	}
@@ -67,8 +67,8 @@ int text_bad_host(struct text_input *text, const char *p)
 	struct text_lines *l = &text->lines;
 
 	if (l->io->hosts.num < IO_MAX_HOSTS)
-		return lines_bad(l, p, "the name of a host in it cannot be used: it is no UTF-8, or has control characters");
-	return lines_bad(l, p, "it is of another host than the first %d, which are as many as can be read; check which column has the hosts",
+		return lines_bad(l, p, "its host name cannot be used: not UTF-8, or with control characters");
+	return lines_bad(l, p, "it names a host beyond the first %d, the largest number that netsync supports; check which column contains the hosts",
 			 IO_MAX_HOSTS);
 }
 
@@ -128,7 +128,7 @@ static int open_text(struct netsync_io *io, struct text_input *text, bool strict
 	if (!same)
 		same = io_find_kept(io, &text->st);
 	return same ? io_fail(io, -EEXIST,
-			      "%s: this file was given already as %s; give each file once.",
+			      "%s: this file was already given as %s; specify each file once.",
 			      text->lines.path, same) : 0;
 }
 
@@ -290,9 +290,9 @@ static int check_lines_used(const struct text_input *text)
 		return 0;
 	if (l->bad)
 		return io_fail(l->io, -ENODATA,
-			"%s: there is no line in it that can be used; see netsync-%ss(5) for what a line is.",
+			"%s: no usable lines; see netsync-%ss(5) for the format.",
 			l->path, text->format->things);
-	return io_fail(l->io, -ENODATA, "%s: there is no %s in it.", l->path,
+	return io_fail(l->io, -ENODATA, "%s: no lines other than comments; see netsync-%ss(5) for the format.", l->path,
 		       text->format->things);
 }
 
@@ -337,7 +337,7 @@ static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char 
 	}
 	lines_close(&text.lines);
 	if (ret < 0 && ret != -ENOMEM) {
-		io_warn(io, "%s: it cannot be read (%s), so that it is not known how the clock was steered.",
+		io_warn(io, "%s: cannot be read (%s), so it is unknown how the clock was steered.",
 			path, strerror(-ret));
 		ret = 0;
 	}

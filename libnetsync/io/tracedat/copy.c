@@ -78,7 +78,7 @@ static int make_time_shift_option(struct dat_copy *copy, const struct netsync_io
 
 	if (size > INT32_MAX)
 		return io_fail(copy->task.io, -ENOMEM,
-			"%s: its clock is too crooked for so many processors.",
+			"%s: the correction of the clock has too many knots for this number of processors.",
 			copy->task.from);
 	copy->option_size = 2 + 4 + size;
 	copy->option = calloc(1, copy->option_size);
@@ -181,7 +181,7 @@ static int cut_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
 	if (ret == -ENOMEM)
 		io_no_memory(copy->task.io);
 	else if (ret == -EILSEQ)
-		io_fail(copy->task.io, ret, "%s: the events of processor %u are damaged, so that no part can be taken.",
+		io_fail(copy->task.io, ret, "%s: the events of processor %u are damaged; no part of them can be copied.",
 			copy->task.from, cpu->number);
 	if (page)
 		dat_release(&pages);
@@ -384,7 +384,7 @@ static int write_version_6(struct dat_copy *copy)
 	move.events_by = (move.by + page_size - 1) & ~(page_size - 1);
 	if (move.events < move.options_end)
 		return io_fail(copy->task.io, -EILSEQ,
-			"%s: this trace.dat is not laid out as trace-cmd does it.",
+			"%s: unexpected layout of trace.dat; trace-cmd does not write such files.",
 			copy->task.from);
 	ret = copy_dat_bytes(copy, 0, move.options_end);
 	if (!ret && file->no_options)
@@ -425,7 +425,7 @@ static int copy_given_knots(struct dat_copy *copy, struct netsync_io_knot **knot
 		ok = !i || (*knots)[i - 1].time_ns < (*knots)[i].time_ns;
 	}
 	return ok ? 0 : io_fail(copy->task.io, -EINVAL,
-				"There must be two knots, and they must be in order.");
+				"At least two knots are required, in ascending order of time.");
 }
 
 /* Can trace-cmd correct this file by the option? */
@@ -434,17 +434,17 @@ static int check_dat_file(struct dat_copy *copy)
 	const struct dat_file *file = &copy->file;
 
 	if (file->num_shifts)
-		return io_fail(copy->task.io, -ENOTSUP, "%s: its times are shifted already (option TIME_SHIFT), and trace-cmd can do that only once; correct the original.",
+		return io_fail(copy->task.io, -ENOTSUP, "%s: the times are already shifted (option TIME_SHIFT), and trace-cmd supports one shift only; correct the original file.",
 			       copy->task.from);
 	if (file->tsc_mult)
-		return io_fail(copy->task.io, -ENOTSUP, "%s: it counts cycles, which trace-cmd converts only after correcting them; record with trace-cmd record -C mono.",
+		return io_fail(copy->task.io, -ENOTSUP, "%s: the clock counts cycles, which trace-cmd converts only after the correction; record with \"trace-cmd record -C mono\".",
 			       copy->task.from);
 	for (size_t i = 0; i < file->num_buffers; i++)
 		if (*file->buffers[i].name && dat_has_data(&file->buffers[i]))
-			return io_fail(copy->task.io, -ENOTSUP, "%s: there are events in a buffer with a name (option -B of trace-cmd record), which trace-cmd shows uncorrected; record without that.",
+			return io_fail(copy->task.io, -ENOTSUP, "%s: a named buffer (option -B of trace-cmd record) contains events, and trace-cmd displays these uncorrected; record without -B.",
 				       copy->task.from);
 	if (file->version >= 7 && !file->next_at)
-		return io_fail(copy->task.io, -ENOTSUP, "%s: its options are compressed, and none can be added.",
+		return io_fail(copy->task.io, -ENOTSUP, "%s: the options are compressed, so no option can be added.",
 			       copy->task.from);
 	return 0;
 }

@@ -75,7 +75,7 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 	if (cursor->bad || from_size > cursor->end - cursor->at)
 		return dat_problem(file, CUT_SHORT);
 	if (from_size > MAX_SECTIONS || to_size > MAX_SECTIONS - file->sections_size)
-		return dat_problem(file, "its sections grow to more than 64 MiB when they are decompressed, which those of no recording do; record again, or leave it out");
+		return dat_problem(file, "its sections decompress to more than 64 MiB, which is beyond any recording; record again, or omit the file");
 	file->sections_size += to_size;
 	from = malloc(from_size + 1);
 	cursor->memory = malloc(to_size + 1);
@@ -85,7 +85,7 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 	}
 	if (read_bytes_at(file->from, from, from_size, cursor->at) < from_size ||
 	    !dat_decompress(file, cursor->memory, to_size, from, from_size))
-		ret = dat_problem(file, "a section of it cannot be decompressed");
+		ret = dat_problem(file, "a section cannot be decompressed");
 	free(from);
 	cursor->at = 0;
 	cursor->end = to_size;
@@ -110,7 +110,7 @@ static int open_dat_section(struct dat_file *file, struct cursor *cursor,
 	if (cursor->bad || size > file->size - cursor->at)
 		return dat_problem(file, CUT_SHORT);
 	if (found != id)
-		return dat_problem(file, "a section of it is not what it should be");
+		return dat_problem(file, "a section has an unexpected type");
 	if (id == OPTION_DONE)
 		memcpy(file->description, description, sizeof(description));
 	cursor->end = cursor->at + size;
@@ -135,7 +135,7 @@ static int read_header_info(struct dat_file *file, struct cursor *cursor)
 		sscanf(commit, " commit; offset:%*u; size:%u;", &size);
 	free(text);
 	if (size != 4 && size != 8)
-		return dat_problem(file, "the layout of its pages is not known");
+		return dat_problem(file, "the layout of its pages is unknown");
 	file->long_size = size;
 	cursor_skip(cursor, sizeof("header_event"));
 	cursor_skip(cursor, cursor_number(cursor, 8));
@@ -161,7 +161,7 @@ static int read_flyrecord(struct dat_file *file, struct cursor *cursor,
 
 	cursor_get(cursor, word, sizeof(word));
 	if (!cursor->bad && memcmp(word, "flyrecord", sizeof(word)))
-		return dat_problem(file, "it holds no events, but a text");
+		return dat_problem(file, "it contains text instead of events");
 	ret = dat_read_cpus(file, cursor, buffer, num_cpus);
 	return ret == -EILSEQ ? dat_problem(file, CUT_SHORT) : ret;
 }
@@ -227,13 +227,13 @@ static int read_version_7(struct dat_file *file, struct cursor *cursor)
 			ret = dat_read_options(file, &section, &header_info, &next);
 		free(section.memory);
 		if (!ret && next && next <= at)
-			ret = dat_problem(file, "its options do not end");
+			ret = dat_problem(file, "its list of options does not end");
 		at = next;
 	}
 	if (ret < 0)
 		return ret;
 	if (!header_info)
-		return dat_problem(file, "it does not say what its pages are like");
+		return dat_problem(file, "the description of its page layout is missing");
 	ret = open_dat_section(file, &section, header_info, OPTION_HEADER_INFO);
 	if (!ret)
 		ret = read_header_info(file, &section);
@@ -254,7 +254,7 @@ static int read_compression(struct dat_file *file, struct cursor *cursor)
 	else if (!strcmp(name, "zlib"))
 		file->compression = DAT_ZLIB;
 	else if (strcmp(name, "none")) {
-		file->problem = "it is compressed by other means than zlib and zstd";
+		file->problem = "its compression is neither zlib nor zstd";
 		return -EPROTONOSUPPORT;
 	}
 	return 0;
@@ -275,7 +275,7 @@ static int read_dat_header(struct dat_file *file)
 	if (cursor.bad)
 		return dat_problem(file, CUT_SHORT);
 	if (file->version != 6 && file->version != 7) {
-		file->problem = "it is of another version than 6 and 7";
+		file->problem = "its format version is neither 6 nor 7";
 		return -EPROTONOSUPPORT;
 	}
 	if (file->version == 6)
@@ -352,11 +352,11 @@ int dat_open(struct dat_file *file, struct netsync_io *io, const char *path)
 	ret = read_dat_header(file);
 	for (size_t i = 0; i < file->num_buffers && !ret; i++)
 		if (!is_page_size(file->buffers[i].page_size))
-			ret = dat_problem(file, "the size of its pages is impossible");
+			ret = dat_problem(file, "its page size is impossible");
 	if (!ret && !are_cpu_data_apart(file))
-		ret = dat_problem(file, "it says of several processors that they have the same pages");
+		ret = dat_problem(file, "several processors refer to the same pages");
 	if (!ret && !is_unpacked_size_bounded(file))
-		ret = dat_problem(file, "its events grow to more than 100 times the size of the file when they are decompressed, which those of no recording do; if it is one, decompress it by trace-cmd convert --compression none");
+		ret = dat_problem(file, "its events decompress to more than 100 times the size of the file, which is beyond any recording; if it is a recording, decompress it with \"trace-cmd convert --compression none\"");
 	return ret;
 }
 

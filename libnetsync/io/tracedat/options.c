@@ -250,7 +250,7 @@ static int read_option(struct dat_file *file, unsigned int id,
 		break;
 	case OPTION_BUFFER:
 		if (file->num_buffers == MAX_BUFFERS)
-			return dat_problem(file, "it has more buffers than can be read");
+			return dat_problem(file, "it has more buffers than netsync supports");
 		return file->version < 7 ? note_buffer_6(file, cursor) :
 					   read_buffer_7(file, cursor);
 	default:
@@ -295,5 +295,5 @@ int dat_read_options(struct dat_file *file, struct cursor *cursor,
 		}
 	}
 	return ret == -EILSEQ && !file->problem ?
-	       dat_problem(file, "an option of it is damaged") : ret;
+	       dat_problem(file, "one of its options is damaged") : ret;
 }

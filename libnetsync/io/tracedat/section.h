@@ -7,7 +7,7 @@
 
 /* Set file->problem, why the file cannot be read. Return: -EILSEQ. */
 int dat_problem(struct dat_file *file, const char *words);
-#define CUT_SHORT "it ends before what it says that it holds"
+#define CUT_SHORT "the file is shorter than it declares"
 
 /* Flags of a section, and of the option TIME_SHIFT. */
 #define SECTION_COMPRESSED 1

@@ -50,8 +50,8 @@ static const struct clock_kind {
 	{ "tsc2nsec", NULL, false },
 	{ "local", NULL, true },
 	{ "perf", NULL, true },
-	{ "uptime", "counts ticks of some milliseconds", false },
-	{ "counter", "counts events, and tells no time", false },
+	{ "uptime", "counts ticks of several milliseconds", false },
+	{ "counter", "counts events instead of time", false },
 };
 
 static bool dat_claims(const struct found *found)
@@ -100,12 +100,12 @@ static void warn_of_damaged_dat(struct trace *trace, const struct dat_stream *st
 
 	trace->info.damaged++;
 	if (stream->any)
-		end = io_format("up to its event at %lld ns",
+		end = io_format("read only up to its event at %lld ns",
 				(long long)stream->last_ns);
-	io_warn(trace->io, "%s: what processor %u recorded%s%s is damaged and was read %s.",
+	io_warn(trace->io, "%s: the data of processor %u%s%s is damaged; %s.",
 		trace->path, stream->pages.cpu->number,
 		*stream->buffer->name ? " in buffer " : "", stream->buffer->name,
-		end ? end : "not at all");
+		end ? end : "none of it was read");
 	free(end);
 }
 
@@ -177,7 +177,7 @@ static int add_dat_streams(struct trace *trace)
 		if (!dat_has_data(buffer))
 			continue;
 		if (strcmp(dat_clock_of(file, buffer), trace->clock_name)) {
-			io_warn(trace->io, "%s: buffer %s has another clock (%s) than the others (%s) and was not used.",
+			io_warn(trace->io, "%s: buffer %s has a different clock (%s) from the others (%s) and was not used.",
 				trace->path, buffer->name,
 				dat_clock_of(file, buffer), trace->clock_name);
 			continue;
@@ -229,7 +229,7 @@ static int identify_dat_trace(struct trace *trace)
 	uint64_t id = file->id;
 
 	if (!clock) {
-		io_warn(trace->io, "%s: nothing was recorded in it; the trace was not used.",
+		io_warn(trace->io, "%s: the trace contains no events and was skipped.",
 			trace->path);
 		return 0;
 	}
@@ -262,13 +262,13 @@ static bool check_clock(struct trace *trace)
 	while (kind < end && strcmp(kind->name, trace->clock_name))
 		kind++;
 	if (kind == end || kind->why_not) {
-		io_warn(trace->io, "%s: its clock, %s, %s; the trace was not used. Record with trace-cmd record -C mono.",
+		io_warn(trace->io, "%s: the clock %s %s; the trace was skipped. Record with \"trace-cmd record -C mono\".",
 			trace->path, trace->clock_name,
 			kind == end ? "does not count nanoseconds" : kind->why_not);
 		return false;
 	}
 	if (kind->per_cpu)
-		io_warn(trace->io, "%s: its clock, %s, is one of each processor's own, which agree only roughly; error bounds do not tell by how much. Record with trace-cmd record -C mono.",
+		io_warn(trace->io, "%s: the clock %s is a separate clock on each processor; these agree only roughly, and the error bounds do not cover their differences. Record with \"trace-cmd record -C mono\".",
 			trace->path, trace->clock_name);
 	return true;
 }
@@ -300,7 +300,7 @@ static int dat_reader_open(struct trace *trace)
 	if (ret < 0)
 		return fail_dat_trace(trace, ret);
 	if (trace->range.hi < trace->range.lo) {
-		io_warn(trace->io, "%s: none of its pages can be read; the trace was not used.",
+		io_warn(trace->io, "%s: none of the pages can be read; the trace was skipped.",
 			trace->path);
 		return 0;
 	}
@@ -422,8 +422,8 @@ static void dat_reader_close(struct trace *trace)
 
 const struct trace_reader tracedat_reader = {
 	.format = "trace.dat",
-	.avoids_loss = "larger buffers (trace-cmd record -b) avoid that",
-	.to_record = "record ours: " RECORD_COMMAND,
+	.avoids_loss = "larger buffers (trace-cmd record -b) avoid this",
+	.to_record = "record the netsync events with \"" RECORD_COMMAND "\"",
 	.claims = dat_claims,
 	.takes_compressed = true,
 	.open = dat_reader_open,

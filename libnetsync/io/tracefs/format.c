@@ -177,7 +177,7 @@ void tracefs_keep_format(void *data, const char *system, char *text)
 	if (!whole && event_kind(name)) {
 		trace->has_unusable = true;
 		io_warn(trace->io,
-			"%s: the events %s have not the fields of any known version and are not used.",
+			"%s: the events %s lack the fields of all known versions and are not used.",
 			trace->path, name);
 	}
 	if (!whole || has_format_of_kind(formats, format.kind))
@@ -199,7 +199,7 @@ void tracefs_end_formats(const struct tracefs_formats *formats, const char *comm
 	if (formats->num || !formats->has_net)
 		return;
 	trace->has_unusable = true;
-	io_warn(trace->io, "%s: the kernel's own network events (net:net_dev_queue, net:netif_receive_skb) tell no addresses to ftrace and cannot be used; record ours: %s.",
+	io_warn(trace->io, "%s: the kernel's own network events (net:net_dev_queue, net:netif_receive_skb) report no addresses to ftrace and cannot be used; record the netsync events with \"%s\".",
 		trace->path, command);
 }
 

@@ -36,7 +36,7 @@ static ssize_t read_raw_bytes(struct unpacked *file, void *to, size_t size, uint
 
 	if (len != -ETIMEDOUT)
 		return len;
-	file->damage = "reading on made no progress, and was given up";
+	file->damage = "reading made no progress and was abandoned";
 	return -EILSEQ;
 }
 
@@ -88,8 +88,8 @@ void unpacked_close(struct unpacked *file)
 static int fail_damaged_file(struct unpacked *file, int err)
 {
 	file->damage = err == -E2BIG ?
-		"it cannot be decompressed with 128 MiB of memory; decompress it first" :
-		"its compressed data are damaged";
+		"decompressing it takes more than 128 MiB of memory; decompress it first" :
+		"the compressed data is damaged";
 	return -EILSEQ;
 }
 
@@ -141,7 +141,7 @@ static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size
 			continue;
 		if (file->can_end)
 			return 0;
-		file->damage = "its compressed data are cut off";
+		file->damage = "the compressed data is cut off";
 		return -EILSEQ;
 	}
 }

@@ -91,10 +91,10 @@ void worker_forget(struct worker *worker);
 /* Does such a status say that someone else killed it, as for want of memory? */
 bool worker_was_killed(int status);
 /* Words for that, as a part of a sentence. */
-#define WORKER_WAS_KILLED "the process that read it was killed; was there too little memory?"
+#define WORKER_WAS_KILLED "the process that read it was killed; did the system run out of memory?"
 
 /* The same for a process that was given up. */
-#define WORKER_WAS_STUCK "the process that read it made no progress, and was given up"
+#define WORKER_WAS_STUCK "the process that read it made no progress and was abandoned"
 
 /* Called for each record. 0; 1: no more records for now; negative: it failed. */
 typedef int (*worker_use)(void *data, const struct worker_head *head,

@@ -27,7 +27,7 @@ static bool take_bit_array(struct ctf2 *p, struct json_object *class, uint64_t m
 		return false;
 	if (!*bits || !align || align & (align - 1) || !bytes)
 		return ctf2_damaged(
-			p, "a field of no length, alignment or byte order");
+			p, "a field without length, alignment or byte order");
 	if (!strcmp(bytes, "little-endian")) {
 		*order = "le";
 		usual = "first-to-last";
@@ -35,10 +35,10 @@ static bool take_bit_array(struct ctf2 *p, struct json_object *class, uint64_t m
 		*order = "be";
 		usual = "last-to-first";
 	} else {
-		return ctf2_damaged(p, "a byte order \"%.40s\"", bytes);
+		return ctf2_damaged(p, "the byte order \"%.40s\"", bytes);
 	}
 	if (first && strcmp(first, usual))
-		return ctf2_refuse(p, "a bit order \"%.40s\" of %s", first,
+		return ctf2_refuse(p, "the bit order \"%.40s\" with the byte order %s", first,
 				   bytes);
 	made->align = align;
 	return true;
@@ -48,7 +48,7 @@ bool ctf2_add_ranges(struct ctf2 *p, struct made *made, const char *label,
 		     struct json_object *ranges)
 {
 	if (!json_object_is_type(ranges, json_type_array))
-		return ctf2_damaged(p, "a wrong mapping \"%.40s\"", label);
+		return ctf2_damaged(p, "an invalid mapping \"%.40s\"", label);
 	for (size_t i = 0; i < json_object_array_length(ranges); i++)
 		if (!ctf2_add(p, &made->labels, "%s",
 			      made->labels.used ? ", " : "") ||
@@ -96,9 +96,9 @@ static bool make_integer(struct ctf2 *p, struct json_object *class,
 	    !add_mappings(p, class, made))
 		return false;
 	if (base != 2 && base != 8 && base != 10 && base != 16)
-		return ctf2_damaged(p, "a wrong base");
+		return ctf2_damaged(p, "an invalid base");
 	if (made->name && (is_signed || !strcmp(made->name, "uuid")))
-		return ctf2_damaged(p, "a wrong role");
+		return ctf2_damaged(p, "an invalid role");
 	if (made->name && !strcmp(made->name, "magic"))
 		p->is_trace_big_endian = *order == 'b';
 	if (!ctf2_add(p, &made->type,
@@ -135,8 +135,7 @@ static bool make_float(struct ctf2 *p, struct json_object *class,
 		return false;
 	if (bits != 32 && bits != 64)
 		return ctf2_refuse(p,
-				   "a number in floating point of %" PRIu64
-				   " bits",
+				   "a floating-point number of %" PRIu64 " bits",
 				   bits);
 	return ctf2_add(
 		p, &made->type,
@@ -154,7 +153,7 @@ static bool check_encoding(struct ctf2 *p, struct json_object *class)
 	if (!ctf2_string(p, class, "encoding", &encoding))
 		return false;
 	return !strcmp(encoding, "utf-8") ||
-	       ctf2_refuse(p, "an encoding \"%.40s\"", encoding);
+	       ctf2_refuse(p, "the encoding \"%.40s\"", encoding);
 }
 
 static bool make_string(struct ctf2 *p, struct json_object *class,
@@ -174,7 +173,7 @@ static bool add_constant_length(struct ctf2 *p, struct json_object *class,
 	if (!ctf2_count(p, class, "length", UINT32_MAX, &length))
 		return false;
 	if (length == UINT64_MAX)
-		return ctf2_damaged(p, "an array of no length");
+		return ctf2_damaged(p, "an array without a length");
 	return ctf2_add(p, &made->suffix, "[%" PRIu64 "]", length);
 }
 
@@ -243,14 +242,14 @@ static bool add_element(struct ctf2 *p, struct json_object *class,
 	if (!ctf2_count(p, class, "minimum-alignment", MAX_ALIGN, &align))
 		return false;
 	if (!json_object_object_get_ex(class, "element-field-class", &of))
-		return ctf2_damaged(p, "an array of nothing");
+		return ctf2_damaged(p, "an array without an element class");
 	ok = ctf2_class(p, of, &element);
 	if (ok && element.suffix.used)
 		ok = ctf2_refuse(p, "an array of arrays");
 	if (ok && align > element.align)
-		ok = ctf2_refuse(p, "an array with an alignment of its own");
+		ok = ctf2_refuse(p, "an array with its own alignment");
 	if (ok && element.name)
-		ok = ctf2_refuse(p, "a role of an array's elements");
+		ok = ctf2_refuse(p, "a role for the elements of an array");
 	if (ok) {
 		made->align = element.align;
 		ok = ctf2_add_declaration(p, &made->type, &element, "");
@@ -308,7 +307,7 @@ struct json_object *ctf2_find_class(struct ctf2 *p, struct json_object *class)
 		found = NULL;
 	if (json_object_is_type(found, json_type_object))
 		return found;
-	ctf2_damaged(p, "a wrong field class");
+	ctf2_damaged(p, "an invalid field class");
 	return NULL;
 }
 
@@ -323,9 +322,9 @@ bool ctf2_class(struct ctf2 *p, struct json_object *class, struct made *made)
 	if (!class || !ctf2_string(p, class, "type", &type))
 		return false;
 	if (!type)
-		return ctf2_damaged(p, "a field class of no type");
+		return ctf2_damaged(p, "a field class without a type");
 	if (p->depth == MAX_DEPTH)
-		return ctf2_refuse(p, "field classes in more than %d others",
+		return ctf2_refuse(p, "field classes nested more than %d deep",
 				   MAX_DEPTH);
 	while (i < NUM_KINDS && strcmp(type, kinds[i].type))
 		i++;

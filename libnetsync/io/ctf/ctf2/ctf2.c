@@ -30,7 +30,7 @@ static bool add_root_structure(struct ctf2 *p, struct ctf2_text *text,
 	if (!class || !ctf2_string(p, class, "type", &type))
 		return false;
 	if (!type || strcmp(type, "structure"))
-		return ctf2_damaged(p, "a \"%s\" that is no structure", key);
+		return ctf2_damaged(p, "a \"%s\" that is not a structure", key);
 	p->origin = origin;
 	ok = ctf2_class(p, class, &made) &&
 	     ctf2_add(p, text, "%s := ", entry) &&
@@ -55,11 +55,11 @@ static bool take_alias(struct ctf2 *p, struct json_object *fragment)
 	if (!class)
 		return false;
 	if (json_object_object_get_ex(p->aliases, name, &found))
-		return ctf2_damaged(p, "two aliases \"%.40s\"", name);
+		return ctf2_damaged(p, "two aliases named \"%.40s\"", name);
 	p->aliases_size += p->fragment_size;
 	if (p->aliases_size > MAX_ALIASES_SIZE ||
 	    json_object_object_length(p->aliases) == MAX_ALIASES)
-		return ctf2_refuse(p, "more aliases than are translated");
+		return ctf2_refuse(p, "more aliases than netsync translates");
 	return !json_object_object_add(p->aliases, name,
 				       json_object_get(class)) ||
 	       ctf2_no_memory(p);
@@ -72,14 +72,14 @@ static bool take_uuid(struct ctf2 *p, struct json_object *bytes)
 	char *at = p->uuid;
 
 	if (json_object_array_length(bytes) != UUID_SIZE)
-		return ctf2_damaged(p, "a wrong uuid");
+		return ctf2_damaged(p, "an invalid uuid");
 	for (size_t i = 0; i < UUID_SIZE; i++) {
 		struct json_object *byte = json_object_array_get_idx(bytes, i);
 		const int64_t value = json_object_get_int64(byte);
 
 		if (!json_object_is_type(byte, json_type_int) || value < 0 ||
 		    value > UINT8_MAX)
-			return ctf2_damaged(p, "a wrong uuid");
+			return ctf2_damaged(p, "an invalid uuid");
 		if (i == 4 || i == 6 || i == 8 || i == 10)
 			*at++ = '-';
 		for (int shift = 4; shift >= 0; shift -= 4)
@@ -121,7 +121,7 @@ static bool add_entry(struct ctf2 *p, struct ctf2_text *text, const char *key,
 		if (!ctf2_add_quoted(p, text, json_object_get_string(value)))
 			return false;
 	} else if (!json_object_is_type(value, json_type_int)) {
-		return ctf2_damaged(p, "a wrong environment");
+		return ctf2_damaged(p, "an invalid environment");
 	} else if (!ctf2_add(p, text, "%" PRId64,
 			     json_object_get_int64(value))) {
 		return false;
@@ -162,7 +162,7 @@ static bool write_trace_block(struct ctf2 *p, const char *uid,
 						   : NULL;
 
 	if (p->has_uuid && !*p->uuid)
-		return ctf2_damaged(p, "no uuid, but that of packets");
+		return ctf2_damaged(p, "a packet uuid but no trace uuid");
 	return ctf2_add(p, &p->trace,
 			"/* CTF 1.8 */\ntrace {\n\tmajor = 1;\n\tminor = 8;\n") &&
 	       (!uuid || ctf2_add(p, &p->trace, "\tuuid = \"%s\";\n", uuid)) &&
@@ -208,7 +208,7 @@ static bool add_clock_name(struct ctf2 *p, const char *id, const char *name)
 	for (size_t i = 0; i < p->num_clocks; i++)
 		if (!strcmp(p->clocks[i].id, id) ||
 		    !strcmp(p->clocks[i].name, name))
-			return ctf2_refuse(p, "two clocks \"%.40s\"", name);
+			return ctf2_refuse(p, "two clocks named \"%.40s\"", name);
 	/* None has more than one or two. */
 	if (p->num_clocks == MAX_MEMBERS)
 		return ctf2_refuse(p, "more than %d clocks", MAX_MEMBERS);
@@ -247,7 +247,7 @@ static bool take_clock_origin(struct ctf2 *p, struct json_object *fragment,
 		return true;
 	if (!json_object_is_type(origin, json_type_string) ||
 	    strcmp(json_object_get_string(origin), "unix-epoch"))
-		return ctf2_damaged(p, "a wrong origin of a clock");
+		return ctf2_damaged(p, "an invalid clock origin");
 	values->is_unix = true;
 	return true;
 }
@@ -288,9 +288,9 @@ static bool take_clock_class(struct ctf2 *p, struct json_object *fragment)
 		return false;
 	if (!v.id || !v.frequency || v.cycles >= v.frequency)
 		return ctf2_damaged(
-			p, "a clock of no frequency, or a wrong offset");
+			p, "a clock without a frequency, or with an invalid offset");
 	if (!ctf2_is_name(v.name))
-		return ctf2_refuse(p, "a clock \"%.40s\"", v.name);
+		return ctf2_refuse(p, "the clock name \"%.40s\"", v.name);
 	return add_clock_name(p, v.id, v.name) && write_clock(p, &v);
 }
 
@@ -310,7 +310,7 @@ static bool take_stream_class(struct ctf2 *p, struct json_object *fragment)
 		return false;
 	p->clock = clock ? find_clock_by_id(p, clock) : NULL;
 	if (clock && !p->clock)
-		return ctf2_damaged(p, "a clock \"%.40s\" that is nowhere",
+		return ctf2_damaged(p, "a reference to an undefined clock \"%.40s\"",
 				    clock);
 	p->has_stream = true;
 	return ctf2_add(p, text, "stream {\n\tid = %" PRIu64 ";\n", id) &&
@@ -373,11 +373,11 @@ static bool take_fragment_object(struct ctf2 *p, struct json_object *fragment)
 	const char *type = NULL;
 
 	if (!json_object_is_type(fragment, json_type_object))
-		return ctf2_damaged(p, "a JSON text that is no object");
+		return ctf2_damaged(p, "a JSON text that is not an object");
 	if (!ctf2_string(p, fragment, "type", &type))
 		return false;
 	if (!type)
-		return ctf2_damaged(p, "a fragment of no type");
+		return ctf2_damaged(p, "a fragment without a type");
 	if (!strcmp(type, "preamble"))
 		return take_preamble(p, fragment);
 	if (!p->has_preamble)
@@ -407,9 +407,9 @@ static bool take_fragment(struct ctf2 *p, const char *text, size_t size)
 	text += json_tokener_get_parse_end(tokener);
 	json_tokener_free(tokener);
 	if (error == json_tokener_error_depth)
-		ok = ctf2_refuse(p, "JSON of more than %d levels", JSON_DEPTH);
+		ok = ctf2_refuse(p, "JSON nested more than %d levels deep", JSON_DEPTH);
 	else if (error || strspn(text, " \t\r\n") < strcspn(text, begin))
-		ok = ctf2_damaged(p, "a text that is no JSON");
+		ok = ctf2_damaged(p, "text that is not JSON");
 	else
 		ok = take_fragment_object(p, fragment);
 	json_object_put(fragment);

@@ -46,7 +46,7 @@ bool ctf2_typed(struct ctf2 *p, struct json_object *object, const char *key,
 	if (!json_object_object_get_ex(object, key, &found))
 		return true;
 	if (!json_object_is_type(found, type))
-		return ctf2_damaged(p, "a wrong property \"%.40s\"", key);
+		return ctf2_damaged(p, "an invalid property \"%.40s\"", key);
 	*value = found;
 	return true;
 }
@@ -63,7 +63,7 @@ bool ctf2_string(struct ctf2 *p, struct json_object *object, const char *key,
 		return true;
 	text = json_object_get_string(found);
 	if (strlen(text) != (size_t)json_object_get_string_len(found))
-		return ctf2_refuse(p, "a 0 in property \"%.40s\"", key);
+		return ctf2_refuse(p, "a zero in the property \"%.40s\"", key);
 	*value = text;
 	return true;
 }
@@ -81,9 +81,9 @@ bool ctf2_count(struct ctf2 *p, struct json_object *object, const char *key,
 		return true;
 	number = json_object_get_uint64(found);
 	if (json_object_get_int64(found) < 0)
-		return ctf2_damaged(p, "a wrong property \"%.40s\"", key);
+		return ctf2_damaged(p, "an invalid property \"%.40s\"", key);
 	if (number > most || number == UINT64_MAX)
-		return ctf2_refuse(p, "a property \"%.40s\" of %" PRIu64, key,
+		return ctf2_refuse(p, "the property \"%.40s\" with the value %" PRIu64, key,
 				   number);
 	*value = number;
 	return true;
@@ -101,7 +101,7 @@ bool ctf2_number(struct ctf2 *p, struct json_object *object, const char *key,
 		return true;
 	number = json_object_get_int64(found);
 	if (number == INT64_MAX || number == INT64_MIN)
-		return ctf2_refuse(p, "a property \"%.40s\" of %" PRId64, key,
+		return ctf2_refuse(p, "the property \"%.40s\" with the value %" PRId64, key,
 				   number);
 	*value = number;
 	return true;
@@ -114,12 +114,12 @@ bool ctf2_add_range(struct ctf2 *p, struct ctf2_text *text, bool is_signed,
 
 	if (!json_object_is_type(range, json_type_array) ||
 	    json_object_array_length(range) != 2)
-		return ctf2_damaged(p, "a wrong range");
+		return ctf2_damaged(p, "an invalid range");
 	lo = json_object_array_get_idx(range, 0);
 	hi = json_object_array_get_idx(range, 1);
 	if (!json_object_is_type(lo, json_type_int) ||
 	    !json_object_is_type(hi, json_type_int))
-		return ctf2_damaged(p, "a wrong range");
+		return ctf2_damaged(p, "an invalid range");
 	if (is_signed) {
 		const int64_t from = json_object_get_int64(lo);
 		const int64_t to = json_object_get_int64(hi);
@@ -127,12 +127,12 @@ bool ctf2_add_range(struct ctf2 *p, struct ctf2_text *text, bool is_signed,
 		return from <= to
 			       ? ctf2_add(p, text, "%" PRId64 " ... %" PRId64,
 					  from, to)
-			       : ctf2_damaged(p, "a wrong range");
+			       : ctf2_damaged(p, "an invalid range");
 	}
 	if (json_object_get_int64(lo) < 0 ||
 	    json_object_get_uint64(lo) > json_object_get_uint64(hi) ||
 	    json_object_get_int64(hi) < 0)
-		return ctf2_damaged(p, "a wrong range");
+		return ctf2_damaged(p, "an invalid range");
 	return ctf2_add(p, text, "%" PRIu64 " ... %" PRIu64,
 			json_object_get_uint64(lo), json_object_get_uint64(hi));
 }

@@ -42,10 +42,10 @@ bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made,
 		return true;
 	role = json_object_array_get_idx(roles, 0);
 	if (!json_object_is_type(role, json_type_string))
-		return ctf2_damaged(p, "a wrong role");
+		return ctf2_damaged(p, "an invalid role");
 	text = json_object_get_string(role);
 	if (json_object_array_length(roles) > 1)
-		return ctf2_refuse(p, "several roles of a field");
+		return ctf2_refuse(p, "several roles for one field");
 	for (size_t i = 0; i < NUM_MEANINGS; i++) {
 		if (strcmp(meanings[i].origin, p->origin) ||
 		    strcmp(meanings[i].role, text))
@@ -54,7 +54,7 @@ bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made,
 		*is_clock = meanings[i].is_clock;
 		return true;
 	}
-	return ctf2_refuse(p, "a role \"%.40s\" in %s", text, p->origin);
+	return ctf2_refuse(p, "the role \"%.40s\" in %s", text, p->origin);
 }
 
 bool ctf2_means(const struct ctf2 *p, const char *name)

@@ -94,7 +94,7 @@ struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class,
 		return found;
 	ctf2_refuse(
 		p,
-		"a field location that leads to no earlier integer in the same %s",
+		"a field location that does not lead to an earlier integer in the same %s",
 		p->origin);
 	return NULL;
 }
@@ -129,7 +129,7 @@ static bool name_member(struct ctf2 *p, struct structure *in, const char *given)
 	if (!m->name)
 		return ctf2_no_memory(p);
 	return !is_member_name_taken(in, m->name) ||
-	       ctf2_refuse(p, "several fields of the name \"%.40s\"", m->name);
+	       ctf2_refuse(p, "several fields named \"%.40s\"", m->name);
 }
 
 static bool add_structure_member(struct ctf2 *p, struct structure *in,
@@ -146,7 +146,7 @@ static bool add_structure_member(struct ctf2 *p, struct structure *in,
 	    !json_object_object_get_ex(member, "field-class", &class))
 		return ctf2_damaged(p, "a field without a name or a class");
 	if (in->num == MAX_MEMBERS)
-		return ctf2_refuse(p, "more than %d fields in one",
+		return ctf2_refuse(p, "more than %d fields in one structure",
 				   MAX_MEMBERS);
 	last = array_add(&in->members, in->num, sizeof(*last));
 	if (!last)
@@ -209,7 +209,7 @@ bool ctf2_structure(struct ctf2 *p, struct json_object *class,
 	    !ctf2_typed(p, class, "member-classes", json_type_array, &members))
 		return false;
 	if (!align || align & (align - 1))
-		return ctf2_damaged(p, "a wrong alignment");
+		return ctf2_damaged(p, "an invalid alignment");
 	p->num_open++;
 	ok = add_members(p, in, members, made, align);
 	release_members(in);
@@ -252,7 +252,7 @@ static bool add_labels(struct ctf2 *p, struct ctf2_member *selector,
 		return true;
 	if (has_label_text(&selector->made.labels, name))
 		return ctf2_refuse(p,
-				   "a label like an option's name, \"%.40s\"",
+				   "a mapping label equal to an option name, \"%.40s\"",
 				   name);
 	return ctf2_add_ranges(p, &selector->made, name, ranges);
 }
@@ -262,7 +262,7 @@ static bool note_option_name(struct ctf2 *p, struct made *made, const char *name
 	struct json_object *found;
 
 	if (json_object_object_get_ex(made->options, name, &found))
-		return ctf2_refuse(p, "two options \"%.40s\"", name);
+		return ctf2_refuse(p, "two options named \"%.40s\"", name);
 	return !json_object_object_add(made->options, name, NULL) ||
 	       ctf2_no_memory(p);
 }
@@ -285,7 +285,7 @@ static bool add_option(struct ctf2 *p, struct ctf2_member *selector,
 	name = ctf2_name(p, "_", given);
 	ok = name && ctf2_class(p, class, &inner);
 	if (ok && inner.name)
-		ok = ctf2_refuse(p, "a role of an option");
+		ok = ctf2_refuse(p, "a role for an option");
 	ok = ok && ctf2_add_declaration(p, &made->type, &inner, name) &&
 	     add_labels(p, selector, name, option) &&
 	     note_option_name(p, made, name);
@@ -313,7 +313,7 @@ bool ctf2_variant(struct ctf2 *p, struct json_object *class, struct made *made)
 	if (!selector)
 		return false;
 	if (selector->made.is_selector)
-		return ctf2_refuse(p, "a selector of several variants");
+		return ctf2_refuse(p, "one selector for several variants");
 	selector->made.is_selector = true;
 	made->options = json_object_new_object();
 	if (!made->options)

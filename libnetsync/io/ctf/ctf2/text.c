@@ -70,7 +70,7 @@ static bool reserve_text(struct ctf2 *p, struct ctf2_text *text, size_t length)
 
 	p->written += length;
 	if (p->written > MAX_WRITTEN)
-		return ctf2_refuse(p, "more field classes than are translated");
+		return ctf2_refuse(p, "more field classes than netsync translates");
 	while (room <= text->used + length)
 		room *= 2;
 	if (room == text->room)
