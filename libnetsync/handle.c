@@ -20,7 +20,7 @@ int handle_fail(struct netsync *ns, int error, const char *fmt, ...)
 
 int handle_no_memory(struct netsync *ns)
 {
-	return handle_fail(ns, -ENOMEM, "not enough memory");
+	return handle_fail(ns, -ENOMEM, "out of memory");
 }
 
 int handle_cannot_match(struct netsync *ns, int error)
@@ -28,7 +28,7 @@ int handle_cannot_match(struct netsync *ns, int error)
 	if (error == -EOWNERDEAD)
 		return handle_fail(
 			ns, error,
-			"this process was forked while threads matched packets, and has none of them: fork before packets are pushed, or after netsync_solve()");
+			"the threads that matched packets do not exist in this forked process; fork before packets are pushed, or after netsync_solve()");
 	return handle_no_memory(ns);
 }
 

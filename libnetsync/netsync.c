@@ -116,7 +116,7 @@ int netsync_add_host(struct netsync *ns, const char *name)
 
 	handle_forget_error(ns);
 	if (!len)
-		return handle_fail(ns, -EINVAL, "a host needs a name");
+		return handle_fail(ns, -EINVAL, "a host must have a name");
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
 		return handle_cannot_match(ns, ret);
@@ -165,20 +165,20 @@ static int check_host_time(struct netsync *ns, uint32_t host, int64_t t)
 	const struct host *h;
 
 	if (host >= ns->num_hosts)
-		return handle_fail(ns, -EINVAL, "there is no host number %u", host);
+		return handle_fail(ns, -EINVAL, "no host has the number %u", host);
 	h = &ns->host[host];
 	s = &ns->steering[host];
 	if (!is_time_in_range(t))
 		return handle_fail(ns, -ERANGE,
-				   "time %lld of host %s is not between the years 1824 and 2116",
+				   "time %lld of host %s is outside the years 1824 to 2116",
 				   (long long)t, h->name);
 	if (s->num && is_time_too_far(t, s->point[0].t))
 		return handle_fail(ns, -ERANGE,
-				   "time %lld of host %s is more than 36 years from %lld, when it is told how its clock was steered",
+				   "time %lld of host %s is more than 36 years from its first clock reading, %lld",
 				   (long long)t, h->name, (long long)s->point[0].t);
 	if (h->first <= h->last && is_time_too_far(t, h->origin))
 		return handle_fail(ns, -ERANGE,
-				   "time %lld of host %s is more than 36 years from its first one, %lld",
+				   "time %lld of host %s is more than 36 years from its first time, %lld",
 				   (long long)t, h->name, (long long)h->origin);
 	return 0;
 }
@@ -256,11 +256,11 @@ int netsync_keep_shards(struct netsync *ns, uint32_t shards)
 {
 	handle_forget_error(ns);
 	if (!shards || shards & ~ALL_SHARDS)
-		return handle_fail(ns, -EINVAL, "0x%x is no set of the %d shards", shards,
+		return handle_fail(ns, -EINVAL, "0x%x is not a subset of the %d shards", shards,
 				   NETSYNC_SHARDS);
 	if (ns->packets || ns->matcher.number)
 		return handle_fail(ns, -EALREADY,
-				   "packets were pushed already: choose the shards before");
+				   "packets have already been pushed; select the shards first");
 	ns->matcher.kept = shards;
 	return 0;
 }
@@ -332,7 +332,7 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 		return handle_fail(ns, -EINVAL, "a packet of %u bytes is too short",
 				   pkt->size);
 	if (p->dir != NETSYNC_OUT && p->dir != NETSYNC_IN)
-		return handle_fail(ns, -EINVAL, "a packet goes out or in, not %u",
+		return handle_fail(ns, -EINVAL, "the direction of a packet must be out or in, not %u",
 				   p->dir);
 	ret = check_host_time(ns, p->host, p->time_ns);
 	if (ret)
@@ -346,7 +346,7 @@ int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
 {
 	handle_forget_error(ns);
 	if (host >= ns->num_hosts)
-		return handle_fail(ns, -EINVAL, "there is no host number %u", host);
+		return handle_fail(ns, -EINVAL, "no host has the number %u", host);
 	steering_promise(&ns->steering[host], time_ns);
 	matcher_advance(&ns->matcher, host, time_ns);
 	return 0;
@@ -369,7 +369,7 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	handle_forget_error(ns);
 	if (from == to)
 		return handle_fail(ns, -EINVAL,
-				   "a message goes from one host to another");
+				   "the sender and the receiver of a message must be different hosts");
 	ret = check_host_time(ns, from, send_ns);
 	if (!ret)
 		ret = check_host_time(ns, to, recv_ns);
@@ -403,10 +403,10 @@ static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 	const struct steering *s;
 
 	if (p->size < sizeof(*p))
-		return handle_fail(ns, -EINVAL, "a point of a clock of %u bytes is too short",
+		return handle_fail(ns, -EINVAL, "a clock reading of %u bytes is too short",
 				   p->size);
 	if (p->host >= ns->num_hosts)
-		return handle_fail(ns, -EINVAL, "there is no host number %u", p->host);
+		return handle_fail(ns, -EINVAL, "no host has the number %u", p->host);
 	h = &ns->host[p->host];
 	s = &ns->steering[p->host];
 	if (!s->num)
@@ -414,19 +414,19 @@ static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 	if (p->within_ns < 0 || p->within_ns >= NETSYNC_MAX_SPAN ||
 	    !(p->rate == 0 || (p->rate > 0.5 && p->rate < 2)))
 		return handle_fail(ns, -EINVAL,
-				   "no clock has a rate of %g, or an error of %lld ns",
+				   "a clock reading cannot have a rate of %g and an error of %lld ns",
 				   p->rate, (long long)p->within_ns);
 	if (!is_time_in_range(p->time_ns) || !is_time_in_range(p->raw_ns) ||
 	    (h->first <= h->last && is_time_too_far(p->time_ns, h->origin)) ||
 	    (s->num && (is_time_too_far(p->raw_ns, s->point[0].raw) ||
 			is_time_too_far(p->time_ns, s->point[0].t))))
 		return handle_fail(ns, -ERANGE,
-				   "times %lld and %lld of a point of host %s are beyond 36 years",
+				   "times %lld and %lld of a clock reading of host %s are beyond 36 years",
 				   (long long)p->time_ns, (long long)p->raw_ns, h->name);
 	if (h->last_used > INT64_MIN &&
 	    steering_is_late(s, p->time_ns, p->raw_ns, h->origin + h->last_used))
 		return handle_fail(ns, -EALREADY,
-				   "messages of host %s were used already: push how its clock was steered before",
+				   "messages of host %s have already been used; push its clock readings first",
 				   h->name);
 	return 0;
 }
@@ -495,7 +495,7 @@ int netsync_save_messages(struct netsync *ns, netsync_write_func write,
 	for (uint32_t i = 0; i < ns->num_hosts; i++)
 		handle_gather_parts(ns, i);
 	ret = saved_write(ns, write, data);
-	return ret ? handle_fail(ns, ret, "the messages could not be written") : 0;
+	return ret ? handle_fail(ns, ret, "cannot write the messages") : 0;
 }
 
 int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size)
@@ -512,5 +512,5 @@ int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size)
 		handle_sort_early(ns, false);
 	if (ret && !why)
 		return handle_no_memory(ns);
-	return ret ? handle_fail(ns, ret, "messages of others cannot be added: %s", why) : 0;
+	return ret ? handle_fail(ns, ret, "cannot merge the messages: %s", why) : 0;
 }

@@ -114,14 +114,14 @@ static int no_reference(struct netsync *ns, const char *reference)
 	}
 	names[len] = '\0';
 	if (!ns->num_hosts)
-		return handle_fail(ns, -ENOENT, "there is no host %s",
+		return handle_fail(ns, -ENOENT, "unknown host %s",
 				   reference);
 	if (i == ns->num_hosts)
 		return handle_fail(ns, -ENOENT,
-				   "there is no host %s; hosts are: %s",
+				   "unknown host %s; the hosts are %s",
 				   reference, names);
 	return handle_fail(ns, -ENOENT,
-			   "there is no host %s; hosts are: %s, and %zu more",
+			   "unknown host %s; the hosts are %s, and %zu more",
 			   reference, names, ns->num_hosts - i);
 }
 
@@ -135,23 +135,23 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 
 	task->method = method_of(opt->method);
 	if (!task->method)
-		return handle_fail(ns, -EINVAL, "there is no method number %u",
+		return handle_fail(ns, -EINVAL, "unknown method number %u",
 				   opt->method);
 	if (!(skew > 0 && skew < 1e6))
 		return handle_fail(
 			ns, -EINVAL,
-			"the largest skew is between 0 and 1000000 ppm, not %g",
+			"the maximum skew must be between 0 and 1000000 ppm, not %g",
 			skew);
 	if (!(drift > 0 && drift < 1e6))
 		return handle_fail(
 			ns, -EINVAL,
-			"the largest drift is between 0 and 1000000 ppm/s, not %g",
+			"the maximum drift must be between 0 and 1000000 ppm/s, not %g",
 			drift);
 	if (opt->resolution_ns < 0 ||
 	    opt->resolution_ns > NETSYNC_MAX_RESOLUTION)
 		return handle_fail(
 			ns, -EINVAL,
-			"the resolution of times is between 0 and %lld ns, not %lld",
+			"the time resolution must be between 0 and %lld ns, not %lld",
 			(long long)NETSYNC_MAX_RESOLUTION,
 			(long long)opt->resolution_ns);
 	/* Who says how much clocks drift says that nobody steers them. */
@@ -218,7 +218,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	if (ret)
 		return ret;
 	if (!ns->num_hosts)
-		return handle_fail(ns, -ENOENT, "there is no host");
+		return handle_fail(ns, -ENOENT, "no hosts");
 	ret = matcher_settle(&ns->matcher);
 	if (!ret)
 		ret = handle_sort_early(ns, true);
@@ -237,7 +237,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 			return handle_cannot_match(ns, ret);
 		return handle_fail(
 			ns, ret,
-			"no clocks could be made of the messages (%s): an error of libnetsync, please report it",
+			"cannot estimate the clocks (%s); this is a bug in libnetsync, please report it",
 			strerror(-ret));
 	}
 	return 0;

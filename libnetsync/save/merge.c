@@ -59,7 +59,7 @@ static int find_host_place(struct saved_merging *m, size_t i, uint32_t *num_new)
 
 	for (size_t k = 0; k < i; k++)
 		if (s->name_length[k] == length && !memcmp(s->host[k].name, name, length))
-			return refuse_merge(m, -EBADMSG, "two hosts have one name");
+			return refuse_merge(m, -EBADMSG, "two hosts have the same name");
 	for (uint32_t n = 0; n < ns->num_hosts; n++) {
 		const char *own = ns->host[n].name;
 
@@ -84,7 +84,7 @@ static int check_times(struct saved_merging *m, size_t i)
 	if (!was_host_seen(h))
 		return 0;
 	if (!is_merged_time_valid(first) || !is_merged_time_valid(last))
-		return refuse_merge(m, -ERANGE, "times are not between the years 1824 and 2116");
+		return refuse_merge(m, -ERANGE, "times are outside the years 1824 to 2116");
 	if (p->is_new || !was_host_seen(&m->ns->host[p->number]))
 		return 0;
 	p->shift = h->origin - m->ns->host[p->number].origin;
@@ -125,23 +125,23 @@ static int check_steering(struct saved_merging *m, size_t i)
 		    (here && was_host_seen(here) &&
 		     is_merged_time_far(s->point[k].t, here->origin)))
 			return refuse_merge(m, -ERANGE,
-					    "points of a clock are more than 36 years apart");
+					    "clock readings are more than 36 years apart");
 	/* Others may be beyond that, if they were pushed before any other time of the host. */
 	if ((s->num && was_host_seen(host) && is_merged_time_far(s->point[0].t, host->origin)) ||
 	    (own->num && was_host_seen(host) && is_merged_time_far(own->point[0].t, host->origin)))
-		return refuse_merge(m, -ERANGE, "points of a clock are more than 36 years apart");
+		return refuse_merge(m, -ERANGE, "clock readings are more than 36 years apart");
 	if (was_used_before_steering(host, s, own) ||
 	    (here && was_used_before_steering(here, own, s)))
 		return refuse_merge(m, -EALREADY,
-				    "messages were used already of a host whose clock is now known to be steered");
+				    "messages were already used of a host that now has clock readings");
 	if (s->anchored && own->anchored && !are_same_clock_points(&s->anchor, &own->anchor))
 		return refuse_merge(m, -EALREADY,
-				    "points of a clock were pushed in another order there");
+				    "the clock readings were pushed in a different order there");
 	/* Its messages count from the anchor. */
 	return s->anchored && (is_merged_time_far(s->anchor.raw,
 						  s->num ? first->raw : s->anchor.raw) ||
 			       !s->num) ?
-		       refuse_merge(m, -EBADMSG, "a clock has no points") :
+		       refuse_merge(m, -EBADMSG, "a clock has no readings") :
 		       0;
 }
 
@@ -178,7 +178,7 @@ static int check_pairs(struct saved_merging *m)
 		const int64_t x = m->place[p->host[0]].shift, y = compute_y_shift(m, p);
 
 		if (m->place[p->host[0]].number > m->place[p->host[1]].number)
-			return refuse_merge(m, -EINVAL, "hosts were added in another order there");
+			return refuse_merge(m, -EINVAL, "the hosts were added in a different order there");
 		if (!can_move_direction(&p->direction[0], x, y) ||
 		    !can_move_direction(&p->direction[1], x, -y))
 			return refuse_merge(m, -ERANGE,
@@ -392,9 +392,9 @@ int saved_merge(struct netsync *ns, const void *bytes, size_t size,
 	int ret = saved_read(&m.saved, bytes, size);
 
 	if (ret == -EPROTO)
-		refuse_merge(&m, ret, "they were saved by another version of netsync");
+		refuse_merge(&m, ret, "they were saved by a different version of netsync");
 	else if (ret == -EBADMSG)
-		refuse_merge(&m, ret, "they are not what netsync saves");
+		refuse_merge(&m, ret, "they were not saved by netsync");
 	if (!ret)
 		ret = check_merge(&m);
 	if (!ret)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #ifndef __SIZEOF_INT128__
-#error "libnetsync is exact by 128-bit integers: compile it for a 64-bit processor"
+#error "libnetsync needs 128-bit integers; compile it for a 64-bit processor"
 #endif
 
 /* ns in a second, for differences of times in doubles */
