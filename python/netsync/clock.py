@@ -71,11 +71,11 @@ class Span(NamedTuple):
         is_early = time_ns < self.first_ns
         far = self.first_ns - time_ns if is_early else time_ns - self.last_ns
         return Error(errno.ERANGE,
-                     f"{time_ns}: {self.of} is of {_date(self.first_ns)} to "
-                     f"{_date(self.last_ns)} on the clock of {self.host}, and these times reach "
-                     f"to {_distance(far)} {'before' if is_early else 'after'} that: the error "
-                     f"bound there is {'not known' if bound_ns is None else _distance(bound_ns)}"
-                     ". extrapolate=True goes on all the same.")
+                     f"{time_ns}: {self.of} covers {_date(self.first_ns)} to "
+                     f"{_date(self.last_ns)} on the clock of {self.host}, but these times reach "
+                     f"to {_distance(far)} {'before' if is_early else 'after'} that, where the "
+                     f"error bound is {'unknown' if bound_ns is None else _distance(bound_ns)}. "
+                     "Use extrapolate=True to convert such times.")
 
 
 def _date(time_ns: int) -> str:
@@ -143,9 +143,9 @@ class Clock:
         pointer = c_void_p()
         ret = core.netsync_clock_new(model, pointer)
         if ret:
-            raise fail(ret, "These are not the numbers of a clock: segments and knots must be "
-                       "in order, rates positive, bounds not negative."
-                       if ret == -errno.EINVAL else "There is not enough memory.")
+            raise fail(ret, "Invalid clock: segments and knots must be in order, rates "
+                       "positive, bounds not negative."
+                       if ret == -errno.EINVAL else "Out of memory.")
         self._handle = Handle(pointer.value, core.netsync_clock_free)
 
     def _model(self) -> s.netsync_model:
@@ -230,8 +230,8 @@ class Clock:
         is_date = times.dtype == numpy.dtype("datetime64[ns]")
         if not is_date and (times.dtype.kind not in "iu" or
                             not numpy.can_cast(times.dtype, numpy.int64)):
-            raise TypeError(f"times are int64 or datetime64[ns], not {times.dtype}: a float "
-                            "holds no time exactly")
+            raise TypeError(f"times must be int64 or datetime64[ns], not {times.dtype}; a "
+                            "float cannot represent them exactly")
         given = numpy.ascontiguousarray(times.view("int64") if is_date else times,
                                         dtype=numpy.int64)
         if given.size and not extrapolate:

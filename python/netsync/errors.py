@@ -21,4 +21,4 @@ def fail(ret: int, sentence: str) -> Error:
 
 
 def no_memory() -> Error:
-    return Error(errno.ENOMEM, "There is not enough memory.")
+    return Error(errno.ENOMEM, "Out of memory.")

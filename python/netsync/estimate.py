@@ -19,7 +19,7 @@ from .result import Host, Pair, Result, Stack, Stats, Steering, Step, Trace
 
 def method_of(name: Union[str, Method]) -> Method:
     if isinstance(name, str) and name.upper() not in Method.__members__:
-        raise Error(errno.EINVAL, f"There is no method {name!r}; methods are: "
+        raise Error(errno.EINVAL, f"Unknown method {name!r}; the methods are: "
                     f"{', '.join(m.name.lower() for m in Method)}.")
     return Method[name.upper()] if isinstance(name, str) else name
 

@@ -51,7 +51,7 @@ def _pack(address: Union[str, bytes, Address]) -> bytes:
     try:
         found = ipaddress.ip_address(address)
     except ValueError as error:
-        raise Error(errno.EINVAL, f"{address!r} is no IPv4 or IPv6 address.") from error
+        raise Error(errno.EINVAL, f"{address!r} is not an IPv4 or IPv6 address.") from error
     return found.packed if found.version == 6 else bytes(10) + b"\xff\xff" + found.packed
 
 
@@ -120,7 +120,7 @@ class Packet:
         for bit, group in _KNOWN.items():
             given = [getattr(self, name) is not None for name in group]
             if any(given) != all(given):
-                raise Error(errno.EINVAL, f"Of a packet, {' and '.join(group)} are known "
+                raise Error(errno.EINVAL, f"{' and '.join(group)} of a packet must be given "
                             "together or not at all.")
             if all(given):
                 struct.fields |= bit

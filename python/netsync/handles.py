@@ -35,7 +35,7 @@ def int64(value: SupportsIndex) -> int:
 def uint(value: SupportsIndex, bits: int = 32) -> int:
     number = operator.index(value)
     if not 0 <= number < 2**bits:
-        raise Error(errno.EINVAL, f"{number} is not from 0 to {2**bits - 1}.")
+        raise Error(errno.EINVAL, f"{number} is not between 0 and {2**bits - 1}.")
     return number
 
 
@@ -43,7 +43,8 @@ def encode(text: Text) -> bytes:
     """Names and paths are bytes to the libraries."""
     raw = os.fsencode(text)
     if b"\0" in raw:
-        raise Error(errno.EINVAL, f"{raw!r} holds a zero byte, as no name or path does.")
+        raise Error(errno.EINVAL, f"{raw!r} contains a zero byte, which names and paths "
+                    "cannot contain.")
     return raw
 
 
@@ -63,8 +64,8 @@ class Guard:
 
     def __enter__(self) -> None:
         if self._owner == threading.get_ident():
-            raise Error(errno.EDEADLK, "A function that is told of something must not use "
-                        "what tells it: collect what it is told, and go on afterwards.")
+            raise Error(errno.EDEADLK, "A callback must not use the object that calls it; "
+                        "collect the data, and use the object afterwards.")
         self._lock.acquire()
         self._owner = threading.get_ident()
 

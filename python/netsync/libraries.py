@@ -113,11 +113,11 @@ def _load(name: str, functions: dict[str, tuple[Any, ...]]) -> Any:
             getattr(library, function).restype = result
             getattr(library, function).argtypes = arguments
     except OSError as error:
-        raise ImportError(f"{path} cannot be loaded: install libnetsync, or name its folder "
-                          f"in LD_LIBRARY_PATH ({error}).") from error
+        raise ImportError(f"Cannot load {path}; install libnetsync, or set LD_LIBRARY_PATH to "
+                          f"its folder ({error}).") from error
     except AttributeError as error:
-        raise ImportError(f"{path} is older than this package, or damaged: install both of "
-                          f"one version ({error}).") from error
+        raise ImportError(f"{path} is older than this package, or damaged; install the same "
+                          f"version of both ({error}).") from error
     return library
 
 

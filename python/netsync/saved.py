@@ -18,7 +18,7 @@ FORMAT = "netsync-1"
 
 def _int(value: Any) -> int:
     if type(value) is not int or not -2**63 <= value < 2**63:
-        raise ValueError(f"{value!r} is no integer of 64 bits")
+        raise ValueError(f"{value!r} is not a 64-bit integer")
     return value
 
 
@@ -28,13 +28,13 @@ def _unless_null(value: Any) -> Optional[int]:
 
 def _float(value: Any) -> float:
     if type(value) not in (int, float):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{value!r} is not a number")
     return float(value)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no text")
+        raise ValueError(f"{value!r} is not a string")
     return value
 
 
@@ -121,11 +121,11 @@ def load(path: Union[str, "os.PathLike[str]"]) -> Result:
     except OSError as error:
         raise Error(error.errno or errno.EIO, f"{name}: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
-        raise Error(errno.EINVAL, f"{name}: it cannot be read as JSON: {error}.") from error
+        raise Error(errno.EINVAL, f"{name}: cannot be read as JSON: {error}.") from error
     if not isinstance(root, dict) or root.get("format") != FORMAT:
-        raise Error(errno.EINVAL, f"{name}: this is not a result of netsync (format {FORMAT}).")
+        raise Error(errno.EINVAL, f"{name}: not a result of netsync (format {FORMAT}).")
     try:
         return _result(root, os.fsdecode(name))
     except (KeyError, TypeError, ValueError, AttributeError, Error) as error:
-        raise Error(errno.EINVAL, f"{name}: it is damaged ({error}); let netsync sync write it "
-                    "again.") from error
+        raise Error(errno.EINVAL, f"{name}: the result is damaged ({error}); write it again with "
+                    "netsync sync.") from error
