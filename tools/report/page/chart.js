@@ -147,7 +147,7 @@ function plot(id, spec) {
 	readout.textContent = "";
 	if (!spec.rows.length) {
 		chart.graph = null;
-		element.append(make("p", { class: "quiet" }, "There is nothing to draw."));
+		element.append(make("p", { class: "quiet" }, "Nothing to draw."));
 		return;
 	}
 	chart.graph = new Dygraph(element, spec.rows, {

@@ -67,8 +67,8 @@ function showOffset(host, curve) {
 		},
 	});
 	byId("clocks-say").textContent = isOffset ?
-		`Shown from ${formatBig(host.offset)} s, the offset at the beginning.` :
-		"Less the straight line from the beginning to the end, so that bends and the bound show.";
+		`Relative to ${formatBig(host.offset)} s, the offset at the beginning.` :
+		"Relative to the straight line from the beginning to the end, so that curvature and bound are visible.";
 }
 
 /* From the beginning to the end, in ppm. */
@@ -95,7 +95,7 @@ function showSkew(host, curve) {
 		...(band.length ? [["bound of the mean skew", swatch("band", "band")]] : [])]);
 	byId("skew-say").textContent = host.isReference ? "" :
 		`On average ${formatPpm(mean, within)}.` +
-		(band.length ? " Drag up or down in the plot to look closer." : "");
+		(band.length ? " Drag up or down in the plot to zoom in." : "");
 
 	plot("skew-chart", {
 		labels: ["time", "skew"], rows,

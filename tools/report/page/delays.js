@@ -35,9 +35,9 @@ function shownOf(pair) {
 	const all = pair.messages[0] + pair.messages[1];
 
 	if (!shown)
-		return " Of so many pairs only the busiest have their messages in this page.";
-	return shown < all ? ` Shown are ${formatCount(shown)} of ${formatCount(all)} messages, ` +
-		"with the smallest and the largest delay of every short time." : "";
+		return " Only the busiest pairs have their messages in this page.";
+	return shown < all ? ` The plot has ${formatCount(shown)} of ${formatCount(all)} messages, ` +
+		"those with the smallest and the largest delay of each short interval." : "";
 }
 
 /* Delays of very different sizes are seen on a logarithmic scale only. */
@@ -68,11 +68,11 @@ function showDelays() {
 		input.disabled = input.value === "log" && !logs;
 	}
 	byId("delays-say").textContent =
-		(mode === "before" ? "By the clocks as they were, " : "After correction, ") +
-		(inverted ? `${plural(inverted, "message")} ${inverted === 1 ? "is" : "are"}` :
-			"no message is") +
-		" received before being sent." + shownOf(pair) +
-		(isCorrected(pair) ? "" : " These clocks could not be corrected: nothing connects them with the reference. The time is that of the sender, from the beginning of its trace.");
+		(mode === "before" ? "Before correction, " : "After correction, ") +
+		(inverted ? `${plural(inverted, "message")} ${inverted === 1 ? "was" : "were"}` :
+			"no messages were") +
+		" received before they were sent." + shownOf(pair) +
+		(isCorrected(pair) ? "" : " These clocks could not be corrected: no messages connect them with the reference. Times are those of the sender, from the beginning of its trace.");
 	legend("delays-legend", [
 		[names[0], swatch("dot", "there")], [names[1], swatch("box", "back")],
 		...(lateOf(pair).some(isUnusual) ? [["late message, listed below", swatch("ring", "quiet")]] : []),

@@ -14,7 +14,7 @@ window.addEventListener("error", (event) => {
 		return;
 	byId("failure").hidden = false;
 	byId("failure").textContent =
-		"This page cannot be drawn in full; its data may be damaged. " + event.error;
+		"This page could not be drawn completely; its data may be damaged. " + event.error;
 });
 
 function fill(element, attributes, children) {

@@ -183,7 +183,7 @@ function markLate(message) {
 
 function timeButton(message) {
 	const button = make("button", { type: "button", class: "link",
-		title: "show it in the space-time diagram; sent at " + formatInstant(big(message.time)) },
+		title: "show this message in the space-time diagram; sent at " + formatInstant(big(message.time)) },
 		formatSeconds(message.send, 1e-6) + " s");
 
 	button.addEventListener("click", () => goTo(message));
@@ -196,11 +196,11 @@ function showLate(pair) {
 	const corrected = isCorrected(pair);
 
 	byId("late-say").textContent = !corrected ?
-		"These clocks could not be corrected, so that it is not known which messages were late." :
-		!rows.length ? "Of so many pairs only the busiest have their messages in this page." :
-		inverted ? (inverted === 1 ? "One of these is received before being sent: it comes first." :
-			`${formatCount(inverted)} of these are received before being sent: they come first.`) :
-			"Those that took longest come first; none is received before being sent.";
+		"These clocks could not be corrected, so it is unknown which messages were late." :
+		!rows.length ? "Only the busiest pairs have their messages in this page." :
+		inverted ? (inverted === 1 ? "One of these messages was received before it was sent, and comes first." :
+			`${formatCount(inverted)} of these messages were received before they were sent, and come first.`) :
+			"The slowest messages come first; none was received before it was sent.";
 	byId("late-table").replaceChildren(...(rows.length ? [makeTable([
 		{ head: "sent, received", number: true, cell: (m) => lines(timeButton(m),
 			make("span", { class: "quiet" }, formatSeconds(m.recv, 1e-6) + " s")),
@@ -231,7 +231,7 @@ function showFlows(pair) {
 		cell: (flow) => formatDuration(flow[key]), order: (flow) => flow[key] });
 
 	byId("flows-say").textContent = rows.length ? "" :
-		`The addresses of the messages of ${pair.name} are not known.`;
+		`The addresses of the messages of ${pair.name} are unknown.`;
 	byId("flows-table").replaceChildren(...(rows.length ? [makeTable([
 		{ head: "flow", cell: endsOf },
 		{ head: "protocol", cell: protocolOf },

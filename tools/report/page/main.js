@@ -4,13 +4,13 @@
 
 function headline(messages, before, after) {
 	if (!messages)
-		return "No messages between them were found.";
+		return "No messages between these hosts were found.";
 	if (!before && !after)
-		return `None of ${plural(messages, "message")} is received before being sent, ` +
-			"by the clocks as they were or after correction.";
-	return `Of ${plural(messages, "message")} ${formatCount(before)} ` +
-		`${before === 1 ? "was" : "were"} received before being sent, by the clocks as they ` +
-		`were. After correction ${after ? formatCount(after) + (after === 1 ? " is" : " are") : "none is"}.`;
+		return `All of ${plural(messages, "message")} were received after they were sent, ` +
+			"before and after correction.";
+	return `${formatCount(before)} of ${plural(messages, "message")} ` +
+		`${before === 1 ? "was" : "were"} received before being sent, by the uncorrected clocks. ` +
+		`After correction, ${after ? formatCount(after) + (after === 1 ? " is" : " are") : "none is"}.`;
 }
 
 function showTop() {
@@ -39,7 +39,7 @@ function showTop() {
 		tile(bad.length ? `${formatCount(others.length - bad.length)} of ${formatCount(others.length)}` :
 			"all", "hosts corrected accurately"));
 	showRecording();
-	byId("epoch").textContent = "Times on axes are of the clock of " + RESULT.reference +
+	byId("epoch").textContent = "Times on axes are on the clock of " + RESULT.reference +
 		", from " + formatInstant(BASE) + ".";
 }
 
@@ -123,8 +123,8 @@ function hideSection(id) {
 function hideMessages() {
 	["delays", "late", "flows", "between", "spacetime"].forEach(hideSection);
 	byId("pairs-table").before(make("p", { class: "note" }, HAS_MESSAGES ?
-		"No two hosts exchanged a message that was found." :
-		"Messages are not in a result. To see them, and statistics of their delays, give the traces, too: ",
+		"No messages between two hosts were found." :
+		"A result does not contain messages. To plot messages and their delays, also give the traces: ",
 		HAS_MESSAGES ? null : make("code", {}, "netsync report -m sync.json TRACE...")));
 }
 

@@ -35,7 +35,7 @@ function detailOf(data, piece) {
 	if (piece.kind === "interrupt")
 		return `number ${piece.detail}`;
 	if (piece.other < 0)
-		return piece.kind === "preempted" ? "by none: its CPU was to wake up" : "";
+		return piece.kind === "preempted" ? "by none: its CPU was waking up" : "";
 	const other = threadName(data, piece.other);
 
 	return piece.kind === "preempted" ? `by ${other}` :
@@ -116,7 +116,7 @@ function readPath(text) {
 			formatDuration(piece.end - piece.begin) +
 			(piece.bound < 0 ? "" : ` ± ${formatDuration(piece.bound)}`) +
 			`, from ${formatInstant(data.begin + BigInt(piece.begin))} on` +
-			(piece.open ? "; the clocks leave open which end was first" : "") + ".";
+			(piece.open ? "; the clocks do not tell which end was first" : "") + ".";
 	};
 	return data;
 }
@@ -181,7 +181,7 @@ function showPathSums(data) {
 		{ head: "longest", number: true, cell: (sum) => formatDuration(sum.longest),
 		  order: (sum) => sum.longest },
 		{ head: "", cell: (sum) => sum.detail },
-	], pathSums(data), { caption: "What the path was, in all", visible: true }));
+	], pathSums(data), { caption: "Time on the path, by thread and kind", visible: true }));
 }
 
 /* Threads in the order of a tree, with the CPU that they used, and those below them. */
@@ -224,7 +224,7 @@ function showAccount(data) {
 		{ head: "on its behalf", number: true,
 		  cell: (row) => formatDuration(row.total - row.self) },
 		{ head: "CPU in all", number: true, cell: (row) => formatDuration(row.total) },
-	], accountOf(data), { caption: "Who used CPU time for whom", visible: true }));
+	], accountOf(data), { caption: "CPU time charged to threads", visible: true }));
 }
 
 /* ---- the view ---------------------------------------------------------- */

@@ -110,9 +110,9 @@ function showSpacetime() {
 	byId("spacetime-from").value = fixed(from, 9).replace(MINUS, "-");
 	byId("spacetime-length").value = String(Number((length * 1e3).toPrecision(6)));
 	byId("spacetime-say").textContent = `${plural(all, "message")} in this interval` +
-		(arrows.length < all ? `, of which ${formatCount(arrows.length)} are drawn: zoom in for all` : "") +
+		(arrows.length < all ? `, ${formatCount(arrows.length)} of which are drawn; zoom in for all` : "") +
 		(allMessages().length < WAYS.reduce((sum, way) => sum + way.messages, 0) ?
-			"; of many messages this page has the most telling ones only." : ".");
+			"; this page has only a selection, with the fastest and the slowest messages." : ".");
 	element.dataset.arrows = arrows.length;
 	element.dataset.from = from;
 	element.dataset.length = length;

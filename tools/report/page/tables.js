@@ -173,9 +173,9 @@ function showSteering() {
 		{ head: "points", number: true, cell: (host) => formatCount(host.steering.points) },
 		{ head: "slowest", number: true, cell: ppm("min_ppm") },
 		{ head: "fastest", number: true, cell: ppm("max_ppm") },
-		{ head: "not told", number: true,
+		{ head: "unreported", number: true,
 		  cell: (host) => formatDuration(host.steering.unknown_ns) },
-	], rows, { caption: "How clocks were steered, against their oscillators", visible: true }));
+	], rows, { caption: "Steering of clocks, relative to their oscillators", visible: true }));
 }
 
 function showStack() {
@@ -199,8 +199,8 @@ function showCounts() {
 		packets: "seen", matched: "seen on another host, too",
 		nat: "of these, with translated addresses",
 		unmatched: "seen on one host only", ambiguous: "could be of several packets",
-		loopback: "never leave their host", unsupported: "of protocols that are not matched",
-		evicted: "given up for lack of room",
+		loopback: "never left their host", unsupported: "of unsupported protocols",
+		evicted: "given up, to limit memory",
 	};
 	const rows = Object.entries(names).filter(([key]) => RESULT.stats && RESULT.stats[key]);
 
@@ -230,7 +230,7 @@ function showSteps(host) {
 		{ head: "step at", number: true,
 		  cell: (step) => formatSeconds(stepTime(host, step), 1e-6) + " s" },
 		{ head: "within", number: true, cell: (step) => formatDuration(Number(step.within_ns)) },
-		{ head: "clock was set by", number: true, cell: (step) => Number(step.offset_ns) ?
+		{ head: "stepped by", number: true, cell: (step) => Number(step.offset_ns) ?
 			withSign(Number(step.offset_ns), formatDuration(Number(step.offset_ns))) : "–" },
 		{ head: "runs faster by", number: true, cell: (step) => formatPpm(step.skew_ppm) },
 		...(rows.some((step) => step.known) ? [{ head: "found by",

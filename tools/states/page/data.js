@@ -85,6 +85,6 @@ function describe(data, row, at) {
 		(!holder ? "" : `; waited for ${holder.row.host}` +
 			(holder.row.name === row.name ? "" : `, ${holder.row.name}`) +
 			(flags & UNCERTAIN ? ", in uncertain order" : "")) +
-		(flags & OPEN ? "; it had not ended" : "") +
-		(flags & DOUBTFUL ? "; events were lost meanwhile" : "") + ".";
+		(flags & OPEN ? "; not ended" : "") +
+		(flags & DOUBTFUL ? "; events were lost during this state" : "") + ".";
 }

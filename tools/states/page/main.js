@@ -73,7 +73,7 @@ function main() {
 try {
 	main();
 } catch (error) {
-	byId("failure").textContent = `This page cannot be drawn: ${error.message}`;
+	byId("failure").textContent = `This page could not be drawn: ${error.message}`;
 	byId("failure").hidden = false;
 	throw error;
 }
