@@ -720,7 +720,7 @@ static void set_growth(const struct reduction *r, uint32_t h,
 		/* A clock with readings is straight only where these report how it was steered. */
 		if (!r->task->limits.bend && !r->host[h].raw &&
 		    !r->host[r->reference].raw)
-			growth = reduction_carry(r, h, 0).growth;
+			growth = r->way[h].growth;
 		m->growth_ppm[i] = growth * 1e6;
 	}
 }

@@ -37,6 +37,15 @@ struct path {
 	bool complete; /* pairs on the correction's path have messages both ways */
 };
 
+/* A host's time, carried along the lines of pairs to the reference. */
+struct carried {
+	int64_t t;     /* whole ns, relative to the origin */
+	double frac;   /* fraction of t, ns */
+	double skew;   /* rate of the whole path - 1 */
+	double growth; /* how far skew can be off, if clocks are straight */
+	bool complete; /* all pairs have messages both ways */
+};
+
 /* State of a reduction; reduce.c explains the two trees. */
 struct reduction {
 	struct host *host;
@@ -60,6 +69,7 @@ struct reduction {
 	struct windows *steep;
 	/* By host: when no bound is claimed, as messages contradict it; in the host's time. */
 	struct windows *forgotten;
+	struct carried *way; /* by host: of the first time of its span */
 	struct path *path; /* by host; windows of those whose clock is made */
 	bool *infeasible; /* by pair: no clocks without steps satisfy its messages */
 	bool *disputed; /* by pair: messages do not agree with what was made of them */
@@ -68,17 +78,11 @@ struct reduction {
 	bool distrusted;	       /* no bound is to be claimed */
 };
 
-/* A host's time, carried along the lines of pairs to the reference. */
-struct carried {
-	int64_t t;     /* whole ns, relative to the origin */
-	double frac;   /* fraction of t, ns */
-	double skew;   /* rate of the whole path - 1 */
-	double growth; /* how far skew can be off, if clocks are straight */
-	bool complete; /* all pairs have messages both ways */
-};
+/* Carry a host's time to the reference. Ways of hosts nearer to that are known. */
+struct carried reduction_carry(const struct reduction *r, uint32_t host, int64_t t);
 
-struct carried reduction_carry(const struct reduction *r, uint32_t host,
-			       int64_t t);
+/* Find the ways of all hosts, each by that of the next host: ->by_noise is known. */
+void reduction_find_ways(struct reduction *r);
 
 /* Set the islands of all hosts, and the reference, unless it is given. */
 void reduction_find_islands(struct reduction *r);

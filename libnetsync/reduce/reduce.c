@@ -285,7 +285,7 @@ static int run(struct reduction *r)
 	if (ret || tree_make(&r->by_bound, &r->graph) ||
 	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
 	    !r->noise_cost || !r->pair_bound || !r->correction || !r->wander ||
-	    !r->steep || !r->forgotten || !r->path || !r->infeasible ||
+	    !r->steep || !r->forgotten || !r->path || !r->way || !r->infeasible ||
 	    !r->disputed || !r->outvoted)
 		return -ENOMEM;
 	ret = run_for_pairs(r, first_costs);
@@ -293,6 +293,7 @@ static int run(struct reduction *r)
 		return ret;
 	reduction_find_islands(r);
 	tree_grow(&r->by_noise, &r->graph, r->noise_cost, r->reference);
+	reduction_find_ways(r);
 	ret = reduction_fit_hosts(r);
 	/* Other methods do not ask whether messages are inverted. */
 	if (!ret && (r->task->method->curves || r->task->method->straight))
@@ -323,6 +324,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 		.steep = calloc(num_hosts + 1, sizeof(struct windows)),
 		.forgotten = calloc(num_hosts + 1, sizeof(struct windows)),
 		.path = calloc(num_hosts + 1, sizeof(struct path)),
+		.way = calloc(num_hosts + 1, sizeof(struct carried)),
 		.infeasible = calloc(num_pairs + 1, sizeof(bool)),
 		.disputed = calloc(num_pairs + 1, sizeof(bool)),
 		.outvoted = calloc(num_pairs + 1, sizeof(bool)),
@@ -348,6 +350,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
 	free(r.steep);
 	free(r.forgotten);
 	free(r.path);
+	free(r.way);
 	free(r.infeasible);
 	free(r.disputed);
 	free(r.outvoted);

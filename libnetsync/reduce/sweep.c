@@ -52,29 +52,44 @@
 /* Instants that a move is known by. Chosen. */
 #define MOVE_INSTANTS 256
 
-struct carried reduction_carry(const struct reduction *r, uint32_t host,
-			       int64_t t)
+struct carried reduction_carry(const struct reduction *r, uint32_t host, int64_t t)
 {
 	struct carried c = { .t = t, .complete = true };
+	const struct carried *next;
+	const struct estimate *e;
+	double s, ahead;
 
-	while (host != r->reference) {
-		uint32_t via = r->by_noise.via[host];
-		const struct estimate *e = &r->est[via];
-		double s = e->line.slope;
-
-		if (host == e->pair->host[0]) {
-			c.frac += line_to_second(&e->line, &c.t);
-		} else {
-			c.frac += line_to_first(&e->line, &c.t);
-			s = -s / (1 + s);
-		}
-		c.skew += s + c.skew * s;
-		c.growth += fmax(e->slope_max - e->line.slope,
-				 e->line.slope - e->slope_min);
-		c.complete &= e->quality != NETSYNC_INCOMPLETE;
-		host = graph_other(&r->graph, via, host);
+	if (host == r->reference)
+		return c;
+	e = &r->est[r->by_noise.via[host]];
+	s = e->line.slope;
+	if (host == e->pair->host[0]) {
+		c.frac = line_to_second(&e->line, &c.t);
+	} else {
+		c.frac = line_to_first(&e->line, &c.t);
+		s = -s / (1 + s);
 	}
+	/* From the next host on, the way is a line that is known at the begin of that one's span. */
+	host = graph_other(&r->graph, r->by_noise.via[host], host);
+	next = &r->way[host];
+	ahead = next->frac + next->skew * ((double)(c.t - r->host[host].span.lo) + c.frac);
+	c.t += next->t - r->host[host].span.lo + (int64_t)floor(ahead);
+	c.frac += ahead - floor(ahead);
+	c.skew = next->skew + s + s * next->skew;
+	c.growth = next->growth +
+		   fmax(e->slope_max - e->line.slope, e->line.slope - e->slope_min);
+	c.complete = next->complete && e->quality != NETSYNC_INCOMPLETE;
 	return c;
+}
+
+void reduction_find_ways(struct reduction *r)
+{
+	/* Nearer hosts first. */
+	for (uint32_t i = 0; i < r->by_noise.num; i++) {
+		uint32_t h = r->by_noise.order[i];
+
+		r->way[h] = reduction_carry(r, h, r->host[h].span.lo);
+	}
 }
 
 /* What is done with a host in a sweep. */
@@ -141,7 +156,7 @@ static int fit_host(const struct reduction *r, uint32_t h, enum stage stage,
 /* Set a straight correction by the lines of pairs. */
 void reduction_set_straight(struct reduction *r, uint32_t h)
 {
-	struct carried k = reduction_carry(r, h, r->host[h].span.lo);
+	const struct carried k = r->way[h];
 
 	r->correction[h] = (struct correction){
 		.from = r->host[h].span.lo,

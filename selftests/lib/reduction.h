@@ -19,6 +19,7 @@ static inline void reduction_init(struct reduction *r, struct reduced *from)
 		.steep = calloc(REDUCED_HOSTS, sizeof(struct windows)),
 		.forgotten = calloc(REDUCED_HOSTS, sizeof(struct windows)),
 		.path = calloc(REDUCED_HOSTS, sizeof(struct path)),
+		.way = calloc(REDUCED_HOSTS, sizeof(struct carried)),
 		.disputed = calloc(from->ps.num + 1, sizeof(bool)),
 		.outvoted = calloc(from->ps.num + 1, sizeof(bool)),
 	};
@@ -43,6 +44,7 @@ static inline void reduction_end(struct reduction *r)
 	free(r->steep);
 	free(r->forgotten);
 	free(r->path);
+	free(r->way);
 	free(r->disputed);
 	free(r->outvoted);
 	tree_release(&r->by_bound);

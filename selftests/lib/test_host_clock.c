@@ -282,6 +282,7 @@ static void test_leap(void **state)
 	reduction_init(&r, &hosts);
 	tree_grow(&r.by_bound, &r.graph, r.bound_cost, 0);
 	tree_grow(&r.by_noise, &r.graph, r.bound_cost, 0);
+	reduction_find_ways(&r);
 	assert_int_equal(reduction_fit_hosts(&r), 0);
 	r.correction[0].wander = r.correction[1].wander = &left_alone;
 	set = r.correction[1];

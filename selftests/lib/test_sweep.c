@@ -12,6 +12,7 @@ static void make_chain(struct reduced *hosts, struct reduction *r,
 	hosts->task.reference = 0;
 	reduction_init(r, hosts);
 	tree_grow(&r->by_noise, &r->graph, r->bound_cost, 0);
+	reduction_find_ways(r);
 }
 
 /* Along the lines of three pairs, each of which is a second. */
@@ -44,6 +45,7 @@ static void test_incomplete(void **state)
 	(void)state;
 	make_chain(&hosts, &r, NETSYNC_METHOD_HULL);
 	r.est[1].quality = NETSYNC_INCOMPLETE;
+	reduction_find_ways(&r);
 	for (uint32_t h = 0; h < REDUCED_HOSTS; h++)
 		assert_int_equal(reduction_carry(&r, h, 0).complete, h < 2);
 	reduction_end(&r);
@@ -60,10 +62,56 @@ static void test_skew(void **state)
 	make_chain(&hosts, &r, NETSYNC_METHOD_HULL);
 	for (uint32_t i = 0; i < 3; i++)
 		r.est[i].line.slope = 1e-4;
+	reduction_find_ways(&r);
 	assert_true(fabs(reduction_carry(&r, 3, 0).skew - (pow(1 + 1e-4, -3) - 1)) <
 		    1e-15);
 	reduction_end(&r);
 	reduced_release(&hosts);
+}
+
+/*
+ * The ways of a long chain are found by one step for each host: by a step for each host on the way
+ * of each one, 2 * 10^10 in all, this would exceed the time that tests have.
+ */
+static void test_long_chain(void **state)
+{
+	enum { HOSTS = 200000 };
+	struct host *host = calloc(HOSTS, sizeof(*host));
+	struct pair *pair = calloc(HOSTS, sizeof(*pair));
+	struct reduction r = {
+		.host = host,
+		.est = calloc(HOSTS, sizeof(struct estimate)),
+		.num_hosts = HOSTS,
+		.num_pairs = HOSTS - 1,
+		.bound_cost = calloc(HOSTS, sizeof(double)),
+		.way = calloc(HOSTS, sizeof(struct carried)),
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i + 1 < HOSTS; i++) {
+		pair[i].host[0] = i;
+		pair[i].host[1] = i + 1;
+		r.bound_cost[i] = 1;
+		r.est[i] = (struct estimate){
+			.pair = &pair[i], .line = { .y = SEC }, .slope_max = 1e-6,
+			.quality = NETSYNC_ACCURATE,
+		};
+	}
+	assert_int_equal(graph_make(&r.graph, r.est, HOSTS, HOSTS - 1), 0);
+	assert_int_equal(tree_make(&r.by_noise, &r.graph), 0);
+	tree_grow(&r.by_noise, &r.graph, r.bound_cost, 0);
+	reduction_find_ways(&r);
+	for (uint32_t h = 0; h < HOSTS; h++) {
+		assert_int_equal(r.way[h].t, -(int64_t)h * SEC);
+		assert_true(fabs(r.way[h].growth - 1e-6 * h) < 1e-9);
+	}
+	tree_release(&r.by_noise);
+	graph_release(&r.graph);
+	free(r.way);
+	free(r.bound_cost);
+	free(r.est);
+	free(pair);
+	free(host);
 }
 
 static void test_fit(void **state)
@@ -96,6 +144,7 @@ int main(void)
 		cmocka_unit_test(test_carry),
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_skew),
+		cmocka_unit_test(test_long_chain),
 		cmocka_unit_test(test_fit),
 	};
 
