@@ -15,7 +15,7 @@
  */
 int copy_sized_struct(void *to, const void *from, uint32_t size);
 
-/* Where in a model a time was found; the next one is looked for near it. */
+/* Position of a converted time in a model, near which the search for the next time starts. */
 struct clock_place {
 	uint32_t segment;
 	uint32_t knot;

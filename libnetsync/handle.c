@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the files with public calls share: errors, the state of a struct netsync, messages. */
+/*
+ * Functions shared by the files with public calls: errors, the state of a struct netsync,
+ * messages.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

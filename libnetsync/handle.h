@@ -14,7 +14,7 @@
 #include "steer/held.h"
 #include "util/parallel.h"
 
-/* Of the messages of a host with others, of one part of the pairs; see pair_part(). */
+/* Use of a host's messages with other hosts in one part of the pairs; see pair_part(). */
 struct used {
 	int64_t last; /* the latest time, but of those that are held, ns */
 	struct resolution resolution; /* of the stamps */
@@ -56,7 +56,7 @@ int handle_no_memory(struct netsync *ns);
 /* Set the sentence of a call that cannot wait for threads, or use what they found. */
 int handle_cannot_match(struct netsync *ns, int error);
 
-/* What went wrong before is no more the failure of the last call. */
+/* Clear the error of an earlier call, so that netsync_error() reports the last call only. */
 static inline void handle_forget_error(struct netsync *ns)
 {
 	*ns->error = '\0';

@@ -13,7 +13,9 @@
 #include "handle.h"
 #include "save/save.h"
 
-/* Of what protocols have of their own, the caller may know less. */
+/*
+ * Minimum size of struct netsync_packet: a caller may know fewer of the members of protocols.
+ */
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, tcp)
 
 /* Several threads may call it for pairs of different parts, if no host is steered. */
@@ -150,7 +152,10 @@ static bool is_time_in_range(int64_t t)
 	return t < NETSYNC_MAX_TIME && t > -NETSYNC_MAX_TIME;
 }
 
-/* Both are times as of is_time_in_range(), so that the difference has 64 bits. */
+/*
+ * Are two times too far apart? Both satisfy is_time_in_range(), so their difference fits into
+ * 64 bits.
+ */
 static bool is_time_too_far(int64_t a, int64_t b)
 {
 	const int64_t d = a - b;
@@ -225,8 +230,8 @@ static bool is_loopback_address(const uint8_t *addr)
 }
 
 /*
- * What the caller knows of a packet; the rest is 0, and needs @room. NULL: the size is
- * not valid.
+ * Complete a packet with zeros for members that the caller does not know; @room holds the
+ * result if needed. NULL: the size is invalid.
  */
 static const struct netsync_packet *complete_packet(const struct netsync_packet *pkt,
 						    struct netsync_packet *room)
@@ -302,7 +307,7 @@ static int add_checked_packet(struct netsync *ns, const struct netsync_packet *p
 	return 0;
 }
 
-/* The same where other objects have other shards, and count some of the events. */
+/* Add a packet if other objects have other shards: each object counts some of the events. */
 static int add_shared(struct netsync *ns, const struct netsync_packet *p,
 		      int64_t t)
 {

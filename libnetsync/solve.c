@@ -20,8 +20,8 @@
 /* See struct netsync_options for why. */
 #define DEFAULT_MAX_SKEW_PPM 500.0
 /*
- * What adjtime(3) slews a clock by, whatever rate it has besides (Linux: MAX_TICKADJ).
- * Assumed where clocks are steered, unless the largest skew is given.
+ * Slew rate of adjtime(3), which adds to the rate of the clock (ppm; Linux: MAX_TICKADJ).
+ * Assumed for clocks that may be steered, unless the caller gives a maximum skew.
  */
 #define SLEW_PPM 500.0
 #define DEFAULT_MAX_DRIFT_PPM_S 0.1
@@ -178,7 +178,10 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 					  : 0;
 }
 
-/* By now the resolution of stamps is known as well as it can be; @least: by the user. */
+/*
+ * Settle all pairs with the resolutions of the stamps so far, or with @least, the resolution
+ * that the caller gave, if that is larger.
+ */
 static int settle_pairs(struct netsync *ns, double slope, int64_t least)
 {
 	int64_t *resolution = calloc(ns->num_hosts, sizeof(*resolution));

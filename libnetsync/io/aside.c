@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Slices of traces whose reader has no worker of its own (captures, trace.dat and
- * perf.data files) -> what is in them, read by workers beside this process, as many as there are jobs.
+ * perf.data files) -> their contents, read by reader processes, as many as there are jobs.
  *
  *	this process			worker
  *	struct reader_turns -->			slices of traces
@@ -63,7 +63,7 @@ struct found_item {
 
 #define MAX_ITEMS (WORKER_MAX_SIZE / sizeof(struct found_item))
 
-/* What readers count in struct trace. */
+/* The counters of struct trace that a reader process increments. */
 struct counts {
 	uint64_t lost_events;
 	uint64_t lost_packets;
@@ -530,7 +530,7 @@ static int give_up_dead_reader(struct trace *trace)
 			    "the process that read it exited early, which is a bug in netsync");
 }
 
-/* As the general one, of the trace that the worker is reading. */
+/* worker_patience.is_over() for the trace that the worker is reading. */
 static bool is_reader_wait_over(void *data, int64_t silent_ms)
 {
 	struct trace *awaited = data;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A trace -> the file beside it with names of network namespaces, or with readings of
- * clocks, as "netsync record" wrote it.
+ * A trace -> its sidecar files, written by "netsync record": names of network namespaces, and
+ * readings of clocks.
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@ struct event_raw {
 		     struct netsync_io_value *value);
 };
 
-/* Who is told of the events. */
+/* A reading of events: its sources, and the function that gets the events. */
 struct event_reading {
 	struct netsync_io *io;
 	const struct netsync_io_source *sources;
@@ -21,7 +21,7 @@ struct event_reading {
 	void *data;
 };
 
-/* As netsync_io_read_events(), of traces of one format. */
+/* Read traces of one format. Return as netsync_io_read_events(). */
 int ctf_read_events(const struct event_reading *reading);
 int dat_read_events(const struct event_reading *reading);
 int perf_read_events(const struct event_reading *reading);

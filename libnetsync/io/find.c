@@ -14,7 +14,10 @@
 #include "util/array.h"
 #include "util/utf8.h"
 
-/* In the order in which claims() is called. A new format is a folder and a row here. */
+/*
+ * The readers, in the order in which claims() is called. A new format needs a folder and a row
+ * here.
+ */
 static const struct trace_reader *const readers[] = {
 	&ctf_reader,
 	&tracedat_reader,
@@ -326,7 +329,10 @@ static int skip_file(struct netsync_io *io, struct trace_search *search, const c
 	return io_leave_out(io, path);
 }
 
-/* What no reader takes. @is_given: itself, and not in a folder. */
+/*
+ * Refuse or skip a file that no reader accepts. @is_given: the user named the file itself, not
+ * a folder that contains it.
+ */
 static int refuse_unknown_file(struct netsync_io *io, const struct found *found, bool is_given,
 			       struct trace_search *search)
 {
@@ -507,7 +513,7 @@ static int check_given_path(struct netsync_io *io, const char **path, struct sta
 	return io_fail(io, -ESPIPE, "%s: not a file, folder or pipe.", *path);
 }
 
-/* What came from a pipe, or is open already. */
+/* Add the trace that a pipe or an open file contains. */
 static int take_kept_input(struct netsync_io *io, const char *path, const char *name,
 			   struct trace_search *search)
 {

@@ -132,7 +132,7 @@ struct io_part {
 /* Clocks in a clock event: CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_TAI. */
 #define CLOCKS_SHOWN 3
 
-/* One instant, as read from a trace's clock and from CLOCK_MONOTONIC_RAW. */
+/* Readings of several clocks at one instant: the trace's clock and CLOCK_MONOTONIC_RAW. */
 struct clock_event {
 	int64_t time_ns;	/* trace's clock, as printed */
 	/* Readings, of which one is the trace's clock. */
@@ -360,7 +360,7 @@ extern const struct trace_reader tracedat_reader;
 extern const struct trace_reader perf_reader;
 extern const struct trace_reader pcap_reader;
 
-/* One clock. The traces of a host lie beside each other in netsync_io.traces. */
+/* A host: one clock. The traces of a host are adjacent in netsync_io.traces. */
 struct io_host {
 	char *name;		/* with WORD_SLACK readable bytes behind it */
 	size_t name_len;
@@ -383,7 +383,7 @@ bool io_same_host(const struct trace *a, const struct trace *b);
 /* Compute the shift of a trace: its times + shift are times of the host's base. */
 int io_bring_to_base(struct netsync_io *io, struct io_host *host,
 		     struct trace *trace);
-/* After reading: add hosts that were to be split, but hold no packet. */
+/* After reading, add hosts to be split by network namespace that have no packets. */
 int io_number_rest(struct netsync_io *io, struct io_host *hosts, size_t num);
 
 /*
@@ -485,13 +485,16 @@ int io_group(const struct netsync_io *io);
  */
 /* Open a file, compressed as it may be. NULL: errno says why not. */
 struct disk_file *io_open_file(const struct netsync_io *io, const char *path);
-/* What reads the files of this one. */
+/* The reader process of this object's files. */
 struct disk *io_disk(const struct netsync_io *io);
 /* Is it a name for a file that is open already, which has to be read from there? */
 bool io_is_open_file(const char *path);
-/* As stat(), of what io_open_file() opens. */
+/* Get the status of the file that io_open_file() opens, as stat(2). */
 int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st);
-/* As io_open_file(), but not compressed. 0; negative: io_fail() was called, NULL is opened. */
+/*
+ * Open a file uncompressed, decompressing to a copy if needed. 0; negative: io_fail() was
+ * called, and *@opened is NULL.
+ */
 int io_open_plain(struct netsync_io *io, const char *path, struct disk_file **opened);
 /*
  * Keep all that comes from @fd as the file @path: a copy of what comes from a pipe, a
@@ -508,7 +511,7 @@ void io_free_kept(struct netsync_io *io);
 /* printf() format of that: the path, and the compression's name and command. */
 #define NOT_BUILT_IN "%s: it is compressed with %s, and this netsync was built without support for it; decompress it first (%s)."
 
-/* What netsync_io_copy_capture() and the like are asked for. */
+/* Arguments of netsync_io_copy_capture() and the other functions that copy a file. */
 struct copy_task {
 	struct netsync_io *io;
 	const char *from;	/* path of the original */
@@ -521,7 +524,7 @@ int io_create_copy(const struct copy_task *task, mode_t mode);
 /* Call prepare() of all readers. */
 int io_prepare(struct netsync_io *io);
 
-/* Where there are more jobs than traces that are read here, divide these among them. */
+/* If there are more jobs than traces that are read here, divide the jobs among the traces. */
 void io_divide(struct netsync_io *io, size_t ours);
 
 /*
@@ -534,8 +537,8 @@ int io_make_printable(char **name);
 int io_make_infos(struct netsync_io *io);
 
 /*
- * Whoever reads a trace has ended before it: warn that @which (the trace, if empty) was read
- * up to the last of @packets only (hi < lo: there is none), and @why. Returns as io_span().
+ * Warn that the process which reads a trace ended early: @which (the trace, if empty) was read
+ * only up to the last of @packets (hi < lo: not at all), because of @why. Returns as io_span().
  */
 int io_broke_off(struct trace *trace, const struct range *packets, const char *which,
 		 const char *why);
@@ -550,11 +553,12 @@ int io_check_new(struct netsync_io *io, const char *what);
 int io_fail(struct netsync_io *io, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int io_no_memory(struct netsync_io *io);
-/* The same for an errno (negative) of opening or reading a file. Returns @err. */
+/* Keep an error for a negative errno of opening or reading a file. Returns @err. */
 int io_fail_file(struct netsync_io *io, const char *path, int err);
 /*
- * The same for a file of this format, which cannot be read for a @problem, a clause (NULL:
- * for @err). If it was not opened (@from is NULL), that was reported. Returns the errno.
+ * Keep an error for a file of @format that cannot be read because of @problem, a clause (NULL:
+ * because of @err). If the file was not opened (@from is NULL), the error was reported before.
+ * Returns the errno.
  */
 int io_fail_contents(struct netsync_io *io, const char *path, const struct disk_file *from,
 		     const char *format, const char *problem, int err);
@@ -571,7 +575,9 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt,
 	      const struct observation_point *at);
 /* Readings of clocks at one instant. */
 int io_clock(struct trace *trace, const struct clock_event *clock);
-/* The same of a file beside the trace, which is used whatever is wanted of the trace. */
+/*
+ * Use readings from a file beside the trace, which are used outside of the trace's window, too.
+ */
 int io_clock_beside(struct trace *trace, const struct clock_event *clock);
 /* A packet or a clock event. */
 int io_event(struct trace *trace, const struct event_seen *seen);

@@ -111,7 +111,7 @@ static int keep_file(struct netsync_io *io, const struct kept_file *file)
 
 /* ---- copies ---------------------------------------------------------------- */
 
-/* Where a copy comes from, and how large it may become. */
+/* A copy in progress: its source, and how large it may become. */
 struct copying {
 	struct netsync_io *io;
 	const char *path;

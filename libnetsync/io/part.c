@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A part of the traces, of which others read the rest: what is found goes to whoever shares
- * packets out, and what each has counted to the one who tells of all traces.
+ * One part of the traces, while other processes read the other parts: packets go to the process
+ * that distributes them, and counts to the process that reports all traces.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Processes that read, and make no progress -> a warning after a while, then an end of the
- * wait. What a dead disk holds cannot be killed, and is not waited for.
+ * Reader processes and pipes without progress -> a warning after a while, then the end of the
+ * wait. A process that waits for a dead disk cannot be killed, and is abandoned.
  */
 #include <errno.h>
 #include <poll.h>

@@ -25,14 +25,14 @@ struct worker_patience io_worker_patience(struct patience *patience);
 int64_t io_timeout_ms(const struct netsync_io *io);
 int64_t io_warning_ms(const struct netsync_io *io);
 
-/* What reads files for @io; NULL: no memory. */
+/* Create the reader process of @io's files. NULL: out of memory. */
 struct disk *io_new_disk(struct netsync_io *io);
 /*
  * Walk through @path in another process, and read the beginning of each file, so that this
  * one does not wait for a dead disk. 0; -ETIMEDOUT: io_fail() was called.
  */
 int io_probe_path(struct netsync_io *io, const char *path);
-/* As read(2), with a limit as for files. Negative: -errno, or -ETIMEDOUT. */
+/* Read as read(2), with the same time limit as files. Negative: -errno, or -ETIMEDOUT. */
 ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to, size_t size);
 #define STUCK_PIPE "no more data arrived, and the input was abandoned"
 
@@ -40,7 +40,10 @@ ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to
 bool io_is_lost(int err);
 /* Warn that @what is skipped, and note it, for the reason that io_fail() was given. */
 int io_leave_out(struct netsync_io *io, const char *what);
-/* The same of what is behind byte @at of a file or pipe that is used up to there. */
+/*
+ * Warn that a file or pipe was read only up to byte @at, because of @why, and note the rest as
+ * skipped.
+ */
 int io_note_broken_off(struct netsync_io *io, const char *path, uint64_t at, const char *why);
 void io_free_left_out(struct netsync_io *io);
 

@@ -24,7 +24,7 @@
  */
 #define MAX_APART INT64_C(100000000)
 
-/* What rounding of readings and rates adds, ns. */
+/* Error from rounding readings and rates (ns). */
 #define ROUNDING 2
 
 struct machine_clock_reading {
@@ -34,7 +34,7 @@ struct machine_clock_reading {
 	double rate;		/* until the next reading; 0: not known */
 };
 
-/* One of the clocks of a machine. */
+/* A clock of a machine with several clocks. */
 struct clock_of_machine {
 	const struct io_host *host;
 	struct machine_clock_reading *reading;
@@ -103,13 +103,15 @@ static bool has_named_clock(const struct clock_of_machine *clock, const char *na
 	return is && !strcmp(is, name);
 }
 
-/* Others cannot be set: CLOCK_MONOTONIC, CLOCK_BOOTTIME, and what tracers count. */
+/*
+ * Can this clock be stepped? CLOCK_MONOTONIC, CLOCK_BOOTTIME and the clocks of tracers cannot.
+ */
 static bool can_clock_be_set(const struct clock_of_machine *clock)
 {
 	return has_named_clock(clock, "realtime") || has_named_clock(clock, "tai");
 }
 
-/* What a clock showed at a raw time, and how far off that may be. */
+/* The estimated value of a clock at a raw time, and the bound of its error. */
 struct clock_estimate {
 	int64_t time_ns;
 	int64_t slack_ns;
@@ -219,7 +221,7 @@ static bool can_clock_be_read(const struct clock_of_machine *clock)
 	return !clock->host->base->clock_name;
 }
 
-/* What to record so that two clocks are related: "both" is of these two. */
+/* Advise what to record so that two clocks can be related. */
 static char *advise_what_to_record(const struct clock_of_machine *a,
 				   const struct clock_of_machine *b)
 {

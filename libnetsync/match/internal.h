@@ -130,8 +130,8 @@ bool match_same_transit(const struct packet_record *a,
 			const struct packet_record *b);
 
 /*
- * As match_same_transit(), or both records are of different hosts that can be clocks of
- * one machine, which both saw the transmission.
+ * Are the records of one transmission, as match_same_transit() decides, or were they made by
+ * different hosts that may be clocks of one machine, which saw the transmission with both?
  */
 bool match_same_side(const struct packet_record *a,
 		     const struct packet_record *b);

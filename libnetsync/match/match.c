@@ -387,7 +387,10 @@ static void file_record_in_batch(struct matcher *m, struct record_batch *b, stru
 	batch_add(b, shard);
 }
 
-/* The same for the shards that it belongs to, in all but one of which it is a copy. */
+/*
+ * Add a record to the batches of all its shards; the record is a copy in all shards but its
+ * home.
+ */
 static void file_record_in_shards(struct matcher *m, struct record_batch *b,
 				  struct packet_record *s, const struct netsync_packet *p,
 				  struct shards to)

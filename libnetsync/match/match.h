@@ -4,9 +4,9 @@
  * the same bytes? internal.h lists the files.
  *
  * Records go in batches to the shards that match them. Each batch has two steps: every
- * shard takes its records and finds outcomes; then what is known of pairs is brought up
- * to date, one part of the pairs after the other. Threads share the shards out, and then
- * the parts. What comes of it depends on the order of events alone, not on the threads.
+ * shard takes its records and finds outcomes; then the state of the pairs is brought up
+ * to date, one part of the pairs after the other. Threads share the shards, and then the
+ * parts. The result depends on the order of events only, not on the threads.
  */
 #ifndef NETSYNC_MATCH_MATCH_H
 #define NETSYNC_MATCH_MATCH_H
@@ -19,7 +19,7 @@
 #include "match/shard.h"
 #include "util/parallel.h"
 
-/* What a matcher calls with the argument that it was given. */
+/* Callbacks of a matcher, each called with the argument that was given with them. */
 struct match_calls {
 	/*
 	 * For each message: 0 or -errno. Several threads may call it at the same time,

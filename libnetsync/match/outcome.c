@@ -8,7 +8,10 @@
 /* Outcomes that a list has room for at least until it is released. Chosen. */
 #define KEPT_ROOM 1024
 
-/* What concerns one host alone is in a part by its number. */
+/*
+ * Find the part of an outcome. An outcome of one host alone is in the part of the host's
+ * number.
+ */
 static uint32_t find_outcome_part(const struct match_outcome *o)
 {
 	return o->kind == OUTCOME_PASSED ? o->from % PAIR_PARTS :

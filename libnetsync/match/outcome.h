@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a shard finds out: messages, and what concerns hosts and pairs. It is kept until
- * all shards are through with a batch of records; then what is known of each pair is
- * brought up to date, in the order of shards, by one thread for each part of the pairs.
+ * The outcomes of a shard: messages, and changes of the state of hosts and pairs. Outcomes are
+ * kept until all shards have processed a batch of records. Then one thread for each part of the
+ * pairs updates the state of the pairs, in the order of shards.
  */
 #ifndef NETSYNC_MATCH_OUTCOME_H
 #define NETSYNC_MATCH_OUTCOME_H

@@ -11,7 +11,7 @@
  */
 #define OWNER_SLOTS 16384
 #define OWNER_PROBES 8
-/* In place of a host: several hosts have the address, or forward for it. */
+/* Marks an address that several hosts have or forward for, in place of the host's number. */
 #define SHARED (NO_PEER - 1)
 
 struct address_owner {

@@ -130,8 +130,9 @@ static bool udp_agree_whole(const struct packet_record *a,
 #define SHARD_IDS 10
 
 /*
- * By IP ids where they are counted, as ports are translated; else by ports, as not all
- * sources know digests. A datagram that is counted as 0 looks as if it was not.
+ * The shard of a datagram: by its IP id if its source counts IP ids, since ports may be
+ * translated; otherwise by its ports, since not all sources report digests. An IP id of 0 is
+ * treated as not counted.
  */
 static uint64_t udp_shard(const struct packet_record *r, uint32_t behind)
 {

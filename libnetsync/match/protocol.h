@@ -42,7 +42,7 @@ struct protocol {
 			   const struct packet_record *b);
 };
 
-/* By IP's numbers; NULL: the protocol is not matched. */
+/* Protocols by their IP protocol number. NULL: the protocol is not matched. */
 extern const struct protocol *const protocols[256];
 
 static inline const struct protocol *protocol_by_number(uint8_t number)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A packet event -> the record that matching keeps of it, and the shards that match it. */
+/*
+ * A packet event -> the record that the matcher keeps of the event, and the shards that match
+ * the record.
+ */
 #include <string.h>
 
 #include "match/protocol.h"

@@ -144,7 +144,7 @@ static inline bool same_key(const struct packet_record *a,
  */
 #define BLOCK_SHIFT 16
 
-/* Of the shards (netsync_packet_shards()) that match a record. */
+/* The shards (netsync_packet_shards()) that match a record. */
 struct shards {
 	uint32_t home; /* number of the one that decides and counts it */
 	uint32_t all;  /* bit mask: home, and those of parts that begin later in it */

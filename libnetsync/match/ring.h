@@ -61,7 +61,7 @@ static inline uint32_t ring_count(const struct packet_ring *l)
 	return l->tail - l->freed;
 }
 
-/* The same, if there is no room. */
+/* Make room for @num more records. 0 or -ENOMEM. */
 static inline int ring_reserve(struct packet_ring *l, uint32_t num)
 {
 	if (l->room >= ring_count(l) + num && l->keep_addresses == !!l->addresses)

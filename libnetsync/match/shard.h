@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One shard: the records of some packets, which are matched with each other alone. It
- * reads what is known of all hosts, but changes nothing beside its own: what it finds
- * goes into lists of outcomes. So what comes of a batch of records does not depend on
- * which shards are at work at the same time.
+ * One shard: the records of some packets, which are matched with each other only. A shard reads
+ * the state of all hosts, but changes its own state only: its findings are added to lists of
+ * outcomes. The result of a batch therefore does not depend on which shards run at the same
+ * time.
  */
 #ifndef NETSYNC_MATCH_SHARD_H
 #define NETSYNC_MATCH_SHARD_H

@@ -28,7 +28,10 @@
 /* Until it is divided. */
 static const struct budget whole = { MAX_BINS_OF_CLOUD, MAX_CORNERS / 2 };
 
-/* Of more pairs, no envelope gets more: what it lost before does not come back. */
+/*
+ * Compute the budget of each envelope. More pairs never raise the budget: an envelope does not
+ * get back what it has dropped.
+ */
 static struct budget compute_pair_budget(size_t pairs)
 {
 	const int64_t envelopes = 2 * (int64_t)pairs;
@@ -272,7 +275,10 @@ static int compare_pairs_by_hosts(const void *a, const void *b)
 	return p->host[1] < q->host[1] ? -1 : p->host[1] > q->host[1];
 }
 
-/* Nothing that is kept depends on where y is counted from. */
+/*
+ * Add an offset to y of all points of a direction. Nothing that is kept depends on the origin
+ * of y.
+ */
 static void raise_by(struct direction *c, bool back, int64_t by)
 {
 	__int128 y = back ? -by : by;

@@ -74,8 +74,8 @@ int pairs_add(struct pairs *ps, const struct endpoint *from,
 	      const struct endpoint *to);
 
 /*
- * The same, where other threads may add messages of other parts (pair_part()) at the
- * same time. When all have ended, pairs_share() is to be called.
+ * Add a message as pairs_add(), while other threads may add messages of other parts
+ * (pair_part()). Call pairs_share() when all threads have ended.
  */
 int pairs_add_beside(struct pairs *ps, const struct endpoint *from,
 		     const struct endpoint *to);

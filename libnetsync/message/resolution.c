@@ -15,13 +15,13 @@
  */
 #define LONGEST 1000000000
 /*
- * Others that divide no second (a tick of 30 us, say) are believed of stamps enough for
- * a factor of 2 to be rare, and up to this, ns: the tick of the slowest timer, 100 Hz.
- * Of fewer stamps such a factor is most likely that of their distances by chance.
+ * The longest accepted resolution that does not divide a second, such as a tick of 30 us (ns):
+ * the tick of the slowest timer, 100 Hz. A host needs enough stamps that a common factor of 2
+ * is rare by chance.
  */
 #define LONGEST_TICK 10000000
 
-/* By Euclid's algorithm. */
+/* Compute the greatest common divisor by Euclid's algorithm. */
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
@@ -88,7 +88,10 @@ static bool is_rare(uint64_t divisor, uint64_t stamps)
 	return cases >= RARE;
 }
 
-/* What divides a second and all stamps, as they count from 1970: also of a single one. */
+/*
+ * Compute the greatest common divisor of a second and all stamps, counted from 1970. A single
+ * stamp has one, too.
+ */
 static uint64_t of_all(const struct resolution *r, int64_t origin)
 {
 	const int64_t first = origin + r->first;

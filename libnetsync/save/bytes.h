@@ -45,12 +45,12 @@ int bytes_flush(struct bytes_put *p);
 uint64_t bytes_take_number(struct bytes_take *t);
 /* At most @most. */
 uint64_t bytes_take_up_to(struct bytes_take *t, uint64_t most);
-/* Of a magnitude of at most @most. */
+/* Take a number whose magnitude is @most or less. */
 int64_t bytes_take_signed(struct bytes_take *t, int64_t most);
 __int128 bytes_take_128(struct bytes_take *t);
 struct wide bytes_take_wide(struct bytes_take *t);
 double bytes_take_double(struct bytes_take *t);
-/* So many bytes where they are; NULL where it is bad. */
+/* Take @num bytes in place. NULL: the input is bad. */
 const uint8_t *bytes_take_raw(struct bytes_take *t, size_t num);
 /* How many things of at least @size bytes each follow: no more than there is room for. */
 size_t bytes_take_count(struct bytes_take *t, size_t size);

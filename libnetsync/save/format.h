@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the bytes hold, between those who write and those who read them. */
+/* The format of saved state, shared by its writer (save.c) and its reader (take.c). */
 #ifndef NETSYNC_SAVE_FORMAT_H
 #define NETSYNC_SAVE_FORMAT_H
 
@@ -19,7 +19,7 @@
 #define SAVED_MAX_RAISED (INT64_C(1) << 40)
 #define SAVED_MAX_Y (2 * NETSYNC_MAX_SPAN + SAVED_MAX_RAISED)
 
-/* What was read, of as many hosts as were saved, by their numbers there. */
+/* The saved state as read. Hosts have the numbers of the object that saved them. */
 struct saved {
 	struct netsync_stats stats;
 	struct host *host; /* name is not terminated: */

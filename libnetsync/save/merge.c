@@ -165,7 +165,10 @@ static bool can_move_direction(const struct direction *d, int64_t x, int64_t y)
 	return can;
 }
 
-/* By how much y moves; it fits, as every shift is 2^61 at most. */
+/*
+ * Compute the shift of y of a pair. The result fits into 64 bits, as every shift is 2^61 at
+ * most.
+ */
 static int64_t compute_y_shift(const struct saved_merging *m, const struct pair *p)
 {
 	return m->place[p->host[1]].shift - m->place[p->host[0]].shift;

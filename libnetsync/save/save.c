@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What solving needs of struct netsync -> bytes; take.c reads them in the same order. */
+/*
+ * The state of struct netsync that netsync_solve() needs -> bytes; take.c reads them in the
+ * same order.
+ */
 #include <string.h>
 
 #include "save/format.h"

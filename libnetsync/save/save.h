@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What solving needs of all that was pushed <-> bytes that mean the same on every machine.
+ * The pushed state that netsync_solve() needs <-> bytes that mean the same on every machine.
  *
  *	save.c		struct netsync -> bytes
  *	take.c		bytes, which may be anything -> struct saved, checked
  *	merge.c		struct saved -> another struct netsync
  *
- * In the bytes, hosts have names and, in all that follows, numbers by the order of these.
+ * The bytes name each host once, and then refer to hosts by the order of these names.
  */
 #ifndef NETSYNC_SAVE_SAVE_H
 #define NETSYNC_SAVE_SAVE_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Bytes of save.c -> struct saved. They may hold anything: what is beyond the limits that
- * the rest of the library relies on is refused, and no more memory is taken than some
- * times what the bytes take themselves.
+ * Bytes of save.c -> struct saved. The bytes are not trusted: values beyond the limits that the
+ * rest of the library relies on are refused, and memory use is bounded by a multiple of the
+ * size of the input.
  */
 #include <errno.h>
 #include <stdlib.h>

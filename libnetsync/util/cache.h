@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What threads on several processors should know of their caches, for speed. */
+/* Properties of processor caches that threads respect for speed. */
 #ifndef NETSYNC_UTIL_CACHE_H
 #define NETSYNC_UTIL_CACHE_H
 

@@ -9,8 +9,8 @@
 #include "util/hash.h"
 
 /*
- * What is kept of pairs is divided into so many parts, of which several threads can each
- * change another one. Chosen: several for each of the threads that most machines have.
+ * Number of parts that the state of pairs is divided into; threads may change different parts
+ * at the same time. Chosen: several parts for each thread of most machines.
  */
 #define PAIR_PARTS 16
 

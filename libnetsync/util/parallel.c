@@ -37,7 +37,10 @@ static bool wait_until_call_may_begin(struct parallel *p, size_t i)
 	return !atomic_load(&p->error);
 }
 
-/* Where the share of a thread begins: of the first calls, or (@part 1) of the others. */
+/*
+ * Compute where the share of a thread starts: of the first calls, or (@part 1) of the other
+ * calls.
+ */
 static uint64_t compute_share_begin(const struct parallel *p, int part, uint32_t thread)
 {
 	const uint64_t from = part ? p->first : 0;
@@ -218,7 +221,7 @@ int parallel_end(struct parallel *p)
 	return atomic_load(&p->error);
 }
 
-/* By the caller's thread. */
+/* Make all calls in the caller's thread. */
 static int run_calls_in_one_thread(uint32_t num, int (*run)(void *arg, size_t i), void *arg)
 {
 	int ret = 0;

@@ -63,8 +63,8 @@ int parallel_run(struct parallel *p, uint32_t threads, uint32_t num,
 		 int (*run)(void *arg, size_t i), void *arg);
 
 /*
- * The same in two steps, so that the caller's thread does other work while the other ones
- * make calls. All calls below @first end before one of the others begins.
+ * Begin calls as parallel_run() makes them; the caller's thread does other work until
+ * parallel_end(). All calls below @first end before one of the others begins.
  */
 void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first,
 		    uint32_t num, int (*run)(void *arg, size_t i), void *arg);

@@ -49,8 +49,8 @@ static inline size_t search_last(size_t num_until)
 	search_last(SEARCH(array, num, member, t, true))
 
 /*
- * The same, for times of which each is near the one before: it is looked for on either side
- * of @near, in steps that grow.
+ * Search as LAST_UNTIL() for times of which each is near the one before: search on either side
+ * of @near, in growing steps.
  */
 static inline size_t search_near(const void *array, size_t num, size_t size,
 				 size_t member, int64_t t, size_t near)

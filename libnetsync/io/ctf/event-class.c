@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The fields of an event and their values, by libbabeltrace2's classes. What libbabeltrace2
- * has read it tells itself; of what direct/ has read, a field is decoded when it is asked
- * for. Labels of enumerations are libbabeltrace2's for both.
+ * The fields of an event and their values, by libbabeltrace2's classes. Events read by
+ * libbabeltrace2 have decoded fields; a field of an event read by direct/ is decoded on
+ * request. Labels of enumerations are libbabeltrace2's for both.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -37,7 +37,7 @@ struct event_classes {
 /* NULL: there is no memory. @bt must last until event_classes_release(). */
 const struct ctf_event_class *event_classes_find(struct event_classes *classes,
 						 const bt_event_class *bt);
-/* The same for an event that direct/ has read, by its id. */
+/* Find the class, by its id, of an event that direct/ has read. NULL: out of memory. */
 const struct ctf_event_class *event_classes_by_id(struct event_classes *classes,
 						  uint64_t id);
 void event_classes_release(struct event_classes *classes);

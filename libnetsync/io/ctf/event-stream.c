@@ -54,7 +54,10 @@ static void set_walked_time(struct event_stream *stream)
 					&stream->time_ns);
 }
 
-/* As event_stream_next(); -EILSEQ: messages go on. */
+/*
+ * Walk to the next event. Returns as event_stream_next(); -EILSEQ: libbabeltrace2 must
+ * continue.
+ */
 static int walk_to_next(struct event_stream *stream)
 {
 	const int ret = walk_next(stream->walk, &stream->walked_event);

@@ -25,14 +25,14 @@ enum ctf_what {
 };
 
 /*
- * One of so many shares of the streams that did not end when the trace was opened: such as
- * follow each other, so that what all find, one after the other, is in the order of streams.
+ * A worker's share of the streams that had not ended when the trace was opened. The shares are
+ * contiguous: the findings of all shares, one after the other, are in the order of streams.
  */
 struct ctf_share {
 	uint32_t number, of;
 };
 
-/* What is to be read next. */
+/* The command to a worker: the part of the trace that is read next. */
 struct ctf_wanted {
 	int64_t until_ns;	/* up to this time, as printed */
 	struct range window;	/* only what is within; the same each time */

@@ -81,7 +81,7 @@ static int write_tsdl_metadata(const char *path, const char *text)
 	return ok ? 0 : -errno;
 }
 
-/* From which folder into which one. */
+/* The folder of the original trace, and the folder of its translation. */
 struct folders {
 	const char *from;
 	const char *to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Did a host send a captured packet, or receive it? Some captures have the direction of
- * each packet; for others it follows from addresses of the host:
+ * Captured packets -> their direction: sent or received by the host. Some captures record
+ * the direction of each packet; for others the direction follows from the host's addresses:
  *
  *	direction.c	known addresses -> directions
  *	infer.c		addresses, inferred from captures of several hosts
@@ -96,7 +96,7 @@ struct sampling {
 int sampling_add(struct sampling *sampling, struct packet_samples *samples,
 		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,
 		 enum direction dir);
-/* The same of a sample that another process has taken. */
+/* Add a sample that another process has taken. 0 or -ENOMEM. */
 int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 		 const struct sighted *sample);
 void samples_sort(struct packet_samples *samples);

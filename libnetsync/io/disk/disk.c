@@ -150,7 +150,7 @@ static void tell_disk_reader(struct disk *disk, struct disk_command *command, co
 		worker_tell(&disk->worker, path, command->path_size);
 }
 
-/* What this process waits for. */
+/* The operation that this process waits for. */
 struct disk_wait {
 	struct disk *disk;
 	const struct disk_file *file;
@@ -462,7 +462,9 @@ static void read_next_slot_ahead(struct disk_file *file, const struct slot *slot
 		fill_disk_slot(file, end, DISK_SLOT_SIZE);
 }
 
-/* As disk_read(), from the reader process; -EAGAIN: that has ended. */
+/*
+ * Read from the reader process. Returns as disk_read(); -EAGAIN: the reader process has ended.
+ */
 static ssize_t read_from_reader(struct disk_file *file, void *to, size_t size, uint64_t at)
 {
 	struct disk *disk = file->disk;

@@ -48,7 +48,7 @@ typedef bool (*disk_is_over)(void *data, const struct disk_file *file, int64_t s
 
 /* NULL: no memory. Processes are started when they are needed. */
 struct disk *disk_new(disk_is_over is_over, void *data);
-/* This worker is to read by a reader process, as the process did that started it. */
+/* In a worker: read through a reader process, as the process that started the worker does. */
 void disk_use_here(struct disk *disk);
 /* End the reader process; it is started again if it is needed. */
 void disk_stop(struct disk *disk);
@@ -76,7 +76,7 @@ static inline bool disk_is_stuck(const struct disk_file *file)
 	return file && file->stuck_at != UINT64_MAX;
 }
 
-/* As pread(2); negative: -errno, or -ETIMEDOUT: it was given up, now or before. */
+/* Read as pread(2). Negative: -errno, or -ETIMEDOUT if the file was given up, now or before. */
 ssize_t disk_read(struct disk_file *file, void *to, size_t size, uint64_t at);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What disk.c tells the reader process (reader.c), and what that answers. */
+/* Commands of disk.c to the reader process (reader.c), and its answers. */
 #ifndef NETSYNC_IO_DISK_PROTOCOL_H
 #define NETSYNC_IO_DISK_PROTOCOL_H
 

@@ -22,7 +22,7 @@ static void read_first_byte(const char *path)
 	close(fd);
 }
 
-/* As the search in find.c goes. Errors are found by that. */
+/* Visit all files of a path, as the search in find.c does, which reports errors. */
 static void walk_files_of_path(char *path)
 {
 	char *paths[] = { path, NULL };
@@ -72,7 +72,9 @@ static int64_t read_range_into_slot(const struct disk_command *command, uint8_t 
 	return num < 0 ? -errno : num;
 }
 
-/* It ends in worker_hear(), when the process that started it is gone. */
+/*
+ * Run commands. The process exits in worker_hear() when the process that started it has ended.
+ */
 void disk_run_reader(const void *data)
 {
 	uint8_t *memory = *(uint8_t *const *)data;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Files of readings that grow while sessions are recorded (netsync-clocks(5), times as
- * beside traces) -> how the hosts' clocks are steered. What comes before a host's first
- * session is kept for it.
+ * Files of clock readings that grow while sessions are recorded (netsync-clocks(5), with times
+ * as in sidecar files) -> how the hosts' clocks are steered. Readings that arrive before a
+ * host's first session are kept.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 /* Bytes that are read at a time; a line is shorter. Chosen. */
 #define BUFFER 65536
-/* As many hosts as a recording may have are told of in a file at most. Chosen. */
+/* Limit of the hosts in a file: the largest number of hosts of a recording. Chosen. */
 #define MAX_TOLD 65536
 /* Readings that wait for a host's session at most: those of 13 to 27 minutes. Chosen. */
 #define MAX_WAITING ((size_t)16384)
@@ -38,7 +38,7 @@ struct clocks_file {
 	bool told_bad;
 };
 
-/* What files tell of a host. */
+/* The readings of one host in the files. */
 struct told_host {
 	struct io_host *host;	/* NULL: no session of it yet */
 	struct clock_event *event;	/* that wait for it */
@@ -157,7 +157,7 @@ static int use_clocks_lines(struct live_input *live, struct clocks_file *file)
 	return ret;
 }
 
-/* It may come later, as the first reading does. */
+/* Open a file of readings, if it exists yet: the first reading may create it late. */
 static void open_clocks_file(struct live_input *live, struct clocks_file *file)
 {
 	struct stat st;

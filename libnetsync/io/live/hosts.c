@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Traces of live sessions -> hosts, and the times up to which all was read of these, how
- * their clocks were steered among it.
+ * Traces of live sessions -> hosts, and the times up to which the traces and clock readings of
+ * each host were read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,9 +78,10 @@ bool live_is_settling(const struct live_input *live)
 }
 
 /*
- * Where a session has begun whose host is not known yet, nothing more is promised; and
- * what was promised of hosts that nobody read, as it may be one of these, is taken back:
- * what another host sent meanwhile would find nothing to match.
+ * Report to libnetsync up to which time all hosts were read. While a session has begun whose
+ * host is not known yet, no host advances; and hosts that nobody reads are taken back, since
+ * one of them may be the new session's: packets that other hosts sent meanwhile would find no
+ * counterpart.
  */
 int live_promise(struct live_input *live)
 {

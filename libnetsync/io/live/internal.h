@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Between the files that follow live sessions; each calls those above it only.
+ * Functions that the files for live sessions share; each file calls only files above it.
  *
  *	clocks.c	how hosts' clocks are steered, by files that grow
  *	hosts.c		whose clock a trace is of; how far that was read
@@ -22,7 +22,10 @@
 
 /* A relay daemon that does not answer is asked again after so long (ms). Chosen. */
 #define RETRY_MS 200
-/* So long one that was attached to is waited for before others go on. */
+/*
+ * Wait this long (ms) for the first data of an attached session before other sessions advance.
+ * Chosen.
+ */
 #define SETTLE_MS 10000
 struct live_relay {
 	struct netsync_io *io;
@@ -98,7 +101,7 @@ static inline bool live_is_silent(int status)
 int clocks_add(struct live_input *live, const char *path);
 /* Use what has been added to the files since. 0, or io_fail(). */
 int clocks_read(struct live_input *live);
-/* There is a new host: use what files have told of it already. 0, or io_fail(). */
+/* Use the readings that arrived before their host was added. 0, or io_fail(). */
 int clocks_join(struct live_input *live, struct io_host *host);
 /*
  * A host was read up to a time, INT64_MAX: it is not read any more. Return: up to when
@@ -114,8 +117,8 @@ int live_find_host(struct live_input *live, struct trace *trace);
 /* Is nothing known yet of a session that was attached to just now? */
 bool live_is_settling(const struct live_input *live);
 /*
- * What all have promised lets packets be forgotten; so nothing is promised while
- * there may be one more host. 0, or io_fail().
+ * Report up to which time all hosts were read, so that libnetsync may drop older packets.
+ * Nothing is reported while one more host may appear. 0, or io_fail().
  */
 int live_promise(struct live_input *live);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the lister of a relay daemon sends -> the sessions that are read. */
+/* Records of the lister of a relay daemon -> the sessions that are read. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the viewer of a live session sends -> packets, spans and losses of its traces. */
+/* Records of the viewer of a live session -> packets, spans and losses of its traces. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 /* A session that could not be read: first, then twice as long each time. */
 #define RETRY_SESSION_MS 1000
 #define RETRY_MAX_MS 30000
-/* After a viewer went, relayd takes a while to see it, ms. Chosen. */
+/* Time that relayd takes to notice that a viewer has left (ms). Chosen. */
 #define LEAVING_MS 2000
 
 /* ---- what viewers send ------------------------------------------------- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the processes do that read live sessions: source.ctf.lttng-live of
- * libbabeltrace2 gives all streams of a session, in the order of time.
+ * The processes that read live sessions: source.ctf.lttng-live of libbabeltrace2 gives all
+ * streams of a session, in the order of time.
  */
 #include <errno.h>
 #include <search.h>
@@ -16,9 +16,9 @@
 #include "io/live/view.h"
 #include "util/array.h"
 
-/* So often a lister asks, and a viewer that has nothing to read (ms). */
+/* Interval (ms) at which a lister asks for sessions, and an idle viewer for data. Chosen. */
 #define PAUSE_MS 100
-/* Of so many messages at most it is told now and then how far they are. */
+/* Runs of the graph after which a viewer reports its state at the latest. Chosen. */
 #define ROUNDS 64
 
 struct view_stream {
@@ -203,7 +203,7 @@ static struct view_trace *find_trace(struct live_viewer *view, const bt_trace *b
 	return trace;
 }
 
-/* What is known once the first stream with a clock begins. */
+/* Report a trace when its first stream with a clock begins. */
 static void report_view_trace(struct view_trace *trace, size_t number)
 {
 	const struct ctf_identity *is = &trace->streams.is;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Between those who follow sessions that are still being recorded, through LTTng's
- * relay daemon, and the workers in which libbabeltrace2 reads them (view.c). Of each
- * relay daemon one worker (the *lister*) tells again and again what sessions there
- * are, and of each session one (the *viewer*) sends what it reads.
+ * The interface between the files that follow live sessions through LTTng's relay daemon, and
+ * the workers in which libbabeltrace2 reads these sessions (view.c). One worker for each relay
+ * daemon (the *lister*) reports the sessions of the daemon at intervals; one worker for each
+ * session (the *viewer*) sends the events that it reads.
  */
 #ifndef NETSYNC_LIVE_VIEW_H
 #define NETSYNC_LIVE_VIEW_H
@@ -16,14 +16,13 @@
 #define LIVE_PATIENCE_S 20
 
 /*
- * What a lister or viewer may take (bytes). Of metadata Babeltrace 2.0 makes sixty
- * times as much: 180 MiB of 3 MiB, which is more than all events of a kernel have;
- * and each stream has a buffer of 256 KiB, of which a machine with 256 processors
- * has a thousand.
+ * Memory limit of a lister or viewer (bytes). Babeltrace 2.0 takes sixty times the size of the
+ * metadata: 180 MiB for 3 MiB, which is more than all events of a kernel need. Each stream
+ * takes a buffer of 256 KiB, and a machine with 256 processors has a thousand streams.
  */
 #define LIVE_MEMORY (UINT64_C(512) << 20)
 
-/* Of one relay daemon so many sessions are read: of each there is a process. Chosen. */
+/* Limit of the sessions that are read from one relay daemon, each by a process. Chosen. */
 #define LIVE_MAX_SESSIONS 512
 /* A session has a trace of the kernel, and one or two of each user. Chosen. */
 #define LIVE_MAX_TRACES 256
@@ -61,7 +60,7 @@ struct live_counts {
 	uint32_t has_unusable;	/* and some that cannot be used, as a warning said */
 };
 
-/* What a lister or viewer is given. */
+/* Arguments of a lister or viewer. */
 struct live_task {
 	struct netsync_io *io;
 	const char *url;

@@ -14,7 +14,10 @@ static void sctp_read_event(const struct event_values *v, struct netsync_packet 
 		pkt->fields |= NETSYNC_HAS_TSN;
 }
 
-/* In events of devices, flags has the chunk's type, and bit 8 says whether it has a TSN. */
+/*
+ * Name the fields of device events: flags holds the chunk type, and bit 8 whether there is a
+ * TSN.
+ */
 static void sctp_name_fields(struct event_values *v)
 {
 	value_set(v, CHUNK, values_get(v, FLAGS));

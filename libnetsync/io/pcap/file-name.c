@@ -18,7 +18,7 @@
 
 #include "io/pcap/file-name.h"
 
-/* What separates tokens, as in 2026-11-27T09:30:00.5+0100. */
+/* Characters that separate the tokens of a name, such as 2026-11-27T09:30:00.5+0100. */
 #define SEPARATORS "-_.:+@ "
 
 /*
@@ -59,7 +59,7 @@ static size_t without_compression(const char *name, size_t len)
 	return without_compression(name, dot - 1);
 }
 
-/* Where ".pcap" or the like is in a name of @len bytes; @len if it is not. */
+/* Find ".pcap" or a similar ending in a name of @len bytes; @len if there is none. */
 static size_t find_capture_ending(const char *name, size_t len)
 {
 	static const char *const endings[] = { ".pcap", ".cap", ".dmp", ".dump" };
@@ -110,7 +110,7 @@ static size_t skip_separators(const char *name, size_t len)
 	return len;
 }
 
-/* Where the run of digits, or of letters, at the end of a name begins. */
+/* Find the start of the run of digits, or of letters, at the end of a name. */
 static size_t token_begin(const char *name, size_t len, bool digits)
 {
 	while (len && (digits ? isdigit((unsigned char)name[len - 1]) :

@@ -25,7 +25,7 @@
  */
 #define MAX_GAP INT64_C(60000000000)
 
-/* The same packet is stamped once for all captures of a machine: at most a tick apart, ns. */
+/* Stamps of one packet in several captures of one machine differ by a tick at most (ns). */
 #define SAME_STAMP 1000
 
 /* Captures of a host that overlap with another one, and are read to compare packets. Chosen. */
@@ -269,7 +269,7 @@ static int put_capture_in_group(struct alike *alike, struct trace *trace)
 
 /* ---- names ---------------------------------------------------------------------- */
 
-/* What all captures of a group are called. */
+/* Find the name that all captures of a group share. */
 static const char *find_common_name(const struct capture_group *group)
 {
 	const struct file_name *first = name_of_trace(group->trace[0]);

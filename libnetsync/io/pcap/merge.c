@@ -46,7 +46,7 @@ static void close_merged_capture(struct merged_capture *m)
 	m->is_open = false;
 }
 
-/* Where reading is, in bytes of the file. */
+/* Count the bytes of the file that have been read. */
 static uint64_t count_bytes_read(const struct merged_capture *m)
 {
 	return m->capture.file.compression ? m->capture.file.file_at : m->capture.next;
@@ -158,7 +158,7 @@ static void put_interface_name(struct ng_block *block, const struct merged_captu
 	free(name);
 }
 
-/* What the capture says of it, and what the caller does. */
+/* Write the description of an interface: the capture's own, then the caller's. */
 static void put_interface_description(struct ng_block *block, const struct merged_capture *m, const char *own,
 			    size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is known of captures while they are put into one (merge.c). */
+/* The state of captures while they are merged into one (merge.c). */
 #ifndef NETSYNC_IO_MERGE_H
 #define NETSYNC_IO_MERGE_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What blocks of pcapng consist of -> bytes; options and blocks of captures -> the same. */
+/*
+ * The elements of pcapng blocks -> bytes; options and blocks of captures -> blocks of the
+ * merged capture.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@ void ng_begin(struct ng_block *block, uint32_t type);
 void ng_put(struct ng_block *block, const void *bytes, size_t len);
 void ng_put_u16(struct ng_block *block, uint16_t value);
 void ng_put_u32(struct ng_block *block, uint32_t value);
-/* As ng_put(), and up to three zeros. */
+/* Add bytes as ng_put(), padded with zeros to a multiple of 4. */
 void ng_put_padded(struct ng_block *block, const void *bytes, size_t len);
 /* Two words, the higher one first. */
 void ng_put_time(struct ng_block *block, int64_t time_ns);

@@ -287,7 +287,9 @@ static int begin_capture_reading(struct trace *trace)
 	return ret;
 }
 
-/* Up to where it is read, so that what is before @until_ns was seen. */
+/*
+ * The time up to which a capture must be read so that all packets before @until_ns were seen.
+ */
 static int64_t add_disorder_slack(int64_t until_ns)
 {
 	return until_ns < INT64_MAX - PCAP_DISORDER ? until_ns + PCAP_DISORDER : until_ns;

@@ -19,7 +19,7 @@
 
 /* Places of numbers of 64 bits in a file's header: the size of records. */
 #define DATA_SIZE_AT 48
-/* Of a place in the table of features, and of an entry. */
+/* Size of an entry in the table of features (bytes): its offset and its size. */
 #define SECTION_SIZE 16
 
 struct perf_copy {

@@ -292,7 +292,9 @@ static int read_features(struct perf_file *file, const uint8_t *bits)
 
 /* ---- formats of events ------------------------------------------------- */
 
-/* As the begin of a trace.dat of trace-cmd: its header, then formats of ftrace's own. */
+/*
+ * Skip the header and the formats of ftrace's own events, as at the start of a trace.dat file.
+ */
 static void skip_to_systems(struct cursor *cursor)
 {
 	char version[8];

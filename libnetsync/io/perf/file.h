@@ -44,7 +44,7 @@ enum {
 	PERF_FORMAT_LOST = 1 << 4,
 };
 
-/* What we need of a struct perf_event_attr. */
+/* The members of struct perf_event_attr that netsync uses. */
 struct perf_attr {
 	uint64_t config;	/* of a tracepoint: the number of its events */
 	uint64_t sample_type;
@@ -123,7 +123,10 @@ enum {
 	PERF_HEADER_BITS = 256,
 };
 
-/* In the pipe format records have these: read one from @cursor on. 0, or as perf_open(). */
+/*
+ * Read an attribute or feature from @cursor on; records of the pipe format contain these. 0, or
+ * as perf_open().
+ */
 int perf_read_attr(struct perf_file *file, struct cursor *cursor);
 int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned int feature);
 

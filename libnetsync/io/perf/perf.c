@@ -61,7 +61,7 @@ static int fail_perf_trace(struct trace *trace, int err)
 
 /* ---- what is in a file -------------------------------------------------- */
 
-/* What was found while looking through a file. */
+/* Findings of a scan of a file. */
 struct perf_scan {
 	uint64_t samples;
 	uint64_t timeless;	/* samples without a time */
@@ -254,7 +254,7 @@ static int perf_reader_open(struct trace *trace)
 	return ret < 0 ? ret : 1;
 }
 
-/* What a tracepoint's sample tells; false: nothing that is of use. */
+/* Decode a sample of a tracepoint. False: the sample is of no use. */
 static bool decode_perf_sample(const struct perf *perf, const struct perf_sample *sample,
 			       struct event_seen *seen)
 {
@@ -289,7 +289,7 @@ static int use_perf_sample(struct trace *trace, const struct perf_record *record
 	return io_event(trace, &seen);
 }
 
-/* What was lost outside of the window counts as little as what was not. */
+/* Count a loss. Losses outside the window are not counted. */
 static void use_perf_loss(struct trace *trace, const struct perf_record *record)
 {
 	struct perf *perf = trace->state;

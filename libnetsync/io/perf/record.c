@@ -82,7 +82,7 @@ uint64_t perf_payload(const struct perf_file *file, const struct perf_record *re
 	return 0;
 }
 
-/* As perf_next(), with those that hold others. */
+/* Read the next record, including records that contain others. Returns as perf_next(). */
 static int read_next_in_file(struct perf_records *records, struct perf_record *record)
 {
 	const struct perf_file *file = records->file;

@@ -62,12 +62,12 @@ uint64_t perf_payload(const struct perf_file *file, const struct perf_record *re
 void perf_release(struct perf_records *records);
 
 /*
- * In the pipe format read what records before all samples say of the file; call it after
- * perf_open() in any case. 0, or as that.
+ * In the pipe format, read the records before the first sample that describe the file. Call
+ * this after perf_open() for every file. Returns 0, or as perf_open().
  */
 int perf_learn(struct perf_file *file);
 
-/* What a sample, or the trailer of another record, has. */
+/* Contents of a sample, or of the trailer of another record. */
 struct perf_sample {
 	const struct perf_attr *attr;
 	bool has_time;

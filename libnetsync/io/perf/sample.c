@@ -36,11 +36,11 @@ static void skip_sample_words(struct sample_walk *walk, uint64_t words)
 
 /* ---- whose a record is -------------------------------------------------- */
 
-/* What all samples have before their id, if they have that, and PERF_SAMPLE_IDENTIFIER not. */
+/* Fields before the id of a sample without PERF_SAMPLE_IDENTIFIER. */
 #define BEFORE_ID (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)
-/* What trailers have behind it. */
+/* Fields behind the id in a trailer. */
 #define BEHIND_ID (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)
-/* What trailers have at all. */
+/* Fields that a trailer may have. */
 #define IN_TRAILER (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
 		    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
@@ -132,7 +132,7 @@ static void take_raw_data(struct sample_walk *walk, struct perf_sample *sample)
 	sample->raw_size = size;
 }
 
-/* In the order in which the kernel writes them, perf_output_sample(). */
+/* Read the fields of a sample in the order of the kernel's perf_output_sample(). */
 static void walk_sample(struct sample_walk *walk, struct perf_sample *sample)
 {
 	const uint64_t has = sample->attr->sample_type;
@@ -155,7 +155,7 @@ static void walk_sample(struct sample_walk *walk, struct perf_sample *sample)
 		take_raw_data(walk, sample);
 }
 
-/* What __perf_event__output_id_sample() of the kernel appends to a record. */
+/* Read the trailer that __perf_event__output_id_sample() of the kernel appends to a record. */
 static void walk_trailer(struct sample_walk *walk, struct perf_sample *sample)
 {
 	const uint64_t has = sample->attr->sample_type & IN_TRAILER;

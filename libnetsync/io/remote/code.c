@@ -12,7 +12,7 @@
 
 /* The lowest bits of an event's first number: what it is. */
 #define IS_CLOCK 1
-/* Of a clock event: the clock was set at that instant. */
+/* Flag of a clock event: the clock was stepped at that instant. */
 #define CLOCK_WAS_SET 2
 #define IS_NEW 2
 #define SLOT_SHIFT 2
@@ -142,7 +142,7 @@ static void take_coded_flow(struct code_take *take, struct netsync_packet *pkt,
 
 /* ---- what changes from packet to packet -------------------------------------- */
 
-/* By how much @to is beyond @from, in 16 or 32 bits that wrap. */
+/* Write the difference from @from to @to, in 16 or 32 bits that wrap. */
 static void put_16(struct code_put *put, uint16_t from, uint16_t to)
 {
 	code_put_signed(put, (int16_t)(uint16_t)(to - from));

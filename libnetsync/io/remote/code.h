@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packet events in few bytes, for what carries them to another machine: of each only
- * what differs from the last one of its flow, in numbers of seven bits a byte
- * (util/leb128.h). The same on machines of any byte order.
+ * Packet events in few bytes, to be sent to another machine: only the differences from the last
+ * event of the same flow, in numbers of seven bits a byte (util/leb128.h). The bytes are the
+ * same on machines of any byte order.
  */
 #ifndef NETSYNC_IO_REMOTE_CODE_H
 #define NETSYNC_IO_REMOTE_CODE_H
@@ -16,10 +16,10 @@
 #define CODE_FLOWS 1024
 #define CODE_SKBS 256
 
-/* What an event takes at most (bytes): its numbers are some forty, of up to ten each. */
+/* Limit of the size of an event (bytes): some forty numbers of up to ten bytes. */
 #define CODE_MAX_EVENT 512
 
-/* What both sides know of the events of a trace so far; all zero at first. */
+/* State that both sides keep of the events of a trace; all zero at first. */
 struct code {
 	int64_t time_ns;
 	struct {

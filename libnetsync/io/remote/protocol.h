@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a server of traces (serve.c) and those who use them (served.c) say.
+ * The protocol between a server of traces (serve.c) and the process that uses the traces
+ * (served.c).
  *
- * The server begins with REMOTE_MAGIC and the version, eight bytes. What follows are
- * frames: a number of bytes (32 bits; little-endian, as all that is of fixed size), and
- * so many bytes, which are parts of one stream of zstd (RFC 8878). A frame of none is
- * a sign of life: whoever reads there makes progress, or has nothing to do. In the stream are the records of a worker: struct worker_head, and
- * what belongs to it; numbers in these are as in code.h.
+ * The server begins with REMOTE_MAGIC and the version, eight bytes. Frames follow: a number of
+ * bytes (32 bits; little-endian, as all numbers of fixed size), and that many bytes, which are
+ * parts of one stream of zstd (RFC 8878). An empty frame is a sign of life: the server makes
+ * progress, or has nothing to do. The stream contains the records of a worker: struct
+ * worker_head and its payload; numbers in the payload are as in code.h.
  *
- * First all traces are told; then, for each struct remote_turn that the server is told,
- * in that order, what of the trace was not read before up to that time. Neither side
- * believes the other one.
+ * The server first describes all traces. For each struct remote_turn that it receives, in the
+ * same order, it sends the events of the trace up to that time which it has not sent before.
+ * Neither side trusts the other.
  */
 #ifndef NETSYNC_IO_REMOTE_PROTOCOL_H
 #define NETSYNC_IO_REMOTE_PROTOCOL_H
@@ -18,7 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Both sides have the same one. To be raised where anything here, or in code.c, changes. */
+/*
+ * Version of the protocol, equal on both sides. Increment it when anything here or in code.c
+ * changes.
+ */
 #define REMOTE_VERSION 5
 #define REMOTE_MAGIC "netsync"
 #define REMOTE_HELLO_SIZE 8
@@ -71,18 +75,20 @@ struct remote_turn {
 /* Traces of one server, as many as their numbers allow. */
 #define REMOTE_MAX_TRACES 65535
 
-/* Of the window of zstd, 2^N bytes: its level 3 takes 2 MiB. */
+/* The window of zstd is 2^N bytes; level 3 needs 2 MiB. */
 #define REMOTE_WINDOW_LOG 21
 
-/* Of one file beside a trace, and of all of a server (bytes); chosen. */
+/* Limits (bytes) of one sidecar file, and of all sidecar files of a server. Chosen. */
 #define REMOTE_MAX_BESIDE (16 << 20)
 #define REMOTE_MAX_ALL_BESIDE (64 << 20)
 
 /* Warnings of one server; more of them would hide what others say. Chosen. */
 #define REMOTE_MAX_WARNINGS 1000
 
-/* Where a packet was seen, of one trace: of more, these are one. Chosen: a machine has
- * some places for each of its devices. */
+/*
+ * Limit of the observation points of one trace; further points count as one. Chosen: a machine
+ * has several points for each of its devices.
+ */
 #define REMOTE_MAX_POINTS (1 << 20)
 
 /* A sign of life comes so often (ms). Chosen: a sixth of the time before a warning. */

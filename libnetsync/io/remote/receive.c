@@ -162,7 +162,7 @@ static void warn_of_wait(struct receiver *r)
 			(long long)io_timeout_ms(r->io) * REMOTE_MUTE / 1000);
 }
 
-/* So long was waited. False: that was long enough. */
+/* Add to the waiting time. False: the time limit has passed. */
 static bool count_waiting_time(struct receiver *r, int64_t ms)
 {
 	const int64_t limit_ms = io_timeout_ms(r->io);
@@ -179,7 +179,7 @@ static bool count_waiting_time(struct receiver *r, int64_t ms)
 	return true;
 }
 
-/* Something comes, or can be sent; false: neither will be. */
+/* Wait until data can be received or sent. False: the connection has ended. */
 static bool wait_for_more(struct receiver *r)
 {
 	struct pollfd fds[] = {
@@ -239,7 +239,7 @@ static bool decompress_received(struct receiver *r)
 	return true;
 }
 
-/* Somewhat more of the records; false: there will be none. */
+/* Get more bytes of records. False: there are no more. */
 static bool get_more_records(struct receiver *r)
 {
 	if (r->why)

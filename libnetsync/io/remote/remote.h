@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Traces that another process reads for us, most often on another machine. */
+/* Traces that another process reads for this process, usually on another machine. */
 #ifndef NETSYNC_IO_REMOTE_H
 #define NETSYNC_IO_REMOTE_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Traces of this machine -> what whoever is at the other end of a connection needs of
- * them. A worker reads, as if for itself, but hands on what it finds; this process
- * compresses that, and says that it is there while the worker has nothing to say.
+ * Traces of this machine -> the records of them that the other end of a connection requests. A
+ * worker reads the traces and passes its findings to this process, which compresses them, and
+ * sends signs of life while the worker has no findings.
  */
 #include <errno.h>
 #include <fts.h>
@@ -18,7 +18,10 @@
 #include "io/remote/protocol.h"
 #include "io/worker/worker.h"
 
-/* Of zstd: small enough, and faster than any network but the local one. Chosen. */
+/*
+ * Compression level of zstd: small enough, and faster than any network but the local one.
+ * Chosen.
+ */
 #define LEVEL 3
 
 struct serving {
@@ -161,7 +164,7 @@ static void send_trace_description(const struct trace *trace, size_t number)
 	worker_put(REMOTE_TRACE, number, bytes, put.at - bytes);
 }
 
-/* Of the files of a trace, whatever they are (bytes). */
+/* Compute the size of all files of a trace (bytes). */
 static uint64_t compute_trace_size(const struct trace *trace)
 {
 	char *paths[] = { trace->real_path, NULL };
@@ -194,8 +197,9 @@ static void send_trace_descriptions(const struct netsync_io *io)
 }
 
 /*
- * What the paths hold is kept in any case, so that one wrong path does not cost the traces
- * of the others; where none holds any, the reason is that of the only path, or was said.
+ * Add all paths. Traces that were found are kept, so that one wrong path does not cost the
+ * traces of the others. If no path has a trace, the error is that of the only path, or was
+ * reported before.
  */
 static int add_paths(const struct serving *serving)
 {
@@ -300,7 +304,7 @@ static int open_traces(const struct serving *serving, struct io_host **hosts, si
 
 /* ---- in the worker: turns ------------------------------------------------------ */
 
-/* Only what is within is wanted. */
+/* Limit the window of a trace, as the reading side requested. */
 static void take_turn_limit(struct netsync_io *io, const struct remote_turn *limit)
 {
 	const uint32_t number = limit->trace & ~(REMOTE_FROM | REMOTE_TO);
@@ -334,7 +338,7 @@ static void queue_remote_turn(struct netsync_io *io, const uint8_t bytes[REMOTE_
 	found.turns[found.num_turns++] = turn;
 }
 
-/* One is waited for; those that are known can be begun at once. */
+/* Receive commands: wait for the first one, and take those that have already arrived. */
 static void receive_remote_turns(struct netsync_io *io)
 {
 	uint8_t bytes[REMOTE_TURN_SIZE];
@@ -464,7 +468,7 @@ static int compress_to_frames(struct sending *s, const void *data, size_t size,
 	return s->error;
 }
 
-/* As numbers of a known order of bytes. */
+/* Send a record with its numbers in a fixed byte order. */
 static int send_record(void *data, const struct worker_head *head, const void *payload)
 {
 	struct sending *s = data;
@@ -477,7 +481,7 @@ static int send_record(void *data, const struct worker_head *head, const void *p
 	return compress_to_frames(s, payload, head->size, ZSTD_e_continue);
 }
 
-/* It has ended; where it did not say why, that is said for it. */
+/* The worker has ended: send the reason, unless the worker sent one. */
 static void send_end_reason(struct sending *s, const char *why)
 {
 	const struct worker_head head = { strlen(why) + 1, REMOTE_FAILED, EIO };
@@ -506,7 +510,7 @@ static bool check_progress(struct sending *s)
 	return !send_frame(s);
 }
 
-/* Whatever of it is taken now. */
+/* Pass as many bytes of commands to the worker as it accepts. */
 static void forward_to_worker(struct sending *s)
 {
 	const size_t taken = worker_offer(&s->worker, s->unsent, s->num_unsent);

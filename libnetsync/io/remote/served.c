@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records of a server -> traces, and their packet events. A trace of a server is one
- * of its format, but for who reads it.
+ * Records of a server -> traces, and their packet events. A trace of a server differs from
+ * other traces of its format only in its reader.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct served {
 	size_t copied;		/* bytes of all */
 };
 
-/* What the reader knows of one trace. */
+/* State of one served trace. */
 struct served_trace {
 	struct trace_reader reader;
 	struct served *served;
@@ -47,7 +47,7 @@ struct served_trace {
 	struct code code;
 };
 
-/* What a server sends is not to be used. */
+/* Reject a record that the protocol does not allow. */
 static int refuse_served(void)
 {
 	return -EPROTO;
@@ -55,7 +55,7 @@ static int refuse_served(void)
 
 /* ---- the traces -------------------------------------------------------------- */
 
-/* All of its traces end where they are, and that is said once. */
+/* End all traces of the server, and warn once. */
 static void end_served(struct served *s, const char *why)
 {
 	if (s->ended)
@@ -66,7 +66,7 @@ static void end_served(struct served *s, const char *why)
 			s->label, why);
 }
 
-/* Where it fails, it is seen where the answer is waited for. */
+/* Send a command for a trace. A failure is noticed where the answer is awaited. */
 static void send_turn_command(const struct served_trace *t, uint32_t flag, int64_t time_ns)
 {
 	const struct remote_turn turn = { t->number | flag, time_ns };
@@ -221,7 +221,7 @@ static void take_trace_numbers(struct trace *trace, struct code_take *take)
 	trace->info.damaged = code_take_up_to(take, UINT32_MAX);
 }
 
-/* What was told of it becomes its own. */
+/* Move the texts that the server sent into the trace. */
 static bool move_texts_to_trace(struct served *s, struct trace *trace)
 {
 	trace->path = io_format("%s:%s", s->label, s->texts[REMOTE_PATH]);
@@ -354,7 +354,7 @@ static int use_served_turn(struct trace *trace, struct code_take *take)
 	return take->bad || t->read_ns > t->asked_ns ? refuse_served() : 1;
 }
 
-/* Of the trace that is waited for, and of no other one. */
+/* Use a record of the trace whose answer is awaited. */
 static int use_awaited_record(struct served *s, const struct worker_head *head,
 			      const char *payload)
 {

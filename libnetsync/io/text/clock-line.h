@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One line of netsync-clocks(5), for those that read them otherwise than as a file. */
+/* One line of netsync-clocks(5), for callers that do not read it from a text file. */
 #ifndef NETSYNC_IO_CLOCK_LINE_H
 #define NETSYNC_IO_CLOCK_LINE_H
 

@@ -146,7 +146,7 @@ static int copy_dat_bytes(struct dat_copy *copy, uint64_t from, uint64_t to)
 
 /* ---- a part of the events ----------------------------------------------- */
 
-/* One processor's, whose pages are written. */
+/* A processor whose pages are written. */
 struct cut {
 	const struct dat_copy *copy;
 	const struct dat_cpu *cpu;
@@ -315,7 +315,10 @@ struct move {
 	uint64_t events_by;
 };
 
-/* Where events begin: everything whose place is stored lies from there on. */
+/*
+ * Find the offset of the first event. Everything that the file refers to by offset follows from
+ * there.
+ */
 static uint64_t find_first_event_offset(const struct dat_file *file)
 {
 	uint64_t first = file->size;
@@ -330,7 +333,7 @@ static uint64_t find_first_event_offset(const struct dat_file *file)
 	return first;
 }
 
-/* Where the copy has what is at @at in the original. */
+/* Convert an offset in the original to the offset in the copy. */
 static uint64_t compute_moved_offset(const struct move *move, uint64_t at)
 {
 	return at >= move->events ? at + move->events_by :

@@ -196,7 +196,7 @@ static int read_text_option(struct cursor *cursor, char **text)
 	return *text || cursor->bad ? 0 : -ENOMEM;
 }
 
-/* What is to be added to times: the date, in us, or another offset, in ns. */
+/* Read an offset that is added to all times: the date in us, or another offset in ns. */
 static int read_offset_option(struct dat_file *file, unsigned int id, struct cursor *cursor)
 {
 	const bool is_date = id == OPTION_DATE;

@@ -42,8 +42,8 @@ int dat_last(struct dat_pages *pages, struct dat_event *event);
 /* Read the next event. 1; 0: there is none; -EILSEQ: the rest is damaged; -ENOMEM. */
 int dat_next(struct dat_pages *pages, struct dat_event *event);
 /*
- * From the first event on, go to the last page whose time is not after what @is_before
- * holds for, if pages are not compressed. What it holds for comes before the rest.
+ * From the first event on, skip to the last page whose time satisfies @is_before, if pages are not
+ * compressed. @is_before must hold for a prefix of the times only.
  */
 void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint64_t ts),
 	      const void *data);

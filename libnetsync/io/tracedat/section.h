@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files that read the sections and options of a trace.dat share. */
+/* Declarations shared by the files that read the sections and options of a trace.dat. */
 #ifndef NETSYNC_TRACEDAT_SECTION_H
 #define NETSYNC_TRACEDAT_SECTION_H
 

@@ -29,7 +29,10 @@ const struct compression *find_compression(const uint8_t *head, size_t size)
 	return NULL;
 }
 
-/* What was read before is good: a file that is stuck there is as a damaged one. */
+/*
+ * Read compressed bytes. If the file is stuck, treat it as damaged from there on, so that the
+ * bytes before are used.
+ */
 static ssize_t read_raw_bytes(struct unpacked *file, void *to, size_t size, uint64_t at)
 {
 	const ssize_t len = disk_read(file->from, to, size, at);

@@ -14,7 +14,7 @@
 
 #include "io/disk/disk.h"
 
-/* What a decoder takes and gives; it moves the pointers and reduces the sizes. */
+/* Input and output of a decoder, which advances the pointers and reduces the sizes. */
 struct decoding {
 	const uint8_t *in;
 	size_t in_size;

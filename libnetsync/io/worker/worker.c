@@ -85,7 +85,7 @@ static void close_others(int fd, const struct worker_task *task)
 	close_range(last + 1, ~0U, 0);
 }
 
-/* In the child: let go of the caller's files and signal handlers, and set limits. */
+/* In the child, release the caller's files and signal handlers, and set limits. */
 static void become_worker(int fd, const struct worker_task *task)
 {
 	static const int signals[] = { SIGPIPE, SIGTERM, SIGHUP };

@@ -39,8 +39,7 @@ struct worker_head {
 /* ---- worker.c ---------------------------------------------------------- */
 
 /*
- * What a worker shows of its progress, in memory that it shares with the caller. All
- * members are read and written atomically.
+ * Progress of a worker, in memory shared with the caller. All members are accessed atomically.
  */
 struct worker_life {
 	uint64_t beats;		/* signs of progress so far */
@@ -90,10 +89,10 @@ int worker_stop(struct worker *worker);
 void worker_forget(struct worker *worker);
 /* Does such a status say that someone else killed it, as for want of memory? */
 bool worker_was_killed(int status);
-/* Words for that, as a part of a sentence. */
+/* A clause for messages about a process that was killed. */
 #define WORKER_WAS_KILLED "the process that read it was killed; did the system run out of memory?"
 
-/* The same for a process that was given up. */
+/* A clause for messages about a process that made no progress. */
 #define WORKER_WAS_STUCK "the process that read it made no progress and was abandoned"
 
 /* Called for each record. 0; 1: no more records for now; negative: it failed. */
@@ -162,7 +161,7 @@ void worker_flush(void);
 void worker_is_alive(void);
 /* Show which part of its task it begins, by a number of the caller's. */
 void worker_begin_part(uint64_t part);
-/* In a worker that waits for a worker of its own: the wait begins, or ends. */
+/* Mark the start and the end of a wait for a worker that this worker started. */
 void worker_begin_waiting(void);
 void worker_end_waiting(bool has_progress);
 /* Is the caller's end of the socket closed? Wait for that up to @timeout_ms. */

@@ -230,7 +230,10 @@ static bool make_blob(struct ctf2 *p, struct json_object *class,
 
 /* ---- arrays -------------------------------------------------------------- */
 
-/* Of arrays no tracer makes an array, and TSDL of neither reader has a word for it. */
+/*
+ * Add the element class of an array. Nested arrays are refused: no tracer writes them, and the
+ * TSDL of neither reader can express them.
+ */
 static bool add_element(struct ctf2 *p, struct json_object *class,
 			struct made *made)
 {

@@ -129,7 +129,10 @@ static bool add_entry(struct ctf2 *p, struct ctf2_text *text, const char *key,
 	return ctf2_add(p, text, ";\n");
 }
 
-/* What TSDL has no name for is left out: nothing depends on it. */
+/*
+ * Add the environment. Entries whose names TSDL cannot express are skipped: nothing depends on
+ * them.
+ */
 static bool add_environment(struct ctf2 *p, struct json_object *fragment)
 {
 	struct json_object *environment = NULL;

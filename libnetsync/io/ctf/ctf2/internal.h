@@ -99,7 +99,7 @@ __attribute__((format(printf, 3, 4))) bool
 ctf2_add(struct ctf2 *p, struct ctf2_text *text, const char *format, ...);
 /* Add a string in quotation marks. */
 bool ctf2_add_quoted(struct ctf2 *p, struct ctf2_text *text, const char *string);
-/* What TSDL has in place of a name, each other character of which becomes "_". */
+/* Make a TSDL name of a CTF 2 name: each character that TSDL does not allow becomes "_". */
 char *ctf2_name(struct ctf2 *p, const char *before, const char *name);
 /* Is it a name in TSDL as it is? */
 bool ctf2_is_name(const char *text);

@@ -21,8 +21,8 @@ static bool is_word_among(const char *known, const char *word)
 }
 
 /*
- * What is not known may change what the bytes mean. Attributes do not (5.2); extensions
- * may (5.1).
+ * Are all properties known? An unknown property may change what the bytes mean, and so may
+ * extensions (5.1); attributes may not (5.2).
  */
 bool ctf2_only(struct ctf2 *p, struct json_object *object, const char *known)
 {

@@ -70,9 +70,8 @@ const struct walk_counts *walk_counts(const struct ctf_walk *walk);
 bool walk_was_before(struct walk_counts *left, bool is_packet, bool is_event);
 
 /*
- * From now on, pass packets that end before this time (the trace's clock, cycles) without
- * their events; nor is counted what was lost before these. Packets that do not say when
- * they end are not passed.
+ * From now on, skip packets that end before @clock (cycles of the trace's clock), with their
+ * events and the losses before them. Packets that do not report their end are not skipped.
  */
 void walk_pass_before(struct ctf_walk *walk, uint64_t clock);
 
