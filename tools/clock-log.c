@@ -173,8 +173,7 @@ static const struct usage usage = {
 		"Log how a time daemon steers this machine's clock, until interrupted. With\n"
 		"\"netsync sync --clocks FILE\", captures made meanwhile are corrected as if nothing had\n"
 		"steered the clock.\n\n",
-	.end = "\n"
-	       "No privileges are needed. netsync-clocks(5) describes FILE.\n",
+	.end = "\nNo privileges are needed. netsync-clocks(5) describes FILE.\n",
 	.options = options,
 };
 

@@ -67,21 +67,22 @@ enum { LIVE_TABLE, LIVE_JSON_LINES };
 #define TIME_EXAMPLE "500ms, 1s or 600s"
 
 static const struct option_row options[] = {
-	OPTION("interval", 'i', "TIME", "how often, such as 500ms (1s)",
+	OPTION("interval", 'i', "TIME", "print every TIME, such as 500ms (default 1s)",
 	       take_positive_duration, .at = offsetof(struct live_settings, interval_ns),
 	       .example = TIME_EXAMPLE),
-	OPTION("format", 'f', "FORMAT", "table, or json-lines: one line each time (table)",
+	OPTION("format", 'f', "FORMAT", "print a table, or json-lines, one line each time\n"
+					"(default table)",
 	       take_name, .at = offsetof(struct live_settings, format), .names = formats),
-	OPTION("duration", 't', "TIME", "end by itself after so long, such as 600s",
+	OPTION("duration", 't', "TIME", "stop after TIME, such as 600s",
 	       take_positive_duration, .at = offsetof(struct live_settings, duration_ns),
 	       .example = TIME_EXAMPLE),
 	OPTION("jobs", 'j', "N",
-	       "match and estimate by so many threads (" JOBS_VARIABLE ", or as there\n"
-	       "are processors)",
+	       "match and estimate with N threads\n"
+	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
 	       take_number, .at = offsetof(struct live_settings, jobs),
 	       .least = 1, .most = MAX_JOBS),
 	{ .table = solve_options, .at = offsetof(struct live_settings, opt) },
-	OPTION("output", 'o', "FILE", "write the last result there, as JSON",
+	OPTION("output", 'o', "FILE", "write the final result to FILE, as JSON",
 	       take_text, .at = offsetof(struct live_settings, outcome.output.path)),
 	OPTION("force", 0, NULL, "overwrite FILE if it exists",
 	       take_flag, .at = offsetof(struct live_settings, outcome.output.force)),
@@ -90,14 +91,13 @@ static const struct option_row options[] = {
 
 static const struct usage usage = {
 	.begin = "Usage: netsync live [OPTION...] DIR | URL...\n\n"
-	"Attach to LTTng sessions that are being recorded (lttng create --live), through\n"
-	"their relay daemon, and show at each interval how the clocks differ by now. DIR is\n"
-	"what \"netsync record --live -o DIR\" records to, as long as it does. A URL\n"
-	"is net://HOST[:PORT] for all live sessions of a relay daemon, also those to come,\n"
-	"or net://HOST[:PORT]/host/NAME/SESSION. ^C ends it, with the result that \"netsync\n"
-	"sync\" gives.\n\n",
-	.end = "\nExit status: 0 every host is corrected, 1 bad usage or input, 2 some host could\n"
-	"not be corrected.\n",
+	"Attach to LTTng sessions that are being recorded (lttng create --live), through their\n"
+	"relay daemon, and print at regular intervals how the clocks differ. DIR is the folder of\n"
+	"\"netsync record --live -o DIR\", while it records. A URL is net://HOST[:PORT] for all live\n"
+	"sessions of a relay daemon, including later ones, or net://HOST[:PORT]/host/NAME/SESSION.\n"
+	"At the end, or after ^C, print the table of \"netsync sync\".\n\n",
+	.end = "\nExit status: 0 if every host is corrected, 1 for bad usage or input, 2 if a host could not\n"
+	"be corrected.\n",
 	.options = options,
 };
 
@@ -117,7 +117,7 @@ static int parse_live_arguments(struct live_settings *set, int argc, char **argv
 	set->opt.threads = set->jobs ? set->jobs : count_processors();
 	if (set->num_urls)
 		return -1;
-	complain("Give the URL of a relay daemon (netsync live net://HOST), or the folder that \"netsync record --live\" records to.");
+	complain("Give the URL of a relay daemon (netsync live net://HOST), or the folder of \"netsync record --live\".");
 	return EXIT_BAD;
 }
 
@@ -440,7 +440,7 @@ static int write_final_result(struct live *live)
 	}
 	erase_screen(live);
 	if (!netsync_num_hosts(live->ns)) {
-		complain("No session was there to be read for more than a moment.");
+		complain("No session could be read for more than a moment.");
 		return EXIT_BAD;
 	}
 	if (netsync_solve(live->ns, &set->opt) < 0) {
@@ -475,7 +475,7 @@ static bool add_live_source(struct live *live, const char *what)
 	struct stat info;
 
 	if (!strstr(what, "://") && stat(what, &info)) {
-		complain("%s: %s; give the folder that \"netsync record --live -o DIR\" records to, or the URL of a relay daemon, as in \"netsync live net://HOST\".",
+		complain("%s: %s; give the folder of \"netsync record --live -o DIR\", or the URL of a relay daemon, as in \"netsync live net://HOST\".",
 			 what, strerror(errno));
 		return false;
 	}

@@ -45,8 +45,7 @@ static void print_command_list(FILE *out)
 		if (commands[i].summary)
 			fprintf(out, "  %-11s%s\n", commands[i].name,
 				commands[i].summary);
-	fputs("\n"
-	      "Run \"netsync COMMAND --help\" for the options of a command, or \"netsync help COMMAND\"\n"
+	fputs("\nRun \"netsync COMMAND --help\" for the options of a command, or \"netsync help COMMAND\"\n"
 	      "for its manual page.\n", out);
 }
 

@@ -266,11 +266,11 @@ static struct json_object *answer_request(struct json_object *request)
 	char why[PROTOCOL_WHY];
 
 	if (known && !protocol_check_request(known, request, why))
-		return agent_error("this is no request \"%s\": %s.", name, why);
+		return agent_error("invalid request \"%s\": %s.", name, why);
 	for (size_t i = 0; i < NUM_REQUESTS && known; i++)
 		if (!strcmp(name, requests[i].name))
 			return requests[i].run(request);
-	return agent_error("there is no request \"%s\".", name);
+	return agent_error("unknown request \"%s\".", name);
 }
 
 /* ---- the sub-command ---------------------------------------------------- */
@@ -300,7 +300,7 @@ int cmd_agent(int argc, char **argv)
 	const bool by_ssh = argc == 2 && !strcmp(argv[1], "--ssh");
 
 	if (argc > 1 && !by_ssh) {
-		complain("netsync agent is not for people: netsync record runs it, and talks with it.");
+		complain("netsync agent is internal: only other netsync commands start it.");
 		return EXIT_BAD;
 	}
 	memset(&agent, 0, sizeof(agent));

@@ -79,7 +79,7 @@ struct json_object *agent_result(struct json_object *request)
 	    result.size <= MAX_RESULT && fputs(text, result.file) >= 0)
 		return json_object_new_object();
 	drop_result();
-	return agent_error("the result cannot be kept there meanwhile: %s.",
+	return agent_error("cannot store the result temporarily: %s.",
 			   strerror(errno ? errno : EFBIG));
 }
 
@@ -276,12 +276,12 @@ struct json_object *agent_apply(struct json_object *request)
 	struct argument_list words = { 0 };
 
 	if (!result.file || !value_length(value_member(request, "traces")))
-		answer = agent_error("there is no result, or no trace.");
+		answer = agent_error("no result or no traces in this request.");
 	else if (fflush(result.file))
-		answer = agent_error("the result cannot be kept there meanwhile: %s.",
+		answer = agent_error("cannot store the result temporarily: %s.",
 				     strerror(errno));
 	else if (!make_words(&words, request))
-		answer = agent_error("there is not enough memory.");
+		answer = agent_error("not enough memory.");
 	if (!answer) {
 		answer = json_object_new_object();
 		json_object_object_add(answer, "status",

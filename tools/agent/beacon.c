@@ -91,10 +91,10 @@ struct json_object *agent_beacon_open(struct json_object *request)
 	int port;
 
 	if (beacon.open || wanted < 0 || wanted > UINT16_MAX)
-		return agent_error("the beacon cannot be opened so.");
+		return agent_error("invalid request to open the beacon.");
 	port = beacon_open(wanted, beacon.socks);
 	if (port < 0)
-		return agent_error("UDP port %d, for the beacon: %s; give another one with --beacon-port.",
+		return agent_error("UDP port %d for the beacon: %s; give another one with --beacon-port.",
 				   (int)wanted, strerror(-port));
 	beacon.open = true;
 	answer = json_object_new_object();
@@ -154,9 +154,9 @@ struct json_object *agent_beacon_start(struct json_object *request)
 
 	if (!beacon.open || beacon.process || rate < 1 ||
 	    rate > BEACON_RATE_MAX)
-		return agent_error("the beacon cannot be started so.");
+		return agent_error("invalid request to start the beacon.");
 	if (pipe2(results, O_CLOEXEC))
-		return agent_error("the beacon cannot be started: %s.",
+		return agent_error("cannot start the beacon: %s.",
 				   strerror(errno));
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGTERM);
@@ -177,7 +177,7 @@ struct json_object *agent_beacon_start(struct json_object *request)
 		return json_object_new_object();
 	beacon.process = 0;
 	close(results[0]);
-	return agent_error("the beacon cannot be started: %s.", strerror(errno));
+	return agent_error("cannot start the beacon: %s.", strerror(errno));
 }
 
 /* ---- the end ---------------------------------------------------------------- */

@@ -87,14 +87,14 @@ struct json_object *channels_plan(const struct choice *choice,
 	set_defaults(choice);
 	for (size_t i = 0; i < num; i++)
 		if (!set_asked(value_at(asked, i)))
-			return agent_error("the buffers that are asked for are none.");
+			return agent_error("invalid number or size of buffers.");
 	for (size_t c = 0; c < NUM_CHANNELS; c++)
 		if (channels[c].is_used)
 			sum += buffers_bytes(channels[c].buffers) *
 			       get_nprocs_conf();
 	if (!num || sum <= MAX_SHARE(memory))
 		return NULL;
-	return agent_error("the buffers would take %s of its memory, of which %s is available: ask for smaller ones with --buffers.",
+	return agent_error("the buffers would use %s of memory, of which %s is available; give smaller buffers with --buffers.",
 			   format_bytes(need, sum), format_bytes(have, memory));
 }
 

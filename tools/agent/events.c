@@ -98,13 +98,13 @@ static void choose_pair(struct choice *choice, const struct names *names)
 				     has_name(names, pairs[best][1])))
 		best++;
 	if (best == NUM_PAIRS) {
-		agent_warn("there are no events of packets, neither netsync's nor LTTng's own, so that this machine cannot be synchronized.");
+		agent_warn("no packet events found, neither of netsync nor of LTTng, so this machine cannot be synchronized.");
 		return;
 	}
 	for (int i = 0; i < 2; i++)
 		choose_event(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, pairs[best][i], false);
 	if (best == NUM_PAIRS - 1)
-		agent_note("netsync's kernel modules are not loaded: recording LTTng's own network events, which have larger delays.");
+		agent_note("the kernel modules of netsync are not loaded; recording LTTng's own network events, which have larger delays.");
 }
 
 /* Add the event of clock steering: with it, clocks are estimated as if not steered. */
@@ -147,7 +147,7 @@ void choose_kernel(struct choice *choice, struct json_object *request,
 	if (list)
 		fclose(list);
 	if (missing && *missing)
-		agent_note("these events are not there:%s.", missing);
+		agent_note("these events do not exist:%s.", missing);
 	free(missing);
 }
 

@@ -112,8 +112,8 @@ void lttng_undo_session(const char *name)
 
 static struct json_object *no_daemon(void)
 {
-	return agent_error("no LTTng session daemon can be reached: start it (systemctl start lttng-sessiond, or lttng-sessiond -d)%s.",
-			   getuid() ? ", as root, and be in the group \"tracing\"" : "");
+	return agent_error("no LTTng session daemon answers; start it (systemctl start lttng-sessiond, or lttng-sessiond -d)%s.",
+			   getuid() ? ", as root, and join the group \"tracing\"" : "");
 }
 
 static struct lttng_session_descriptor *
@@ -153,7 +153,7 @@ static struct json_object *create_session(const char *name,
 
 	descriptor = describe_session(name, control, data, live_us);
 	if (!descriptor)
-		return agent_error("%s %s: this is not an address that LTTng can send traces to.",
+		return agent_error("%s %s: LTTng cannot send traces to this address.",
 				   control, data);
 	session.name = strdup(name);
 	undo_remember(UNDO_SESSION, name);
@@ -162,7 +162,7 @@ static struct json_object *create_session(const char *name,
 	if (code == LTTNG_OK)
 		return NULL;
 	forget_session();
-	answer = agent_error("the session could not be created: %s.",
+	answer = agent_error("cannot create the session: %s.",
 			     lttng_strerror(-code));
 	return answer;
 }
@@ -229,7 +229,7 @@ static struct json_object *enable_domain(enum domain domain,
 	int ret;
 
 	if (!handle)
-		return agent_error("there is not enough memory.");
+		return agent_error("not enough memory.");
 	if (domain == DOMAIN_USER && HAS_METADATA_CHANNEL)
 		enable_channel(handle, domain, METADATA, live);
 	for (size_t i = 0; i < choice->num && !answer; i++) {
@@ -243,7 +243,7 @@ static struct json_object *enable_domain(enum domain domain,
 			channel = chosen->channel;
 			ret = enable_channel(handle, domain, channel, live);
 			if (ret < 0) {
-				answer = agent_error("the channel %s could not be made: %s.",
+				answer = agent_error("cannot create the channel %s: %s.",
 						     channel, lttng_strerror(ret));
 				break;
 			}
@@ -251,7 +251,7 @@ static struct json_object *enable_domain(enum domain domain,
 		ret = enable_event(handle, channel, chosen);
 		if (ret < 0 && ret != -LTTNG_ERR_UST_EVENT_ENABLED &&
 		    ret != -LTTNG_ERR_KERN_EVENT_EXIST)
-			answer = agent_error("the event %s could not be enabled: %s.",
+			answer = agent_error("cannot enable the event %s: %s.",
 					     chosen->name, lttng_strerror(ret));
 		session.domains[domain] = true;
 	}
@@ -288,12 +288,12 @@ static struct json_object *choose_session_events(struct json_object *request,
 		choose_kernel(choice, request, events[0].name,
 			      sizeof(events[0]), num);
 	} else if (user) {
-		agent_warn("only user space is recorded, since the kernel's events cannot be: %s.",
-			   num ? lttng_strerror(num) : "there are none");
+		agent_warn("only user space is recorded; kernel events are unavailable: %s.",
+			   num ? lttng_strerror(num) : "none found");
 	} else {
 		free(events);
-		return agent_error("the kernel's events cannot be recorded: %s. Are LTTng's kernel modules installed for this kernel, and is the session daemon root's?",
-				   num ? lttng_strerror(num) : "there are none");
+		return agent_error("kernel events are unavailable: %s. Check that LTTng's kernel modules are installed for this kernel, and that the session daemon runs as root.",
+				   num ? lttng_strerror(num) : "none found");
 	}
 	free(events);
 	if (user)
@@ -328,7 +328,7 @@ struct json_object *agent_create(struct json_object *request)
 	int64_t live_us;
 
 	if (session.name)
-		return agent_error("there is a session already.");
+		return agent_error("a session already exists.");
 	if (!undo_start())
 		return agent_error("%s.", strerror(errno));
 	if (!lttng_session_daemon_alive())
@@ -337,7 +337,7 @@ struct json_object *agent_create(struct json_object *request)
 		session.stays = value_member(request, "stay");
 		session.folder = folder_new(member_text(request, "stay"));
 		if (!session.folder)
-			return agent_error("no folder can be made to record to: %s.",
+			return agent_error("cannot create a folder for the recording: %s.",
 					   strerror(errno));
 		undo_remember(UNDO_FOLDER, session.folder);
 	}
@@ -382,14 +382,14 @@ struct json_object *agent_start(struct json_object *request)
 
 	(void)request;
 	if (!session.name)
-		return agent_error("there is no session to start.");
+		return agent_error("no session to start.");
 	traffic_start();
 	namespaces_find();
 	if (!session.tells_clock)
 		steering_start();
 	ret = lttng_start_tracing(session.name);
 	if (ret < 0)
-		return agent_error("recording could not be started: %s.",
+		return agent_error("cannot start the recording: %s.",
 				   lttng_strerror(ret));
 	/* Who follows the recording gets to know the clock before the first packet. */
 	steering_say();
@@ -518,10 +518,10 @@ struct json_object *agent_stop(struct json_object *request)
 
 	(void)request;
 	if (!session.name)
-		return agent_error("there is no session to stop.");
+		return agent_error("no session to stop.");
 	ret = lttng_stop_tracing_no_wait(session.name);
 	if (ret < 0 && ret != -LTTNG_ERR_TRACE_ALREADY_STOPPED)
-		return agent_error("recording could not be stopped: %s.",
+		return agent_error("cannot stop the recording: %s.",
 				   lttng_strerror(ret));
 	return json_object_new_object();
 }
@@ -548,7 +548,7 @@ struct json_object *agent_finish(struct json_object *request)
 	int left_ms = PENDING_MS;
 
 	if (!session.name)
-		return agent_error("there is no session to end.");
+		return agent_error("no session to end.");
 	while (!lost && left_ms > 0 && lttng_data_pending(session.name) == 1) {
 		left_ms -= POLL_MS;
 		if (!agent_wait(POLL_MS))

@@ -45,7 +45,7 @@ static const char **read_paths(uint32_t *num)
 struct json_object *agent_serve(struct json_object *request)
 {
 	if (!value_length(value_member(request, "paths")))
-		return agent_error("there are no traces to be read.");
+		return agent_error("no traces to read.");
 	json_object_put(asked);
 	asked = json_object_get(request);
 	return json_object_new_object();

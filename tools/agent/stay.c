@@ -54,9 +54,9 @@ struct json_object *agent_keep(struct json_object *request)
 
 	(void)request;
 	if (!session_stays())
-		return agent_error("there is no recording that stays here.");
+		return agent_error("no recording was left here.");
 	if (!write_namespaces())
-		agent_warn("how its network namespaces are called cannot be written to %s: %s.",
+		agent_warn("cannot write the names of network namespaces to %s: %s.",
 			   session_folder(), strerror(errno));
 	undo_forget(UNDO_FOLDER, session_folder());
 	answer = json_object_new_object();

@@ -123,14 +123,14 @@ static bool can_copy(const struct apply_run *apply, apply_copy copy,
 	const bool changed = apply->set->metadata_only;
 
 	if (!copy)
-		complain("%s: it is left out, as it %s.", info->path, changed ?
-			 "has no metadata that could be changed; do without --metadata-only" :
-			 "is of a format that cannot be written");
+		complain("%s: skipped, as this trace %s.", info->path, changed ?
+			 "has no metadata that can be changed; omit --metadata-only" :
+			 "has a format that cannot be written");
 	else if (info->damaged && changed)
-		complain("%s: it is left out, as it is damaged; do without --metadata-only.",
+		complain("%s: skipped, as this trace is damaged; omit --metadata-only to copy what is readable.",
 			 info->path);
 	else if (info->damaged && !info->readable)
-		complain("%s: it is left out, as it is damaged.", info->path);
+		complain("%s: skipped, as this trace is damaged.", info->path);
 	else
 		return true;
 	return false;
@@ -333,7 +333,7 @@ static bool make_output_folder(struct apply_run *apply)
 {
 	if (!is_in_trace(apply))
 		return output_folder_open(&apply->folder, apply->set->output);
-	complain("%s: it would lie in a trace; give another folder.",
+	complain("%s: this folder is inside a trace; give another one.",
 		 apply->set->output);
 	return false;
 }
@@ -536,45 +536,45 @@ static int apply_everywhere(const struct apply_settings *set)
 }
 
 static const struct option_row options[] = {
-	OPTION("model", 'm', "FILE", "what \"netsync sync --format json\" wrote",
+	OPTION("model", 'm', "FILE", "use the result in FILE, which \"netsync sync -o FILE\" wrote",
 	       take_text, .at = offsetof(struct apply_settings, model)),
 	OPTION("output", 'o', "FOLDER",
-	       "where to put the copies, as the traces lie; it must not exist\n"
-	       "(a folder called TRACE" BESIDE " beside each)",
+	       "write the copies to the new folder FOLDER\n"
+	       "(default: TRACE" BESIDE " next to each TRACE)",
 	       take_output_folder, .at = offsetof(struct apply_settings, output)),
 	OPTION("merge", 0, "FILE",
-	       "put the packets of all captures into one pcapng file, in the order of\n"
-	       "corrected times, in place of copies; -: standard output",
+	       "merge the packets of all captures into one pcapng file, in the\n"
+	       "order of corrected times, instead of copying (-: standard output)",
 	       take_text, .at = offsetof(struct apply_settings, merge.path)),
-	OPTION("force", 0, NULL, "with --merge: overwrite FILE if it exists",
+	OPTION("force", 0, NULL, "with --merge, overwrite FILE if it exists",
 	       take_flag, .at = offsetof(struct apply_settings, merge.force)),
 	{ .table = window_options, .at = offsetof(struct apply_settings, window) },
 	OPTION("metadata-only", 0, NULL,
-	       "of CTF traces change the offset and the frequency of the clock,\n"
-	       "and link the rest: at once, and as exact as that can be",
+	       "change only the offset and the frequency of the clock of CTF\n"
+	       "traces, and link all other files (fast, but less exact)",
 	       take_flag, .at = offsetof(struct apply_settings, metadata_only)),
 	OPTION("jobs", 'j', "N",
-	       "make so many copies at a time (" JOBS_VARIABLE ", or as there are\n"
-	       "processors)",
+	       "write N copies at a time\n"
+	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
 	       take_number, .at = offsetof(struct apply_settings, jobs),
 	       .least = 1, .most = MAX_JOBS),
 	OPTION("extrapolate", 0, NULL,
-	       "go on where traces are far outside of what FILE was made of",
+	       "correct traces even if they are far outside the times of FILE",
 	       take_flag, .at = offsetof(struct apply_settings, extrapolate)),
 	OPTION("remote-netsync", 0, "PATH",
-	       "the netsync to run on hosts whose traces stay there",
+	       "run the netsync at PATH on other machines",
 	       take_text, .at = offsetof(struct apply_settings, netsync)),
 	OPTIONS_END
 };
 
 static const struct usage usage = {
 	.begin = "Usage: netsync apply -m FILE [-o FOLDER | --merge FILE] TRACE...\n\n"
-	"Write copies of traces with the times of the reference clock. A TRACE is a file,\n"
-	"or a folder that is searched for traces, or NAME=PATH where NAME is the host's in\n"
-	"FILE, or [USER@]HOST:PATH, which is copied on that host, by ssh. They need not be\n"
-	"those that FILE was made of: any of its hosts' will do.\n\n",
-	.end = "\nExit status: 0 all was copied, 1 nothing was, 2 traces of hosts that are not\n"
-	"corrected in FILE were left out, or damaged ones were copied in part.\n",
+	"Write copies of traces with the timestamps of the reference clock. A TRACE is a file, a\n"
+	"folder with traces, NAME=PATH to set the host (NAME as in FILE), or [USER@]HOST:PATH for a\n"
+	"trace on another machine, which is copied there over ssh. All traces of the hosts in FILE\n"
+	"can be corrected, not only those that FILE was computed from.\n\n",
+	.end = "\nExit status: 0 if everything was copied, 1 if nothing was, 2 if traces were skipped (their\n"
+	"host is not corrected in FILE), or if damaged ones were copied in part.\n",
 	.options = options,
 };
 
@@ -586,16 +586,16 @@ static bool check_settings(const struct apply_settings *set)
 	while (remote < set->num_traces && !is_remote_trace(set->traces[remote]))
 		remote++;
 	if (!set->model || !set->num_traces)
-		complain("Give a result file and the traces: netsync apply -m FILE TRACE...");
+		complain("Give a result and the traces: netsync apply -m FILE TRACE...");
 	else if (set->metadata_only && window_is_given(&set->window))
-		complain("--metadata-only links the files of a trace as they are; do without it, or without --begin and --end.");
+		complain("--metadata-only links the files of a trace unchanged; omit it, or omit --begin and --end.");
 	else if (set->merge.path && (set->output || set->metadata_only))
-		complain("--merge writes one file in place of copies; do without %s.",
+		complain("--merge writes one file instead of copies; omit %s.",
 			 set->output ? "--output" : "--metadata-only");
 	else if (set->merge.force && !set->merge.path)
-		complain("--force is for the file of --merge; folders of copies are never overwritten.");
+		complain("--force applies to --merge only; folders of copies are never overwritten.");
 	else if (set->merge.path && remote < set->num_traces)
-		complain("%s: --merge reads captures on this machine; copy this one here first: scp %s .",
+		complain("%s: --merge reads captures on this machine only; copy this one first: scp %s .",
 			 set->traces[remote],
 			 set->traces[remote] + argument_name_length(set->traces[remote]) +
 			 (argument_name_length(set->traces[remote]) > 0));

@@ -151,7 +151,7 @@ static bool start_process(struct crew *crew)
 		crew->next++;
 		return true;
 	}
-	complain("a process cannot be started: %s.", strerror(errno));
+	complain("cannot start a process: %s.", strerror(errno));
 	process->pid = 0;
 	close_both(ends);
 	close_both(process->said);
@@ -169,7 +169,7 @@ static void end_crew_process(struct crew *crew, struct crew_process *process)
 		}
 	process->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD;
 	if (!WIFEXITED(status) && !interrupted)
-		dprintf(process->said[1], "%s: a process that copied was ended by signal %d (%s).\n",
+		dprintf(process->said[1], "%s: the process that copied this trace was killed by signal %d (%s).\n",
 			complainer, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	process->pid = 0;
 	close(process->pipe);

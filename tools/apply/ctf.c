@@ -101,7 +101,7 @@ static void set_failure_reason(struct bt_copy_graph *graph)
 			    cause), "correct"))
 		snprintf(reason, size, "%s", message);
 	else
-		snprintf(reason, size, "Babeltrace 2 says \"%.*s\".",
+		snprintf(reason, size, "Babeltrace 2 reports \"%.*s\".",
 			 (int)sentence_length(message), message);
 }
 
@@ -434,7 +434,7 @@ static void wait_for_copy(struct bt_copy_graph *graph, pid_t child, int in)
 		return;
 	answer->ok = false;
 	if (!is_full(graph->to, answer->reason, sizeof(answer->reason)))
-		strcpy(answer->reason, "Babeltrace 2 gave up on it.");
+		strcpy(answer->reason, "Babeltrace 2 failed.");
 }
 
 static bool run_child(struct bt_copy_graph *graph)
@@ -479,10 +479,10 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 	if (interrupted)
 		return false;
 	if (!answer->ok)
-		complain("%s: it could not be copied. %s", trace->path,
+		complain("%s: cannot copy this trace. %s", trace->path,
 			 answer->reason);
 	else if (answer->part.num_moved)
-		complain("warning: %s: to keep the order, %llu times are not quite what the correction says, by up to %s.",
+		complain("warning: %s: to keep the order, %llu timestamps differ from the corrected times, by up to %s.",
 			 trace->path, (unsigned long long)answer->part.num_moved,
 			 format_duration(most, answer->part.most_ns));
 	/* The sink does not keep the original's permissions. */

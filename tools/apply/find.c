@@ -68,7 +68,7 @@ static bool has_path(const struct apply_run *apply, const struct apply_source *s
 	if (strcmp(source->path, "-") && (stat(source->path, &st) ||
 	    S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 		return true;
-	complain("%s: a copy is named by the path of its original, which a pipe has not; write what comes from it to a file first.",
+	complain("%s: a copy is named after the path of its original, and a pipe has none; write the data to a file first.",
 		 source->path);
 	return false;
 }
@@ -185,7 +185,7 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 	if (!ret)
 		ret = model_shift(&apply->model, host, &told, &trace->shift_ns);
 	if (ret) {
-		complain("%s: it is left out. %s", info->path,
+		complain("%s: skipped. %s", info->path,
 			 model_error(&apply->model));
 		return false;
 	}
@@ -235,7 +235,7 @@ bool apply_check_span(struct apply_run *apply, const struct model_host *host,
 	ret = model_check_span(&apply->model, host, trace->clock,
 			       seen->first_ns, seen->last_ns);
 	if (ret && !apply->set->extrapolate) {
-		complain("%s: %s Take the result of this recording; --extrapolate goes on all the same.",
+		complain("%s: %s Use the result of this recording, or add --extrapolate.",
 			 trace->path, model_error(&apply->model));
 		return false;
 	}
@@ -253,7 +253,7 @@ bool apply_is_outside(const struct apply_run *apply, struct apply_trace *trace)
 
 void apply_leave_out_source(struct apply_run *apply, const struct apply_source *source)
 {
-	complain("%s: it is left out, as nothing of it is within --begin and --end, by corrected times.",
+	complain("%s: skipped, as nothing in it is between --begin and --end (in corrected times).",
 		 source->path);
 	apply->num_left_out++;
 }

@@ -79,7 +79,7 @@ static bool add_source(struct merging *merging, const struct apply_source *sourc
 		const struct netsync_io_trace info = trace_info(run->io, source->first + i);
 
 		if (strcmp(info.format, "pcap")) {
-			complain("%s: it is left out: only captures (pcap, pcapng) can be merged.",
+			complain("%s: skipped: only captures (pcap, pcapng) can be merged.",
 				 info.path);
 			run->num_left_out++;
 		} else if (!add_part(merging, source, &info)) {
@@ -101,7 +101,7 @@ static bool add_sources(struct merging *merging)
 		if (!add_source(merging, &merging->run.sources[i]))
 			return false;
 	if (!merging->num)
-		complain("There is no capture to merge; nothing was written.");
+		complain("No captures to merge; nothing was written.");
 	return merging->num;
 }
 
@@ -157,7 +157,7 @@ static void print_bounds(FILE *out, const struct merging *merging,
 	if (is_reference(merging, host))
 		fputs("this is the reference clock", out);
 	else if (most == NETSYNC_UNKNOWN)
-		fprintf(out, "how far times are from %s's clock is not known",
+		fprintf(out, "error bound against %s's clock unknown",
 			merging->run.model.reference);
 	else
 		fprintf(out, "times are within %s of %s's clock (median %s)",
@@ -364,7 +364,7 @@ int apply_merge(const struct apply_settings *set)
 
 	if (strcmp(set->merge.path, "-") ? !output_check(&set->merge) : isatty(STDOUT_FILENO)) {
 		if (!strcmp(set->merge.path, "-"))
-			complain("Standard output is a terminal; give --merge a file, or a reader: netsync apply -m FILE --merge - TRACE... | wireshark -k -i -");
+			complain("Standard output is a terminal; give a file to --merge, or use a pipe: netsync apply -m FILE --merge - TRACE... | wireshark -k -i -");
 		return EXIT_BAD;
 	}
 	if (apply_run_open(&merging.run, set))

@@ -32,7 +32,7 @@ struct clock_line {
 
 static bool refuse_metadata_only(const struct apply_trace *trace, const char *why)
 {
-	complain("%s: %s; do without --metadata-only.", trace->path, why);
+	complain("%s: %s; omit --metadata-only.", trace->path, why);
 	return false;
 }
 
@@ -254,7 +254,7 @@ static bool check_line_error(const struct clock_line *line)
 	format_duration(bound, line->is_bounded ? line->bound_ns :
 						  NETSYNC_UNKNOWN);
 	if (worst > 1 && (!line->is_bounded || worst > line->bound_ns)) {
-		complain("%s: one offset and frequency would be off by up to %s in babeltrace2 and %s in Trace Compass, and the error bound is %s; do without --metadata-only.",
+		complain("%s: with one offset and frequency, times would be off by up to %s in babeltrace2 and %s in Trace Compass, and the error bound is %s; omit --metadata-only.",
 			 line->trace->path, least, most, bound);
 		return false;
 	}
@@ -281,12 +281,12 @@ static bool change_clock(const struct apply_trace *trace,
 
 	if (trace->last_ns < trace->first_ns)
 		return refuse_metadata_only(
-			trace, "from when to when it is cannot be told without reading it");
+			trace, "its time range is unknown unless it is read");
 	if (!fit_clock_line(&line))
 		return refuse_metadata_only(trace, "corrected times do not fit into 64 bits");
 	/* Trace Compass does not know offset_s. */
 	if (line.offset < 0 || line.offset > INT64_MAX)
-		return refuse_metadata_only(trace, "its clock would show zero before 1970, or cycles since then do not fit into 64 bits");
+		return refuse_metadata_only(trace, "its clock would be zero before 1970, or the cycles since then do not fit into 64 bits");
 	if (!check_line_error(&line))
 		return false;
 	*clock = (struct tsdl_clock){ .freq = line.freq,
@@ -306,7 +306,7 @@ static bool copy_with(const struct apply_trace *trace, const char *to,
 	    !write_metadata(to, text, tree.files))
 		return false;
 	if (copied)
-		complain("%s: %llu files of it were copied: they could not be linked.",
+		complain("%s: %llu files were copied, as they could not be linked.",
 			 trace->path, (unsigned long long)copied);
 	return true;
 }

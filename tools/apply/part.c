@@ -43,7 +43,7 @@ bool part_find(struct apply_part *part, const struct time_window *window, const 
 	if (model_open(&model, result))
 		complain("%s", model_error(&model));
 	else if (!find_corrected_span(&model, &first_ns, &last_ns))
-		complain("%s: no host of it could be corrected, so that there is no time for --begin and --end.",
+		complain("%s: none of its hosts could be corrected, so --begin and --end cannot be used.",
 			 result);
 	else
 		ok = window_find(window, first_ns, last_ns, false, &part->begin_ns,

@@ -38,7 +38,7 @@ static bool knot_at(const struct apply_trace *trace, int64_t time_ns,
 	}
 	if (knot->new_ns >= 0)
 		return true;
-	complain("%s: some corrected times are negative, which trace-cmd cannot show; with netsync sync --reference take a machine whose clock shows a later time.",
+	complain("%s: some corrected times are negative, which trace-cmd cannot display; use \"netsync sync --reference\" with a host whose clock shows later times.",
 		 trace->path);
 	return false;
 }

@@ -163,7 +163,7 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 
 	*clock = (struct tsdl_clock){ 0 };
 	if (*text == JSON_RECORD_SEPARATOR)
-		return "it is a CTF 2 trace, whose metadata is no TSDL";
+		return "it is a CTF 2 trace, whose metadata is not TSDL";
 	if (!block.num)
 		return "its metadata describes no clock";
 	if (block.num > 1)
@@ -171,7 +171,7 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 	if (!block.is_good || !read_number(block.value[FREQ], &freq) || freq <= 0 ||
 	    !read_number(block.value[OFFSET_S], &clock->offset_s) ||
 	    !read_number(block.value[OFFSET], &clock->offset))
-		return "the clock in its metadata cannot be understood";
+		return "the clock in its metadata cannot be parsed";
 	clock->freq = freq;
 	return NULL;
 }

@@ -9,14 +9,15 @@
 #include "mip.h"
 
 const char correct_help[] =
-	"Corrects the times of all streams by a result of \"netsync sync\".\n\n"
+	"Correct the times of all streams with a result of \"netsync sync\".\n\n"
 	"Parameters:\n"
-	"  result=FILE   what \"netsync sync --format json\" wrote (mandatory)\n"
-	"  host=NAME     the host of it that all streams are of; if it is not given,\n"
-	"                each stream's is told by the host name and the clock uuid\n"
-	"                of its trace\n"
-	"  extrapolate=BOOL  go on where times are far outside of those that FILE was\n"
-	"                made of\n";
+	"  result=FILE   use the result in FILE, which \"netsync sync -o FILE\" wrote\n"
+	"                (mandatory)\n"
+	"  host=NAME     correct all streams as those of the host NAME in FILE\n"
+	"                (default: detected for each stream, by the host name and the\n"
+	"                clock uuid of its trace)\n"
+	"  extrapolate=BOOL  correct times even if they are far outside the times of\n"
+	"                FILE\n";
 
 struct filter_component {
 	struct merged merged;
@@ -73,12 +74,12 @@ initialize_filter(bt_self_component_filter *self, struct filter_component *compo
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	if (unknown)
 		return COMPONENT_FAIL(self,
-			"The parameter \"%s\" is neither result nor host, which are strings, nor extrapolate, which is yes or no.",
+			"Unknown parameter \"%s\", or wrong type; use result and host (strings) and extrapolate (yes or no).",
 			unknown);
 	result = get_text_param(params, "result");
 	if (!result)
 		return COMPONENT_FAIL(self,
-			"Say by which result of \"netsync sync\" to correct: -p 'result=\"FILE\"'.");
+			"No result given: use -p 'result=\"FILE\"' with a FILE that \"netsync sync -o FILE\" wrote.");
 	if (corrections_open(&component->merged.corrections, result,
 			     get_text_param(params, "host")))
 		return COMPONENT_FAIL(self, "%s",

@@ -131,7 +131,7 @@ static int check_host(struct corrections *corrections,
 	    !memcmp(host->clock.uuid, told->uuid, sizeof(told->uuid)))
 		return 0;
 	return fail_corrections(corrections, -EINVAL,
-		"A stream of host \"%s\" has another clock than host \"%s\" in %s.",
+		"A stream of host \"%s\" has a different clock than host \"%s\" in %s.",
 		told->host_name, host->name, corrections->model.path);
 }
 

@@ -91,7 +91,7 @@ static void warn_of_many(struct merge *merge)
 	    BT_LOGGING_LEVEL_WARNING)
 		return;
 	merge->has_warned = true;
-	fputs("netsync: warning: memory holds 250000 messages and more, as hosts whose clocks differ come through one port: read with source.netsync.fs, or connect each source to this filter, and not a muxer.\n",
+	fputs("netsync: warning: memory holds more than 250000 messages, because hosts with different clocks share a port; read with source.netsync.fs, or connect each source to this filter directly, without a muxer.\n",
 	      stderr);
 }
 
@@ -181,7 +181,7 @@ static merge_status push_copy(struct merge *merge, struct merge_input *input,
 	if (copy->has_time && copy->time_ns < merge->last_ns) {
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(
 			merge->copier.iterator,
-			"Stream %s begins before what was corrected already: connect the sources to this filter, and not a muxer.",
+			"Stream %s begins before times that are already corrected; connect each source to this filter directly, without a muxer.",
 			bt_stream_get_name(copy->stream->from));
 		return FAILED;
 	}
@@ -404,7 +404,7 @@ bool merge_add_trace(struct merge *merge, const char *path, const char *host)
 	if (!ok)
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(
 			merge->copier.iterator,
-			"%s: this CTF trace cannot be read.", path);
+			"%s: cannot read this CTF trace.", path);
 	return ok;
 }
 

@@ -44,7 +44,7 @@ static status correct_snapshot(struct copier *copier, struct stream_copy *stream
 	is_inside = !fits || (*time_ns >= part->begin_ns && *time_ns <= part->end_ns);
 	if (is_inside && !correction_holds(&stream->correction, *raw_ns))
 		return FAIL(copier,
-			"Stream %s has times that the result does not hold for, being far outside of those that it was made of: take the result of this recording. The parameter extrapolate=yes goes on all the same.",
+			"Stream %s has times far outside the times of the result. Use the result of this recording, or add the parameter extrapolate=yes.",
 			name ? name : "without name");
 	if (!fits)
 		return too_early(copier, stream);

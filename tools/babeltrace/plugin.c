@@ -7,13 +7,13 @@
 BT_PLUGIN_MODULE();
 
 BT_PLUGIN(netsync);
-BT_PLUGIN_DESCRIPTION("Brings traces of several machines onto one clock");
+BT_PLUGIN_DESCRIPTION("Correct the times of traces of several machines to one clock");
 BT_PLUGIN_AUTHOR("netsync");
 BT_PLUGIN_LICENSE("GPL-2.0-only");
 
 BT_PLUGIN_FILTER_COMPONENT_CLASS(correct, merge_next);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_DESCRIPTION(correct,
-	"Correct times by a result of \"netsync sync\"");
+	"Correct times with a result of \"netsync sync\"");
 BT_PLUGIN_FILTER_COMPONENT_CLASS_HELP(correct, correct_help);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(correct,
 	correct_get_mip_versions);
@@ -30,7 +30,7 @@ BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(correct,
 
 BT_PLUGIN_SOURCE_COMPONENT_CLASS(fs, merge_next);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(fs,
-	"Read CTF traces, and correct their times by a result of \"netsync sync\"");
+	"Read CTF traces, and correct their times with a result of \"netsync sync\"");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(fs, source_help);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(fs,
 	source_get_mip_versions);

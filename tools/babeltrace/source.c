@@ -24,14 +24,15 @@
 typedef bt_component_class_initialize_method_status status;
 
 const char source_help[] =
-	"Reads CTF traces of several machines, and corrects their times by a result of\n"
+	"Read CTF traces of several machines, and correct their times with a result of\n"
 	"\"netsync sync\".\n\n"
 	"Parameters:\n"
-	"  inputs=[TRACE, ...]  folders that are searched for traces; NAME=FOLDER: all there\n"
-	"                       are of this host of the result (mandatory)\n"
-	"  result=FILE          what \"netsync sync --format json\" wrote (mandatory)\n"
-	"  extrapolate=BOOL     go on where times are far outside of those that FILE was\n"
-	"                       made of\n";
+	"  inputs=[TRACE, ...]  search these folders for traces; NAME=FOLDER uses NAME as\n"
+	"                       the host of all traces there (mandatory)\n"
+	"  result=FILE          use the result in FILE, which \"netsync sync -o FILE\" wrote\n"
+	"                       (mandatory)\n"
+	"  extrapolate=BOOL     correct times even if they are far outside the times of\n"
+	"                       FILE\n";
 
 struct source_trace {
 	const char *path;	/* owned by the component's io */
@@ -129,7 +130,7 @@ static status add_argument(struct source_component *component, const char *argum
 				      netsync_io_error(component->io));
 	ret = take_traces(component, argument, first);
 	if (!ret && component->merged.num_inputs == had)
-		return COMPONENT_FAIL(component, "%s: there is no CTF trace.",
+		return COMPONENT_FAIL(component, "%s: no CTF trace found.",
 				      argument);
 	return ret;
 }
@@ -166,11 +167,11 @@ static status initialize_source(struct source_component *component, const bt_val
 		return NO_MEMORY;
 	if (unknown)
 		return COMPONENT_FAIL(component,
-			"The parameter \"%s\" is neither inputs, which is a list of strings, nor result, which is a string, nor extrapolate, which is yes or no.",
+			"Unknown parameter \"%s\", or wrong type; use inputs (a list of strings), result (a string) and extrapolate (yes or no).",
 			unknown);
 	if (!inputs || !result)
 		return COMPONENT_FAIL(component,
-			"Say which traces to correct, and by which result of \"netsync sync\": -p 'inputs=[\"FOLDER\"],result=\"FILE\"'.");
+			"No traces or no result given: use -p 'inputs=[\"FOLDER\"],result=\"FILE\"'.");
 	if (corrections_open(&component->merged.corrections,
 			     bt_value_string_get(result), NULL))
 		return COMPONENT_FAIL(component, "%s",

@@ -51,7 +51,7 @@ static bool read_time(const struct conversion *conversion, const char *text, str
 	default:
 		break;
 	}
-	complain("%s: this is not a time: give nanoseconds, seconds with a decimal point and at most 9 decimals, or a date such as \"2026-11-27 13:04:05\".",
+	complain("%s: not a time; give nanoseconds, seconds with a decimal point and at most 9 decimals, or a date such as \"2026-11-27 13:04:05\".",
 		 text);
 	return false;
 }
@@ -70,7 +70,7 @@ static int convert_one(const struct conversion *conversion, const char *text)
 		return EXIT_BAD;
 	}
 	if (!stamp_write(corrected, &stamp, &conversion->rules, time_ref)) {
-		complain("%s: the corrected time cannot be written as this one.", text);
+		complain("%s: the corrected time cannot be written in this format.", text);
 		return EXIT_BAD;
 	}
 	if (bound == NETSYNC_UNKNOWN)
@@ -95,7 +95,7 @@ static bool can_convert(struct conversion *conversion, bool extrapolate, char **
 		    !model_check_span(&conversion->model, conversion->host, conversion->clock,
 				      stamp.time_ns, stamp.time_ns))
 			continue;
-		complain("%s: %s --extrapolate goes on all the same.", times[i],
+		complain("%s: %s Add --extrapolate to correct such times.", times[i],
 			 model_error(&conversion->model));
 		return false;
 	}
@@ -149,19 +149,19 @@ static bool take_separator_option(void *at, const struct option_row *row, const 
 }
 
 static const struct option_row options[] = {
-	OPTION("model", 'm', "FILE", "what \"netsync sync --format json\" wrote",
+	OPTION("model", 'm', "FILE", "use the result in FILE, which \"netsync sync -o FILE\" wrote",
 	       take_text, .at = offsetof(struct convert_settings, model)),
 	OPTION("extrapolate", 0, NULL,
-	       "go on where TIMEs are far outside of what FILE was made of",
+	       "convert TIMEs even if they are far outside the times of FILE",
 	       take_flag, .at = offsetof(struct convert_settings, lines.extrapolate)),
-	OPTION("column", 0, "N", "correct the time in this column of standard input (1)",
+	OPTION("column", 0, "N", "correct the time in column N of standard input (default 1)",
 	       take_number, .at = offsetof(struct convert_settings, lines.column),
 	       .least = 1, .most = INT_MAX),
 	OPTION("zone", 0, "ZONE",
-	       "the zone of dates that name none: Europe/Berlin, +01:00\n"
-	       "(that of TZ, else UTC)",
+	       "use ZONE for dates without a zone: Europe/Berlin, +01:00\n"
+	       "(default: TZ, or UTC)",
 	       take_text, .at = offsetof(struct convert_settings, zone)),
-	OPTION("separator", 0, "CHAR", "what is between columns (blanks and tabs)",
+	OPTION("separator", 0, "CHAR", "separate columns by CHAR (default: blanks and tabs)",
 	       take_separator_option, .at = offsetof(struct convert_settings, lines.separator),
 	       .example = "\",\" or \"\\t\""),
 	OPTIONS_END
@@ -169,13 +169,13 @@ static const struct option_row options[] = {
 
 static const struct usage usage = {
 	.begin = "Usage: netsync convert -m FILE [OPTION...] HOST [TIME...]\n\n"
-	"Print for each TIME on HOST's clock the time on the reference clock, and how\n"
-	"far that can be from the truth (\"unknown\" where nothing is known). Without a TIME,\n"
-	"copy the lines of standard input, and correct the time in one column of each.\n\n",
-	.end = "\nA TIME is in nanoseconds (1700000000123456789) or in seconds as babeltrace2\n"
+	"Convert each TIME on the clock of HOST to the reference clock, and print it with its\n"
+	"error bound, or with \"unknown\". Without a TIME, copy standard input, and correct the\n"
+	"time in one column of each line.\n\n",
+	.end = "\nA TIME is in nanoseconds (1700000000123456789), in seconds as babeltrace2\n"
 	"--clock-seconds prints them (1700000000.123456789), or a date as in ISO 8601, syslog,\n"
-	"journalctl and dmesg -T (\"Nov 14 22:13:20\"); the answer comes in kind.\n"
-	"Times in a trace whose shift_ns in FILE is not 0 need that added first.\n",
+	"journalctl and dmesg -T (\"Nov 14 22:13:20\"). The corrected time has the same format.\n"
+	"If a trace has a shift_ns other than 0 in FILE, add shift_ns to its times first.\n",
 	.options = options,
 	.numbers = true,
 };
@@ -189,11 +189,11 @@ int cmd_convert(int argc, char **argv)
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (!set.model || argc - first < 1 ||
 	    (argc - first == 1 && !set.lines.column && isatty(STDIN_FILENO))) {
-		complain("Give a result file, a host and at least one time: netsync convert -m FILE HOST TIME...; or lines on standard input: netsync convert -m FILE HOST < FILE");
+		complain("Give a result, a host and at least one time: netsync convert -m FILE HOST TIME...; or convert standard input: netsync convert -m FILE HOST < FILE");
 		return EXIT_BAD;
 	}
 	if (argc - first > 1 && (set.lines.column || set.lines.separator)) {
-		complain("--column and --separator are for lines of standard input; give no TIME with them.");
+		complain("--column and --separator apply to standard input only; do not give a TIME.");
 		return EXIT_BAD;
 	}
 	if (!set.lines.column)

@@ -85,13 +85,13 @@ static bool convert_stamp(struct lines *l, const struct stamp *stamp, char to[ST
 
 	if (!l->set->extrapolate &&
 	    model_check_span(l->model, l->host, l->clock, stamp->time_ns, stamp->time_ns)) {
-		complain("line %llu: %s --extrapolate goes on all the same.", l->num,
+		complain("line %llu: %s Add --extrapolate to correct such times.", l->num,
 			 model_error(l->model));
 		return false;
 	}
 	if (netsync_convert(l->clock, stamp->time_ns, &time_ref, NULL) ||
 	    !stamp_write(to, stamp, l->rules, time_ref)) {
-		complain("line %llu: the corrected time cannot be written as the one in the line.",
+		complain("line %llu: the corrected time cannot be written in the format of this line.",
 			 l->num);
 		return false;
 	}
@@ -197,7 +197,7 @@ int convert_lines(struct model *model, const struct model_host *host,
 	const int status = convert_standard_input(&lines);
 
 	if (lines.without)
-		complain("warning: %llu of %llu lines have no time in column %u and are unchanged; the first is line %llu.",
+		complain("warning: %llu of %llu lines have no time in column %u, and are unchanged; the first is line %llu.",
 			 lines.without, lines.num, set->column, lines.first_without);
 	return status;
 }

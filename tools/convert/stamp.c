@@ -54,7 +54,7 @@ static const char *const short_names[] = {
 	"PKT", "PST", "SAST", "SGT", "WAT", "WEST", "WET", "WIB",
 };
 
-static const char other_zone[] = "the short name of a zone means several; write the offset, such as +0100, or give --zone, such as --zone Europe/Berlin";
+static const char other_zone[] = "the abbreviation stands for several time zones; write the offset, such as +0100, or give --zone, such as --zone Europe/Berlin";
 
 struct text {
 	const char *at, *end;
@@ -342,9 +342,9 @@ static const char *explain_zone_answer(enum zone_answer answer)
 {
 	switch (answer) {
 	case ZONE_NEVER:
-		return "that time is skipped in its zone, where clocks are put forward; write the offset from UTC, such as +0100";
+		return "this time does not exist in its zone, where clocks are put forward; write the offset from UTC, such as +0100";
 	case ZONE_TWICE:
-		return "that time comes twice in its zone, where clocks are put back; write the offset from UTC, such as +0100";
+		return "this time occurs twice in its zone, where clocks are put back; write the offset from UTC, such as +0100";
 	default:
 		return other_zone;
 	}
@@ -373,7 +373,7 @@ static enum stamp_answer finish_date(struct stamp *stamp, const struct stamp_rul
 		return STAMP_REFUSED;
 	}
 	if (date->week_day >= 0 && date->week_day != week_day_of(&date->tm)) {
-		*why = "that date is another day of the week; leave the day of the week out, or correct it";
+		*why = "the date is another day of the week; remove the day of the week, or correct it";
 		return STAMP_REFUSED;
 	}
 	return __builtin_mul_overflow(seconds, NS_PER_S, &stamp->time_ns) ||
@@ -478,10 +478,10 @@ static bool ends_there(const struct text *text)
 	return !isalnum((unsigned char)*text->at) && !strchr("_-+/", *text->at);
 }
 
-static const char day_first[] = "day and month can be confused there; write the date as 2026-11-27 13:04:05";
-static const char no_date[] = "a time of day alone is of any day; write the date as well, as in 2026-11-27 13:04:05";
-static const char odd_offset[] = "the offset behind it cannot be read; write it with four digits, such as +0100";
-static const char half_day[] = "AM and PM are not read; write hours from 00 to 23";
+static const char day_first[] = "day and month are ambiguous; write the date as 2026-11-27 13:04:05";
+static const char no_date[] = "a time of day needs a date; write both, as in 2026-11-27 13:04:05";
+static const char odd_offset[] = "the offset after the time is invalid; write it with four digits, such as +0100";
+static const char half_day[] = "AM and PM are not supported; write hours from 00 to 23";
 
 enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rules,
 			     const char *text, size_t size, const char **why)

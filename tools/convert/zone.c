@@ -81,7 +81,7 @@ bool zone_find(struct zone *zone, const char *name)
 	}
 	zone->kind = ZONE_TZ;
 	if (!is_known_zone(zone->name)) {
-		complain("%s %s: there is no such zone on this machine; give one such as Europe/Berlin or +01:00.",
+		complain("%s %s: unknown time zone; give one such as Europe/Berlin or +01:00.",
 			 name ? "--zone" : "TZ", zone->name);
 		return false;
 	}
@@ -99,9 +99,9 @@ void zone_say(const struct zone *zone)
 		return;
 	is_said = true;
 	if (zone->kind == ZONE_ASSUMED)
-		complain("warning: dates without a zone are taken as UTC; if they are not, give --zone, such as --zone Europe/Berlin or --zone +01:00.");
+		complain("warning: dates without a zone are read as UTC; if this is wrong, give --zone, such as --zone Europe/Berlin or --zone +01:00.");
 	else
-		complain("warning: dates without a zone are taken as in the zone of TZ, %s; --zone names another.",
+		complain("warning: dates without a zone are read as in the zone of TZ, %s; use --zone for another one.",
 			 zone->name);
 }
 

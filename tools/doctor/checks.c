@@ -158,12 +158,12 @@ void examine_briefly(struct diagnosis *diag, enum job job)
 		diag->check = job_names[job];
 		if (*wrong)
 			add_finding(diag, VERDICT_NOTE,
-				    "Recording here with this tracer would fail, because of: %s.",
+				    "Recording here with this tracer would fail: %s.",
 				    wrong);
 		else
 			add_finding(diag, VERDICT_GOOD,
 				    "Recording here with this tracer would work.");
-		set_advice(diag, "Details: netsync doctor --for %s", job_names[job]);
+		set_advice(diag, "For details, run \"netsync doctor --for %s\".", job_names[job]);
 	}
 	free(wrong);
 	diagnosis_free(&all);

@@ -36,8 +36,7 @@ void check_clock_source(struct diagnosis *diag)
 	if (!look_line(CLOCK_SOURCES "current_clocksource", current,
 		       sizeof(current))) {
 		add_finding(diag, VERDICT_NOTE,
-			    "Could not see the clock source: no " CLOCK_SOURCES
-			    "current_clocksource.");
+			    "Cannot read the clock source: no " CLOCK_SOURCES "current_clocksource.");
 		return;
 	}
 	look_line(CLOCK_SOURCES "available_clocksource", available,
@@ -47,15 +46,15 @@ void check_clock_source(struct diagnosis *diag)
 		return;
 	}
 	add_finding(diag, VERDICT_NOTE,
-		    "%s: it is slow to read, so that every event takes longer to record%s.",
+		    "%s: slow to read, so recording each event takes longer%s.",
 		    current, strstr(current, "jiffies") ?
-		    ", and times are coarse" : "");
+		    ", and timestamps are coarse" : "");
 	if (strstr(available, "tsc"))
 		set_advice(diag, "echo tsc > " CLOCK_SOURCES "current_clocksource");
 	else if (strstr(available, "kvm-clock"))
 		set_advice(diag, "echo kvm-clock > " CLOCK_SOURCES "current_clocksource");
 	else
-		set_advice(diag, "\"dmesg | grep -i -e tsc -e clocksource\" says why the kernel has no better one.");
+		set_advice(diag, "To see why the kernel has no better clock source, run \"dmesg | grep -i -e tsc -e clocksource\".");
 }
 
 /* ---- time daemons ------------------------------------------------------- */
@@ -67,14 +66,14 @@ static const struct daemon {
 	const char *advice;
 } daemons[] = {
 	{ "chronyd", "chronyd", "at up to 83333 ppm",
-	  "let it settle first (chronyc waitsync), or write \"maxslewrate 100\" into chrony.conf." },
-	{ "ntpd", "ntpd", "at up to 500 ppm", "let it settle first (ntpq -p)." },
+	  "let the clock settle first (chronyc waitsync), or add \"maxslewrate 100\" to chrony.conf." },
+	{ "ntpd", "ntpd", "at up to 500 ppm", "let the clock settle first (ntpq -p)." },
 	{ "systemd-timesyn", "systemd-timesyncd", "at up to 500 ppm",
-	  "let it settle first (timedatectl timesync-status)." },
-	{ "ptp4l", "ptp4l", "as fast as the kernel lets it",
-	  "let it settle first (pmc -u \"GET CURRENT_DATA_SET\")." },
-	{ "phc2sys", "phc2sys", "as fast as the kernel lets it",
-	  "let it settle first: its log says how far off the clock is." },
+	  "let the clock settle first (timedatectl timesync-status)." },
+	{ "ptp4l", "ptp4l", "as fast as the kernel allows",
+	  "let the clock settle first (pmc -u \"GET CURRENT_DATA_SET\")." },
+	{ "phc2sys", "phc2sys", "as fast as the kernel allows",
+	  "let the clock settle first; the log of phc2sys reports how far off it is." },
 };
 
 #define NUM_DAEMONS (sizeof(daemons) / sizeof(daemons[0]))
@@ -115,7 +114,7 @@ static unsigned int running_daemons(void)
 	return running;
 }
 
-/* "chronyd and ptp4l steer it"; "No time daemon steers it". */
+/* "chronyd and ptp4l steer the clock"; "No time daemon steers the clock". */
 static void describe_daemons(unsigned int running, char *text, size_t size)
 {
 	int num = __builtin_popcount(running), left = num;
@@ -129,7 +128,7 @@ static void describe_daemons(unsigned int running, char *text, size_t size)
 		strncat(text, left > 1 ? ", " : left ? " and " : "",
 			size - strlen(text) - 1);
 	}
-	strncat(text, num > 1 ? " steer it" : " steers it",
+	strncat(text, num > 1 ? " steer the clock" : " steers the clock",
 		size - strlen(text) - 1);
 }
 
@@ -137,7 +136,7 @@ static void describe_daemons(unsigned int running, char *text, size_t size)
 static void advise_slewing(struct diagnosis *diag, const struct daemon *daemon,
 			   const char *without_daemon)
 {
-	set_advice(diag, "\"netsync record\" records how, as \"netsync clock-log\" does beside another tracer, and takes it into account. Without: %s",
+	set_advice(diag, "\"netsync record\" records the slewing, as does \"netsync clock-log\" for other tracers, and \"netsync sync\" corrects it. Otherwise, %s",
 		   daemon ? daemon->advice : without_daemon);
 }
 
@@ -198,7 +197,7 @@ void check_discipline(struct diagnosis *diag)
 	describe_daemons(running, who, sizeof(who));
 	if (adjtimex(&clock) < 0) {
 		add_finding(diag, VERDICT_NOTE,
-			    "%s; could not see how the kernel corrects it: %s.", who,
+			    "%s; cannot determine how the kernel corrects the clock: %s.", who,
 			    strerror(errno));
 		return;
 	}
@@ -206,31 +205,30 @@ void check_discipline(struct diagnosis *diag)
 	measured = measured_ppm(&error);
 	if (fabs(measured - told) > SLEW_PPM + error) {
 		add_finding(diag, VERDICT_NOTE,
-			    "%s; it slews, which bends the times of traces: it goes %+.1f ppm against its oscillator, and %+.1f ppm is its steady correction.",
+			    "%s; the clock is slewing, which distorts timestamps: it runs at %+.1f ppm against its oscillator, and its steady correction is %+.1f ppm.",
 			    who, measured, told);
 		advise_slewing(diag, daemon,
-			       "find out what sets it: a time daemon elsewhere on this machine, or an agent of the hypervisor.");
+			       "find out what steers the clock: a time daemon elsewhere on this machine, or an agent of the hypervisor.");
 	} else if (fabs(measured) > SMALL_PPM) {
 		add_finding(diag, VERDICT_NOTE,
-			    "%s; it goes %+.1f ppm against its oscillator: it may be slewing%s%s.",
-			    who, measured, daemon ? ", which this one does " : "",
+			    "%s; the clock runs at %+.1f ppm against its oscillator, and may be slewing%s%s.",
+			    who, measured, daemon ? ", which this daemon does " : "",
 			    daemon ? daemon->limit : "");
 		advise_slewing(diag, daemon,
-			       "where clocks differ by more than 500 ppm give \"netsync sync --max-skew\".");
+			       "use \"netsync sync --max-skew\" if clocks differ by more than 500 ppm.");
 	} else if (daemon && clock.status & STA_UNSYNC) {
 		add_finding(diag, VERDICT_NOTE,
-			    "%s, and has not synchronized it yet as far as the kernel knows: it may begin to slew, %s.",
+			    "%s, but the kernel reports the clock as not synchronized yet: it may start to slew, %s.",
 			    who, daemon->limit);
 		advise_slewing(diag, daemon, "");
 	} else {
 		add_finding(diag, VERDICT_GOOD,
-			    "%s; it goes %+.1f ppm against its oscillator and does not slew.",
+			    "%s; the clock runs at %+.1f ppm against its oscillator, and is not slewing.",
 			    who, measured);
 	}
 	if (__builtin_popcount(running & NTP_DAEMONS) > 1) {
-		add_finding(
-			diag, VERDICT_NOTE,
-			"More than one of them sets the time by NTP: they fight over the clock.");
+		add_finding(diag, VERDICT_NOTE,
+			    "Several NTP daemons steer the clock, and work against each other.");
 		set_advice(diag, "Stop all but one.");
 	}
 }

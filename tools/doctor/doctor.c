@@ -101,34 +101,33 @@ enum { FIX_LTTNG, FIX_NOTHING };
 
 static const struct option_row options[] = {
 	{ .table = remote_options, .at = offsetof(struct doctor_settings, all) },
-	OPTION("local", 0, NULL, "this machine is to be traced, too; alone if there is\n"
-	       "no --host", take_flag, .at = offsetof(struct doctor_settings, local)),
-	OPTION("output", 'o', "DIR", "where a recording would go (.)",
+	OPTION("local", 0, NULL, "check this machine for recording, too; without --host, only\n"
+	       "this one", take_flag, .at = offsetof(struct doctor_settings, local)),
+	OPTION("output", 'o', "DIR", "check the free disk space for a recording in DIR (default .)",
 	       take_text, .at = offsetof(struct doctor_settings, folder)),
-	OPTION("beacon-port", 0, "PORT", "UDP port to try between the machines (7712)",
+	OPTION("beacon-port", 0, "PORT", "use UDP PORT to test the connections (default 7712)",
 	       take_number, .at = offsetof(struct doctor_settings, beacon_port),
 	       .least = 0, .most = UINT16_MAX),
-	OPTION("format", 'f', "FORMAT", "table or json (table)",
+	OPTION("format", 'f', "FORMAT", "print a table, or json (default table)",
 	       take_name, .at = offsetof(struct doctor_settings, format), .names = formats),
-	OPTION("for", 0, "JOB", "captures, trace-cmd or lttng: what is to be done here, or on\n"
-	       "the hosts (on these lttng; without hosts captures, and in\n"
-	       "short whether the others would work)", take_name,
+	OPTION("for", 0, "JOB", "check for captures, trace-cmd or lttng (default lttng with\n"
+	       "--host or --local, else captures, and briefly the others)", take_name,
 	       .at = offsetof(struct doctor_settings, job), .names = job_names),
-	OPTION("fix", 0, "WHAT", "mend this machine: lttng brings what recording with LTTng\n"
-	       "needs; its commands are shown, and run if you agree", take_name,
+	OPTION("fix", 0, "WHAT", "repair this machine: lttng installs what recording with LTTng\n"
+	       "needs; commands are displayed, and run after confirmation", take_name,
 	       .at = offsetof(struct doctor_settings, fix), .names = fixes),
-	OPTION("yes", 0, NULL, "with --fix, do not ask", take_flag,
+	OPTION("yes", 0, NULL, "with --fix, run the commands without asking", take_flag,
 	       .at = offsetof(struct doctor_settings, yes)),
 	OPTIONS_END
 };
 
 static const struct usage usage = {
 	.begin = "Usage: netsync doctor [OPTION...]\n\n"
-	"Look at what synchronizing captures, or recording, needs of this machine, or of\n"
-	"others, and of what lies between them; say what is good, what is worth knowing,\n"
-	"and what is wrong, with what to do. Nothing is changed without --fix. Without\n"
-	"root it says what it could not see.\n\n",
-	.end = "\nExit status: 0 the job can be done, 1 it would fail, or bad usage.\n",
+	"Check what this machine, or others, need for synchronizing captures or for recording, and\n"
+	"test the connections between them. Report what is good, worth knowing or wrong, and what\n"
+	"to do. Nothing is changed without --fix. Without root, some checks are not possible, and\n"
+	"are reported as such.\n\n",
+	.end = "\nExit status: 0 if the job can be done, 1 if it would fail, or for bad usage.\n",
 	.options = options,
 };
 
@@ -140,13 +139,13 @@ static int parse_doctor_arguments(struct doctor_settings *set, int argc, char **
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (set->yes && set->fix == FIX_NOTHING)
-		complain("--yes is for --fix only.");
+		complain("--yes requires --fix.");
 	else if (set->fix != FIX_NOTHING && (set->all.num || set->local))
-		complain("--fix changes this machine only: run it on each host that needs it, without --host and --local.");
+		complain("--fix changes this machine only; run it on each host that needs it, without --host and --local.");
 	else if (first == argc)
 		return -1;
 	else
-		complain("\"%s\": netsync doctor takes options only.", argv[first]);
+		complain("\"%s\": unexpected argument; netsync doctor takes only options.", argv[first]);
 	return EXIT_BAD;
 }
 

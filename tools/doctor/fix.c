@@ -20,7 +20,7 @@
 
 static void show_plan(const struct plan *plan)
 {
-	printf("%s To be run as root:\n\n", plan->reason);
+	printf("%s Commands to run as root:\n\n", plan->reason);
 	for (unsigned int i = 0; i < plan->num; i++)
 		printf("    %s\n", plan->commands[i]);
 	putchar('\n');
@@ -48,7 +48,7 @@ static void run_plan(const struct plan *plan)
 		status = system(plan->commands[i]);
 		if (status)
 			printf("This command failed%s.\n", WIFEXITED(status) ? "" :
-			       " to run to its end");
+			       ": it was killed");
 	}
 }
 
@@ -66,21 +66,21 @@ static bool is_same_plan(const struct plan *a, const struct plan *b)
 static int conclude_fix(const struct lttng_setup *setup)
 {
 	if (setup->tracer.presence < LOADABLE) {
-		complain("Only Debian's packages are known here, and there is no apt-get: build or install LTTng's modules for kernel %s.",
+		complain("apt-get not found, and only Debian's packages are supported: build or install LTTng's modules for kernel %s.",
 			 setup->kernel);
 		return EXIT_BAD;
 	}
 	if (!setup->has_daemon) {
-		complain("Install lttng-tools; there is no apt-get.");
+		complain("apt-get not found: install lttng-tools.");
 		return EXIT_BAD;
 	}
-	printf("LTTng's kernel tracer is there for kernel %s", setup->kernel);
+	printf("LTTng's kernel tracer is installed for kernel %s", setup->kernel);
 	if (setup->probe.presence >= LOADABLE)
-		puts(", and lttng-probe-netsync.");
+		puts(", with lttng-probe-netsync.");
 	else
-		puts(", with LTTng's own network events. For smaller error bounds install netsync-dkms, or run \"make dkms-install\" in netsync's source.");
+		puts(", with LTTng's own network events. For smaller error bounds, install netsync-dkms, or run \"make dkms-install\" in the source of netsync.");
 	if (setup->tracer.presence != LOADED)
-		puts("If lttng-sessiond was started before, start it again: systemctl restart lttng-sessiond");
+		puts("If lttng-sessiond is already running, restart it: systemctl restart lttng-sessiond");
 	return EXIT_DONE;
 }
 
@@ -91,16 +91,16 @@ static void explain_failure(const struct lttng_setup *setup)
 
 	lttng_setup_log_path(setup, path, sizeof(path));
 	if (setup->tracer.presence < LOADABLE && *setup->error)
-		complain("LTTng's modules do not compile with kernel %s: %s. All messages are in %s.",
+		complain("LTTng's modules do not compile for kernel %s: %s. The full log is in %s.",
 			 setup->kernel, setup->error, path);
 	else if (setup->tracer.presence < LOADABLE && !setup->has_headers)
-		complain("There are no headers of the running kernel, %s. If apt-get has those of a newer one only, install that kernel, and start it.",
+		complain("The headers of the running kernel, %s, are missing. If apt-get offers only those of a newer kernel, install and boot that kernel.",
 			 setup->kernel);
 	else if (setup->tracer.presence < LOADABLE)
-		complain("LTTng's modules are still not there for kernel %s; what the commands printed says why.",
+		complain("LTTng's modules are still missing for kernel %s; see the output of the commands.",
 			 setup->kernel);
 	else
-		complain("lttng-probe-netsync is still not there for kernel %s: \"make modules KDIR=/lib/modules/%s/build\" in /usr/src/netsync-%s shows why.",
+		complain("lttng-probe-netsync is still missing for kernel %s; to see why, run \"make modules KDIR=/lib/modules/%s/build\" in /usr/src/netsync-%s.",
 			 setup->kernel, setup->kernel, setup->netsync);
 }
 
@@ -121,11 +121,11 @@ int fix_lttng(bool asks)
 			break;
 		show_plan(&plan);
 		if (geteuid()) {
-			complain("Nothing was done: only root can. Run \"netsync doctor --fix lttng\" as root.");
+			complain("Nothing was done, as this requires root. Run \"netsync doctor --fix lttng\" as root.");
 			return EXIT_BAD;
 		}
 		if (asks && !is_agreed()) {
-			complain("Nothing was done%s.", round ? " any more" : "");
+			complain("Nothing%s was done.", round ? " more" : "");
 			return EXIT_BAD;
 		}
 		run_plan(&plan);

@@ -97,16 +97,15 @@ static void check_connection(struct remotes *all, struct remote *remote,
 
 	diag->check = "connection";
 	if (!remote->ready || !took) {
-		add_finding(diag, VERDICT_WRONG, "There is no netsync that answers.");
-		set_advice(diag, "The message above says why; \"ssh %s netsync --version\" has to work.",
+		add_finding(diag, VERDICT_WRONG, "netsync does not answer.");
+		set_advice(diag, "See the message above; \"ssh %s netsync --version\" must work.",
 			   remote->destination);
 		return;
 	}
 	if (!remote->ports[0]) {
 		add_finding(diag, VERDICT_NOTE,
-			    "Its ssh server refuses to forward ports: it records to its own disk, which is copied at the end, as with --pull.");
-		set_advice(diag,
-			   "Allow it to (AllowTcpForwarding in sshd_config), to see it live.");
+			    "The ssh server refuses port forwarding: the host records to its own disk, and the trace is copied at the end, as with --pull.");
+		set_advice(diag, "To follow the recording live, allow port forwarding (AllowTcpForwarding in sshd_config).");
 	}
 	add_finding(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " answers in %s.",
 		    format_duration(text, took));
@@ -126,11 +125,10 @@ static void check_link(void *data, const struct beacon_link *link)
 	char trip[VALUE_SIZE], half[VALUE_SIZE];
 
 	if (!link->received) {
-		add_finding(
-			between, VERDICT_NOTE,
-			"%s -> %s: no packet to UDP port %d arrives, as --beacon would send them.",
-			link->from->name, link->to->name, link->port);
-		set_advice(between, "Where they hardly talk otherwise, let that port through, or choose one with --beacon-port.");
+		add_finding(between, VERDICT_NOTE,
+			    "%s -> %s: packets to UDP port %d do not arrive, so --beacon would not work.",
+			    link->from->name, link->to->name, link->port);
+		set_advice(between, "If these hosts exchange little other traffic, open this port, or choose another one with --beacon-port.");
 		return;
 	}
 	/* A round trip is reported for one direction only. */
@@ -143,7 +141,7 @@ static void check_link(void *data, const struct beacon_link *link)
 			    link->from->name, link->to->name, trip);
 	else
 		add_finding(between, VERDICT_NOTE,
-			    "%s - %s: a round trip takes %s, so that error bounds will be about %s.",
+			    "%s - %s: a round trip takes %s, so error bounds will be about %s.",
 			    link->from->name, link->to->name, trip, half);
 }
 

@@ -225,7 +225,7 @@ static void plan_without_failed(const struct lttng_setup *setup, struct plan *pl
 			     name, setup->source);
 	}
 	plan_reason(plan,
-		    "LTTng's modules %s do not compile with kernel %s, because of: %s. Without these probes they do; LTTng then lacks their events.",
+		    "LTTng's modules %s do not compile for kernel %s because of %s. Without these probes they do; LTTng then lacks the events of these probes.",
 		    setup->source, setup->kernel, names);
 }
 
@@ -245,7 +245,7 @@ static void plan_build(const struct lttng_setup *setup, struct plan *plan)
 
 static void plan_netsync(const struct lttng_setup *setup, struct plan *plan)
 {
-	plan_reason(plan, "dkms built the netsync modules before LTTng's, and so without lttng-probe-netsync.");
+	plan_reason(plan, "dkms built the netsync modules before LTTng's modules, and therefore without lttng-probe-netsync.");
 	plan_command(plan, "dkms unbuild netsync/%s -k %s", setup->netsync,
 		     setup->kernel);
 	plan_command(plan, "dkms install netsync/%s -k %s", setup->netsync,

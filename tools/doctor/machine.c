@@ -37,7 +37,7 @@ void check_kernel(struct diagnosis *diag)
 	int major = 0, minor = 0;
 
 	if (uname(&name)) {
-		add_finding(diag, VERDICT_NOTE, "Could not see which: %s.",
+		add_finding(diag, VERDICT_NOTE, "Cannot determine the kernel: %s.",
 			    strerror(errno));
 		return;
 	}
@@ -48,9 +48,9 @@ void check_kernel(struct diagnosis *diag)
 		return;
 	}
 	add_finding(diag, VERDICT_NOTE,
-		    "%s %s, %s: the netsync modules need 5.10 or newer.",
+		    "%s %s, %s: the netsync modules need 5.10 or later.",
 		    name.sysname, name.release, name.machine);
-	set_advice(diag, "LTTng's own network events serve, with larger error bounds.");
+	set_advice(diag, "LTTng's own network events work, with larger error bounds.");
 }
 
 /* ---- machine ------------------------------------------------------------ */
@@ -139,16 +139,16 @@ void check_machine(struct diagnosis *diag)
 
 	if (kind) {
 		add_finding(diag, VERDICT_NOTE,
-			    "A container (%s): kernel, modules and session daemon are those of the machine that it runs on.",
+			    "A container (%s): kernel, modules and session daemon belong to the machine that runs it.",
 			    kind);
-		set_advice(diag, "Run \"netsync doctor\" and record there.");
+		set_advice(diag, "Run \"netsync doctor\", and record, on that machine.");
 	}
 	if (host)
 		add_finding(diag, VERDICT_NOTE,
-			    "A virtual machine (%s): while it is stopped or moved, its clock stands still or jumps; \"netsync sync\" finds such steps.",
+			    "A virtual machine (%s): when it is paused or migrated, its clock stops or jumps; \"netsync sync\" detects such steps.",
 			    host);
 	if (!kind && !host)
-		add_finding(diag, VERDICT_GOOD, "Neither a virtual machine nor a container, as far as can be seen.");
+		add_finding(diag, VERDICT_GOOD, "Neither a virtual machine nor a container was detected.");
 }
 
 /* ---- memory and disk ------------------------------------------------------ */
@@ -168,20 +168,19 @@ void check_memory(struct diagnosis *diag)
 	const int64_t each = free_kb * 1024 / SHARE / cpus;
 
 	if (free_kb < 0) {
-		add_finding(
-			diag, VERDICT_NOTE,
-			"Could not see how much is available: no MemAvailable in /proc/meminfo.");
+		add_finding(diag, VERDICT_NOTE,
+			    "Cannot read the available memory: no MemAvailable in /proc/meminfo.");
 		return;
 	}
 	add_finding(diag, each >= BUFFERS_ENOUGH ? VERDICT_GOOD :
 		    each >= BUFFERS_LEAST ? VERDICT_NOTE : VERDICT_WRONG,
-		    "%" PRId64 " MB available, of which recording takes an eighth for the buffers of %" PRId64 " processor%s%s.",
+		    "%" PRId64 " MB available, of which recording uses an eighth for the buffers of %" PRId64 " CPU%s%s.",
 		    free_kb / 1024, cpus, cpus == 1 ? "" : "s",
 		    each >= BUFFERS_ENOUGH ? "" : each >= BUFFERS_LEAST ?
-		    ": they will be small, and events may be lost" :
-		    ": that is too little");
+		    ": the buffers will be small, and events may be lost" :
+		    ": this is too little");
 	if (each < BUFFERS_ENOUGH)
-		set_advice(diag, "Free some.");
+		set_advice(diag, "Free some memory.");
 }
 
 /* Free bytes below which a recording ends soon, or may end. Chosen. */
@@ -208,7 +207,7 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 	const enum verdict bad = needed ? VERDICT_WRONG : VERDICT_NOTE;
 	const char *advice = diag->job == JOB_CAPTURES || needed ?
 		"Give another folder with --output." :
-		"This is for --pull: give another one in TMPDIR, or leave it out.";
+		"This folder is for --pull; set TMPDIR to another one, or omit --pull.";
 	char inside[PATH_MAX];
 	struct statvfs disk;
 	int64_t left;
@@ -216,7 +215,7 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 	/* For a file, that gives an error, too. */
 	snprintf(inside, sizeof(inside), "%s/.", folder);
 	if (access(inside, W_OK | X_OK) || statvfs(inside, &disk)) {
-		add_finding(diag, bad, "%s cannot be written to: %s.", folder,
+		add_finding(diag, bad, "%s is not writable: %s.", folder,
 			    strerror(errno));
 		set_advice(diag, "%s", advice);
 		return;
@@ -227,9 +226,9 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 			    left / MB, folder);
 	} else {
 		add_finding(diag, left < DISK_LEAST ? bad : VERDICT_NOTE,
-			    "Only %" PRId64 " MB free in %s: a busy machine records several MB each second.",
+			    "Only %" PRId64 " MB free in %s; a busy machine records several MB per second.",
 			    left / MB, folder);
-		set_advice(diag, "Free some. %s", advice);
+		set_advice(diag, "Free some space. %s", advice);
 	}
 }
 
@@ -285,7 +284,7 @@ static int offloads_of(int sock, const char *device)
 	return set;
 }
 
-/* "TSO, GRO on" for 5, "None on" for 0. */
+/* "TSO, GRO on" for 5, "No offloads on" for 0. */
 static void print_set(FILE *out, unsigned int set)
 {
 	unsigned int left = set;
@@ -296,7 +295,7 @@ static void print_set(FILE *out, unsigned int set)
 		left &= ~(1U << i);
 		fprintf(out, "%s%s", offloads[i].name, left ? ", " : "");
 	}
-	fputs(set ? " on" : "None on", out);
+	fputs(set ? " on" : "No offloads on", out);
 }
 
 /* Devices that are listed; machines with many containers have hundreds. Chosen. */
@@ -339,7 +338,7 @@ static void check_set(struct diagnosis *diag, int sock, unsigned int set,
 		diag->failed = true;
 	} else if (num && set & HAS_LRO) {
 		add_finding(diag, VERDICT_NOTE,
-			    "%s: the device merges packets before any event sees them, so that they come late and many match nothing.",
+			    "%s: the device merges packets before they are recorded, so they are late, and many cannot be matched.",
 			    text);
 		set_advice(diag, "ethtool -K DEVICE lro off");
 	} else if (num) {
@@ -359,14 +358,13 @@ void check_offloads(struct diagnosis *diag)
 		sock = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (sock < 0 || !names) {
 		add_finding(diag, VERDICT_NOTE,
-			    "Could not see the network devices: %s.",
+			    "Cannot list the network devices: %s.",
 			    strerror(errno));
 	} else {
 		for (unsigned int set = 0; set < MAX_SETS; set++)
 			check_set(diag, sock, set, names);
 		if (diag->num == before && !diag->failed)
-			add_finding(diag, VERDICT_NOTE,
-				    "No network device is up but the loopback.");
+			add_finding(diag, VERDICT_NOTE, "No network device except loopback is up.");
 	}
 	if (names)
 		if_freenameindex(names);

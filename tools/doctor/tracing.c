@@ -32,16 +32,16 @@ static const char *presence_name(const struct module *module)
 	return names[module->presence];
 }
 
-#define FIX_LTTNG "As root: netsync doctor --fix lttng"
+#define FIX_LTTNG "Run \"netsync doctor --fix lttng\" as root"
 
 /* Advice for a module of netsync that the running kernel lacks. */
 static void advise_to_build(struct diagnosis *diag, const struct module *module)
 {
 	if (module->presence == FOR_OTHERS)
-		set_advice(diag, "It is there for %s: install the headers of this kernel, for which dkms then builds it; if dkms does not have it (\"dkms status\"), install netsync-dkms, or \"make dkms-install\" in netsync's source.",
+		set_advice(diag, "The module is installed for %s. Install the headers of this kernel, and dkms builds it; if dkms does not have it (\"dkms status\"), install netsync-dkms, or run \"make dkms-install\" in the source of netsync.",
 			   module->others);
 	else
-		set_advice(diag, "Install the package netsync-dkms and the headers of this kernel; or \"make dkms-install\" in netsync's source, or \"make modules modules_install\" there.");
+		set_advice(diag, "Install netsync-dkms and the headers of this kernel; or run \"make dkms-install\" or \"make modules modules_install\" in the source of netsync.");
 }
 
 /* Advice where netsync-probes is there for ftrace, but no probe of it for LTTng. */
@@ -55,29 +55,28 @@ static void advise_to_probe(struct diagnosis *diag, const struct module *probe)
 	else if (lttng_setup_is_mendable(&setup))
 		set_advice(diag, FIX_LTTNG);
 	else
-		set_advice(diag, "dkms builds it, too, once it has built LTTng's modules for this kernel; then: dkms unbuild netsync/%s; dkms install netsync/%s",
+		set_advice(diag, "dkms also builds it after it has built LTTng's modules for this kernel; then run: dkms unbuild netsync/%s; dkms install netsync/%s",
 			   setup.netsync, setup.netsync);
 }
 
-#define FALL_BACK "LTTng's own network events serve, with larger error bounds"
+#define FALL_BACK "LTTng's own network events work, with larger error bounds"
 
 /* What ftrace has itself tells no addresses, so that netsync cannot use it. */
 static void check_probes_alone(struct diagnosis *diag, const struct module *probes)
 {
 	if (probes->presence < LOADABLE) {
 		add_finding(diag, VERDICT_WRONG,
-			    "netsync-probes is %s: ftrace's own network events cannot be used.",
+			    "netsync-probes is %s; ftrace's own network events cannot be used.",
 			    presence_name(probes));
 		advise_to_build(diag, probes);
 	} else if (is_module_refused(probes)) {
-		add_finding(
-			diag, VERDICT_WRONG,
-			"netsync-probes is not signed, and this kernel takes signed modules only.");
-		set_advice(diag, "Sign it; netsync's README has a part on Secure Boot.");
+		add_finding(diag, VERDICT_WRONG,
+			    "netsync-probes is not signed, and this kernel loads only signed modules.");
+		set_advice(diag, "Sign it; see \"Secure Boot\" in netsync's INSTALL.md.");
 	} else {
 		add_finding(diag, VERDICT_GOOD, "netsync-probes: %s.", presence_name(probes));
 		if (probes->presence == LOADABLE)
-			set_advice(diag, "Before recording, as root: modprobe netsync-probes");
+			set_advice(diag, "Before recording, run as root: modprobe netsync-probes");
 	}
 }
 
@@ -98,13 +97,12 @@ void check_modules(struct diagnosis *diag)
 		add_finding(diag, VERDICT_NOTE,
 			    "netsync-probes is %s, for ftrace and perf; lttng-probe-netsync is %s: "
 			    FALL_BACK ".", probes.presence == LOADED ? "loaded" :
-			    "there", presence_name(&lttng));
+			    "installed", presence_name(&lttng));
 		advise_to_probe(diag, &lttng);
 	} else if (is_module_refused(&probes) || is_module_refused(&lttng)) {
 		add_finding(diag, VERDICT_NOTE,
-			    "netsync-probes and lttng-probe-netsync are not signed, and this kernel takes signed modules only: "
-			    FALL_BACK ".");
-		set_advice(diag, "Sign them; netsync's README has a part on Secure Boot.");
+			    "netsync-probes and lttng-probe-netsync are not signed, and this kernel loads only signed modules: " FALL_BACK ".");
+		set_advice(diag, "Sign them; see \"Secure Boot\" in netsync's INSTALL.md.");
 	} else {
 		add_finding(diag, VERDICT_GOOD,
 			    "netsync-probes: %s; lttng-probe-netsync: %s.",
@@ -120,11 +118,11 @@ static void explain_missing_tracer(struct diagnosis *diag,
 	lttng_setup_find(&setup);
 	if (*setup.error)
 		add_finding(diag, VERDICT_WRONG,
-			    "The kernel tracer (lttng-tracer) is %s: LTTng's modules %s do not compile with it (%s).",
+			    "The kernel tracer (lttng-tracer) is %s: LTTng's modules %s do not compile for it (%s).",
 			    presence_name(tracer), setup.source, setup.error);
 	else
 		add_finding(diag, VERDICT_WRONG, "The kernel tracer (lttng-tracer) is %s%s%s%s.",
-			    presence_name(tracer), *tracer->others ? ", but for " : "",
+			    presence_name(tracer), *tracer->others ? ", only for " : "",
 			    tracer->others, setup.is_unconfigured ?
 			    "; dpkg could not configure lttng-modules-dkms" : "");
 	if (!setup.has_apt)
@@ -141,8 +139,8 @@ void check_lttng_modules(struct diagnosis *diag)
 
 	if (is_module_refused(&tracer)) {
 		add_finding(diag, VERDICT_WRONG,
-			    "The kernel tracer (lttng-tracer) is not signed, and this kernel takes signed modules only.");
-		set_advice(diag, "Sign LTTng's modules: dkms does with its key, once \"mokutil --import /var/lib/dkms/mok.pub\" has been confirmed.");
+			    "The kernel tracer (lttng-tracer) is not signed, and this kernel loads only signed modules.");
+		set_advice(diag, "Sign LTTng's modules: dkms signs them with its key, after \"mokutil --import /var/lib/dkms/mok.pub\" has been confirmed.");
 	} else if (tracer.presence >= LOADABLE) {
 		add_finding(diag, VERDICT_GOOD, "The kernel tracer%s%s: %s.",
 			    *tracer.version ? " " : "", tracer.version,
@@ -163,7 +161,7 @@ static void check_program(struct diagnosis *diag, char *name, const char *advice
 	if (text && !status) {
 		add_finding(diag, VERDICT_GOOD, "%s %s.", name, look_version(text));
 	} else {
-		add_finding(diag, VERDICT_WRONG, "%s cannot be run: %s.", name,
+		add_finding(diag, VERDICT_WRONG, "Cannot run %s: %s.", name,
 			    text ? "it failed" : strerror(errno));
 		set_advice(diag, "%s", advice);
 	}
@@ -200,21 +198,21 @@ static bool find_program_version(struct diagnosis *diag, char *name, const char 
 
 void check_captures(struct diagnosis *diag)
 {
-	add_finding(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " synchronizes captures, and other traces that are there; nothing else is needed.");
+	add_finding(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " synchronizes captures and other existing traces; nothing else is needed.");
 	if (find_program_version(diag, "tcpdump", "can capture here"))
 		return;
-	add_finding(diag, VERDICT_NOTE, "There is no tcpdump, so that packets cannot be captured here with it.");
-	set_advice(diag, "Install tcpdump, if this machine's packets are to be captured.");
+	add_finding(diag, VERDICT_NOTE, "tcpdump is not installed, so it cannot capture packets here.");
+	set_advice(diag, "To capture the packets of this machine, install tcpdump.");
 }
 
 void check_trace_cmd(struct diagnosis *diag)
 {
-	if (!find_program_version(diag, "trace-cmd", "is there")) {
-		add_finding(diag, VERDICT_WRONG, "There is no trace-cmd.");
+	if (!find_program_version(diag, "trace-cmd", "is installed")) {
+		add_finding(diag, VERDICT_WRONG, "trace-cmd is not installed.");
 		set_advice(diag, "Install trace-cmd.");
 	}
 	if (geteuid())
-		add_finding(diag, VERDICT_NOTE, "This is not root, who alone can record with it.");
+		add_finding(diag, VERDICT_NOTE, "Only root can record with trace-cmd, and this user is not root.");
 }
 
 /* ---- the session daemon ---------------------------------------------------- */
@@ -251,25 +249,25 @@ void check_session_daemon(struct diagnosis *diag)
 
 	switch (error) {
 	case 0:
-		add_finding(diag, VERDICT_GOOD, "lttng-sessiond runs.");
+		add_finding(diag, VERDICT_GOOD, "lttng-sessiond is running.");
 		break;
 	case EACCES:
 	case EPERM:
 		add_finding(diag, VERDICT_NOTE,
-			    "Could not see whether lttng-sessiond answers: its socket is not open to this user.");
+			    "Cannot tell whether lttng-sessiond answers: this user may not connect to its socket.");
 		break;
 	case ENOENT:
 	case ENOTDIR:
 	case ECONNREFUSED:
-		add_finding(diag, VERDICT_WRONG, "lttng-sessiond does not run%s.",
+		add_finding(diag, VERDICT_WRONG, "lttng-sessiond is not running%s.",
 			    error == ECONNREFUSED ? " any more" : "");
-		set_advice(diag, "As root: lttng-sessiond --daemonize");
+		set_advice(diag, "Run as root: lttng-sessiond --daemonize");
 		break;
 	default:
 		add_finding(diag, VERDICT_WRONG,
 			    "lttng-sessiond does not answer at %s: %s.",
 			    daemon_socket.sun_path, strerror(error));
-		set_advice(diag, "Start it anew, as root: lttng-sessiond --daemonize");
+		set_advice(diag, "Restart it, as root: lttng-sessiond --daemonize");
 	}
 }
 
@@ -310,22 +308,22 @@ void check_group(struct diagnosis *diag)
 	group = getgrnam("tracing");
 	if (!group) {
 		add_finding(diag, VERDICT_WRONG,
-			    "There is no group tracing, so that only root can record.");
-		set_advice(diag, "As root: groupadd --system tracing; usermod -aG tracing %s; then start lttng-sessiond anew, and log in anew.",
+			    "The group tracing does not exist, so only root can record.");
+		set_advice(diag, "As root: groupadd --system tracing; usermod -aG tracing %s; then restart lttng-sessiond, and log in again.",
 			   user);
 	} else if (is_in_group(group->gr_gid)) {
 		add_finding(diag, VERDICT_GOOD, "%s is in the group %s.", user,
 			    group->gr_name);
 	} else if (is_member(group, user)) {
 		add_finding(diag, VERDICT_WRONG,
-			    "%s is in the group %s, but not yet in this login.",
+			    "%s is in the group %s, but not in this login session.",
 			    user, group->gr_name);
-		set_advice(diag, "Log in anew, or: newgrp %s", group->gr_name);
+		set_advice(diag, "Log in again, or run: newgrp %s", group->gr_name);
 	} else {
 		add_finding(diag, VERDICT_WRONG,
-			    "%s is not in the group %s, so that only root can record.",
+			    "%s is not in the group %s, so only root can record.",
 			    user, group->gr_name);
-		set_advice(diag, "As root: usermod -aG %s %s; then log in anew.",
+		set_advice(diag, "As root: usermod -aG %s %s; then log in again.",
 			   group->gr_name, user);
 	}
 }
@@ -351,13 +349,13 @@ static void check_list(struct diagnosis *diag, const char *list)
 	} else if (has_event(list, "net_dev_queue") &&
 		   has_event(list, "net_if_receive_skb")) {
 		add_finding(diag, VERDICT_NOTE,
-			    "LTTng has its own network events, but not those of netsync; they serve, with larger error bounds.");
+			    "LTTng has its own network events, but not those of netsync; they work, with larger error bounds.");
 		if (find_module("lttng-probe-netsync").presence >= LOADABLE)
-			set_advice(diag, "As root: modprobe lttng-probe-netsync (and put netsync.conf into /etc/modprobe.d, so that lttng-sessiond does)");
+			set_advice(diag, "Run as root: modprobe lttng-probe-netsync (put netsync.conf into /etc/modprobe.d to have lttng-sessiond do so)");
 	} else {
 		add_finding(diag, VERDICT_WRONG,
 			    "LTTng has neither the netsync events nor its own network events.");
-		set_advice(diag, "As root: modprobe lttng-probe-netsync, or modprobe lttng-probe-net; without --kmod-probes lttng-sessiond loads them.");
+		set_advice(diag, "Run as root: modprobe lttng-probe-netsync, or modprobe lttng-probe-net; lttng-sessiond loads them itself without --kmod-probes.");
 	}
 }
 
@@ -381,8 +379,8 @@ static void check_ftrace(struct diagnosis *diag)
 			    "the netsync events");
 		return;
 	}
-	add_finding(diag, VERDICT_NOTE, "Could not see what ftrace has: %s.",
-		    geteuid() ? "only root can" : "tracefs is not mounted");
+	add_finding(diag, VERDICT_NOTE, "Cannot list the events of ftrace: %s.",
+		    geteuid() ? "this requires root" : "tracefs is not mounted");
 }
 
 void check_events(struct diagnosis *diag)
@@ -395,22 +393,21 @@ void check_events(struct diagnosis *diag)
 	if (diag->job != JOB_LTTNG)
 		return;
 	if (connect_daemon()) {
-		add_finding(
-			diag, VERDICT_NOTE,
-			"Could not see what LTTng has: that takes a session daemon that answers.");
+		add_finding(diag, VERDICT_NOTE,
+			    "Cannot list the events of LTTng: no session daemon answers.");
 		return;
 	}
 	list = look_program(argv, &status);
 	if (!list) {
 		add_finding(diag, VERDICT_NOTE,
-			    "Could not see what LTTng has: lttng cannot be run: %s.",
+			    "Cannot list the events of LTTng: cannot run lttng: %s.",
 			    strerror(errno));
 		set_advice(diag, "Install lttng-tools.");
 	} else if (status) {
 		add_finding(diag, VERDICT_WRONG,
 			    "lttng-sessiond lists no kernel events: %.*s.",
 			    (int)strcspn(list, "\n"), list);
-		set_advice(diag, "If the kernel tracer can be loaded, start lttng-sessiond anew, as root, and see what it says with --verbose.");
+		set_advice(diag, "If the kernel tracer can be loaded, restart lttng-sessiond as root, and read its output with --verbose.");
 	} else {
 		check_list(diag, list);
 	}

@@ -127,7 +127,7 @@ static bool skip_unreadable_sources(struct groups *groups, struct event_group *g
 			group->sources[num++] = group->sources[i];
 			continue;
 		}
-		complain("warning: %s: Babeltrace 2 cannot read its other events, which are left out.",
+		complain("warning: %s: only packet events are used, as Babeltrace 2 cannot read the other events.",
 			 group->sources[i].path);
 	}
 	if (num == group->num || group->is_tracefs)
@@ -142,7 +142,7 @@ static bool take_back(FILE *out, off_t begin)
 	if (begin >= 0 && !ftruncate(fileno(out), begin) &&
 	    !fseeko(out, begin, SEEK_SET))
 		return true;
-	complain("A trace cannot be read to its end, and what was written of it cannot be taken back from a pipe: write to a file, by --output.");
+	complain("A trace cannot be read to its end, and data that were written to a pipe cannot be taken back; write to a file, with --output.");
 	errno = ESPIPE;
 	return false;
 }
@@ -180,7 +180,7 @@ static bool write_group(struct groups *groups, struct event_group *group)
 		return false;
 	if (skip_unreadable_sources(groups, group))
 		return !group->num || write_group(groups, group);
-	complain("warning: %s: there is not enough memory for its other events, which are left out.",
+	complain("warning: %s: only packet events are used, as there is not enough memory for the other events.",
 		 reader->base->hosts[group->host].name);
 	return true;
 }
@@ -215,7 +215,7 @@ static void add_trace_to_group(struct groups *groups, struct event_group *group,
 
 	/* Of these libbabeltrace2 may end this process. */
 	if (trace->damaged && !group->is_tracefs) {
-		complain("warning: %s: it is damaged, so that its other events are left out.",
+		complain("warning: %s: only packet events are used, as the trace is damaged.",
 			 trace->path);
 		return;
 	}

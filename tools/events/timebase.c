@@ -144,7 +144,7 @@ bool timebase_limit(struct timebase *base, const struct time_window *window,
 				   !with_events || is_all_read(base),
 				   &base->begin_ns, &base->end_ns);
 	complain(
-		"--begin, --end: nothing in the traces could be corrected, so that there is no time for these.");
+		"--begin, --end: these options cannot be used, as no host in the traces could be corrected.");
 	return false;
 }
 

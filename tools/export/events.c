@@ -324,10 +324,10 @@ static void end_group(void *data, const struct event_group *group,
 
 	job->timeline->num_early += state->number;
 	if (state->num_cpus && group->host >= TIMELINE_MAX_THREAD_HOSTS)
-		complain("warning: %s: Perfetto's tables of threads and scheduling have room for %d hosts, and do not have this one; it has tracks of states instead.",
+		complain("warning: %s: Perfetto's tables of threads and scheduling hold only %d hosts, without this one; this host has state tracks instead.",
 			 host, TIMELINE_MAX_THREAD_HOSTS);
 	else if (job->num_cpus + state->num_cpus > TIMELINE_MAX_CPUS)
-		complain("warning: %s: Perfetto's tables of scheduling have room for %d CPUs of all hosts, and do not have those of this host from CPU %u on.",
+		complain("warning: %s: Perfetto's tables of scheduling hold only %d CPUs of all hosts, without CPU %u and later ones of this host.",
 			 host, TIMELINE_MAX_CPUS,
 			 job->num_cpus < TIMELINE_MAX_CPUS ?
 			 TIMELINE_MAX_CPUS - job->num_cpus : 0);

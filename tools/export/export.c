@@ -28,22 +28,22 @@ struct export_settings {
 static bool check_export_arguments(const struct export_settings *set)
 {
 	if (set->csv == set->perfetto) {
-		complain("Say in which format, of --csv and --perfetto: netsync export --csv TRACE...");
+		complain("Give one format, --csv or --perfetto: netsync export --csv TRACE...");
 		return false;
 	}
 	if (set->events && !set->perfetto) {
-		complain("--events, --event: only --perfetto shows other events than packets.");
+		complain("--events, --event: these options require --perfetto.");
 		return false;
 	}
 	if (set->events && set->input.remote) {
-		complain("--events, --event: of other machines only packet events are read; copy the traces to this one.");
+		complain("--events, --event: only packet events can be read from other machines; copy the traces to this one.");
 		return false;
 	}
 	if (!timeline_check(set->timeline, set->perfetto) ||
 	    (set->events && !input_check_events(&set->input)))
 		return false;
 	if (!set->input.num_traces && !set->input.num_texts) {
-		complain("Give the folders of the traces: netsync export --csv TRACE...; or --messages FILE, or --packets FILE.");
+		complain("No traces given: use \"netsync export --csv TRACE...\", --messages FILE or --packets FILE.");
 		return false;
 	}
 	return input_check_model(&set->input);
@@ -61,7 +61,7 @@ static bool take_globs(void *at, const struct option_row *row, const char *text)
 		char **last;
 
 		if (!length) {
-			complain("--event: between commas there is a name, such as sched_switch or block_*.");
+			complain("--event: empty name; give names separated by commas, such as sched_switch or block_*.");
 			return false;
 		}
 		last = array_add(&set->globs, set->num_globs, sizeof(*last));
@@ -74,18 +74,19 @@ static bool take_globs(void *at, const struct option_row *row, const char *text)
 }
 
 static const struct option_row options[] = {
-	OPTION("csv", 0, NULL, "a line for each packet that was seen on both sides",
+	OPTION("csv", 0, NULL, "write a line for each packet that was seen on both sides",
 	       take_flag, .at = offsetof(struct export_settings, csv)),
 	OPTION("perfetto", 0, NULL,
-	       "for ui.perfetto.dev: packets, and messages between them",
+	       "write a timeline for ui.perfetto.dev: packets and messages",
 	       take_flag, .at = offsetof(struct export_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct export_settings, timeline) },
 	OPTION("events", 0, NULL,
-	       "with --perfetto: also all events of CTF traces, trace.dat\n"
-	       "and perf.data files, threads and system calls",
+	       "with --perfetto, add all events of CTF traces, trace.dat and\n"
+	       "perf.data files, with threads and system calls",
 	       take_flag, .at = offsetof(struct export_settings, events)),
 	OPTION("event", 'e', "GLOB,...",
-	       "the same, but only events of these names; may repeat", take_globs),
+	       "like --events, but only events with these names\n"
+	       "(can be repeated)", take_globs),
 	{ .table = window_options, .at = offsetof(struct export_settings, window) },
 	{ .table = output_options, .at = offsetof(struct export_settings, output) },
 	{ .table = input_model_options, .at = offsetof(struct export_settings, input) },
@@ -96,9 +97,9 @@ static const struct option_row options[] = {
 
 static const struct usage usage = {
 	.begin = "Usage: netsync export --csv | --perfetto [OPTION...] [TRACE...]\n\n"
-	"Write the packets that traced machines sent each other, with corrected times. A\n"
-	"TRACE is as for netsync sync.\n\n",
-	.end = "\nExit status: as of netsync sync.\n",
+	"Export the packets that traced machines sent each other, with corrected times. A TRACE is\n"
+	"as for \"netsync sync\".\n\n",
+	.end = "\nExit status: as for \"netsync sync\".\n",
 	.options = options,
 };
 

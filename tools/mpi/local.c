@@ -128,7 +128,7 @@ static int new_file(void)
 	const int fd = memfd_create("netsync-traces", MFD_CLOEXEC);
 
 	if (fd < 0)
-		complain("There is no memory for a file: %s.", strerror(errno));
+		complain("cannot create a temporary file: %s.", strerror(errno));
 	return fd;
 }
 
@@ -189,7 +189,7 @@ static bool start_server(struct local_traces *local, const struct input *input,
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds)) {
-		complain("There is no socket: %s.", strerror(errno));
+		complain("cannot create a socket: %s.", strerror(errno));
 		return false;
 	}
 	local->child = fork();
@@ -201,7 +201,7 @@ static bool start_server(struct local_traces *local, const struct input *input,
 	local->fd = fds[0];
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	if (local->child < 0)
-		complain("No process can be started to read the traces: %s.",
+		complain("cannot start a process to read the traces: %s.",
 			 strerror(errno));
 	return local->child > 0;
 }
@@ -253,7 +253,7 @@ static bool open_server(struct local_traces *local, int which, const struct inpu
 		complain("%s", netsync_io_error(io));
 	/* A job of many machines is not begun for a part of the traces. */
 	if (is_own && is_added && !is_whole(io, which))
-		complain("Not all that was given can be read on this machine.");
+		complain("Not all arguments can be read on this machine.");
 	was_added = is_added && is_whole(io, which);
 	MPI_Bcast(&was_added, 1, MPI_INT, from, MPI_COMM_WORLD);
 	if (was_added && is_told && !is_added)
@@ -282,7 +282,7 @@ bool local_was_read(const struct local_traces *local, const struct netsync_io *i
 	if (local->own < 0 || netsync_io_get_served(io, (uint32_t)local->own, &info) ||
 	    !info.ended)
 		return true;
-	complain("The traces of this machine were not read wholly.");
+	complain("The traces of this machine were not read completely.");
 	return false;
 }
 

@@ -156,7 +156,7 @@ static bool check_same(const struct mpi_job *job, const struct netsync *ns,
 	if (both[0] == ~both[1])
 		return true;
 	if (!job->rank)
-		complain("The processes do not see the same traces, or are not of the same version; put traces where all machines see them under one path.");
+		complain("The processes do not see the same traces, or have different versions of netsync-mpi. Put the traces where all machines see them under the same path.");
 	return false;
 }
 

@@ -48,13 +48,13 @@ static bool read_host_graphs(struct critical_path *path)
 	};
 
 	if (!groups_read(&reader)) {
-		complain("The execution graph cannot be kept: %s. TMPDIR says where else.",
+		complain("Cannot store the execution graph: %s. Set TMPDIR to another directory.",
 			 strerror(errno));
 		return false;
 	}
 	if (finding.num_graphs)
 		return graph_load(&path->graph);
-	complain("There are no scheduler events (sched_switch) in what could be read and corrected of these traces, or in the window; netsync record --preset critical-path records all that is needed.");
+	complain("No scheduler events (sched_switch) in these traces or in the window could be read and corrected; to record all events that are needed, use \"netsync record --preset critical-path\".");
 	return false;
 }
 
@@ -148,16 +148,16 @@ static bool find_thread(struct critical_path *path, const struct path_thread_nam
 	if (found.num == 1)
 		return true;
 	if (found.num_origins == 1) {
-		complain("%s: of the threads of that name, %s%s, this is the path of %s:%" PRIu32 ", which created the others. Choose another one by --thread HOST:TID.",
+		complain("%s: several threads have this name: %s%s. This is the path of %s:%" PRIu32 ", which created the others; use --thread HOST:TID for another one.",
 			 name, found.list, more, path->base->hosts[path->who.host].name,
 			 path_thread(path, path->who)->tid);
 		return true;
 	}
 	if (found.num)
-		complain("%s: there are %" PRIu32 " threads so called: %s%s. Choose one by --thread HOST:TID or HOST:NAME, or, where a later thread got the number of one that ended, by --begin and --end.",
+		complain("%s: %" PRIu32 " threads have this name: %s%s. Choose one with --thread HOST:TID or HOST:NAME; if a thread has the number of one that had ended, add --begin and --end.",
 			 name, found.num, found.list, more);
 	else
-		complain("%s: no thread so called does anything in these traces, or in the window; netsync states --states sched lists threads.",
+		complain("no thread \"%s\" ran in these traces, or in the window; \"netsync states --states sched\" lists the threads.",
 			 colon ? of->thread : name);
 	return false;
 }
@@ -172,24 +172,24 @@ static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 	if (!path->base->hosts[host].clock)
 		return;
 	if (!info || !(info->seen & SEEN_SWITCH)) {
-		complain("warning: %s: there are no scheduler events in its traces, so that the path ends where it comes there.",
+		complain("warning: %s: no scheduler events in these traces; the path ends when it reaches this host.",
 			 name);
 		return;
 	}
 	if (info->losses)
-		complain("warning: %s: events were lost at %" PRIu32 " places; where the path does not know it says \"unknown\".",
+		complain("warning: %s: events were lost at %" PRIu32 " places; affected parts of the path are \"unknown\".",
 			 name, info->losses);
 	if (!(info->seen & (SEEN_WAKING | SEEN_WAKEUP)))
-		complain("warning: %s: sched_waking is missing: nobody knows who woke whom.",
+		complain("warning: %s: no sched_waking events, so it is unknown which thread woke which.",
 			 name);
 	else if (!(info->seen & SEEN_WAKING))
-		complain("warning: %s: sched_waking is missing; sched_wakeup may tell of another CPU than that of who woke.",
+		complain("warning: %s: no sched_waking events; sched_wakeup can name another CPU than the one of the waking thread.",
 			 name);
 	if (!(info->seen & SEEN_INTERRUPT))
-		complain("warning: %s: irq_handler_entry, irq_softirq_entry and such are missing: what interrupts woke seems to be woken by the thread that they interrupted.",
+		complain("warning: %s: no irq_handler_entry, irq_softirq_entry and similar events; wakeups by interrupts appear as wakeups by the interrupted thread.",
 			 name);
 	if (!(info->seen & SEEN_PACKET))
-		complain("warning: %s: there are no events of packets in its traces: which ones its threads waited for is not known.",
+		complain("warning: %s: no packet events in these traces, so it is unknown which packets its threads waited for.",
 			 name);
 }
 
@@ -202,7 +202,7 @@ static bool walk_path_or_complain(struct critical_path *path)
 		return no_memory();
 	if (path->num_pieces)
 		return true;
-	complain("The thread does nothing in these traces, or in the window: it has ended before.");
+	complain("The thread ended before the window, or has no events in these traces.");
 	return false;
 }
 
@@ -229,7 +229,7 @@ static void explain_thread(const struct critical_path *path)
 	}
 	memcpy(name, thread->name, sizeof(name));
 	make_printable(name);
-	complain("warning: %s:%" PRIu32 " (%s): it does not run in these traces, or in the window; only what it waited for can be known.",
+	complain("warning: %s:%" PRIu32 " (%s): the thread did not run in these traces, or in the window; only what it waited for is known.",
 		 path->base->hosts[path->who.host].name, thread->tid, name);
 }
 

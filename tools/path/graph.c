@@ -24,7 +24,7 @@ uint32_t graph_put(struct graph_writer *writer, const struct graph_record *recor
 
 static bool complain_of_graph_file(void)
 {
-	complain("%s: the execution graph cannot be kept there: %s. TMPDIR says where else.",
+	complain("%s: cannot store the execution graph: %s. Set TMPDIR to another directory.",
 		 scratch_folder(false), strerror(errno));
 	return false;
 }

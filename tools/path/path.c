@@ -25,16 +25,16 @@ struct path_settings {
 static bool check_path_arguments(const struct path_settings *set)
 {
 	if (!set->of.thread == !set->of.command) {
-		complain("Say whose path: either --thread HOST:TID or HOST:NAME, or --command NAME.");
+		complain("Give a thread, by either --thread HOST:TID, --thread HOST:NAME or --command NAME.");
 		return false;
 	}
 	if (set->of.thread && !strchr(set->of.thread, ':')) {
-		complain("--thread %s: that is HOST:TID or HOST:NAME; --command takes a name alone.",
+		complain("--thread %s: give HOST:TID or HOST:NAME; use --command for a name alone.",
 			 set->of.thread);
 		return false;
 	}
 	if (set->json && set->perfetto) {
-		complain("--json, --perfetto: only one of these can be written at a time.");
+		complain("--json, --perfetto: give only one of these options.");
 		return false;
 	}
 	if (!timeline_check(set->timeline, set->perfetto))
@@ -42,7 +42,7 @@ static bool check_path_arguments(const struct path_settings *set)
 	if (!input_check_events(&set->input))
 		return false;
 	if (!set->input.num_traces) {
-		complain("Give the traces: netsync path --thread HOST:TID TRACE...");
+		complain("No traces given: use \"netsync path --thread HOST:TID TRACE...\".");
 		return false;
 	}
 	return input_check_model(&set->input);
@@ -50,21 +50,22 @@ static bool check_path_arguments(const struct path_settings *set)
 
 static const struct option_row options[] = {
 	OPTION("thread", 't', "HOST:TID",
-	       "whose path: a host, and the number or name of a thread",
+	       "show the path of the thread with this host and number or name",
 	       take_text, .at = offsetof(struct path_settings, of.thread)),
-	OPTION("command", 'c', "NAME", "the same, of the only thread of that name",
+	OPTION("command", 'c', "NAME", "show the path of the only thread with this name",
 	       take_text, .at = offsetof(struct path_settings, of.command)),
 	OPTION("account", 0, NULL,
-	       "also whose CPU time is charged to it while it waits",
+	       "also list threads whose CPU time is charged to it as it waits",
 	       take_flag, .at = offsetof(struct path_settings, account)),
-	OPTION("json", 0, NULL, "all of it for other programs",
+	OPTION("json", 0, NULL, "write the whole path as JSON",
 	       take_flag, .at = offsetof(struct path_settings, json)),
 	OPTION("perfetto", 0, NULL,
-	       "for ui.perfetto.dev: slices of threads, and arrows between them",
+	       "write a timeline for ui.perfetto.dev: threads and arrows",
 	       take_flag, .at = offsetof(struct path_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct path_settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
-	       "so many rows, the first ones, of each table (40; 0: all)",
+	       "print at most NUMBER rows of each table\n"
+	       "(default 40; 0 for all)",
 	       take_number, .at = offsetof(struct path_settings, limit),
 	       .least = 0, .most = 1000000000),
 	{ .table = window_options, .at = offsetof(struct path_settings, window) },
@@ -76,9 +77,9 @@ static const struct option_row options[] = {
 
 static const struct usage usage = {
 	.begin = "Usage: netsync path --thread HOST:TID | --command NAME [OPTION...] TRACE...\n\n"
-	"Show what a thread of traced machines waited for, and what that waited for, across\n"
-	"hosts: its critical path. A TRACE is as for netsync sync.\n\n",
-	.end = "\nExit status: as of netsync sync.\n",
+	"Show what a thread of traced machines waited for, what that thread or device waited for\n"
+	"in turn, and so on across hosts: its critical path. A TRACE is as for \"netsync sync\".\n\n",
+	.end = "\nExit status: as for \"netsync sync\".\n",
 	.options = options,
 };
 

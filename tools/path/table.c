@@ -46,7 +46,7 @@ static void put_detail(char *cell, const struct critical_path *path,
 	if (piece->kind == PIECE_UNKNOWN || piece->reason)
 		snprintf(cell, CELL_SIZE, "%s", path_reason(piece->reason));
 	else if (piece->kind == PIECE_PREEMPTED && !piece->has_other)
-		snprintf(cell, CELL_SIZE, "by none: its CPU was to wake up");
+		snprintf(cell, CELL_SIZE, "by none: its CPU was waking up");
 	else if (piece->kind == PIECE_DISK)
 		/* As the kernel numbers devices inside: MINORBITS is 20. */
 		snprintf(cell, CELL_SIZE, "device %" PRIu32 ":%" PRIu32,

@@ -500,10 +500,10 @@ const char *path_reason(enum piece_reason reason)
 	static const char *const names[] = {
 		[REASON_NONE] = "",
 		[REASON_WAITS] = "still waiting at the end",
-		[REASON_UNSEEN] = "no events of it",
-		[REASON_WAKER] = "who woke it is not known",
-		[REASON_SENDER] = "who sent the packet is not known",
-		[REASON_CIRCLE] = "clocks contradict each other",
+		[REASON_UNSEEN] = "no events of this thread",
+		[REASON_WAKER] = "the waker is unknown",
+		[REASON_SENDER] = "the sender of the packet is unknown",
+		[REASON_CIRCLE] = "the clocks are inconsistent",
 	};
 
 	return names[reason];

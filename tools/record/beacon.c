@@ -13,7 +13,7 @@ void record_beacon_start(struct record_run *rec)
 		wanted[i] = rec->hosts[i].recording;
 	if (rec->beacons.rate && wanted &&
 	    beacons_start(&rec->beacons, &rec->all, wanted) < 2)
-		complain("warning: --beacon takes two hosts or more, so that there is none.");
+		complain("warning: --beacon needs at least two hosts; no packets are sent.");
 	free(wanted);
 }
 
@@ -21,7 +21,7 @@ static void warn_of_silent_beacon(void *data, const struct beacon_link *link)
 {
 	(void)data;
 	if (!link->received && !link->from->lost)
-		complain("warning: no beacon of %s has reached %s: let UDP port %d through there.",
+		complain("warning: no beacon packets from %s reached %s; open UDP port %d in the firewall.",
 			 link->from->name, link->to->name, link->port);
 }
 

@@ -48,7 +48,7 @@ static FILE *followed_file(struct record_run *rec)
 	rec->live_clocks = fopen(path, "wxe");
 	rec->lacks_live_clocks = !rec->live_clocks;
 	if (!rec->live_clocks)
-		complain("%s: %s; netsync live does not know how clocks are steered.",
+		complain("%s: %s; netsync live cannot find out how clocks are steered.",
 			 path, strerror(errno));
 	free(path);
 	return rec->live_clocks;
@@ -64,7 +64,7 @@ static void say_live(struct record_run *rec, const struct recorded_host *host,
 		clock_reading_write(file, get_reported_hostname(host), &reading[i]);
 	if (!file || !fflush(file))
 		return;
-	complain("%s/" RECORDING_CLOCKS ": %s; netsync live does not know any more how clocks are steered.",
+	complain("%s/" RECORDING_CLOCKS ": %s; netsync live can no longer find out how clocks are steered.",
 		 rec->dir, strerror(errno));
 	clocks_withdraw(rec);
 	rec->lacks_live_clocks = true;

@@ -57,7 +57,7 @@ bool files_put(const char *dir, struct remote *remote,
 	int fd;
 
 	if (!is_inside(name)) {
-		complain("%s: it sends a file with the name \"%s\", which would not lie in its folder: it is cut off.",
+		complain("%s: disconnected, as it sent a file name outside its folder: \"%s\".",
 			 remote->name, name);
 		return false;
 	}
@@ -104,7 +104,7 @@ static char *only_folder(const char *path, const char *hostname)
 		closedir(dir);
 	if (num < 2)
 		return found;
-	complain("%s: %u machines that call themselves %s sent a trace there, and only one was asked to: none is taken.",
+	complain("%s: %u machines named %s sent traces, and only one was expected; all of them are ignored.",
 		 path, num, hostname);
 	free(found);
 	return NULL;
@@ -185,7 +185,7 @@ void files_refuse(const struct relay *relay)
 
 	while (dir && (entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			complain("warning: %s/%s: nobody was asked to send this; it is not used.",
+			complain("warning: %s/%s: ignored, as this was not requested from any host.",
 				 relay->folder, entry->d_name);
 	if (dir)
 		closedir(dir);

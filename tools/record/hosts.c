@@ -125,10 +125,10 @@ static void choose_way(struct record_run *rec, struct recorded_host *host)
 	    (remote->ports[0] && remote->ports[1]))
 		return;
 	if (rec->live)
-		complain("%s: its ssh server refuses to forward ports, so that it cannot be seen live; its trace is copied at the end, as with --pull.",
+		complain("%s: the ssh server refuses port forwarding, so the trace cannot be followed live; it is copied at the end, as with --pull.",
 			 remote->name);
 	else
-		complain("%s: its ssh server refuses to forward ports: recording to its disk, and copying at the end, as with --pull.",
+		complain("%s: the ssh server refuses port forwarding, so the trace is recorded to the disk of the host, and copied at the end, as with --pull.",
 			 remote->name);
 	host->pull = true;
 }
@@ -182,7 +182,7 @@ static void say_gap(const struct record_run *rec, const struct recorded_host *ho
 {
 	char from[VALUE_SIZE], to[VALUE_SIZE];
 
-	complain("%s: missing is what was recorded from %s after the start, and up to two seconds before that, to %s.",
+	complain("%s: data are missing from %s after the start, or up to two seconds earlier, to %s.",
 		 host->remote->name,
 		 format_duration(from, host->cut_ns - rec->started_ns),
 		 format_duration(to, now_ns() - rec->started_ns));
@@ -243,7 +243,7 @@ static void count_incoming(const struct record_run *rec, struct recorded_host *h
 
 static void take_cut(struct record_run *rec, struct recorded_host *host)
 {
-	complain("%s: it lost the relay daemon at %s: nothing is recorded until that is there again.",
+	complain("%s: lost the relay daemon at %s; nothing is recorded until it is back.",
 		 host->remote->name, rec->url);
 	host->cut_ns = now_ns();
 	rec->partial = true;
@@ -263,7 +263,7 @@ static void say_quota(struct record_run *rec, const struct recorded_host *host,
 {
 	char text[VALUE_SIZE];
 
-	complain("%s: it has sent more than %s, which is all that it may (see --quota): %s.",
+	complain("%s: sent more than %s, the limit (see --quota): %s.",
 		 host->remote->name, format_bytes(text, rec->quota), what);
 	rec->partial = true;
 }
@@ -277,11 +277,11 @@ void hosts_check_quota(struct record_run *rec)
 			continue;
 		count_incoming(rec, host);
 		if (host->room > rec->quota && !host->stopped) {
-			say_quota(rec, host, "it records no more");
+			say_quota(rec, host, "the host stops recording");
 			host_stop(rec, host);
 		} else if (host->room > rec->quota + rec->quota / QUOTA_SLACK +
 					MIN_ROOM && !host->remote->lost) {
-			say_quota(rec, host, "it does not stop, and is cut off");
+			say_quota(rec, host, "the host did not stop, and is disconnected");
 			remote_cut(host->remote);
 		}
 	}
@@ -335,7 +335,7 @@ static void say_traffic(const struct record_run *rec)
 			streams;
 
 		if (rec->hosts[i].recording && trace && trace <= sum)
-			complain("%s: %.1f %% of its network traffic was the trace itself, %s of %s.",
+			complain("%s: %.1f %% of the network traffic was the trace itself (%s of %s).",
 				 remote->name, 100. * trace / sum,
 				 format_bytes(part, trace),
 				 format_bytes(all, sum));
@@ -404,7 +404,7 @@ void hosts_keep(struct record_run *rec)
 		if (!host->recording || !*folder)
 			continue;
 		host->kept = strdup(folder);
-		complain("%s: its trace stays in %s%s%s.", remote->name,
+		complain("%s: the trace is kept in %s%s%s.", remote->name,
 			 remote->destination ? remote->destination : "",
 			 remote->destination ? ":" : "", folder);
 	}

@@ -85,7 +85,7 @@ bool take_buffers(void *at, const struct option_row *row, const char *text)
 
 	if ((equals && !length) || !is_channel(text, length) ||
 	    !buffers_parse(&buffers, equals ? equals + 1 : text)) {
-		complain("--%s %s: give NUMxSIZE, two powers of two such as 16x2M, the size of at least 4k; for one channel netsync=, kernel= or user= before it.",
+		complain("--%s %s: give NUMxSIZE, two powers of two such as 16x2M, with a SIZE of at least 4k; for one channel only, put netsync=, kernel= or user= before it.",
 			 row->name, text);
 		return false;
 	}
@@ -156,17 +156,17 @@ static void add_advice(FILE *out, const struct recorded_host *host,
 	char text[BUFFERS_TEXT];
 
 	if (buffers_bytes(more) * all->processors <= all->memory / MAX_SHARE)
-		fprintf(out, "; --buffers %s=%s would have held them", channel,
+		fprintf(out, "; --buffers %s=%s would have been sufficient", channel,
 			buffers_format(text, more));
 	else
-		fputs("; it has no memory for buffers that would have held them",
+		fputs("; the host has too little memory for sufficient buffers",
 		      out);
 	if (loss->longest >= STEADY_LOOKS)
-		fprintf(out, ", but more came than was taken for %u s without a pause: record fewer events%s",
+		fprintf(out, ", but events arrived faster than they were collected for %u s without a pause: record fewer events%s",
 			loss->longest, host->pull ? "" :
-			", or with --pull, to its own disk");
+			", or use --pull to record to its own disk");
 	else if (!host->pull)
-		fputs(", and with --pull no network is in the way", out);
+		fputs(", and --pull avoids the network", out);
 	fputs(".", out);
 }
 
@@ -180,14 +180,14 @@ static void say_loss(const struct recorded_host *host, const struct loss *loss,
 
 	if (!out)
 		return;
-	fprintf(out, "%s in its buffers, %s for each of %llu processors", how,
+	fprintf(out, "%s: buffers of %s for each of %llu CPUs overflowed", how,
 		buffers_format(text, loss->buffers),
 		(unsigned long long)host->losses->processors);
 	if (loss->seen_ns > 0)
-		fprintf(out, ", to which about %s came each second",
+		fprintf(out, " at about %s per second",
 			format_bytes(value, byte_rate_seen(loss, channel)));
 	if (is_partly_filled(loss, channel))
-		fputs(", and each second took another one of them", out);
+		fputs(", and a partly filled buffer was flushed every second", out);
 	add_advice(out, host, loss, channel);
 	fclose(out);
 	complain("%s: %s", host->remote->name, line);
@@ -200,7 +200,7 @@ static void warn_of_loss(struct record_run *rec, const struct recorded_host *hos
 	char how[160];
 
 	snprintf(how, sizeof(how),
-		 "warning: channel %s discards events, %llu so far, for which there is no room",
+		 "warning: channel %s is discarding events (%llu so far)",
 		 channel, (unsigned long long)loss->now);
 	clear_line(rec);
 	say_loss(host, loss, channel, how);
@@ -302,7 +302,7 @@ void losses_say(struct record_run *rec, struct recorded_host *host)
 		if (!sum && !loss->packets)
 			continue;
 		snprintf(how, sizeof(how),
-			 "EVENTS ARE MISSING: channel %s discarded %llu events and lost %llu packets of them, for which there was no room",
+			 "EVENTS ARE MISSING: channel %s discarded %llu events and lost %llu packets of events",
 			 channels[c], (unsigned long long)sum,
 			 (unsigned long long)loss->packets);
 		say_loss(host, loss, channels[c], how);

@@ -59,7 +59,7 @@ static bool add_preset_file(struct events *events, const char *path)
 
 	if (!file) {
 		if (errno == ENOENT && !strchr(path, '/'))
-			complain("--preset %s: there is no such file, and the presets are net and critical-path.",
+			complain("--preset %s: no such file; the presets are net and critical-path.",
 				 path);
 		else
 			complain("--preset %s: %s.", path, strerror(errno));

@@ -72,49 +72,49 @@ static bool take_stay(void *at, const struct option_row *row, const char *value)
 }
 
 static const struct option_row options[] = {
-	OPTION("output", 'o', "DIR", "a new folder: one folder in it for each host, and\n"
-	       RESULT_NAME " (netsync-DATE-TIME)",
+	OPTION("output", 'o', "DIR", "create DIR for the recording, with a folder for each host and\n"
+	       RESULT_NAME " (default netsync-DATE-TIME)",
 	       take_record_folder, .at = offsetof(struct record_run, dir)),
 	{ .table = remote_options, .at = offsetof(struct record_run, all) },
-	OPTION("local", 0, NULL, "trace this machine, too; alone if there is no --host",
+	OPTION("local", 0, NULL, "record this machine, too; without --host, only this one",
 	       take_flag, .at = offsetof(struct record_run, local)),
 	OPTION("events", 'e', "EVENTS",
-	       "kernel events besides those of packets: NAME,NAME...",
+	       "record these kernel events, too: NAME,NAME...",
 	       take_events, .at = offsetof(struct record_run, events)),
-	OPTION("syscalls", 0, NULL, "all system calls",
+	OPTION("syscalls", 0, NULL, "record all system calls",
 	       take_flag, .at = offsetof(struct record_run, events.syscalls)),
-	OPTION("ust", 0, NULL, "all events of user space",
+	OPTION("ust", 0, NULL, "record all user-space events",
 	       take_flag, .at = offsetof(struct record_run, events.user)),
-	OPTION("preset", 0, "NAME", "events for a purpose: net (packets alone),\n"
+	OPTION("preset", 0, "NAME", "record the events for a purpose: net (packets only; default),\n"
 	       "critical-path, or a file of names",
 	       take_preset, .at = offsetof(struct record_run, events),
 	       .words = preset_names),
-	OPTION("duration", 'd', "TIME", "end after it, such as 10s",
+	OPTION("duration", 'd', "TIME", "stop after TIME, such as 10s",
 	       take_seconds, .at = offsetof(struct record_run, duration_ns),
 	       .example = "10s, 1.5s or 500ms"),
 	OPTION("beacon", 0, "[=RATE]",
-	       "send packets between the hosts, where they hardly talk: so\n"
-	       "many pairs each second to each of a few others (10)",
+	       "send packets between hosts with little other traffic: RATE\n"
+	       "pairs per second to each of a few others (default 10)",
 	       take_rate, .at = offsetof(struct record_run, beacons.rate),
 	       .least = 1, .most = BEACON_RATE_MAX),
-	OPTION("beacon-port", 0, "PORT", "UDP port of these; 0: any that is free (7712)",
+	OPTION("beacon-port", 0, "PORT", "use UDP PORT for the beacon (default 7712; 0 for any)",
 	       take_number, .at = offsetof(struct record_run, beacons.port),
 	       .least = 0, .most = UINT16_MAX),
 	OPTION("buffers", 0, "[CHANNEL=]NUMxSIZE",
-	       "of each processor, for the channel netsync\n"
-	       "(packets), kernel or user, or each: 16x2M",
+	       "use NUM sub-buffers of SIZE per CPU, such as 16x2M,\n"
+	       "in channel netsync (packets), kernel or user, or in each",
 	       take_buffers, .at = offsetof(struct record_run, buffers)),
-	OPTION("live", 0, NULL, "for viewers: netsync live, babeltrace2",
+	OPTION("live", 0, NULL, "allow viewers: netsync live, babeltrace2",
 	       take_flag, .at = offsetof(struct record_run, live)),
-	OPTION("pull", 0, NULL, "record to the disk of each host, copy at the end",
+	OPTION("pull", 0, NULL, "record to the disk of each host, and copy at the end",
 	       take_flag, .at = offsetof(struct record_run, pull)),
-	OPTION("stay", 0, "[=DIR]", "leave the traces on the hosts, below their folder DIR\n"
-	       "(/var/tmp), and read them there",
+	OPTION("stay", 0, "[=DIR]", "leave the traces on the hosts, below DIR (default /var/tmp),\n"
+	       "and read them there",
 	       take_stay, .at = offsetof(struct record_run, stay)),
-	OPTION("relayd", 0, "URL", "send to this relay daemon: net://HOST[:PORT:PORT]",
+	OPTION("relayd", 0, "URL", "stream to this relay daemon: net://HOST[:PORT:PORT]",
 	       take_text, .at = offsetof(struct record_run, url)),
-	OPTION("quota", 0, "SIZE", "the most that each host may send here (all get equal\n"
-	       "parts of seven eighths of what is free)",
+	OPTION("quota", 0, "SIZE", "accept at most SIZE from each host (default: an equal share\n"
+	       "of seven eighths of the free space)",
 	       take_bytes, .at = offsetof(struct record_run, quota),
 	       .example = "500MB or 2GB"),
 	OPTIONS_END
@@ -122,10 +122,10 @@ static const struct option_row options[] = {
 
 static const struct usage usage = {
 	.begin = "Usage: netsync record [OPTION...] [-- COMMAND...]\n\n"
-	"Trace this machine and others with LTTng at once while COMMAND runs, or until ^C;\n"
-	"bring the traces together, synchronize them, and print the table of netsync sync.\n\n",
-	.end = "\nExit status: 0 all was recorded and is synchronized, 1 nothing was recorded, 2 some\n"
-	"host was not recorded in full or could not be corrected.\n",
+	"Record LTTng traces on this machine and others while COMMAND runs, or until ^C; then\n"
+	"collect the traces, synchronize them, and print the table of \"netsync sync\".\n\n",
+	.end = "\nExit status: 0 if everything was recorded and synchronized, 1 if nothing was recorded, 2 if\n"
+	"a host was not recorded completely or could not be corrected.\n",
 	.options = options,
 	.stops = true,
 };
@@ -140,7 +140,7 @@ static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 	if (argv[first])
 		rec->command = argv + first;
 	if (rec->stay && (rec->pull || rec->live || rec->url)) {
-		complain("--stay leaves the traces on the hosts: give it without --pull, --live and --relayd.");
+		complain("--stay leaves the traces on the hosts; use it without --pull, --live and --relayd.");
 		return EXIT_BAD;
 	}
 	if (rec->stay && *rec->stay && *rec->stay != '/') {
@@ -150,11 +150,11 @@ static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 	/* --stay records to the disks of the hosts, as --pull does. */
 	rec->pull |= rec->stay != NULL;
 	if (rec->pull + rec->live > 1 || (rec->pull && rec->url)) {
-		complain("--pull keeps the traces on the hosts until the end: give it without --live and --relayd.");
+		complain("--pull keeps the traces on the hosts until the end; use it without --live and --relayd.");
 		return EXIT_BAD;
 	}
 	if (rec->url && rec->dir) {
-		complain("--relayd keeps the traces where that daemon is: give it without -o.");
+		complain("--relayd keeps the traces at the relay daemon; use it without -o.");
 		return EXIT_BAD;
 	}
 	if ((rec->local || !rec->all.num) && !remotes_add(&rec->all, NULL))
@@ -172,7 +172,7 @@ static bool check_names(const struct record_run *rec)
 
 		if (rec->url || strcmp(remote->folder, RESULT_NAME))
 			continue;
-		complain("%s: the result gets that name, so that the host needs another one: give it by its address, or by a name of its own in ssh's configuration.",
+		complain("%s: the result has this name, so the host needs another one; give its address, or another name from the ssh configuration.",
 			 remote->name);
 		return false;
 	}
@@ -202,7 +202,7 @@ static bool make_record_folder(struct record_run *rec)
 	if (!rec->dir && asprintf(&rec->dir, "netsync-%s", date) < 0)
 		rec->dir = NULL;
 	if (!make_token(rec->token)) {
-		complain("no random numbers can be had: %s.", strerror(errno));
+		complain("cannot get random numbers: %s.", strerror(errno));
 		return false;
 	}
 	snprintf(rec->stamp, sizeof(rec->stamp), "%s-%s", date, rec->token);
@@ -215,7 +215,7 @@ static bool make_record_folder(struct record_run *rec)
 	if (!rec->dir)
 		no_memory();
 	else if (errno == EEXIST)
-		complain("%s: it exists already; give a new folder with -o.",
+		complain("%s: the folder exists; give a new one with -o.",
 			 rec->dir);
 	else
 		complain_of_path(rec->dir);
@@ -279,7 +279,7 @@ static void say_recording(struct record_run *rec)
 		if (rec->hosts[i].recording)
 			fprintf(stderr, "%s%s", rec->hosts[i].remote->name,
 				--left ? ", " : "");
-	fputs(rec->command || rec->duration_ns ? ".\n" : "; ^C ends it.\n",
+	fputs(rec->command || rec->duration_ns ? ".\n" : "; press ^C to stop.\n",
 	      stderr);
 	for (unsigned int i = 0; i < rec->all.num && rec->live && !rec->url; i++)
 		if (rec->hosts[i].recording && !rec->hosts[i].pull)
@@ -293,7 +293,7 @@ static void say_recording(struct record_run *rec)
 		rec->announced = recording_announce(rec->dir,
 						    rec->relay.ports[RELAY_LIVE]);
 	if (rec->announced >= 0)
-		complain("netsync live %s follows all of them.", rec->dir);
+		complain("To follow all hosts, run \"netsync live %s\".", rec->dir);
 }
 
 /* ---- while it runs ----------------------------------------------------- */
@@ -327,10 +327,10 @@ static bool check_command(struct record_run *rec)
 		return true;
 	rec->child = 0;
 	if (WIFSIGNALED(status))
-		complain("%s ended by signal %d.", *rec->command,
+		complain("%s was killed by signal %d.", *rec->command,
 			 WTERMSIG(status));
 	else if (WEXITSTATUS(status))
-		complain("%s ended with status %d.", *rec->command,
+		complain("%s exited with status %d.", *rec->command,
 			 WEXITSTATUS(status));
 	return false;
 }
@@ -406,7 +406,7 @@ static bool check_hosts(struct record_run *rec)
 			continue;
 		if (!host_take_status(rec, host)) {
 			clear_line(rec);
-			complain("%s: its disk is full; it records no more.",
+			complain("%s: the disk is full; this host stops recording.",
 				 host->remote->name);
 			host_stop(rec, host);
 			continue;
@@ -418,7 +418,7 @@ static bool check_hosts(struct record_run *rec)
 		return false;
 	if (rec->made_dir && folder_room(rec->dir) < MIN_ROOM) {
 		clear_line(rec);
-		complain("%s: the disk is full; recording ends.", rec->dir);
+		complain("%s: the disk is full; the recording ends.", rec->dir);
 		rec->partial = true;
 		return false;
 	}
@@ -431,7 +431,7 @@ static bool check_hosts(struct record_run *rec)
 /* Replace our relay daemon, which was lost. False: no other can be started. */
 static bool renew_relay(struct record_run *rec)
 {
-	complain("lttng-relayd ended; what it has written is kept, and another takes over.");
+	complain("lttng-relayd died; the data it wrote are kept, and a new one is started.");
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct recorded_host *host = &rec->hosts[i];
 
@@ -455,7 +455,7 @@ static bool renew_recordings(struct record_run *rec)
 	clear_line(rec);
 	rec->partial = true;
 	if (rec->renewals++ == MAX_RENEWALS) {
-		complain("lttng-relayd ended again; recording ends.");
+		complain("lttng-relayd died again; the recording ends.");
 		return false;
 	}
 	if (rec->relay.folder && !renew_relay(rec))
@@ -524,7 +524,7 @@ static int synchronize_there(struct record_run *rec)
 			num = 1;
 	}
 	if (!num && !traces.num)
-		complain("No host has a trace.");
+		complain("No host recorded a trace.");
 	else if (asprintf(&path, "%s/" RESULT_NAME, rec->dir) >= 0)
 		status = sync_recorded(&local, num, traces.num ? &traces : NULL, path,
 				       rec->beacons.rate);
@@ -556,7 +556,7 @@ static int synchronize_recorded(struct record_run *rec)
 		path = NULL;
 	}
 	if (!num)
-		complain("No host has a trace.");
+		complain("No host recorded a trace.");
 	else if (asprintf(&path, "%s/" RESULT_NAME, rec->dir) >= 0)
 		status = sync_recorded(traces, num, NULL, path, rec->beacons.rate);
 	for (int i = 0; i < num; i++)
@@ -573,7 +573,7 @@ static int synchronize_or_say(struct record_run *rec)
 	char *words;
 
 	if (asprintf(&words,
-		     "netsync: interrupted; what was received is in %s, and netsync sync can synchronize it.\n",
+		     "netsync: interrupted; the data received so far are in %s. To synchronize them, use \"netsync sync\".\n",
 		     rec->dir) < 0) {
 		no_memory();
 		return status;
@@ -624,7 +624,7 @@ static bool record_until_stopped(struct record_run *rec)
 	run_command(rec);
 	wait_for_end(rec);
 	if (interrupted)
-		complain("ending the recording; a second ^C ends it at once, with what has been received.");
+		complain("ending the recording; press ^C again to end at once, with the data received so far.");
 	hosts_stop(rec);
 	record_beacon_stop(rec);
 	end_command(rec);
@@ -665,7 +665,7 @@ static int run_recording(struct record_run *rec)
 		return synchronize_or_say(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		for (unsigned int k = 0; k < rec->hosts[i].num_sessions; k++)
-			complain("%s: its trace is with %s, in the session %s.",
+			complain("%s: the trace is at %s, in session %s.",
 				 rec->hosts[i].remote->name, rec->url,
 				 rec->hosts[i].sessions[k]);
 	return rec->partial ? EXIT_PARTIAL : EXIT_DONE;

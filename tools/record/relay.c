@@ -264,7 +264,7 @@ bool relay_start(struct relay *relay, const char *dir)
 		if ((again || find_ports(relay)) && start_once(relay))
 			return true;
 	last_log_line(relay, words, sizeof(words));
-	complain("lttng-relayd cannot be started: %s", words);
+	complain("cannot start lttng-relayd: %s", words);
 	return false;
 }
 

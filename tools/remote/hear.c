@@ -40,7 +40,7 @@ void remote_say(struct remote *remote, const char *format, ...)
 		remote->last_said = sentence;
 		sentence = NULL;
 	} else {
-		complain("%s: it says more, which is not shown.", remote->name);
+		complain("%s: further messages are suppressed.", remote->name);
 	}
 	free(sentence);
 }
@@ -48,7 +48,7 @@ void remote_say(struct remote *remote, const char *format, ...)
 /* What it sends is not what an agent would. */
 static void refuse_answer(struct remote *remote, const char *why)
 {
-	complain("%s: what it sends is no answer: %s.", remote->name, why);
+	complain("%s: invalid answer: %s.", remote->name, why);
 	remote_cut(remote);
 }
 
@@ -56,7 +56,7 @@ static void take_sentence(struct remote *remote, const char *kind,
 			  const char *sentence)
 {
 	if (++remote->sentences > MAX_SENTENCES)
-		refuse_answer(remote, "there is no end of its warnings and notes");
+		refuse_answer(remote, "too many warnings and notes");
 	else
 		remote_say(remote, "%s%s", kind, sentence);
 }
@@ -71,7 +71,7 @@ static void take_greeting(struct remote *remote, struct json_object *hello)
 		remote->ready = true;
 		return;
 	}
-	remote_say(remote, "netsync %s is there, and " NETSYNC_VERSION " here: both have to be the same.",
+	remote_say(remote, "netsync %s is installed, but this machine has " NETSYNC_VERSION "; install the same version on both.",
 		   version);
 	remote_give_up(remote);
 }
@@ -79,7 +79,7 @@ static void take_greeting(struct remote *remote, struct json_object *hello)
 static void take_clock_readings(struct remote *remote, struct json_object *readings)
 {
 	if (!remote->asked || remote->told_clocks) {
-		refuse_answer(remote, "nobody has asked for so many readings of its clock");
+		refuse_answer(remote, "more readings of its clock than requested");
 		return;
 	}
 	remote->told_clocks = true;
@@ -145,7 +145,7 @@ static void hear_line(struct remote *remote, const char *text)
 		remote->about = json_object_get(line);
 		remote->due = bytes;
 	} else {
-		refuse_answer(remote, "nobody has asked for data");
+		refuse_answer(remote, "unexpected data");
 	}
 	json_object_put(line);
 }
@@ -165,7 +165,7 @@ static size_t hear_next(struct remote *remote, char *data, size_t size)
 	end = size ? memchr(data, '\n', size) : NULL;
 	if (!end) {
 		if (size >= PROTOCOL_LINE)
-			refuse_answer(remote, "a line has no end");
+			refuse_answer(remote, "a line is too long");
 		return 0;
 	}
 	*end = '\0';

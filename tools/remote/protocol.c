@@ -256,15 +256,15 @@ static bool explain_bad_member(const struct protocol_member *member, const char 
 
 	if (member->type == json_type_int)
 		snprintf(why, PROTOCOL_WHY,
-			 "\"%s\" has to be a number from %lld to %lld", key,
+			 "\"%s\" must be a number from %lld to %lld", key,
 			 (long long)member->least, (long long)member->most);
 	else if (member->most)
 		snprintf(why, PROTOCOL_WHY,
-			 "\"%s\" has to be of type %s, and of %lld %s at most",
+			 "\"%s\" must be of type %s, and at most %lld %s long",
 			 key, what, (long long)member->most,
 			 member->each ? "elements" : "bytes");
 	else
-		snprintf(why, PROTOCOL_WHY, "\"%s\" has to be of type %s", key,
+		snprintf(why, PROTOCOL_WHY, "\"%s\" must be of type %s", key,
 			 what);
 	return false;
 }
@@ -308,7 +308,7 @@ static bool check_protocol_line(struct json_object *line,
 {
 	if (json_object_is_type(line, json_type_object))
 		return check_members(line, members, why);
-	snprintf(why, PROTOCOL_WHY, "a line has to be an object in JSON");
+	snprintf(why, PROTOCOL_WHY, "a line must be a JSON object");
 	return false;
 }
 

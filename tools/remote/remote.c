@@ -157,7 +157,7 @@ bool remotes_add(struct remotes *all, const char *host)
 		remote->name = strdup(host ? host : "local");
 	}
 	if (remote->name && !all->repeats && is_taken(all, remote->name)) {
-		complain("--host %s: it is given twice.", host ? host : "");
+		complain("--host %s: given twice.", host ? host : "");
 		remote_free(remote);
 		return false;
 	}
@@ -177,9 +177,9 @@ static bool take_remote_host(void *at, const struct option_row *row, const char 
 }
 
 const struct option_row remote_options[] = {
-	OPTION("host", 0, "HOST", "[USER@]HOST[:PORT], a machine to trace, by ssh; as\n"
-	       "often as needed", take_remote_host),
-	OPTION("remote-netsync", 0, "PATH", "the netsync to run on the hosts",
+	OPTION("host", 0, "HOST", "record the machine [USER@]HOST[:PORT], over ssh\n"
+	       "(can be repeated)", take_remote_host),
+	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on the hosts",
 	       take_text, .at = offsetof(struct remotes, netsync)),
 	OPTIONS_END
 };
@@ -229,7 +229,7 @@ static void explain_end(struct remote *remote, int status)
 	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
 	if (code == NOT_FOUND)
-		remote_say(remote, "%s is not there: install it, or say where it is with --remote-netsync.",
+		remote_say(remote, "%s not found; install netsync, or give its path with --remote-netsync.",
 		       netsync ? netsync : "netsync");
 	else if (!remote->destination)
 		remote_say(remote, "its agent ended.");
@@ -238,7 +238,7 @@ static void explain_end(struct remote *remote, int status)
 	else if (WIFSIGNALED(status))
 		remote_say(remote, "ssh was killed by signal %d.", WTERMSIG(status));
 	else
-		remote_say(remote, "ssh could not start netsync there (exit status %d).",
+		remote_say(remote, "ssh could not start netsync (exit status %d).",
 		       code);
 }
 
@@ -512,14 +512,14 @@ static void check_time(struct remote *remote)
 		if (remote->ready && now - remote->said_ns > QUIET_NS)
 			remote_ask(remote, request_new("nothing"));
 	} else if (!remote->hello && now > remote->end_ns) {
-		remote_say(remote, "no netsync has answered there for %lld s.",
+		remote_say(remote, "netsync did not answer within %lld s.",
 			   (long long)(remote->limit_ns / NS_PER_S));
 		remote_cut(remote);
 	} else if (remote->hello && now - remote->heard_ns > SILENT_NS) {
-		remote_say(remote, "it does not answer any more.");
+		remote_say(remote, "netsync no longer answers.");
 		remote_give_up(remote);
 	} else if (now > remote->end_ns) {
-		remote_say(remote, "it is not done after %lld s, and is not waited for any longer.",
+		remote_say(remote, "the request was not finished after %lld s; giving up.",
 			   (long long)(remote->limit_ns / NS_PER_S));
 		remote_give_up(remote);
 	}
@@ -596,7 +596,7 @@ void remote_ask(struct remote *remote, struct json_object *request)
 	remote->asked++;
 	remote->said_ns = remote->heard_ns = now_ns();
 	if (len < 0 || !send_line(remote, line, (size_t)len)) {
-		remote_say(remote, "it takes no requests any more.");
+		remote_say(remote, "netsync no longer accepts requests.");
 		remote_give_up(remote);
 	}
 	if (len >= 0)
@@ -717,7 +717,7 @@ void remotes_close(struct remotes *all)
 		struct remote *remote = all->list[i];
 
 		if (remote->pid > 0) {
-			remote_say(remote, "it does not end; the connection is cut.");
+			remote_say(remote, "netsync does not exit; closing the connection.");
 			end_process(remote);
 		}
 		close_fd(&remote->from);

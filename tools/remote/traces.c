@@ -222,7 +222,7 @@ unsigned int remote_traces_end(struct remote_traces *traces, const struct netsyn
 
 		netsync_io_get_served(io, i, &info);
 		traces->lost += info.ended || info.left_out;
-		complain("%s: %s came, of traces of %s.", info.label,
+		complain("%s: received %s, for traces of %s.", info.label,
 			 format_bytes(came, info.received_bytes),
 			 format_bytes(stored, info.stored_bytes));
 	}

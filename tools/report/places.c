@@ -204,7 +204,7 @@ static bool read_captures(struct place_search *search, struct netsync_io *io)
 		    netsync_io_read_frames(io, search->trace.path, look_at_frame, search)) {
 			if (search->no_memory)
 				return false;
-			complain("warning: the frames of late messages are not known: %s",
+			complain("warning: cannot find the frames of late messages: %s",
 				 netsync_io_error(io));
 		}
 	}

@@ -27,12 +27,12 @@ struct report_settings {
 };
 
 static const struct option_row options[] = {
-	OPTION("output", 'o', "FILE", "the HTML file (" DEFAULT_OUTPUT ")",
+	OPTION("output", 'o', "FILE", "write to FILE (default " DEFAULT_OUTPUT ")",
 	       take_text, .at = offsetof(struct report_settings, output.path)),
 	OPTION("force", 0, NULL, "overwrite FILE if it exists",
 	       take_flag, .at = offsetof(struct report_settings, output.force)),
 	OPTION("path", 0, "THREAD",
-	       "also the critical path of HOST:TID, HOST:NAME or NAME",
+	       "add the critical path of THREAD: HOST:TID, HOST:NAME or NAME",
 	       take_text, .at = offsetof(struct report_settings, path)),
 	{ .table = input_model_options, .at = offsetof(struct report_settings, input) },
 	{ .table = window_options, .at = offsetof(struct report_settings, input.window) },
@@ -43,11 +43,11 @@ static const struct option_row options[] = {
 
 static const struct usage usage = {
 	.begin = "Usage: netsync report [OPTION...] [TRACE...]\n\n"
-	"Make one HTML file that shows the clocks of traced machines, and the packets that\n"
-	"they sent each other, before and after correction. It opens in any browser, and\n"
-	"needs nothing else. A TRACE is as for netsync sync.\n\n",
-	.end = "\nWith --model and no TRACEs, messages are not shown.\n"
-	"Exit status: as of netsync sync.\n",
+	"Write an HTML file that plots the clocks of traced machines, and the packets that they\n"
+	"sent each other, before and after correction. The file opens in any browser, without\n"
+	"other files. A TRACE is as for \"netsync sync\".\n\n",
+	.end = "\nWith --model and no TRACEs, the page has no messages.\n"
+	"Exit status: as for \"netsync sync\".\n",
 	.options = options,
 };
 
@@ -60,16 +60,16 @@ static int parse_report_arguments(struct report_settings *set, int argc, char **
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (!input_traces(&set->input, argc - first, argv + first) &&
 	    !set->input.model) {
-		complain("Give the folders of the traces, or a result: netsync report TRACE..., or netsync report -m FILE.");
+		complain("No traces or result given: use \"netsync report TRACE...\" or \"netsync report -m FILE\".");
 		return EXIT_BAD;
 	}
 	if (window_is_given(&set->input.window) && !set->input.num_traces &&
 	    !set->input.num_texts) {
-		complain("--begin, --end: these are of traces, of which none is given.");
+		complain("--begin, --end: these options require traces.");
 		return EXIT_BAD;
 	}
 	if (set->path && (!set->input.num_traces || set->input.remote)) {
-		complain("--path: a path is found in traces, all of which are to be here: netsync report --path HOST:NAME TRACE...");
+		complain("--path: this option requires all traces on this machine: netsync report --path HOST:NAME TRACE...");
 		return EXIT_BAD;
 	}
 	if (set->path && !input_check_events(&set->input))

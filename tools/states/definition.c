@@ -73,7 +73,7 @@ static bool parse_format(struct parser *parser, const struct word *word,
 			return true;
 		}
 	return words_mistake(&parser->words, word, text - word->text,
-			     "\"%s\" is no format: behind the colon there can be x, ip or dev.",
+			     "\"%s\": unknown format; use x, ip or dev after the colon.",
 			     text);
 }
 
@@ -101,7 +101,7 @@ static bool parse_field(struct parser *parser, const struct word *word, char *te
 		if (!is_field_name_valid(name))
 			return words_mistake(&parser->words, word,
 				name - word->text,
-				"There is no %s, but %s, %s, %s, %s, %s, %s and %s.",
+				"Unknown field %s; use %s, %s, %s, %s, %s, %s or %s.",
 				name, FIELD_TID, FIELD_COMM, FIELD_CPU, FIELD_HOST,
 				FIELD_EVENT, FIELD_REST, FIELD_STATE);
 		if (!add_text_to_list(&field->names, &field->num, name))
@@ -139,7 +139,7 @@ static bool parse_template(struct parser *parser, struct template *template,
 
 		if (*brace == '}')
 			return words_mistake(&parser->words, word,
-				brace - word->text, "There is no { before this.");
+				brace - word->text, "A { is missing before this.");
 		if (brace > at || !*brace) {
 			piece = add_piece(template);
 			if (!piece)
@@ -151,7 +151,7 @@ static bool parse_template(struct parser *parser, struct template *template,
 		end = brace + 1 + strcspn(brace + 1, "{}");
 		if (*end != '}')
 			return words_mistake(&parser->words, word,
-				brace - word->text, "There is no } after this.");
+				brace - word->text, "A } is missing after this.");
 		*brace = *end = '\0';
 		piece = add_piece(template);
 		if (!piece ||
@@ -167,7 +167,7 @@ static bool parse_shared(struct parser *parser, struct shared *shared,
 			 bool has_second)
 {
 	return parse_template(parser, &shared->sides[0],
-			      "What is the same on several hosts") &&
+			      "The shared object") &&
 	       (!has_second || parse_template(parser, &shared->sides[1], ""));
 }
 
@@ -187,7 +187,7 @@ static bool parse_integer(const char *text, int64_t *number)
 static bool parse_operands(struct parser *parser, struct condition *condition)
 {
 	const bool is_bits = condition->comparison >= IS_LESS;
-	const struct word *word = need_word(parser, "What the field is compared with");
+	const struct word *word = need_word(parser, "The value to compare with");
 	char *next = word ? word->text : NULL;
 
 	while (next) {
@@ -207,7 +207,7 @@ static bool parse_operands(struct parser *parser, struct condition *condition)
 		if (is_bits && (!operand->is_number || next))
 			return words_mistake(&parser->words, word,
 				operand->glob - word->text,
-				"There has to be one number here.");
+				"A single number is required here.");
 	}
 	return word;
 }
@@ -237,7 +237,7 @@ static bool parse_condition(struct parser *parser, struct rule *rule)
 			return parse_operands(parser, condition);
 		}
 	return words_mistake(&parser->words, word, 0,
-			     "This compares nothing; there can be = != < > has and lacks.");
+			     "Unknown comparison; use =, !=, <, >, has or lacks.");
 }
 
 /* Take the action, which is a rule's last part. False: none, or wrong; that was said. */
@@ -256,7 +256,7 @@ static bool parse_action(struct parser *parser, struct rule *rule,
 		       parse_template(parser, &rule->label, "The name of the state");
 	}
 	return words_mistake(&parser->words, word, 0,
-			     "\"%s\" is none of if, object, name, shared, begin, change and end.",
+			     "\"%s\" is unknown; use if, object, name, shared, begin, change or end.",
 			     word->text);
 }
 
@@ -361,7 +361,7 @@ static bool parse_label(struct parser *parser, const struct word *word,
 	labels->num++;
 	if (!equals)
 		return words_mistake(&parser->words, word, 0,
-			"There has to be NUMBER=LABEL here, or *=LABEL.");
+			"NUMBER=LABEL or *=LABEL is required here.");
 	*equals = '\0';
 	label->text = equals + 1;
 	label->is_other = !strcmp(word->text, "*");
@@ -371,7 +371,7 @@ static bool parse_label(struct parser *parser, const struct word *word,
 				     "The label is missing here.");
 	if (!label->is_other && !parse_integer(word->text, &label->number))
 		return words_mistake(&parser->words, word, 0,
-			"\"%s\" is no number.", word->text);
+			"\"%s\" is not a number.", word->text);
 	return true;
 }
 
@@ -433,7 +433,7 @@ static bool parse_waits(struct parser *parser)
 		return false;
 	return definition->holding.num ||
 	       words_mistake(&parser->words, NULL, 0,
-			     "\"for\", and the states that these wait for, are missing here.");
+			     "\"for\" and the states that these wait for are missing here.");
 }
 
 static const struct {
@@ -462,11 +462,11 @@ static bool parse_statement(struct parser *parser)
 			return false;
 		more = words_next(&parser->words);
 		return !more || words_mistake(&parser->words, more, 0,
-			"\"%s\" is one word too many; what has blanks in it is put between \".",
+			"Unexpected word \"%s\"; put text with blanks between \" and \".",
 			more->text);
 	}
 	return words_mistake(&parser->words, word, 0,
-			     "There is no statement \"%s\"; title, object, name, shared, keep, values, exclusive, waits and on are those that there are.",
+			     "Unknown statement \"%s\"; use title, object, name, shared, keep, values, exclusive, waits or on.",
 			     word->text);
 }
 
@@ -480,15 +480,15 @@ static bool check_definition(const struct parser *parser)
 	for (size_t i = 0; i < d->num_rules; i++) {
 		if (d->object.num || d->rules[i].object.num)
 			continue;
-		complain("%s:%u:1: It is not said which object this is of; \"object {FIELD}\" says it, here or for all.",
+		complain("%s:%u:1: This statement has no object; add \"object {FIELD}\" here, or for the whole file.",
 			 d->name, d->rules[i].line);
 		return false;
 	}
 	if (!d->num_rules)
-		complain("%s: It does not say which events make states: there is no \"on\".",
+		complain("%s: The events are missing; add an \"on\" statement.",
 			 d->name);
 	else if ((d->exclusive.num || d->waiting.num) && !d->shared.sides[0].num)
-		complain("%s: \"exclusive\" and \"waits\" are between objects that share something: say by \"shared\" what.",
+		complain("%s: \"exclusive\" and \"waits\" require a \"shared\" statement.",
 			 d->name);
 	else
 		return true;
@@ -523,7 +523,7 @@ static char *read_file(const char *path)
 	if (!text)
 		no_memory();
 	else if (!file && errno == ENOENT && !strchr(path, '/'))
-		complain("--states %s: there is neither a definition nor a file of this name; netsync states --help names the definitions.",
+		complain("--states %s: no such definition or file; \"netsync states --help\" lists the definitions.",
 			 path);
 	else if (!file)
 		complain_of_path(path);
@@ -532,10 +532,10 @@ static char *read_file(const char *path)
 	if (file && ferror(file))
 		complain_of_path(path);
 	else if (size > MAX_SIZE)
-		complain("%s: it has more than %u bytes, which no definition has.",
+		complain("%s: not a definition, as the file has more than %u bytes.",
 			 path, MAX_SIZE);
 	else if (file && text && strlen(text) != size)
-		complain("%s: it is no text.", path);
+		complain("%s: not a text file.", path);
 	else if (file && text) {
 		fclose(file);
 		return text;

@@ -183,7 +183,7 @@ struct spans {
 
 static bool complain_of_spans_file(void)
 {
-	complain("%s: states cannot be kept there: %s. TMPDIR says where else.",
+	complain("%s: cannot store states: %s. Set TMPDIR to another directory.",
 		 scratch_folder(false), strerror(errno));
 	return false;
 }

@@ -40,11 +40,11 @@ static void complain_of_names(const char *begin)
 static bool check_states_arguments(const struct states_settings *set)
 {
 	if (!set->num_names) {
-		complain_of_names("Say by --states what makes states");
+		complain_of_names("Give a definition with --states");
 		return false;
 	}
 	if (set->json + set->csv + set->perfetto + set->html > 1) {
-		complain("--json, --csv, --perfetto, --html: only one of these can be written at a time.");
+		complain("--json, --csv, --perfetto, --html: give only one of these options.");
 		return false;
 	}
 	if (!timeline_check(set->timeline, set->perfetto))
@@ -54,7 +54,7 @@ static bool check_states_arguments(const struct states_settings *set)
 	if (!input_check_events(&set->input))
 		return false;
 	if (!set->input.num_traces) {
-		complain("Give the traces: netsync states --states %s TRACE...",
+		complain("No traces given: use \"netsync states --states %s TRACE...\".",
 			 set->names[0]);
 		return false;
 	}
@@ -70,7 +70,7 @@ static bool take_definition(void *at, const struct option_row *row,
 	(void)row;
 	for (size_t i = 0; i < set->num_names; i++)
 		if (!strcmp(set->names[i], value)) {
-			complain("--states %s: that was given twice.", value);
+			complain("--states %s: given twice.", value);
 			return false;
 		}
 	last = array_add(&set->names, set->num_names, sizeof(*last));
@@ -83,23 +83,24 @@ static bool take_definition(void *at, const struct option_row *row,
 
 static const struct option_row options[] = {
 	OPTION("states", 0, "DEFINITION",
-	       "what makes states: block, dlm, sched, syscall, tcp, or a\n"
-	       "file as in netsync-states(5); may repeat", take_definition,
+	       "use a definition of states: block, dlm, sched, syscall, tcp, or\n"
+	       "a file as in netsync-states(5) (can be repeated)", take_definition,
 	       .words = definition_names),
-	OPTION("print", 0, NULL, "print the definitions, to begin another one with",
+	OPTION("print", 0, NULL, "print the definitions, as a start for new ones",
 	       take_flag, .at = offsetof(struct states_settings, print)),
-	OPTION("json", 0, NULL, "the same as the table for other programs",
+	OPTION("json", 0, NULL, "write the tables as JSON",
 	       take_flag, .at = offsetof(struct states_settings, json)),
-	OPTION("csv", 0, NULL, "a line for each time that an object was in a state",
+	OPTION("csv", 0, NULL, "write a line for each time that an object was in a state",
 	       take_flag, .at = offsetof(struct states_settings, csv)),
-	OPTION("html", 0, NULL, "a web page with a chart of all states over time",
+	OPTION("html", 0, NULL, "write a web page with a chart of all states over time",
 	       take_flag, .at = offsetof(struct states_settings, html)),
 	OPTION("perfetto", 0, NULL,
-	       "for ui.perfetto.dev: a track for each object",
+	       "write a timeline for ui.perfetto.dev, a track per object",
 	       take_flag, .at = offsetof(struct states_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct states_settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
-	       "so many objects, the longest ones, in the table (20; 0: all)",
+	       "print at most NUMBER objects, the longest ones\n"
+	       "(default 20; 0 for all)",
 	       take_number, .at = offsetof(struct states_settings, limit),
 	       .least = 0, .most = 1000000000),
 	{ .table = window_options, .at = offsetof(struct states_settings, window) },
@@ -111,10 +112,10 @@ static const struct option_row options[] = {
 
 static const struct usage usage = {
 	.begin = "Usage: netsync states --states DEFINITION [OPTION...] TRACE...\n\n"
-	"Show how long objects of traced machines, such as locks, requests and threads, were\n"
-	"in which states, on one time base, and who waited for whom. A TRACE is as for\n"
-	"netsync sync.\n\n",
-	.end = "\nExit status: as of netsync sync.\n",
+	"Show how long objects of traced machines, such as locks, requests and threads, were in\n"
+	"which states, on one time base, and which objects waited for which. A TRACE is as for\n"
+	"\"netsync sync\".\n\n",
+	.end = "\nExit status: as for \"netsync sync\".\n",
 	.options = options,
 };
 
@@ -164,7 +165,7 @@ static bool complain_of_events(const struct states_job *job)
 					 sizeof(names) - strlen(names), "%s%s",
 					 *names ? ", " : "", name);
 		}
-		complain("No state of %s is known: no event that it names (%s) is in what could be read and corrected of these traces.",
+		complain("No states of %s found: these traces contain none of its events (%s), or only in parts that could not be read or corrected.",
 			 definition->name, names);
 	}
 	return false;
@@ -183,7 +184,7 @@ static bool read_host_states(struct states_job *job)
 
 	if (groups_read(&reader))
 		return job->events || complain_of_events(job);
-	complain("States cannot be kept: %s. TMPDIR says where else.",
+	complain("Cannot store states: %s. Set TMPDIR to another directory.",
 		 strerror(errno));
 	return false;
 }
@@ -268,11 +269,11 @@ static void explain_losses(const struct states *states, uint32_t host)
 	for (size_t d = 0; d < states->num_definitions; d++)
 		doubtful += states_counts(states, host, d)->doubtful;
 	if (losses->is_known)
-		complain("warning: %s: %" PRIu64 " events were lost, at %" PRIu64 " places; %" PRIu64 " states that were not over there may have been others meanwhile (\"doubtful\").",
+		complain("warning: %s: %" PRIu64 " events were lost, at %" PRIu64 " places; %" PRIu64 " states that lasted beyond a loss may be wrong (\"doubtful\").",
 			 states->base->hosts[host].name, losses->number,
 			 losses->places, doubtful);
 	else
-		complain("warning: %s: events were lost at %" PRIu64 " places, nobody knows how many; %" PRIu64 " states that were not over there may have been others meanwhile (\"doubtful\").",
+		complain("warning: %s: an unknown number of events was lost at %" PRIu64 " places; %" PRIu64 " states that lasted beyond a loss may be wrong (\"doubtful\").",
 			 states->base->hosts[host].name, losses->places, doubtful);
 }
 
@@ -283,16 +284,16 @@ static void explain_counts(const struct states *states, uint32_t host, size_t d)
 	const char *definition = states->definitions[d].name;
 
 	if (!counts->events)
-		complain("warning: %s: there is no event of %s in its traces, so that no state is known.",
+		complain("warning: %s: no events of %s in these traces, so no states are known.",
 			 name, definition);
 	if (counts->doubles)
-		complain("warning: %s, %s: %" PRIu64 " states began where the object was in another one, which is taken to have ended then.",
+		complain("warning: %s, %s: %" PRIu64 " states began while the object was in another state, which is assumed to end at that time.",
 			 name, definition, counts->doubles);
 	if (counts->unbegun)
-		complain("warning: %s, %s: %" PRIu64 " states ended of which the begin is not in the traces; they are left out.",
+		complain("warning: %s, %s: %" PRIu64 " states have no beginning in the traces, and were skipped.",
 			 name, definition, counts->unbegun);
 	if (counts->open)
-		complain("warning: %s, %s: %" PRIu64 " states had not ended when the traces did; until then they are counted (\"open\").",
+		complain("warning: %s, %s: %" PRIu64 " states had not ended at the end of the traces; their time is counted up to there (\"open\").",
 			 name, definition, counts->open);
 }
 
@@ -302,7 +303,7 @@ static void explain_missing(const struct states *states)
 		const struct states_missing *one = &states->missing[i];
 		const struct span_missing *missing = &one->missing;
 
-		complain("warning: %s: its events %s have no field %s, so that line %" PRIu32 " of %s was not used (%" PRIu64 " times).",
+		complain("warning: %s: the events %s have no field %s, so line %" PRIu32 " of %s was not used (%" PRIu64 " times).",
 			 states->base->hosts[one->host].name,
 			 spans_text(states->spans, one->host, missing->event),
 			 spans_text(states->spans, one->host, missing->field),
@@ -417,7 +418,7 @@ static int print_definitions(const struct states_settings *set)
 {
 	for (size_t i = 0; i < set->num_names; i++)
 		if (!definition_text(set->names[i])) {
-			complain("--print: %s is not built in.", set->names[i]);
+			complain("--print: no built-in definition %s.", set->names[i]);
 			return EXIT_BAD;
 		}
 	return output_write(&set->output, write_definitions, set) ?

@@ -118,7 +118,7 @@ static void wait_cell(const void *data, uint32_t row, unsigned int column,
 		if (wait->is_known)
 			put_host_name(cell, part->states, wait->holder);
 		else
-			snprintf(cell, CELL_SIZE, "nobody seen");
+			snprintf(cell, CELL_SIZE, "unknown");
 		break;
 	case 2:
 		put_name(cell, part->states, wait->shared_host, wait->shared);
@@ -157,22 +157,21 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
 
 	if (!definition->exclusive.num || !found->spans)
 		return;
-	fprintf(out, "\nOf %" PRIu64 " times in ", found->spans);
+	fprintf(out, "\n%" PRIu64 " times in ", found->spans);
 	put_states(out, &definition->exclusive);
-	fprintf(out, " %" PRIu64 " %s at once with another", found->at_once,
-		found->at_once == 1 ? "was" : "were");
+	fprintf(out, ": %" PRIu64 " overlapped with another", found->at_once);
 	if (definition->with.num) {
-		fputs(" in this or ", out);
+		fputs(" in this state or in ", out);
 		put_states(out, &definition->with);
 	}
-	fprintf(out, " beyond the clocks' error bounds; of %" PRIu64
-		" the order is within these.\n", found->uncertain);
+	fprintf(out, " by more than the error bounds of the clocks; for %" PRIu64
+		", the order is uncertain within these bounds.\n", found->uncertain);
 	if (!found->at_once)
 		return;
 	put_host_name(hosts[0], states, found->hosts[0]);
 	put_host_name(hosts[1], states, found->hosts[1]);
 	put_name(name, states, found->hosts[1], found->names[1]);
-	fprintf(out, "The longest: %s, on %s and %s, for %s from %" PRId64 " ns on.\n",
+	fprintf(out, "The longest overlap: %s, on %s and %s, for %s from %" PRId64 " ns on.\n",
 		name, hosts[0], hosts[1],
 		format_duration(value, found->longest_ns), found->from_ns);
 }

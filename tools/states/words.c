@@ -70,14 +70,14 @@ static bool take_word(struct definition_words *words)
 		if (*end != '"') {
 			*end = '\0';
 			return words_mistake(words, word, strlen(word->text),
-				"There is no \" at the end of this text.");
+				"The closing \" is missing at the end of this text.");
 		}
 		words->at = end + 1;
 		if (*words->at && *words->at != '\n' && !is_blank(*words->at)) {
 			*end = '\0';
 			return words_mistake(words, word,
 				words->at - word->text,
-				"Behind a \" there has to be a blank.");
+				"A blank is required after \".");
 		}
 		*end = '\0';
 		return true;

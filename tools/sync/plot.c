@@ -308,8 +308,7 @@ bool plot_delays(FILE *out, const struct netsync *ns, struct spool *spool)
 		print_pairs(out, ns, &traffic, pairs,
 			    num_pairs < MAX_PAIRS ? num_pairs : MAX_PAIRS);
 	if (ok && num_pairs > MAX_PAIRS)
-		fprintf(out, "\n"
-			     "These are the busiest %d of %" PRIu32 " pairs; use \"netsync report\" to plot all.\n",
+		fprintf(out, "\nThese are the busiest %d of %" PRIu32 " pairs; use \"netsync report\" to plot all.\n",
 			MAX_PAIRS, num_pairs);
 	traffic_release(&traffic);
 	free(hosts);

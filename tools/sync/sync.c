@@ -67,8 +67,7 @@ static const struct usage shared_usage = {
 	"Do the work of \"netsync sync\" in many processes: each process reads the traces of some\n"
 	"hosts, and matches a share of all packets. A TRACE is a file or directory that all\n"
 	"processes see (with --local, those of one machine), or NAME=PATH to name its host.\n\n",
-	.end = "\n"
-	       "Exit status: as for \"netsync sync\".\n",
+	.end = "\nExit status: as for \"netsync sync\".\n",
 	.options = shared_options,
 };
 
@@ -77,8 +76,7 @@ static const struct usage usage = {
 	"Estimate how the clocks of traced machines differ, from the packets that the machines\n"
 	"sent each other. A TRACE is a file, a directory with traces, NAME=PATH to name its host,\n"
 	"or [USER@]HOST:PATH for a trace on another machine, which is read there over ssh.\n\n",
-	.end = "\n"
-	"Exit status: 0 if every host is corrected (and within --max-bound), 1 for bad usage or\n"
+	.end = "\nExit status: 0 if every host is corrected (and within --max-bound), 1 for bad usage or\n"
 	"input, 2 if a host could not be corrected; all other results are still written.\n",
 	.options = options,
 };

@@ -11,9 +11,9 @@ static const char *const names[] = { "json", "protobuf", NULL };
 
 const struct option_row timeline_options[] = {
 	OPTION("format", 0, "FORMAT",
-	       "of that: protobuf, or json, which chrome://tracing reads,\n"
-	       "too (as FILE ends: .pftrace, .perfetto-trace or .pb; else\n"
-	       "json)",
+	       "with --perfetto, write protobuf, or json, which\n"
+	       "chrome://tracing reads, too (default: protobuf if FILE ends\n"
+	       "in .pftrace, .perfetto-trace or .pb, else json)",
 	       take_name, .at = 0,
 	       .names = names),
 	OPTIONS_END
@@ -23,7 +23,7 @@ bool timeline_check(unsigned int number, bool is_perfetto)
 {
 	if (number == TIMELINE_NOT_SAID || is_perfetto)
 		return true;
-	complain("--format: it is the format of --perfetto FILE; give that, too.");
+	complain("--format: this option requires --perfetto FILE.");
 	return false;
 }
 
@@ -81,7 +81,7 @@ bool timeline_close(struct timeline *timeline, bool ok, const char *things)
 	if (timeline->failed)
 		errno = ENOMEM;
 	if (timeline->num_early)
-		complain("warning: %" PRIu64 " %s before 1970 are left out, which this format has no times for; --format json has.",
+		complain("warning: %" PRIu64 " %s before 1970 were skipped, as this format cannot express such times; use --format json.",
 			 timeline->num_early, things);
 	return ok && !timeline->failed;
 }
