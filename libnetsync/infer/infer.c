@@ -217,7 +217,8 @@ static int run_rounds(struct inference *n, int rounds, int alone)
 		if (!ret)
 			ret = propagate(n);
 		if (!ret)
-			ret = update_hosts(n, n->alone || i == 0 || i == rounds / 2);
+			/* Until the last round alone, not all hosts are known. */
+			ret = update_hosts(n, i == (alone ? alone - 1 : 0) || i == rounds / 2);
 		if (n->learn && is_settled(n))
 			break;
 	}
@@ -252,8 +253,8 @@ static int run_inference(struct inference *n)
 	if (!ret)
 		ret = run_rounds(n, FIRST_ROUNDS, many ? ALONE_ROUNDS_OF_MANY : ALONE_ROUNDS);
 	/*
-	 * With many hosts, the round in which factors are alone after each refinement leads single
-	 * hosts astray: by bench-truth, all10-quartz-1e5 errs ten times more with finer grids.
+	 * With many hosts, finer grids lead single ones astray: by bench-truth, seed 1,
+	 * all10-quartz-1e5 errs by 1034 ns RMS with them and by 330 without.
 	 */
 	for (int i = 0; !ret && !many && halved && i < FINER_GRIDS; i++) {
 		ret = grid_refine(n, &halved);
