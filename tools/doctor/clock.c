@@ -36,7 +36,8 @@ void check_clock_source(struct diagnosis *diag)
 	if (!look_line(CLOCK_SOURCES "current_clocksource", current,
 		       sizeof(current))) {
 		add_finding(diag, VERDICT_NOTE,
-			    "Cannot read the clock source: no " CLOCK_SOURCES "current_clocksource.");
+			    "Cannot read the clock source: no " CLOCK_SOURCES
+			    "current_clocksource.");
 		return;
 	}
 	look_line(CLOCK_SOURCES "available_clocksource", available,
