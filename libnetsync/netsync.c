@@ -401,7 +401,7 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	return 0;
 }
 
-/* Is it one that can be used, of a host that there is? 0 or -errno. */
+/* Check a clock reading and its host. 0 or -errno. */
 static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 {
 	const struct host *h;

@@ -28,10 +28,10 @@
 #include "util/array.h"
 
 /*
- * Slices that a worker knows at a time, so that its socket takes them at once; further
- * ones are told when it has read half of them. Chosen, as SLICES_AHEAD: where slices have
- * some twenty events (row trace.dat of selftests/bench/readers), 16 took longer to tell
- * than to read.
+ * Limit of the slices that a worker knows at a time, so that its socket takes their commands at
+ * once; further slices are sent when the worker has read half of them. Chosen, as SLICES_AHEAD:
+ * with some twenty events in a slice (row trace.dat of selftests/bench/readers), sending 16
+ * slices took longer than reading them.
  */
 #define MAX_SENT 64
 
@@ -545,7 +545,7 @@ static bool is_reader_wait_over(void *data, int64_t silent_ms)
 	return over;
 }
 
-/* Use the next slice that a worker was told to read. As trace_reader.read(). */
+/* Use the next slice of a worker's commands. Returns as trace_reader.read(). */
 static int take_reader_slice(struct trace *trace)
 {
 	const struct worker_patience waits = { is_reader_wait_over, trace };
@@ -562,7 +562,7 @@ static int take_reader_slice(struct trace *trace)
 
 /* ---- slices -------------------------------------------------------------- */
 
-/* Has it nothing to be read up to this time? */
+/* Has the trace no events up to this time? */
 static bool is_trace_idle(const struct trace *trace, int64_t until_ns)
 {
 	return trace->reader->is_idle && trace->reader->is_idle(trace, until_ns);

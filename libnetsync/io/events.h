@@ -26,7 +26,7 @@ int ctf_read_events(const struct event_reading *reading);
 int dat_read_events(const struct event_reading *reading);
 int perf_read_events(const struct event_reading *reading);
 
-/* io_fail() where @each said to stop. */
+/* Keep the error for a reading that @each stopped. */
 int event_stopped(const struct event_reading *reading);
 
 #endif

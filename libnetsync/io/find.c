@@ -467,7 +467,7 @@ bool io_is_open_file(const char *path)
 	       !strncmp(path, "/proc/self/fd/", 14);
 }
 
-/* Is it one that need not be probed, as its file is open? */
+/* Is the path the name of an open file, which need not be probed? */
 static bool is_pipe_name(const char *path)
 {
 	return !strcmp(path, "-") || io_is_open_file(path);

@@ -71,7 +71,7 @@ static const char *const suffixes[] = {
 
 /* ---- names ----------------------------------------------------------------- */
 
-/* Is it a word of these, perhaps with the number of a rotated file behind it? */
+/* Is the word one of these suffixes, perhaps followed by the number of a rotated file? */
 static bool is_suffix(const char *word, size_t len)
 {
 	while (len && isdigit((unsigned char)word[len - 1]))

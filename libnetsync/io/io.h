@@ -23,8 +23,9 @@
 
 #define UUID_SIZE 16 /* bytes; RFC 9562 */
 /*
- * Hosts that are named in texts, and network namespaces that are hosts: what is more is
- * made up, or a column of something else. Chosen: the largest machines have so many.
+ * Limit of hosts that are named in texts, and of network namespaces that are hosts. More names
+ * are invented, or a column of something else. Chosen: the largest machines have as many
+ * namespaces.
  */
 #define IO_MAX_HOSTS 10000
 /*
@@ -444,7 +445,10 @@ bool io_reads_texts(const struct netsync_io *io);
 bool io_reads_trace(const struct netsync_io *io, const struct trace *trace);
 /* Is each host read by one part? 0, or io_fail(). */
 int io_check_part(struct netsync_io *io);
-/* To whoever shares out what all parts find, else to netsync.h, whose errors they return. */
+/*
+ * Push a packet or clock event to the process that distributes the findings of all parts, or
+ * else to netsync.h; returns their errors.
+ */
 int io_push_packet(struct netsync_io *io, const struct netsync_packet *pkt);
 int io_push_clock(struct netsync_io *io, const struct netsync_clock_point *point);
 /* A slice was read: *@done are those that were read everywhere. 0, or io_fail(). */
@@ -487,7 +491,7 @@ int io_group(const struct netsync_io *io);
 struct disk_file *io_open_file(const struct netsync_io *io, const char *path);
 /* The reader process of this object's files. */
 struct disk *io_disk(const struct netsync_io *io);
-/* Is it a name for a file that is open already, which has to be read from there? */
+/* Is the path the name of an open file, which must be read through its descriptor? */
 bool io_is_open_file(const char *path);
 /* Get the status of the file that io_open_file() opens, as stat(2). */
 int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st);

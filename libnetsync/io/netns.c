@@ -19,7 +19,7 @@
 static const char allowed[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:+";
 
-/* Is it the name that a namespace without one gets from its inode number? */
+/* Is the name made of the inode number, as for a network namespace without a name? */
 static bool is_netns_number_name(const char *name)
 {
 	return !strncmp(name, NETNS_PREFIX, strlen(NETNS_PREFIX)) &&

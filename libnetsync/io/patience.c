@@ -14,7 +14,7 @@
 
 /* The limit of netsync_io_set_timeout() if it is not called, ms. Chosen: as in agents. */
 #define TIMEOUT_MS 120000
-/* The wait before the warning: a quarter of the limit, but at most so long, ms. Chosen. */
+/* Wait before the warning (ms): a quarter of the time limit, but at most this long. Chosen. */
 #define WARNING_MS 30000
 /* A file system that was given up once is waited for a tenth as long. Chosen. */
 #define HASTE 10

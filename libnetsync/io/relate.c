@@ -161,7 +161,10 @@ static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int6
 	return raw_ns - a->raw_ns <= MAX_APART && a->raw_ns - raw_ns <= MAX_APART;
 }
 
-/* A message each way, sent so much before that it was certainly not sent after. */
+/*
+ * Push a message in each direction, with a send time early enough to be certainly before the
+ * receive time.
+ */
 static int push_message_pair(struct netsync_io *io, const struct clock_of_machine *a,
 			     const struct clock_estimate *is, const struct clock_of_machine *b,
 			     const struct machine_clock_reading *reading)
@@ -265,7 +268,7 @@ static bool is_corrected_clock(const struct clock_of_machine *clock)
 	return name && !strcmp(name, NETSYNC_IO_CORRECTED_CLOCK);
 }
 
-/* Is it known better what a clock shows between its readings than what the other one shows? */
+/* Is the time of this clock between its readings known better than that of the other clock? */
 static bool is_clock_better_known(const struct clock_of_machine *clock,
 				  const struct clock_of_machine *other)
 {

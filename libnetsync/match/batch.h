@@ -36,7 +36,7 @@
  */
 #define DECIDED_AT_ONCE (2 * BATCH_RECORDS)
 
-/* Records that are made of one event at most: it belongs to so many shards. */
+/* Limit of the records of one event, one for each shard that it belongs to. */
 #define BATCH_OF_EVENT 3
 
 struct record_batch {

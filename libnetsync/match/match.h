@@ -121,7 +121,7 @@ void matcher_advance(struct matcher *m, uint32_t host, int64_t time);
  */
 int matcher_wait(struct matcher *m);
 
-/* Be told of messages from now on, with the addresses of events from now on. */
+/* Report messages from now on, with the addresses of events from now on. */
 void matcher_watch(struct matcher *m, bool watched);
 
 /* Add counts of packets that were matched elsewhere. */

@@ -51,7 +51,8 @@ static inline const struct protocol *protocol_by_number(uint8_t number)
 }
 
 /*
- * Is a repetition told from the first packet neither by a TCP timestamp nor by an IP id?
+ * Can a repetition be distinguished from the first packet neither by a TCP timestamp nor by an
+ * IP id?
  */
 bool protocol_lacks_id(const struct packet_record *a,
 		       const struct packet_record *b);

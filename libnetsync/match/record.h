@@ -122,8 +122,8 @@ static inline bool may_be_segmented(const struct packet_record *r)
 }
 
 /*
- * Is it decided and counted here? Block index entries are not, nor copies, which are
- * there to be found by what begins inside of them.
+ * Is the record decided and counted in this shard? Block index entries are not, nor are copies,
+ * which serve to find records that begin inside of them.
  */
 static inline bool record_is_own(const struct packet_record *r)
 {

@@ -287,7 +287,7 @@ static bool has_rival_sent_record(const struct shard *m, const struct key *key,
 	return false;
 }
 
-/* Is this the plain, most frequent case: one sent record and one received one? */
+/* Is this the plain and most frequent case, one sent record and one received record? */
 static bool is_plain_record_pair(struct packet_record **s, int n)
 {
 	return n == 2 && s[0]->dir != s[1]->dir && s[0]->host != s[1]->host &&

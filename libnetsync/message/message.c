@@ -55,7 +55,7 @@ static int settle_envelopes(struct pairs_part *part, const struct budget *room)
 	return ret;
 }
 
-/* Is there a power of two of pairs, or none, that were before, and are exceeded? */
+/* Has the number of pairs passed a power of two, or zero? */
 static bool has_doubled(size_t before, size_t now)
 {
 	size_t power = 1;

@@ -78,7 +78,7 @@ void resolution_merge(struct resolution *r, const struct resolution *other,
 	r->divisor = common_divisor(r->divisor, other->divisor);
 }
 
-/* Whether so many stamps of 1 ns hardly ever have a divisor by chance. */
+/* Is a common divisor of so many stamps of 1 ns practically never found by chance? */
 static bool is_rare(uint64_t divisor, uint64_t stamps)
 {
 	uint64_t cases = 1;

@@ -26,7 +26,7 @@ void resolution_merge(struct resolution *r, const struct resolution *other,
 		      int64_t shift);
 
 /*
- * How far apart stamps are at least, ns: 1 where there are too few to say. They count
+ * The smallest distance of stamps (ns); 1 if there are too few stamps to find it. Stamps count
  * from @origin, ns since 1970.
  */
 int64_t resolution_of(const struct resolution *r, int64_t origin);

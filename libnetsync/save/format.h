@@ -7,7 +7,7 @@
 #include "save/bytes.h"
 
 #define SAVED_MAGIC "netsync messages"
-/* To be raised where anything of save.c changes. */
+/* Version of the format. Increment it when anything in save.c changes. */
 #define SAVED_VERSION 2
 
 /*

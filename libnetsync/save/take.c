@@ -11,7 +11,7 @@
 #include "save/format.h"
 #include "util/array.h"
 
-/* The least that each thing takes, bytes: so many of them can there be. */
+/* Minimum sizes of saved items (bytes), which limit their numbers. */
 #define HOST_BYTES 9
 #define POINT_BYTES 13
 #define PAIR_BYTES 2
@@ -162,7 +162,7 @@ static bool is_sum_within(__int128 sum, uint64_t num, int64_t lo, int64_t hi)
 	return sum >= (__int128)num * lo && sum <= (__int128)num * hi;
 }
 
-/* Its corners are the next ones of the pool. */
+/* Load a bin. Its corners are the next ones of the pool. */
 static void load_bin(struct bytes_take *t, struct envelope *e, struct bin *b)
 {
 	const int64_t width = INT64_C(1) << e->shift;

@@ -132,7 +132,7 @@ static void start_parallel_threads(struct parallel *p, uint32_t num)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Is this a child of the process in which the threads are? */
+/* Is this process a child of the process that has the threads? */
 static bool was_process_forked(const struct parallel *p)
 {
 	return p->threads > 1 && p->process != getpid();

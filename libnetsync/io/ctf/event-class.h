@@ -42,7 +42,7 @@ const struct ctf_event_class *event_classes_by_id(struct event_classes *classes,
 						  uint64_t id);
 void event_classes_release(struct event_classes *classes);
 
-/* Copies of values that are not in one piece, for as long as an event is told. */
+/* Copies of values that are not contiguous, valid until the event's callback returns. */
 struct value_copies {
 	void **list;
 	size_t num;

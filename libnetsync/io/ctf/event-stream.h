@@ -47,7 +47,7 @@ struct event_stream {
 /* Go to the next event or loss. 1; 0: the end; -ENOMEM; -EILSEQ: the stream is damaged. */
 int event_stream_next(struct event_stream *stream);
 
-/* Tell of it. 0; 1: @each said to stop; -ENOMEM. */
+/* Pass the event to @each. 0; 1: @each requested a stop; -ENOMEM. */
 int event_stream_tell(struct event_stream *stream, struct value_copies *copies,
 		      const struct event_reading *reading);
 

@@ -39,7 +39,9 @@ typedef bt_component_class_sink_consume_method_status consume_status;
 #define END BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END
 #define FAILED BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR
 
-/* Events that are told between two calls by the graph. Chosen; each call costs a little. */
+/*
+ * Events that are passed on between two calls by the graph. Chosen; each call costs a little.
+ */
 #define AT_ONCE 1000
 
 static void begin_merged_streams(struct ctf_merging *merging)

@@ -28,7 +28,10 @@ static const struct field_name tcp_names[] = {
 	{ "window_size", WINDOW }, { NULL, 0 },
 };
 
-/* The checksum tells UDP from others only; it is not final at a sender with offload. */
+/*
+ * The checksum only distinguishes UDP from other protocols; with offload, the sender's checksum
+ * is not final.
+ */
 static const struct field_name udp_names[] = {
 	{ "source_port", SPORT }, { "dest_port", DPORT }, { "len", LEN },
 	{ "check", CHECKSUM }, { NULL, 0 },
@@ -80,7 +83,10 @@ static bool is_sequence_type(bt_field_class_type type)
 	return bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY);
 }
 
-/* Is it 4 or 16 bytes, 8 words of 16 bits, or bytes whose number each event tells? */
+/*
+ * Is the class an array of 4 or 16 bytes, of 8 words of 16 bits, or of bytes whose number each
+ * event contains?
+ */
 static bool is_address_class(const bt_field_class *class)
 {
 	bt_field_class_type type = bt_field_class_get_type(class);

@@ -245,7 +245,7 @@ int disk_walk(struct disk *disk, const char *path)
 
 /* ---- opening ---------------------------------------------------------------- */
 
-/* Is this process the one that the file's bytes are brought to? */
+/* Is this the process that the reader process of the file serves? */
 static bool has_disk_reader(const struct disk_file *file)
 {
 	return file->disk && is_used_here(file->disk) && start_disk_reader(file->disk);

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 /*
- * Bytes of a slot in the shared memory, and slots. Measured: a capture of 100 MB takes as
- * long with 128 KiB, and longer with 32 KiB. Chosen: so many files can be read in turn,
- * each in sequence, as when two are compared.
+ * Size of a slot in the shared memory (bytes), and number of slots. Measured: a capture of 100
+ * MB takes as long with 128 KiB, and longer with 32 KiB. The number is chosen: as many files
+ * can be read in turn, each sequentially, as when two files are compared.
  */
 #define DISK_SLOT_SIZE ((size_t)512 << 10)
 #define DISK_SLOTS 8

@@ -23,8 +23,8 @@
 /* Readings that wait for a host's session at most: those of 13 to 27 minutes. Chosen. */
 #define MAX_WAITING ((size_t)16384)
 /*
- * Readings of a host that are so much older than what was read of its sessions are not
- * waited for any more (ns): messages are used as if nothing were told then.
+ * Readings of a host that are older than its sessions by more than this (ns) are no longer
+ * waited for: messages of the interval are treated as if there were no readings.
  */
 #define MAX_LAG INT64_C(10000000000)
 

@@ -20,7 +20,7 @@
 #include "io/live/view.h"
 #include "io/names.h"
 
-/* A relay daemon that does not answer is asked again after so long (ms). Chosen. */
+/* Interval after which a relay daemon that does not respond is asked again (ms). Chosen. */
 #define RETRY_MS 200
 /*
  * Wait this long (ms) for the first data of an attached session before other sessions advance.

@@ -152,7 +152,7 @@ static int use_lister_record(void *data, const struct worker_head *head,
 	}
 }
 
-/* The lister has ended by itself: it never does but for being told nothing. */
+/* Handle the end of the lister, which ends only when the relay daemon does not respond. */
 static void drop_relay_lister(struct live_relay *relay)
 {
 	int status = worker_stop(&relay->lister);

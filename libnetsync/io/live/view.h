@@ -12,7 +12,7 @@
 #include "io/io.h"
 #include "io/worker/worker.h"
 
-/* A lister or viewer that waits so long for its relay daemon ends, s. Chosen. */
+/* Time after which a lister or viewer ends if its relay daemon does not respond (s). Chosen. */
 #define LIVE_PATIENCE_S 20
 
 /*

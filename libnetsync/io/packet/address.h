@@ -19,7 +19,7 @@ static inline void address_set(uint8_t to[16], const uint8_t *from, size_t len)
 	memcpy(to + 16 - len, from, len);
 }
 
-/* Is it a multicast address, or the broadcast address of IPv4? */
+/* Is the address a multicast address, or the broadcast address of IPv4? */
 static inline bool address_is_for_many(const uint8_t address[16])
 {
 	if (!memcmp(address, ipv4_prefix, IPV4_AT))

@@ -77,8 +77,8 @@ bool event_decode(const struct event_kind *kind, struct event_values *v,
 		  struct event_seen *seen);
 
 /*
- * Set the time of an event: ns as printed, and ns since the zero of the trace's clock.
- * False: the event tells about other clocks than the trace's, and is of no use.
+ * Set the time of an event: ns as printed, and ns since the zero of the trace's clock. False:
+ * the event has readings of other clocks than the trace's, and cannot be used.
  */
 bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_ns);
 

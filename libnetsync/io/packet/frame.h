@@ -45,7 +45,7 @@ enum frame_result {
 	FRAME_PACKET,
 };
 
-/* Is it one of libpcap's link types that can be read? */
+/* Is the number a link type of libpcap that can be read? */
 bool frame_knows_link(uint16_t link);
 /* Read a link header. @swapped: the capturing host has the other byte order. */
 enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t link,

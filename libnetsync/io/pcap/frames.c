@@ -39,7 +39,7 @@ static bool read_frame_packet(const struct frame_reading *reading,
 	return true;
 }
 
-/* 0; -ECANCELED: each() said to stop. */
+/* Report the frame of a packet block. 0; -ECANCELED: each() requested a stop. */
 static int report_block_frame(struct frame_reading *reading, const struct capture_block *block)
 {
 	struct netsync_packet pkt = { 0 };

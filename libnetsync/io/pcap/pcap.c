@@ -18,7 +18,7 @@
 /* The clock by which kernels stamp captured packets. */
 #define CLOCK_NAME "realtime"
 
-/* Network devices of an interface that are told apart, as observation points. Chosen. */
+/* Network devices that are distinguished in one interface, as observation points. Chosen. */
 #define MAX_DEVICES 1024
 
 static bool pcap_claims(const struct found *found)

@@ -8,7 +8,7 @@
 #include "io/pcap/file-name.h"
 #include "io/pcap/traits.h"
 
-/* Interfaces that are told apart; numbers above share slots. Chosen. */
+/* Interfaces that are distinguished; higher numbers share slots. Chosen. */
 #define MAX_INTERFACES 64
 
 /*

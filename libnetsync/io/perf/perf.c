@@ -119,7 +119,7 @@ static int scan_perf_records(struct trace *trace, struct perf_scan *look)
 	return ret;
 }
 
-/* Is there anything that can be used? False: a warning has said why not. */
+/* Does the file contain usable events? False: a warning has given the reason. */
 static bool check_perf_contents(struct trace *trace, const struct perf_scan *look)
 {
 	const struct perf_file *file = &((const struct perf *)trace->state)->file;
@@ -329,7 +329,7 @@ static int use_perf_record(struct trace *trace, const struct perf_record *record
 	}
 }
 
-/* Is there anything left? Negative: io_fail() was called. */
+/* Read the next record. 1; 0: there is none; negative: io_fail() was called. */
 static int read_perf_record(struct trace *trace)
 {
 	struct perf *perf = trace->state;

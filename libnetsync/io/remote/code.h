@@ -51,12 +51,17 @@ uint64_t code_take_up_to(struct code_take *take, uint64_t most);
 int64_t code_take_signed(struct code_take *take);
 void code_take_bytes(struct code_take *take, void *bytes, size_t num);
 
-/* Host and point of a packet are not told; what its fields say it does not have is 0. */
+/*
+ * Write a packet, and @at, where it was seen; pkt->host and pkt->point are not written. Members
+ * that its fields exclude must be 0.
+ */
 void code_put_packet(struct code *code, struct code_put *put,
 		     const struct netsync_packet *pkt, const struct observation_point *at);
 void code_put_clock(struct code *code, struct code_put *put,
 		    const struct clock_event *clock);
-/* False: it is none, which whoever sent it must not be trusted any further. */
+/*
+ * Take an event. False: the bytes are no event, and their sender must not be trusted further.
+ */
 bool code_take_event(struct code *code, struct code_take *take, struct event_seen *seen);
 
 #endif

@@ -104,7 +104,9 @@ struct remote_turn {
  */
 #define REMOTE_MUTE 10
 
-/* Turns that may be told before they are due: more than anybody needs. Chosen. */
+/*
+ * Limit of the turns that may be sent before they are due: more than any reader needs. Chosen.
+ */
 #define REMOTE_MAX_TURNS 4096
 
 static inline void remote_put_32(uint8_t *to, uint32_t number)

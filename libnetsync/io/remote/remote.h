@@ -8,7 +8,7 @@
 
 struct served;
 
-/* Without what it tells: for io_free(). */
+/* Free a server's state, but not its traces, which io_free() frees. */
 void served_free(struct served *served);
 
 /* ---- receive.c: frames -> records ------------------------------------------- */
@@ -22,12 +22,12 @@ struct receiver;
 struct receiver *receiver_new(struct netsync_io *io, const char *label, int in, int out);
 void receiver_free(struct receiver *receiver);
 /*
- * The next record, whose payload is valid until the next call and ends with a byte of 0:
- * it is waited for. False: there is none, and why not is said in receiver_why().
+ * Wait for the next record; its payload is valid until the next call, and ends with a zero
+ * byte. False: there is no more, for the reason of receiver_why().
  */
 bool receiver_next(struct receiver *receiver, struct worker_head *head,
 		   const char **payload);
-/* To the other side, once it takes it. */
+/* Queue data for the other side, and send as much as the connection accepts. */
 bool receiver_tell(struct receiver *receiver, const void *data, size_t size);
 const char *receiver_why(const struct receiver *receiver);
 uint64_t receiver_bytes(const struct receiver *receiver);

@@ -103,7 +103,10 @@ static const struct io_sink sink = { give_packet, give_clock, give_span };
 
 /* ---- in the worker: which traces there are ----------------------------------- */
 
-/* Traces that are told one after the other most often have the same one. */
+/*
+ * Send a sidecar file, unless it was sent for the trace before: consecutive traces mostly share
+ * it.
+ */
 static void send_sidecar_file(const struct trace *trace, enum beside which)
 {
 	static char *last[NUM_BESIDE];
@@ -530,7 +533,7 @@ static bool read_commands(struct sending *s)
 	return num > 0 || (num < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* False: who reads is gone, or was told that there is no more. */
+/* Relay data once. False: the reading side is gone, or has received the end. */
 static bool relay_once(struct sending *s)
 {
 	struct pollfd fds[] = {
@@ -583,7 +586,7 @@ static int begin_serving(struct netsync_io *io, struct sending *s, const struct 
 				 strerror(-ret)) : 0;
 }
 
-/* @in: -1: nothing is to be told */
+/* Serve the traces. @in: -1 if no commands are received. */
 static int serve_traces(const struct serving *serving, int in, int out)
 {
 	struct netsync_io *io = serving->io;

@@ -48,8 +48,8 @@ extern const struct text_format packet_format;
 extern const struct text_format clock_format;
 
 /*
- * Quote a word for a message: short and printable, in so many bytes (chosen: half a line of
- * a terminal). Return: @quote.
+ * Quote a word for a message: short and printable, in at most QUOTE_SIZE bytes (chosen: half a
+ * line of a terminal). Returns @quote.
  */
 #define QUOTE_SIZE 48
 const char *quote_word(char *quote, const struct text_word *word);

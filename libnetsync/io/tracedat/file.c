@@ -17,8 +17,8 @@
  */
 #define MAX_SECTIONS (64 << 20)
 /*
- * Decompressed data of processors may be so many times as large as the file, and
- * FREE_DATA in any case. Chosen: recordings have 4 to 20, and nearly empty pages 60.
+ * Limit of the growth of processors' data by decompression, as a multiple of the file's size;
+ * FREE_DATA is allowed in any case. Chosen: recordings have 4 to 20, and nearly empty pages 60.
  */
 #define MAX_GROWTH 100
 #define FREE_DATA ((uint64_t)64 << 20)

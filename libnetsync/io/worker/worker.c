@@ -301,8 +301,8 @@ static int64_t read_clock_ns(clockid_t clock)
 }
 
 /*
- * Does it wait for a command, and was sent none? One that was stopped, as by a debugger, leaves
- * what it was told in its socket.
+ * Does the worker wait for a command, without unread commands in its socket? A stopped worker,
+ * as in a debugger, leaves commands unread.
  */
 static bool is_idle(const struct worker *worker)
 {

@@ -106,8 +106,8 @@ typedef int (*worker_use)(void *data, const struct worker_head *head,
 int worker_receive(struct worker *worker, worker_use use, void *data);
 
 /*
- * Send a command for worker_hear(); what the socket does not take now goes when something is
- * received, or waited for. If the worker has ended, worker_receive() tells.
+ * Send a command for worker_hear(). Bytes that the socket does not accept now are sent while
+ * something is received or waited for. If the worker has ended, worker_receive() reports that.
  */
 void worker_tell(struct worker *worker, const void *data, size_t size);
 

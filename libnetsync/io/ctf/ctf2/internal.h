@@ -101,14 +101,14 @@ ctf2_add(struct ctf2 *p, struct ctf2_text *text, const char *format, ...);
 bool ctf2_add_quoted(struct ctf2 *p, struct ctf2_text *text, const char *string);
 /* Make a TSDL name of a CTF 2 name: each character that TSDL does not allow becomes "_". */
 char *ctf2_name(struct ctf2 *p, const char *before, const char *name);
-/* Is it a name in TSDL as it is? */
+/* Is the text a name in TSDL without changes? */
 bool ctf2_is_name(const char *text);
 
 /* ---- json.c -------------------------------------------------------------- */
 
 /* Have objects these properties only, of those that others have? @known: by spaces. */
 bool ctf2_only(struct ctf2 *p, struct json_object *object, const char *known);
-/* These set @value to a property, or leave it as it is: without one. */
+/* Set @value to a property; without the property, @value remains unchanged. */
 bool ctf2_string(struct ctf2 *p, struct json_object *object, const char *key,
 		 const char **value);
 bool ctf2_count(struct ctf2 *p, struct json_object *object, const char *key,
@@ -149,7 +149,7 @@ struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class,
 /* Set made->name to what TSDL calls a field of this class by its role, if it has one. */
 bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made,
 	       bool *is_clock);
-/* Has this name a meaning in TSDL where the current root structure is? */
+/* Does the name have a meaning in TSDL inside the current root structure? */
 bool ctf2_means(const struct ctf2 *p, const char *name);
 
 #endif

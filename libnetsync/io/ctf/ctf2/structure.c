@@ -53,7 +53,7 @@ static struct ctf2_member *find_member_by_path(struct ctf2 *p, struct json_objec
 	return NULL;
 }
 
-/* Is this what TSDL finds by the name? */
+/* Does TSDL find this member by its name? */
 static bool is_found_by_name(const struct ctf2 *p, const struct ctf2_member *wanted)
 {
 	for (int level = p->num_open; level-- > 0;) {
@@ -219,7 +219,7 @@ bool ctf2_structure(struct ctf2 *p, struct json_object *class,
 
 /* ---- variants ------------------------------------------------------------ */
 
-/* Is there a label in the text? */
+/* Do the labels contain the name? */
 static bool has_label_text(const struct ctf2_text *labels, const char *name)
 {
 	const size_t length = strlen(name);
