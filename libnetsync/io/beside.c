@@ -25,7 +25,7 @@ const char *const io_beside_names[NUM_BESIDE] = {
 #define LEVELS 3
 #define UST_LEVELS 3
 
-/* How far a trace's folder lies below that of its domain. */
+/* Count the folders between the folder of a trace's domain and the trace's folder. */
 static int levels_in_domain(const char *path)
 {
 	const char *below = NULL;

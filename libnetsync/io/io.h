@@ -190,7 +190,7 @@ struct copied {
 	size_t size, room;	/* bytes used and allocated */
 };
 
-/* How a worker of aside.c reads a trace, if one does. */
+/* The state of a trace that a worker of aside.c reads. */
 struct aside_trace {
 	bool is_chosen;
 	struct aside *by;	/* that worker; NULL: this process reads the trace */

@@ -18,7 +18,7 @@ struct patience {
 
 /* A wait for a process that reads a trace. */
 struct patience io_trace_patience(const struct trace *trace);
-/* For the functions of worker.h; @patience must live as long as the result. */
+/* Make the argument of functions of worker.h; @patience must live as long as the result. */
 struct worker_patience io_worker_patience(struct patience *patience);
 
 /* The longest wait without progress (ms), and the wait before a warning. */

@@ -15,7 +15,7 @@
 #include "io/io.h"
 #include "util/array.h"
 
-/* How much faster than the raw clock a clock runs at most, ns per ns: twice Linux' limit. */
+/* Maximum frequency error of a clock against the raw clock (ns per ns): twice Linux' limit. */
 #define MAX_SKEW 1e-3
 
 /*

@@ -73,7 +73,7 @@ int match_emit_both(struct shard *m, struct packet_record *from,
 int match_emit(struct shard *m, const struct packet_record *from,
 	       const struct packet_record *to);
 
-/* Are two records of one packet, as far as can be said? */
+/* Do two records agree in all properties that both have, so that they may be of one packet? */
 bool match_agree(const struct packet_record *a, const struct packet_record *b,
 		 bool nat);
 

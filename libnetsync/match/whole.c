@@ -129,7 +129,7 @@ static bool was_seen_further_out(const struct key *key, const struct packet_reco
 	return false;
 }
 
-/* If the packet seems to begin on several hosts, can these be one machine? */
+/* If the packet seems to originate from several hosts, can these hosts be one machine? */
 static bool are_one_machine(const struct host_view *v, int views)
 {
 	const struct packet_record *sent = NULL;

@@ -11,8 +11,8 @@
 #include "message/envelope.h"
 
 /*
- * The first width of bins: 2^20 ns = 1 ms, in which a drift of 1 ppm/s bends a curve by
- * less than 1 ns, so that narrower bins tell no more.
+ * Initial width of bins: 2^20 ns = 1 ms. In such a bin, a drift of 1 ppm/s bends a curve by
+ * less than 1 ns, so that narrower bins add no information.
  */
 #define FIRST_SHIFT 20
 /* Times are within 2^60 ns of each other: they need three bins of the last width. */
@@ -138,7 +138,7 @@ static int reserve_bin_corners(struct envelope *e, struct bin *b)
 	return 0;
 }
 
-/* How far curves may bend in bins of a width. */
+/* The curvature that curves may have in bins of a width. */
 struct drift {
 	int shift;   /* limit of a curve's sag in a bin, ns */
 	int64_t sag; /* no bin's curve sags by more than this, ns */
@@ -463,7 +463,7 @@ static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 	return i;
 }
 
-/* If widening fails for lack of memory, it is tried again later. */
+/* Limit the corners by widening bins. If memory is short, the next call tries again. */
 static void limit_corners(struct envelope *e, const struct budget *room)
 {
 	while (e->corners > room->corners + room->corners / 8 &&

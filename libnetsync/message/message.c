@@ -25,7 +25,7 @@
 /* Messages of a direction that are added at once. Chosen, for speed. */
 #define FRESH 32
 
-/* Until it is divided. */
+/* The budget before it is divided among pairs. */
 static const struct budget whole = { MAX_BINS_OF_CLOUD, MAX_CORNERS / 2 };
 
 /*

@@ -43,7 +43,7 @@ int bytes_flush(struct bytes_put *p);
 
 /* 0 where it is bad, as all that follows is. */
 uint64_t bytes_take_number(struct bytes_take *t);
-/* At most @most. */
+/* Take a number that is @most or less. */
 uint64_t bytes_take_up_to(struct bytes_take *t, uint64_t most);
 /* Take a number whose magnitude is @most or less. */
 int64_t bytes_take_signed(struct bytes_take *t, int64_t most);
@@ -52,7 +52,7 @@ struct wide bytes_take_wide(struct bytes_take *t);
 double bytes_take_double(struct bytes_take *t);
 /* Take @num bytes in place. NULL: the input is bad. */
 const uint8_t *bytes_take_raw(struct bytes_take *t, size_t num);
-/* How many things of at least @size bytes each follow: no more than there is room for. */
+/* Take the number of items of at least @size bytes each; the input must have room for them. */
 size_t bytes_take_count(struct bytes_take *t, size_t size);
 
 #endif

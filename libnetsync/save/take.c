@@ -144,7 +144,7 @@ static void load_hosts(struct bytes_take *t, struct saved *s)
 	}
 }
 
-/* Two hosts of which something was seen, in order. */
+/* Load the numbers of two hosts that were seen, in ascending order. */
 static void load_host_pair(struct bytes_take *t, const struct saved *s, uint32_t *host)
 {
 	for (int i = 0; i < 2; i++) {

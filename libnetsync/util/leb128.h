@@ -12,7 +12,7 @@
 /* Bytes of the longest number. */
 #define LEB128_MAX 10
 
-/* How many bytes were written, of which there is room for LEB128_MAX. */
+/* Write a number. Returns the number of bytes written, LEB128_MAX at most. */
 static inline size_t leb128_put(uint8_t *to, uint64_t v)
 {
 	size_t n = 0;
@@ -23,7 +23,10 @@ static inline size_t leb128_put(uint8_t *to, uint64_t v)
 	return n;
 }
 
-/* How many bytes were read; 0: the number does not end, or has more than 64 bits. */
+/*
+ * Read a number. Returns the number of bytes read; 0: the number does not end, or has more than
+ * 64 bits.
+ */
 static inline size_t leb128_take(const uint8_t *from, size_t num, uint64_t *v)
 {
 	*v = 0;

@@ -85,7 +85,7 @@ int ctf_salvage(struct ctf_files *files);
 
 /* ---- with source.ctf.fs: to be called in workers ----------------------- */
 
-/* At the start of a worker: send warnings of @io as records of kind @warning. */
+/* Call this at the start of a worker: it sends warnings of @io as records of kind @warning. */
 void ctf_begin_worker(struct netsync_io *io, uint16_t warning);
 
 /* Make a graph with a source component for the folder. NULL: see ctf_take_reason(). */

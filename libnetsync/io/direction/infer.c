@@ -143,8 +143,8 @@ static ssize_t find_shared_packets(const struct packet_samples *a, const struct 
 }
 
 /*
- * Two successive packets: +1: the lower address is the first host's; -1: the second's; 0:
- * they do not tell.
+ * The vote of two successive packets: +1: the lower address is the first host's; -1: the second
+ * host's; 0: unknown.
  */
 static int vote_on_lower_address(const struct shared_packet *p, const struct shared_packet *q)
 {

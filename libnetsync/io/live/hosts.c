@@ -39,7 +39,10 @@ int live_find_host(struct live_input *live, struct trace *trace)
 	return clocks_join(live, host);
 }
 
-/* Until when was everything read of a host? INT64_MAX: nobody reads it. */
+/*
+ * Compute the time up to which all traces of a host were read. INT64_MAX: no session reads the
+ * host.
+ */
 static int64_t compute_host_time(const struct live_input *live, const struct io_host *host)
 {
 	int64_t least = INT64_MAX;

@@ -339,8 +339,8 @@ static int check_given_addresses(struct netsync_io *io)
 }
 
 /*
- * Take the direction from the file's name, as "db-in.pcap", if the packets agree: each of
- * those that a machine receives has its address. Addresses that are known tell by themselves.
+ * Take the direction from the file's name, such as "db-in.pcap", if the packets agree: each
+ * packet that a machine receives has the machine's address. Known addresses take precedence.
  */
 static void use_named_way(struct netsync_io *io, const struct trace *trace)
 {

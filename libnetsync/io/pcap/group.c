@@ -150,7 +150,7 @@ static int saw_same_packets(struct trace *a, struct trace *b)
 
 /* ---- a capture and a group ---------------------------------------------------- */
 
-/* How much the names of two captures have in common. */
+/* The similarity of the names of two captures. */
 enum name_likeness {
 	NAMES_DIFFER,		/* by a number that may be a machine's */
 	NAMES_DATED,		/* by a date, or a direction */
@@ -405,7 +405,7 @@ static struct trace **list_captures(const struct netsync_io *io, size_t *num)
 	return list;
 }
 
-/* How many from @at on have the same stem. */
+/* Count the captures from @at on that have the same stem. */
 static size_t count_captures_of_stem(struct trace *const *list, size_t num, size_t at)
 {
 	size_t end = at + 1;

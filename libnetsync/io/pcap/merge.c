@@ -19,8 +19,9 @@
 #include "util/hash.h"
 
 /*
- * Bytes of packets of a capture that are held back at most. Chosen: interfaces and queues
- * are written in bunches of some MB; what is more is of captures put one behind another.
+ * Limit of the bytes of a capture's packets that are deferred. Chosen: interfaces and queues
+ * are written in bunches of some MB; larger disorder is that of captures put one behind
+ * another.
  */
 #define MAX_HELD ((size_t)64 << 20)
 /* Blocks between two reports of progress. Chosen. */
@@ -504,7 +505,7 @@ static int use_merged_block(struct capture_merge *merge, struct merged_capture *
 }
 
 /*
- * Read on until no packet can come that is before the first one that is held. Blocks that
+ * Read on until no packet can arrive that is earlier than the first deferred one. Blocks that
  * have no place among the packets are written at once.
  */
 static int hold_more_packets(struct capture_merge *merge, struct merged_capture *m)

@@ -19,7 +19,7 @@ void ng_put_u16(struct ng_block *block, uint16_t value);
 void ng_put_u32(struct ng_block *block, uint32_t value);
 /* Add bytes as ng_put(), padded with zeros to a multiple of 4. */
 void ng_put_padded(struct ng_block *block, const void *bytes, size_t len);
-/* Two words, the higher one first. */
+/* Add a time as two words, the higher one first. */
 void ng_put_time(struct ng_block *block, int64_t time_ns);
 void ng_put_option(struct ng_block *block, uint16_t code, const void *value, size_t len);
 /* A text that is too long for one option is cut between its lines, into several. */

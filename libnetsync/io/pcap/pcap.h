@@ -12,8 +12,8 @@
 #define MAX_INTERFACES 64
 
 /*
- * How far packets of a file are out of order, ns: those of several interfaces or queues
- * are written in bunches. Chosen.
+ * Limit of the disorder of packets in a file (ns): packets of several interfaces or queues are
+ * written in bunches. Chosen.
  */
 #define PCAP_DISORDER INT64_C(1000000000)
 
@@ -65,7 +65,7 @@ int pcap_group(const struct netsync_io *io);
 /* Report which captures were joined. 0, or negative after io_fail(). */
 int pcap_report_groups(struct netsync_io *io);
 
-/* How samples of each kind of key are chosen. */
+/* The selection of samples for each kind of key. */
 struct samplings {
 	struct sampling whole;
 	struct sampling inside;	/* by packet_key_inside(); directed ones, too */

@@ -205,7 +205,7 @@ static void start_worker(struct captures *all, struct worker *worker, size_t fir
 	free(keep);
 }
 
-/* A worker is stuck in a capture, whose packets tell no directions then. */
+/* Skip a capture in which a worker is stuck; its packets do not contribute to directions. */
 static void skip_capture(struct captures *all, struct worker *worker, size_t index)
 {
 	worker_stop(worker);

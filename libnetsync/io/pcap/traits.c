@@ -112,7 +112,10 @@ static bool have_common_trait(const trait *a, unsigned int num_a, const trait *b
 	return false;
 }
 
-/* A capture whose packets have no address in common, as on a router, does not tell. */
+/*
+ * Compare the common addresses of two captures. A capture whose packets have no address in
+ * common, as on a router, gives no result.
+ */
 static enum likeness compare_addresses(const struct trait_addresses *a,
 				       const struct trait_addresses *b)
 {

@@ -147,7 +147,10 @@ static int use_sample_event(struct perf_events *events, const struct perf_record
 							  0;
 }
 
-/* The sums in the end of a file tell of the same losses, and not when they were. */
+/*
+ * Use the losses of an event. The sums at the end of a file repeat these losses without their
+ * times, and are not used.
+ */
 static int use_loss_event(struct perf_events *events, const struct perf_record *record)
 {
 	struct perf_sample sample;

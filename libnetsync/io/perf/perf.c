@@ -156,7 +156,7 @@ static int keep_perf_formats(struct trace *trace)
 
 /* ---- host and clock ----------------------------------------------------- */
 
-/* How the clock of the samples relates to the wall clock, as far as the file says. */
+/* Relate the clock of the samples to the wall clock, if the file describes their relation. */
 static void relate_to_wall(struct trace *trace, int32_t id)
 {
 	const struct perf_file *file = &((const struct perf *)trace->state)->file;

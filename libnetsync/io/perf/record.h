@@ -57,7 +57,7 @@ struct perf_records {
 void perf_first(struct perf_records *records, const struct perf_file *file);
 /* Read the next record. 1; 0: there is none; -EILSEQ: the rest is damaged; -ENOMEM. */
 int perf_next(struct perf_records *records, struct perf_record *record);
-/* How many bytes a record of perf is followed by, that are no records. */
+/* The number of bytes that follow a record of perf and are not records. */
 uint64_t perf_payload(const struct perf_file *file, const struct perf_record *record);
 void perf_release(struct perf_records *records);
 

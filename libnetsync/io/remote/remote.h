@@ -35,8 +35,8 @@ uint64_t receiver_bytes(const struct receiver *receiver);
 /* ---- served.c ------------------------------------------------------------------ */
 
 /*
- * For each record of a server, which may hold anything: 0; 1: of what was waited for, it
- * is the last; negative: it is none, and nothing more is to be heard.
+ * Use a record of a server, which is not trusted. 0; 1: the record ends the awaited answer;
+ * negative: the record is invalid, and nothing more may be received.
  */
 int served_use(struct served *served, const struct worker_head *head,
 	       const char *payload);

@@ -54,7 +54,10 @@ void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint6
 int dat_cut_page(struct dat_pages *pages, bool (*keeps)(const void *data, uint64_t ts),
 		 const void *data, uint8_t *to);
 void dat_release(struct dat_pages *pages);
-/* How many bytes the compressed data of a processor hold, as its chunks say; else 0. */
+/*
+ * The number of bytes that the compressed data of a processor hold, as its chunks declare; 0 if
+ * the data is not compressed.
+ */
 uint64_t dat_unpacked_size(const struct dat_file *file, const struct dat_buffer *buffer,
 			   const struct dat_cpu *cpu);
 

@@ -219,8 +219,8 @@ static uint64_t hash_of_times(const struct dat_file *file)
 }
 
 /*
- * Identify the clock, machine and boot: the id of the session stands for them, as the
- * file does not tell. Parts of one session have one clock, two sessions have two.
+ * Identify the clock, machine and boot by the id of the session, as the file does not record
+ * them. Parts of one session have one clock, two sessions have two.
  */
 static int identify_dat_trace(struct trace *trace)
 {

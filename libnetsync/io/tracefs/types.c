@@ -11,7 +11,7 @@
 
 /* Types have numbers of 16 bits. */
 #define NUM_IDS 65536
-/* How the names of fields begin that all events have. */
+/* Prefix of the fields that all events have. */
 #define COMMON "common_"
 
 enum field_kind { KIND_NONE, KIND_NUMBER, KIND_TEXT, KIND_BYTES };

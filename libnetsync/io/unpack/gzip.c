@@ -7,7 +7,7 @@
 
 #include "io/unpack/unpack.h"
 
-/* For inflateInit2(): the largest window, and 16 for gzip's header and checksum. */
+/* Argument of inflateInit2(): the largest window, plus 16 for gzip's header and checksum. */
 #define GZIP_WINDOW (15 + 16)
 
 struct gzip {

@@ -51,7 +51,7 @@ extern const struct compression zstd_compression;
 extern const struct compression xz_compression;
 extern const struct compression lz4_compression;
 
-/* First bytes that are enough to tell how a file is compressed. */
+/* Number of the first bytes of a file that identify its compression. */
 #define UNPACK_MAGIC_SIZE 6
 
 /* The compression of a file by its first bytes; NULL: none that is known. */

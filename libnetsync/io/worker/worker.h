@@ -128,7 +128,7 @@ bool worker_made_progress(struct worker *worker);
 /* The part of its task that a worker has begun last; 0: none. */
 uint64_t worker_get_part(const struct worker *worker);
 
-/* How long a caller waits for a worker that makes no progress. */
+/* The patience of a caller with a worker that makes no progress. */
 struct worker_patience {
 	/* Called after each tick without progress. True: give the worker up. */
 	bool (*is_over)(void *data, int64_t silent_ms);
