@@ -11,8 +11,11 @@
 #include "infer/internal.h"
 #include "util/number.h"
 
-/* A curve that is steeper is no clock's. */
-#define STEEPEST_CLOCK 0.5
+/*
+ * A curve that is steeper than this, at a knot or on the way to the next one, is no clock's. Between
+ * two knots a cubic is at most twice as steep. Chosen: no clock is wrong by a tenth of it.
+ */
+#define STEEPEST_CLOCK 0.25
 /* A jump counts as a phase step if it is this many standard deviations large. Chosen. */
 #define SEEN_JUMP 3.0
 
@@ -102,6 +105,20 @@ static void tidy_vertices(struct vertices *to, double span)
 	to->num = n;
 }
 
+/* Could a clock be so? Not if a value or slope is no number, either. */
+static bool is_clock(const struct vertices *v)
+{
+	for (size_t i = 0; i < v->num; i++) {
+		const double length = i ? v->v[i].t - v->v[i - 1].t : 0;
+		const double rise = i ? v->v[i].value - v->v[i - 1].value : v->v[i].value;
+
+		if (!isfinite(rise) || !(fabs(v->v[i].slope) <= STEEPEST_CLOCK) ||
+		    (length > 0 && !(fabs(rise) <= STEEPEST_CLOCK * length)))
+			return false;
+	}
+	return true;
+}
+
 /* The root of the mean variance, by time. */
 static double deviation_of(const struct chain *c)
 {
@@ -129,7 +146,7 @@ static void set_deviations(const struct inference *n, const struct chain *chain,
 	}
 }
 
-/* Vertices of the whole span: 0 or -ENOMEM. */
+/* Vertices of the whole span: 1; 0: they are no clock's; -ENOMEM. */
 static int make_curve(const struct inference *n, const struct chain *chain,
 		      struct correction *c, struct vertices *v)
 {
@@ -144,7 +161,9 @@ static int make_curve(const struct inference *n, const struct chain *chain,
 	v->v[0] = first;
 	v->num++;
 	v->v[v->num++] = last;
-	return spline_through(&c->curve, v->v, v->num);
+	if (!is_clock(v))
+		return 0;
+	return spline_through(&c->curve, v->v, v->num) ? -ENOMEM : 1;
 }
 
 int posterior_to_correction(const struct inference *n, size_t host)
@@ -159,9 +178,9 @@ int posterior_to_correction(const struct inference *n, size_t host)
 	if (v.v && c->change && c->known_to)
 		ret = make_curve(n, chain, c, &v);
 	free(v.v);
-	if (ret)
+	if (ret < 0)
 		return ret;
-	if (!(spline_steepest(&c->curve) <= STEEPEST_CLOCK)) {
+	if (!ret) {
 		correction_release(c);
 		c->no_margin = true;
 		return 0;
