@@ -83,7 +83,7 @@ def check_states(share, result, locks, files=None, packets=()):
           "%d of %d" % (told, asked))
     run = netsync("states", "--states", "dlm", "-m", result, *files)
     print("# " + run.stdout.replace("\n", "\n# "))
-    check(not wrong and changes > least and " 0 were at once" in run.stdout,
+    check(not wrong and changes > least and ": 0 overlapped with another" in run.stdout,
           "never both have it, in the order that the lock's value tells",
           "%d of %d wrong, %d changes of hands, gaps from %d ns on" % (
               wrong, len(held), changes, min(gaps, default=0)))
