@@ -79,14 +79,14 @@ static double scatter(const struct observations *p,
 /* ---- lone ones --------------------------------------------------------- */
 
 /* The lowest observations of a window. */
-struct lowest {
+struct lowest_residuals {
 	/* Residuals, less what delays are lifted by, outward, ns: */
 	double y[MAX_LONE + 1];
 	size_t num;
 	double messages;
 };
 
-static void lowest_add(struct lowest *l, const struct observations *p, int side,
+static void lowest_add(struct lowest_residuals *l, const struct observations *p, int side,
 		       const struct obs_bin *h)
 {
 	for (uint32_t i = 0; i < h->num; i++) {
@@ -106,7 +106,7 @@ static void lowest_add(struct lowest *l, const struct observations *p, int side,
 }
 
 /* How many of the lowest are rejected? All messages gain if the edge moves to the next one. */
-static size_t count_lone(const struct lowest *l, double mean, double cost)
+static size_t count_lone(const struct lowest_residuals *l, double mean, double cost)
 {
 	double best = 0;
 	size_t n = 0;
@@ -132,7 +132,7 @@ static size_t reject_lone_in(struct observations *p, const struct correction *c,
 	size_t rejected = 0;
 
 	for (size_t from = 0, to; from < dir->bins; from = to) {
-		struct lowest l = { 0 };
+		struct lowest_residuals l = { 0 };
 		size_t n;
 
 		for (to = from; to < dir->bins && l.messages < first; to++)

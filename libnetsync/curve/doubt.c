@@ -74,7 +74,7 @@
 #define MAX_SKEW 500e-6
 
 /* An observation; time since the beginning, ns. */
-struct seen {
+struct seen_observation {
 	double t;
 	double distance; /* of the curve, ns */
 	double quicker;	 /* than what is too quick, ns; or 0 */
@@ -82,14 +82,14 @@ struct seen {
 
 /* Observations of one direction of all links; those of the link in question are the last. */
 struct seen_way {
-	struct seen *seen;
+	struct seen_observation *seen;
 	size_t begin; /* of the link in question */
 	size_t num;
 };
 
 static int by_time(const void *a, const void *b)
 {
-	const struct seen *p = a, *q = b;
+	const struct seen_observation *p = a, *q = b;
 
 	return (p->t > q->t) - (p->t < q->t);
 }
@@ -139,7 +139,7 @@ static int add(struct correction *c, size_t *room, const struct doubt *d)
 }
 
 /* Was the clock set in a run of @n? TOO_QUICK of them cannot be explained else. */
-static bool is_set(const struct seen *s, size_t n)
+static bool is_set(const struct seen_observation *s, size_t n)
 {
 	double most = MAX_SKEW * (s[n - 1].t - s[0].t);
 	size_t set = 0;
@@ -150,7 +150,7 @@ static bool is_set(const struct seen *s, size_t n)
 }
 
 /* Runs of @n observations, in order of time. */
-static int add_runs(struct correction *c, size_t *room, const struct seen *s,
+static int add_runs(struct correction *c, size_t *room, const struct seen_observation *s,
 		    size_t n)
 {
 	size_t quick = 0;
@@ -260,7 +260,7 @@ static int middle_margin(const struct host_fit *k, double *margin)
 /* ---- windows of change points ------------------------------------------- */
 
 /* The time about a change point, in which a bound does not rely on curves. */
-struct window {
+struct curve_gap {
 	double from;
 	double to;
 	double gap; /* between the curves, ns */
@@ -268,14 +268,14 @@ struct window {
 
 /* Of both hosts of a link, in order of time, apart from each other. */
 struct unknown {
-	struct window *window;
+	struct curve_gap *window;
 	size_t num;
 	size_t room;
 };
 
 static int by_from(const void *a, const void *b)
 {
-	const struct window *p = a, *q = b;
+	const struct curve_gap *p = a, *q = b;
 
 	return (p->from > q->from) - (p->from < q->from);
 }
@@ -285,9 +285,9 @@ static int add_unknown(struct unknown *u, const struct correction *of,
 {
 	for (size_t i = 0; i < of->num_changes; i++) {
 		const struct change_point *b = &of->change[i];
-		struct window w = { .from = b->t - b->uncertainty,
-				    .to = b->t + b->uncertainty,
-				    .gap = change_point_gap(b) };
+		struct curve_gap w = { .from = b->t - b->uncertainty,
+				       .to = b->t + b->uncertainty,
+				       .gap = change_point_gap(b) };
 
 		if (of != on) {
 			int64_t from, to;
@@ -315,7 +315,7 @@ static void join_unknown(struct unknown *u)
 	if (u->num)
 		qsort(u->window, u->num, sizeof(*u->window), by_from);
 	for (size_t i = 0; i < u->num; i++) {
-		struct window *last = n ? &u->window[n - 1] : NULL;
+		struct curve_gap *last = n ? &u->window[n - 1] : NULL;
 
 		if (!last || u->window[i].from > last->to) {
 			u->window[n++] = u->window[i];
@@ -361,7 +361,7 @@ static double gap_at(const struct unknown *u, double t)
  * quick for the curve there was rather sent on the other side of it: the step may be
  * anywhere up to the next one that is not.
  */
-static int reach_quick(struct host_fit *k, size_t *room, const struct seen *s,
+static int reach_quick(struct host_fit *k, size_t *room, const struct seen_observation *s,
 		       size_t n)
 {
 	struct correction *c = k->correction;
@@ -402,7 +402,7 @@ static void see_link(struct seen_way *way, const struct observations *p,
 		for (uint32_t m = 0; m < h->num; m++) {
 			const struct observation *o = &p->obs[h->from + m];
 
-			way->seen[way->num++] = (struct seen){
+			way->seen[way->num++] = (struct seen_observation){
 				.t = o->t,
 				.distance = observation_outward(o, side),
 			};
@@ -418,7 +418,7 @@ static void see_link(struct seen_way *way, const struct observations *p,
  */
 static double distance_about(const struct seen_way *way, double t)
 {
-	const struct seen *s = way->seen + way->begin;
+	const struct seen_observation *s = way->seen + way->begin;
 	size_t n = way->num - way->begin, next = NUM_BEFORE(s, n, t, t);
 	size_t to = n - next < NEXT ? n : next + NEXT;
 	double least = HUGE_VAL;
@@ -434,7 +434,7 @@ static void mark_quick(struct seen_way *way, const struct seen_way *other,
 		       const struct unknown *u, double margin, double error)
 {
 	for (size_t i = way->begin; i < way->num; i++) {
-		struct seen *s = &way->seen[i];
+		struct seen_observation *s = &way->seen[i];
 		double beyond = s->distance + error + gap_at(u, s->t);
 		double least = margin - PART * margin;
 

@@ -39,14 +39,14 @@
 #define SAMPLE_GROUPS 512
 
 /* Scratch space for one direction. */
-struct workspace {
+struct outlier_workspace {
 	struct bin_group *group;
 	double *inward;
 	double *buffer;
 };
 
 /* 0 or -ENOMEM; free it in any case. */
-static int workspace_new(struct workspace *d, const struct observations *p)
+static int workspace_new(struct outlier_workspace *d, const struct observations *p)
 {
 	size_t most = observations_most_bins(p) + 1;
 
@@ -56,7 +56,7 @@ static int workspace_new(struct workspace *d, const struct observations *p)
 	return d->group && d->inward && d->buffer ? 0 : -ENOMEM;
 }
 
-static void workspace_free(struct workspace *d)
+static void workspace_free(struct outlier_workspace *d)
 {
 	free(d->group);
 	free(d->inward);
@@ -243,7 +243,7 @@ static void spare_ends(double *inward, size_t n)
 
 static size_t reject_in(struct observations *p, const struct correction *c,
 			struct obs_direction *dir, int side, double messages,
-			struct workspace *d)
+			struct outlier_workspace *d)
 {
 	struct bin_group *g = d->group;
 	size_t n = observations_group(p, dir, side, messages, g);
@@ -272,7 +272,7 @@ static size_t reject_in(struct observations *p, const struct correction *c,
 int outliers_reject(struct observations *p, const struct correction *c,
 		    size_t parts, size_t *rejected)
 {
-	struct workspace d;
+	struct outlier_workspace d;
 	int ret = workspace_new(&d, p);
 
 	*rejected = 0;

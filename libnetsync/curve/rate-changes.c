@@ -51,14 +51,14 @@
  */
 #define LIFTED 0.25
 
-struct workspace {
+struct rate_workspace {
 	struct fit fit;
 	double *deviation;	     /* of the curve in each interval, ns */
 	struct slope_change *change; /* at each bend */
 	double *variance;	     /* assumed of each */
 };
 
-static void workspace_free(struct workspace *w)
+static void workspace_free(struct rate_workspace *w)
 {
 	w->fit.change_variance = NULL;
 	constraints_fit_free(&w->fit);
@@ -67,7 +67,7 @@ static void workspace_free(struct workspace *w)
 	free(w->variance);
 }
 
-static int workspace_new(struct workspace *w, const struct host_fit *k,
+static int workspace_new(struct rate_workspace *w, const struct host_fit *k,
 			 size_t intervals)
 {
 	size_t n;
@@ -84,7 +84,7 @@ static int workspace_new(struct workspace *w, const struct host_fit *k,
 
 /* ---- the fit ------------------------------------------------------------ */
 
-static void sharpen(struct workspace *w)
+static void sharpen(struct rate_workspace *w)
 {
 	struct fit *f = &w->fit;
 
@@ -96,7 +96,7 @@ static void sharpen(struct workspace *w)
 }
 
 /* Set constraints by the residuals that a curve leaves. 0 or -ENOMEM. */
-static int look_again(struct workspace *w, struct host_fit *k,
+static int look_again(struct rate_workspace *w, struct host_fit *k,
 		      const struct spline *curve, size_t intervals)
 {
 	int ret;
@@ -109,7 +109,7 @@ static int look_again(struct workspace *w, struct host_fit *k,
 }
 
 /* Begin half-way between both directions, and with changes of rate as they may be. */
-static int start(struct workspace *w, struct host_fit *k, size_t intervals)
+static int start(struct rate_workspace *w, struct host_fit *k, size_t intervals)
 {
 	struct fit *f = &w->fit;
 	const struct spline none = { 0 };
@@ -134,7 +134,7 @@ static int start(struct workspace *w, struct host_fit *k, size_t intervals)
 	return ret;
 }
 
-static int fit(struct workspace *w, struct host_fit *k, size_t intervals)
+static int fit(struct rate_workspace *w, struct host_fit *k, size_t intervals)
 {
 	struct fit *f = &w->fit;
 	int ret = start(w, k, intervals);
@@ -163,7 +163,7 @@ static int fit(struct workspace *w, struct host_fit *k, size_t intervals)
  * The negative log likelihood of a curve, less what does not depend on it, with the same
  * scales for all.
  */
-static double cost_of(const struct workspace *w, const struct host_fit *k,
+static double cost_of(const struct rate_workspace *w, const struct host_fit *k,
 		      const struct spline *s, const double *margin)
 {
 	const struct observations *p = &k->obs;
@@ -257,7 +257,7 @@ int rate_changes_intervals(const struct host_fit *k, size_t *coarse,
 	return ret;
 }
 
-static void keep(struct host_fit *k, struct workspace *w)
+static void keep(struct host_fit *k, struct rate_workspace *w)
 {
 	spline_free(&k->best);
 	k->best = w->fit.curve;
@@ -309,7 +309,7 @@ static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
 	const double *margin = *freedom > 0 ? k->margin : smooth->margin;
 	const double now = *freedom > 0 ? *freedom : (double)k->best.coefs;
 	double more = *freedom > 0 ? 0 : STEERED_COST, then = 0, excess = 0;
-	struct workspace w;
+	struct rate_workspace w;
 	int ret = workspace_new(&w, k, intervals);
 
 	if (!ret)

@@ -117,7 +117,7 @@ struct hypothesis {
 };
 
 /* Nothing else happened there, nor right after it. */
-static void assume_hypothesis(struct window *w, struct jump_place p, struct hypothesis h)
+static void assume_hypothesis(struct chain_window *w, struct jump_place p, struct hypothesis h)
 {
 	struct chain *c = &w->chain;
 	const double bend = c->knot[p.to - 1].state[1] - c->knot[p.from - 1].state[1];
@@ -139,15 +139,15 @@ static void assume_hypothesis(struct window *w, struct jump_place p, struct hypo
 
 /* The likeliest hypothesis so far. */
 struct decision {
-	struct window best;
+	struct chain_window best;
 	struct hypothesis is;
 };
 
 /* 0 or -ENOMEM. */
-static int try_hypothesis(struct decision *d, const struct window *now, struct jump_place p,
+static int try_hypothesis(struct decision *d, const struct chain_window *now, struct jump_place p,
 			  struct hypothesis h)
 {
-	struct window w = { 0 };
+	struct chain_window w = { 0 };
 	int ret = window_copy(&w, now);
 
 	if (!ret) {
@@ -155,7 +155,7 @@ static int try_hypothesis(struct decision *d, const struct window *now, struct j
 		window_filter(&w);
 	}
 	if (!ret && (!d->best.factor || w.evidence > d->best.evidence)) {
-		const struct window swap = d->best;
+		const struct chain_window swap = d->best;
 
 		*d = (struct decision){ w, h };
 		w = swap;
@@ -165,7 +165,7 @@ static int try_hypothesis(struct decision *d, const struct window *now, struct j
 }
 
 /* All that may have happened at a place. 0 or -ENOMEM. */
-static int try_all(struct decision *d, const struct window *now, struct jump_place p)
+static int try_all(struct decision *d, const struct chain_window *now, struct jump_place p)
 {
 	int ret = try_hypothesis(d, now, p, (struct hypothesis){ 0, 0 });
 
@@ -189,7 +189,7 @@ static int decide_place(struct inference *n, size_t host, const struct factor_in
 	const struct chain *c = &n->chain[host];
 	const size_t from = p.from > BESIDE + 1 ? p.from - BESIDE - 1 : 0;
 	const size_t to = p.to + BESIDE < c->num ? p.to + BESIDE : c->num;
-	struct window now = { 0 };
+	struct chain_window now = { 0 };
 	struct decision d = { .is = { 0, 0 } };
 	bool has = false;
 	int ret = window_open(&now, n, host, x, from, to);

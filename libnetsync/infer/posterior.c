@@ -12,8 +12,8 @@
 #include "util/number.h"
 
 /*
- * A curve that is steeper than this, at a knot or on the way to the next one, is no clock's. Between
- * two knots a cubic is at most twice as steep. Chosen: no clock is wrong by a tenth of it.
+ * A curve that is steeper than this, at a knot or on the way to the next one, is no clock's.
+ * Between two knots a cubic is at most twice as steep. Chosen: no clock is wrong by a tenth of it.
  */
 #define STEEPEST_CLOCK 0.25
 /* A jump counts as a phase step if it is this many standard deviations large. Chosen. */

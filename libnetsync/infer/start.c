@@ -18,7 +18,7 @@
 #define MOST_WINDOWS 256
 #define LEAST_BINS 8
 
-struct window {
+struct start_window {
 	double t; /* ns since the host's span began */
 	double y; /* of the correction, beyond a whole number */
 };
@@ -33,7 +33,7 @@ struct start {
 };
 
 /* A message: the time on the host, and the correction that makes its delay zero. */
-static struct window window_of(struct start *s, int way, const struct point *p)
+static struct start_window window_of(struct start *s, int way, const struct point *p)
 {
 	const int64_t y = way ? -p->y : p->y;
 	const int64_t own = s->first ? p->x : p->x + y, other = s->first ? p->x + y : p->x;
@@ -43,8 +43,8 @@ static struct window window_of(struct start *s, int way, const struct point *p)
 	if (!s->has_base)
 		s->base = common - own;
 	s->has_base = true;
-	return (struct window){ (double)(own - s->host->correction->from),
-				(double)(common - own - s->base) + rest };
+	return (struct start_window){ (double)(own - s->host->correction->from),
+				      (double)(common - own - s->base) + rest };
 }
 
 /* The lowest corner of a bin. */
@@ -60,14 +60,14 @@ static const struct point *lowest_of(const struct bin *b)
 
 /* The medians of bins [from, to) of a direction, in *w; @y: scratch. False: there are none. */
 static bool median_window(struct start *s, int way, size_t from, size_t to, double *y,
-			  struct window *w)
+			  struct start_window *w)
 {
 	const struct envelope *e = &s->host->via->direction[way].envelope;
 	double t = 0;
 	size_t n = 0;
 
 	for (size_t i = from; i < to; i++) {
-		const struct window at = window_of(s, way, lowest_of(&e->bin[i]));
+		const struct start_window at = window_of(s, way, lowest_of(&e->bin[i]));
 
 		if (at.t < 0 || at.t > (double)(s->host->correction->to -
 						s->host->correction->from))
@@ -77,7 +77,7 @@ static bool median_window(struct start *s, int way, size_t from, size_t to, doub
 	}
 	if (!n)
 		return false;
-	*w = (struct window){ t / (double)n, statistics_median(y, n) };
+	*w = (struct start_window){ t / (double)n, statistics_median(y, n) };
 	return true;
 }
 
@@ -98,7 +98,7 @@ static size_t bins_before(const struct envelope *e, double x)
 }
 
 /* Windows of both directions: how many. @y: scratch. */
-static size_t find_windows(struct start *s, struct window *w, double *y)
+static size_t find_windows(struct start *s, struct start_window *w, double *y)
 {
 	const struct envelope *e[2] = { &s->host->via->direction[0].envelope,
 					&s->host->via->direction[1].envelope };
@@ -113,15 +113,15 @@ static size_t find_windows(struct start *s, struct window *w, double *y)
 		const double from = (double)few->bin[first].corner[0].x;
 		const double to = end < few->num ? (double)few->bin[end].corner[0].x :
 						   HUGE_VAL;
-		struct window side[2];
+		struct start_window side[2];
 		bool has = true;
 
 		for (int way = 0; has && way < 2; way++)
 			has = median_window(s, way, i ? bins_before(e[way], from) : 0,
 					    bins_before(e[way], to), y, &side[way]);
 		if (has)
-			w[n++] = (struct window){ (side[0].t + side[1].t) / 2,
-						  (side[0].y + side[1].y) / 2 };
+			w[n++] = (struct start_window){ (side[0].t + side[1].t) / 2,
+							(side[0].y + side[1].y) / 2 };
 	}
 	return n;
 }
@@ -130,7 +130,7 @@ static size_t find_windows(struct start *s, struct window *w, double *y)
  * The line through windows, by medians; and what lies beyond it: the range of all windows, and
  * the first one. @v: scratch.
  */
-static void set_line(struct start *s, const struct window *w, size_t num, double *v,
+static void set_line(struct start *s, const struct start_window *w, size_t num, double *v,
 		     struct chain *chain)
 {
 	struct correction *c = s->host->correction;
@@ -165,7 +165,7 @@ static int start_host(const struct infer_task *t, size_t i, struct chain *chain)
 		.first = h->via->host[0] == h->number,
 	};
 	const struct direction *d = h->via->direction;
-	struct window *w;
+	struct start_window *w;
 	double *v;
 	size_t n;
 

@@ -84,12 +84,12 @@ static void fill_factor(struct window_factor *to, const struct inference *n,
 	to->others = factor_others(n, l, p->way, f, p->end, &to->sign);
 }
 
-int window_open(struct window *w, const struct inference *n, size_t host,
+int window_open(struct chain_window *w, const struct inference *n, size_t host,
 		const struct factor_index *x, size_t from, size_t to)
 {
 	const struct chain *c = &n->chain[host];
 
-	*w = (struct window){ .chain = *c, .num = x->first[to] - x->first[from],
+	*w = (struct chain_window){ .chain = *c, .num = x->first[to] - x->first[from],
  };
 	w->chain.num = to - from;
 	w->chain.knot = malloc((to - from) * sizeof(*w->chain.knot));
@@ -107,7 +107,7 @@ int window_open(struct window *w, const struct inference *n, size_t host,
 	return 0;
 }
 
-int window_copy(struct window *to, const struct window *from)
+int window_copy(struct chain_window *to, const struct chain_window *from)
 {
 	const size_t knots = from->chain.num * sizeof(*from->chain.knot);
 
@@ -121,11 +121,11 @@ int window_copy(struct window *to, const struct window *from)
 	return 0;
 }
 
-void window_close(struct window *w)
+void window_close(struct chain_window *w)
 {
 	free(w->chain.knot);
 	free(w->factor);
-	*w = (struct window){ 0 };
+	*w = (struct chain_window){ 0 };
 }
 
 /* ---- the filter ---------------------------------------------------------- */
@@ -142,7 +142,7 @@ static double pass_factor(struct filtered *f, struct window_factor *w)
 	return evidence;
 }
 
-void window_filter(struct window *w)
+void window_filter(struct chain_window *w)
 {
 	const struct chain *c = &w->chain;
 	struct filtered f;
@@ -163,7 +163,7 @@ void window_filter(struct window *w)
 	}
 }
 
-void window_apply(const struct window *w, struct inference *n, size_t host,
+void window_apply(const struct chain_window *w, struct inference *n, size_t host,
 		  const struct factor_index *x, size_t from)
 {
 	struct knot *knot = n->chain[host].knot;

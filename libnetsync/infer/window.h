@@ -32,7 +32,7 @@ struct window_factor {
 	struct natural site;
 };
 
-struct window {
+struct chain_window {
 	struct chain chain; /* its knots are copies */
 	struct window_factor *factor;
 	size_t num;	    /* of factors */
@@ -44,18 +44,18 @@ int factor_index_make(struct factor_index *x, const struct inference *n, size_t 
 void factor_index_release(struct factor_index *x);
 
 /* A window on knots [from, to). 0 or -ENOMEM; window_close() in any case. */
-int window_open(struct window *w, const struct inference *n, size_t host,
+int window_open(struct chain_window *w, const struct inference *n, size_t host,
 		const struct factor_index *x, size_t from, size_t to);
 
 /* Another window on the same knots, of the same state. 0 or -ENOMEM. */
-int window_copy(struct window *to, const struct window *from);
-void window_close(struct window *w);
+int window_copy(struct chain_window *to, const struct chain_window *from);
+void window_close(struct chain_window *w);
 
 /* Find its evidence, and sites of its factors. */
-void window_filter(struct window *w);
+void window_filter(struct chain_window *w);
 
 /* Let the clock be as in the window on its knots from @from. */
-void window_apply(const struct window *w, struct inference *n, size_t host,
+void window_apply(const struct chain_window *w, struct inference *n, size_t host,
 		  const struct factor_index *x, size_t from);
 
 #endif

@@ -13,7 +13,7 @@
 #define LONGEST 1e9
 
 /* A bin of messages at one of its hosts. */
-struct seen {
+struct host_bin {
 	uint32_t host;
 	int64_t t;
 	uint64_t messages;
@@ -23,7 +23,7 @@ struct seen {
 
 static int by_host_and_time(const void *a, const void *b)
 {
-	const struct seen *p = a, *q = b;
+	const struct host_bin *p = a, *q = b;
 
 	if (p->host != q->host)
 		return p->host < q->host ? -1 : 1;
@@ -34,7 +34,7 @@ static int by_host_and_time(const void *a, const void *b)
  * Can clocks whose rates differ by @slope at most show the bin's y, given the y in the
  * middle of all messages? With a false timestamp y is off by the error of the timestamp.
  */
-static bool possible(const struct seen *s, double slope)
+static bool possible(const struct host_bin *s, double slope)
 {
 	const struct envelope *e = s->envelope;
 	size_t middle = e->num / 2;
@@ -44,7 +44,7 @@ static bool possible(const struct seen *s, double slope)
 	return fabs(dy) <= 2 * slope * fabs(dx) + LONGEST;
 }
 
-static bool belongs(const struct seen *s, const struct range *span,
+static bool belongs(const struct host_bin *s, const struct range *span,
 		    double slope)
 {
 	int64_t near = max64(span->hi - span->lo, NEAR);
@@ -54,7 +54,7 @@ static bool belongs(const struct seen *s, const struct range *span,
 }
 
 /* Begin with the span of most messages, and extend it outward. */
-static struct range trusted(const struct seen *s, size_t n, double slope)
+static struct range trusted(const struct host_bin *s, size_t n, double slope)
 {
 	uint64_t all = 0, few, sum = 0;
 	size_t lo = 0, hi = n - 1;
@@ -99,7 +99,7 @@ static void set_span(struct host *h, const struct range *messages)
 		h->span = *messages;
 }
 
-static size_t gather(struct seen *to, const struct pair *p)
+static size_t gather(struct host_bin *to, const struct pair *p)
 {
 	size_t n = 0;
 
@@ -108,7 +108,7 @@ static size_t gather(struct seen *to, const struct pair *p)
 
 		for (size_t i = 0; i < e->num; i++) {
 			int64_t y = envelope_usual_y(e, i);
-			struct seen s = {
+			struct host_bin s = {
 				.host = p->host[0],
 				.t = bin_time(&e->bin[i]),
 				.messages = e->bin[i].messages,
@@ -129,7 +129,7 @@ int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair,
 	      size_t num_pairs, double slope)
 {
 	size_t room = 1, num = 0;
-	struct seen *seen;
+	struct host_bin *seen;
 
 	for (size_t i = 0; i < num_pairs; i++)
 		room += 2 * (pair[i]->direction[0].envelope.num +

@@ -101,8 +101,8 @@ static enum fate fate_of(const struct steered_hosts *hosts, const struct held_me
 {
 	const struct steering *s[2] = { &hosts->steering[m->from],
 					&hosts->steering[m->to] };
-	const struct doubt *d[2] = { steering_doubt(s[0], m->send),
-				     steering_doubt(s[1], m->recv) };
+	const struct raw_doubt *d[2] = { steering_doubt(s[0], m->send),
+					 steering_doubt(s[1], m->recv) };
 
 	if (!d[0] && !d[1])
 		return IS_USED;

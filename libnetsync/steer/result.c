@@ -228,7 +228,7 @@ static int add_doubts(struct translation *t)
 }
 
 /* The doubt that contains a time, or goes on there; NULL: none. */
-static const struct doubt *doubt_near(const struct steering *s, int64_t t)
+static const struct raw_doubt *doubt_near(const struct steering *s, int64_t t)
 {
 	if (s->open_after && t > s->doubt[s->num_doubts - 1].at.hi)
 		return &s->doubt[s->num_doubts - 1];
@@ -266,7 +266,7 @@ static struct range raw_range_within(const struct netsync_clock *clock,
 
 static struct range raw_range(const struct translation *t, int64_t own)
 {
-	const struct doubt *d = doubt_near(t->host, own);
+	const struct raw_doubt *d = doubt_near(t->host, own);
 
 	return raw_range_within(t->clock, t->host, own,
 				max64(t->host->error, d ? doubt_error(d) : 0));
@@ -550,7 +550,7 @@ void steered_from_raw(struct host *host, uint32_t num,
 /* Nothing is known of a time beside points: by no message, and by no steering. */
 static void give_up_beside(struct steering *s, int64_t t)
 {
-	const struct doubt *d = steering_doubt(s, t);
+	const struct raw_doubt *d = steering_doubt(s, t);
 
 	if (d && steering_goes_on(s, d))
 		s->doubt[d - s->doubt].given_up = true;
@@ -560,7 +560,7 @@ static void give_up_beside(struct steering *s, int64_t t)
 static struct range told_range(const struct host *h, const struct steering *s,
 			       int64_t own)
 {
-	const struct doubt *d = doubt_near(s, own);
+	const struct raw_doubt *d = doubt_near(s, own);
 
 	return raw_range_within(h->clock, s, own, max64(s->error, d ? d->error : 0));
 }

@@ -51,7 +51,7 @@ static int add_doubts(struct shown *s)
 	if (!s->doubtful)
 		return -ENOMEM;
 	for (size_t i = 0; !ret && i < n; i++) {
-		const struct doubt *d = &c->doubt[i];
+		const struct raw_doubt *d = &c->doubt[i];
 		int64_t from = polyline_at(&c->map, d->at.lo);
 		int64_t until = polyline_at(&c->map, d->at.hi);
 
@@ -84,7 +84,7 @@ static int add_doubts(struct shown *s)
 
 static int add_corner(struct shown *s, const struct corner *c)
 {
-	const struct doubt *d = steering_doubt(s->clock, c->x);
+	const struct raw_doubt *d = steering_doubt(s->clock, c->x);
 
 	return add_breaks(s, c->y, max64(s->clock->error, d ? doubt_error(d) : 0));
 }
@@ -149,7 +149,7 @@ static int64_t last_shown(const struct shown *s, int64_t raw)
 	size_t reached = SEARCH(s->doubtful, c->num_doubts, from, raw, true);
 
 	if (reached) {
-		const struct doubt *d = &c->doubt[reached - 1];
+		const struct raw_doubt *d = &c->doubt[reached - 1];
 		int64_t most = steering_goes_on_after(c, d) ? INT64_MAX
 							     : d->at.hi;
 
@@ -166,7 +166,7 @@ static int64_t first_shown(const struct shown *s, int64_t raw)
 	size_t passed = NUM_BEFORE(s->doubtful, c->num_doubts, until, raw);
 
 	if (passed < c->num_doubts) {
-		const struct doubt *d = &c->doubt[passed];
+		const struct raw_doubt *d = &c->doubt[passed];
 		int64_t least = steering_goes_on_before(c, d) ? INT64_MIN
 							      : d->at.lo;
 

@@ -195,7 +195,7 @@ static int add_doubt(struct steering *s, int64_t from, int64_t to, double error)
 	int64_t e = (int64_t)ceil(fmin(error, 0x1p61));
 
 	for (; s->num_doubts; s->num_doubts--) {
-		const struct doubt *last = &s->doubt[s->num_doubts - 1];
+		const struct raw_doubt *last = &s->doubt[s->num_doubts - 1];
 
 		if (from > last->at.hi + 1)
 			break;
@@ -206,7 +206,7 @@ static int add_doubt(struct steering *s, int64_t from, int64_t to, double error)
 	if (array_grow(&s->doubt, &s->doubt_room, s->num_doubts,
 		       sizeof(*s->doubt)))
 		return -ENOMEM;
-	s->doubt[s->num_doubts++] = (struct doubt){ { from, to }, e, false };
+	s->doubt[s->num_doubts++] = (struct raw_doubt){ { from, to }, e, false };
 	return 0;
 }
 
@@ -614,22 +614,22 @@ void steering_set_end(struct steering *s, int64_t t)
 	s->end = t;
 }
 
-bool steering_goes_on_before(const struct steering *s, const struct doubt *d)
+bool steering_goes_on_before(const struct steering *s, const struct raw_doubt *d)
 {
 	return s->open_before && d == s->doubt;
 }
 
-bool steering_goes_on_after(const struct steering *s, const struct doubt *d)
+bool steering_goes_on_after(const struct steering *s, const struct raw_doubt *d)
 {
 	return s->open_after && d == &s->doubt[s->num_doubts - 1];
 }
 
-bool steering_goes_on(const struct steering *s, const struct doubt *d)
+bool steering_goes_on(const struct steering *s, const struct raw_doubt *d)
 {
 	return steering_goes_on_before(s, d) || steering_goes_on_after(s, d);
 }
 
-const struct doubt *steering_doubt(const struct steering *s, int64_t t)
+const struct raw_doubt *steering_doubt(const struct steering *s, int64_t t)
 {
 	size_t i = NUM_BEFORE(s->doubt, s->num_doubts, at.hi, t);
 
@@ -641,7 +641,7 @@ bool steering_has_untold(const struct steering *s, struct range span)
 	for (size_t i = 0; i < s->num_untold; i++) {
 		const struct range *u = &s->untold[i];
 		struct range own = span;
-		const struct doubt *d;
+		const struct raw_doubt *d;
 
 		if (u->lo > INT64_MIN)
 			own.lo = max64(own.lo, polyline_inverse(&s->map, u->lo));

@@ -33,14 +33,14 @@ struct clock_point {
 };
 
 /* An interval in which the error of raw time is larger than elsewhere. */
-struct doubt {
+struct raw_doubt {
 	struct range at; /* on the host's clock */
 	int64_t error;	 /* limit of the error, ns, */
 	bool given_up;	 /* unless messages contradict it: made by steered_results() */
 };
 
 /* Limit of the error of raw time in a doubt, ns. */
-static inline int64_t doubt_error(const struct doubt *d)
+static inline int64_t doubt_error(const struct raw_doubt *d)
 {
 	return d->given_up ? NETSYNC_MAX_SPAN : d->error;
 }
@@ -74,7 +74,7 @@ struct steering {
 	struct range *untold;
 	size_t num_untold;
 	size_t untold_room;
-	struct doubt *doubt; /* sorted by time, not overlapping */
+	struct raw_doubt *doubt; /* sorted by time, not overlapping */
 	size_t num_doubts;
 	size_t doubt_room;
 	/* Does the first doubt go on before the host's times, and the last one after them? */
@@ -130,14 +130,14 @@ void steering_set_end(struct steering *s, int64_t t);
 void steering_set_used(struct steering *s, int64_t t);
 
 /* The doubt that contains a time, or NULL. */
-const struct doubt *steering_doubt(const struct steering *s, int64_t t);
+const struct raw_doubt *steering_doubt(const struct steering *s, int64_t t);
 
 /* Do other raw times than a doubt's show times before it, or after it, with its error? */
-bool steering_goes_on_before(const struct steering *s, const struct doubt *d);
-bool steering_goes_on_after(const struct steering *s, const struct doubt *d);
+bool steering_goes_on_before(const struct steering *s, const struct raw_doubt *d);
+bool steering_goes_on_after(const struct steering *s, const struct raw_doubt *d);
 
 /* Either: messages in it are before all points, or after them. */
-bool steering_goes_on(const struct steering *s, const struct doubt *d);
+bool steering_goes_on(const struct steering *s, const struct raw_doubt *d);
 
 /* The times that points and doubts are of; empty if there are none. */
 struct range steering_span(const struct steering *s);

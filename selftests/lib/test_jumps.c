@@ -174,7 +174,7 @@ static void test_evidence(void **state)
 {
 	static struct stepper s;
 	struct factor_index x;
-	struct window right = { 0 }, wrong = { 0 };
+	struct chain_window right = { 0 }, wrong = { 0 };
 
 	(void)state;
 	make_stepper(&s, 3e6, 0);
