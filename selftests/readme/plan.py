@@ -85,7 +85,7 @@ PLAN = [
     Row("apt-get install lttng-tools lttng-modules-dkms", RELEASE, may_fail=True),
     Row("make && make modules && make install modules_install", SOURCE),
     Row("mpirun", SOURCE, ACCURATE),
-    Row("netsync doctor --fix lttng", RELEASE, "and lttng-probe-netsync"),
+    Row("netsync doctor --fix lttng", RELEASE, "with lttng-probe-netsync"),
     Row("modprobe -r lttng-probe-netsync", EACH),
     Row("modprobe -r netsync-probes", ELSEWHERE,
         reason="where LTTng is not installed; the row before does the same beside it"),
