@@ -5,14 +5,11 @@ Blocks between fences are sessions if they begin with "$ ": each such line is a 
 the lines up to the next one are its output, in which a line "..." stands for any lines. A
 block whose first line is a comment with the name of a file is that file. Other blocks are
 commands for other machines."""
-import os
-import pathlib
 import re
-import subprocess
 from dataclasses import dataclass, field
 
-HERE = pathlib.Path(__file__).resolve().parent
-TOP = HERE.parent.parent
+import session
+
 FILE_NAME = re.compile(r"(?:#|//|/\*) (\S+\.(?:py|c|txt))(?: \*/)?$")
 # tshark says so to root on standard error; readers are other users.
 NOT_COMPARED = re.compile(r"Running as user \"root\"")
@@ -69,16 +66,12 @@ def read_session(block):
 
 
 def environment(home):
-    """Netsync as if it were installed, and its source in ~/netsync."""
-    build = TOP / "build"
-    programs = home / "bin"
-    programs.mkdir(parents=True)
-    (programs / "netsync").symlink_to(build / "netsync")
-    (home / "netsync").symlink_to(TOP)
-    return dict(os.environ, HOME=str(home), PATH=f"{programs}:/usr/bin:{os.environ['PATH']}",
-                BABELTRACE_PLUGIN_PATH=str(build / "plugins"), LD_LIBRARY_PATH=str(build),
-                LIBRARY_PATH=str(build), C_INCLUDE_PATH=str(TOP / "libnetsync/include"),
-                PYTHONPATH=str(TOP / "python"), LC_ALL="C.UTF-8", TZ="UTC", COLUMNS="80")
+    """The source is in ~/netsync, and programs link its libraries."""
+    env = session.environment(home / "bin", HOME=str(home), LIBRARY_PATH=str(session.BUILD),
+                              C_INCLUDE_PATH=str(session.TOP / "libnetsync/include"), TZ="UTC",
+                              COLUMNS="80")
+    (home / "netsync").symlink_to(session.TOP)
+    return env
 
 
 def type_tutorial(path, folder):
@@ -86,33 +79,25 @@ def type_tutorial(path, folder):
     env = environment(folder / "home")
     work = folder / "work"
     work.mkdir()
-    typed, script = [], [f". {TOP}/selftests/readme/typed.sh"]
+    steps, lines = [], []
     for block in read_blocks(path):
         if block.file_name():
             text = "\n".join(block.lines)
-            script.append(f"cat > {block.file_name()} <<'END OF FILE'\n{text}\nEND OF FILE")
+            lines.append(f"cat > {block.file_name()} <<'END OF FILE'\n{text}\nEND OF FILE")
         if not block.is_session():
             continue
         for step in read_session(block):
-            typed.append(step)
-            script.append("typed %d '%s'" % (len(typed), step.command.replace("'", "'\\''")))
-    done = subprocess.run(["bash", "-c", "\n".join(script)], cwd=work, env=env, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600,
-                          check=False)
-    return [(step, *printed) for step, printed in zip(typed, cut_printed(done.stdout, typed))]
+            steps.append(step)
+            lines.append(session.typed(len(steps), step.command))
+    found = session.parts(session.run(lines, work, env))
+    return [(step, *printed_by(step, *found.get(number, (1, "was not typed"))))
+            for number, step in enumerate(steps, 1)]
 
 
-def cut_printed(text, typed):
-    """(exit status, lines of output) of each command."""
-    for number, step in enumerate(typed, 1):
-        begin = f"--- {number} $ {step.command}\n"
-        end = re.compile(rf"^=== {number} (\d+)$", re.MULTILINE)
-        at = text.find(begin)
-        found = end.search(text, at)
-        assert at >= 0 and found, f"{step.command}: was not typed: {text[-2000:]}"
-        lines = text[at + len(begin):found.start()].splitlines()
-        yield int(found[1]), [line.rstrip() for line in lines if not NOT_COMPARED.match(line)]
-        text = text[found.end():]
+def printed_by(step, status, output):
+    """Its exit status, and the lines that it printed behind the command itself."""
+    lines = output.splitlines()[step.command.count("\n"):]
+    return status, [line.rstrip() for line in lines if not NOT_COMPARED.match(line)]
 
 
 def is_alike(shown, printed):

@@ -1,6 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What came of the commands that typed.sh typed."""
+"""Sessions of commands that typed.sh types, and what came of them."""
+import os
+import pathlib
 import re
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+BUILD = TOP / "build"
+
+
+def environment(programs, **more):
+    """Netsync as if it were installed, in a new folder."""
+    programs.mkdir(parents=True)
+    (programs / "netsync").symlink_to(os.environ.get("NETSYNC", BUILD / "netsync"))
+    # Debian's Python has the modules of Babeltrace 2.
+    return dict(os.environ, PATH=f"{programs}:/usr/bin:{os.environ['PATH']}",
+                BABELTRACE_PLUGIN_PATH=f"{BUILD}/plugins:{BUILD}/selftests/plugins",
+                LD_LIBRARY_PATH=str(BUILD), PYTHONPATH=str(TOP / "python"), LC_ALL="C.UTF-8",
+                **more)
+
+
+def typed(number, text):
+    """The line of a session that types a command."""
+    return "typed %d '%s'" % (number, text.replace("'", "'\\''"))
+
+
+def run(lines, folder, env):
+    """What a session of these prints."""
+    return subprocess.run(["bash", "-c", "\n".join([f". {HERE}/typed.sh", *lines])], cwd=folder,
+                          env=env, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=600, check=False).stdout
 
 
 def parts(text):
