@@ -148,7 +148,7 @@ static json_object *stack_object(struct json_writer *w, uint32_t host,
 	const struct netsync_stack info = stack_info(w->ns, host, dir);
 	json_object *object = json_object_new_object();
 
-	json_put(w, object, "packets", json_object_new_int64(info.packets));
+	json_put_number(w, object, "packets", info.packets);
 	json_put_time(w, object, "min", info.min_ns);
 	json_put_time(w, object, "median", info.median_ns);
 	json_put_time(w, object, "p99", info.p99_ns);
@@ -195,7 +195,7 @@ static json_object *make_host_object(struct json_writer *w, uint32_t host)
 	put_traces(w, object, host);
 	json_put_time(w, object, "first_ns", seen ? info.first_ns : NETSYNC_UNKNOWN);
 	json_put_time(w, object, "last_ns", seen ? info.last_ns : NETSYNC_UNKNOWN);
-	json_put(w, object, "packets", json_object_new_int64(info.packets));
+	json_put_number(w, object, "packets", info.packets);
 	json_put(w, object, "quality",
 		 json_object_new_string(netsync_quality_name(info.quality)));
 	json_put(w, object, "island", json_object_new_int64(info.island));
@@ -246,10 +246,10 @@ static json_object *pair_object(struct json_writer *w, uint32_t index)
 	json_append_double(w, rate, info.rate_min);
 	json_append_double(w, rate, info.rate_max);
 	json_put(w, object, "rate", rate);
-	json_put(w, events, "matched", json_object_new_int64(info.matched));
-	json_put(w, events, "nat", json_object_new_int64(info.nat));
-	json_put(w, events, "ambiguous", json_object_new_int64(info.ambiguous));
-	json_put(w, events, "unmatched", json_object_new_int64(info.unmatched));
+	json_put_number(w, events, "matched", info.matched);
+	json_put_number(w, events, "nat", info.nat);
+	json_put_number(w, events, "ambiguous", info.ambiguous);
+	json_put_number(w, events, "unmatched", info.unmatched);
 	json_put(w, object, "events", events);
 	return object;
 }
@@ -260,14 +260,14 @@ static json_object *stats_object(struct json_writer *w)
 	json_object *object = json_object_new_object();
 
 	netsync_get_stats(w->ns, &stats);
-	json_put(w, object, "packets", json_object_new_int64(stats.packets));
-	json_put(w, object, "matched", json_object_new_int64(stats.matched));
-	json_put(w, object, "unmatched", json_object_new_int64(stats.unmatched));
-	json_put(w, object, "ambiguous", json_object_new_int64(stats.ambiguous));
-	json_put(w, object, "loopback", json_object_new_int64(stats.loopback));
-	json_put(w, object, "unsupported", json_object_new_int64(stats.unsupported));
-	json_put(w, object, "nat", json_object_new_int64(stats.nat));
-	json_put(w, object, "evicted", json_object_new_int64(stats.evicted));
+	json_put_number(w, object, "packets", stats.packets);
+	json_put_number(w, object, "matched", stats.matched);
+	json_put_number(w, object, "unmatched", stats.unmatched);
+	json_put_number(w, object, "ambiguous", stats.ambiguous);
+	json_put_number(w, object, "loopback", stats.loopback);
+	json_put_number(w, object, "unsupported", stats.unsupported);
+	json_put_number(w, object, "nat", stats.nat);
+	json_put_number(w, object, "evicted", stats.evicted);
 	return object;
 }
 
@@ -292,11 +292,11 @@ static json_object *remote_object(struct json_writer *w, uint32_t index)
 
 	netsync_io_get_served(w->io, index, &info);
 	json_put(w, object, "host", new_string(info.label));
-	json_put(w, object, "traces", json_object_new_int64(info.num_traces));
-	json_put(w, object, "stored_bytes", json_object_new_uint64(info.stored_bytes));
-	json_put(w, object, "received_bytes", json_object_new_uint64(info.received_bytes));
+	json_put_number(w, object, "traces", info.num_traces);
+	json_put_number(w, object, "stored_bytes", info.stored_bytes);
+	json_put_number(w, object, "received_bytes", info.received_bytes);
 	json_put(w, object, "ended", json_object_new_boolean(info.ended));
-	json_put(w, object, "left_out", json_object_new_int64(info.left_out));
+	json_put_number(w, object, "left_out", info.left_out);
 	return object;
 }
 
@@ -444,7 +444,7 @@ static json_object *live_host_object(struct json_writer *w, uint32_t index,
 	json_put_time(w, object, "bound_ns", host->bound_ns);
 	json_put(w, object, "quality",
 		 json_object_new_string(netsync_quality_name(info.quality)));
-	json_put(w, object, "packets", json_object_new_int64(info.packets));
+	json_put_number(w, object, "packets", info.packets);
 	json_put(w, object, "packets_per_s", new_double(host->packets_per_s));
 	json_put(w, object, "steps", json_object_new_int64(info.num_steps));
 	return object;
