@@ -3,22 +3,20 @@
  * netsync-recorder: the headers of all packets that a machine sends and receives -> a capture.
  * It needs the kernel and nothing else, so that it runs on any machine that it is copied to.
  */
-
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <net/if_arp.h>
 #include <linux/if_ether.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <netsync.h>
-#include <arpa/inet.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,7 +52,7 @@ struct recorder {
 	bool with_loopback;
 	struct recorded_device device[MOST_DEVICES];
 	size_t num_devices;
-	uint64_t frames, unrecorded;
+	uint64_t unrecorded;
 };
 
 static volatile sig_atomic_t is_ended;
@@ -101,11 +99,10 @@ static int64_t number_device(struct recorder *r, int index, uint16_t linktype)
 		i++;
 	if (i == MOST_DEVICES)
 		return -1;
-	if (i == r->num_devices) {
+	if (i == r->num_devices)
 		r->device[r->num_devices++] = (struct recorded_device){
 			index, describe_device(r, index, linktype), linktype
 		};
-	}
 	return r->device[i].number;
 }
 
@@ -205,7 +202,6 @@ static void record_frame(void *data, const struct ring_frame *frame)
 	}
 	kept.interface = (uint32_t)number;
 	capture_put_frame(&r->writer, &kept);
-	r->frames++;
 }
 
 /* ---- recording --------------------------------------------------------------- */
