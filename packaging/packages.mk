@@ -17,18 +17,10 @@ dist:
 SETUP ?=
 SETUP_PACKAGES = @selftests/rig/setup $(if $(filter-out 0,$(SETUP)),,-n)
 
-# Of Debian, of that.
-.PHONY: deb
-deb:
-	$(SETUP_PACKAGES) build deb
+# The archive -> packages of Debian, or of RPM.
+.PHONY: deb rpm
+deb rpm:
+	$(SETUP_PACKAGES) build $@
 	$(MAKE) --no-print-directory -s dist
-	packaging/deb $(DIST) $(BUILD)/deb
-	@ls $(BUILD)/deb/*.deb
-
-# Of RPM, of that.
-.PHONY: rpm
-rpm:
-	$(SETUP_PACKAGES) build rpm
-	$(MAKE) --no-print-directory -s dist
-	packaging/rpm $(DIST) $(BUILD)/rpm
-	@ls $(BUILD)/rpm/*.rpm
+	packaging/$@ $(DIST) $(BUILD)/$@
+	@ls $(BUILD)/$@/*.$@
