@@ -159,8 +159,8 @@ int propagate(struct inference *n);
 
 /* ---- factors, as an end sees them ---- */
 
-/* A marginal less a site; one that is known stays. */
-struct moments factor_cavity(struct moments m, struct natural site);
+/* Two sites together. */
+void natural_add(struct natural *to, struct natural n);
 
 /* The site of z that messages make of its cavity; @learn: they also teach the law. */
 struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct moments z,
@@ -173,10 +173,6 @@ struct natural factor_site(struct natural z, double sign, struct moments others)
 struct moments factor_others(const struct inference *n, const struct infer_link *l, int way,
 			     const struct factor *f, int to, double *sign);
 
-/* Move a site towards another one; returns by how many standard deviations that was, squared. */
-double factor_damp(struct natural *site, struct natural to, struct moments marginal,
-		   double damping);
-
 /* Steps of all clocks that the evidence asks for, and none other. 0 or -ENOMEM. */
 int move_jumps(struct inference *n);
 
@@ -184,7 +180,7 @@ int move_jumps(struct inference *n);
 struct filtered {
 	double mean[STATES];
 	double cov[STATES][STATES];
-	/* Of the site: predicted covariance with the phase, weighted error, and its weight. */
+	/* For the site: predicted covariance with the phase, weighted error, and its weight. */
 	double gain[STATES];
 	double error;
 	double weight;

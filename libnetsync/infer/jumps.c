@@ -48,7 +48,7 @@ static double suspicion(const struct chain *c, const struct sight *before,
 	return square >= LOOKED_AT * LOOKED_AT ? square : 0;
 }
 
-/* What is to be looked at in a clock: by knots. */
+/* Suspected steps of a clock, by knot. */
 struct suspects {
 	double *much;
 	bool *seen;

@@ -32,7 +32,8 @@ static struct natural natural_of(struct moments m)
 	return (struct natural){ 1 / m.variance, m.mean / m.variance };
 }
 
-struct moments factor_cavity(struct moments m, struct natural site)
+/* A marginal less a site; one that is known stays. */
+static struct moments factor_cavity(struct moments m, struct natural site)
 {
 	double precision;
 
@@ -67,8 +68,9 @@ struct natural factor_site(struct natural z, double sign, struct moments others)
 				 sign * (z.weighted - z.precision * others.mean) / spread };
 }
 
-double factor_damp(struct natural *site, struct natural to, struct moments marginal,
-		   double damping)
+/* Move a site towards another one; returns by how many standard deviations that was, squared. */
+static double factor_damp(struct natural *site, struct natural to, struct moments marginal,
+			  double damping)
 {
 	const double precision = to.precision - site->precision;
 	const double weighted = to.weighted - site->weighted;
@@ -184,8 +186,8 @@ static double update_factor(const struct inference *n, const struct infer_link *
 	site = factor_tilt(&f->lowest, law, z, n->learn && !flat);
 	for (int i = 0; i < FACTOR_ENDS; i++)
 		if (end[i].variance > 0 && !(flat && i == TO_LINK))
-			moved += factor_damp(&f->site[i], message_to(i, site, cavity), end[i],
-					   flat ? 1 : n->damping);
+			moved += factor_damp(&f->site[i], message_to(i, site, cavity),
+					     end[i], flat ? 1 : n->damping);
 	/* Where the phases are not known, nothing is said of the minimum delay. */
 	if (flat)
 		f->site[TO_LINK] = (struct natural){ 0, 0 };
@@ -211,7 +213,7 @@ static int update_link(void *inference, size_t i)
 	return 0;
 }
 
-static void add_natural(struct natural *to, struct natural n)
+void natural_add(struct natural *to, struct natural n)
 {
 	to->precision += n.precision;
 	to->weighted += n.weighted;
@@ -230,8 +232,8 @@ static void add_direction(struct inference *n, const struct infer_link *l, int w
 
 		for (int e = 0; e < 2; e++)
 			if (c[e]->num)
-				add_natural(&c[e]->knot[knot[e]].site, f->site[e]);
-		add_natural(delay, f->site[TO_LINK]);
+				natural_add(&c[e]->knot[knot[e]].site, f->site[e]);
+		natural_add(delay, f->site[TO_LINK]);
 	}
 }
 

@@ -89,8 +89,7 @@ int window_open(struct chain_window *w, const struct inference *n, size_t host,
 {
 	const struct chain *c = &n->chain[host];
 
-	*w = (struct chain_window){ .chain = *c, .num = x->first[to] - x->first[from],
- };
+	*w = (struct chain_window){ .chain = *c, .num = x->first[to] - x->first[from] };
 	w->chain.num = to - from;
 	w->chain.knot = malloc((to - from) * sizeof(*w->chain.knot));
 	w->factor = malloc((w->num + 1) * sizeof(*w->factor));
@@ -181,10 +180,8 @@ void window_apply(const struct chain_window *w, struct inference *n, size_t host
 		const struct window_factor *f = &w->factor[k];
 		const struct factor_place *p = &x->place[x->first[from] + k];
 		struct link_direction *d = &n->link[p->link].direction[p->way];
-		struct natural *site = &knot[from + f->knot].site;
 
-		site->precision += f->site.precision;
-		site->weighted += f->site.weighted;
+		natural_add(&knot[from + f->knot].site, f->site);
 		d->factor[p->factor].site[p->end] = f->site;
 	}
 }

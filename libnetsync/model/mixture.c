@@ -66,6 +66,16 @@ static double share_of(const struct scale_mixture *m, size_t j, double length)
 	return fmin(m->rate[j] * length, MOST_SHARE / (double)m->scales);
 }
 
+/* The share of increments of no scale over a length. */
+static double quiet_share(const struct scale_mixture *m, double length)
+{
+	double none = 1;
+
+	for (size_t j = 0; j < m->scales; j++)
+		none -= share_of(m, j, length);
+	return none;
+}
+
 /* The logarithm of a normal density at the cavity's mean. */
 static double log_evidence(const struct increment_cavity *c, double variance)
 {
@@ -74,13 +84,11 @@ static double log_evidence(const struct increment_cavity *c, double variance)
 
 /* The responsibility of each scale, after that of none. */
 static void weigh_scales(const struct scale_mixture *m, const struct increment_cavity *c,
-			   double weight[MOST_SCALES + 1])
+			 double weight[MOST_SCALES + 1])
 {
-	double best, all = 0, none = 1;
+	double best, all = 0;
 
-	for (size_t j = 0; j < m->scales; j++)
-		none -= share_of(m, j, c->length);
-	weight[0] = log(none) + log_evidence(c, c->base + c->variance);
+	weight[0] = log(quiet_share(m, c->length)) + log_evidence(c, c->base + c->variance);
 	best = weight[0];
 	for (size_t j = 0; j < m->scales; j++) {
 		weight[j + 1] = log(share_of(m, j, c->length)) +
@@ -99,13 +107,10 @@ double mixture_log_share(const struct scale_mixture *m, double length, double va
 {
 	/* As far below the smallest scale as the next one is above. */
 	const double least = m->variance[0] * m->variance[0] / m->variance[1];
-	double none = 1;
 	size_t j = 0;
 
-	for (size_t i = 0; i < m->scales; i++)
-		none -= share_of(m, i, length);
 	if (variance < least)
-		return log(none);
+		return log(quiet_share(m, length));
 	while (j + 1 < m->scales && variance > sqrt(m->variance[j] * m->variance[j + 1]))
 		j++;
 	return log(share_of(m, j, length));
