@@ -128,7 +128,7 @@ FUZZ_SAMPLES_saved := saved
 FUZZ_SAMPLES_api := api
 FUZZ_SAMPLES_reader := $(filter-out $(FUZZERS),$(notdir $(wildcard selftests/fuzz/samples/*)))
 FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) \
-	$(LTTNG_CFLAGS) $(UUID_CFLAGS) -g -O1
+	$(LTTNG_CFLAGS) $(UUID_CFLAGS) -g1 -O1
 FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) $(LTTNG_LIBS) $(UUID_LIBS) -lm -pthread
 
 # All samples once more, without a fuzzer.
@@ -203,10 +203,13 @@ $(BUILD)/selftests/bpf/clock: module/clock.h
 tests: $(LIB_TESTS) $(filter $(BUILD)/%,$(RECORDER_TESTS)) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(STUCK) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS) $(BPF_PROGS)
 
+# As many jobs as there are processors, unless the command line says how many.
+PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 .PHONY: check
 check:
 	selftests/rig/setup build check guest field mpi
-	$(MAKE) --no-print-directory all tests
+	$(MAKE) $(PARALLEL) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(RECORDER_TESTS) $(PYTHON_TESTS) $(PACKAGE_LISTS) $(README_COMMANDS) $(GUEST_TESTS) $(RECORDING_TESTS) \
 		$(FIELD_SHORT)
@@ -226,7 +229,7 @@ endif
 .PHONY: check-field
 check-field:
 	selftests/rig/setup build check guest field kernels
-	$(MAKE) --no-print-directory all tests
+	$(MAKE) $(PARALLEL) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(FIELD_TESTS)
 
@@ -244,7 +247,7 @@ $(CHAIN): selftests/across/path/chain.c
 .PHONY: check-across
 check-across:
 	selftests/rig/setup build check guest across
-	$(MAKE) --no-print-directory all tests $(LOCKER) $(CHAIN)
+	$(MAKE) $(PARALLEL) --no-print-directory all tests $(LOCKER) $(CHAIN)
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run selftests/across/test_dlm selftests/across/test_path \
 		selftests/across/test_path_lttng
@@ -257,7 +260,7 @@ FORMAT_TESTS := selftests/report/test_browser selftests/report/test_gantt \
 .PHONY: check-formats
 check-formats:
 	selftests/rig/setup build check guest browser
-	$(MAKE) --no-print-directory all tests
+	$(MAKE) $(PARALLEL) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(FORMAT_TESTS)
 
