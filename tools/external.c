@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Programs netsync-COMMAND: first those of netsync's own folder of commands, then those of
+ * PATH, so that anybody can add a command.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../libnetsync/util/array.h"
+#include "common/places.h"
+#include "external.h"
+
+#define PREFIX "netsync-"
+
+/* ---- running ------------------------------------------------------------- */
+
+/* A folder in PATH may be a file. */
+static bool is_absent(int err)
+{
+	return err == ENOENT || err == ENOTDIR;
+}
+
+void run_external(char **argv)
+{
+	char *const command = argv[0];
+	char *program, *path, *folder;
+
+	/* It would be a path, and not a name. */
+	if (!*command || *command == '-' || strchr(command, '/')) {
+		errno = ENOENT;
+		return;
+	}
+	if (asprintf(&program, PREFIX "%s", command) < 0)
+		return;
+	folder = path_from_here(place_of_commands);
+	argv[0] = program;
+	if (folder && asprintf(&path, "%s/%s", folder, program) >= 0) {
+		execv(path, argv);
+		free(path);
+	}
+	if (!folder || is_absent(errno))
+		execvp(program, argv);
+	if (is_absent(errno))
+		errno = ENOENT;
+	argv[0] = command;
+	free(folder);
+	free(program);
+}
+
+/* ---- names --------------------------------------------------------------- */
+
+static bool is_program(int folder, const char *name)
+{
+	struct stat st;
+
+	return !fstatat(folder, name, &st, 0) && S_ISREG(st.st_mode) &&
+	       !faccessat(folder, name, X_OK, AT_EACCESS);
+}
+
+static bool add_external(struct external_names *names, const char *name)
+{
+	char **at = array_add(&names->list, names->num, sizeof(*at));
+
+	if (at)
+		*at = strdup(name);
+	if (!at || !*at)
+		return false;
+	names->num++;
+	return true;
+}
+
+/* A folder that cannot be read has no programs, as for execvp(). */
+static bool find_externals_of(struct external_names *names, const char *path)
+{
+	const size_t length = strlen(PREFIX);
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	bool ok = true;
+
+	while (folder && ok && (entry = readdir(folder)))
+		if (!strncmp(entry->d_name, PREFIX, length) && entry->d_name[length] &&
+		    is_program(dirfd(folder), entry->d_name))
+			ok = add_external(names, entry->d_name + length);
+	if (folder)
+		closedir(folder);
+	return ok;
+}
+
+static bool find_externals_in_path(struct external_names *names)
+{
+	const char *path = getenv("PATH");
+	char *copy = path ? strdup(path) : NULL, *rest = copy, *folder;
+	bool ok = copy || !path;
+
+	/* An empty name is the current folder. */
+	while (ok && rest && (folder = strsep(&rest, ":")))
+		ok = find_externals_of(names, *folder ? folder : ".");
+	free(copy);
+	return ok;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A program may be in several folders. */
+static void keep_each_name_once(struct external_names *names)
+{
+	size_t num = 0;
+
+	qsort(names->list, names->num, sizeof(*names->list), compare_names);
+	for (size_t i = 0; i < names->num; i++)
+		if (num && !strcmp(names->list[num - 1], names->list[i]))
+			free(names->list[i]);
+		else
+			names->list[num++] = names->list[i];
+	names->num = num;
+}
+
+bool find_externals(struct external_names *names)
+{
+	char *folder = path_from_here(place_of_commands);
+	bool ok = (!folder || find_externals_of(names, folder)) &&
+		  find_externals_in_path(names);
+
+	free(folder);
+	if (names->num)
+		keep_each_name_once(names);
+	return ok;
+}
+
+bool is_external(const struct external_names *names, const char *name)
+{
+	return names->num && bsearch(&name, names->list, names->num, sizeof(*names->list),
+				     compare_names);
+}
+
+void release_externals(struct external_names *names)
+{
+	for (size_t i = 0; i < names->num; i++)
+		free(names->list[i]);
+	free(names->list);
+}
