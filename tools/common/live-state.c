@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Steps of all clocks -> the last ones of them, which netsync live shows. */
+#include <string.h>
+
+#include "live-state.h"
+#include "result-info.h"
+
+/* Where the step is on the reference clock. */
+static int64_t corrected_time(const struct netsync *ns,
+			      const struct live_step *step)
+{
+	int64_t time = step->step.time_ns;
+
+	netsync_convert(netsync_host_clock(ns, step->host), time, &time, NULL);
+	return time;
+}
+
+uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps)
+{
+	uint32_t num = 0;
+
+	for (uint32_t host = 0; host < netsync_num_hosts(ns); host++) {
+		uint32_t all = host_info(ns, host).num_steps;
+		uint32_t i = all > LIVE_STEPS ? all - LIVE_STEPS : 0;
+
+		for (; i < all; i++) {
+			struct live_step step = { host, step_info(ns, host, i) };
+			int64_t time = corrected_time(ns, &step);
+			uint32_t at = num;
+
+			while (at && corrected_time(ns, &steps[at - 1]) > time)
+				at--;
+			if (num == LIVE_STEPS && !at)
+				continue;
+			if (num == LIVE_STEPS) {
+				memmove(steps, steps + 1,
+					--at * sizeof(*steps));
+			} else {
+				memmove(steps + at + 1, steps + at,
+					(num++ - at) * sizeof(*steps));
+			}
+			steps[at] = step;
+		}
+	}
+	return num;
+}
