@@ -53,7 +53,10 @@ CORE_SRC := $(filter-out libnetsync/io/%, \
 	$(wildcard libnetsync/*.c libnetsync/*/*.c))
 IO_SRC := $(wildcard libnetsync/io/*.c libnetsync/io/*/*.c \
 	libnetsync/io/*/*/*.c)
-TOOL_SRC := $(filter-out tools/babeltrace/% tools/mpi/% tools/recorder/%,$(wildcard tools/*.c tools/*/*.c))
+# What the programs share is an archive, of which each of them links what it uses.
+SHARED_SRC := $(wildcard $(patsubst %,tools/%/*.c,common events path remote sync timeline))
+TOOL_SRC := $(filter-out tools/babeltrace/% tools/mpi/% tools/recorder/% $(SHARED_SRC), \
+	$(wildcard tools/*.c tools/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
 # The component of Babeltrace 2 that corrects: in the tool, and in a plug-in, which
@@ -61,7 +64,8 @@ IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
 PLUGIN_SRC := tools/babeltrace/plugin.c tools/babeltrace/source.c
 CORRECT_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tools/babeltrace/*.c))
 CORRECT_OBJ := $(CORRECT_SRC:%.c=$(BUILD)/%.o)
-TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o) $(CORRECT_OBJ)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o)
+SHARED_OBJ := $(SHARED_SRC:%.c=$(BUILD)/%.o) $(CORRECT_OBJ)
 PLUGIN_OBJ := $(CORRECT_OBJ) $(PLUGIN_SRC:%.c=$(BUILD)/%.o) \
 	$(addprefix $(BUILD)/tools/common/,ctf-source.o json-value.o result-file.o result-uuid.o)
 
@@ -71,6 +75,7 @@ IO_SO := $(BUILD)/libnetsync-io.so
 CORE_A := $(BUILD)/libnetsync.a
 # What is installed for programs that are linked statically hides it, too.
 STATIC_A := $(BUILD)/static/libnetsync.a
+SHARED_A := $(BUILD)/tools/shared.a
 TOOL := $(BUILD)/netsync
 PLUGIN := $(BUILD)/plugins/babeltrace-plugin-netsync.so
 COMPLETION := $(addprefix $(BUILD)/completion/netsync.,bash zsh fish)
@@ -124,7 +129,7 @@ $(BUILD)/tools/states/builtin.o: $(wildcard $(STATES_FOLDER)/*.states)
 
 # Perfetto's format: code for what is in the .proto files, made by protoc-c.
 PROTO_SRC := $(patsubst %.proto,$(BUILD)/%.pb-c.c,$(wildcard tools/*/*.proto))
-TOOL_OBJ += $(PROTO_SRC:.c=.o)
+SHARED_OBJ += $(PROTO_SRC:.c=.o)
 
 $(BUILD)/tools/%.pb-c.c: tools/%.proto
 	@mkdir -p $(@D)
@@ -146,6 +151,8 @@ $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 
 # Anew each time: ar keeps members whose source is gone.
 $(CORE_A): $(CORE_OBJ)
+$(SHARED_A): $(SHARED_OBJ)
+$(CORE_A) $(SHARED_A):
 	rm -f $@
 	$(AR) rcs $@ $^
 
@@ -165,7 +172,7 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 	ln -sf libnetsync-io.so.$(VERSION) $@.$(SOVERSION)
 	ln -sf libnetsync-io.so.$(SOVERSION) $@
 
-TOOL_LIBS = -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS) $(BT2_LIBS) \
+TOOL_LIBS = $(SHARED_A) -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS) $(BT2_LIBS) \
 	$(PROTOBUF_LIBS) $(UUID_LIBS) $(ZIP_LIBS) -lm -pthread
 PLUGIN_MAP := tools/babeltrace/plugin.map
 LINK_PLUGIN = $(CC) -shared -Wl,--version-script=$(PLUGIN_MAP) -Wl,--no-undefined \
@@ -173,14 +180,15 @@ LINK_PLUGIN = $(CC) -shared -Wl,--version-script=$(PLUGIN_MAP) -Wl,--no-undefine
 	$(UUID_LIBS)
 
 # The tool in build/ finds the libraries beside it, and the plug-in above it.
-$(TOOL): $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
+$(TOOL): $(TOOL_OBJ) $(SHARED_A) $(CORE_SO) $(IO_SO)
 	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(TOOL_OBJ) $(TOOL_LIBS)
 
 $(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO) $(IO_SO) $(PLUGIN_MAP)
 	@mkdir -p $(@D)
 	$(LINK_PLUGIN) -Wl,-rpath,'$$ORIGIN/..' -o $@
 
--include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(PLUGIN_OBJ:.o=.d)
+-include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(SHARED_OBJ:.o=.d) \
+	$(PLUGIN_OBJ:.o=.d)
 
 # dkms has the Makefile and module/ alone.
 include module/modules.mk

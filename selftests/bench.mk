@@ -60,7 +60,7 @@ STAGE_CALLS := netsync_io_read netsync_io_free netsync_push_message netsync_solv
 	matcher_settle pairs_raise pairs_settle reduce reduction_find_islands \
 	reduction_fit_hosts reduction_fit_jointly reduction_fit_steered reduction_make_clock
 
-$(BUILD)/selftests/bench/tool.o: $(TOOL_OBJ)
+$(BUILD)/selftests/bench/tool.o: $(SHARED_OBJ)
 	@mkdir -p $(@D)
 	$(LD) -r -o $@ $^
 	$(OBJCOPY) --keep-global-symbol=cmd_sync $@
@@ -70,4 +70,4 @@ $(BUILD)/selftests/bench/text: selftests/bench/text.c selftests/bench/stages.c \
 		$(BUILD)/selftests/bench/tool.o $(IO_OBJ) $(CORE_A)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync -Itools $(CFLAGS) $(LDFLAGS) \
 		$(STAGE_CALLS:%=-Wl,--wrap=%) -o $@ $(filter-out %.h %.a,$^) $(CORE_A) \
-		$(filter-out -lnetsync-io -lnetsync,$(TOOL_LIBS))
+		$(filter-out $(SHARED_A) -lnetsync-io -lnetsync,$(TOOL_LIBS))

@@ -11,11 +11,8 @@ $(MPI_BUILD)/tools/mpi/%.o: tools/mpi/%.c
 	@mkdir -p $(@D)
 	$(MPICC) $(BASE_CFLAGS) -Itools $(CFLAGS) -c -o $@ $<
 
-# The command's own files, but the one that begins.
-MPI_ALL_OBJ = $(MPI_OBJ) $(filter-out $(BUILD)/tools/netsync.o,$(TOOL_OBJ))
-
-$(MPI_TOOL): $(MPI_OBJ) $(TOOL_OBJ) $(CORE_SO) $(IO_SO)
-	$(MPICC) $(LDFLAGS) -Wl,-rpath,$(abspath $(BUILD)) -o $@ $(MPI_ALL_OBJ) $(TOOL_LIBS)
+$(MPI_TOOL): $(MPI_OBJ) $(SHARED_A) $(CORE_SO) $(IO_SO)
+	$(MPICC) $(LDFLAGS) -Wl,-rpath,$(abspath $(BUILD)) -o $@ $(MPI_OBJ) $(TOOL_LIBS)
 
 .PHONY: mpi
 mpi: $(MPI_TOOL)
@@ -32,7 +29,7 @@ mpi-install: mpi
 			"$$stage$(PREFIX)/share/netsync" && \
 		touch "$$stage$(MPI_INSTALLED)" && \
 		install -m 644 tools/mpi/netsync-mpi.1 "$$stage$(MANDIR)/man1" && \
-		$(MPICC) $(LDFLAGS) $(RPATH) -o "$$stage$(BINDIR)/netsync-mpi" $(MPI_ALL_OBJ) \
+		$(MPICC) $(LDFLAGS) $(RPATH) -o "$$stage$(BINDIR)/netsync-mpi" $(MPI_OBJ) \
 			$(TOOL_LIBS) && \
 		tools/install put "$$stage" "$(DESTDIR)" "$(MPI_INSTALLED)"
 
