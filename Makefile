@@ -56,7 +56,7 @@ IO_SRC := $(wildcard libnetsync/io/*.c libnetsync/io/*/*.c \
 # What the programs share is an archive, of which each of them links what it uses.
 SHARED_SRC := $(wildcard $(patsubst %,tools/%/*.c,common events path remote sync timeline))
 TOOL_SRC := $(filter-out tools/babeltrace/% tools/mpi/% tools/recorder/% $(SHARED_SRC), \
-	$(wildcard tools/*.c tools/*/*.c))
+	$(wildcard tools/*.c tools/*/*.c tools/*/*/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
 # The component of Babeltrace 2 that corrects: in the tool, and in a plug-in, which
@@ -99,7 +99,7 @@ $(BUILD)/libnetsync/curve/fit.o $(BUILD)/libnetsync/joint/objective.o: \
 
 $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) -Itools $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) \
+	$(CC) $(LIB_CFLAGS) -Itools -Itools/record $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) \
 		$(UUID_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 # What "netsync --version" says of the libraries that it was built with.

@@ -33,9 +33,9 @@ $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
 	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
 
 $(BUILD)/selftests/field/test_buffers: selftests/field/test_buffers.c \
-		$(BUILD)/tools/agent/buffers.o
+		$(BUILD)/tools/record/agent/buffers.o
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
+	$(CC) $(BASE_CFLAGS) -Itools -Itools/record $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
 
 # Library tests reach inside the core.
 $(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
@@ -108,14 +108,14 @@ FUZZ_SRC_ctf2 := $(WALK_SRC)
 FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
 # What agents say, and what they are asked.
-FUZZ_SRC_answers := $(filter-out %/traces.c,$(wildcard tools/remote/*.c)) $(addprefix tools/,agent/buffers.c \
+FUZZ_SRC_answers := $(filter-out %/traces.c,$(wildcard tools/remote/*.c)) $(addprefix tools/,record/agent/buffers.c \
 	$(addprefix common/,clock-reading.c complain.c folders.c json-value.c json-writer.c nearest.c now.c \
 	options.c progress.c signal.c spool.c value.c) \
-	$(addprefix doctor/,checks.c clock.c look.c lttng-setup.c machine.c module.c tracing.c) \
+	$(addprefix record/doctor/,checks.c clock.c look.c lttng-setup.c machine.c module.c tracing.c) \
 	$(addprefix record/,beacon.c clocks.c files.c hosts.c losses.c))
-FUZZ_SRC_requests := $(addprefix tools/,agent/agent.c agent/buffers.c agent/channels.c \
-	agent/events.c common/complain.c common/json-value.c common/now.c common/progress.c \
-	common/value.c remote/protocol.c)
+FUZZ_SRC_requests := $(addprefix tools/,record/agent/agent.c record/agent/buffers.c \
+	record/agent/channels.c record/agent/events.c common/complain.c common/json-value.c \
+	common/now.c common/progress.c common/value.c remote/protocol.c)
 FUZZ_SAMPLES_ctf := ctf
 FUZZ_SAMPLES_walk := walk ctf
 FUZZ_SAMPLES_ctf2 := ctf2
@@ -127,7 +127,7 @@ FUZZ_SAMPLES_served := served
 FUZZ_SAMPLES_saved := saved
 FUZZ_SAMPLES_api := api
 FUZZ_SAMPLES_reader := $(filter-out $(FUZZERS),$(notdir $(wildcard selftests/fuzz/samples/*)))
-FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) \
+FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools -Itools/record $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) \
 	$(LTTNG_CFLAGS) $(UUID_CFLAGS) -g1 -O1
 FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) $(LTTNG_LIBS) $(UUID_LIBS) -lm -pthread
 
