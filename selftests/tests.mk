@@ -35,7 +35,7 @@ $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
 $(BUILD)/selftests/field/test_buffers: selftests/field/test_buffers.c \
 		$(BUILD)/tools/record/agent/buffers.o
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) -Itools -Itools/record $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
+	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
 
 # Library tests reach inside the core.
 $(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
@@ -127,7 +127,7 @@ FUZZ_SAMPLES_served := served
 FUZZ_SAMPLES_saved := saved
 FUZZ_SAMPLES_api := api
 FUZZ_SAMPLES_reader := $(filter-out $(FUZZERS),$(notdir $(wildcard selftests/fuzz/samples/*)))
-FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools -Itools/record $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) \
+FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools $(BT2_CFLAGS) $(ZIP_CFLAGS) $(JSON_CFLAGS) \
 	$(LTTNG_CFLAGS) $(UUID_CFLAGS) -g1 -O1
 FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) $(LTTNG_LIBS) $(UUID_LIBS) -lm -pthread
 

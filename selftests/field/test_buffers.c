@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "agent/buffers.h"
+#include "record/agent/buffers.h"
 
 #define PLENTY (UINT64_C(1) << 40)
 

@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/agent.h"
 #include "common/folders.h"
 #include "common/json-value.h"
 #include "common/now.h"
-#include "doctor/doctor.h"
+#include "record/agent/agent.h"
+#include "record/doctor/doctor.h"
 #include "record/record.h"
 
 enum { WEB, DB, NUM };

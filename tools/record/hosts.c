@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "../../libnetsync/util/array.h"
-#include "agent/agent.h"
 #include "common/complain.h"
 #include "common/folders.h"
 #include "common/json-value.h"
@@ -16,6 +15,7 @@
 #include "common/signal.h"
 #include "common/value.h"
 #include "record.h"
+#include "record/agent/agent.h"
 
 /* us after which LTTng sends what is in buffers, if viewers watch; chosen: its default. */
 #define LIVE_US 1000000

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../libnetsync/util/array.h"
+#include "../../libnetsync/util/array.h"
 #include "commands.h"
 #include "common/complain.h"
 #include "common/exit-status.h"

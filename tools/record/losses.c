@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/agent.h"
-#include "agent/buffers.h"
 #include "common/complain.h"
 #include "common/json-value.h"
 #include "common/now.h"
 #include "common/value.h"
 #include "record.h"
+#include "record/agent/agent.h"
+#include "record/agent/buffers.h"
 
 static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL,
 					CHANNEL_USER };

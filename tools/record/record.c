@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/agent.h"
 #include "commands.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
@@ -22,6 +21,7 @@
 #include "common/signal.h"
 #include "common/value.h"
 #include "record.h"
+#include "record/agent/agent.h"
 #include "remote/beacon.h"
 #include "remote/traces.h"
 #include "sync/sync.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * netsync record: hosts and events -> a folder with a trace of each host, and the result
- * of netsync sync. Agents on the hosts (tools/agent/) run LTTng:
+ * of netsync sync. Agents on the hosts (record/agent/) run LTTng:
  *
  *	agent, LTTng -- ssh forwards ports --> lttng-relayd of our own -> DIR/+incoming
  *	                                                               -> DIR/HOST

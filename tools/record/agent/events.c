@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../libnetsync/util/array.h"
+#include "../../../libnetsync/util/array.h"
 #include "agent.h"
 #include "buffers.h"
 #include "common/json-value.h"

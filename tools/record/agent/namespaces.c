@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../libnetsync/util/array.h"
+#include "../../../libnetsync/util/array.h"
 #include "namespaces.h"
 
 /* The folder of namespaces that ip-netns(8) named. */

@@ -10,7 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "../../libnetsync/util/scratch.h"
+#include "../../../libnetsync/util/scratch.h"
 #include "agent.h"
 
 /* Bytes that are sent at a time. Chosen. */

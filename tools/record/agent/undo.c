@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../libnetsync/util/array.h"
+#include "../../../libnetsync/util/array.h"
 #include "agent.h"
 #include "common/folders.h"
 #include "common/signal.h"

@@ -5,13 +5,13 @@
 
 #include <netsync.h>
 
-#include "../../libnetsync/util/scratch.h"
-#include "agent/agent.h"
+#include "../../../libnetsync/util/scratch.h"
 #include "common/json-value.h"
 #include "common/json-writer.h"
 #include "common/now.h"
 #include "common/value.h"
 #include "doctor.h"
+#include "record/agent/agent.h"
 #include "remote/beacons.h"
 
 #define NS_PER_MS 1000000LL
