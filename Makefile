@@ -55,8 +55,9 @@ IO_SRC := $(wildcard libnetsync/io/*.c libnetsync/io/*/*.c \
 	libnetsync/io/*/*/*.c)
 # What the programs share is an archive, of which each of them links what it uses.
 SHARED_SRC := $(wildcard $(patsubst %,tools/%/*.c,common events path remote sync timeline))
-TOOL_SRC := $(filter-out tools/babeltrace/% tools/mpi/% tools/recorder/% $(SHARED_SRC), \
-	$(wildcard tools/*.c tools/*/*.c tools/*/*/*.c))
+TOOL_SRC := $(filter-out tools/babeltrace/% tools/mpi/% tools/record/% tools/recorder/% \
+	$(SHARED_SRC),$(wildcard tools/*.c tools/*/*.c))
+RECORD_SRC := $(wildcard tools/record/*.c tools/record/*/*.c)
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
 # The component of Babeltrace 2 that corrects: in the tool, and in a plug-in, which
@@ -65,6 +66,7 @@ PLUGIN_SRC := tools/babeltrace/plugin.c tools/babeltrace/source.c
 CORRECT_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tools/babeltrace/*.c))
 CORRECT_OBJ := $(CORRECT_SRC:%.c=$(BUILD)/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o)
+RECORD_OBJ := $(RECORD_SRC:%.c=$(BUILD)/%.o)
 SHARED_OBJ := $(SHARED_SRC:%.c=$(BUILD)/%.o) $(CORRECT_OBJ)
 PLUGIN_OBJ := $(CORRECT_OBJ) $(PLUGIN_SRC:%.c=$(BUILD)/%.o) \
 	$(addprefix $(BUILD)/tools/common/,ctf-source.o json-value.o result-file.o result-uuid.o)
@@ -77,11 +79,16 @@ CORE_A := $(BUILD)/libnetsync.a
 STATIC_A := $(BUILD)/static/libnetsync.a
 SHARED_A := $(BUILD)/tools/shared.a
 TOOL := $(BUILD)/netsync
+# Programs of commands, which netsync becomes: each is linked under the name of each of its
+# commands.
+RECORD_PROGRAM := $(BUILD)/netsync-record
+RECORD_COMMANDS := live doctor agent
+PROGRAMS := $(TOOL) $(RECORD_PROGRAM) $(RECORD_COMMANDS:%=$(BUILD)/netsync-%)
 PLUGIN := $(BUILD)/plugins/babeltrace-plugin-netsync.so
 COMPLETION := $(addprefix $(BUILD)/completion/netsync.,bash zsh fish)
 
 .PHONY: all
-all: $(CORE_SO) $(CORE_A) $(STATIC_A) $(IO_SO) $(TOOL) $(PLUGIN) $(COMPLETION)
+all: $(CORE_SO) $(CORE_A) $(STATIC_A) $(IO_SO) $(PROGRAMS) $(PLUGIN) $(COMPLETION)
 
 # Files of the libraries name each other by their folders.
 $(BUILD)/libnetsync/io/%.o: libnetsync/io/%.c
@@ -172,23 +179,31 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 	ln -sf libnetsync-io.so.$(VERSION) $@.$(SOVERSION)
 	ln -sf libnetsync-io.so.$(SOVERSION) $@
 
-TOOL_LIBS = $(SHARED_A) -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(LTTNG_LIBS) $(BT2_LIBS) \
-	$(PROTOBUF_LIBS) $(UUID_LIBS) $(ZIP_LIBS) -lm -pthread
+SHARED_LIBS = $(SHARED_A) -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(BT2_LIBS) $(UUID_LIBS) \
+	-lm -pthread
+TOOL_LIBS = $(SHARED_LIBS) $(PROTOBUF_LIBS) $(shell $(PKG_CONFIG) --libs zlib)
+RECORD_LIBS = $(SHARED_LIBS) $(LTTNG_LIBS)
 PLUGIN_MAP := tools/babeltrace/plugin.map
 LINK_PLUGIN = $(CC) -shared -Wl,--version-script=$(PLUGIN_MAP) -Wl,--no-undefined \
 	$(LDFLAGS) $(PLUGIN_OBJ) -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(BT2_LIBS) \
 	$(UUID_LIBS)
 
-# The tool in build/ finds the libraries beside it, and the plug-in above it.
+# Programs in build/ find the libraries beside them, and the plug-in above it.
 $(TOOL): $(TOOL_OBJ) $(SHARED_A) $(CORE_SO) $(IO_SO)
 	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(TOOL_OBJ) $(TOOL_LIBS)
+
+$(RECORD_PROGRAM): $(RECORD_OBJ) $(SHARED_A) $(CORE_SO) $(IO_SO)
+	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(RECORD_OBJ) $(RECORD_LIBS)
+
+$(RECORD_COMMANDS:%=$(BUILD)/netsync-%): $(RECORD_PROGRAM)
+	ln -sf $(<F) $@
 
 $(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO) $(IO_SO) $(PLUGIN_MAP)
 	@mkdir -p $(@D)
 	$(LINK_PLUGIN) -Wl,-rpath,'$$ORIGIN/..' -o $@
 
 -include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(SHARED_OBJ:.o=.d) \
-	$(PLUGIN_OBJ:.o=.d)
+	$(RECORD_OBJ:.o=.d) $(PLUGIN_OBJ:.o=.d)
 
 # dkms has the Makefile and module/ alone.
 include module/modules.mk

@@ -109,8 +109,8 @@ FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
 # What agents say, and what they are asked.
 FUZZ_SRC_answers := $(filter-out %/traces.c,$(wildcard tools/remote/*.c)) $(addprefix tools/,record/agent/buffers.c \
-	$(addprefix common/,clock-reading.c complain.c folders.c json-value.c json-writer.c nearest.c now.c \
-	options.c progress.c signal.c spool.c value.c) \
+	$(addprefix common/,clock-reading.c complain.c folders.c here.c json-value.c json-writer.c nearest.c now.c \
+	options.c places.c progress.c signal.c spool.c value.c) \
 	$(addprefix record/doctor/,checks.c clock.c look.c lttng-setup.c machine.c module.c tracing.c) \
 	$(addprefix record/,beacon.c clocks.c files.c hosts.c losses.c))
 FUZZ_SRC_requests := $(addprefix tools/,record/agent/agent.c record/agent/buffers.c \
@@ -280,7 +280,7 @@ BIG_ENDIAN_TESTS := $(patsubst $(BUILD)/%,$(BIG_ENDIAN)/%,$(filter-out %/sanitiz
 BIG_ENDIAN_TOOL_TESTS := $(addprefix selftests/tools/test_,convert ctf2 direct endian hosts \
 	input jobs layouts netns pcap result spans states steered text timeline tracedat)
 BIG_ENDIAN_PROGRAMS := $(BIG_ENDIAN_TESTS) $(patsubst $(BUILD)/%,$(BIG_ENDIAN)/%, \
-	$(BUILD)/netsync $(DIRECT_WALK) $(ALL_EVENTS))
+	$(PROGRAMS) $(DIRECT_WALK) $(ALL_EVENTS))
 
 .PHONY: check-big-endian
 check-big-endian: export NETSYNC_SLOWER := 20

@@ -5,10 +5,6 @@
 
 int cmd_sync(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
-int cmd_live(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_agent(int argc, char **argv);
-int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 int cmd_export(int argc, char **argv);

@@ -13,10 +13,9 @@
 #include <unistd.h>
 
 #include "../libnetsync/util/array.h"
+#include "common/command.h"
 #include "common/places.h"
 #include "external.h"
-
-#define PREFIX "netsync-"
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -36,7 +35,7 @@ void run_external(char **argv)
 		errno = ENOENT;
 		return;
 	}
-	if (asprintf(&program, PREFIX "%s", command) < 0)
+	if (asprintf(&program, PROGRAM_PREFIX "%s", command) < 0)
 		return;
 	folder = path_from_here(place_of_commands);
 	argv[0] = program;
@@ -78,13 +77,13 @@ static bool add_external(struct external_names *names, const char *name)
 /* A folder that cannot be read has no programs, as for execvp(). */
 static bool find_externals_of(struct external_names *names, const char *path)
 {
-	const size_t length = strlen(PREFIX);
+	const size_t length = strlen(PROGRAM_PREFIX);
 	DIR *folder = opendir(path);
 	struct dirent *entry;
 	bool ok = true;
 
 	while (folder && ok && (entry = readdir(folder)))
-		if (!strncmp(entry->d_name, PREFIX, length) && entry->d_name[length] &&
+		if (!strncmp(entry->d_name, PROGRAM_PREFIX, length) && entry->d_name[length] &&
 		    is_program(dirfd(folder), entry->d_name))
 			ok = add_external(names, entry->d_name + length);
 	if (folder)

@@ -4,6 +4,8 @@
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
+# Programs that netsync becomes are in a folder of its own there.
+LIBEXECDIR ?= $(PREFIX)/libexec
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 # Where bash, zsh and fish look, the second one as Linux distributions have set it up.
@@ -26,7 +28,7 @@ PYTHON_OWN_DIR = $(shell $(PYTHON) -c 'import site; \
 PYTHONDIR ?= $(or $(if $(IS_SYSTEM),$(PYTHON_OWN_DIR)),$(PREFIX)/lib/python3/dist-packages)
 
 # What shells offer after "netsync": of the tool's own tables of options.
-$(BUILD)/completion/netsync.%: $(TOOL) tools/completion/generate tools/completion/table.awk \
+$(BUILD)/completion/netsync.%: $(PROGRAMS) tools/completion/generate tools/completion/table.awk \
 		tools/completion/%.awk
 	@mkdir -p $(@D)
 	tools/completion/generate $* $(TOOL) > $@.new
@@ -34,6 +36,12 @@ $(BUILD)/completion/netsync.%: $(TOOL) tools/completion/generate tools/completio
 
 # The loader looks into these by itself.
 RPATH = $(if $(filter /lib% /usr/lib%,$(LIBDIR)),,-Wl$(comma)-rpath$(comma)$(LIBDIR))
+# How programs find each other, wherever the whole of it is put; see common/places.h.
+COMMANDDIR = $(LIBEXECDIR)/netsync
+RELATIVE = $(shell realpath -ms --relative-to=$(1) $(2))
+PLACES = -DPLACE_OF_COMMANDS='"$(call RELATIVE,$(BINDIR),$(COMMANDDIR))"' \
+	-DPLACE_OF_NETSYNC='"$(call RELATIVE,$(COMMANDDIR),$(BINDIR))"' tools/common/places.c
+LINK_INSTALLED = $(CC) -std=gnu11 -fPIC $(CFLAGS) $(LDFLAGS) $(RPATH) $(PLACES)
 INSTALL_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|'
 MAN1 := $(wildcard tools/man/*.1) tools/recorder/netsync-recorder.1
@@ -79,7 +87,8 @@ python-stage:
 # finds the libraries where they are installed.
 .PHONY: stage
 stage: python-stage
-	install -d $(DESTDIR)$(PREFIX)/share/netsync $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
+	install -d $(DESTDIR)$(PREFIX)/share/netsync $(DESTDIR)$(BINDIR) $(DESTDIR)$(COMMANDDIR) \
+		$(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(MANDIR)/man1 \
 		$(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
 		$(DESTDIR)$(MODPROBEDIR) $(DESTDIR)$(BT2_PLUGINDIR) $(DESTDIR)$(BASHDIR) \
@@ -92,7 +101,11 @@ stage: python-stage
 		ln -sf $$lib.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$lib || exit 1; \
 	done
 	install -m 644 $(STATIC_A) $(DESTDIR)$(LIBDIR)
-	$(CC) $(LDFLAGS) $(RPATH) -o $(DESTDIR)$(BINDIR)/netsync $(TOOL_OBJ) $(TOOL_LIBS)
+	$(LINK_INSTALLED) -o $(DESTDIR)$(BINDIR)/netsync $(TOOL_OBJ) $(TOOL_LIBS)
+	$(LINK_INSTALLED) -o $(DESTDIR)$(COMMANDDIR)/netsync-record $(RECORD_OBJ) $(RECORD_LIBS)
+	for command in $(RECORD_COMMANDS); do \
+		ln -sf netsync-record $(DESTDIR)$(COMMANDDIR)/netsync-$$command || exit 1; \
+	done
 	install -m 755 $(RECORDER) $(DESTDIR)$(BINDIR)
 	$(LINK_PLUGIN) $(RPATH) -o $(DESTDIR)$(BT2_PLUGINDIR)/$(notdir $(PLUGIN))
 	install -m 644 $(wildcard libnetsync/include/*.h) $(DESTDIR)$(INCLUDEDIR)

@@ -12,7 +12,7 @@ $(MPI_BUILD)/tools/mpi/%.o: tools/mpi/%.c
 	$(MPICC) $(BASE_CFLAGS) -Itools $(CFLAGS) -c -o $@ $<
 
 $(MPI_TOOL): $(MPI_OBJ) $(SHARED_A) $(CORE_SO) $(IO_SO)
-	$(MPICC) $(LDFLAGS) -Wl,-rpath,$(abspath $(BUILD)) -o $@ $(MPI_OBJ) $(TOOL_LIBS)
+	$(MPICC) $(LDFLAGS) -Wl,-rpath,$(abspath $(BUILD)) -o $@ $(MPI_OBJ) $(SHARED_LIBS)
 
 .PHONY: mpi
 mpi: $(MPI_TOOL)
@@ -30,7 +30,7 @@ mpi-install: mpi
 		touch "$$stage$(MPI_INSTALLED)" && \
 		install -m 644 tools/mpi/netsync-mpi.1 "$$stage$(MANDIR)/man1" && \
 		$(MPICC) $(LDFLAGS) $(RPATH) -o "$$stage$(BINDIR)/netsync-mpi" $(MPI_OBJ) \
-			$(TOOL_LIBS) && \
+			$(SHARED_LIBS) && \
 		tools/install put "$$stage" "$(DESTDIR)" "$(MPI_INSTALLED)"
 
 .PHONY: mpi-uninstall

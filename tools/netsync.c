@@ -15,26 +15,33 @@
 #include "common/output.h"
 #include "external.h"
 
+/* Packages that have programs of commands; NULL: the command is built in. */
+#define RECORD "netsync-record"
+
 /* A new sub-command is one file and one row. */
 static const struct known_command {
 	struct command command;
+	const char *package;
 	const char *summary;	/* NULL: only other commands of ours use it */
 } commands[] = {
-	{ { "sync", cmd_sync, true }, "estimate the clock corrections of traced machines" },
-	{ { "record", cmd_record, false }, "record traces on several machines, and synchronize them" },
-	{ { "live", cmd_live, false }, "follow the clock corrections during a recording" },
-	{ { "apply", cmd_apply, false }, "write copies of traces with corrected timestamps" },
-	{ { "convert", cmd_convert, false }, "correct single timestamps, or those of a log file" },
-	{ { "export", cmd_export, true }, "export messages and events for other tools" },
-	{ { "states", cmd_states, true }, "show the states of locks, requests and threads over time" },
-	{ { "path", cmd_path, true }, "show what a thread waited for, across hosts" },
-	{ { "report", cmd_report, true }, "write a web page that plots the clocks and all messages" },
-	{ { "clock-log", cmd_clock_log, false }, "log how a time daemon steers this machine's clock" },
-	{ { "doctor", cmd_doctor, false }, "check what a machine needs for recording" },
-	{ { "agent", cmd_agent, false }, NULL },
+	{ { "sync", cmd_sync, true }, NULL, "estimate the clock corrections of traced machines" },
+	{ { "record", NULL, false }, RECORD, "record traces on several machines, and synchronize them" },
+	{ { "live", NULL, false }, RECORD, "follow the clock corrections during a recording" },
+	{ { "apply", cmd_apply, false }, NULL, "write copies of traces with corrected timestamps" },
+	{ { "convert", cmd_convert, false }, NULL, "correct single timestamps, or those of a log file" },
+	{ { "export", cmd_export, true }, NULL, "export messages and events for other tools" },
+	{ { "states", cmd_states, true }, NULL, "show the states of locks, requests and threads over time" },
+	{ { "path", cmd_path, true }, NULL, "show what a thread waited for, across hosts" },
+	{ { "report", cmd_report, true }, NULL, "write a web page that plots the clocks and all messages" },
+	{ { "clock-log", cmd_clock_log, false }, NULL, "log how a time daemon steers this machine's clock" },
+	{ { "doctor", NULL, false }, RECORD, "check what a machine needs for recording" },
+	{ { "agent", NULL, false }, RECORD, NULL },
 };
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+/* Programs that are there: ours, and those that others have added. */
+static struct external_names externals;
 
 static const struct known_command *find_command(const char *name)
 {
@@ -44,24 +51,25 @@ static const struct known_command *find_command(const char *name)
 	return NULL;
 }
 
+static bool is_built_in(const struct known_command *known)
+{
+	return known && known->command.run;
+}
+
 /* Programs that others have added. */
 static void print_other_commands(FILE *out)
 {
-	struct external_names names = { 0 };
 	bool is_first = true;
 
-	if (!find_externals(&names))
-		no_memory();
-	for (size_t i = 0; i < names.num; i++) {
-		if (find_command(names.list[i]))
+	for (size_t i = 0; i < externals.num; i++) {
+		if (find_command(externals.list[i]))
 			continue;
 		if (is_first)
 			fputs("\nOther commands, which are programs of their own:\n", out);
 		is_first = false;
-		make_printable(names.list[i]);
-		fprintf(out, "  %s\n", names.list[i]);
+		make_printable(externals.list[i]);
+		fprintf(out, "  %s\n", externals.list[i]);
 	}
-	release_externals(&names);
 }
 
 static void print_command_list(FILE *out)
@@ -70,26 +78,32 @@ static void print_command_list(FILE *out)
 	      "       netsync help COMMAND\n"
 	      "       netsync --help | --version\n\n"
 	      "Commands:\n", out);
-	for (size_t i = 0; i < NUM_COMMANDS; i++)
-		if (commands[i].summary)
-			fprintf(out, "  %-11s%s\n", commands[i].command.name,
-				commands[i].summary);
+	for (size_t i = 0; i < NUM_COMMANDS; i++) {
+		const struct known_command *known = &commands[i];
+
+		if (!known->summary)
+			continue;
+		fprintf(out, "  %-11s%s\n", known->command.name, known->summary);
+		if (!is_built_in(known) && !is_external(&externals, known->command.name))
+			fprintf(out, "  %-11s(not installed: package %s)\n", "",
+				known->package);
+	}
 	print_other_commands(out);
 	fputs("\nRun \"netsync COMMAND --help\" for the options of a command, or \"netsync help COMMAND\"\n"
 	      "for its manual page.\n", out);
 }
 
 /* Suggest the nearest of all commands. */
-static void complain_of_unknown(const char *name, const struct external_names *names)
+static void complain_of_unknown(const char *name)
 {
 	struct nearest nearest = { .typed = name };
 
 	for (size_t i = 0; i < NUM_COMMANDS; i++)
 		if (commands[i].summary)
 			nearest_try(&nearest, commands[i].command.name);
-	for (size_t i = 0; i < names->num; i++)
-		if (!find_command(names->list[i]))
-			nearest_try(&nearest, names->list[i]);
+	for (size_t i = 0; i < externals.num; i++)
+		if (!find_command(externals.list[i]))
+			nearest_try(&nearest, externals.list[i]);
 	if (nearest.word)
 		complain("unknown command \"%s\"; did you mean \"%s\"? Run \"netsync --help\" for a list.",
 			 name, nearest.word);
@@ -98,34 +112,17 @@ static void complain_of_unknown(const char *name, const struct external_names *n
 			 name);
 }
 
-/* Complain that there is no such command, or why (@err) its program does not run. */
-static int complain_of_command(const char *name, int err)
+/* There is no program of the command. */
+static int complain_of_absent(const char *name)
 {
-	struct external_names names = { 0 };
+	const struct known_command *known = find_command(name);
 
-	if (!find_externals(&names))
-		no_memory();
-	else if (err != ENOENT || is_external(&names, name))
-		complain("netsync-%s: this program cannot be run: %s.", name, strerror(err));
+	if (known)
+		complain("netsync %s is in the package %s, which is not installed.", name,
+			 known->package);
 	else
-		complain_of_unknown(name, &names);
-	release_externals(&names);
+		complain_of_unknown(name);
 	return EXIT_BAD;
-}
-
-/* Is it a command, our own or another program? If not, that was said. */
-static bool is_command(const char *name)
-{
-	struct external_names names = { 0 };
-	bool found = find_command(name);
-
-	if (!found && find_externals(&names)) {
-		found = is_external(&names, name);
-		if (!found)
-			complain_of_unknown(name, &names);
-	}
-	release_externals(&names);
-	return found;
 }
 
 /* Become man, which shows the page of a command. */
@@ -134,14 +131,16 @@ static int show_page(const char *name)
 	const struct known_command *known = find_command(name);
 	char *page;
 
-	if (!is_command(name))
-		return EXIT_BAD;
 	if (known && !known->summary) {
 		complain("%s: this command is internal, and has no manual page.", name);
 		return EXIT_BAD;
 	}
-	if (asprintf(&page, "netsync-%s", name) < 0)
+	if (!is_built_in(known) && !is_external(&externals, name))
+		return complain_of_absent(name);
+	if (asprintf(&page, PROGRAM_PREFIX "%s", name) < 0) {
+		no_memory();
 		return EXIT_BAD;
+	}
 	execlp("man", "man", page, (char *)NULL);
 	if (errno == ENOENT)
 		complain("man: command not found; install it (Debian: man-db), or run \"netsync %s --help\".",
@@ -152,11 +151,9 @@ static int show_page(const char *name)
 	return EXIT_BAD;
 }
 
-/* @err: why there is no program for the command, errno of run_external() */
-static int dispatch_command(int argc, char **argv, int err)
+/* @err: why no program has taken the place of this one, errno of run_external() */
+static int dispatch_other(int argc, char **argv, int err)
 {
-	const struct known_command *known;
-
 	if (argc < 2) {
 		print_command_list(stderr);
 		return EXIT_BAD;
@@ -172,20 +169,30 @@ static int dispatch_command(int argc, char **argv, int err)
 	}
 	if (!strcmp(argv[1], "help"))
 		return show_page(argv[2]);
-	known = find_command(argv[1]);
-	return known ? run_command(&known->command, argc - 1, argv + 1) :
-		       complain_of_command(argv[1], err);
+	if (err == ENOENT && !is_external(&externals, argv[1]))
+		return complain_of_absent(argv[1]);
+	complain(PROGRAM_PREFIX "%s: this program cannot be run: %s.", argv[1], strerror(err));
+	return EXIT_BAD;
 }
 
 int main(int argc, char **argv)
 {
-	int err = 0;
+	const struct known_command *known = argc > 1 ? find_command(argv[1]) : NULL;
+	int err = 0, status;
 
 	/* First of all, so that the program finds signals and descriptors as they were. */
-	if (argc > 1 && strcmp(argv[1], "help") && !find_command(argv[1])) {
+	if (argc > 1 && strcmp(argv[1], "help") && !is_built_in(known)) {
 		run_external(argv + 1);
 		err = errno;
 	}
 	output_begin();
-	return output_end(dispatch_command(argc, argv, err));
+	if (is_built_in(known)) {
+		status = run_command(&known->command, argc - 1, argv + 1);
+	} else {
+		if (!find_externals(&externals))
+			no_memory();
+		status = dispatch_other(argc, argv, err);
+		release_externals(&externals);
+	}
+	return output_end(status);
 }

@@ -152,7 +152,7 @@ class Host:
         """What a recording may leave nowhere; without sessions, LTTng is not asked."""
         found = []
         for line in self.run("ps", "-eo", "args").splitlines():
-            if re.search("netsync agent|lttng-relayd|@notty", line):
+            if re.search("netsync[- ]agent|lttng-relayd|@notty", line):
                 found.append(line)
         if sessions and "netsync" in self.run("lttng", "list", check=False):
             found.append("a session")
@@ -171,7 +171,7 @@ RECORDED = 2
 def processes():
     """What of a recording runs on this machine."""
     done = subprocess.run(["pgrep", "--ns", str(os.getpid()), "--nslist", "pid", "-r", "D,R,S",
-                           "-af", "ssh -T|lttng-relayd|netsync agent"],
+                           "-af", "ssh -T|lttng-relayd|netsync[- ]agent"],
                           check=False, capture_output=True, text=True)
     return done.stdout
 

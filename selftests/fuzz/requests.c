@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
 #include "common/exit-status.h"
 #include "common/json-value.h"
 #include "record/agent/agent.h"
 #include "record/agent/channels.h"
 #include "record/agent/events.h"
+#include "record/commands.h"
 #include "remote/beacon.h"
 #include "remote/protocol.h"
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A sub-command and its arguments -> its exit status. */
+#include <string.h>
+
 #include "command.h"
+#include "complain.h"
+#include "exit-status.h"
 #include "input.h"
+#include "output.h"
 #include "signal.h"
 
 int run_command(const struct command *command, int argc, char **argv)
@@ -10,4 +15,32 @@ int run_command(const struct command *command, int argc, char **argv)
 	if (command->is_stopped_by_signals)
 		explain_stop();
 	return command->run(argc, argv);
+}
+
+/* "/usr/libexec/netsync/netsync-live" -> "live" */
+static char *command_of_program(char *program)
+{
+	char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+
+	return strncmp(name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) ? name :
+		name + strlen(PROGRAM_PREFIX);
+}
+
+int run_program(const struct command *commands, size_t num, int argc, char **argv)
+{
+	char none[] = "", *name = argc ? command_of_program(argv[0]) : none;
+	int status = EXIT_BAD;
+	size_t i = 0;
+
+	output_begin();
+	while (i < num && strcmp(name, commands[i].name))
+		i++;
+	if (i < num) {
+		argv[0] = name;
+		status = run_command(&commands[i], argc, argv);
+	} else {
+		complain("%s: this program has no such command; run \"netsync COMMAND\", as \"netsync --help\" lists them.",
+			 name);
+	}
+	return output_end(status);
 }

@@ -4,6 +4,10 @@
 #define NETSYNC_COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* What names of programs begin with; then the name of a command follows. */
+#define PROGRAM_PREFIX "netsync-"
 
 struct command {
 	const char *name;
@@ -12,6 +16,12 @@ struct command {
 	/* A signal ends it; others have something to undo, or run until a signal comes. */
 	bool is_stopped_by_signals;
 };
+
+/*
+ * Be a program of several commands: the one of argv[0], netsync-COMMAND, as netsync runs
+ * it. Return: exit status.
+ */
+int run_program(const struct command *commands, size_t num, int argc, char **argv);
 
 /* Return: exit status. */
 int run_command(const struct command *command, int argc, char **argv);

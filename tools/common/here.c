@@ -1,20 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A path from the folder of the program that runs. */
+/* The program that runs -> paths of others. */
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "places.h"
 
+/*
+ * The file of the program that runs, behind symbolic links. Where /proc is not mounted, a
+ * program that was run by a relative path finds it in the folder that it was run in.
+ */
+static bool find_program(char path[PATH_MAX])
+{
+	const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	const char *run_as = (const char *)getauxval(AT_EXECFN);
+
+	if (length >= 0)
+		path[length] = '\0';
+	return length >= 0 || (run_as && realpath(run_as, path));
+}
+
 char *path_from_here(const char *relative)
 {
 	char here[PATH_MAX], *path;
-	const ssize_t length = readlink("/proc/self/exe", here, sizeof(here) - 1);
 
-	if (length < 0)
+	if (!find_program(here))
 		return NULL;
-	here[length] = '\0';
 	*strrchr(here, '/') = '\0';
 	return asprintf(&path, "%s/%s", here, relative) < 0 ? NULL : path;
+}
+
+char *path_of_netsync(void)
+{
+	char *folder = path_from_here(place_of_netsync), *path;
+
+	if (!folder || asprintf(&path, "%s/netsync", folder) < 0)
+		path = NULL;
+	free(folder);
+	return path;
 }

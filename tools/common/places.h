@@ -10,6 +10,12 @@
 extern const char *const place_of_commands, *const place_of_netsync;
 
 /*
+ * The path of netsync, for programs netsync-COMMAND; to be given back with free(). NULL: it
+ * cannot be found; errno says why.
+ */
+char *path_of_netsync(void);
+
+/*
  * A path from the folder of the program that runs, to be given back with free(). NULL: it
  * cannot be found; errno says why.
  */

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "../../libnetsync/util/array.h"
-#include "commands.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/input.h"
@@ -25,6 +24,7 @@
 #include "common/result-table.h"
 #include "common/result-write.h"
 #include "common/signal.h"
+#include "record/commands.h"
 
 /* Of packets that wait for their counterparts: 52 MiB. */
 #define MAX_PACKETS 500000

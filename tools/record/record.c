@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "commands.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/json-value.h"
@@ -22,6 +21,7 @@
 #include "common/value.h"
 #include "record.h"
 #include "record/agent/agent.h"
+#include "record/commands.h"
 #include "remote/beacon.h"
 #include "remote/traces.h"
 #include "sync/sync.h"

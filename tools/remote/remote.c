@@ -14,6 +14,7 @@
 #include "common/complain.h"
 #include "common/json-value.h"
 #include "common/now.h"
+#include "common/places.h"
 #include "common/progress.h"
 #include "protocol.h"
 #include "remote.h"
@@ -337,8 +338,9 @@ static void exec_agent(const struct remote *remote)
 	/* Not of the terminal's foreground, which ^C ends. */
 	setsid();
 	if (!netsync)
-		netsync = "/proc/self/exe";
-	execl(netsync, "netsync", "agent", NULL);
+		netsync = path_of_netsync();
+	if (netsync)
+		execl(netsync, "netsync", "agent", NULL);
 	_exit(NOT_FOUND);
 }
 

@@ -13,11 +13,11 @@
 #include <netsync.h>
 
 #include "agent.h"
-#include "commands.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/json-value.h"
 #include "common/now.h"
+#include "record/commands.h"
 #include "remote/protocol.h"
 
 /* Without a request for so long the other side is gone, though TCP has not noticed. */

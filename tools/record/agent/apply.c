@@ -19,6 +19,7 @@
 #include "common/exit-status.h"
 #include "common/folders.h"
 #include "common/json-value.h"
+#include "common/places.h"
 #include "remote/protocol.h"
 
 /* Bytes of a result file: many times that of a thousand hosts. Chosen. */
@@ -165,6 +166,7 @@ static void free_words(struct argument_list *words)
 static void run_apply(char **words, int out, pid_t parent)
 {
 	const int nothing = open("/dev/null", O_RDONLY);
+	char *netsync;
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
@@ -173,7 +175,9 @@ static void run_apply(char **words, int out, pid_t parent)
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
 	signal(SIGPIPE, SIG_DFL);
-	execv("/proc/self/exe", words);
+	netsync = path_of_netsync();
+	if (netsync)
+		execv(netsync, words);
 	dprintf(STDERR_FILENO, "netsync: %s.\n", strerror(errno));
 	_exit(EXIT_BAD);
 }

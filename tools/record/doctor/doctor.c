@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "commands.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/json-writer.h"
@@ -15,6 +14,7 @@
 #include "common/signal.h"
 #include "doctor.h"
 #include "fix.h"
+#include "record/commands.h"
 #include "remote/beacon.h"
 
 #define FORMAT_NAME "netsync-doctor-1"

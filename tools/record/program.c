@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync-record: what records, checks and follows hosts, and the agent that runs on them. */
+#include "common/command.h"
+#include "record/commands.h"
+
+/* Each has something to undo, or goes on until a signal comes. */
+static const struct command commands[] = {
+	{ "record", cmd_record, false },
+	{ "live", cmd_live, false },
+	{ "doctor", cmd_doctor, false },
+	{ "agent", cmd_agent, false },
+};
+
+int main(int argc, char **argv)
+{
+	return run_program(commands, sizeof(commands) / sizeof(commands[0]), argc, argv);
+}
