@@ -56,7 +56,7 @@ IO_SRC := $(wildcard libnetsync/io/*.c libnetsync/io/*/*.c \
 # What the programs share is an archive, of which each of them links what it uses.
 SHARED_SRC := $(wildcard $(patsubst %,tools/%/*.c,common events path remote sync timeline))
 TOOL_SRC := $(filter-out tools/babeltrace/% tools/mpi/% tools/record/% tools/recorder/% \
-	$(SHARED_SRC),$(wildcard tools/*.c tools/*/*.c))
+	$(SHARED_SRC),$(wildcard tools/*.c tools/*/*.c tools/analysis/*/*.c))
 RECORD_SRC := $(wildcard tools/record/*.c tools/record/*/*.c)
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
@@ -106,7 +106,7 @@ $(BUILD)/libnetsync/curve/fit.o $(BUILD)/libnetsync/joint/objective.o: \
 
 $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) -Itools $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) \
+	$(CC) $(LIB_CFLAGS) -Itools -Itools/analysis -Itools/path $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) \
 		$(UUID_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 # What "netsync --version" says of the libraries that it was built with.
@@ -115,24 +115,26 @@ BUILT_WITH = $(foreach library,babeltrace2 lttng-ctl json-c libprotobuf-c $(ZIP_
 $(BUILD)/tools/netsync.o: LIB_CFLAGS += \
 	-DBUILT_WITH='"$(subst $(comma) end,,$(strip $(BUILT_WITH)) end)"'
 
-# Pages in one piece, which become parts of the tool. A folder page/ is not made of page.c
+# Pages in one piece, which become parts of programs. A folder page/ is not made of page.c
 # beside it, whatever make's own rules say.
 .SUFFIXES:
-$(BUILD)/%.html: tools/%/page $(wildcard tools/page/* tools/*/page/*)
+$(BUILD)/report.html: tools/report/page
+$(BUILD)/states.html: tools/analysis/states/page
+$(BUILD)/report.html $(BUILD)/states.html: $(wildcard tools/page/* tools/*/page/* tools/*/*/page/*)
 	@mkdir -p $(@D)
-	tools/page/assemble $(DYGRAPHS) $< > $@.new
+	tools/page/assemble $(DYGRAPHS) $(filter %/page,$^) > $@.new
 	mv $@.new $@
 
-$(BUILD)/tools/states/html.o: LIB_CFLAGS += -DSTATES_PAGE='"$(BUILD)/states.html"'
-$(BUILD)/tools/states/html.o: $(BUILD)/states.html
+$(BUILD)/tools/analysis/states/html.o: LIB_CFLAGS += -DSTATES_PAGE='"$(BUILD)/states.html"'
+$(BUILD)/tools/analysis/states/html.o: $(BUILD)/states.html
 
 $(BUILD)/tools/report/page.o: LIB_CFLAGS += -DREPORT_PAGE='"$(BUILD)/report.html"'
 $(BUILD)/tools/report/page.o: $(BUILD)/report.html
 
 # What makes states, which becomes part of the tool.
-STATES_FOLDER := tools/states/definitions
-$(BUILD)/tools/states/builtin.o: LIB_CFLAGS += -DSTATES_FOLDER='"$(STATES_FOLDER)"'
-$(BUILD)/tools/states/builtin.o: $(wildcard $(STATES_FOLDER)/*.states)
+STATES_FOLDER := tools/analysis/states/definitions
+$(BUILD)/tools/analysis/states/builtin.o: LIB_CFLAGS += -DSTATES_FOLDER='"$(STATES_FOLDER)"'
+$(BUILD)/tools/analysis/states/builtin.o: $(wildcard $(STATES_FOLDER)/*.states)
 
 # Perfetto's format: code for what is in the .proto files, made by protoc-c.
 PROTO_SRC := $(patsubst %.proto,$(BUILD)/%.pb-c.c,$(wildcard tools/*/*.proto))
