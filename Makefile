@@ -106,7 +106,7 @@ $(BUILD)/libnetsync/curve/fit.o $(BUILD)/libnetsync/joint/objective.o: \
 
 $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(CC) $(LIB_CFLAGS) -Itools -Itools/analysis -Itools/path $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) \
+	$(CC) $(LIB_CFLAGS) -Itools $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) \
 		$(UUID_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 # What "netsync --version" says of the libraries that it was built with.

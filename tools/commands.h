@@ -8,8 +8,6 @@ int cmd_convert(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 int cmd_export(int argc, char **argv);
-int cmd_states(int argc, char **argv);
-int cmd_path(int argc, char **argv);
 int cmd_clock_log(int argc, char **argv);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <netsync.h>
 
+#include "analysis/commands.h"
 #include "commands.h"
 #include "common/command.h"
 #include "common/complain.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of netsync path, from events to what was waited for:
+ * The critical path of a thread, from events to what was waited for:
  *
  *	causes.h       why something happens on a CPU: a thread, or which interrupt
  *	follow.h       events -> execution graph, in a process for each host
@@ -8,8 +8,8 @@
  *	messages.h     packets from host to host
  *	walk.c         backward through the graph -> pieces, and who is charged for them
  *	find.c         all of these together
- *	sums.h         pieces by host, thread and kind
- *	table.c, json.c, perfetto.c   write these
+ *
+ * netsync path (analysis/path/) and netsync report write it.
  */
 #ifndef NETSYNC_PATH_H
 #define NETSYNC_PATH_H
@@ -17,7 +17,6 @@
 #include "events/timebase.h"
 #include "graph.h"
 #include "messages.h"
-#include "timeline/timeline.h"
 
 enum piece_kind {
 	PIECE_RUNNING,
@@ -83,9 +82,6 @@ struct critical_path {
 	size_t num_pieces, room;
 	struct charge *charges;
 	uint32_t num_charges;
-	const struct timeline_format *timeline; /* what viewers read */
-	unsigned int limit; /* of rows of each table; 0: all */
-	bool account; /* show who is charged for what */
 };
 
 /* Whose path: one of these, the other one NULL. */
@@ -114,10 +110,5 @@ const char *path_reason(enum piece_reason reason);
 /* NULL: there is none, or nothing is known of it. */
 const struct record_thread *path_thread(const struct critical_path *path,
 					struct actor who);
-
-/* False: not all was written; errno says why, 0: there is not enough memory. */
-bool path_table(FILE *out, const struct critical_path *path);
-bool path_json(FILE *out, const struct critical_path *path);
-bool path_perfetto(FILE *out, const struct critical_path *path);
 
 #endif

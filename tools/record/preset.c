@@ -10,7 +10,7 @@
 /*
  * What tells which thread waited for what: who ran and who woke whom, which
  * interrupts and timers came, which disk and which packets: what netsync path reads
- * (tools/path/follow.c), and the analysis of that name in Trace Compass, which
+ * (path/follow.c), and the analysis of that name in Trace Compass, which
  * matches inet_sock_local_* and LTTng's own, each with its like, and does not know
  * inet_dev_*, which the agent adds wherever they are.
  */

@@ -4,6 +4,7 @@
 
 #include "common/json-writer.h"
 #include "sums.h"
+#include "view.h"
 
 /* Null: what runs there is no thread. */
 static void put_actor(struct json_writer *w, json_object *object,

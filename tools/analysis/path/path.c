@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
+#include "analysis/commands.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/output.h"
-#include "path.h"
+#include "view.h"
 
 struct path_settings {
 	struct input input;
@@ -95,22 +95,22 @@ struct path_job {
 static bool write_path(FILE *out, const void *data)
 {
 	const struct path_job *job = data;
+	const struct path_settings *set = job->set;
+	const struct path_view view = {
+		.path = &job->path,
+		.timeline = timeline_format(set->timeline, set->output.path),
+		.limit = set->limit,
+		.account = set->account,
+	};
 
-	return job->set->json ? path_json(out, &job->path) :
-	       job->set->perfetto ? path_perfetto(out, &job->path) :
-				    path_table(out, &job->path);
+	return set->json ? path_json(out, &job->path) :
+	       set->perfetto ? path_perfetto(out, &view) : path_table(out, &view);
 }
 
 static bool find_path(struct path_job *job)
 {
-	struct critical_path *path = &job->path;
-
-	path->base = &job->base;
-	path->limit = job->set->limit;
-	path->account = job->set->account;
-	path->timeline = timeline_format(job->set->timeline,
-					 job->set->output.path);
-	return path_find(path, &job->messages, &job->set->of);
+	job->path.base = &job->base;
+	return path_find(&job->path, &job->messages, &job->set->of);
 }
 
 static int find_and_write_path(struct path_job *job)

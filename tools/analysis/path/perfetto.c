@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "../../libnetsync/util/array.h"
-#include "path.h"
+#include "../../../libnetsync/util/array.h"
+#include "view.h"
 
 /* The threads that have tracks, of numbers from 1 on. */
 struct path_writer {
@@ -120,11 +120,11 @@ static bool put_pieces(struct path_writer *writer)
 	return true;
 }
 
-bool path_perfetto(FILE *out, const struct critical_path *path)
+bool path_perfetto(FILE *out, const struct path_view *view)
 {
-	struct path_writer writer = { .path = path };
-	const bool ok = timeline_open(&writer.timeline, path->timeline, out,
-				      path->base) &&
+	struct path_writer writer = { .path = view->path };
+	const bool ok = timeline_open(&writer.timeline, view->timeline, out,
+				      view->path->base) &&
 			put_pieces(&writer);
 
 	/* Only memory can be missing. */

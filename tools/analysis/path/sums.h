@@ -3,7 +3,7 @@
 #ifndef NETSYNC_PATH_SUMS_H
 #define NETSYNC_PATH_SUMS_H
 
-#include "path.h"
+#include "path/path.h"
 
 /* All pieces of a thread and kind, and for the same other one. */
 struct sum {

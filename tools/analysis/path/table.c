@@ -9,9 +9,11 @@
 #include "common/table.h"
 #include "common/value.h"
 #include "sums.h"
+#include "view.h"
 
 struct writing {
 	const struct critical_path *path;
+	unsigned int limit; /* of rows */
 	struct sums sums;
 	uint32_t *charges; /* by row */
 };
@@ -198,7 +200,7 @@ static void print_pieces(FILE *out, const struct writing *writing)
 		.cell = piece_cell,
 	};
 
-	table_print_some(out, writing, &table, path->num_pieces, path->limit,
+	table_print_some(out, writing, &table, path->num_pieces, writing->limit,
 			 "pieces");
 }
 
@@ -221,15 +223,15 @@ static bool print_charges(FILE *out, struct writing *writing)
 		writing->charges[row] = charge;
 		charge = charge_next(path, charge);
 	}
-	table_print_some(out, writing, &table, path->num_charges, path->limit,
+	table_print_some(out, writing, &table, path->num_charges, writing->limit,
 			 "threads");
 	free(writing->charges);
 	return true;
 }
 
-bool path_table(FILE *out, const struct critical_path *path)
+bool path_table(FILE *out, const struct path_view *view)
 {
-	struct writing writing = { .path = path };
+	struct writing writing = { .path = view->path, .limit = view->limit };
 	const struct table table = {
 		.columns = 8,
 		.heads = { "host", "thread", "what", "times", "total", "part",
@@ -239,13 +241,13 @@ bool path_table(FILE *out, const struct critical_path *path)
 	bool ok;
 
 	errno = 0;
-	if (!sums_find(&writing.sums, path))
+	if (!sums_find(&writing.sums, view->path))
 		return false;
-	print_head(out, path);
-	table_print_some(out, &writing, &table, writing.sums.num, path->limit,
+	print_head(out, view->path);
+	table_print_some(out, &writing, &table, writing.sums.num, view->limit,
 			 "rows");
 	print_pieces(out, &writing);
-	ok = !path->account || print_charges(out, &writing);
+	ok = !view->account || print_charges(out, &writing);
 	sums_release(&writing.sums);
 	return ok && !ferror(out);
 }

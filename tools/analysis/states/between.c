@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../libnetsync/util/array.h"
-#include "../../libnetsync/util/hash.h"
+#include "../../../libnetsync/util/array.h"
+#include "../../../libnetsync/util/hash.h"
 #include "between.h"
 #include "common/now.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../libnetsync/util/array.h"
+#include "../../../libnetsync/util/array.h"
 #include "common/complain.h"
 #include "definition.h"
 #include "words.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../libnetsync/util/array.h"
+#include "../../../libnetsync/util/array.h"
 #include "common/now.h"
 #include "events/task.h"
 #include "machine.h"

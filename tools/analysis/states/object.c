@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../libnetsync/util/hash.h"
+#include "../../../libnetsync/util/hash.h"
 #include "object.h"
 
 /* A bit for each lane of a name: it is taken. */

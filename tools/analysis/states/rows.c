@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../libnetsync/util/array.h"
-#include "../../libnetsync/util/hash.h"
+#include "../../../libnetsync/util/array.h"
+#include "../../../libnetsync/util/hash.h"
 #include "rows.h"
 
 static uint32_t *find_row_slot(const struct rows *rows, uint32_t *slots, size_t room,

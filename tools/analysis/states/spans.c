@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../libnetsync/util/array.h"
-#include "../../libnetsync/util/hash.h"
-#include "../../libnetsync/util/scratch.h"
-#include "../../libnetsync/util/utf8.h"
+#include "../../../libnetsync/util/array.h"
+#include "../../../libnetsync/util/hash.h"
+#include "../../../libnetsync/util/scratch.h"
+#include "../../../libnetsync/util/utf8.h"
 #include "common/complain.h"
 #include "spans.h"
 

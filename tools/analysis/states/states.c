@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../libnetsync/util/array.h"
-#include "commands.h"
+#include "../../../libnetsync/util/array.h"
+#include "analysis/commands.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/output.h"

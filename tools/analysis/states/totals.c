@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
 
-#include "../../libnetsync/util/array.h"
-#include "../../libnetsync/util/hash.h"
+#include "../../../libnetsync/util/array.h"
+#include "../../../libnetsync/util/hash.h"
 #include "totals.h"
 
 static bool is_same_total(const struct total *a, const struct total *b)
