@@ -55,9 +55,9 @@ IO_SRC := $(wildcard libnetsync/io/*.c libnetsync/io/*/*.c \
 	libnetsync/io/*/*/*.c)
 # What the programs share is an archive, of which each of them links what it uses.
 SHARED_SRC := $(wildcard $(patsubst %,tools/%/*.c,common events path remote sync timeline))
-TOOL_SRC := $(filter-out tools/babeltrace/% tools/mpi/% tools/record/% tools/recorder/% \
-	$(SHARED_SRC),$(wildcard tools/*.c tools/*/*.c tools/analysis/*/*.c))
+TOOL_SRC := $(wildcard tools/*.c $(patsubst %,tools/%/*.c,apply convert export report))
 RECORD_SRC := $(wildcard tools/record/*.c tools/record/*/*.c)
+ANALYSIS_SRC := $(wildcard tools/analysis/*.c tools/analysis/*/*.c)
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
 # The component of Babeltrace 2 that corrects: in the tool, and in a plug-in, which
@@ -67,6 +67,7 @@ CORRECT_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tools/babeltrace/*.c))
 CORRECT_OBJ := $(CORRECT_SRC:%.c=$(BUILD)/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o)
 RECORD_OBJ := $(RECORD_SRC:%.c=$(BUILD)/%.o)
+ANALYSIS_OBJ := $(ANALYSIS_SRC:%.c=$(BUILD)/%.o)
 SHARED_OBJ := $(SHARED_SRC:%.c=$(BUILD)/%.o) $(CORRECT_OBJ)
 PLUGIN_OBJ := $(CORRECT_OBJ) $(PLUGIN_SRC:%.c=$(BUILD)/%.o) \
 	$(addprefix $(BUILD)/tools/common/,ctf-source.o json-value.o result-file.o result-uuid.o)
@@ -79,11 +80,13 @@ CORE_A := $(BUILD)/libnetsync.a
 STATIC_A := $(BUILD)/static/libnetsync.a
 SHARED_A := $(BUILD)/tools/shared.a
 TOOL := $(BUILD)/netsync
-# Programs of commands, which netsync becomes: each is linked under the name of each of its
-# commands.
+# Programs of commands, which netsync becomes; each has links of the names of its commands.
 RECORD_PROGRAM := $(BUILD)/netsync-record
-RECORD_COMMANDS := live doctor agent
-PROGRAMS := $(TOOL) $(RECORD_PROGRAM) $(RECORD_COMMANDS:%=$(BUILD)/netsync-%)
+RECORD_LINKS := netsync-live netsync-doctor netsync-agent
+ANALYSIS_PROGRAM := $(BUILD)/netsync-analysis
+ANALYSIS_LINKS := netsync-states netsync-path
+PROGRAMS := $(TOOL) $(RECORD_PROGRAM) $(ANALYSIS_PROGRAM) \
+	$(addprefix $(BUILD)/,$(RECORD_LINKS) $(ANALYSIS_LINKS))
 PLUGIN := $(BUILD)/plugins/babeltrace-plugin-netsync.so
 COMPLETION := $(addprefix $(BUILD)/completion/netsync.,bash zsh fish)
 
@@ -183,7 +186,9 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 
 SHARED_LIBS = $(SHARED_A) -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(BT2_LIBS) $(UUID_LIBS) \
 	-lm -pthread
+# What writes files for Perfetto is in two programs.
 TOOL_LIBS = $(SHARED_LIBS) $(PROTOBUF_LIBS) $(shell $(PKG_CONFIG) --libs zlib)
+ANALYSIS_LIBS = $(TOOL_LIBS)
 RECORD_LIBS = $(SHARED_LIBS) $(LTTNG_LIBS)
 PLUGIN_MAP := tools/babeltrace/plugin.map
 LINK_PLUGIN = $(CC) -shared -Wl,--version-script=$(PLUGIN_MAP) -Wl,--no-undefined \
@@ -197,7 +202,13 @@ $(TOOL): $(TOOL_OBJ) $(SHARED_A) $(CORE_SO) $(IO_SO)
 $(RECORD_PROGRAM): $(RECORD_OBJ) $(SHARED_A) $(CORE_SO) $(IO_SO)
 	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(RECORD_OBJ) $(RECORD_LIBS)
 
-$(RECORD_COMMANDS:%=$(BUILD)/netsync-%): $(RECORD_PROGRAM)
+$(ANALYSIS_PROGRAM): $(ANALYSIS_OBJ) $(SHARED_A) $(CORE_SO) $(IO_SO)
+	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(ANALYSIS_OBJ) $(ANALYSIS_LIBS)
+
+$(addprefix $(BUILD)/,$(RECORD_LINKS)): $(RECORD_PROGRAM)
+	ln -sf $(<F) $@
+
+$(addprefix $(BUILD)/,$(ANALYSIS_LINKS)): $(ANALYSIS_PROGRAM)
 	ln -sf $(<F) $@
 
 $(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO) $(IO_SO) $(PLUGIN_MAP)
@@ -205,7 +216,7 @@ $(PLUGIN): $(PLUGIN_OBJ) $(CORE_SO) $(IO_SO) $(PLUGIN_MAP)
 	$(LINK_PLUGIN) -Wl,-rpath,'$$ORIGIN/..' -o $@
 
 -include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(SHARED_OBJ:.o=.d) \
-	$(RECORD_OBJ:.o=.d) $(PLUGIN_OBJ:.o=.d)
+	$(RECORD_OBJ:.o=.d) $(ANALYSIS_OBJ:.o=.d) $(PLUGIN_OBJ:.o=.d)
 
 # dkms has the Makefile and module/ alone.
 include module/modules.mk

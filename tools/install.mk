@@ -103,8 +103,13 @@ stage: python-stage
 	install -m 644 $(STATIC_A) $(DESTDIR)$(LIBDIR)
 	$(LINK_INSTALLED) -o $(DESTDIR)$(BINDIR)/netsync $(TOOL_OBJ) $(TOOL_LIBS)
 	$(LINK_INSTALLED) -o $(DESTDIR)$(COMMANDDIR)/netsync-record $(RECORD_OBJ) $(RECORD_LIBS)
-	for command in $(RECORD_COMMANDS); do \
-		ln -sf netsync-record $(DESTDIR)$(COMMANDDIR)/netsync-$$command || exit 1; \
+	$(LINK_INSTALLED) -o $(DESTDIR)$(COMMANDDIR)/netsync-analysis $(ANALYSIS_OBJ) \
+		$(ANALYSIS_LIBS)
+	for link in $(RECORD_LINKS); do \
+		ln -sf netsync-record $(DESTDIR)$(COMMANDDIR)/$$link || exit 1; \
+	done
+	for link in $(ANALYSIS_LINKS); do \
+		ln -sf netsync-analysis $(DESTDIR)$(COMMANDDIR)/$$link || exit 1; \
 	done
 	install -m 755 $(RECORDER) $(DESTDIR)$(BINDIR)
 	$(LINK_PLUGIN) $(RPATH) -o $(DESTDIR)$(BT2_PLUGINDIR)/$(notdir $(PLUGIN))

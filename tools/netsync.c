@@ -7,7 +7,6 @@
 
 #include <netsync.h>
 
-#include "analysis/commands.h"
 #include "commands.h"
 #include "common/command.h"
 #include "common/complain.h"
@@ -18,6 +17,7 @@
 
 /* Packages that have programs of commands; NULL: the command is built in. */
 #define RECORD "netsync-record"
+#define ANALYSIS "netsync-analysis"
 
 /* A new sub-command is one file and one row. */
 static const struct known_command {
@@ -31,12 +31,14 @@ static const struct known_command {
 	{ { "apply", cmd_apply, false }, NULL, "write copies of traces with corrected timestamps" },
 	{ { "convert", cmd_convert, false }, NULL, "correct single timestamps, or those of a log file" },
 	{ { "export", cmd_export, true }, NULL, "export messages and events for other tools" },
-	{ { "states", cmd_states, true }, NULL, "show the states of locks, requests and threads over time" },
-	{ { "path", cmd_path, true }, NULL, "show what a thread waited for, across hosts" },
+	{ { "states", NULL, false }, ANALYSIS, "show the states of locks, requests and threads over time" },
+	{ { "path", NULL, false }, ANALYSIS, "show what a thread waited for, across hosts" },
 	{ { "report", cmd_report, true }, NULL, "write a web page that plots the clocks and all messages" },
 	{ { "clock-log", cmd_clock_log, false }, NULL, "log how a time daemon steers this machine's clock" },
 	{ { "doctor", NULL, false }, RECORD, "check what a machine needs for recording" },
 	{ { "agent", NULL, false }, RECORD, NULL },
+	/* The program itself; its commands are links to it. */
+	{ { "analysis", NULL, false }, ANALYSIS, NULL },
 };
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))

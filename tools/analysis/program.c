@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* netsync-analysis: what goes on in traced hosts, by events of any kind. */
+#include "analysis/commands.h"
+#include "common/command.h"
+
+static const struct command commands[] = {
+	{ "states", cmd_states, true },
+	{ "path", cmd_path, true },
+};
+
+int main(int argc, char **argv)
+{
+	return run_program(commands, sizeof(commands) / sizeof(commands[0]), argc, argv);
+}
