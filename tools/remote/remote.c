@@ -230,7 +230,7 @@ static void explain_end(struct remote *remote, int status)
 	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
 	if (code == NOT_FOUND)
-		remote_say(remote, "%s not found; install netsync, or give its path with --remote-netsync.",
+		remote_say(remote, "%s not found; install netsync (package netsync-record), or give its path with --remote-netsync.",
 		       netsync ? netsync : "netsync");
 	else if (!remote->destination)
 		remote_say(remote, "its agent ended.");
