@@ -28,7 +28,7 @@ def rpm(**macros):
         if header:
             own, name = header.groups()
             package = "netsync" if not name else name if own else "netsync-" + name
-        elif re.match(r"%[a-z]", line) and not re.match(r"%(license|doc) ", line):
+        elif re.match(r"%[a-z]", line) and not re.match(r"%(license|doc|dir) ", line):
             package = None
         elif package and re.match(r"%{(?!_docdir)", line):
             while "%{" in line:
