@@ -70,4 +70,4 @@ $(BUILD)/selftests/bench/text: selftests/bench/text.c selftests/bench/stages.c \
 		$(BUILD)/selftests/bench/tool.o $(IO_OBJ) $(CORE_A)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync -Itools $(CFLAGS) $(LDFLAGS) \
 		$(STAGE_CALLS:%=-Wl,--wrap=%) -o $@ $(filter-out %.h %.a,$^) $(CORE_A) \
-		$(filter-out $(SHARED_A) -lnetsync-io -lnetsync,$(TOOL_LIBS))
+		$(filter-out $(SHARED_A) -lnetsync-io -lnetsync,$(TOOL_LIBS)) $(ZIP_LIBS)
