@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's own hash of pointers -> the key of SipHash-2-4, by which addresses of
- * sockets and packets are hashed. Traces that are shared must not show addresses in the
- * kernel, which are random (KASLR) to make attacks harder.
+ * The kernel's own pointer hash -> the key of SipHash-2-4, which hashes the addresses of
+ * sockets and packets. Kernel addresses are random (KASLR) to make attacks harder; a
+ * trace that is shared must not reveal them.
  */
 #include <linux/cache.h>
 #include <linux/init.h>
@@ -20,9 +20,9 @@ siphash_key_t netsync_address_key __ro_after_init;
 
 /*
  * Get 32 secret bits from an address that nothing else prints: printing by %p hashes it
- * with a key that the kernel makes at boot and keeps. The bits are the same when the
- * module is loaded again. Return: false if the kernel does not hash yet, or was started
- * with no_hash_pointers.
+ * with a key that the kernel creates at boot and keeps. Loading the module again yields
+ * the same bits. Return: false if the kernel does not hash yet, or was started with
+ * no_hash_pointers.
  */
 static bool __init get_secret_word(int number, u32 *word)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Names of tracepoints and functions -> probes there: for_each_kernel_tracepoint() for a
- * tracepoint, ftrace for the begin of a function, a kretprobe for its end.
+ * tracepoint, ftrace for the start of a function, a kretprobe for its end.
  */
 #include <linux/cpumask.h>
 #include <linux/string.h>
@@ -11,7 +11,7 @@
 
 char *netsync_without;
 
-/* Is the name one of the list that the parameter "without" has? */
+/* Does the parameter "without" list this name? */
 static bool is_probe_excluded(const char *name)
 {
 	size_t len = strlen(name);
@@ -56,8 +56,8 @@ static int attach_tracepoint(struct netsync_probe *probe)
 #ifndef NETSYNC_NO_FUNCTIONS
 
 /*
- * Find the address of a function. A kprobe finds functions of the kernel itself only,
- * where a name is unique; ftrace would also take functions of that name in modules.
+ * Find the address of a function. A kprobe only finds functions of the kernel itself
+ * whose name is unique; ftrace would also accept functions of that name in modules.
  */
 static int find_function(const char *name, unsigned long *address)
 {
@@ -73,7 +73,7 @@ static int find_function(const char *name, unsigned long *address)
 	return 0;
 }
 
-/* Called by ftrace, which misses no call, whereas kprobes are missed inside of kprobes. */
+/* Called by ftrace, which misses no call; a kprobe misses calls inside another kprobe. */
 static notrace void at_probe_begin(unsigned long ip, unsigned long parent,
 				   struct ftrace_ops *ops,
 				   struct netsync_regs *regs)
@@ -93,8 +93,8 @@ static void detach_begin(struct netsync_probe *probe)
 }
 
 /*
- * Have ftrace call the probe for one function only. Before 5.18, ftrace takes the address
- * of the call itself alone, which on arm64 is behind a NOP and perhaps a BTI instruction.
+ * Have ftrace call the probe for one function only. Before 5.18, ftrace accepts only the
+ * address of the call itself, which on arm64 follows a NOP and perhaps a BTI instruction.
  */
 static int filter_function(struct ftrace_ops *ops, unsigned long address)
 {
@@ -117,7 +117,7 @@ static int attach_begin(struct netsync_probe *probe)
 	probe->ops.func = at_probe_begin;
 	probe->ops.flags = NETSYNC_FTRACE_FLAGS;
 	err = filter_function(&probe->ops, address);
-	/* -EINVAL: the function is compiled without a call of ftrace. */
+	/* -EINVAL: the function is compiled without an ftrace call. */
 	if (err)
 		return err == -EINVAL ? -ENOENT : err;
 	err = register_ftrace_function(&probe->ops);
@@ -130,15 +130,15 @@ static int attach_end(struct netsync_probe *probe)
 {
 	struct kretprobe *end = &probe->kretprobe;
 
-	/* register_kretprobe() refuses one with the state of an earlier registration. */
+	/* register_kretprobe() refuses a probe with the state of an earlier registration. */
 	memset(end, 0, sizeof(*end));
 	end->kp.symbol_name = probe->name;
 	end->entry_handler = probe->keep;
 	end->handler = probe->end;
 	end->data_size = sizeof(struct sock *);
 	/*
-	 * Calls at a time, by all processors: the functions do not sleep, so that there
-	 * is one in each context (task, softirq, irq, NMI) at most.
+	 * Concurrent calls on all processors: the functions do not sleep, so each context
+	 * (task, softirq, irq, NMI) has at most one.
 	 */
 	end->maxactive = 4 * num_possible_cpus();
 	return register_kretprobe(end);
@@ -164,7 +164,7 @@ static unsigned long count_missed_calls(const struct netsync_probe *probe)
 		       probe->kretprobe.nmissed + probe->kretprobe.kp.nmissed : 0;
 }
 
-/* The name of what the kernel must have for the probe. */
+/* Name what the kernel lacks if the probe cannot be attached. */
 static const char *get_missing_feature(const struct netsync_probe *probe)
 {
 	return probe->name;

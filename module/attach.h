@@ -12,10 +12,10 @@
 struct tracepoint;
 
 /*
- * A probe of a tracepoint, which need not be exported to modules, or of the start or end of
- * a function. Probe the end only of functions that do not sleep, as the number of concurrent
- * calls is limited, and that tasks call: in an interrupt, the probe is missed if the
- * interrupt hit another probe.
+ * A probe of a tracepoint, which need not be exported to modules, or of the start or end
+ * of a function. Probe the end only of functions that do not sleep, because the number of
+ * concurrent calls is limited, and that are called by tasks: in an interrupt, the probe
+ * is missed if the interrupt hit another probe.
  */
 struct netsync_probe {
 	const char *name;
@@ -37,9 +37,9 @@ struct netsync_probe {
 };
 
 /*
- * Initialize a probe of a tracepoint whose declaration is included. The build fails if the
- * tracepoint has other arguments than the function: dkms builds for untested kernels. sizeof
- * makes the compiler check the call without calling anything.
+ * Initialize a probe of a tracepoint whose declaration is included. The build fails if
+ * the arguments of the tracepoint and the function differ: dkms builds for untested
+ * kernels. sizeof makes the compiler check the call without calling anything.
  */
 #define NETSYNC_TRACEPOINT(_name, _function)                                   \
 	.name = #_name,                                                        \
@@ -48,8 +48,8 @@ struct netsync_probe {
 		_function, NULL)
 
 /*
- * Attach all probes of an array, or none. Return 0; -ENOENT if the kernel lacks a probe that
- * is not optional, whose name *missing is set to; or another negative errno value.
+ * Attach all probes of an array, or none. Return 0; -ENOENT if the kernel lacks a
+ * required probe, and set *missing to its name; or another negative errno value.
  */
 int netsync_attach(struct netsync_probe *all, int num, const char **missing);
 

@@ -23,16 +23,16 @@
 #include "netsync-events.h"
 
 /*
- * Distance of the clock from the line of the last record (ns) up to which no record is
- * made. The kernel alternates between the two multipliers beside the rate that it wants;
- * with a TSC, neighbours are 0.2 ppm apart, and less than 50 ns would give more than four
- * records a second of clocks that nobody steers. Chosen.
+ * Largest deviation of the clock from the line of the last record that causes no new
+ * record, ns. The kernel alternates between the two multipliers next to the rate that it
+ * wants. With a TSC, neighbouring multipliers are 0.2 ppm apart; below 50 ns, a clock
+ * that nobody steers would cause more than four records a second. Chosen.
  */
 #define MAX_DEVIATION 50
 
 /*
- * Records that wait for drain_ring(), one for each tick by which that is delayed. A power
- * of 2; chosen.
+ * Records that can wait for drain_ring(): one for each tick of its delay. A power of 2;
+ * chosen.
  */
 #define RING_SIZE 32
 
@@ -45,8 +45,8 @@ static DEFINE_RAW_SPINLOCK(out_lock);
 static struct netsync_clock_record last;
 static const struct clocksource *last_source;
 /*
- * Number of the next record since the module was loaded. One is left out whenever records
- * end, as nobody knows what changes until they begin again.
+ * Number of the next record since the module was loaded. A number is skipped whenever
+ * recording stops, because later changes are unknown until recording starts again.
  */
 static u32 seq;
 
@@ -79,7 +79,7 @@ static u64 cycles_since_update(const struct tk_read_base *clock)
 	u64 cycles = (clock->clock->read(clock->clock) - clock->cycle_last) &
 		     clock->mask;
 
-	/* This processor's counter may be a little behind the last update's: then 0. */
+	/* This processor's counter may be slightly behind that of the last update: return 0. */
 	return cycles > clock->mask / 2 ? 0 : cycles;
 }
 
@@ -90,13 +90,13 @@ static s64 compute_deviation(const struct timekeeper *tk)
 	s64 gain = read_clock_at(&tk->tkr_mono, 0) - raw;
 
 	gain -= last.mono - last.raw;
-	/* 64 bits: multipliers can exceed 2^31, as that of an HPET does. */
+	/* 64 bits, because multipliers can exceed 2^31: that of an HPET does. */
 	return gain - div64_s64((s64)(raw - last.raw) *
 					((s64)last.mult - last.raw_mult),
 				last.raw_mult);
 }
 
-/* Is a record needed: after any change of clocks, and in each second? */
+/* Is a record needed? It is after any change of a clock, and once a second. */
 static bool is_clock_record_needed(const struct timekeeper *tk)
 {
 	s64 change = (s64)tk->tkr_mono.mult - last.mult;
@@ -120,8 +120,8 @@ static int on_timekeeper_update(struct notifier_block *nb, unsigned long was_set
 	if (!is_clock_record_needed(tk))
 		return NOTIFY_OK;
 	/*
-	 * The record is of this instant, not of the update's own time, which is up to a
-	 * tick ago: with a new multiplier, the clock is continuous here, not there.
+	 * Record this instant, not the time of the update, which is up to a tick ago:
+	 * when the multiplier changes, the clock is continuous here, not there.
 	 */
 	cycles = cycles_since_update(&tk->tkr_mono);
 	last.mono = read_clock_at(&tk->tkr_mono, cycles);
@@ -138,8 +138,8 @@ static int on_timekeeper_update(struct notifier_block *nb, unsigned long was_set
 	strscpy_pad(last.clocksource, last_source->name,
 		    sizeof(last.clocksource));
 	/*
-	 * If the ring is full, the record's number is missing in the trace. Pairs with
-	 * drain_ring().
+	 * If the ring is full, the number of the record is missing in the trace. Pairs
+	 * with drain_ring().
 	 */
 	if (ring_in - smp_load_acquire(&ring_out) < RING_SIZE) {
 		ring[ring_in % RING_SIZE] = last;
@@ -165,7 +165,10 @@ static void detach_clock(void)
 	pvclock_gtod_unregister_notifier(&updates);
 	seq++;
 	irq_work_sync(&drain_work);
-	/* irq_work_sync() waits for the last processor that ran the work; this for all. */
+	/*
+	 * irq_work_sync() waits only for the last processor that ran the work; the lock
+	 * for all.
+	 */
 	raw_spin_lock_irq(&out_lock);
 	raw_spin_unlock_irq(&out_lock);
 }

@@ -12,7 +12,7 @@
 #include <linux/skbuff.h>
 #include <linux/version.h>
 
-/* Older kernels are untested, whatever was backported to them. */
+/* Older kernels are untested, even with backports. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
 #error "netsync needs Linux 5.10 or later"
 #endif

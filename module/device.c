@@ -25,7 +25,7 @@ struct network {
 	u16 vlan;		/* TCI of the outermost tag; 0: none */
 };
 
-/* VLAN tags of a frame; chosen: networks use up to two (802.1ad). */
+/* Maximum VLAN tags of a frame. Chosen: networks use up to two (802.1ad). */
 #define MAX_VLAN_TAGS 4
 
 static bool skip_vlan_tags(const struct sk_buff *skb, struct network *at)
@@ -87,15 +87,16 @@ static bool find_sent_network(const struct sk_buff *skb, const struct net_device
 }
 
 /*
- * Move the fields of a record that is not TCP's to those that events of devices have for
- * its protocol (netsync-events.h); fields that all protocols have stay in their place.
+ * Move the fields of a record of another protocol than TCP to the fields that device
+ * events have for that protocol (netsync-events.h). Fields that all protocols have stay
+ * in place.
  */
 static noinline void name_device_fields(struct netsync_dev *rec, unsigned int protocol,
 					const struct sk_buff *skb)
 {
 	const union netsync_record from = rec->packet;
 
-	/* has_ts is the only field behind those of all other protocols. */
+	/* has_ts is the only field after those of all other protocols. */
 	rec->has_ts = 0;
 	switch (protocol) {
 	case NETSYNC_UDP:
@@ -182,7 +183,10 @@ static void at_device_xmit(void *data, const struct sk_buff *skb,
 
 	if (!find_sent_network(skb, dev, &at) || !write_dev(&rec, skb, dev, &at))
 		return;
-	/* Not sent yet: a timestamp in the skb would be of its receipt (forwarding). */
+	/*
+	 * The packet is not sent yet: a timestamp in the skb is from its receipt
+	 * (forwarding).
+	 */
 	rec.hwtstamp = 0;
 	trace_inet_dev_xmit(&rec);
 }

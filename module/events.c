@@ -2,14 +2,14 @@
 /*
  * Events that tracers enable and disable -> sources that are attached and detached.
  *
- *	tracer -> reg(), unreg(): a bit of enabled -> work item -> attach_source(), detach()
+ * 	tracer -> reg(), unreg(): a bit of enabled -> work item -> attach_source(), detach()
  *
  * reg() and unreg() run with tracepoints_mutex held; the locks that sources need could
  * deadlock there. The work item brings the sources in sync with the bits.
  *
- * Tracers may call reg() before module init, if they waited for the module, and unreg()
- * after module exit, when they are notified of it: then only the bit is set, and the work
- * item is not scheduled.
+ * A tracer that waited for the module may call reg() before module init. A tracer that is
+ * notified of module exit calls unreg() after it. Both calls then only change the bit,
+ * and do not schedule the work item.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -64,7 +64,7 @@ static void attach_source(const char *event, struct netsync_source *source)
 	if (err)
 		warn_of_missing_event(event, source, err);
 	source->attached = !err;
-	/* Not tried again; errors but -ENOENT are forgotten when no event is enabled. */
+	/* Do not retry. Errors other than -ENOENT are forgotten when no event is enabled. */
 	source->failed = err;
 }
 

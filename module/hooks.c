@@ -3,9 +3,9 @@
  * Packets at netfilter's LOCAL_IN and LOCAL_OUT, in all network namespaces -> events
  * inet_*_local_in and inet_*_local_out.
  *
- * A packet that waits in a queue (NFQUEUE) has the index of its hook among those of the
- * same hook point and namespace. If a hook is registered before that one, the packet
- * passes that one twice; if any hook is unregistered, the kernel drops all packets in
+ * A packet in a queue (NFQUEUE) stores the index of its hook among the hooks of its hook
+ * point and namespace. If a hook is registered before the packet's hook, the packet
+ * passes its hook twice. If any hook is unregistered, the kernel drops all packets in
  * queues of the namespace. Our hooks are therefore registered at the first use of an
  * event, or, with netsync_hooks, when the module is loaded, and stay until the module is
  * unloaded. A static key makes them return at once while no tracer uses the events.
@@ -137,7 +137,7 @@ static void detach_net_hooks(struct hooked_net *hn)
 	hn->attached = 0;
 }
 
-/* Hooks that could not be registered for lack of memory are tried again. */
+/* Hooks that could not be registered for lack of memory are retried. */
 static void attach_all(void)
 {
 	struct hooked_net *hn;
@@ -193,20 +193,20 @@ static const struct nf_hook_ops fillers[2 * NUM_HOOKS] = {
 };
 
 /*
- * Unregister all hooks. Until 6.10 the kernel warned, which can mean panic, when it
- * dropped a packet from a queue whose hook's index was not below the number of hooks by
- * then: that of the last hook, after ours was unregistered before it. Fillers that are
- * registered behind it keep the index valid:
+ * Unregister all hooks. Until 6.10, the kernel warns, and may panic, when it drops a
+ * queued packet whose hook index is not below the current number of hooks. The index of
+ * the last hook becomes invalid when ours is unregistered before it. Filler hooks that
+ * are registered after it keep the index valid:
  *
- *	index of a hook            0      1         2         3
- *	                           ours   queue     filler 1  filler 2
- *	ours unregistered          queue  filler 1  filler 2
- *	filler 2 unregistered      queue  filler 1
- *	filler 1 unregistered      queue
+ * 	index of a hook            0      1         2         3
+ * 	                           ours   queue     filler 1  filler 2
+ * 	ours unregistered          queue  filler 1  filler 2
+ * 	filler 2 unregistered      queue  filler 1
+ * 	filler 1 unregistered      queue
  *
- * Packets with old indexes are all in queues after an RCU grace period, and dropped when
- * filler 2 is unregistered. Without memory for fillers the hooks are unregistered all the
- * same.
+ * After an RCU grace period, all packets with old indexes are in queues; unregistering
+ * filler 2 drops them. If there is no memory for fillers, the hooks are unregistered
+ * nevertheless.
  */
 static void detach_all(void)
 {
@@ -245,7 +245,7 @@ static int __net_init hooked_net_init(struct net *net)
 	return 0;
 }
 
-/* Needs no fillers: a packet in a queue would hold a device, and with it the namespace. */
+/* Fillers are not needed: a queued packet would hold a device, and thus the namespace. */
 static void __net_exit hooked_net_exit(struct net *net)
 {
 	struct hooked_net *hn = net_generic(net, net_id);
@@ -272,6 +272,6 @@ void netsync_hooks_exit(void)
 {
 	detach_all();
 	unregister_pernet_subsys(&hooked_net_ops);
-	/* Wait until no packet is in our functions any more. */
+	/* Wait until no packet is in our functions. */
 	synchronize_net();
 }

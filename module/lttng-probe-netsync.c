@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The events of netsync-probes -> LTTng: the module in which LTTng finds their fields. */
+/* The events of netsync-probes -> LTTng: the module that describes their fields to LTTng. */
 #include <linux/module.h>
 
 #include <lttng/tracer.h>
@@ -7,9 +7,9 @@
 #include "netsync-events.h"
 
 /*
- * LTTng finds tracepoints by name, and records nothing, without an error, if they do not
- * exist. The reference to a tracepoint makes modprobe load netsync-probes first, and the
- * kernel keep it as long as this module is loaded.
+ * LTTng finds tracepoints by name; if they do not exist, it records nothing and reports
+ * no error. This reference makes modprobe load netsync-probes first, and makes the kernel
+ * keep netsync-probes as long as this module is loaded.
  */
 static const struct tracepoint *const netsync_probes __used =
 	&__tracepoint_inet_sock_local_in;

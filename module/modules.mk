@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds and installs the kernel modules; a part of the Makefile.
+# Rules that build and install the kernel modules; included by the Makefile.
 
-# The running kernel; where its headers are missing, the newest that are not.
+# The running kernel, or the newest kernel with headers if the running one has none.
 KDIR ?= $(or $(wildcard /lib/modules/$(shell uname -r)/build),$(lastword \
 	$(sort $(wildcard /lib/modules/*/build))))
 KREL = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 MODULES = $(abspath $(BUILD))/modules/$(KREL)
 
-# The source of LTTng's modules, and what their build for this kernel exports:
-# as given, else where dkms has them, else where the test rig has them.
+# The source of LTTng's modules, and the exports of their build for this kernel: as given,
+# or where dkms has them, or where the test rig has them.
 DKMS_LTTNG = $(patsubst %/,%,$(dir $(lastword $(wildcard \
 	/var/lib/dkms/lttng-modules/*/$(KREL)/*/module/lttng-tracer.ko*))))
 LTTNG_MODULES = $(firstword $(wildcard \
 	$(addsuffix /source,$(firstword $(subst /$(KREL)/, ,$(DKMS_LTTNG)))) \
 	$(BUILD)/rig/$(KREL)/lttng-modules))
-# dkms 3.0.10 keeps the modules alone: then these tell what they export.
+# dkms 3.0.10 keeps only the modules: read the exports from the modules.
 READ_SYMVERS = $(MODULES)/lttng.symvers
 LTTNG_SYMVERS = $(if $(LTTNG_MODULES),$(firstword \
 	$(wildcard $(abspath $(LTTNG_MODULES))/src/Module.symvers \
@@ -32,7 +32,7 @@ define check_headers
 		"linux-headers-amd64), or say where they are with KDIR=FOLDER." >&2; false; }
 endef
 
-# Kbuild writes beside the source, so that it gets its own copy.
+# Kbuild writes next to the source: give it a copy.
 .PHONY: modules
 modules:
 	$(check_headers)
@@ -44,7 +44,7 @@ modules:
 		"No LTTng modules built for $(KREL): netsync-probes only")
 	$(KBUILD) modules
 
-# For one kernel, modprobe may not find modules of two origins.
+# modprobe may not find modules that two sources installed for one kernel.
 HAS_MODULES = $(DESTDIR)/lib/modules/$(KREL)
 OWN_INSTALLED = $(shell find $(HAS_MODULES)/ -path '*/updates/dkms' -prune -o \( \
 	-name 'netsync-probes.ko*' -o -name 'lttng-probe-netsync.ko*' \) -print 2> /dev/null)

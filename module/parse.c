@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A packet (skb) of IPv4 or IPv6 -> the record of its TCP, UDP, ICMP echo or SCTP headers.
- * Captured frames are read by the same rules in libnetsync/io/packet/.
+ * A packet (skb) of IPv4 or IPv6 -> the record of its TCP, UDP, ICMP echo or SCTP
+ * headers. libnetsync/io/packet/ reads captured frames by the same rules.
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -21,13 +21,13 @@
 u8 netsync_sampling __read_mostly;
 bool netsync_digest __read_mostly = true;
 
-/* A packet, as its IP header says. Offsets are in the skb. */
+/* A packet, as described by its IP header. Offsets are in the skb. */
 struct parsed_packet {
 	const struct sk_buff *skb;
 	int linear;		/* bytes at skb->data */
 	const void *addrs;	/* source and destination, one after the other */
 	unsigned int start;	/* offset of the transport header */
-	unsigned int end;	/* offset behind the packet; padding may follow */
+	unsigned int end;	/* offset after the packet; padding may follow */
 	u32 netns;		/* inode number of the network namespace */
 	u16 id;			/* identification (IPv4); 0: IPv6 */
 	u8 family;		/* AF_INET or AF_INET6 */
@@ -35,7 +35,7 @@ struct parsed_packet {
 	bool is_part;		/* the first of several fragments */
 };
 
-/* As skb_header_pointer(), which computes the length of the linear part at each call. */
+/* Like skb_header_pointer(), which computes the length of the linear part at each call. */
 static __always_inline const void *get_packet_header(const struct parsed_packet *p, int offset,
 						     int len, void *copy)
 {
@@ -45,9 +45,9 @@ static __always_inline const void *get_packet_header(const struct parsed_packet 
 }
 
 /*
- * The end of a packet: @base and @len, its length field; padding may follow. The field is
- * 0 in packets that are too large for it (BIG TCP, jumbograms), which end with the skb.
- * Return: 0 if the packet is cut short.
+ * Find the end of a packet: @base plus @len, its length field; padding may follow. The
+ * field is 0 in packets that are too large for it (BIG TCP, jumbograms), which end with
+ * the skb. Return: 0 if the packet is truncated.
  */
 static __always_inline unsigned int find_packet_end(const struct sk_buff *skb,
 						    unsigned int base, __be16 len)
@@ -96,7 +96,7 @@ static __always_inline bool read_ipv6_header(struct parsed_packet *p, unsigned i
 		__be16 frag_off;
 		int start;
 
-		/* In later fragments, nexthdr is NEXTHDR_FRAGMENT: no TCP follows. */
+		/* In later fragments, nexthdr is NEXTHDR_FRAGMENT: no TCP header follows. */
 		start = ipv6_skip_exthdr(p->skb, p->start, &nexthdr, &frag_off);
 		if (start < 0)
 			return false;
@@ -116,7 +116,7 @@ static __always_inline void write_addrs(const struct parsed_packet *p,
 		netsync_write_addrs(addrs, p->addrs, p->addrs + 16, 16);
 }
 
-/* Write the fields of all records; write_ports(): also those of packets with ports. */
+/* Write the fields of all records; write_ports() adds those of packets with ports. */
 static __always_inline void write_ip(const struct parsed_packet *p,
 				     struct netsync_ip *rec)
 {
@@ -237,7 +237,7 @@ static __always_inline unsigned int read_tcp(const struct parsed_packet *p,
 	rec->ack_seq = ntohl(th->ack_seq);
 	rec->check = ntohs((__force __be16)th->check);
 	rec->window = ntohs(th->window);
-	/* Not by bit-fields of tcphdr, which differ between kernels. */
+	/* Bit-fields of tcphdr differ between kernels. */
 	rec->flags = ntohl(tcp_flag_word(th)) >> 16;
 	rec->len = room - size;
 	write_ports(p, th->source, th->dest, all);
@@ -294,12 +294,12 @@ static u64 compute_siphash_1_3(const u8 *data, unsigned int len)
 /* ---- other transport headers ---------------------------------------------- */
 
 /*
- * Bytes of payload that are digested. Chosen: they tell datagrams apart, at little cost.
- * The readers of captures have the same number.
+ * Bytes of payload that are digested. Chosen: they distinguish datagrams at little cost.
+ * The readers of captures use the same number.
  */
 #define DIGEST_BYTES 64
 
-/* The digest of a payload, of which @room bytes are there; 0: too few. */
+/* Compute the digest of a payload, of which @room bytes are available; 0: too few. */
 static u64 digest_udp_payload(const struct parsed_packet *p, unsigned int room,
 			      unsigned int payload, unsigned int gso_size)
 {
@@ -382,13 +382,16 @@ static noinline unsigned int read_icmp(struct parsed_packet packet,
 	rec->len = room - sizeof(*ih);
 	write_ip(p, &all->ip);
 	write_addrs(p, &rec->addrs);
-	/* Not by the identifier, which address translation changes, as it does ports. */
+	/*
+	 * Do not sample by the identifier: like a port, it is changed by address
+	 * translation.
+	 */
 	if (rec->sampling && !is_key_sampled(rec->echo_seq, rec->sampling))
 		return 0;
 	return NETSYNC_ICMP;
 }
 
-/* Chunks of a packet that are looked at. Chosen: control chunks before DATA are few. */
+/* Chunks of a packet that are examined. Chosen: few control chunks precede DATA. */
 #define MAX_CHUNKS 64
 /* Types of chunks (RFC 9260, RFC 8260). */
 #define SCTP_CHUNK_DATA 0
@@ -401,7 +404,7 @@ struct chunk {
 	__be16 len;
 };
 
-/* Read the word behind a chunk's header: TSN of DATA, cumulative TSN of SACK. */
+/* Read the word after a chunk's header: TSN of DATA, cumulative TSN of SACK. */
 static bool read_tsn(const struct parsed_packet *p, unsigned int at, u32 *tsn)
 {
 	__be32 copy netsync_uninit;

@@ -15,7 +15,7 @@ struct sk_buff;
  */
 struct netsync_addrs {
 	u8 bytes[2 * (1 + 16)];
-	u8 size;		/* number of bytes that are used */
+	u8 size;		/* number of bytes used */
 } __packed;
 
 static inline u8 netsync_addr_len(const struct netsync_addrs *addrs)
@@ -103,7 +103,7 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 	FIELD(u8, dec, chunk)		\
 	FIELD(u8, dec, has_tsn)
 
-/* Fields of a device. The fields of the packet follow, by the table of TCP. */
+/* Fields of a device. The fields of the packet follow, from TCP's table. */
 #define NETSYNC_LINK_FIELDS(FIELD)	\
 	FIELD(u64, dec, hwtstamp)	\
 	FIELD(u32, dec, ifindex)	\

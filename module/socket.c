@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions of the kernel at which TCP and UDP sockets are created, cloned, connected,
- * accepted and deleted -> events inet_sock_create, inet_connect and so on.
+ * Functions of the kernel that create, clone, connect, accept and free TCP and UDP
+ * sockets -> events inet_sock_create, inet_connect and so on.
  */
 #include <linux/kernel.h>
 #include <net/inet_sock.h>
@@ -89,8 +89,8 @@ static void at_sock_create(const void *first, const void *second)
 }
 
 /*
- * The namespace of the kernel's own sockets is not read: they hold no reference to it, and
- * outlive it while a packet that they sent waits in another namespace.
+ * Do not read the namespace of the kernel's own sockets: they hold no reference to it,
+ * and outlive it while a packet that they sent waits in another namespace.
  */
 static void at_sock_delete(const void *first, const void *second)
 {
@@ -178,7 +178,7 @@ static void at_sock_set_state(void *data, const struct sock *sk, int oldstate,
 static struct netsync_probe create[] = {
 	{ .name = "tcp_init_sock", .begin = at_sock_create },
 	{ .name = "udp_init_sock", .begin = at_sock_create },
-	/* In kernels without it, udp_init_sock() is for IPv6, too. */
+	/* Kernels without udpv6_init_sock() use udp_init_sock() for IPv6, too. */
 	{ .name = "udpv6_init_sock", .begin = at_sock_create, .optional = true },
 };
 

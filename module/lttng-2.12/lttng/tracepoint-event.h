@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where LTTng 2.12 has this header. */
+/* The location of this header in LTTng 2.12. */
 #include <probes/lttng-tracepoint-event.h>
