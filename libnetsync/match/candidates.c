@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A segment, or several datagrams -> the records that hold its first byte (or datagram):
- * those of the same key, and longer ones, which the block index finds.
+ * records of the same key, and longer records, which the block index finds.
  */
 #include "match/internal.h"
 

@@ -29,9 +29,9 @@ bool match_other_place(const struct packet_record *a,
 }
 
 /*
- * Records of different places may. Those of one place only if buffer and IP id agree:
- * names of devices repeat in network namespaces, an id of 0 says nothing, and buffers are
- * reused.
+ * Records of different places may be of one packet. Records of one place may be only if
+ * buffer and IP id agree: device names repeat in network namespaces, an id of 0 carries
+ * no information, and buffers are reused.
  */
 bool match_may_be_one_packet(const struct packet_record *a,
 			     const struct packet_record *b)
@@ -92,8 +92,8 @@ static bool have_fitting_ip_ids(const struct packet_record *a,
 }
 
 /*
- * A digest covers the first of several datagrams only, so it is compared if both begin
- * there.
+ * A digest covers only the first of several datagrams, so compare it only if both records
+ * begin there.
  */
 static bool are_same_datagrams(const struct packet_record *a,
 			       const struct packet_record *b)

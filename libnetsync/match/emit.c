@@ -21,7 +21,7 @@ void match_mark_ambiguous(struct shard *m, struct packet_record *s)
 				       : RECORD_AMBIGUOUS;
 }
 
-/* Note that a record is matched. False: it was before, or another shard has it. */
+/* Mark a record as matched. False: it was already marked, or belongs to another shard. */
 static bool mark_record_matched(struct shard *m, struct packet_record *s, uint32_t peer, bool nat)
 {
 	const bool first = !(s->state & (RECORD_MATCHED | RECORD_COPY));
@@ -79,7 +79,7 @@ static void set_message_addresses(const struct shard *m, const struct packet_rec
 	const struct addresses *a = ring_addresses(&m->ring, s);
 	static const struct addresses unknown;
 
-	/* They may have been asked for after it was pushed. */
+	/* Addresses may have been requested after the record was pushed. */
 	if (!a || !memcmp(a, &unknown, sizeof(unknown))) {
 		msg->fields &= ~(uint32_t)NETSYNC_HAS_ADDRS;
 		return;

@@ -21,12 +21,12 @@
 #include "match/protocol.h"
 
 /*
- * Records of one key at most: more are a storm of repetitions, which give no message, and
+ * Maximum records of one key. More are a storm of repetitions, which gives no message;
  * the limit keeps the cost of a key constant. Chosen.
  */
 #define MATCH_MAX_RECORDS 256
 
-/* Records that hold one byte at most; more are such a storm, too. Chosen. */
+/* Maximum records that hold one byte; more are such a storm, too. Chosen. */
 #define MATCH_MAX_CANDIDATES 32
 
 /* Records that hold the first byte of a given record. */
@@ -38,8 +38,8 @@ struct candidates {
 
 /*
  * Do two records agree in all header fields that both know, and that neither segmentation
- * nor (if @nat) address translation changes? With @nat both must also know enough to
- * leave no doubt.
+ * nor (if @nat) address translation changes? With @nat, both must also know enough fields
+ * to be unambiguous.
  */
 bool match_headers(const struct packet_record *a, const struct packet_record *b,
 		   bool nat);
@@ -61,7 +61,7 @@ int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer,
 /* Note a packet's time in a host's stack, ns: 0 or -ENOMEM. */
 int match_passed(struct shard *m, uint32_t host, uint8_t dir, int64_t ns);
 
-/* Learn from a message how far clocks are apart. */
+/* Learn the clock offset of two hosts from a message. */
 int match_learn(struct shard *m, const struct packet_record *from,
 		const struct packet_record *to);
 
@@ -84,7 +84,7 @@ int match_sort_out(struct shard *m, struct packet_record **s, int n,
 /* Decide all records of the same key as s. */
 int match_whole(struct shard *m, struct packet_record *s);
 
-/* Has all that can be of the same packet as s been pushed? */
+/* Were all records that can be of the same packet as s pushed? */
 bool match_is_ready(const struct shard *m, const struct packet_record *s);
 
 /* Decide, by its second key, a record whose first key found no counterpart. */
@@ -93,7 +93,7 @@ int match_second(struct shard *m, struct packet_record *s);
 /* Decide a record by its first key, or as a part of other packets. */
 int match_first(struct shard *m, struct packet_record *s);
 
-/* Learn clock offsets from the records of s's key, if they match without doubt. */
+/* Learn clock offsets from the records of s's key, if they match unambiguously. */
 int match_learn_offset(struct shard *m, struct packet_record *s);
 
 /* Decide a segment by the bytes that it carries, datagrams by their ids. */
@@ -124,14 +124,14 @@ bool match_same_transmission(const struct packet_record *a,
 
 /*
  * Are two records of one host and one transmission, at different places such as a socket
- * and a device, whether cut or put together in between or not?
+ * and a device, even if the transmission was segmented or merged in between?
  */
 bool match_same_transit(const struct packet_record *a,
 			const struct packet_record *b);
 
 /*
- * Are the records of one transmission, as match_same_transit() decides, or were they made by
- * different hosts that may be clocks of one machine, which saw the transmission with both?
+ * Are the records of one transmission by match_same_transit(), or did two hosts record it
+ * that may be clocks of one machine?
  */
 bool match_same_side(const struct packet_record *a,
 		     const struct packet_record *b);
@@ -139,9 +139,7 @@ bool match_same_side(const struct packet_record *a,
 /* Did the host that sends s receive s's first byte before? */
 bool match_forwarded(const struct shard *m, const struct packet_record *s);
 
-/*
- * Is s's first byte in another, longer segment that was sent, and agrees with @received?
- */
+/* Is s's first byte in another, longer segment that was sent and that agrees with @received? */
 bool match_inside_other(const struct shard *m, const struct packet_record *s,
 			const struct packet_record *received);
 

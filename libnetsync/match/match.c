@@ -8,8 +8,8 @@
 #include "util/array.h"
 
 /*
- * Records after which limits are updated, at least; and for each host and pair, at which
- * that has to look, so that its cost is spread over the events. Chosen.
+ * Minimum records between updates of limits; and additional records for each host and
+ * pair that an update visits, which spreads its cost over the events. Chosen.
  */
 #define UPDATE_AFTER 1024
 #define UPDATE_AFTER_EACH 4
@@ -84,7 +84,7 @@ struct shards matcher_shards(const struct netsync_packet *p)
 
 /* ---- work -------------------------------------------------------------- */
 
-/* Take what a shard found out into account. */
+/* Apply an outcome of a shard. */
 static int apply_outcome(struct matcher *m, const struct match_outcome *o)
 {
 	struct peer_pair *pair;
@@ -138,7 +138,7 @@ static int apply_outcomes_of_all_parts(struct matcher *m)
 	return ret;
 }
 
-/* The calls of a batch: the first ones are of the shards, the others of the parts. */
+/* The calls of a batch: one for each shard, then one for each part of the pairs. */
 static int run_match_call(void *arg, size_t i)
 {
 	struct matcher *m = arg;
@@ -161,7 +161,7 @@ static void begin_match_round(struct matcher *m)
 	m->work = MATCH_BUSY;
 }
 
-/* Tell of what the shards found, in their order, and forget it. */
+/* Report the messages that shards found, in the order of shards, and forget them. */
 static void report_matched_messages(struct matcher *m)
 {
 	for (int i = 0; i < NETSYNC_SHARDS; i++) {
@@ -175,7 +175,7 @@ static void report_matched_messages(struct matcher *m)
 		m->calls.done(m->arg);
 }
 
-/* The record that a shard is to decide next, or to settle; NULL: there is none yet. */
+/* The record that a shard decides or settles next; NULL: there is none yet. */
 static const struct packet_record *find_next_undecided_record(const struct matcher *m,
 							      const struct shard *s)
 {
@@ -188,7 +188,7 @@ static const struct packet_record *find_next_undecided_record(const struct match
 	return m->settling || next->time < m->peers.host[next->host].decide ? next : NULL;
 }
 
-/* The number of the oldest of these, if it is before @number. */
+/* The number of the oldest undecided record before @number. */
 static uint32_t find_oldest_undecided(const struct matcher *m, uint32_t number)
 {
 	uint32_t most = m->number - number;
@@ -202,7 +202,7 @@ static uint32_t find_oldest_undecided(const struct matcher *m, uint32_t number)
 	return m->number - most;
 }
 
-/* Have shards go on that did not decide or drop all they could. False: there are none. */
+/* Resume shards that have more records to decide or drop. False: there are none. */
 static bool continue_unfinished_shards(struct matcher *m)
 {
 	struct record_batch *b = &m->batch[!m->filling];
@@ -245,7 +245,7 @@ static size_t compute_update_cost(const struct matcher *m)
 	return UPDATE_AFTER_EACH * (m->peers.hosts + peers_pairs(&m->peers));
 }
 
-/* Bring limits up to date, now and then, and look for clock offsets if there are none. */
+/* From time to time, update limits, and sample for clock offsets if there are none. */
 static int update_peers_if_due(struct matcher *m, struct record_batch *b)
 {
 	const size_t least = compute_update_cost(m) + (m->pace.over ? 0 : UPDATE_AFTER);
@@ -301,8 +301,8 @@ static void end_settling_of_shards(struct matcher *m)
 }
 
 /*
- * Have the batch matched that was filled, when the one before is done: 0, or an error.
- * Other threads may go on when it returns.
+ * Wait for the previous batch, then start matching the filled one: 0, or an error. Other
+ * threads may still be matching when it returns.
  */
 static int match_batch(struct matcher *m)
 {
@@ -331,13 +331,13 @@ static int match_batch(struct matcher *m)
 	ret = matcher_wait(m);
 	if (ret)
 		return ret;
-	/* Nothing reads this batch any more, and it is in the cache. */
+	/* No thread reads this batch any more, and it is in the cache. */
 	m->filling = !m->filling;
 	batch_clear(b);
 	return 0;
 }
 
-/* Records of a batch at most: few beside those that may be kept. */
+/* Maximum records of a batch: few compared with the records that may be kept. */
 static uint32_t compute_batch_capacity(const struct matcher *m)
 {
 	return m->limit / 8 < BATCH_RECORDS ? m->limit / 8 : BATCH_RECORDS;
@@ -388,8 +388,8 @@ static void file_record_in_batch(struct matcher *m, struct record_batch *b, stru
 }
 
 /*
- * Add a record to the batches of all its shards; the record is a copy in all shards but its
- * home.
+ * Add a record to the batches of all its shards. The record is a copy in all shards but
+ * its home shard.
  */
 static void file_record_in_shards(struct matcher *m, struct record_batch *b,
 				  struct packet_record *s, const struct netsync_packet *p,
@@ -404,8 +404,8 @@ static void file_record_in_shards(struct matcher *m, struct record_batch *b,
 }
 
 /*
- * Is it complete? Records are decided and dropped a few lifetimes later at most, however
- * rare they are: keys of datagrams that little tells apart come again.
+ * Is it complete? Records are decided and dropped at most a few lifetimes late, however
+ * rare they are: keys of datagrams with few distinguishing fields repeat.
  */
 static bool is_batch_complete(const struct matcher *m, const struct record_batch *b)
 {
@@ -454,7 +454,7 @@ void matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 {
 	int64_t *until = &m->peers.host[host].until;
 
-	/* A host that was done may bring more events. */
+	/* A host that had finished may add more events. */
 	if (time > *until || *until == INT64_MAX)
 		*until = time;
 	m->promised = true;

@@ -3,10 +3,10 @@
  * Packet events -> messages: which records of different hosts are of one packet, or carry
  * the same bytes? internal.h lists the files.
  *
- * Records go in batches to the shards that match them. Each batch has two steps: every
- * shard takes its records and finds outcomes; then the state of the pairs is brought up
- * to date, one part of the pairs after the other. Threads share the shards, and then the
- * parts. The result depends on the order of events only, not on the threads.
+ * Batches of records go to the shards that match them. Each batch has two steps: every
+ * shard takes its records and finds outcomes; then the state of the pairs is updated, one
+ * part of the pairs after the other. Threads share the shards, and then the parts. The
+ * result depends only on the order of events, not on the threads.
  */
 #ifndef NETSYNC_MATCH_MATCH_H
 #define NETSYNC_MATCH_MATCH_H
@@ -19,7 +19,7 @@
 #include "match/shard.h"
 #include "util/parallel.h"
 
-/* Callbacks of a matcher, each called with the argument that was given with them. */
+/* Callbacks of a matcher, each called with the argument that was passed with them. */
 struct match_calls {
 	/*
 	 * For each message: 0 or -errno. Several threads may call it at the same time,
@@ -27,9 +27,9 @@ struct match_calls {
 	 */
 	int (*found)(void *arg, uint32_t from, uint32_t to, int64_t send,
 		     int64_t recv);
-	/* In the caller's thread, for each message if that is wanted; or NULL. */
+	/* Called in the caller's thread for each message, if requested; or NULL. */
 	void (*tell)(void *arg, const struct netsync_message *msg);
-	/* In the caller's thread, when all messages of a batch were found; or NULL. */
+	/* Called in the caller's thread when all messages of a batch were found; or NULL. */
 	void (*done)(void *arg);
 };
 
@@ -41,58 +41,58 @@ struct matcher {
 	void *arg;
 	uint64_t seed;	  /* of the digests of addresses */
 	uint32_t limit;	  /* records in all rings; at most RING_MAX */
-	uint32_t kept;	  /* bit mask of the shards that are matched here */
-	uint32_t threads; /* the caller's among them */
-	bool one_thread;  /* messages are found by the caller's, in order */
+	uint32_t kept;	  /* bit mask of the shards matched here */
+	uint32_t threads; /* including the caller's */
+	bool one_thread;  /* the caller's thread finds messages, in order */
 	bool watched;	  /* call tell() */
 	struct record_batch batch[2];
-	uint32_t filling;  /* index of the one that events go to */
+	uint32_t filling;  /* index of the batch that events go to */
 	uint32_t number;   /* of the next record */
-	uint32_t begun;	   /* the same when the batch began to be filled */
+	uint32_t begun;	   /* number when the batch began to be filled */
 	uint32_t oldest;   /* settling: number of a record */
 	uint32_t since;	   /* records since limits were updated */
-	bool promised;	   /* something, since then */
-	/* A batch holds a lifetime of one host's events at most. */
+	bool promised;	   /* whether progress was promised since then */
+	/* A batch holds at most a lifetime of one host's events. */
 	struct pace {
 		uint32_t host; /* NO_PEER: none was promised yet */
-		int64_t end;   /* of that time, ns */
+		int64_t end;   /* of the lifetime, ns */
 		bool over;
 	} pace;
-	/* Owners of addresses that are to be learned with the batch. */
+	/* Owners of addresses to learn with the batch. */
 	struct owned_address {
 		uint32_t host;
 		uint32_t address;
 	} *owned;
 	size_t num_owned;
 	size_t owned_room;
-	/* Outcomes of each shard that were taken into account, by part of the pairs. */
+	/* Outcomes of each shard that were applied, by part of the pairs. */
 	struct applied {
 		size_t done[NETSYNC_SHARDS];
 		uint32_t round;
 		uint8_t apart[CACHE_LINE];
 	} applied[PAIR_PARTS];
 	/* Work of threads: on a batch, or settling. */
-	uint32_t round; /* of work; what failed is tried again in the same one */
+	uint32_t round; /* of work; a failed step is retried in the same round */
 	struct parallel *parallel;
 	enum { MATCH_IDLE, MATCH_BUSY, MATCH_FAILED } work;
 	bool settling;
 	struct match_counts other; /* of packets that were matched elsewhere */
 	uint64_t other_evicted;
-	struct match_counts past; /* as of the last settling */
+	struct match_counts past; /* at the last settling */
 	struct match_counts live;
 	uint64_t evicted;
 };
 
-/* The work is shared out among threads of @parallel. */
+/* The threads of @parallel share the work. */
 void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg,
 		  struct parallel *parallel);
 
-/* Wait until no thread is at work, and release all, unless it is lost. */
+/* Wait until no thread is working, and release all, unless the matcher is lost. */
 void matcher_release(struct matcher *m);
 
 /*
- * Were threads at work when this process was forked? Then what they changed here may be
- * in any state, and cannot be used any more.
+ * Were threads working when this process was forked? The state that they were changing is
+ * then undefined, and cannot be used any more.
  */
 bool matcher_is_lost(const struct matcher *m);
 
@@ -102,7 +102,7 @@ int matcher_add_host(struct matcher *m);
 /* Are packets of this kind matched? */
 bool matcher_supports(const struct netsync_packet *p);
 
-/* The shards of a packet event; of one that is not matched any one. */
+/* The shards of a packet event; if its kind is not matched, any one shard. */
 struct shards matcher_shards(const struct netsync_packet *p);
 
 /*
@@ -115,20 +115,20 @@ int matcher_add(struct matcher *m, const struct netsync_packet *p);
 void matcher_advance(struct matcher *m, uint32_t host, int64_t time);
 
 /*
- * Wait until no thread is at work. To be called before anything is changed that calls
- * use: 0; -EOWNERDEAD, if it is lost; or an error of the work, which is tried again the
+ * Wait until no thread is working. Call this before changing anything that callbacks use:
+ * 0; -EOWNERDEAD, if the matcher is lost; or an error of the work, which is retried the
  * next time.
  */
 int matcher_wait(struct matcher *m);
 
-/* Report messages from now on, with the addresses of events from now on. */
+/* Report messages from now on, with addresses for events from now on. */
 void matcher_watch(struct matcher *m, bool watched);
 
 /* Add counts of packets that were matched elsewhere. */
 void matcher_add_counts(struct matcher *m, const struct match_counts *counts,
 			uint64_t evicted);
 
-/* Hand out the messages that are known by now, and update counts. */
+/* Hand out the messages that are known so far, and update counts. */
 int matcher_settle(struct matcher *m);
 
 #endif

@@ -5,11 +5,11 @@
 #include "match/outcome.h"
 #include "util/array.h"
 
-/* Outcomes that a list has room for at least until it is released. Chosen. */
+/* Capacity of a list that is kept until the list is released. Chosen. */
 #define KEPT_ROOM 1024
 
 /*
- * Find the part of an outcome. An outcome of one host alone is in the part of the host's
+ * Find the part of an outcome. An outcome of a single host is in the part of the host's
  * number.
  */
 static uint32_t find_outcome_part(const struct match_outcome *o)

@@ -14,7 +14,7 @@
 
 enum outcome_kind {
 	OUTCOME_MESSAGE, /* was found */
-	OUTCOME_LEARNED, /* tells of the clocks, but is not decided */
+	OUTCOME_LEARNED, /* a message for clock offsets that is not decided */
 	OUTCOME_PASSED,	 /* a packet went through a host's stack */
 	OUTCOME_COUNTED, /* a record was matched, or dropped without a match */
 };
@@ -38,10 +38,10 @@ struct outcomes {
 	size_t room;
 };
 
-/* Keep an outcome, in that of as many lists as there are parts: 0 or -ENOMEM. */
+/* Add an outcome to one of the lists, one list for each part: 0 or -ENOMEM. */
 int outcome_add(struct outcomes *parts, const struct match_outcome *o);
 
-/* Empty the lists; room that few batches need is given back. */
+/* Empty the lists, and free capacity that few batches need. */
 void outcomes_clear(struct outcomes *parts);
 
 void outcomes_release(struct outcomes *parts);

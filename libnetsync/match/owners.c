@@ -6,8 +6,8 @@
 #include "match/ring.h"
 
 /*
- * Slots for addresses, and slots that one is looked for in. Owners of further addresses
- * are unknown, which changes counts, but no match. Chosen.
+ * Slots for addresses, and slots that a search examines. Owners of further addresses are
+ * unknown, which changes counts, but no match. Chosen.
  */
 #define OWNER_SLOTS 16384
 #define OWNER_PROBES 8

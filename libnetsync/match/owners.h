@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Addresses -> hosts, as events show: the source of what a host sends, the destination of
- * what it receives. The owner tells the pair of an event that found no counterpart. An
- * address that several hosts have, or forward for, has no owner.
+ * Addresses -> hosts, as learned from events: a host owns the source of a packet that it
+ * sends and the destination of one that it receives. The owner identifies the pair of an
+ * event that found no counterpart. An address that several hosts have, or forward for,
+ * has no owner.
  */
 #ifndef NETSYNC_MATCH_OWNERS_H
 #define NETSYNC_MATCH_OWNERS_H
@@ -16,10 +17,10 @@ struct address_owners {
 
 void owners_release(struct address_owners *owners);
 
-/* Make room: 0 or -ENOMEM. To be called before the functions below. */
+/* Allocate: 0 or -ENOMEM. Call this before the functions below. */
 int owners_init(struct address_owners *owners);
 
-/* Note that a host was seen under an address, given by its digest. */
+/* Learn that a host uses an address, given by its digest. */
 void owners_learn(struct address_owners *owners, uint32_t host,
 		  uint32_t address);
 

@@ -9,12 +9,12 @@
 #include "util/number.h"
 
 /*
- * Messages of a pair before its clock offset is used: the median of five is right while
- * at most two of them are wrong. Chosen.
+ * Messages of a pair before its clock offset is used: a median of five is right if at
+ * most two of them are wrong. Chosen.
  */
 #define MIN_SAMPLES 5
 
-/* The median offset, which a wrong match now and then does not change. */
+/* The median offset: an occasional wrong match does not change it. */
 static int64_t compute_median_offset(const struct peer_pair *p)
 {
 	int64_t v[PEER_SAMPLES];
@@ -37,7 +37,7 @@ struct node {
 	__int128 offset; /* clock of this host - that of its parent */
 };
 
-/* The root of a host, which becomes its parent: paths become short. */
+/* Find the root of a host, and make it the host's parent to shorten paths. */
 static uint32_t find_root(struct node *node, uint32_t h)
 {
 	uint32_t root = h, next;
@@ -82,8 +82,8 @@ static void join_hosts_of_all_pairs(struct node *node, const struct peers *ps)
 
 /*
  * On a root's clock, all events before the least time that its hosts promised were
- * pushed. There is no limit while some host is not connected, unless that one brings no
- * more.
+ * pushed. There is no limit while a host is not connected, unless that host has no more
+ * events.
  */
 int peers_update(struct peers *ps)
 {
@@ -124,7 +124,7 @@ int peers_update(struct peers *ps)
 			t = INT64_MIN;
 		host->joined = node[h].root == largest;
 		host->decide = clamp64(t - PEER_LIFETIME);
-		/* After another lifetime no record refers to it any more. */
+		/* After another lifetime, no record refers to an older one. */
 		host->free = clamp64(t - 2 * (__int128)PEER_LIFETIME);
 	}
 	ps->connected = one;

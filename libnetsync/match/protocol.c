@@ -8,7 +8,7 @@ bool protocol_lacks_id(const struct packet_record *a,
 	       !(record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id && b->ip_id);
 }
 
-/* Datagrams and echoes: is one end the same, address and port? */
+/* Datagrams and echoes: do the records have one endpoint (address and port) in common? */
 static bool have_same_endpoint(const struct packet_record *a,
 			       const struct packet_record *b)
 {
@@ -26,8 +26,8 @@ static bool always_agree(const struct packet_record *a, const struct packet_reco
 /* ---- TCP --------------------------------------------------------------- */
 
 /*
- * Flags that segmentation clears on all but one of the segments that it makes, and that
- * receive offload may combine otherwise.
+ * Flags that segmentation clears on all but one of the resulting segments, and that
+ * receive offload may combine differently.
  */
 #define PSH_FIN_CWR 0x0089
 
@@ -39,7 +39,7 @@ static void tcp_fill(struct packet_record *r, const struct netsync_packet *p)
 	r->tcp.tsecr = p->tcp.tsecr;
 	r->tcp.window = p->tcp.window;
 	r->tcp.flags = p->tcp.flags;
-	/* TCP records have no digest, whatever the event says. */
+	/* TCP records have no digest, even if the event has one. */
 	r->fields &= (uint16_t)~NETSYNC_HAS_DIGEST;
 }
 
@@ -67,8 +67,8 @@ static bool tcp_agree_whole(const struct packet_record *a,
 }
 
 /*
- * log2 of the bytes that begin in one shard, 4 MiB: a segment lies in two of these
- * blocks at most, and of segments of 64 KiB one in 64 does. Chosen.
+ * log2 of the bytes that begin in one shard, 4 MiB: a segment lies in at most two of
+ * these blocks; one segment of 64 KiB in 64 lies in two. Chosen.
  */
 #define SHARD_BYTES 22
 
@@ -78,7 +78,7 @@ static uint64_t tcp_shard(const struct packet_record *r, uint32_t behind)
 	return (uint64_t)r->tcp.ack << 32 | (r->tcp.seq + behind) >> SHARD_BYTES;
 }
 
-/* Timestamps or IP ids, with the numbers in the key, leave no doubt. */
+/* Timestamps or IP ids, with the numbers in the key, are unambiguous. */
 static bool tcp_identified(const struct packet_record *a,
 			   const struct packet_record *b)
 {
@@ -87,14 +87,14 @@ static bool tcp_identified(const struct packet_record *a,
 
 /* ---- UDP --------------------------------------------------------------- */
 
-/* Marks in the key's id: it is the payload's digest, or its length. */
+/* Flags of the key's id: it is the payload's digest, or its length. */
 #define ID_IS_DIGEST (UINT32_C(1) << 31)
 #define ID_IS_LENGTH (UINT32_C(1) << 30)
 
 static void udp_fill(struct packet_record *r, const struct netsync_packet *p)
 {
 	r->udp.ports = (uint32_t)p->sport << 16 | p->dport;
-	/* All sources know the IP id, if the sender counts it. */
+	/* All sources know the IP id, provided that the sender counts it. */
 	if (record_counts_ip_ids(r))
 		r->udp.id = p->ip_id;
 	else if (p->fields & NETSYNC_HAS_DIGEST)
@@ -126,7 +126,7 @@ static bool udp_agree_whole(const struct packet_record *a,
 	return a->udp.datagrams == b->udp.datagrams;
 }
 
-/* log2 of the IP ids that begin in one shard: offloads join 128 at most. Chosen. */
+/* log2 of the IP ids that begin in one shard: offloads merge at most 128. Chosen. */
 #define SHARD_IDS 10
 
 /*
@@ -174,12 +174,12 @@ static bool icmp_identified(const struct packet_record *a,
 
 /* ---- SCTP -------------------------------------------------------------- */
 
-/* Mark of a DATA chunk, above the 8 bits of chunk types. */
+/* Flag of a DATA chunk, above the 8 bits of chunk types. */
 #define HAS_DATA_CHUNK 256
 
 /*
  * A tag belongs to one association and direction. Packets without DATA have no TSN, and
- * are told apart like datagrams.
+ * are distinguished like datagrams.
  */
 static void sctp_fill(struct packet_record *r, const struct netsync_packet *p)
 {

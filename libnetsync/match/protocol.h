@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The protocols that are matched, a row of protocol.c each. All that matching knows of a
- * protocol is in its row and in its part of struct packet_record, but for segmentation
- * (segment.c), which only TCP and UDP have.
+ * The protocols that are matched, each a row of protocol.c. All protocol-specific code of
+ * matching is in the row and in the protocol's part of struct packet_record, except for
+ * segmentation (segment.c), which only TCP and UDP have.
  */
 #ifndef NETSYNC_MATCH_PROTOCOL_H
 #define NETSYNC_MATCH_PROTOCOL_H
@@ -13,7 +13,7 @@ struct protocol {
 	/* Fields (enum netsync_packet_fields) that a packet must have. */
 	uint32_t needs;
 	/*
-	 * The key contains no address or port, so that it finds translated packets. Other
+	 * The key has no address or port, and therefore finds translated packets. Other
 	 * protocols have a second key.
 	 */
 	bool translation_keeps_key;
@@ -25,18 +25,18 @@ struct protocol {
 	 */
 	bool (*agree)(const struct packet_record *a,
 		      const struct packet_record *b);
-	/* The same for what segmentation does change. */
+	/* The same for fields that segmentation does change. */
 	bool (*agree_whole)(const struct packet_record *a,
 			    const struct packet_record *b);
 	/*
-	 * A number that is the same for all records that can be of one packet, or of
-	 * one transmission, and begin so many bytes (UDP: datagrams) behind the
-	 * beginning of @r. See shard.h.
+	 * A number that is equal for all records that can be of one packet, or of one
+	 * transmission, and that begin @behind bytes (UDP: datagrams) after the beginning
+	 * of @r. See shard.h.
 	 */
 	uint64_t (*shard)(const struct packet_record *r, uint32_t behind);
 	/*
-	 * Do both records know enough beyond addresses to be certainly of one packet, if
-	 * they agree?
+	 * Do both records, if they agree, know enough fields beyond addresses to be
+	 * certainly of one packet?
 	 */
 	bool (*identified)(const struct packet_record *a,
 			   const struct packet_record *b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A packet event -> the record that the matcher keeps of the event, and the shards that match
+ * A packet event -> the record that the matcher keeps of it, and the shards that match
  * the record.
  */
 #include <string.h>
@@ -14,12 +14,12 @@
  */
 #define MAX_SINGLE 1460
 
-/* Datagrams that a sender's offload takes at once, at most (UDP_MAX_SEGMENTS). */
+/* Maximum datagrams that a sender's offload takes at once (UDP_MAX_SEGMENTS). */
 #define MAX_DATAGRAMS 128
 
 /*
- * Longer segments have no block index entries, bytes: no offload makes one (BIG TCP: 512
- * KiB).
+ * Longer segments have no block index entries, bytes: no offload creates them (BIG TCP:
+ * 512 KiB).
  */
 #define MAX_SEGMENT (UINT32_C(1) << 20)
 
@@ -60,7 +60,7 @@ uint32_t record_blocks(const struct packet_record *s)
 	       1;
 }
 
-/* The shard of what begins so far behind the beginning of a record. */
+/* The shard of data that begins @behind bytes after the beginning of a record. */
 static inline uint32_t shard_at(const struct packet_record *s, uint32_t behind)
 {
 	return (uint32_t)hash_mix(protocol_by_number(s->protocol)->shard(s, behind)) %
@@ -79,7 +79,7 @@ struct shards record_shards(const struct packet_record *s, uint32_t blocks)
 		return to;
 	}
 	to.all |= UINT32_C(1) << shard_at(s, blocks);
-	/* The datagram with the id 0, if it is one of these. */
+	/* The datagram with the id 0, if it is among them. */
 	if (s->ip_id + blocks > UINT16_MAX)
 		to.all |= UINT32_C(1) << shard_at(s, (uint16_t)-s->ip_id);
 	return to;

@@ -9,11 +9,11 @@
 
 #include "netsync.h"
 
-/* State of a record's match so far. */
+/* State of a record's match. */
 enum {
 	RECORD_MATCHED = 1,	  /* with another host's record */
 	RECORD_AMBIGUOUS = 2,	  /* could be of several packets; final */
-	RECORD_AMBIGUOUS_YET = 4, /* the same, by records so far */
+	RECORD_AMBIGUOUS_YET = 4, /* RECORD_AMBIGUOUS by the records so far */
 	RECORD_EXAMINED = 8,	  /* all records of its key were compared */
 	RECORD_EMITTED = 16,	  /* its message was handed out */
 	RECORD_TRANSLATED = 32,	  /* matched under other addresses (NAT) */
@@ -32,8 +32,8 @@ struct packet_record {
 	int64_t time;
 	uint64_t skb;
 	/*
-	 * By protocol; the first 8 bytes are the key: fields that all sources know, and
-	 * that neither segmentation nor address translation (but of ports) changes.
+	 * By protocol. The first 8 bytes are the key: fields that all sources know, and
+	 * that neither segmentation nor address translation (except of ports) changes.
 	 */
 	union {
 		uint32_t key[2];
@@ -64,7 +64,7 @@ struct packet_record {
 	};
 	uint32_t addr[2]; /* digests of source and destination address */
 	uint32_t host;
-	uint32_t peer; /* host it was matched with */
+	uint32_t peer; /* host that it was matched with */
 	uint32_t point;
 	uint32_t netns;
 	uint32_t next;	      /* older record of this chain */
@@ -80,9 +80,9 @@ struct packet_record {
 	uint8_t dir;
 	uint8_t state;
 	/*
-	 * 0: a record. Else a block index entry, which files the record so many numbers
-	 * before once more, under a block of its bytes (UDP: an IP id that is so much
-	 * higher).
+	 * 0: a record. Otherwise a block index entry for the record @block numbers before
+	 * it: the entry files that record again, under a block of its bytes (UDP: an IP
+	 * id that is @block higher).
 	 */
 	uint8_t block;
 };
@@ -96,7 +96,7 @@ static inline bool record_both_have(const struct packet_record *a,
 
 /*
  * Does the sender count IP ids, which address translation keeps? Packets that must not be
- * cut all have the id 0.
+ * fragmented all have the id 0.
  */
 static inline bool record_counts_ip_ids(const struct packet_record *r)
 {
@@ -109,21 +109,21 @@ static inline bool same_addresses(const struct packet_record *a,
 	return a->addr[0] == b->addr[0] && a->addr[1] == b->addr[1];
 }
 
-/* Is a record a TCP segment that is known to carry data? */
+/* Is the record a TCP segment that is known to carry data? */
 static inline bool has_data(const struct packet_record *r)
 {
 	return r->protocol == TCP && (r->fields & NETSYNC_HAS_LEN) && r->len;
 }
 
-/* Can a record have been cut into parts, or put together from some? */
+/* May the record have been segmented, or merged from several? */
 static inline bool may_be_segmented(const struct packet_record *r)
 {
 	return r->protocol == UDP || has_data(r);
 }
 
 /*
- * Is the record decided and counted in this shard? Block index entries are not, nor are copies,
- * which serve to find records that begin inside of them.
+ * Is the record decided and counted in this shard? Block index entries and copies are
+ * not: they only serve to find records that begin inside them.
  */
 static inline bool record_is_own(const struct packet_record *r)
 {
@@ -146,22 +146,22 @@ static inline bool same_key(const struct packet_record *a,
 
 /* The shards (netsync_packet_shards()) that match a record. */
 struct shards {
-	uint32_t home; /* number of the one that decides and counts it */
-	uint32_t all;  /* bit mask: home, and those of parts that begin later in it */
+	uint32_t home; /* number of the shard that decides and counts it */
+	uint32_t all;  /* bit mask: home, and the shards of parts that begin later in it */
 };
 
 #define ALL_SHARDS ((UINT32_C(1) << NETSYNC_SHARDS) - 1)
 
-/* Make the record of a packet event of a supported protocol, but for its addresses. */
+/* Create the record of a packet event of a supported protocol, without its addresses. */
 void record_fill(struct packet_record *s, const struct netsync_packet *p);
 
 /*
- * The number of block index entries (blocks, or IP ids) of a record, by which others that
- * begin inside it are found.
+ * The number of block index entries (blocks, or IP ids) of a record. Records that begin
+ * inside it are found by these entries.
  */
 uint32_t record_blocks(const struct packet_record *s);
 
-/* @blocks: as record_blocks() says. */
+/* @blocks: the value of record_blocks(). */
 struct shards record_shards(const struct packet_record *s, uint32_t blocks);
 
 #endif

@@ -4,15 +4,15 @@
  * chained by key.
  *
  * New records are written at the tail and old ones are dropped at the other end, so that
- * memory is touched in order. All records of one hash value form a chain from the newest
- * to the oldest; nothing is ever taken out of a chain, which ends at the first record
- * that was dropped.
+ * memory is accessed in order. All records of one hash value form a chain from the newest
+ * to the oldest. No record is ever removed from a chain; the chain ends at the first
+ * dropped record.
  *
- * A record has a number that counts up and wraps. In the ring are
+ * A record has a number that counts up and wraps. The ring holds
  *
- *	freed ... decided ... tail
+ * 	freed ... decided ... tail
  *
- * where records before "decided" are only kept to be found by others.
+ * where records before "decided" are kept only so that others can find them.
  */
 #ifndef NETSYNC_MATCH_RING_H
 #define NETSYNC_MATCH_RING_H
@@ -32,11 +32,11 @@ struct addresses {
 };
 
 struct packet_ring {
-	uint64_t seed; /* against input that aims at one chain */
+	uint64_t seed; /* protects against input that fills one chain */
 	struct packet_record *record;
 	struct addresses *addresses; /* of each record; or NULL */
-	bool keep_addresses;	     /* of records from now on */
-	uint32_t *chain;	     /* number of the newest, by hash value */
+	bool keep_addresses;	     /* for records from now on */
+	uint32_t *chain;	     /* number of the newest record, by hash value */
 	uint32_t *second;	     /* the same, by second key */
 	uint32_t room;		     /* of each array, a power of two; or 0 */
 	uint32_t freed;
@@ -44,15 +44,15 @@ struct packet_ring {
 	uint32_t tail;
 };
 
-/* The most records of a ring: 96 bytes each, and 8 for chains, 832 MiB. */
+/* Maximum records of a ring: 96 bytes each, plus 8 for chains, 832 MiB. */
 #define RING_MAX (UINT32_C(1) << 23)
 
 void ring_release(struct packet_ring *l);
 
-/* Make room for @num more records: 0 or -ENOMEM; callers stay below RING_MAX. */
+/* Allocate places for @num more records: 0 or -ENOMEM; callers stay below RING_MAX. */
 int ring_grow(struct packet_ring *l, uint32_t num);
 
-/* Add a record, for which there is room; return its place. */
+/* Add a record, for which there must be a place; return its place. */
 struct packet_record *ring_add(struct packet_ring *l,
 			       const struct packet_record *s);
 
@@ -61,7 +61,7 @@ static inline uint32_t ring_count(const struct packet_ring *l)
 	return l->tail - l->freed;
 }
 
-/* Make room for @num more records. 0 or -ENOMEM. */
+/* Reserve places for @num more records: 0 or -ENOMEM. */
 static inline int ring_reserve(struct packet_ring *l, uint32_t num)
 {
 	if (l->room >= ring_count(l) + num && l->keep_addresses == !!l->addresses)
@@ -82,13 +82,13 @@ static inline struct addresses *ring_addresses(const struct packet_ring *l,
 	return l->addresses ? &l->addresses[s - l->record] : NULL;
 }
 
-/* Is the record of a number still in the ring? */
+/* Is the record with this number still in the ring? */
 static inline bool ring_has(const struct packet_ring *l, uint32_t number)
 {
 	return l->tail - number - 1 < l->tail - l->freed;
 }
 
-/* The newest record of a key's chain, which holds other keys, too. */
+/* The newest record of a key's chain. The chain also holds other keys. */
 static inline uint32_t *ring_chain(const struct packet_ring *l, uint32_t kind,
 				   uint32_t a, uint32_t b)
 {
@@ -98,16 +98,16 @@ static inline uint32_t *ring_chain(const struct packet_ring *l, uint32_t kind,
 	return &l->chain[v & (l->room - 1)];
 }
 
-/* Has a record a second key, as address translation changes its first one? */
+/* Has the record a second key, because address translation changes its first one? */
 static inline bool has_second_key(const struct packet_record *r)
 {
 	return !protocol_by_number(r->protocol)->translation_keeps_key && record_is_own(r);
 }
 
 /*
- * The chain of the second key: fields that stay if the first key differs on the way, as
- * addresses are translated, or as one source knows of the payload what another one does
- * not.
+ * The chain of the second key: fields that stay equal if the first key differs along the
+ * path, because addresses are translated, or because one source knows a property of the
+ * payload that another one does not.
  */
 static inline uint32_t *ring_second_chain(const struct packet_ring *l,
 					  const struct packet_record *s)
@@ -119,7 +119,7 @@ static inline uint32_t *ring_second_chain(const struct packet_ring *l,
 	return &l->second[(v ^ hash_mix(s->len)) & (l->room - 1)];
 }
 
-/* Added to the protocol in a block index entry's hash; above all of IP's numbers. */
+/* Added to the protocol in the hash of a block index entry; above all IP protocol numbers. */
 #define BLOCK_INDEX 256
 
 /* The block, or IP id, of a block index entry. */
@@ -131,7 +131,7 @@ static inline uint32_t block_number(const struct packet_record *s)
 	       (UINT32_MAX >> BLOCK_SHIFT);
 }
 
-/* The rest of a block index entry's key: what all parts have in common. */
+/* The rest of a block index entry's key: the fields that all parts have in common. */
 static inline uint32_t block_rest(const struct packet_record *s)
 {
 	return s->protocol == UDP ? s->udp.ports : s->tcp.ack;

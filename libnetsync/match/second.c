@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records whose first key found no counterpart are matched by a second one: addresses may
- * have been translated on the way, or one source knows of the payload what another one
- * does not.
+ * Records whose first key found no counterpart are matched by a second key: addresses may
+ * have been translated along the path, or one source knows a property of the payload that
+ * another one does not.
  */
 #include "match/internal.h"
 

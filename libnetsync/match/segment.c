@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * TCP segments that were cut into smaller ones, or put together to larger ones, between
+ * TCP segments that were segmented into smaller ones, or merged into larger ones, between
  * the places where they were recorded.
  *
- * All segments that one is cut into have its acknowledgment number, window and options,
- * and IP ids that count up; receive offload puts together only segments that agree in
- * these. Two segments that agree so and have bytes in common are of the same transmission
- * of these bytes.
+ * All parts of a segment have its acknowledgment number, window and options, and IP ids
+ * that count up. Receive offload merges only segments that agree in these fields. Two
+ * segments that agree in these fields and have bytes in common are of the same
+ * transmission of these bytes.
  *
- * For every such pair, a byte is received after it was sent. The tightest such
- * constraints come from pairs where the received segment contains the first byte of the
- * sent one, and no later sent segment begins in it, as their ends tell; all others follow
+ * For every such pair, a byte is received after it was sent. The tightest constraints
+ * come from pairs where the received segment contains the first byte of the sent one, and
+ * where no later sent segment begins in the received one. All other constraints follow
  * from these.
  *
- * A segment that begins inside another one is found by the other's block index entries,
- * one for each 64 KiB. Only segments longer than a single packet have entries, so that
- * there are few.
+ * A segment that begins inside another one is found by the block index entries of the
+ * longer segment, one for each 64 KiB. Only segments longer than a single packet have
+ * entries, which keeps entries few.
  *
- * Datagrams that are sent or received at once are handled likewise, with IP ids in place
- * of bytes.
+ * Datagrams that are sent or received at once are handled likewise, by IP ids instead of
+ * bytes.
  */
 #include "match/internal.h"
 
@@ -37,7 +37,7 @@ static bool has_routers(const struct packet_record *s,
 	return false;
 }
 
-/* Is t s's counterpart, but not of exactly the same bytes, which whole.c matches? */
+/* Is t a counterpart of s with other bytes? whole.c matches records of the same bytes. */
 static bool is_counterpart(const struct packet_record *s,
 			   const struct packet_record *t, bool nat)
 {
@@ -47,8 +47,8 @@ static bool is_counterpart(const struct packet_record *s,
 }
 
 /*
- * The counterparts of s; of several places of one host, the outermost counts. Return
- * their number; negative: the counterparts are ambiguous.
+ * Find the counterparts of s. If a host has several places, use the outermost. Return the
+ * number of counterparts; negative: they are ambiguous.
  */
 static int find_counterparts(const struct packet_record *s,
 			     const struct candidates *all, bool nat,
@@ -62,7 +62,7 @@ static int find_counterparts(const struct packet_record *s,
 
 		if (!is_counterpart(s, t, nat))
 			continue;
-		/* The byte was sent twice at one host, or by two hosts. */
+		/* The byte was sent twice by one host, or by two hosts. */
 		for (j = 0; j < i; j++)
 			if (all->s[j]->host == t->host &&
 			    is_counterpart(s, all->s[j], nat) &&
@@ -86,9 +86,9 @@ static int find_counterparts(const struct packet_record *s,
 
 /*
  * Check other records of s's own direction: 1 if s was seen again further out, 0 if not,
- * -1 if another transmission of the same byte could be what the counterparts are of.
- * Records that another host forwards, or that another clock of the sender saw, are no
- * other transmission.
+ * -1 if the counterparts could be of another transmission of the same byte. Records that
+ * another host forwards, or that another clock of the sender recorded, are not other
+ * transmissions.
  */
 static int check_own_side(const struct packet_record *s,
 			  const struct candidates *own,
@@ -116,7 +116,7 @@ static int check_own_side(const struct packet_record *s,
 	return outer;
 }
 
-/* The transmission that a record is of. */
+/* The transmission that a record belongs to. */
 struct parts {
 	struct packet_record *found[MATCH_MAX_CANDIDATES]; /* on other hosts */
 	int n;
@@ -139,7 +139,7 @@ static bool find_segment_parts(const struct packet_record *s,
 	return p->n >= 0 && own >= 0;
 }
 
-/* Are the parts of counterparts that begin in s unambiguous, too? */
+/* Are the parts of counterparts that begin in s unambiguous as well? */
 static bool are_parts_unambiguous(const struct shard *m, const struct packet_record *s,
 				  const struct parts *p, bool nat)
 {
@@ -157,8 +157,8 @@ static bool are_parts_unambiguous(const struct shard *m, const struct packet_rec
 }
 
 /*
- * May t have come before s left? If a transmission seems to begin on several hosts, one
- * of them may be a router whose incoming record is missing, and another router may be
+ * May t have arrived before s left? If a transmission seems to begin on several hosts,
+ * one of them may be a router whose incoming record is missing, and another router may be
  * before it.
  */
 static bool may_be_before(const struct packet_record *t,
@@ -216,9 +216,7 @@ int match_segments(struct shard *m, struct packet_record *s)
 	match_find_candidates(m, s, &all);
 	if (!all.n)
 		return 0;
-	/*
-	 * Whole packets are matched first, so that the order of records does not matter.
-	 */
+	/* Match whole packets first, so that the order of records does not matter. */
 	for (int i = 0; i < all.n && !ret; i++)
 		if (!(all.s[i]->state & (RECORD_DECIDED | RECORD_EXAMINED | RECORD_COPY)) &&
 		    match_is_ready(m, all.s[i]))

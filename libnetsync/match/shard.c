@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Records -> outcomes. Records are put into the packet ring and found there by their
- * keys. Times play no part, so that neither the offsets of clocks nor the order of
- * reading matters, and the cost per event is constant. A record is decided when all its
- * counterparts must be there (peers.h), and dropped later.
+ * keys. Matching does not use times: clock offsets and the order of reading do not
+ * matter, and the cost per event is constant. A record is decided when all its
+ * counterparts must have been pushed (peers.h), and dropped later.
  *
- * Nothing is guessed: a record that might be of several packets is left out.
+ * Nothing is guessed: a record that might be of several packets is rejected.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 #include "match/internal.h"
 
-/* Records that are sampled for clock offsets at a time, at least. Chosen. */
+/* Minimum records that are sampled for clock offsets at a time. Chosen. */
 #define SAMPLES 4
 
-/* Records that are dropped at a time, so that outcomes stay few. Chosen. */
+/* Maximum records that are dropped at a time, to keep outcomes few. Chosen. */
 #define DROPPED_AT_ONCE 2048
 
 void shard_init(struct shard *m, uint32_t shard, const struct peers *peers,
@@ -72,7 +72,7 @@ static int decide_record(struct shard *m, struct packet_record *s)
 	return match_second(m, s);
 }
 
-/* Decide the next record for good; at the last settling it may have been ambiguous. */
+/* Decide the next record finally; at the last settling it may have been ambiguous. */
 static int decide_next_record(struct shard *m)
 {
 	struct packet_record *s = ring_at(&m->ring, m->ring.decided++);
@@ -113,7 +113,7 @@ static int decide_complete_records(struct shard *m, const struct record_batch *b
 	return ret;
 }
 
-/* Drop records that no event can need. */
+/* Drop records that no future event needs. */
 static int drop_old_records(struct shard *m)
 {
 	struct packet_ring *l = &m->ring;
@@ -139,7 +139,7 @@ static inline bool is_oldest_record_beyond(const struct packet_ring *l, uint32_t
 	return l->freed != l->tail && end - ring_at(l, l->freed)->number > limit;
 }
 
-/* Drop records that are older than the limit before @end, whatever may still come. */
+/* Drop records that are older than the limit before @end, even if counterparts may follow. */
 static int evict_old_records(struct shard *m, uint32_t end, uint32_t limit)
 {
 	struct packet_ring *l = &m->ring;
@@ -161,8 +161,9 @@ static int evict_old_records(struct shard *m, uint32_t end, uint32_t limit)
 }
 
 /*
- * Until clock offsets are known nothing is decided, yet offsets come from what is
- * decided: so look at some of the newest records of hosts that are not joined yet.
+ * Until clock offsets are known, nothing is decided; but offsets are learned from decided
+ * records. To break this cycle, sample some of the newest records of hosts that are not
+ * joined yet.
  */
 static int sample_newest_records(struct shard *m)
 {
@@ -237,7 +238,7 @@ int shard_take(struct shard *m, const struct record_batch *b)
 	m->more = false;
 	if (!ret)
 		ret = decide_complete_records(m, b);
-	/* What is to be decided may need those that could be dropped. */
+	/* Records to be decided may need records that could be dropped. */
 	return ret || m->more ? ret : drop_old_records(m);
 }
 

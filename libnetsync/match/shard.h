@@ -24,38 +24,38 @@ struct shard {
 	const struct address_owners *owners;
 	struct outcomes outcomes[PAIR_PARTS]; /* of this round of work */
 	uint32_t round;
-	/* Messages to tell of, if that is wanted (ring.keep_addresses). */
+	/* Messages to report, if requested (ring.keep_addresses). */
 	struct netsync_message *told;
 	size_t num_told;
 	size_t told_room;
-	uint32_t shard;	/* number of this one */
+	uint32_t shard;	/* number of this shard */
 	uint32_t next;	/* of its records of the batch: number of the next to be added */
-	uint32_t since; /* records since clock offsets were looked for */
+	uint32_t since; /* records since the last sampling for clock offsets */
 	uint32_t settled; /* settling: number of the next record */
 	bool more;	/* there are more records to decide or to drop */
 	bool unclear;	/* settling: ambiguity is not final */
 	struct match_counts past;
 	struct match_counts live;
 	uint64_t evicted; /* of past.unmatched: dropped at limit */
-	uint8_t apart[CACHE_LINE]; /* from another thread's shard */
+	uint8_t apart[CACHE_LINE]; /* keeps it apart from another thread's shard */
 };
 
 void shard_init(struct shard *m, uint32_t shard, const struct peers *peers,
 		const struct address_owners *owners, uint64_t seed);
 void shard_release(struct shard *m);
 
-/* Forget the outcomes of the round of work before, if this is a new one. */
+/* If @round is new, forget the outcomes of the previous round of work. */
 void shard_begin(struct shard *m, uint32_t round);
 
 /*
- * Add the records of a batch from @next on, and decide and drop some of what can be (if
- * not all, @more is set): 0 or -ENOMEM, after which it goes on where it ended.
+ * Add the records of a batch from @next on, and decide and drop some of those that can be
+ * (if not all, set @more): 0 or -ENOMEM, after which the next call resumes.
  */
 int shard_take(struct shard *m, const struct record_batch *b);
 
 /*
- * Find the messages that are known by now: begin, go on until all are found, and end.
- * Each step looks at records of some numbers after the oldest one: 0 or -ENOMEM.
+ * Find the messages that are known so far: begin, continue until all are found, and end.
+ * Each step examines records of some numbers after the oldest one: 0 or -ENOMEM.
  */
 void shard_begin_settling(struct shard *m);
 int shard_settle(struct shard *m, uint32_t oldest);
@@ -65,7 +65,7 @@ void shard_end_settling(struct shard *m);
 /* Count a record by its state. */
 void shard_count(struct match_counts *counts, uint32_t state);
 
-/* The other host of a record's pair, as far as is known; or NO_PEER. */
+/* The other host of a record's pair, if known; or NO_PEER. */
 uint32_t shard_peer(const struct shard *m, const struct packet_record *s);
 
 #endif

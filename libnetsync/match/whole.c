@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whole packets: records of one key are divided into packets; two are of one packet if
- * they agree in all that both know. Records that this does not divide clearly, or whose
- * packet seems to have been sent twice, are ambiguous.
+ * Whole packets: records of one key are divided into packets. Two records are of one
+ * packet if they agree in all fields that both know. Records that cannot be divided
+ * clearly, or whose packet seems to have been sent twice, are ambiguous.
  *
- * Records without a counterpart may be of packets whose addresses were translated on the
- * way. They are compared in all other fields: segments are still found by their key,
+ * Records without a counterpart may be of packets whose addresses were translated along
+ * the path. They are compared in all other fields: segments are still found by their key,
  * datagrams and echoes by their second key.
  */
 #include <stdlib.h>
 
 #include "match/internal.h"
 
-/* Records of one packet that are used to learn clock offsets, at most. Chosen. */
+/* Maximum records of one packet that are used to learn clock offsets. Chosen. */
 #define MAX_SAMPLED 24
 
 /*
- * Is one record an SCTP bundle, and the other its first packet? SCTP packets that are
- * sent at once have the TSN of the first one.
+ * Is one record an SCTP bundle, and the other its first packet? A bundle of SCTP packets
+ * has the TSN of the first one.
  */
 static bool is_first_of_sctp_bundle(const struct packet_record *a,
 				    const struct packet_record *b)
@@ -47,7 +47,7 @@ struct host_view {
 	const struct packet_record *first_in;
 	const struct packet_record *last_out;
 	uint32_t host;
-	bool origin; /* left before it ever came in */
+	bool origin; /* left before it ever arrived */
 };
 
 static int compare_records_by_host_and_time(const void *a, const void *b)
@@ -92,7 +92,7 @@ static void mark_records_ambiguous(struct shard *m, struct packet_record **s, in
 		match_mark_ambiguous(m, s[i]);
 }
 
-/* Note times in hosts' stacks, from a socket to the outermost device or back. */
+/* Count times in hosts' stacks, from a socket to the outermost device or back. */
 static int count_passages(struct shard *m, struct packet_record **s, int n,
 			  const struct host_view *v, int views)
 {
@@ -115,7 +115,7 @@ struct key {
 	int n;
 };
 
-/* Was the packet also seen further out on its host, cut or put together? */
+/* Was the packet also seen further out on its host, segmented or merged? */
 static bool was_seen_further_out(const struct key *key, const struct packet_record *s)
 {
 	for (int i = 0; i < key->n && may_be_segmented(s); i++) {
@@ -129,7 +129,7 @@ static bool was_seen_further_out(const struct key *key, const struct packet_reco
 	return false;
 }
 
-/* If the packet seems to originate from several hosts, can these hosts be one machine? */
+/* If the packet seems to originate from several hosts, may these be clocks of one machine? */
 static bool are_one_machine(const struct host_view *v, int views)
 {
 	const struct packet_record *sent = NULL;
@@ -147,11 +147,11 @@ static bool are_one_machine(const struct host_view *v, int views)
 }
 
 /*
- * Did the packet leave @from before it came to @to? That holds from its origin, and from
- * a router (in and out) if there is only one: the order of several is unknown.
+ * Did the packet leave @from before it arrived at @to? It did if @from is its origin, or
+ * its only router (in and out): the order of several routers is unknown.
  *
- * Of several origins, which are clocks of one machine, one may be a router whose incoming
- * record is missing. It then says nothing of other routers, which may be before it.
+ * If several origins are clocks of one machine, one may be a router whose incoming record
+ * is missing. This origin may then be behind other routers.
  */
 static bool is_view_before(const struct host_view *from, const struct host_view *to,
 			   int origins, int routers)
@@ -164,9 +164,9 @@ static bool is_view_before(const struct host_view *from, const struct host_view 
 }
 
 /*
- * Emit a packet's messages, from each host that it left to each that received it later.
- * No message is emitted if either end was seen further out in other parts, which give
- * tighter ones.
+ * Emit a packet's messages, from each host that it left to each host that received it
+ * later. Emit none if either end was also seen further out in other parts: those give
+ * tighter messages.
  */
 static int emit_packet_messages(struct shard *m, const struct key *key,
 				struct packet_record **s, int n, bool nat)
@@ -208,7 +208,7 @@ static int emit_packet_messages(struct shard *m, const struct key *key,
 	return ret;
 }
 
-/* Do all records agree with each other, and can be of one packet? */
+/* Do all records agree with each other, and can all be of one packet? */
 static bool are_records_of_one_packet(struct packet_record **s, int n, bool nat)
 {
 	for (int i = 0; i < n; i++)
@@ -238,7 +238,7 @@ static int collect_agreeing_records(struct packet_record **s, int n, bool nat, b
 	return size;
 }
 
-/* Is the other record what some of these were cut from, or put together to? */
+/* Was one of these records segmented from the other record, or merged into it? */
 static bool were_records_seen_again(struct packet_record **s, int n,
 				    const struct packet_record *other)
 {
@@ -249,9 +249,9 @@ static bool were_records_seen_again(struct packet_record **s, int n,
 }
 
 /*
- * Is a packet whose records agree in everything ambiguous, as its received record could
- * also be part of a longer one that was sent? What a router makes of that one, or
- * received before, is no rival.
+ * Is a packet ambiguous although all its records agree, because its received record could
+ * also be part of a longer sent record? A record that a router made from the longer one,
+ * or received before, is no rival.
  */
 static bool has_rival_sent_record(const struct shard *m, const struct key *key,
 				  struct packet_record **s, int size)
@@ -287,7 +287,7 @@ static bool has_rival_sent_record(const struct shard *m, const struct key *key,
 	return false;
 }
 
-/* Is this the plain and most frequent case, one sent record and one received record? */
+/* Is this the plain and most frequent case: one sent record and one received record? */
 static bool is_plain_record_pair(struct packet_record **s, int n)
 {
 	return n == 2 && s[0]->dir != s[1]->dir && s[0]->host != s[1]->host &&
@@ -315,7 +315,7 @@ int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat)
 		for (int i = 0; i < size; i++)
 			used |= !!(s[i]->state &
 				   (RECORD_MATCHED | RECORD_AMBIGUOUS));
-		/* Earlier matches stay, and nothing is added to them. */
+		/* Earlier matches stay unchanged. */
 		if (!used && size > 1) {
 			if (!clear || has_rival_sent_record(m, &key, s, size))
 				mark_records_ambiguous(m, s, size);
@@ -328,7 +328,7 @@ int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat)
 	return ret;
 }
 
-/* All records of s's key: their number; MATCH_MAX_RECORDS + 1: too many. */
+/* Find all records of s's key: their number, or MATCH_MAX_RECORDS + 1 if too many. */
 static int find_records_of_key(const struct shard *m, const struct packet_record *s,
 			       struct packet_record **list)
 {
