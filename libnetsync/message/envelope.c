@@ -11,32 +11,32 @@
 #include "message/envelope.h"
 
 /*
- * Initial width of bins: 2^20 ns = 1 ms. In such a bin, a drift of 1 ppm/s bends a curve by
- * less than 1 ns, so that narrower bins add no information.
+ * Initial width of bins: 2^20 ns = 1 ms. In such a bin, a drift of 1 ppm/s curves a clock
+ * by less than 1 ns, so narrower bins add no information.
  */
 #define FIRST_SHIFT 20
-/* Times are within 2^60 ns of each other: they need three bins of the last width. */
+/* Times are within 2^60 ns of each other, so they need three bins of the last width. */
 #define LAST_SHIFT 60
 /*
- * The largest drift of two clocks that points are kept for: 1 ppm/s = 1e-15 per ns, half
- * of which is 2^-50, rounded up. In bins wider than 2^28 ns = 0.27 s, the drift is halved
- * with each widening: between messages so far apart, less of a drift can be seen. 1 ppm/s
- * is five times what --max-drift allows two clocks by default. That option is not known
- * here: of faster clocks fewer points are kept than would be of use, but none that is
- * wrong.
+ * Largest drift of two clocks for which points are kept: 1 ppm/s = 1e-15 per ns, half of
+ * which is 2^-50, rounded up. In bins wider than 2^28 ns = 0.27 s, each widening halves
+ * the drift: the farther messages are apart, the smaller the drift that they can reveal.
+ * 1 ppm/s is five times what --max-drift allows two clocks by default. The option's value
+ * is not known here: for clocks that drift more, some useful points are dropped, but no
+ * wrong ones are kept.
  */
 #define DRIFT_SHIFT 50 /* log2 of 1 / (half of the largest drift), ns */
 #define DRIFT_BINS 28  /* log2 of the widest bin with that drift, ns */
 /*
- * Corners of a bin at most. Of n random points about log n are corners (Renyi and
+ * Maximum corners of a bin. About log n of n random points are corners (Renyi and
  * Sulanke, "Ueber die konvexe Huelle von n zufaellig gewaehlten Punkten", 1963), some 20
- * of 10^9; more than 128 come on purpose, or from delays that fall all the time, and the
- * least of them is dropped.
+ * of 10^9. More than 128 are intentional, or come from delays that keep falling; the
+ * least important corner is then dropped.
  */
 #define BIN_CORNERS 128
-/* Corners by which a bin grows; unused ones are lost to the pool. Chosen. */
+/* Corners by which a bin grows; the pool loses unused ones. Chosen. */
 #define CORNERS_STEP 2
-/* Points that are added together: their limits are on the stack. Chosen. */
+/* Points that are added together; their limits are on the stack. Chosen. */
 #define RUN 32
 
 static size_t slot_of(const struct envelope *e, int64_t index)
@@ -59,7 +59,7 @@ static void fill_slots(struct envelope *e)
 		e->slot[find_bin_slot(e, e->bin[i].index)] = (uint32_t)i + 1;
 }
 
-/* Fill the hash table again after bins have moved. */
+/* Refill the hash table after bins have moved. */
 static void refill_slots(struct envelope *e)
 {
 	e->last = 0;
@@ -115,7 +115,7 @@ static int repack_corners(struct envelope *e, size_t extra)
 	return 0;
 }
 
-/* Make room for a few corners more in a bin: 0 or -ENOMEM. */
+/* Reserve space for a few more corners in a bin: 0 or -ENOMEM. */
 static int reserve_bin_corners(struct envelope *e, struct bin *b)
 {
 	uint32_t room = b->corners + CORNERS_STEP;
@@ -138,7 +138,7 @@ static int reserve_bin_corners(struct envelope *e, struct bin *b)
 	return 0;
 }
 
-/* The curvature that curves may have in bins of a width. */
+/* Largest curvature of curves in bins of one width. */
 struct drift {
 	int shift;   /* limit of a curve's sag in a bin, ns */
 	int64_t sag; /* no bin's curve sags by more than this, ns */
@@ -150,16 +150,16 @@ static struct drift drift_of(int shift)
 
 	if (shift > DRIFT_BINS)
 		d.shift += shift - DRIFT_BINS;
-	/* A point is half a bin from one of its neighbours at most. */
+	/* A point is at most half a bin from one of its neighbours. */
 	d.sag = INT64_C(1) << (2 * shift > d.shift + 2 ? 2 * shift - 2 - d.shift
 						       : 0);
 	return d;
 }
 
 /*
- * Is b redundant, as every curve that passes below a and c passes below b? That is, if
- *	(yb - ya) (xc - xb) - (yc - yb) (xb - xa) >=
- *	k/2 (xc - xa) (xc - xb) (xb - xa)
+ * Is b redundant, because every curve that passes below a and c passes below b? It is if
+ * 	(yb - ya) (xc - xb) - (yc - yb) (xb - xa) >=
+ * 	k/2 (xc - xa) (xc - xb) (xb - xa)
  */
 static bool is_corner_redundant(const struct point *a, const struct point *b,
 				const struct point *c, struct drift drift)
@@ -168,7 +168,7 @@ static bool is_corner_redundant(const struct point *a, const struct point *b,
 	struct wide cube;
 	__int128 cross;
 
-	/* For most points two comparisons decide, without a multiplication. */
+	/* For most points, two comparisons suffice, without a multiplication. */
 	if (b->y - drift.sag > a->y && b->y - drift.sag > c->y)
 		return true;
 	if (b->y <= a->y && b->y <= c->y)
@@ -195,8 +195,8 @@ static void drop_corner(struct bin *b, uint32_t i)
 }
 
 /*
- * Drop the corner of a full bin that is the least below its neighbours; a corner of the
- * straight hull only if there are no others.
+ * Drop the corner of a full bin that is the least below its neighbours. Drop a corner of
+ * the straight hull only if there are no others.
  */
 static void drop_shallowest_corner(struct bin *b, struct drift drift)
 {
@@ -278,8 +278,8 @@ static int by_index(const void *a, const void *b)
 }
 
 /*
- * Move bins to their places among those before, as most are near. False: some are so far
- * that this takes more than a few moves for each.
+ * Move bins to their sorted places; most are near. False: some are so far away that each
+ * bin would take more than a few moves on average.
  */
 static bool sort_by_insertion(struct envelope *e)
 {
@@ -325,7 +325,7 @@ static void drop_redundant_corners(struct bin *b, struct drift drift)
 	b->corners = n;
 }
 
-/* Give back room of bins that are no longer needed. */
+/* Free capacity of bins that are no longer needed. */
 static void trim_bins(struct envelope *e)
 {
 	struct bin *bin;
@@ -359,9 +359,7 @@ static int double_bin_width(struct envelope *e)
 		if (n && to[-1].index == b.index) {
 			to--;
 			e->corners -= to->corners;
-			/*
-			 * Adding may need one corner more, before a full bin drops one.
-			 */
+			/* Adding may need one more corner before a full bin drops one. */
 			to->room = to->corners + b.corners + 1;
 			for (uint32_t k = 0; k < b.corners; k++)
 				add_corner_to_bin(e, to, &b.corner[k], drift);
@@ -387,7 +385,7 @@ static int double_bin_width(struct envelope *e)
 	return 0;
 }
 
-/* Find or make the bin of a time, and set e->last to it: 0 or -ENOMEM. */
+/* Find or add the bin of a time, and set e->last to it: 0 or -ENOMEM. */
 static int find_bin(struct envelope *e, int64_t x, size_t most)
 {
 	size_t i;
@@ -431,8 +429,8 @@ static size_t find_run(const struct envelope *e, const struct point *p,
 }
 
 /*
- * Add points in order of time to a bin. Most are so far above points on both sides that
- * comparisons tell they are redundant; see is_corner_redundant().
+ * Add points in order of time to a bin. Most points are so far above points on both sides
+ * that comparisons suffice to find them redundant; see is_corner_redundant().
  */
 static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 		      size_t n)
@@ -463,7 +461,7 @@ static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 	return i;
 }
 
-/* Limit the corners by widening bins. If memory is short, the next call tries again. */
+/* Limit the corners by widening bins. If memory is short, the next call retries. */
 static void limit_corners(struct envelope *e, const struct budget *room)
 {
 	while (e->corners > room->corners + room->corners / 8 &&
@@ -491,7 +489,7 @@ size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
 	return done;
 }
 
-/* Add the points of another envelope's bin, moved so: 0 or -ENOMEM. */
+/* Add the points of another envelope's bin, shifted by @x and @y: 0 or -ENOMEM. */
 static int merge_bin(struct envelope *e, const struct bin *other, int64_t x,
 		     int64_t y, const struct budget *room)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A cloud of messages -> an envelope: for each bin of time the few points that can touch
- * a clock's curve, and the number of messages.
+ * A cloud of messages -> an envelope: for each bin of time, the number of messages and
+ * the few points that can touch a clock's curve.
  *
  * A curve whose slope falls by at most k per ns can touch a point from below iff the
  * point is a corner of the lower convex hull of (x, y + k x^2 / 2): adding k x^2 / 2
  * makes every such curve convex. (The slope may rise arbitrarily fast, at no cost.) With
- * k = 0 that is the ordinary hull, whose corners are always among these. Bins limit how
+ * k = 0, this is the ordinary hull, whose corners are always included. Bins limit how
  * much a wrong message can hide.
  *
- * Bins lie on a grid of powers of two of absolute time. If there are more bins or corners
- * than there is room for, the width of bins is doubled, and k is smaller in wide bins:
- * memory is bounded whatever the length of the trace. The corners of a bin depend on its
- * points and its width only, not on the order in which points came.
+ * Bins lie on a grid of powers of two of absolute time. If bins or corners exceed the
+ * budget, the width of bins is doubled, and k is smaller in wide bins: memory is bounded,
+ * however long the trace. The corners of a bin depend only on its points and its width,
+ * not on the order in which points were added.
  */
 #ifndef NETSYNC_MESSAGE_ENVELOPE_H
 #define NETSYNC_MESSAGE_ENVELOPE_H
@@ -40,7 +40,7 @@ struct envelope {
 	size_t corners; /* of all bins */
 	/* One allocation for all corners, which avoids fragmentation. */
 	struct point *pool;
-	size_t pool_used; /* with gaps left by bins that moved */
+	size_t pool_used; /* including gaps left by bins that moved */
 	size_t pool_room;
 	uint32_t *slot; /* hash table of indexes of bins + 1 */
 	size_t slots;
@@ -60,24 +60,23 @@ static inline int64_t bin_time(const struct bin *b)
 	return (int64_t)floor_div(b->sum_x, b->messages);
 }
 
-/* The median y of a bin and its neighbours, two of which may be wrong. */
+/* The median y of a bin and its neighbours; two of these may be wrong. */
 int64_t envelope_usual_y(const struct envelope *e, size_t bin);
 
 /*
- * Add points, whose times are within 2^60 ns of each other. Up to an eighth more corners
- * than @room are kept, so that bins are not widened for corners that later points
- * replace.
+ * Add points, whose times are within 2^60 ns of each other. Keep up to an eighth more
+ * corners than @room, so that bins are not widened for corners that later points replace.
  *
- * Return: how many points were added; fewer than @n: there was no memory for the next.
+ * Return: how many points were added; fewer than @n: out of memory for the next.
  */
 size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
 		    const struct budget *room);
 
 /*
- * Add the points of another envelope, moved by @x and @y, which brings the one's time
- * base to the other's: bins of both lie on one grid. What comes of several envelopes does
- * not depend on the order in which they are added, nor on how points were divided among
- * them, as long as none has to be reduced to @room in between.
+ * Add the points of another envelope, shifted by @x and @y, which converts its time base
+ * to that of @e: bins of both lie on one grid. Merging several envelopes gives the same
+ * result in any order, and for any division of points among them, as long as none has to
+ * be reduced to @room in between.
  *
  * Return: 0, or -ENOMEM with a part of the points added.
  */

@@ -33,7 +33,7 @@ struct hull {
 	size_t room;
 };
 
-/* Add a point to the right of all others: 0; -ENOMEM, and the hull is unchanged. */
+/* Add a point to the right of all others: 0; or -ENOMEM, with the hull unchanged. */
 int hull_add(struct hull *h, const struct point *p);
 
 /* The index of the last corner at or before x; 0 if there is none. */

@@ -9,10 +9,10 @@
 #include "message/message.h"
 
 /*
- * Limits of all envelopes together, some 40 MB, and of one envelope, which gets an equal
- * share. A clock that bends is not seen in fewer than FEW_BINS_OF_CLOUD, so that where
- * there are many pairs more memory is taken, up to MOST_BINS (a bin has 48 bytes).
- * Chosen: 1,000 hosts that have eight neighbours each have as many.
+ * Limits of all envelopes together, some 40 MB; each envelope gets an equal share. The
+ * curvature of a clock cannot be seen in fewer than FEW_BINS_OF_CLOUD bins; if there are
+ * many pairs, more memory is therefore used, up to MOST_BINS (a bin has 48 bytes).
+ * Chosen: 1,000 hosts with eight neighbours each need that many.
  */
 #define MAX_BINS ((int64_t)1 << 17)
 #define MOST_BINS ((int64_t)1 << 18)
@@ -22,15 +22,15 @@
 #define MIN_BINS_OF_CLOUD ((int64_t)1 << 2)
 #define MIN_CORNERS_OF_CLOUD ((int64_t)1 << 5)
 
-/* Messages of a direction that are added at once. Chosen, for speed. */
+/* Messages of a direction that are added together. Chosen, for speed. */
 #define FRESH 32
 
 /* The budget before it is divided among pairs. */
 static const struct budget whole = { MAX_BINS_OF_CLOUD, MAX_CORNERS / 2 };
 
 /*
- * Compute the budget of each envelope. More pairs never raise the budget: an envelope does not
- * get back what it has dropped.
+ * Compute the budget of each envelope. More pairs never increase the budget: an envelope
+ * cannot recover what it has dropped.
  */
 static struct budget compute_pair_budget(size_t pairs)
 {
@@ -55,7 +55,7 @@ static int settle_envelopes(struct pairs_part *part, const struct budget *room)
 	return ret;
 }
 
-/* Has the number of pairs passed a power of two, or zero? */
+/* Has the number of pairs passed zero or a power of two? */
 static bool has_doubled(size_t before, size_t now)
 {
 	size_t power = 1;
@@ -75,14 +75,14 @@ void pairs_share(struct pairs *ps)
 	if (num == ps->sharing)
 		return;
 	ps->budget = compute_pair_budget(num);
-	/* Pairs that no longer get messages must give up memory, too. */
+	/* Pairs that no longer get messages must free memory, too. */
 	for (size_t i = 0; i < PAIR_PARTS && has_doubled(ps->sharing, num) && !ret; i++)
 		ret = settle_envelopes(&ps->part[i], &ps->budget);
 	if (!ret)
 		ps->sharing = num;
 }
 
-/* Add a pair. NULL: there is no memory. */
+/* Add a pair. NULL: out of memory. */
 static struct pair *make_pair(struct pairs_part *part, const struct endpoint *a,
 			      uint32_t b)
 {
@@ -99,14 +99,17 @@ static struct pair *make_pair(struct pairs_part *part, const struct endpoint *a,
 	}
 	p->host[0] = a->host;
 	p->host[1] = b;
-	/* Bins lie on a grid of absolute time, whatever the origin. */
+	/* Bins lie on a grid of absolute time, independent of the origin. */
 	p->direction[0].envelope.base = -a->origin;
 	p->direction[1].envelope.base = -a->origin;
 	part->pair[part->num++] = p;
 	return p;
 }
 
-/* Sort the points that wait by time: shards find messages in turn, each its own in order. */
+/*
+ * Sort waiting points by time: shards report messages in turn, each its own messages in
+ * order.
+ */
 static void sort_fresh(struct direction *c)
 {
 	struct point *p = c->fresh;
@@ -145,7 +148,7 @@ static int add_fresh(struct direction *c, bool back, const struct budget *room)
 	return -ENOMEM;
 }
 
-/* Let a point wait until there are some to add at once: 0 or -ENOMEM. */
+/* Queue a point until several can be added together: 0 or -ENOMEM. */
 static int add_fresh_point(struct direction *c, bool back, struct point p,
 			   const struct budget *room)
 {
@@ -157,7 +160,7 @@ static int add_fresh_point(struct direction *c, bool back, struct point p,
 	return 0;
 }
 
-/* The pair of two hosts, which is made if there is none. NULL: there is no memory. */
+/* Find the pair of two hosts, or add one. NULL: out of memory. */
 static struct pair *pair_of(struct pairs *ps, const struct endpoint *a,
 			    uint32_t b)
 {
@@ -200,7 +203,7 @@ int pairs_add(struct pairs *ps, const struct endpoint *from,
 	return ret;
 }
 
-/* Add the sums of another direction, whose points move by @x and by @y. */
+/* Add the sums of another direction, whose points are shifted by @x and @y. */
 static void merge_sums(struct direction *c, const struct direction *other,
 		       int64_t x, int64_t y)
 {
@@ -219,7 +222,7 @@ static void merge_sums(struct direction *c, const struct direction *other,
 	c->sum_x += sum_x;
 }
 
-/* @y: by how much time on host[1] - time on host[0] is larger here than there. */
+/* @y: the value to add to y there, time on host[1] - time on host[0], to get y here. */
 static int merge_direction(struct direction *c, bool back, const struct direction *other,
 			   int64_t x, int64_t y, const struct budget *room)
 {
@@ -275,10 +278,7 @@ static int compare_pairs_by_hosts(const void *a, const void *b)
 	return p->host[1] < q->host[1] ? -1 : p->host[1] > q->host[1];
 }
 
-/*
- * Add an offset to y of all points of a direction. Nothing that is kept depends on the origin
- * of y.
- */
+/* Add an offset to y of all points of a direction. No kept value depends on the origin of y. */
 static void raise_by(struct direction *c, bool back, int64_t by)
 {
 	__int128 y = back ? -by : by;
@@ -300,7 +300,7 @@ static void raise_pair(struct pair *p, const int64_t *resolution, double slope)
 	for (int d = 0; d < 2; d++) {
 		int64_t late = resolution[p->host[!d]] - 1;
 
-		/* The clocks go on meanwhile. */
+		/* The clocks run on meanwhile. */
 		late += (int64_t)ceil((double)late * slope);
 		raise_by(&p->direction[d], d, late - p->direction[d].raised);
 	}
@@ -329,7 +329,7 @@ static int settle_direction(struct direction *c, bool back, const struct budget 
 	return ret;
 }
 
-/* List all pairs by hosts, so that their order does not depend on that of messages. */
+/* List all pairs by hosts, so that their order does not depend on the order of messages. */
 static int list_pairs(struct pairs *ps)
 {
 	struct pair **all;

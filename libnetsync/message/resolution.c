@@ -4,20 +4,21 @@
 #include "message/resolution.h"
 
 /*
- * A divisor is believed where, of stamps of 1 ns, one host in so many has it by chance:
- * one whose stamps after the earliest time are n has a divisor of g in one of g^n cases.
- * Chosen: a wrong belief costs nothing but width of bounds.
+ * Accept a divisor if at most one host in RARE with stamps of 1 ns would have it by
+ * chance: n stamps after the earliest one share a divisor g with probability g^-n.
+ * Chosen: a divisor accepted by mistake only widens bounds.
  */
 #define RARE (1 << 16)
 /*
- * The longest that is believed, ns: logs of applications are in s. Where stamps are
- * farther apart, as a few of some ms are by chance, it is what also divides a second.
+ * Longest accepted resolution, ns: logs of applications are in s. If the common divisor
+ * is longer, as a few stamps with distances of some ms have by chance, use the part that
+ * also divides a second.
  */
 #define LONGEST 1000000000
 /*
- * The longest accepted resolution that does not divide a second, such as a tick of 30 us (ns):
- * the tick of the slowest timer, 100 Hz. A host needs enough stamps that a common factor of 2
- * is rare by chance.
+ * Longest accepted resolution that does not divide a second, such as a tick of 30 us
+ * (ns): the tick of the slowest timer, 100 Hz. A host needs enough stamps that a common
+ * factor of 2 is rare by chance.
  */
 #define LONGEST_TICK 10000000
 
@@ -33,7 +34,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Count stamps of one time, or of which that is the earliest. */
+/* Count stamps at time @least, and find the earliest time. */
 static void count_stamps(struct resolution *r, int64_t least, uint64_t same,
 			 uint64_t stamps)
 {
@@ -78,7 +79,7 @@ void resolution_merge(struct resolution *r, const struct resolution *other,
 	r->divisor = common_divisor(r->divisor, other->divisor);
 }
 
-/* Is a common divisor of so many stamps of 1 ns practically never found by chance? */
+/* Is a common divisor of this many stamps of 1 ns practically impossible by chance? */
 static bool is_rare(uint64_t divisor, uint64_t stamps)
 {
 	uint64_t cases = 1;
@@ -89,23 +90,24 @@ static bool is_rare(uint64_t divisor, uint64_t stamps)
 }
 
 /*
- * Compute the greatest common divisor of a second and all stamps, counted from 1970. A single
- * stamp has one, too.
+ * Compute the greatest common divisor of a second and all stamps, counted from 1970. It
+ * also exists for a single stamp.
  */
 static uint64_t of_all(const struct resolution *r, int64_t origin)
 {
 	const int64_t first = origin + r->first;
 	const uint64_t since = first < 0 ? -(uint64_t)first : (uint64_t)first;
 
-	/* Times of a simulation, which begin with 0, have no such epoch. */
+	/* Times of a simulation, which start at 0, have no such epoch. */
 	return since ? common_divisor(since, common_divisor(r->divisor, LONGEST)) : 1;
 }
 
 int64_t resolution_of(const struct resolution *r, int64_t origin)
 {
 	/*
-	 * Equal stamps count as often as they are: of packets in parts they are no proof,
-	 * but what divides a second is small then; of others only coarse clocks have them.
+	 * Count equal stamps only once. Packets that were recorded in parts have equal
+	 * stamps, which prove nothing, but then the divisor of a second is small; in
+	 * other traces only coarse clocks cause equal stamps.
 	 */
 	const uint64_t stamps = r->stamps - r->same;
 	const uint64_t of_second = common_divisor(r->divisor, LONGEST);
