@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Cells of time of each host, with a knot each, and factors: the kept messages of a direction
- * that are in one cell of either host.
+ * The grid: cells of time of each host, with one knot each, and factors. A factor has the
+ * kept messages of a direction that share a cell on both hosts.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,32 +12,32 @@
 #include "util/search.h"
 
 /*
- * Messages of a cell at least, times the root of the host's links: more neighbours may each
- * have fewer in it. Chosen.
+ * Minimum messages of a cell, times the square root of the host's links: with more
+ * neighbours, each may have fewer messages in the cell. Chosen.
  */
 #define CELL_MESSAGES 16.0
-/* With few messages there are so many cells, of one message at least. Chosen. */
+/* Target number of cells for hosts with few messages; a cell has at least one. Chosen. */
 #define FEW_CELLS 64.0
 #define LEAST_MESSAGES 1.0
 /*
- * Cells of a host at most, over the number of its links and one: what a round costs. And what
- * all have. Chosen, by make bench-truth.
+ * Maximum cells of a host, divided by its number of links plus one, which limits the cost
+ * of a round; and the number that every host may have. Chosen, by make bench-truth.
  */
 #define MOST_CELLS 8192.0
 #define LEAST_CELLS 128.0
-/* A cell is at most this often as long as most are. Chosen. */
+/* A cell is at most this many times as long as most cells. Chosen. */
 #define LONGEST 4.0
-/* The least length between knots, s, so that none is 0. */
+/* Minimum length between knots, s, so that none is 0. */
 #define LEAST_LENGTH 1e-7
 /*
- * A cell is halved if the increment of frequency beside it bends the curve, to its middle, by
- * more than this part of the phase's standard deviation. Chosen.
+ * Halve a cell if the adjacent frequency increment, at the middle of the cell, deflects
+ * the curve by more than this fraction of the phase's standard deviation. Chosen.
  */
 #define SEEN_BEND 0.3
-/* New sites are made for cavities of this often the variance. Chosen. */
+/* A site is replaced if the variance of its cavity grew by this factor. Chosen. */
 #define WIDER 4.0
 
-/* When a message was on a host, and how many it stands for. */
+/* The time of a message on a host, and the number of messages that it stands for. */
 struct timed_share {
 	double t;
 	double share;
@@ -50,7 +50,10 @@ static int compare_shares(const void *a, const void *b)
 	return (p->t > q->t) - (p->t < q->t);
 }
 
-/* All messages of a host in order of time: *num of them, to be freed. NULL: no memory. */
+/*
+ * List all messages of a host in order of time, *num of them, to be freed. NULL: out of
+ * memory.
+ */
 static struct timed_share *sort_shares(const struct inference *n, size_t host, size_t *num,
 				       size_t *links)
 {
@@ -89,7 +92,7 @@ static void set_lengths(struct chain *c)
 			fmax(c->knot[i].t - c->knot[i - 1].t, LEAST_LENGTH);
 }
 
-/* Messages of a cell. */
+/* The number of messages that a cell should have. */
 static double messages_of_cell(double all, size_t links)
 {
 	const double cells = fmax(MOST_CELLS / (double)(links + 1), LEAST_CELLS);
@@ -177,7 +180,7 @@ static void sort_messages(const struct inference *n, const struct infer_link *l,
 		qsort(d->message, d->num, sizeof(*d->message), compare_cells);
 }
 
-/* Make factors of sorted messages. 0 or -ENOMEM; those before are the caller's. */
+/* Create factors from sorted messages: 0 or -ENOMEM; the caller owns the previous ones. */
 static int make_factors(struct link_direction *d)
 {
 	size_t num = 0;
@@ -206,7 +209,7 @@ int grid_begin(struct inference *n)
 	int ret = 0;
 
 	for (size_t h = 0; !ret && h < n->task->num; h++)
-		/* If there are two hosts, the first one's clock is the common time. */
+		/* If there are only two hosts, the clock of the first is the common time. */
 		if (h || n->task->num > 2)
 			ret = divide_span(n, h);
 	for (size_t i = 0; !ret && i < n->num_links; i++) {
@@ -228,7 +231,7 @@ void grid_release(struct inference *n)
 
 /* ---- observed delays ------------------------------------------------------ */
 
-/* What the phase is at a time of a knot's cell, beyond that at the knot. */
+/* The phase at a time in a knot's cell, relative to the phase at the knot. */
 static double phase_beyond(const struct chain *c, uint32_t knot, double t)
 {
 	const struct knot *k;
@@ -289,7 +292,7 @@ int grid_move_messages(struct inference *n)
 
 /* ---- refinement ---------------------------------------------------------- */
 
-/* The increment of frequency on the way to a knot, given all messages; and that of phase. */
+/* The increment of frequency before a knot, given all messages; and that of phase. */
 static double increment_of_frequency(const struct knot *k)
 {
 	return k->bend * k->score[STATE_FREQUENCY].gradient;
@@ -300,7 +303,7 @@ static double increment_of_phase(const struct knot *k)
 	return k->jump * k->score[STATE_PHASE].gradient;
 }
 
-/* By how much the phase may be off within a cell, as far as increments beside it say. */
+/* The uncertainty of the phase within a cell that adjacent increments cause. */
 static double spread_within(const struct chain *c, size_t knot)
 {
 	const double most = c->jumps.variance[c->jumps.scales - 1];
@@ -327,7 +330,7 @@ static bool is_seen(const struct knot *k)
 	       (k->jump > 0 && fabs(jump) > deviation);
 }
 
-/* A part of a knot's cell. */
+/* Make a part of a knot's cell. */
 static struct knot part_of(const struct chain *c, uint32_t old, const struct timed_share *s,
 			   size_t from, size_t to)
 {
@@ -344,7 +347,7 @@ static struct knot part_of(const struct chain *c, uint32_t old, const struct tim
 	return k;
 }
 
-/* Halve a cell of messages @from to @to; *num: of knots. */
+/* Halve a cell with messages @from to @to; *num: number of knots. */
 static void halve_cell(const struct chain *c, uint32_t old, const struct timed_share *s,
 		       size_t from, size_t to, struct knot *knot, size_t *num)
 {
@@ -353,14 +356,14 @@ static void halve_cell(const struct chain *c, uint32_t old, const struct timed_s
 
 	k[0] = part_of(c, old, s, from, middle);
 	k[1] = part_of(c, old, s, middle, to);
-	/* Where in the cell a bend happened is open again. */
+	/* The place of a bend in the cell is open again. */
 	if (old + 1 < c->num)
 		k[1].bend = fmax(k[0].bend, c->knot[old + 1].bend);
 	k[1].jump = 0;
 	*num += 2;
 }
 
-/* Refine a chain: *halved is increased by the number of cells that were. 0 or -ENOMEM. */
+/* Refine a chain, and add the number of halved cells to *halved: 0 or -ENOMEM. */
 static int refine_chain(const struct inference *n, size_t host, size_t *halved)
 {
 	struct chain *c = &n->chain[host];
@@ -399,7 +402,7 @@ static int refine_chain(const struct inference *n, size_t host, size_t *halved)
 	return 0;
 }
 
-/* A factor of the new grid: what it was, or a new site. */
+/* Set a factor of the new grid: keep its old site, or make a new one. */
 static void keep_site(const struct inference *n, const struct infer_link *l, int way,
 		      struct factor *f, const struct factor *old, size_t num_old)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The rounds of inference. Each updates all factors, the marginals of all clocks, and what is
- * learned of noise and delays. When a round moves nothing by much, cells beside what happened
- * to clocks are halved.
+ * The rounds of inference. Each round updates all factors, the marginals of all clocks,
+ * and what was learned of noise and delays. When a round changes little, cells next to
+ * clock events are halved.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,40 +13,44 @@
 #include "util/number.h"
 #include "util/statistics.h"
 
-/* Rounds at most, with the first grid and with each finer one; and finer grids. Chosen. */
+/*
+ * Maximum rounds with the first grid and with each finer one; and maximum finer grids.
+ * Chosen.
+ */
 #define FIRST_ROUNDS 40
 #define FINER_ROUNDS 15
 #define FINER_GRIDS 6
 /*
- * Rounds in which factors look at their messages alone, until all hosts are known. Chosen. More
- * than one with two hosts would ask messages on either side of a step again, in one cell.
+ * Rounds in which factors use only their own messages, until all hosts have estimates.
+ * Chosen. With two hosts, more than one round would again combine messages from both
+ * sides of a step in one cell.
  */
 #define ALONE_ROUNDS 1
 #define ALONE_ROUNDS_OF_MANY 6
-/* Messages are moved along the clocks anew every so many rounds. Chosen. */
+/* Messages are moved along the clocks every MOVE_ROUNDS rounds. Chosen. */
 #define MOVE_ROUNDS 4
 /*
- * Rounds end when the last one moved sites by less than this, in standard deviations, and
- * changed no clock's variance by more than this part, in means. Chosen.
+ * Stop when the last round moved sites by less than this, in standard deviations, and
+ * changed no clock's variance by more than this fraction; both are means. Chosen.
  */
 #define SETTLED 0.01
-/* How far sites move to where a round leads. Chosen. */
+/* Fraction of a round's change that is applied to sites. Chosen. */
 #define DAMPING 0.4
 #define DAMPING_OF_MANY 0.8
-/* The noise to begin with: ns^2/s, ppb^2/s, and so on. Chosen. */
+/* Initial noise: ns^2/s, ppb^2/s, and so on. Chosen. */
 static const double FIRST_NOISE[STATES] = { 1, 100, 10, 0.1 };
-/* A clock may bend anywhere at first: by 20 ppm in the root of a second, ppb^2/s. Chosen. */
+/* Initially, a clock may bend anywhere: by 20 ppm in the root of a second, ppb^2/s. Chosen. */
 #define FIRST_BEND 4e8
-/* The standard deviation of the first state: 1 ms, 1000 ppm, 0.1 ppm/s, 1 ppb/s^2. Chosen. */
+/* Standard deviation of the first state: 1 ms, 1000 ppm, 0.1 ppm/s, 1 ppb/s^2. Chosen. */
 static const double FIRST_DEVIATION[STATES] = { 1e6, 1e6, 100, 1 };
-/* The prior of a minimum delay is so wide at least, ns, or in mean excesses. Chosen. */
+/* Minimum standard deviation of a minimum delay's prior, ns, or in mean excesses. Chosen. */
 #define DELAY_DEVIATION 1e4
 #define DELAY_EXCESSES 10.0
-/* A span of time at least, s, so that no rate is infinite. */
+/* Minimum span of time, s, so that no rate is infinite. */
 #define LEAST_SPAN 1e-3
-/* The mean excess where no two messages tell, ns. Chosen. */
+/* Mean excess if no factor has two messages, ns. Chosen. */
 #define FIRST_EXCESS 1e5
-/* The variance of a phase that nothing is known of, ns^2. */
+/* Variance of an unknown phase, ns^2. */
 #define UNKNOWN_PHASE 1e16
 
 /* ---- first parameters ---------------------------------------------------- */
@@ -71,8 +75,8 @@ static void begin_chain(struct chain *c, double span)
 }
 
 /*
- * The mean excess of a direction, by the spacing of its lowest two: their median. Negative: no
- * factor has two messages.
+ * The mean excess of a direction: the median spacing of the lowest two messages.
+ * Negative: no factor has two messages.
  */
 static double first_mean(const struct link_direction *d, double *v)
 {
@@ -88,8 +92,8 @@ static double first_mean(const struct link_direction *d, double *v)
 }
 
 /*
- * Half of the sums of the lowest delays of both directions in one cell, which no phase
- * changes, in @v: how many.
+ * Write half of the sums of the lowest delays of both directions in one cell, which do
+ * not depend on the phase, to @v. Return their number.
  */
 static size_t find_sums(const struct infer_link *l, double *v)
 {
@@ -108,7 +112,7 @@ static size_t find_sums(const struct infer_link *l, double *v)
 	return n;
 }
 
-/* 0 or -ENOMEM. */
+/* Initialize the delays of a link: 0 or -ENOMEM. */
 static int begin_link(struct infer_link *l)
 {
 	const size_t most = l->direction[0].num_factors > l->direction[1].num_factors ?
@@ -128,7 +132,7 @@ static int begin_link(struct infer_link *l)
 	spread = fmax(deviation - middle, 1);
 	free(v);
 	for (int way = 0; way < 2; way++) {
-		/* With few messages the other direction tells. */
+		/* If this direction has few messages, use the other one. */
 		double m = mean[way] >= 0 ? mean[way] : mean[!way];
 
 		m = m >= 0 ? m : FIRST_EXCESS;
@@ -141,7 +145,7 @@ static int begin_link(struct infer_link *l)
 					   l->direction[1].law.mean));
 	l->first.precision = 1 / (deviation * deviation);
 	l->first.weighted = middle * l->first.precision;
-	/* While factors are alone, clocks are found beside this. */
+	/* Clocks are estimated with this delay while factors use only their own messages. */
 	l->delay = (struct moments){ middle, spread * spread };
 	return 0;
 }
@@ -182,7 +186,7 @@ static int learn_host(void *inference, size_t h)
 	return 0;
 }
 
-/* @move: steps are looked for before learning takes them for noise. */
+/* @move: look for steps before learning mistakes them for noise. */
 static int update_hosts(struct inference *n, bool move)
 {
 	const struct infer_task *t = n->task;
@@ -204,7 +208,7 @@ static bool is_settled(const struct inference *n)
 	return settled;
 }
 
-/* @alone: rounds before factors are told what others say. */
+/* @alone: rounds in which factors use only their own messages. */
 static int run_rounds(struct inference *n, int rounds, int alone)
 {
 	int ret = 0;
@@ -217,7 +221,7 @@ static int run_rounds(struct inference *n, int rounds, int alone)
 		if (!ret)
 			ret = propagate(n);
 		if (!ret)
-			/* Until the last round alone, not all hosts are known. */
+			/* Until the last such round, not all hosts have estimates. */
 			ret = update_hosts(n, i == (alone ? alone - 1 : 0) || i == rounds / 2);
 		if (n->learn && is_settled(n))
 			break;
@@ -225,7 +229,7 @@ static int run_rounds(struct inference *n, int rounds, int alone)
 	return ret;
 }
 
-/* 0 or -ENOMEM. */
+/* Initialize links, chains and factors: 0 or -ENOMEM. */
 static int begin_inference(struct inference *n)
 {
 	int ret = grid_begin(n);
@@ -253,8 +257,8 @@ static int run_inference(struct inference *n)
 	if (!ret)
 		ret = run_rounds(n, FIRST_ROUNDS, many ? ALONE_ROUNDS_OF_MANY : ALONE_ROUNDS);
 	/*
-	 * With many hosts, finer grids lead single ones astray: by bench-truth, seed 1,
-	 * all10-quartz-1e5 errs by 1034 ns RMS with them and by 330 without.
+	 * With many hosts, finer grids mislead some hosts: in bench-truth, seed 1,
+	 * all10-quartz-1e5 errs by 1034 ns RMS with finer grids and by 330 without.
 	 */
 	for (int i = 0; !ret && !many && halved && i < FINER_GRIDS; i++) {
 		ret = grid_refine(n, &halved);

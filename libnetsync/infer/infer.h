@@ -11,14 +11,14 @@
 
 /* A host that takes part. */
 struct infer_host {
-	/* Its span and straight part are set; what replaces them is the posterior mean. */
+	/* The caller sets its span and straight part; the posterior mean replaces them. */
 	struct correction *correction;
 	uint32_t number;	/* of the host, in pairs */
-	size_t parent;		/* index of the one that it is first compared with */
+	size_t parent;		/* index of the host that its first line is relative to */
 	const struct pair *via; /* their messages */
 };
 
-/* A pair whose two hosts take part: by index. */
+/* A pair whose hosts both take part, by index. */
 struct infer_pair {
 	const struct pair *pair;
 	size_t host[2];
@@ -34,9 +34,9 @@ struct infer_task {
 };
 
 /*
- * Replace the corrections of all hosts. Where the posterior is no clock, as messages
- * contradict each other, a correction stays straight, with no_margin. The result does not
- * depend on the threads. 0 or -ENOMEM.
+ * Replace the corrections of all hosts. If the posterior of a host is no possible clock,
+ * because messages are inconsistent, its correction stays straight, with no_margin. The
+ * result does not depend on the threads. Return: 0 or -ENOMEM.
  */
 int infer_clocks(const struct infer_task *t);
 

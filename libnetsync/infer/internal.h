@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of inference share:
+ * Declarations that the files of inference share:
  *
- *	infer.c		the rounds, and when they end
- *	start.c		first lines of all clocks, along the tree
- *	observe.c	what is kept of messages, by links
- *	grid.c		knots of clocks, factors of messages, and finer ones
- *	propagate.c	expectation propagation: factors to hosts and links
- *	smoother.c	one host: its knots to their marginals
- *	learn.c		the noise of one host
- *	window.c	some knots of a host, and the evidence of what they say
- *	jumps.c		steps of a host: where the evidence asks for them
- *	posterior.c	the marginals -> a correction
+ * 	infer.c		the rounds, and when they end
+ * 	start.c		first lines of all clocks, along the tree
+ * 	observe.c	the kept messages, by links
+ * 	grid.c		knots of clocks, factors of messages, and finer ones
+ * 	propagate.c	expectation propagation: factors to hosts and links
+ * 	smoother.c	one host: its knots to their marginals
+ * 	learn.c		the noise of one host
+ * 	window.c	some knots of a host, and the evidence of hypotheses on them
+ * 	jumps.c		steps of a host where the evidence supports them
+ * 	posterior.c	the marginals -> a correction
  *
- * Times are seconds since the reference's span began, by the host's straight correction; phases
- * are what lies beyond it, in ns.
+ * Times are seconds since the start of the reference's span, by the host's straight
+ * correction; phases are relative to that correction, in ns.
  */
 #ifndef NETSYNC_INFER_INTERNAL_H
 #define NETSYNC_INFER_INTERNAL_H
@@ -26,7 +26,7 @@
 #include "infer/infer.h"
 #include "model/model.h"
 
-/* A normal by its precision, and that times the mean: what is added up. */
+/* A normal by its precision and its precision times mean, which add up. */
 struct natural {
 	double precision;
 	double weighted;
@@ -40,18 +40,18 @@ struct increment_score {
 
 struct knot {
 	double t;
-	double from;	/* the first message of its cell, which ends where the next begins */
+	double from;	/* the first message of its cell; the cell ends where the next begins */
 	double to;	/* the last message of its cell */
-	double length;	/* from the knot before */
-	double bend;	/* variance of the increment of frequency on the way here */
-	double jump;	/* the same of phase, beyond the white noise */
+	double length;	/* from the previous knot */
+	double bend;	/* variance of the frequency increment from the previous knot */
+	double jump;	/* variance of the phase increment, beyond the white noise */
 	struct natural site; /* all messages together */
 	double state[STATES];
 	double variance; /* of the phase */
 	struct increment_score score[STATES];
 	double quiet; /* probability that the increment of frequency is of no scale */
-	uint32_t old; /* of the grid before: the knot that it is, or a part of */
-	bool is_new;  /* it is a part */
+	uint32_t old; /* the knot of the previous grid that it is, or is a part of */
+	bool is_new;  /* it is a part of the old knot's cell */
 };
 
 /* Prior of the state at the first knot. */
@@ -62,32 +62,32 @@ struct first_state {
 
 struct chain {
 	struct knot *knot;
-	size_t num; /* 0: of a reference whose own clock is the common one */
-	double intensity[STATES]; /* of the increments' variances, for each second */
+	size_t num; /* 0: a reference whose own clock is the common time */
+	double intensity[STATES]; /* of the increments' variances, per second */
 	struct scale_mixture bends;
 	struct scale_mixture jumps;
 	struct first_state first;
-	/* Standard deviations of a state that nothing is known of. */
+	/* Standard deviations of an unknown state. */
 	double unknown[STATES];
-	double range;	/* of its phase, at first, ns */
-	double changed; /* by the last round: the mean logarithm of its variances */
+	double range;	/* initial range of its phase, ns */
+	double changed; /* change by the last round: the mean logarithm of its variances */
 };
 
-/* A message that was kept, in place of @share of its bin. */
+/* A kept message, which stands for @share messages of its bin. */
 struct kept_message {
-	double t[2]; /* of the pair's hosts */
+	double t[2]; /* on the pair's hosts */
 	double y;    /* received - sent, ns */
 	double share;
 	uint32_t knot[2];
 };
 
-/* The ends that a factor sends messages to. */
+/* The ends to which a factor sends messages. */
 enum { TO_SENDER, TO_RECEIVER, TO_LINK, FACTOR_ENDS };
 
-/* Messages of one direction of a link in one cell of either host. */
+/* Messages of one direction of a link that share a cell on both hosts. */
 struct factor {
-	uint32_t knot[2]; /* of the pair's hosts */
-	uint32_t from, to; /* kept messages of the direction */
+	uint32_t knot[2]; /* on the pair's hosts */
+	uint32_t from, to; /* range of kept messages of the direction */
 	struct lowest lowest;
 	struct natural site[FACTOR_ENDS];
 };
@@ -106,7 +106,7 @@ struct infer_link {
 	struct link_direction direction[2];
 	struct natural first; /* prior of the minimum delay */
 	struct moments delay; /* posterior */
-	double moved;	      /* its sites, in standard deviations: sum of squares */
+	double moved;	      /* squared moves of its sites, in standard deviations: sum */
 	size_t factors;
 	double resolution;    /* ns */
 };
@@ -119,61 +119,61 @@ struct inference {
 	int64_t origin; /* the common time of t = 0, ns */
 	double span;	/* s */
 	double damping;
-	bool alone;    /* factors look at their own messages only */
+	bool alone;    /* factors use only their own messages */
 	bool learn;    /* delays are learned */
-	double moved;  /* sites by the last round, in standard deviations */
+	double moved;  /* moves of sites in the last round, in standard deviations */
 };
 
-/* Time on a host -> seconds; and back, to ns since the correction's start. */
+/* Convert a time on a host to seconds; and back, to ns since the correction's start. */
 double infer_seconds(const struct inference *n, const struct correction *c, int64_t t);
 
 /*
- * Set the straight corrections of all hosts, where messages tell, and what is known of phases
- * beyond. 0 or -ENOMEM.
+ * Set the straight corrections of all hosts, where messages determine them, and the
+ * knowledge of the phases relative to them: 0 or -ENOMEM.
  */
 int infer_start(struct inference *n);
 
-/* Fill in the links' kept messages. 0 or -ENOMEM; infer_release_links() in any case. */
+/* Fill in the links' kept messages: 0 or -ENOMEM. Call infer_release_links() in any case. */
 int infer_observe(struct inference *n);
 void infer_release_links(struct inference *n);
 
 /* Make the first grid, and the factors. 0 or -ENOMEM. */
 int grid_begin(struct inference *n);
 
-/* Halve cells beside increments that these blur. *num: how many. 0 or -ENOMEM. */
+/* Halve cells next to increments that they blur. *num: number of halved cells. 0 or -ENOMEM. */
 int grid_refine(struct inference *n, size_t *num);
 
-/* By cells, as factors of a direction are sorted. */
+/* Compare by cells: the order of a direction's factors. */
 int factor_compare(const void *a, const void *b);
 
-/* Take the lowest messages of all factors, moved to the knots along the clocks. */
+/* Find the lowest messages of all factors, moved to the knots along the clocks. */
 int grid_move_messages(struct inference *n);
 void grid_release(struct inference *n);
 
-/* New messages of a factor: its cavity is all that the marginals of its ends say. */
+/* Set new messages of a factor; its cavity is the full marginals of its ends. */
 void factor_begin(const struct inference *n, const struct infer_link *l, int way,
 		  struct factor *f);
 
-/* A round: all factors, then the sums at knots and links. 0 or -ENOMEM. */
+/* Run a round: all factors, then the sums at knots and links. 0 or -ENOMEM. */
 int propagate(struct inference *n);
 
 /* ---- factors, as an end sees them ---- */
 
-/* Two sites together. */
+/* Add two sites. */
 void natural_add(struct natural *to, struct natural n);
 
-/* The site of z that messages make of its cavity; @learn: they also teach the law. */
+/* The site of z that messages give for the cavity @z; @learn: also learn the law from them. */
 struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct moments z,
 			   bool learn);
 
-/* A site of z = sign * x + (@others) becomes one of x. */
+/* Convert a site of z = sign * x + (@others) to a site of x. */
 struct natural factor_site(struct natural z, double sign, struct moments others);
 
-/* What the cavities of its two other ends say of z, with the sign of this end in *sign. */
+/* The cavity of z from its two other ends; *sign: the sign of this end in z. */
 struct moments factor_others(const struct inference *n, const struct infer_link *l, int way,
 			     const struct factor *f, int to, double *sign);
 
-/* Steps of all clocks that the evidence asks for, and none other. 0 or -ENOMEM. */
+/* Move steps of all clocks to where the evidence supports them: 0 or -ENOMEM. */
 int move_jumps(struct inference *n);
 
 /* The filter at a knot. */
@@ -184,25 +184,25 @@ struct filtered {
 	double gain[STATES];
 	double error;
 	double weight;
-	double kept; /* what the site leaves of the predicted phase: 1 - weight * variance */
+	double kept; /* 1 - weight * variance: share of the predicted phase */
 };
 
 void filter_begin(struct filtered *f, const struct first_state *s);
 
-/* From the knot before to a knot. */
+/* Predict from the previous knot to @k. */
 void filter_predict(struct filtered *f, const struct chain *c, const struct knot *k);
 void filter_update(struct filtered *f, struct natural site);
 
-/* Marginals of a chain. 0 or -ENOMEM. */
+/* Compute the marginals of a chain: 0 or -ENOMEM. */
 int smooth_chain(struct chain *c);
 
-/* The noise of a chain. */
+/* Learn the noise of a chain. */
 void learn_noise(struct chain *c);
 
-/* The variance of the increment of phase on the way to a knot, without a jump. */
+/* The variance of the phase increment before a knot, without a jump. */
 double white_noise(const struct chain *c, const struct knot *k);
 
-/* Variances of the increments on the way to a knot; *smooth: probability of no jump. */
+/* Learn variances of the increments before a knot; *smooth: probability of no jump. */
 void learn_increments(struct chain *c, struct knot *k, double *smooth);
 
 /* Replace a host's correction by the posterior mean. 0 or -ENOMEM. */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Steps of a clock, by birth and death. Expectation propagation stays near where it began: a
- * step of the phase, two bends beside each other and wrong messages explain the same at first.
- * Places where the phase moves at once are therefore looked at one by one. In a window about
- * each, all hypotheses of one step, one bend, both or neither are compared with what is there.
- * P. Green, "Reversible jump Markov chain Monte Carlo", Biometrika 82(4), 1995, has the same
- * moves; here the hypothesis of most evidence is taken.
+ * Steps of a clock, by birth and death. Expectation propagation stays near its starting
+ * point: initially, a step of the phase, two adjacent bends, and wrong messages explain
+ * the same data. Places with a sudden change of phase are therefore examined one by one.
+ * In a window around each place, all hypotheses of one step, one bend, both or neither
+ * are compared with the current state. P. Green, "Reversible jump Markov chain Monte
+ * Carlo", Biometrika 82(4), 1995, has the same moves; here, the hypothesis with the most
+ * evidence is chosen.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,29 +14,32 @@
 
 #include "infer/window.h"
 
-/* Knots of a window on either side of the place that it is about. Chosen. */
+/* Knots of a window on either side of its place. Chosen. */
 #define BESIDE 24
-/* Intervals of a place at most. Chosen: if there are more, those beside the likeliest. */
+/*
+ * Maximum knot intervals of a place. Chosen: if there are more, use those next to the
+ * likeliest.
+ */
 #define PLACE_INTERVALS 6
 /* A step is suspected from this many standard deviations on. Chosen. */
 #define LOOKED_AT 4.0
-/* The logarithm of how much likelier a hypothesis must be than what is there. Chosen: 20. */
+/* Log likelihood ratio by which a hypothesis must exceed the current state. Chosen: 20. */
 #define LIKELIER 3.0
 
-/* Intervals [from, to): each is named by the knot at its end. */
+/* Knot intervals [from, to): each is named by the knot at its end. */
 struct jump_place {
 	size_t from, to;
 };
 
-/* A clock at a knot: by its messages alone, or by the smoother. */
+/* A clock at a knot: by the knot's messages alone, or by the smoother. */
 struct sight {
 	double t;
 	struct moments phase;
 };
 
 /*
- * How much a clock looks like a step between two knots, whatever is assumed of that time: its
- * frequency is no more than its first prior says. 0: not at all.
+ * How strongly a clock seems to step between two knots, without assumptions on the time
+ * between: its frequency is only limited by its first prior. 0: not at all.
  */
 static double suspicion(const struct chain *c, const struct sight *before,
 			const struct sight *s)
@@ -78,14 +82,14 @@ static void suspect_all(const struct chain *c, bool alone, struct suspects *s)
 		last = at;
 		has = true;
 	}
-	/* A step is looked at again: of cells that were halved it may be between others. */
+	/* Examine a step again: if its cell was halved, it may be in another interval. */
 	for (size_t i = 1; i < c->num; i++)
 		for (size_t k = i > 2 ? i - 2 : 1;
 		     c->knot[i].jump > 1 && k < i + 3 && k < c->num; k++)
 			s->much[k] = fmax(s->much[k], LOOKED_AT * LOOKED_AT);
 }
 
-/* The place that looks most like a step, and was not looked at; false: there is none. */
+/* The most suspicious place that was not examined; false: there is none. */
 static bool find_place(const struct chain *c, const struct suspects *s, struct jump_place *p)
 {
 	size_t best = 0;
@@ -111,12 +115,12 @@ static bool find_place(const struct chain *c, const struct suspects *s, struct j
 	return true;
 }
 
-/* What happened at a place: a step and a bend at one interval of it each, or none (0). */
+/* What happened at a place: a step and a bend, each at one knot interval, or none (0). */
 struct hypothesis {
 	size_t jump, bend;
 };
 
-/* Nothing else happened there, nor right after it. */
+/* Nothing else happened there, or right after it. */
 static void assume_hypothesis(struct chain_window *w, struct jump_place p, struct hypothesis h)
 {
 	struct chain *c = &w->chain;
@@ -143,7 +147,7 @@ struct decision {
 	struct hypothesis is;
 };
 
-/* 0 or -ENOMEM. */
+/* Evaluate a hypothesis: 0 or -ENOMEM. */
 static int try_hypothesis(struct decision *d, const struct chain_window *now, struct jump_place p,
 			  struct hypothesis h)
 {
@@ -164,7 +168,7 @@ static int try_hypothesis(struct decision *d, const struct chain_window *now, st
 	return ret;
 }
 
-/* All that may have happened at a place. 0 or -ENOMEM. */
+/* Evaluate all hypotheses of a place: 0 or -ENOMEM. */
 static int try_all(struct decision *d, const struct chain_window *now, struct jump_place p)
 {
 	int ret = try_hypothesis(d, now, p, (struct hypothesis){ 0, 0 });
@@ -180,8 +184,9 @@ static int try_all(struct decision *d, const struct chain_window *now, struct ju
 }
 
 /*
- * The best hypothesis of a place is applied if it is another one: a birth, a death, or another
- * interval. What is there counts as its variances are, spread over intervals.
+ * Apply the best hypothesis of a place if it differs from the current state: a birth, a
+ * death, or another interval. The current state counts with its variances, spread over
+ * intervals.
  */
 static int decide_place(struct inference *n, size_t host, const struct factor_index *x,
 			struct jump_place p, bool *changed)
@@ -202,7 +207,7 @@ static int decide_place(struct inference *n, size_t host, const struct factor_in
 		ret = try_all(&d, &now, p);
 	if (!ret)
 		window_filter(&now);
-	/* Also if nothing changes, messages beside a step are asked by the filter. */
+	/* Even if nothing changes, the filter updates the messages next to a step. */
 	*changed = !ret && (has || d.is.jump);
 	if (*changed)
 		window_apply(d.best.evidence > now.evidence + LIKELIER ? &d.best : &now, n,
@@ -212,7 +217,7 @@ static int decide_place(struct inference *n, size_t host, const struct factor_in
 	return ret;
 }
 
-/* Look at all places of a clock, the likeliest first. 0 or -ENOMEM. */
+/* Examine all places of a clock, the likeliest first: 0 or -ENOMEM. */
 static int look_at_places(struct inference *n, size_t host, const struct factor_index *x,
 			  struct suspects *s)
 {
@@ -235,7 +240,7 @@ static int look_at_places(struct inference *n, size_t host, const struct factor_
 	return ret;
 }
 
-/* 0 or -ENOMEM. */
+/* Move the steps of one host: 0 or -ENOMEM. */
 static int move_jumps_of(struct inference *n, size_t host)
 {
 	const size_t num = n->chain[host].num;

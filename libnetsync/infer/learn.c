@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The noise of one clock, by what the smoother says of each increment.
+ * The noise of one clock, learned from the smoother's posterior of each increment.
  *
- * Intensities are raised by the fixed point of MacKay (D. J. C. MacKay, "Bayesian
- * interpolation", Neural Computation 4(3), 1992), and lowered by a mean of that and of EM (R.
- * H. Shumway, D. S. Stoffer, 1982): the former alone kills all noise while the state is still
- * loose, the latter alone takes hundreds of rounds.
+ * Intensities increase by the fixed point of MacKay (D. J. C. MacKay, "Bayesian
+ * interpolation", Neural Computation 4(3), 1992), and decrease by a mean of that and of
+ * EM (R. H. Shumway, D. S. Stoffer, 1982). MacKay's step alone removes all noise while
+ * the state is still uncertain; EM alone takes hundreds of rounds.
  */
 #include <math.h>
 
 #include "infer/internal.h"
 
-/* Factors by which an intensity changes in a round. Chosen. */
+/* Largest factors by which an intensity rises and falls in a round. Chosen. */
 #define MOST_RISE 10.0
 #define MOST_FALL 0.3
-/* The part of MacKay's step in one that lowers an intensity, as an exponent. Chosen. */
+/* Exponent of MacKay's step in a step that lowers an intensity. Chosen. */
 #define FALL_SHARE 0.3
-/* What EM lowers an intensity to at most, in one step. Chosen. */
+/* Largest reduction of an intensity by EM in one step. Chosen. */
 #define EM_FALL 0.1
-/* How much of the old variance of an increment stays, as an exponent. Chosen. */
+/* Exponent of the old variance of an increment in its new one. Chosen. */
 #define KEEP 0.3
-/* The least information of an increment, and part of it that is not the prior's. */
+/* Minimum information of an increment, and minimum fraction that is not from its prior. */
 #define LEAST_INFORMATION 1e-24
 #define LEAST_PART 1e-6
-/* A variance is at most this often that of the largest scale. Chosen. */
+/* Maximum variance, in variances of the largest scale. Chosen. */
 #define WIDEST 4.0
-/* The least intensities, so that none is 0. */
+/* Minimum intensities, so that none is 0. */
 static const double LEAST[STATES] = { 1e-6, 1e-14, 1e-12, 1e-16 };
 
-/* Sums over all intervals: of score^2 L, of information L, and of intervals. */
+/* Sums over all knot intervals: score^2 L, information L, and the number of intervals. */
 struct noise_sums {
 	double square;
 	double information;
@@ -56,7 +56,7 @@ static double learn_intensity(double q, const struct noise_sums *s, double least
 	return fmax(q * factor, least);
 }
 
-/* What all but its prior, of this @variance, says of an increment. */
+/* The information on an increment without its prior, which has this @variance. */
 static struct increment_cavity cavity_of(const struct increment_score *s, double variance,
 					 double length, double base)
 {
@@ -71,7 +71,7 @@ static struct increment_cavity cavity_of(const struct increment_score *s, double
 	};
 }
 
-/* Between two variances, in logarithms; the least keeps it finite. */
+/* Average two variances in logarithms; @least keeps the logarithm finite. */
 static double damp_variance(double before, double now, double least)
 {
 	return exp(KEEP * log(before + least) + (1 - KEEP) * log(now + least)) - least;
@@ -93,7 +93,7 @@ double white_noise(const struct chain *c, const struct knot *k)
 	return c->intensity[STATE_PHASE] * k->length + k->bend * k->length * k->length / 12;
 }
 
-/* What is known of the increment of phase; *white: the variance without a jump. */
+/* The information on the phase increment; *white: the variance without a jump. */
 static struct increment_cavity cavity_of_jump(const struct chain *c, const struct knot *k,
 					      double *white)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is kept of the messages of each pair: the corners of its bins. Each stands for an
+ * The kept messages of each pair: the corners of its bins. Each corner stands for an
  * equal share of its bin's messages.
  */
 #include <errno.h>
@@ -18,7 +18,7 @@ double infer_seconds(const struct inference *n, const struct correction *c, int6
 	return ((double)(common - n->origin) + rest) / SECOND;
 }
 
-/* The messages of a bin; those with a false time are no messages. */
+/* Keep the messages of a bin; skip those with an impossible time. */
 static void keep_bin(struct inference *n, struct infer_link *l, int way, const struct bin *b)
 {
 	struct link_direction *d = &l->direction[way];
@@ -58,7 +58,7 @@ static int keep_link(struct inference *n, struct infer_link *l)
 			return -ENOMEM;
 		for (size_t i = 0; i < e->num; i++)
 			keep_bin(n, l, way, &e->bin[i]);
-		/* raised is the resolution less 1. */
+		/* @raised is the resolution less 1. */
 		l->resolution = fmax(l->resolution, (double)from->raised);
 	}
 	return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The posterior -> a correction: between two knots a cubic with the phases and frequencies
- * there, and a phase step where there is a jump; and the standard deviation at each knot.
+ * The posterior -> a correction: between two knots, a cubic with the phases and
+ * frequencies at the knots, and a phase step where there is a jump; and the standard
+ * deviation at each knot.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,11 +13,12 @@
 #include "util/number.h"
 
 /*
- * A curve that is steeper than this, at a knot or on the way to the next one, is no clock's.
- * Between two knots a cubic is at most twice as steep. Chosen: no clock is wrong by a tenth of it.
+ * A curve that is steeper than this, at a knot or between two knots, cannot be a clock.
+ * Between two knots, a cubic is at most twice as steep. Chosen: no clock is off by a
+ * tenth of it.
  */
 #define STEEPEST_CLOCK 0.25
-/* A jump counts as a phase step if it is this many standard deviations large. Chosen. */
+/* A jump becomes a phase step if it exceeds this many standard deviations. Chosen. */
 #define SEEN_JUMP 3.0
 
 struct vertices {
@@ -24,7 +26,7 @@ struct vertices {
 	size_t num;
 };
 
-/* Knot times -> ns of the host since its span began. */
+/* Convert knot times to ns of the host since its span began. */
 static double own_time(const struct inference *n, const struct correction *c, double t)
 {
 	return (t - infer_seconds(n, c, c->from)) * SECOND / (1 + c->skew);
@@ -55,7 +57,7 @@ static bool is_jump(const struct knot *k)
 				      SEEN_JUMP * sqrt(k->variance);
 }
 
-/* The vertices of a chain, and its phase steps; of these two vertices have one time. */
+/* Find the vertices of a chain and its phase steps. A step is two vertices of one time. */
 static void find_vertices(struct vertices *to, struct change_point *change, size_t *changes,
 			  const struct inference *n, const struct chain *chain,
 			  const struct correction *c)
@@ -87,7 +89,7 @@ static struct spline_vertex extend(const struct spline_vertex *v, double t)
 	return (struct spline_vertex){ t, v->value + v->slope * (t - v->t), v->slope };
 }
 
-/* Vertices must rise and be inside: those that do not are dropped. */
+/* Drop vertices that are outside the span or not ascending. */
 static void tidy_vertices(struct vertices *to, double span)
 {
 	size_t n = 0;
@@ -97,7 +99,7 @@ static void tidy_vertices(struct vertices *to, double span)
 
 		if (!(v->t > 0 && v->t < span) || (n && v->t < to->v[n - 1].t))
 			continue;
-		/* At most two of one time: a step. */
+		/* At most two vertices have one time: a step. */
 		if (n > 1 && v->t == to->v[n - 2].t)
 			n--;
 		to->v[n++] = *v;
@@ -105,7 +107,7 @@ static void tidy_vertices(struct vertices *to, double span)
 	to->num = n;
 }
 
-/* Could a clock be so? Not if a value or slope is no number, either. */
+/* Could a clock follow this curve? Not if a value or slope is not a number, either. */
 static bool is_clock(const struct vertices *v)
 {
 	for (size_t i = 0; i < v->num; i++) {
@@ -119,7 +121,7 @@ static bool is_clock(const struct vertices *v)
 	return true;
 }
 
-/* The root of the mean variance, by time. */
+/* The square root of the mean variance, weighted by time. */
 static double deviation_of(const struct chain *c)
 {
 	double sum = 0, span = 0;
@@ -131,7 +133,7 @@ static double deviation_of(const struct chain *c)
 	return sqrt(span > 0 ? sum / span : c->knot[0].variance);
 }
 
-/* The deviations of a chain at its knots, which rise in time. */
+/* Set the deviations of a chain at its knots, in ascending order of time. */
 static void set_deviations(const struct inference *n, const struct chain *chain,
 			   struct correction *c)
 {
@@ -146,7 +148,7 @@ static void set_deviations(const struct inference *n, const struct chain *chain,
 	}
 }
 
-/* Vertices of the whole span: 1; 0: they are no clock's; -ENOMEM. */
+/* Make vertices for the whole span: 1; 0: they cannot be a clock; or -ENOMEM. */
 static int make_curve(const struct inference *n, const struct chain *chain,
 		      struct correction *c, struct vertices *v)
 {

@@ -2,28 +2,31 @@
 /*
  * Expectation propagation (T. Minka, 2001), fully factored: each factor keeps a normal
  * message to the phases of its sender and receiver and to the minimum delay of its link.
- * These three make z, as each says without this factor; the tilted moments of z become a
- * normal site, and the site a message to each of the three. Between clocks that is Gaussian
- * belief propagation.
+ * The cavities of these three add up to the cavity of z. The tilted moments of z become a
+ * normal site, and the site becomes a message to each of the three. Between clocks, this
+ * is Gaussian belief propagation.
  */
 #include <math.h>
 
 #include "infer/internal.h"
 
-/* A cavity has at least this part of the precision: others' messages cannot be negative. */
+/*
+ * Minimum precision of a cavity, as a fraction of the marginal's: the messages of other
+ * factors cannot be negative.
+ */
 #define LEAST_CAVITY 1e-3
 /*
- * A factor of n messages cannot use a cavity wider than this many mean excesses / n: it looks
- * at that much about its lowest message instead. Chosen.
+ * If the cavity of a factor with n messages is wider than this many mean excesses / n,
+ * the factor uses that width around its lowest message instead. Chosen.
  */
 #define FLAT 30.0
-/* Sites are at most this often as precise as the factor's edge, or its cavity. Chosen. */
+/* Maximum precision of a site, in precisions of the factor's edge, or of its cavity. Chosen. */
 #define SHARPEST 100.0
 /* A message moves the mean of its end by at most this many standard deviations. Chosen. */
 #define MOST_MOVE 1.0
 /*
- * But sites move at least by this part. Two that are inconsistent make the marginal that either
- * is measured by, and would stay for ever. Chosen.
+ * But a site moves at least by this fraction. Otherwise two inconsistent sites would stay
+ * for ever: together they make the marginal by which their moves are measured. Chosen.
  */
 #define LEAST_DAMPING 0.1
 
@@ -32,7 +35,7 @@ static struct natural natural_of(struct moments m)
 	return (struct natural){ 1 / m.variance, m.mean / m.variance };
 }
 
-/* A marginal less a site; one that is known stays. */
+/* A marginal less a site; a known marginal stays unchanged. */
 static struct moments factor_cavity(struct moments m, struct natural site)
 {
 	double precision;
@@ -46,13 +49,13 @@ static struct moments factor_cavity(struct moments m, struct natural site)
 				 1 / precision };
 }
 
-/* The site of z that leads from a cavity to the tilted moments. */
+/* The site of z that turns a cavity into the tilted moments. */
 static struct natural match_site(struct moments cavity, struct moments tilted, double edge)
 {
 	const struct natural c = natural_of(cavity);
 	double precision = 1 / tilted.variance - c.precision;
 
-	/* Of contradictory messages nothing may be left that is a number. */
+	/* Inconsistent messages may leave no valid number. */
 	if (!isfinite(precision) || !isfinite(tilted.mean) || !isfinite(c.weighted))
 		return (struct natural){ 0, 0 };
 	precision = fmin(fmax(precision, 0), SHARPEST * (edge * edge + c.precision));
@@ -68,7 +71,7 @@ struct natural factor_site(struct natural z, double sign, struct moments others)
 				 sign * (z.weighted - z.precision * others.mean) / spread };
 }
 
-/* Move a site towards another one; returns by how many standard deviations that was, squared. */
+/* Move a site towards another one. Return: the squared move, in standard deviations. */
 static double factor_damp(struct natural *site, struct natural to, struct moments marginal,
 			  double damping)
 {
@@ -102,7 +105,7 @@ static void find_ends(const struct inference *n, const struct infer_link *l, int
 
 static const double sign[FACTOR_ENDS] = { 1, -1, 1 };
 
-/* z as the ends say. */
+/* The sum of the ends: z. */
 static struct moments sum_ends(const struct moments end[FACTOR_ENDS])
 {
 	struct moments z = { 0, 0 };
@@ -127,7 +130,7 @@ static struct moments sum_others(int to, const struct moments cavity[FACTOR_ENDS
 	return others;
 }
 
-/* The message to an end of a site of z, beside the two others. */
+/* The message to an end, given a site of z and the cavities of the other two ends. */
 static struct natural message_to(int to, struct natural site,
 				 const struct moments cavity[FACTOR_ENDS])
 {
@@ -166,7 +169,7 @@ void factor_begin(const struct inference *n, const struct infer_link *l, int way
 		f->site[i] = message_to(i, site, end);
 }
 
-/* Update the messages of a factor; returns the squares of their moves. */
+/* Update the messages of a factor. Return: the sum of their squared moves. */
 static double update_factor(const struct inference *n, const struct infer_link *l, int way,
 			    struct factor *f, struct delay_law *law)
 {
@@ -188,7 +191,7 @@ static double update_factor(const struct inference *n, const struct infer_link *
 		if (end[i].variance > 0 && !(flat && i == TO_LINK))
 			moved += factor_damp(&f->site[i], message_to(i, site, cavity),
 					     end[i], flat ? 1 : n->damping);
-	/* Where the phases are not known, nothing is said of the minimum delay. */
+	/* If the phases are unknown, the messages tell nothing about the minimum delay. */
 	if (flat)
 		f->site[TO_LINK] = (struct natural){ 0, 0 };
 	return moved;
@@ -237,7 +240,7 @@ static void add_direction(struct inference *n, const struct infer_link *l, int w
 	}
 }
 
-/* The sums of messages at knots and links, in an order that does not depend on threads. */
+/* Sum the messages at knots and links, in an order that does not depend on threads. */
 static void add_sites(struct inference *n)
 {
 	for (size_t h = 0; h < n->task->num; h++)

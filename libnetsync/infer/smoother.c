@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The posterior of one clock, given a normal site at each knot: a Kalman filter, and back the
- * disturbance smoother (J. Durbin, S. J. Koopman, "Time series analysis by state space
- * methods", 2nd edition, 2012, sections 4.4-4.5). Marginals are made from filtered
- * covariances: from predicted ones, which are wide, they would lose all digits.
+ * The posterior of one clock, given a normal site at each knot: a Kalman filter, and the
+ * disturbance smoother backwards (J. Durbin, S. J. Koopman, "Time series analysis by
+ * state space methods", 2nd edition, 2012, sections 4.4-4.5). Marginals are computed from
+ * filtered covariances; with predicted covariances, which are wide, all digits would
+ * cancel.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,14 +15,15 @@
 #include "util/number.h"
 
 /*
- * The prior of the first knot is centred anew on the last posterior, this many of whose
- * standard deviations wide: a wider one would cancel what the messages say. Chosen.
+ * The prior of the first knot is re-centred on the last posterior, with a width of this
+ * many of its standard deviations. A wider prior would cancel the messages' information.
+ * Chosen.
  */
 #define PRIOR_DEVIATIONS 30.0
 
 static void add_noise(double cov[STATES][STATES], const struct chain *c, const struct knot *k)
 {
-	/* A bend may be anywhere on the way, and is taken to be half-way. */
+	/* A bend may be anywhere between the knots; half-way is assumed. */
 	const double variance[STATES] = {
 		k->jump + c->intensity[STATE_PHASE] * k->length +
 			k->bend * k->length * k->length / 12,
@@ -66,7 +68,7 @@ void filter_update(struct filtered *f, struct natural site)
 	f->kept = 1 / spread;
 	for (int i = 0; i < STATES; i++)
 		f->mean[i] += f->gain[i] * f->error;
-	/* A difference would lose all digits of the phase's variance after a jump. */
+	/* After a jump, a difference would cancel all digits of the phase's variance. */
 	for (int i = 1; i < STATES; i++) {
 		for (int j = 1; j < STATES; j++)
 			f->cov[i][j] -= f->weight * f->gain[i] * f->gain[j];
@@ -89,7 +91,7 @@ static void filter_chain(const struct chain *c, struct filtered *f)
 	}
 }
 
-/* What all later messages say of a state: score and information. */
+/* The information of all later messages on a state: score and information. */
 struct backward {
 	double gradient[STATES];
 	double information[STATES][STATES];
@@ -111,7 +113,10 @@ static struct moments marginal(const struct filtered *f, const struct backward *
 				 f->cov[i][i] - quadratic(b, f->cov[i]) };
 }
 
-/* Through the update by a knot's site, whose Jacobian has another first column only. */
+/*
+ * Go back through the update by a knot's site: only the first column of its Jacobian
+ * differs from the identity.
+ */
 static double before_site(const struct filtered *f, const double v[STATES])
 {
 	return f->kept * v[0] - f->weight * dot(f->gain + 1, v + 1, STATES - 1);

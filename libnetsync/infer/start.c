@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where inference begins: the straight line of each host beside its parent in the tree. Its
- * slope is the median of those between neighbouring windows of time, in each of which the
- * clock is half-way between the medians of both directions. Fewer than half of the windows
- * may be wrong, or on either side of a step: the slope is that of an honest window then.
+ * The start of inference: the straight line of each host relative to its parent in the
+ * tree. Its slope is the median of the slopes between windows of time; in each window,
+ * the clock is half-way between the medians of both directions. As long as fewer than
+ * half of the windows are wrong, or next to a step, the slope is that of a correct
+ * window.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,25 +15,28 @@
 #include "util/statistics.h"
 #include "util/whole.h"
 
-/* Windows at most, and bins of both directions in each at least. Chosen. */
+/* Maximum windows, and minimum bins of both directions in each. Chosen. */
 #define MOST_WINDOWS 256
 #define LEAST_BINS 8
 
 struct start_window {
 	double t; /* ns since the host's span began */
-	double y; /* of the correction, beyond a whole number */
+	double y; /* of the correction, without its integer part */
 };
 
-/* What the start of one host is made from. */
+/* The data from which the start of one host is computed. */
 struct start {
 	const struct infer_host *host;
 	const struct correction *parent;
 	bool first;   /* the host is the pair's host[0] */
-	int64_t base; /* y is counted from it, ns */
+	int64_t base; /* value from which y is counted, ns */
 	bool has_base;
 };
 
-/* A message: the time on the host, and the correction that makes its delay zero. */
+/*
+ * The window of a message: its time on the host, and the correction that makes its delay
+ * zero.
+ */
 static struct start_window window_of(struct start *s, int way, const struct point *p)
 {
 	const int64_t y = way ? -p->y : p->y;
@@ -58,7 +62,10 @@ static const struct point *lowest_of(const struct bin *b)
 	return p;
 }
 
-/* The medians of bins [from, to) of a direction, in *w; @y: scratch. False: there are none. */
+/*
+ * The medians of bins [from, to) of a direction, in *w; @y: scratch. False: there are no
+ * bins.
+ */
 static bool median_window(struct start *s, int way, size_t from, size_t to, double *y,
 			  struct start_window *w)
 {
@@ -81,7 +88,7 @@ static bool median_window(struct start *s, int way, size_t from, size_t to, doub
 	return true;
 }
 
-/* The bins of a direction before a time of host[0]. */
+/* The number of bins of a direction before a time of host[0]. */
 static size_t bins_before(const struct envelope *e, double x)
 {
 	size_t lo = 0, hi = e->num;
@@ -97,7 +104,7 @@ static size_t bins_before(const struct envelope *e, double x)
 	return lo;
 }
 
-/* Windows of both directions: how many. @y: scratch. */
+/* Compute windows of both directions. Return their number. @y: scratch. */
 static size_t find_windows(struct start *s, struct start_window *w, double *y)
 {
 	const struct envelope *e[2] = { &s->host->via->direction[0].envelope,
@@ -127,8 +134,8 @@ static size_t find_windows(struct start *s, struct start_window *w, double *y)
 }
 
 /*
- * The line through windows, by medians; and what lies beyond it: the range of all windows, and
- * the first one. @v: scratch.
+ * Set the line through windows, by medians, and the remainder: the range of all windows,
+ * and the first one. @v: scratch.
  */
 static void set_line(struct start *s, const struct start_window *w, size_t num, double *v,
 		     struct chain *chain)
@@ -155,7 +162,7 @@ static void set_line(struct start *s, const struct start_window *w, size_t num, 
 	c->frac = add_whole(&c->offset, middle);
 }
 
-/* 0 or -ENOMEM. */
+/* Compute the start of one host: 0 or -ENOMEM. */
 static int start_host(const struct infer_task *t, size_t i, struct chain *chain)
 {
 	const struct infer_host *h = &t->host[i];
@@ -169,7 +176,7 @@ static int start_host(const struct infer_task *t, size_t i, struct chain *chain)
 	double *v;
 	size_t n;
 
-	/* The line of the hull stays. */
+	/* Keep the line of the hull. */
 	if (!d[0].envelope.num || !d[1].envelope.num)
 		return 0;
 	w = malloc(MOST_WINDOWS * sizeof(*w));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A window: some knots of one clock by themselves, with their factors, whose other ends stay as
- * they are. Two hypotheses of what happened in it are compared by their evidence.
+ * A window: some knots of one clock with their factors, whose other ends are fixed. Two
+ * hypotheses of what happened in the window are compared by their evidence.
  */
 #ifndef NETSYNC_INFER_WINDOW_H
 #define NETSYNC_INFER_WINDOW_H
@@ -22,11 +22,11 @@ struct factor_index {
 	uint32_t *first;
 };
 
-/* A factor as this clock sees it. */
+/* A factor from the point of view of this clock. */
 struct window_factor {
 	const struct lowest *lowest;
 	struct delay_law *law;
-	struct moments others; /* what its other ends say of z */
+	struct moments others; /* z according to its other ends */
 	double sign;	       /* of this clock's phase in z */
 	uint32_t knot;
 	struct natural site;
@@ -39,22 +39,22 @@ struct chain_window {
 	double evidence;    /* logarithm */
 };
 
-/* 0 or -ENOMEM; factor_index_release() in any case. */
+/* List the factors: 0 or -ENOMEM. Call factor_index_release() in any case. */
 int factor_index_make(struct factor_index *x, const struct inference *n, size_t host);
 void factor_index_release(struct factor_index *x);
 
-/* A window on knots [from, to). 0 or -ENOMEM; window_close() in any case. */
+/* Open a window on knots [from, to): 0 or -ENOMEM. Call window_close() in any case. */
 int window_open(struct chain_window *w, const struct inference *n, size_t host,
 		const struct factor_index *x, size_t from, size_t to);
 
-/* Another window on the same knots, of the same state. 0 or -ENOMEM. */
+/* Copy a window, with its state: 0 or -ENOMEM. */
 int window_copy(struct chain_window *to, const struct chain_window *from);
 void window_close(struct chain_window *w);
 
-/* Find its evidence, and sites of its factors. */
+/* Compute the evidence of a window, and the sites of its factors. */
 void window_filter(struct chain_window *w);
 
-/* Let the clock be as in the window on its knots from @from. */
+/* Apply a window to the clock, for its knots from @from on. */
 void window_apply(const struct chain_window *w, struct inference *n, size_t host,
 		  const struct factor_index *x, size_t from);
 

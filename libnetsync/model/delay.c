@@ -3,47 +3,54 @@
  * The likelihood of a factor: the lowest of n messages of one direction, as a function of
  * z = minimum delay + phase of the sender - phase of the receiver.
  *
- * It is a mixture. In component (k, j) the k lowest messages are wrong, and the others are of
- * kind j. Of kind 0 they exceed z by exponential delays of mean mu, so that the lowest of m
- * is exponential with rate m / mu. Of kind j > 0 all of them are lifted together, by an
- * exponential of mean LIFT[j] mu; the spacings of the lowest are as usual.
+ * The likelihood is a mixture. In component (k, j), the k lowest messages are wrong, and
+ * the others are of kind j. Messages of kind 0 exceed z by exponential delays of mean mu;
+ * the lowest of m is therefore exponential with rate m / mu. Messages of kind j > 0 are
+ * all lifted together, by an exponential of mean LIFT[j] mu; the spacings of the lowest
+ * are those of kind 0.
  */
 #include <math.h>
 
 #include "model/model.h"
 
-/* The mean of a lift, in mean excesses. Chosen: a third of 3, 10, 40, 200, 10^3 and 10^4. */
+/* Mean of a lift, in mean excesses. Chosen: a third of 3, 10, 40, 200, 10^3 and 10^4. */
 static const double LIFT[DELAY_LIFTS] = { 0, 1, 10.0 / 3, 40.0 / 3, 200.0 / 3, 1e3 / 3,
 					  1e4 / 3 };
-/* The density of a wrong message: one in this range, ns (0.1 s). Chosen. */
+/* A wrong message is uniform over this range, ns (0.1 s). Chosen. */
 #define WRONG_RANGE 1e8
-/* The share of wrong messages: to begin with, and at most. Chosen. */
+/* Initial and largest share of wrong messages. Chosen. */
 #define FIRST_WRONG 1e-3
 #define MOST_WRONG 0.3
 /*
- * If all messages of a factor are wrong, those beyond the lowest count as so many each: they
- * were wrong together. Chosen.
+ * If all messages of a factor are wrong, each message beyond the lowest ones counts as
+ * this probability: they were wrong together. Chosen.
  */
 #define WRONG_TOGETHER 0.1
-/* Each kind of lift is rarer than the one before by this factor, to begin with. Chosen. */
+/* Initially, each kind of lift is rarer than the previous one by this factor. Chosen. */
 #define RARER 0.1
-/* Pseudo-counts: of wrong messages and all, and of each kind of delay. Chosen. */
+/* Pseudo-counts of wrong messages, of all messages, and of each kind of delay. Chosen. */
 #define PRIOR_WRONG 0.01
 #define PRIOR_ALL 1.0
 #define PRIOR_LIFT 1e-3
-/* Kinds of delay that are rarer than this are not computed, for speed. */
+/* Rarer kinds of delay are skipped, for speed. */
 #define LEAST_SHARE 1e-7
-/* Components less likely than e^-25 times the best are not computed, for speed. */
+/* Components less likely than e^-25 times the best are skipped, for speed. */
 #define NEGLIGIBLE 25.0
-/* Responsibilities below this teach nothing, for speed. */
+/* Components with a smaller responsibility are not used for learning, for speed. */
 #define LEAST_TAUGHT 1e-6
 
 /* ---- a normal times an exponential, cut off ------------------------------ */
 
-/* Standard deviations beyond which the cut is of no effect, and the asymptotic series holds. */
+/*
+ * Standard deviations beyond which truncation has no effect, and beyond which the
+ * asymptotic series holds.
+ */
 #define UNCUT 8.0
 #define ASYMPTOTIC -12.0
-/* The least variance of a cut normal, in that of the normal: rounding leaves none. */
+/*
+ * Lower limit of a truncated normal's variance, in variances of the normal: rounding
+ * could leave none.
+ */
 #define LEAST_VARIANCE 1e-9
 
 double cut_normal_moments(double limit, double variance, double rate, struct moments *m)
@@ -97,7 +104,7 @@ static void add_component(struct components *all, const struct component *c)
 	all->best = fmax(all->best, c->log_weight);
 }
 
-/* The logarithm of the density of the spacings between the lowest, and of their orders. */
+/* The log density of the spacings between the lowest messages, and of their orders. */
 static double log_spacings(const struct lowest *l, double mean, size_t wrong)
 {
 	double sum = 0;
@@ -112,7 +119,7 @@ static double log_spacings(const struct lowest *l, double mean, size_t wrong)
 	return sum;
 }
 
-/* Components in which so many messages are wrong, which has a logarithm of its probability. */
+/* Add the components in which @wrong messages are wrong; @log_wrong is the log probability. */
 static void add_kinds(struct components *all, const struct lowest *l,
 		      const struct delay_law *d, struct moments cavity, size_t wrong,
 		      double log_wrong)
@@ -130,7 +137,7 @@ static void add_kinds(struct components *all, const struct lowest *l,
 		if (d->lift[j] < LEAST_SHARE)
 			continue;
 		log_weight = common + log(d->lift[j]) + log(rate / usual) - rate * limit;
-		/* The integral is at most that without the cut. */
+		/* Without truncation, the integral is an upper bound. */
 		if (log_weight + rate * rate * total / 2 < all->best - NEGLIGIBLE)
 			continue;
 		log_weight += cut_normal_moments(limit, total, rate, &m);
@@ -163,7 +170,7 @@ static void find_components(struct components *all, const struct lowest *l,
 		.log_weight = log_wrong, .z = cavity, .wrong = l->num });
 }
 
-/* Add what a component expects, times its responsibility. */
+/* Add the expectations of a component, times its responsibility. */
 static void teach(struct delay_law *d, const struct lowest *l, const struct component *c,
 		  double share)
 {

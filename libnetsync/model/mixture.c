@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Increments of phase and frequency: scale mixtures of normals, whose rates are learned by
- * empirical Bayes (D. Andrews, C. Mallows, "Scale mixtures of normal distributions", JRSS B
- * 36(1), 1974).
+ * Increments of phase and frequency are scale mixtures of normals, whose rates are
+ * learned by empirical Bayes (D. Andrews, C. Mallows, "Scale mixtures of normal
+ * distributions", JRSS B 36(1), 1974).
  */
 #include <math.h>
 
 #include "model/model.h"
 
-/* The smallest scale of an increment of frequency, ppb, and the factor to the next. Chosen. */
+/* Smallest scale of a frequency increment, ppb, and ratio of successive scales. Chosen. */
 #define FIRST_BEND 10.0
 #define BEND_FACTOR 4.0
 #define BEND_SCALES 9
-/* The share of intervals with one of each scale, before it is learned. Chosen. */
+/* Initial share of knot intervals with an increment of each scale. Chosen. */
 #define FIRST_BENDS 0.02
-/* The same of phase, ns; of each scale, so many in all time are expected at first. Chosen. */
+/*
+ * The same for phase, ns, with the initial number of increments of each scale in the
+ * whole span. Chosen.
+ */
 #define FIRST_JUMP 1000.0
 #define JUMP_FACTOR 6.0
 #define JUMP_SCALES 12
 #define FIRST_JUMPS 1e-3
-/* The range of a jump at least, ns, so that there is more than one scale. Chosen. */
+/* Minimum range of a jump, ns, which gives more than one scale. Chosen. */
 #define LEAST_RANGE 1e5
-/* How often the range of the phase the largest scale is. Chosen. */
+/* The largest scale is this multiple of the range of the phase. Chosen. */
 #define RANGES 3.0
-/* The share of all scales together over a length at most: quiet ones stay possible. Chosen. */
+/*
+ * Largest share of all scales together over a length: a quiet interval stays possible.
+ * Chosen.
+ */
 #define MOST_SHARE 0.9
-/* Responsibilities below this do not widen an increment: chance would. Chosen. */
+/* A smaller responsibility does not widen an increment: it arises by chance. Chosen. */
 #define LEAST_RESPONSIBILITY 1e-4
-/* Increments of each scale in all time that are added: no rate is 0. Chosen. */
+/* Increments of each scale in the whole span that are added, so that no rate is 0. Chosen. */
 #define PRIOR_INCREMENTS 1e-3
 
 static double square(double v)
@@ -60,7 +66,7 @@ void mixture_of_phase(struct scale_mixture *m, double span, double range)
 	}
 }
 
-/* Of increments of one scale over a length. */
+/* The share of increments of scale @j over a length. */
 static double share_of(const struct scale_mixture *m, size_t j, double length)
 {
 	return fmin(m->rate[j] * length, MOST_SHARE / (double)m->scales);
@@ -82,7 +88,7 @@ static double log_evidence(const struct increment_cavity *c, double variance)
 	return -0.5 * (log(variance) + square(c->mean) / variance);
 }
 
-/* The responsibility of each scale, after that of none. */
+/* The responsibility of no scale, followed by that of each scale. */
 static void weigh_scales(const struct scale_mixture *m, const struct increment_cavity *c,
 			 double weight[MOST_SCALES + 1])
 {
@@ -105,7 +111,7 @@ static void weigh_scales(const struct scale_mixture *m, const struct increment_c
 
 double mixture_log_share(const struct scale_mixture *m, double length, double variance)
 {
-	/* As far below the smallest scale as the next one is above. */
+	/* As far below the smallest scale as the next scale is above it. */
 	const double least = m->variance[0] * m->variance[0] / m->variance[1];
 	size_t j = 0;
 

@@ -2,15 +2,16 @@
 /*
  * The probabilistic model of clocks and messages.
  *
- * A clock is a linear state space model: its state at a knot is the phase, the frequency,
- * the drift and the rate of the drift of its correction. Between two knots the state follows
- * its Taylor series, and each component gets an increment of its own, half-way between the
- * knots. Increments of drift and of its rate are normal. Those of phase and frequency are
- * scale mixtures of normals: an oscillator makes many small ones, a daemon that steers the
- * clock makes few large ones. All variances and shares are learned.
+ * A clock is a linear state space model. Its state at a knot is the phase, the frequency,
+ * the drift and the rate of the drift of its correction. Between two knots, the state
+ * follows its Taylor series, and each component gets an increment half-way between the
+ * knots. Increments of drift and of its rate are normal. Increments of phase and
+ * frequency are scale mixtures of normals: an oscillator makes many small ones, a daemon
+ * that steers the clock makes few large ones. All variances and shares are learned.
  *
- * A message limits the phase difference z of its two hosts, z = minimum delay + phase of the
- * sender - phase of the receiver: z <= u, its observed delay. The excess u - z is exponential.
+ * A message limits the phase difference z of its two hosts, z = minimum delay + phase of
+ * the sender - phase of the receiver: z <= u, its observed delay. The excess u - z is
+ * exponential.
  *
  * Units: time in s, phase in ns, frequency in ns/s (ppb), and so on.
  */
@@ -22,75 +23,76 @@
 
 /* ---- the state of a clock ------------------------------------------------ */
 
-/* Components of the state, and increments of each. */
+/* Components of the state; each has increments. */
 enum { STATE_PHASE, STATE_FREQUENCY, STATE_DRIFT, STATE_JERK, STATES };
 
 /* Replace a state by its Taylor series after @length. */
 void state_shift(double state[STATES], double length);
 
-/* The transpose of that, applied to a gradient by the later state. */
+/* Apply the transpose of state_shift() to a gradient with respect to the later state. */
 void state_shift_back(double gradient[STATES], double length);
 
 /* Replace a covariance by that of the shifted state. */
 void covariance_shift(double p[STATES][STATES], double length);
 
-/* Replace the second derivatives by the later state by those by the earlier one. */
+/*
+ * Convert second derivatives with respect to the later state to those with respect to the
+ * earlier one.
+ */
 void information_shift_back(double n[STATES][STATES], double length);
 
-/* What an increment of one component, half-way, adds to the state at the later knot. */
+/* What a half-way increment of one component adds to the state at the later knot. */
 void increment_loading(double loading[STATES], int component, double length);
 
 /* ---- increments: scale mixtures ------------------------------------------ */
 
-/* Scales of a mixture at most. Chosen: of phase, 6^12 us is more than an hour. */
+/* Maximum scales of a mixture. Chosen: for phase, 6^12 us is more than an hour. */
 #define MOST_SCALES 13
 
 /*
- * An increment over a length L is normal with a variance of @base L, or with probability
- * @rate[j] L with one of @variance[j] more.
+ * An increment over a length L is normal with variance @base L; with probability @rate[j]
+ * L, the variance is larger by @variance[j].
  */
 struct scale_mixture {
 	size_t scales;
-	double variance[MOST_SCALES]; /* rising */
-	double rate[MOST_SCALES];     /* expected increments in a second */
-	double sum[MOST_SCALES];      /* of responsibilities, to learn the rates from */
+	double variance[MOST_SCALES]; /* in ascending order */
+	double rate[MOST_SCALES];     /* expected increments per second */
+	double sum[MOST_SCALES];      /* of responsibilities, from which the rates are learned */
 };
 
-/* What all else says of an increment: a normal cavity. */
+/* All other information on an increment: a normal cavity. */
 struct increment_cavity {
 	double length;	 /* s */
-	double base;	 /* variance of an increment of no scale */
+	double base;	 /* variance of a quiet increment */
 	double mean;
 	double variance;
 };
 
-/* Frequency: from 10 ppb, less than which the random walk explains, in factors of 4. */
+/* Frequency: scales from 10 ppb, in factors of 4; the random walk explains smaller ones. */
 void mixture_of_frequency(struct scale_mixture *m, double length);
 
-/* Phase: from 1 us in factors of 6, to three times the @range of the phase, ns. */
+/* Phase: scales from 1 us, in factors of 6, to three times the @range of the phase, ns. */
 void mixture_of_phase(struct scale_mixture *m, double span, double range);
 
 /*
- * The variance of a normal increment whose posterior mean, with the cavity, is the mixture's.
- * Responsibilities are added to the sums; *quiet: that of no scale.
+ * The variance of a normal increment that has, with the cavity, the same posterior mean
+ * as the mixture. Responsibilities are added to the sums; *quiet: the responsibility of
+ * no scale.
  */
 double mixture_match(struct scale_mixture *m, const struct increment_cavity *c,
 		     double *quiet);
 
-/*
- * The logarithm of the share of increments over a length whose scale is that of this variance,
- * beyond the base.
- */
+/* The log share of increments over a length whose scale has this variance beyond the base. */
 double mixture_log_share(const struct scale_mixture *m, double length, double variance);
 
-/* Learn the rates from the sums over @span, which begin anew. */
+/* Learn the rates from the sums over @span, and reset the sums. */
 void mixture_learn(struct scale_mixture *m, double span);
 
 /* ---- delays of messages -------------------------------------------------- */
 
-/* Kinds of delay: usual, and by how much all messages of a factor may be lifted. */
+/* Kinds of delay: usual, and each lift that all messages of a factor may share. */
 #define DELAY_LIFTS 7
-/* The lowest messages of a factor that may be wrong. Chosen: of more, all are. */
+/* The number of lowest messages of a factor that may be wrong. Chosen: if more are, all are. */
 #define LOWEST 3
 
 /* The delays of one direction of a link, beyond the minimum delay. */
@@ -99,36 +101,36 @@ struct delay_law {
 	double wrong;		  /* share of messages that are wrong */
 	double lift[DELAY_LIFTS]; /* shares of factors by kind */
 	double blur;		  /* variance of what coarse stamps add to z, ns^2 */
-	/* Expected counts and sums, to learn these from. */
+	/* Expected counts and sums, from which the above is learned. */
 	double num_excess, sum_excess, num_all, num_wrong;
 	double num_lift[DELAY_LIFTS];
 };
 
-/* The messages of a factor: how many, and the lowest of their observed delays, rising. */
+/* The messages of a factor: their number, and the lowest observed delays, ascending. */
 struct lowest {
 	double messages;
 	size_t num;
 	double delay[LOWEST]; /* ns */
 };
 
-/* A normal distribution; or the moments of another one. */
+/* A normal distribution, or the moments of another one. */
 struct moments {
 	double mean;
 	double variance;
 };
 
 /*
- * N(0, variance) times exp(rate z), cut off above @limit: moments, and the logarithm of the
- * integral.
+ * N(0, variance) times exp(rate z), truncated above @limit: its moments. Return: the
+ * logarithm of the integral.
  */
 double cut_normal_moments(double limit, double variance, double rate, struct moments *m);
 
-/* Shares to begin with. */
+/* Set the initial shares. */
 void delay_law_begin(struct delay_law *d, double mean, double blur);
 
 /*
- * Moments of the tilted distribution of z: the cavity times the factor of its messages. With
- * @learn, expected counts are added to those of the law.
+ * Moments of the tilted distribution of z: the cavity times the factor of its messages.
+ * With @learn, add expected counts to those of the law.
  */
 struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct moments cavity,
 			  bool learn);
@@ -137,7 +139,7 @@ struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct mo
 double delay_evidence(const struct lowest *l, const struct delay_law *d,
 		      struct moments cavity);
 
-/* Learn the law from the sums, which begin anew; @least: of its mean, ns. */
+/* Learn the law from the sums, and reset them; @least: lower limit of the mean, ns. */
 void delay_law_learn(struct delay_law *d, double least);
 
 #endif

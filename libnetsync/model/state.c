@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The state space: transitions over a length of time, and what increments add. */
+/* The state space: transitions over a length of time, and the effect of increments. */
 #include <string.h>
 
 #include "model/model.h"
@@ -12,7 +12,7 @@ static void set_powers(double power[STATES], double length)
 		power[k] = power[k - 1] * length / k;
 }
 
-/* Components of a later state in place: earlier rows are not needed again. */
+/* Compute a later state in place: no row needs the rows before it. */
 static void add_later(double *v, size_t stride, const double power[STATES])
 {
 	for (size_t i = 0; i < STATES; i++)
@@ -43,7 +43,7 @@ void state_shift_back(double gradient[STATES], double length)
 	add_earlier(gradient, 1, power);
 }
 
-/* A transition of the columns of a matrix, then of its rows. */
+/* Apply a transition to the columns of a matrix, then to its rows. */
 static void shift_matrix(double m[STATES][STATES], double length,
 			 void (*add)(double *v, size_t stride, const double power[STATES]))
 {
