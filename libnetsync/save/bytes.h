@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers as bytes, the same on machines of any byte order: of seven bits a byte
- * (util/leb128.h), or little-endian where most have all their bits.
+ * Numbers as bytes, independent of the machine's byte order: seven bits in each byte
+ * (util/leb128.h), or little-endian for numbers most of which use all their bits.
  */
 #ifndef NETSYNC_SAVE_BYTES_H
 #define NETSYNC_SAVE_BYTES_H
@@ -13,10 +13,10 @@
 #include "netsync.h"
 #include "util/wide.h"
 
-/* Bytes that are written at once. Chosen. */
+/* Bytes that are written together. Chosen. */
 #define BYTES_ROOM 4096
 
-/* Bytes that are put; what write() failed with, of which nothing is put any more. */
+/* Output bytes, and the error of write(), after which nothing is output. */
 struct bytes_put {
 	netsync_write_func write;
 	void *data;
@@ -25,7 +25,7 @@ struct bytes_put {
 	uint8_t room[BYTES_ROOM];
 };
 
-/* Bytes that are taken; bad: there were less, or numbers beyond their limits. */
+/* Input bytes; bad: bytes are missing, or numbers exceed their limits. */
 struct bytes_take {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -38,10 +38,10 @@ void bytes_put_signed(struct bytes_put *p, int64_t v);
 void bytes_put_128(struct bytes_put *p, __int128 v);
 void bytes_put_wide(struct bytes_put *p, struct wide v);
 void bytes_put_double(struct bytes_put *p, double v);
-/* Write what waits. 0, or what write() failed with. */
+/* Write buffered bytes: 0, or the error of write(). */
 int bytes_flush(struct bytes_put *p);
 
-/* 0 where it is bad, as all that follows is. */
+/* Return 0 if the input is bad, as for all that follows. */
 uint64_t bytes_take_number(struct bytes_take *t);
 /* Take a number that is @most or less. */
 uint64_t bytes_take_up_to(struct bytes_take *t, uint64_t most);
@@ -52,7 +52,10 @@ struct wide bytes_take_wide(struct bytes_take *t);
 double bytes_take_double(struct bytes_take *t);
 /* Take @num bytes in place. NULL: the input is bad. */
 const uint8_t *bytes_take_raw(struct bytes_take *t, size_t num);
-/* Take the number of items of at least @size bytes each; the input must have room for them. */
+/*
+ * Take the number of items of at least @size bytes each; the input must be long enough
+ * for them.
+ */
 size_t bytes_take_count(struct bytes_take *t, size_t size);
 
 #endif

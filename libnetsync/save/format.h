@@ -11,9 +11,9 @@
 #define SAVED_VERSION 2
 
 /*
- * Limits of numbers, so that sums of all parts fit: packets and messages of a part; the
- * magnitude of raised, ns: beyond the resolution of any stamp; of y, ns, which is a difference
- * of two hosts' times, and raised.
+ * Limits that make sums of all parts fit: packets and messages of a part; the magnitude
+ * of the rounding-up offset, ns, beyond the resolution of any stamp; and the magnitude of
+ * y, ns, which is a difference of two hosts' times plus that offset.
  */
 #define SAVED_MAX_COUNT (UINT64_C(1) << 56)
 #define SAVED_MAX_RAISED (INT64_C(1) << 40)
@@ -36,7 +36,7 @@ struct saved {
 	size_t num_beside;
 };
 
-/* Read all bytes: 0; -ENOMEM; -EPROTO: they are of another version; -EBADMSG. */
+/* Read all bytes: 0; -ENOMEM; -EPROTO: the version differs; -EBADMSG. */
 int saved_read(struct saved *s, const void *bytes, size_t size);
 void saved_release(struct saved *s);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * struct saved -> struct netsync, as if all that was pushed there had been pushed here.
- * All is checked before anything is changed.
+ * struct saved -> struct netsync, as if all input had been pushed to this object. All is
+ * checked before anything is changed.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,11 +11,11 @@
 #include "save/format.h"
 #include "save/save.h"
 
-/* A host of the saved ones, here. */
+/* The place of a saved host in this object. */
 struct host_place {
 	uint32_t number;
 	bool is_new;
-	int64_t shift; /* of its times, from relative to the origin there to here, ns */
+	int64_t shift; /* from relative to the origin there to relative to the origin here, ns */
 };
 
 struct saved_merging {
@@ -73,7 +73,7 @@ static int find_host_place(struct saved_merging *m, size_t i, uint32_t *num_new)
 	return ns->num_hosts + *num_new < INT_MAX ? 0 : -ENOMEM;
 }
 
-/* Are all times of a host within those that are allowed? */
+/* Are all times of a host within the allowed range? */
 static int check_times(struct saved_merging *m, size_t i)
 {
 	const struct host *h = &m->saved.host[i];
@@ -94,7 +94,10 @@ static int check_times(struct saved_merging *m, size_t i)
 	return 0;
 }
 
-/* Were messages used that would have been rejected, had one side's points been known? */
+/*
+ * Were messages used that would have been rejected if the other object's readings had
+ * been known?
+ */
 static bool was_used_before_steering(const struct host *h, const struct steering *own,
 				     const struct steering *other)
 {
@@ -126,7 +129,10 @@ static int check_steering(struct saved_merging *m, size_t i)
 		     is_merged_time_far(s->point[k].t, here->origin)))
 			return refuse_merge(m, -ERANGE,
 					    "clock readings are more than 36 years apart");
-	/* Others may be beyond that, if they were pushed before any other time of the host. */
+	/*
+	 * Readings may be out of range if they were pushed before any other time of the
+	 * host.
+	 */
 	if ((s->num && was_host_seen(host) && is_merged_time_far(s->point[0].t, host->origin)) ||
 	    (own->num && was_host_seen(host) && is_merged_time_far(own->point[0].t, host->origin)))
 		return refuse_merge(m, -ERANGE, "clock readings are more than 36 years apart");
@@ -137,7 +143,7 @@ static int check_steering(struct saved_merging *m, size_t i)
 	if (s->anchored && own->anchored && !are_same_clock_points(&s->anchor, &own->anchor))
 		return refuse_merge(m, -EALREADY,
 				    "the clock readings were pushed in a different order there");
-	/* Its messages count from the anchor. */
+	/* Its messages are counted from the anchor. */
 	return s->anchored && (is_merged_time_far(s->anchor.raw,
 						  s->num ? first->raw : s->anchor.raw) ||
 			       !s->num) ?
@@ -153,7 +159,7 @@ static bool is_moved_place_valid(int64_t x, int64_t y, int64_t by_x, int64_t by_
 	       new_y <= SAVED_MAX_Y && new_y >= -SAVED_MAX_Y;
 }
 
-/* Do a direction's points remain within the limits of hulls when they move? */
+/* Do a direction's points remain within the limits of hulls when they are shifted? */
 static bool can_move_direction(const struct direction *d, int64_t x, int64_t y)
 {
 	bool can = true;
@@ -166,8 +172,8 @@ static bool can_move_direction(const struct direction *d, int64_t x, int64_t y)
 }
 
 /*
- * Compute the shift of y of a pair. The result fits into 64 bits, as every shift is 2^61 at
- * most.
+ * Compute the shift of y of a pair. The result fits into 64 bits, because every shift is
+ * at most 2^61.
  */
 static int64_t compute_y_shift(const struct saved_merging *m, const struct pair *p)
 {

@@ -87,7 +87,7 @@ static void save_hosts(struct bytes_put *p, const struct netsync *ns)
 	}
 }
 
-/* Corners count from the beginning of their bin, whatever the origin of times is. */
+/* Corners are relative to the start of their bin, independent of the origin of times. */
 static void save_bin(struct bytes_put *p, const struct envelope *e,
 		     const struct bin *b)
 {

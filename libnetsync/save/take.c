@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Bytes of save.c -> struct saved. The bytes are not trusted: values beyond the limits that the
- * rest of the library relies on are refused, and memory use is bounded by a multiple of the
- * size of the input.
+ * Bytes of save.c -> struct saved. The bytes are not trusted: values beyond the limits
+ * that the rest of the library relies on are refused, and memory use is bounded by a
+ * multiple of the size of the input.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,10 @@ static int64_t load_span(struct bytes_take *t)
 	return bytes_take_signed(t, NETSYNC_MAX_SPAN);
 }
 
-/* @num of them, all zero, or NULL where it is bad: then, too, if there is no memory. */
+/*
+ * Allocate @num zeroed elements. NULL if the input is bad, or out of memory, which also
+ * marks it bad.
+ */
 static void *allocate_loaded_array(struct bytes_take *t, size_t num, size_t size)
 {
 	void *room = t->bad ? NULL : calloc(num + 1, size);
@@ -144,7 +147,7 @@ static void load_hosts(struct bytes_take *t, struct saved *s)
 	}
 }
 
-/* Load the numbers of two hosts that were seen, in ascending order. */
+/* Load the numbers of two different hosts, in ascending order. */
 static void load_host_pair(struct bytes_take *t, const struct saved *s, uint32_t *host)
 {
 	for (int i = 0; i < 2; i++) {
@@ -162,16 +165,16 @@ static bool is_sum_within(__int128 sum, uint64_t num, int64_t lo, int64_t hi)
 	return sum >= (__int128)num * lo && sum <= (__int128)num * hi;
 }
 
-/* Load a bin. Its corners are the next ones of the pool. */
+/* Load a bin. Its corners follow in the pool. */
 static void load_bin(struct bytes_take *t, struct envelope *e, struct bin *b)
 {
 	const int64_t width = INT64_C(1) << e->shift;
-	/* Times are below 2^62, and what lies in a bin is within 2^60 of them. */
+	/* Times are below 2^62, and points of a bin are within 2^60 of them. */
 	const int64_t most = NETSYNC_MAX_TIME / width + 2;
 	int64_t begin, before = -1;
 
 	b->index = bytes_take_signed(t, most);
-	/* |index| * width and |base| are 2^63 and 2^62 at most. */
+	/* |index| * width is at most 2^63, |base| at most 2^62. */
 	t->bad |= __builtin_mul_overflow(b->index, width, &begin) ||
 		  __builtin_add_overflow(begin, e->base, &begin) ||
 		  begin > NETSYNC_MAX_SPAN || begin < -NETSYNC_MAX_SPAN - width;
@@ -195,7 +198,7 @@ static void load_bin(struct bytes_take *t, struct envelope *e, struct bin *b)
 	}
 }
 
-/* Their corners lie one behind the other. */
+/* Their corners are consecutive. */
 static void set_bin_corners(struct envelope *e)
 {
 	size_t used = 0;
@@ -227,10 +230,10 @@ static void load_envelope(struct bytes_take *t, struct direction *d, int64_t bas
 		set_bin_corners(e);
 }
 
-/* Is a sum of @num products in the range that those of two times can be in? */
+/* Is a sum of @num products within the range of products of two times? */
 static bool is_sum_of_products(struct wide sum, uint64_t num)
 {
-	/* Times and y are 2^62 at most: products are 2^124, of which high has 2^60. */
+	/* Times and y are at most 2^62: products are at most 2^124, so high has 2^60. */
 	const __int128 most = ((__int128)num + 1) << 60;
 
 	return sum.high <= most && sum.high >= -most;

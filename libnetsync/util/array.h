@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Make room for another element; *data and *room are changed together. */
+/* Allocate space for another element; *data and *room are changed together. */
 static inline int array_grow(void *data, size_t *room, size_t used,
 			     size_t element)
 {
@@ -29,8 +29,8 @@ static inline int array_grow(void *data, size_t *room, size_t used,
 }
 
 /*
- * Add an element to an array whose room is not stored: a power of two. Return: the
- * element behind the @num others, all zero; NULL: there is no memory.
+ * Add an element to an array whose capacity is not stored: a power of two. Return: the
+ * zeroed element after the @num others; NULL: out of memory.
  */
 static inline void *array_add(void *data, size_t num, size_t element)
 {

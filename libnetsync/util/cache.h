@@ -4,8 +4,8 @@
 #define NETSYNC_UTIL_CACHE_H
 
 /*
- * Bytes that caches exchange at a time, of most processors. What is so far apart can be
- * changed by one without delaying those that use the other.
+ * Bytes of a cache line of most processors. Members that are this far apart can be
+ * written without delaying processors that use the others.
  */
 #define CACHE_LINE 64
 

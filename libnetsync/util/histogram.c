@@ -8,7 +8,7 @@
 #define SUB_BITS 4 /* log2 of HISTOGRAM_SUB */
 #define CLASSES (sizeof(((struct histogram *)0)->count) / sizeof(uint64_t))
 
-/* The class of a duration; the first classes are of one duration each. */
+/* The class of a duration; the first classes hold one duration each. */
 static uint32_t find_duration_class(int64_t ns)
 {
 	uint64_t v = (uint64_t)ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers of seven bits a byte (LEB128, as in DWARF 5, section 7.6): those near 0 are
- * short, and they are the same on machines of any byte order.
+ * Numbers with seven bits in each byte (LEB128, as in DWARF 5, section 7.6): numbers near
+ * 0 are short, and the machine's byte order does not matter.
  */
 #ifndef NETSYNC_UTIL_LEB128_H
 #define NETSYNC_UTIL_LEB128_H
@@ -12,7 +12,7 @@
 /* Bytes of the longest number. */
 #define LEB128_MAX 10
 
-/* Write a number. Returns the number of bytes written, LEB128_MAX at most. */
+/* Write a number. Return: the number of bytes written, at most LEB128_MAX. */
 static inline size_t leb128_put(uint8_t *to, uint64_t v)
 {
 	size_t n = 0;
@@ -24,14 +24,14 @@ static inline size_t leb128_put(uint8_t *to, uint64_t v)
 }
 
 /*
- * Read a number. Returns the number of bytes read; 0: the number does not end, or has more than
- * 64 bits.
+ * Read a number. Return: the number of bytes read; 0: the number is unterminated, or has
+ * more than 64 bits.
  */
 static inline size_t leb128_take(const uint8_t *from, size_t num, uint64_t *v)
 {
 	*v = 0;
 	for (size_t n = 0; n < num && n < LEB128_MAX; n++) {
-		/* Of the tenth byte there is room for one bit. */
+		/* The tenth byte holds only one bit. */
 		if (n == LEB128_MAX - 1 && from[n] > 1)
 			break;
 		*v |= (uint64_t)(from[n] & 127) << (7 * n);

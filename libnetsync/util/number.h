@@ -14,8 +14,8 @@
 #define SECOND 1e9
 
 /*
- * An interval that contains a time, ns; extremes where an end is unknown. With hi < lo
- * the interval is empty, and nothing is known.
+ * An interval that contains a time, ns; an end is extreme if unknown. With hi < lo the
+ * interval is empty, and nothing is known.
  */
 struct range {
 	int64_t lo; /* INT64_MIN: not known */

@@ -9,12 +9,12 @@
 #include "util/hash.h"
 
 /*
- * Number of parts that the state of pairs is divided into; threads may change different parts
- * at the same time. Chosen: several parts for each thread of most machines.
+ * Number of parts into which the state of pairs is divided; threads may change different
+ * parts at the same time. Chosen: several parts for each thread of most machines.
  */
 #define PAIR_PARTS 16
 
-/* The part of a pair, of bits that its slot in a table does not depend on alone. */
+/* The part of a pair, from bits that do not alone determine its slot in a table. */
 static inline uint32_t pair_part(uint32_t a, uint32_t b)
 {
 	const uint64_t pair = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
@@ -22,7 +22,7 @@ static inline uint32_t pair_part(uint32_t a, uint32_t b)
 	return (uint32_t)(hash_mix(pair) >> 32) % PAIR_PARTS;
 }
 
-/* The hosts are in the slot, as looking at a wrong pair costs most. */
+/* The slot contains the hosts, because reading a wrong pair would cost most. */
 struct pair_slot {
 	uint32_t host[2];
 	uint32_t number; /* number of the pair + 1; 0: free */
@@ -37,7 +37,7 @@ struct pair_table {
 /* The number of a pair + 1; 0: there is none. */
 uint32_t pair_table_find(const struct pair_table *t, uint32_t a, uint32_t b);
 
-/* Add a pair, or change its number, which cannot fail: 0 or -ENOMEM. */
+/* Add a pair, or change its number; a change cannot fail. Return: 0 or -ENOMEM. */
 int pair_table_set(struct pair_table *t, uint32_t a, uint32_t b,
 		   uint32_t number);
 

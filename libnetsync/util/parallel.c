@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Independent calls -> threads. Each begins with a share of its own, the same one in each
- * round of as many calls, so that what these work on stays in the caches of a processor;
- * then it helps with the shares of others. When no call is left it waits for the next
- * round: to wake it up costs less than to create another one, and whoever wakes up late
- * misses the round, and delays nobody.
+ * Independent calls -> threads. Each thread starts with a share of its own, which is the
+ * same in each round with the same number of calls, so that data of the calls stays in a
+ * processor's caches. Then it helps with the shares of others. When no call is left, it
+ * waits for the next round: waking a thread costs less than creating one, and a thread
+ * that wakes too late misses the round without delaying it.
  */
 #include <signal.h>
 #include <unistd.h>
 
 #include "util/parallel.h"
 
-/* Note that a call ended. */
+/* Record that a call ended. */
 static void note_call_ended(struct parallel *p, size_t i, int error)
 {
 	if (i >= p->first && !error)
@@ -25,7 +25,7 @@ static void note_call_ended(struct parallel *p, size_t i, int error)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Wait until a call may begin. False: it may not, as another one failed. */
+/* Wait until a call may start. False: it must not, because another one failed. */
 static bool wait_until_call_may_begin(struct parallel *p, size_t i)
 {
 	if (i >= p->first && p->first) {
@@ -50,8 +50,9 @@ static uint64_t compute_share_begin(const struct parallel *p, int part, uint32_t
 }
 
 /*
- * Take a call out of a share: its own thread the next one, others the last one, so that
- * it is the same ones that go to another thread, when it is late. False: none is left.
+ * Take a call from a share: its own thread takes the next one, other threads the last
+ * one, so that always the same calls move to another thread when their own is late.
+ * False: none is left.
  */
 static bool take_call_of_share(struct parallel *p, int part, uint32_t share, bool own, size_t *i)
 {
@@ -70,7 +71,7 @@ static bool take_call_of_share(struct parallel *p, int part, uint32_t share, boo
 	return true;
 }
 
-/* The next call of a thread's own share, or when that is done, of another one. */
+/* Take the next call of a thread's own share, or, when that is done, of another one. */
 static bool take_next_call(struct parallel *p, uint32_t thread, size_t *i)
 {
 	for (int part = 0; part < 2; part++)
@@ -88,7 +89,7 @@ static void make_calls(struct parallel *p, uint32_t thread)
 		note_call_ended(p, i, p->run(p->arg, i));
 }
 
-/* A thread: takes part in each round that has a share for it, once. */
+/* A thread takes part once in each round that has a share for it. */
 static void *run_parallel_thread(void *arg)
 {
 	const struct parallel_thread *t = arg;
@@ -114,7 +115,7 @@ static void *run_parallel_thread(void *arg)
 	return NULL;
 }
 
-/* Start threads that block all signals, which are the caller's. */
+/* Start threads that block all signals; signals are for the caller. */
 static void start_parallel_threads(struct parallel *p, uint32_t num)
 {
 	sigset_t all, before;
@@ -146,7 +147,10 @@ static void init_locks(struct parallel *p)
 	pthread_cond_init(&p->left, NULL);
 }
 
-/* Go on without threads that are not here; one of them may have held the lock. */
+/*
+ * Continue without threads that this process does not have; one of them may have held the
+ * lock.
+ */
 static void forget_threads(struct parallel *p)
 {
 	p->threads = 1;
@@ -162,7 +166,7 @@ void parallel_init(struct parallel *p)
 
 void parallel_release(struct parallel *p)
 {
-	/* A thread that is not here may hold the lock, or wait. */
+	/* A thread that this process does not have may hold the lock, or wait. */
 	if (was_process_forked(p))
 		return;
 	pthread_mutex_lock(&p->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The folder of temporary files, and making nameless files there. */
+/* The folder of temporary files, and opening nameless files there. */
 #ifndef NETSYNC_UTIL_SCRATCH_H
 #define NETSYNC_UTIL_SCRATCH_H
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* $TMPDIR; else /tmp, or /var/tmp for large files, as /tmp is often in memory. */
+/* $TMPDIR; or /tmp, or /var/tmp for large files, because /tmp is often in memory. */
 static inline const char *scratch_folder(bool is_large)
 {
 	const char *path = getenv("TMPDIR");
@@ -17,14 +17,14 @@ static inline const char *scratch_folder(bool is_large)
 	return path && *path ? path : is_large ? "/var/tmp" : "/tmp";
 }
 
-/* Open a nameless file for reading and writing; -1: failed, errno says why. */
+/* Open a nameless file for reading and writing; -1: failed, see errno. */
 static inline int scratch_file(void)
 {
 	const char *folder = scratch_folder(false);
 	int fd = open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	char *path;
 
-	/* Not every file system has nameless files. */
+	/* Some file systems do not support nameless files. */
 	if (fd < 0 && asprintf(&path, "%s/netsync-XXXXXX", folder) >= 0) {
 		fd = mkostemp(path, O_CLOEXEC);
 		if (fd >= 0)

@@ -35,9 +35,7 @@ DEFINE_SEARCH(search_double, double)
 		array, num, sizeof(*(array)), \
 		offsetof(typeof(*(array)), member), t, or_at)
 
-/*
- * The number of elements before @t, which is the index of the first other one, or @num.
- */
+/* The number of elements before @t: the index of the first element at or after @t, or @num. */
 #define NUM_BEFORE(array, num, member, t) SEARCH(array, num, member, t, false)
 
 /* The index of the last element at or before @t; 0 if there is none. */
@@ -49,8 +47,8 @@ static inline size_t search_last(size_t num_until)
 	search_last(SEARCH(array, num, member, t, true))
 
 /*
- * Search as LAST_UNTIL() for times of which each is near the one before: search on either side
- * of @near, in growing steps.
+ * Like LAST_UNTIL(), for times that are near the previous one: search on either side of
+ * @near, in growing steps.
  */
 static inline size_t search_near(const void *array, size_t num, size_t size,
 				 size_t member, int64_t t, size_t near)

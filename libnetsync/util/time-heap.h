@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Merging of streams by time: a binary heap whose first item is the earliest one, of several
- * the one of the lowest rank. Fill items and num, and call time_heap_order(); or add items.
- * Then use the first item again and again, and call time_heap_go_on() or
+ * Merging of streams by time: a binary heap whose first item is the earliest one; of
+ * several, the one with the lowest rank. Fill items and num, and call time_heap_order();
+ * or add items. Then repeatedly use the first item, and call time_heap_go_on() or
  * time_heap_end_first() for its stream.
  */
 #ifndef NETSYNC_UTIL_TIME_HEAP_H
@@ -15,7 +15,7 @@
 struct time_heap_item {
 	int64_t time_ns; /* of the stream's next element */
 	void *stream;
-	uint64_t rank;	/* the same for all: their order does not matter */
+	uint64_t rank;	/* equal for all if their order does not matter */
 };
 
 struct time_heap {
@@ -57,7 +57,7 @@ static inline void time_heap_order(struct time_heap *heap)
 		time_heap_sink(heap, i - 1);
 }
 
-/* Add an item; the caller has made room for it behind the others. */
+/* Add an item; the caller has allocated space for it after the others. */
 static inline void time_heap_add(struct time_heap *heap, struct time_heap_item item)
 {
 	size_t at = heap->num++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * UTF-8 (RFC 3629) without control characters, from names and paths of any bytes, which
- * anybody may have chosen.
+ * UTF-8 (RFC 3629) without control characters, from names and paths with any bytes, which
+ * are not trusted.
  */
 #ifndef NETSYNC_UTF8_H
 #define NETSYNC_UTF8_H
@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Bytes of the character at @text, of @size bytes; 0: there is none. Overlong encodings,
- * surrogates, and codes above U+10FFFF are no characters.
+ * Bytes of the character at @text, which has @size bytes; 0: there is none. Overlong
+ * encodings, surrogates, and codes above U+10FFFF are not characters.
  */
 static inline size_t utf8_length(const char *text, size_t size)
 {
@@ -46,9 +46,9 @@ static inline bool utf8_is_control(const char *text, size_t length)
 }
 
 /*
- * Escape bytes that are no characters as "\xff". In names, also escape control
+ * Escape bytes that are not characters as "\xff". In names, also escape control
  * characters, and each "\" of text that looks escaped, so that different names stay
- * different. To be given back with free(); NULL: there is not enough memory.
+ * different. Release the result with free(); NULL: out of memory.
  */
 static inline char *utf8_escape(const char *text, bool is_name)
 {
@@ -79,7 +79,7 @@ static inline char *utf8_escape(const char *text, bool is_name)
 	return escaped;
 }
 
-/* Can the text be shown unescaped? */
+/* Can the text be printed unescaped? */
 static inline bool utf8_is_plain(const char *text, size_t size)
 {
 	while (size) {

@@ -8,7 +8,7 @@
 
 #include "netsync.h"
 
-/* The limit of times, ns: nonsensical clocks lead beyond all times. */
+/* Limit of times, ns: nonsensical clocks could lead beyond all times. */
 #define FARTHEST (2 * NETSYNC_MAX_SPAN)
 
 /* Add the integer part of @v, ns, to *t, within FARTHEST. Return: the rest, below 1. */

@@ -31,7 +31,7 @@ static inline struct wide wide_product(__int128 a, int64_t b)
 	unsigned __int128 low = (unsigned __int128)(uint64_t)ua * ub;
 	unsigned __int128 high = (ua >> 64) * ub + (low >> 64);
 
-	/* Negative factors were taken as 2^128 or 2^64 too large. */
+	/* Negative factors were treated as 2^128 or 2^64 too large. */
 	if (a < 0)
 		high -= (unsigned __int128)ub << 64;
 	if (b < 0)
