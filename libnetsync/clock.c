@@ -20,7 +20,7 @@
 #include "util/number.h"
 #include "util/search.h"
 
-/* Bytes of elements in the first version of the library. */
+/* Size of elements in the first version of the library. */
 #define MIN_SEGMENT_SIZE (offsetof(struct netsync_segment, bound_ns) + \
 			  sizeof(int64_t))
 #define MIN_KNOT_SIZE (offsetof(struct netsync_knot, above_ns) + \
@@ -46,7 +46,7 @@ int copy_sized_struct(void *to, const void *from, uint32_t size)
 	return 0;
 }
 
-/* Does a caller's model have segments, and elements that are not too short? */
+/* Does a caller's model have segments, and elements of at least the minimum size? */
 static bool has_model_elements(const struct netsync_model *m)
 {
 	return m->size >= sizeof(*m) && m->num_segments && m->segments &&
@@ -150,7 +150,7 @@ const struct netsync_knot *netsync_model_knot(const struct netsync_model *model,
 			      (size_t)index * model->knot_size);
 }
 
-/* Near @near, which is set; NULL: anywhere. */
+/* Search near @near, which is updated; NULL: search everywhere. */
 static const struct netsync_segment *find_segment(const struct netsync_clock *c,
 						  int64_t t, struct clock_place *near)
 {
@@ -170,7 +170,7 @@ static double compute_time_distance(int64_t from, int64_t to)
 						    : (double)d;
 }
 
-/* Distances (ns) of the truth from the corrected time, at most; NETSYNC_UNKNOWN. */
+/* Largest distances (ns) of the true time from the corrected time; or NETSYNC_UNKNOWN. */
 struct sides {
 	int64_t below;
 	int64_t above;
@@ -311,7 +311,7 @@ struct range clock_range(const struct netsync_clock *c, struct range t,
 	if (t.lo == INT64_MIN || t.hi == INT64_MAX) {
 		const struct range lo = { t.lo, t.lo }, hi = { t.hi, t.hi };
 
-		/* A clock goes forward: a finite end of t bounds that end of r. */
+		/* A clock runs forward: a finite end of t bounds that end of r. */
 		r = (struct range){ INT64_MIN, INT64_MAX };
 		if (t.lo > INT64_MIN)
 			r.lo = clock_range(c, lo, near).lo;
@@ -319,7 +319,10 @@ struct range clock_range(const struct netsync_clock *c, struct range t,
 			r.hi = clock_range(c, hi, near).hi;
 		return r;
 	}
-	/* Both bounds are linear between knots and ends of segments: these are enough. */
+	/*
+	 * Both bounds are linear between knots and ends of segments: checking these
+	 * suffices.
+	 */
 	extend_range_by_interval(c, t.lo, &r, near);
 	from = *near;
 	for (uint32_t i = from.knot; i < c->num_knots &&

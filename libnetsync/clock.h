@@ -10,19 +10,19 @@
 #include "netsync.h"
 
 /*
- * Copy a structure of @size bytes, which starts with its size, to a caller whose version
- * of it, as to->size says, may be shorter or longer. 0 or -EINVAL.
+ * Copy a structure of @size bytes, which starts with its size, to a caller's version of
+ * the structure, which may be shorter or longer (to->size). Return: 0 or -EINVAL.
  */
 int copy_sized_struct(void *to, const void *from, uint32_t size);
 
-/* Position of a converted time in a model, near which the search for the next time starts. */
+/* Position in a model of the last converted time, near which the next search starts. */
 struct clock_place {
 	uint32_t segment;
 	uint32_t knot;
 };
 
 /*
- * The range of possible times on the reference clock, by the error bounds, of a range of
+ * The range of possible times on the reference clock, by the error bounds, for a range of
  * times on the host's clock; ns of either clock.
  */
 struct range clock_range(const struct netsync_clock *c, struct range t,

@@ -72,7 +72,7 @@ static bool is_either_steered(const struct netsync *ns, uint32_t from, uint32_t 
 			       steering_known(&ns->steering[to]));
 }
 
-/* Add a message of hosts that nobody steers, as far as is known. Times are relative. */
+/* Add a message of hosts that are not steered, as far as is known. Times are relative. */
 static int use_unsteered(struct netsync *ns, uint32_t from, uint32_t to, int64_t send,
 			 int64_t recv)
 {
@@ -88,8 +88,9 @@ static int use_unsteered(struct netsync *ns, uint32_t from, uint32_t to, int64_t
 }
 
 /*
- * Look at the early messages of a part: hold those of hosts that turned out to be steered, and
- * use the others if @all. 0 or -ENOMEM: then those that are left are tried again.
+ * Sort the early messages of a part: hold those of hosts that turned out to be steered;
+ * if @all, use the others. Return: 0, or -ENOMEM, after which the next call retries the
+ * remaining ones.
  */
 static int sort_early_part(struct netsync *ns, struct early *early, bool all)
 {
@@ -140,7 +141,10 @@ int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to,
 	resolution_add(&used[to].resolution, recv);
 	if (is_either_steered(ns, from, to))
 		return hold_message(ns, from, to, send, recv);
-	/* Those that came first are added first: pairs need less memory in the order of time. */
+	/*
+	 * Add messages in the order in which they came: pairs need less memory in order
+	 * of time.
+	 */
 	if (early->num >= MOST_EARLY || (early->num && send >= EARLY_NS && recv >= EARLY_NS))
 		ret = sort_early_part(ns, early, true);
 	if (ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* struct netsync: what was pushed, and the results of the last netsync_solve(). */
+/* struct netsync: all input, and the results of the last netsync_solve(). */
 #ifndef NETSYNC_HANDLE_H
 #define NETSYNC_HANDLE_H
 
@@ -16,7 +16,7 @@
 
 /* Use of a host's messages with other hosts in one part of the pairs; see pair_part(). */
 struct used {
-	int64_t last; /* the latest time, but of those that are held, ns */
+	int64_t last; /* the latest time of messages that are not held, ns */
 	struct resolution resolution; /* of the stamps */
 };
 
@@ -26,12 +26,12 @@ struct netsync {
 	size_t host_room;
 	struct steering *steering; /* of each host */
 	size_t steering_room;
-	bool steered; /* any of them */
+	bool steered; /* any host is */
 	struct used *used[PAIR_PARTS]; /* of each host */
 	size_t used_room[PAIR_PARTS];
 	struct held held;
 	struct early early[PAIR_PARTS];
-	struct parallel parallel; /* threads that match, and estimate */
+	struct parallel parallel; /* threads that match and estimate */
 	struct matcher matcher;
 	struct pairs pairs;
 	uint64_t packets;
@@ -53,7 +53,7 @@ struct netsync {
 int handle_fail(struct netsync *ns, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int handle_no_memory(struct netsync *ns);
-/* Set the sentence of a call that cannot wait for threads, or use what they found. */
+/* Set the sentence for a call that cannot wait for threads, or cannot use their results. */
 int handle_cannot_match(struct netsync *ns, int error);
 
 /* Clear the error of an earlier call, so that netsync_error() reports the last call only. */
@@ -63,19 +63,19 @@ static inline void handle_forget_error(struct netsync *ns)
 }
 
 struct steered_hosts handle_steered_hosts(const struct netsync *ns);
-/* Bring what the parts of pairs know of a host to the host. */
+/* Copy to a host what the parts of pairs know of it. */
 void handle_gather_parts(struct netsync *ns, uint32_t host);
-/* Add a message, of times relative to the hosts' origins. 0 or -ENOMEM. */
+/* Add a message, with times relative to the hosts' origins: 0 or -ENOMEM. */
 int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send,
 		       int64_t recv);
 /*
- * Hold the early messages of hosts that turned out to be steered, and use the others if @all. 0 or
- * -ENOMEM: then those that are left are tried again.
+ * Hold the early messages of hosts that turned out to be steered; if @all, use the
+ * others. Return: 0, or -ENOMEM, after which the next call retries the remaining ones.
  */
 int handle_sort_early(struct netsync *ns, bool all);
-/* Forget what netsync_solve() found. */
+/* Forget the results of netsync_solve(). */
 void handle_drop_results(struct netsync *ns);
-/* The number of a host; NO_HOST: there is none of that name. */
+/* The number of a host; NO_HOST: no host has that name. */
 uint32_t handle_find_host(const struct netsync *ns, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The public calls for input; each step has a file of its own. */
+/* The public calls for input; each processing step has its own files. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -14,7 +14,8 @@
 #include "save/save.h"
 
 /*
- * Minimum size of struct netsync_packet: a caller may know fewer of the members of protocols.
+ * Minimum size of struct netsync_packet: the members of some protocols may be unknown to
+ * a caller.
  */
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, tcp)
 
@@ -66,10 +67,10 @@ struct netsync *netsync_new(void)
 
 void netsync_free(struct netsync *ns)
 {
-	/* What is lost stays until the process ends. */
+	/* A lost matcher stays allocated until the process ends. */
 	if (!ns || matcher_is_lost(&ns->matcher))
 		return;
-	/* First, as threads may be at work. */
+	/* Release the matcher first, because threads may be working. */
 	matcher_release(&ns->matcher);
 	parallel_release(&ns->parallel);
 	handle_drop_results(ns);
@@ -95,7 +96,7 @@ const char *netsync_error(const struct netsync *ns)
 
 /* ---- input ------------------------------------------------------------- */
 
-/* Make room for one more: 0 or -ENOMEM. */
+/* Allocate space for another host: 0 or -ENOMEM. */
 static int grow_hosts(struct netsync *ns)
 {
 	int ret = array_grow(&ns->host, &ns->host_room, ns->num_hosts,
@@ -163,7 +164,7 @@ static bool is_time_too_far(int64_t a, int64_t b)
 	return d > NETSYNC_MAX_SPAN || d < -NETSYNC_MAX_SPAN;
 }
 
-/* Can a host have a time? 0 or -errno. */
+/* Is a time valid for a host? 0 or -errno. */
 static int check_host_time(struct netsync *ns, uint32_t host, int64_t t)
 {
 	const struct steering *s;
@@ -188,7 +189,7 @@ static int check_host_time(struct netsync *ns, uint32_t host, int64_t t)
 	return 0;
 }
 
-/* A time that was checked, relative to the host's origin, its first time. */
+/* Convert a checked time to one relative to the host's origin, its first time. */
 static int64_t make_time_relative(struct host *h, int64_t t)
 {
 	if (h->first > h->last)
@@ -292,7 +293,7 @@ static void report_watched_packet(const struct netsync *ns, const struct netsync
 	ns->packet_func(ns->packet_data, &told);
 }
 
-/* Add an event that was checked, of which @t is the relative time: 0 or -ENOMEM. */
+/* Add a checked event, whose relative time is @t: 0 or -ENOMEM. */
 static int add_checked_packet(struct netsync *ns, const struct netsync_packet *p, int64_t t)
 {
 	int ret = match_packet(ns, p);
@@ -307,7 +308,7 @@ static int add_checked_packet(struct netsync *ns, const struct netsync_packet *p
 	return 0;
 }
 
-/* Add a packet if other objects have other shards: each object counts some of the events. */
+/* Add a packet if other objects match other shards: each object counts some of the events. */
 static int add_shared(struct netsync *ns, const struct netsync_packet *p,
 		      int64_t t)
 {
@@ -401,7 +402,7 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	return 0;
 }
 
-/* Check a clock reading and its host. 0 or -errno. */
+/* Check a clock reading and its host: 0 or -errno. */
 static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 {
 	const struct host *h;
@@ -459,9 +460,9 @@ int netsync_push_clock(struct netsync *ns,
 	if (steering_add(&ns->steering[point->host], &p))
 		return handle_no_memory(ns);
 	ns->steered = true;
-	/* Messages are held in one list from now on. */
+	/* From now on, messages are held in one list. */
 	ns->matcher.one_thread = true;
-	/* What there is no memory for now is held before it is used. */
+	/* Messages that cannot be held now for lack of memory are held before they are used. */
 	if (ns->steering[point->host].num == 1)
 		handle_sort_early(ns, false);
 	return 0;
@@ -477,7 +478,10 @@ void netsync_watch_packets(struct netsync *ns, netsync_packet_func func,
 void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
 			    void *data)
 {
-	/* Those found before are told to whom was told before; an error comes again. */
+	/*
+	 * Messages matched earlier go to the old callback; the next call returns an error
+	 * again.
+	 */
 	matcher_wait(&ns->matcher);
 	ns->message_func = func;
 	ns->message_data = data;

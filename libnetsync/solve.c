@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* netsync_solve(): options and all that was pushed -> the clocks of the hosts. */
+/* netsync_solve(): options and all input -> the clocks of the hosts. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "steer/result.h"
 #include "util/parallel.h"
 
-/* Options that came later need not be there. */
+/* Later options may be missing. */
 #define MIN_OPTIONS_SIZE offsetof(struct netsync_options, max_drift_ppm_s)
 
-/* See struct netsync_options for why. */
+/* struct netsync_options documents the reason. */
 #define DEFAULT_MAX_SKEW_PPM 500.0
 /*
  * Slew rate of adjtime(3), which adds to the rate of the clock (ppm; Linux: MAX_TICKADJ).
- * Assumed for clocks that may be steered, unless the caller gives a maximum skew.
+ * It is assumed for clocks that may be steered, unless the caller gives a maximum skew.
  */
 #define SLEW_PPM 500.0
 #define DEFAULT_MAX_DRIFT_PPM_S 0.1
@@ -94,10 +94,10 @@ static int solve_pairs(struct netsync *ns, struct task *task)
 	return ret;
 }
 
-/* Names of hosts in a message at most. Chosen: what fits on a screen, and in ns->error. */
+/* Maximum length of host names in a message. Chosen: fits on a screen, and into ns->error. */
 #define MAX_NAMES_SIZE 256
 
-/* Name the hosts there are, or the first ones. */
+/* Name all hosts, or the first ones. */
 static int no_reference(struct netsync *ns, const char *reference)
 {
 	char names[MAX_NAMES_SIZE] = "";
@@ -154,16 +154,16 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 			"the time resolution must be between 0 and %lld ns, not %lld",
 			(long long)NETSYNC_MAX_RESOLUTION,
 			(long long)opt->resolution_ns);
-	/* Who says how much clocks drift says that nobody steers them. */
+	/* A caller that gives a maximum drift declares that the clocks are not steered. */
 	task->left_alone = opt->max_drift_ppm_s != 0;
 	/*
 	 * ppm per second are 1e-6 per 1e9 ns. With a smaller drift than that of
-	 * oscillators the bends of a clock would be taken for change points,
-	 * and a bound be claimed where the assumption does not hold.
+	 * oscillators, the curvature of a clock would be mistaken for change points, and
+	 * a bound would be reported where the assumption does not hold.
 	 */
 	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
 	drift = task->method->straight ? 0 : drift * 1e-15;
-	/* Readings say that clocks are steered: by how much is not known where they report nothing. */
+	/* Readings show that clocks are steered, but not how much where they report nothing. */
 	task->limits = limits_of_clocks(skew * 1e-6, drift,
 					opt->max_skew_ppm && !ns->steered
 						? 0
@@ -179,8 +179,8 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 }
 
 /*
- * Settle all pairs with the resolutions of the stamps so far, or with @least, the resolution
- * that the caller gave, if that is larger.
+ * Settle all pairs with the resolutions of the stamps so far, or with @least, the
+ * resolution that the caller gave, if that is larger.
  */
 static int settle_pairs(struct netsync *ns, double slope, int64_t least)
 {
