@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The length of NAME, as netsync_io_add() splits an argument; 0: there is only a PATH. */
+/* The length of NAME in an argument, as netsync_io_add() splits it; 0: there is only a PATH. */
 static inline size_t argument_name_length(const char *argument)
 {
 	const size_t len = strcspn(argument, "=/");
@@ -17,8 +17,8 @@ static inline size_t argument_name_length(const char *argument)
 }
 
 /*
- * Did netsync_io_add() fail with @err since a file holds no packet or event, of which a
- * warning was given? So do some of many files on a network that is idle at times.
+ * Did netsync_io_add() fail with @err because a file has no packet or event? A warning
+ * was printed then. Some of many files are empty if the network is idle at times.
  */
 static inline bool argument_is_empty(const char *argument, int err)
 {

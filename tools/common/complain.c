@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sentences for people, with parts that may come from anywhere -> stderr, printable. */
+/* Messages with parts from any source -> stderr, printable. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "progress.h"
 
 /*
- * Texts of other machines and files are not trusted: terminals obey control characters,
- * also those that UTF-8 writes in two bytes (C1), and some obey single bytes above 0x7f that
- * are no UTF-8.
+ * Text from other machines and files is not trusted. Terminals interpret control
+ * characters, also those that UTF-8 encodes in two bytes (C1). Some interpret single
+ * bytes above 0x7f that are not UTF-8.
  */
 void make_printable(char *text)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sentences for people, on stderr. */
+/* Messages for people, on stderr. */
 #ifndef NETSYNC_COMPLAIN_H
 #define NETSYNC_COMPLAIN_H
 
 #include <stdbool.h>
 
-/* The program's name, as sentences begin with it. */
+/* The program's name, with which messages begin. */
 extern const char *complainer;
 
-/* Print a sentence to stderr, after the program's name. */
+/* Print a message to stderr, after the program's name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Complain of a file or folder, with the reason in errno. Return: false. */
+/* Print a message about a file or folder, with the reason in errno. Return: false. */
 bool complain_of_path(const char *path);
-/* Complain that there is not enough memory. Return: false. */
+/* Print that memory is short. Return: false. */
 bool no_memory(void);
-/* Replace what a terminal would obey by '?'. */
+/* Replace everything that a terminal would interpret by '?'. */
 void make_printable(char *text);
 
 #endif

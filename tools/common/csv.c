@@ -6,8 +6,8 @@
 #include "csv.h"
 
 /*
- * A spreadsheet takes a cell for a formula, and obeys it (OWASP, "CSV injection"), if it
- * begins with = + - @, the same in full width, or a blank that is skipped before these.
+ * A spreadsheet evaluates a cell as a formula (OWASP, "CSV injection") if it begins with
+ * = + - @, with their full-width forms, or with a blank that is skipped before these.
  */
 static bool is_formula(const char *text)
 {
@@ -31,7 +31,7 @@ void csv_put_text(FILE *out, const char *text)
 		return;
 	}
 	putc('"', out);
-	/* Behind an apostrophe every spreadsheet reads text. */
+	/* After an apostrophe, every spreadsheet reads text. */
 	if (formula)
 		putc('\'', out);
 	for (; *text; text++) {

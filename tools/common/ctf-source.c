@@ -6,7 +6,7 @@
 
 #include "ctf-source.h"
 
-/* The most data of a child process, bytes. Chosen: above what any whole trace takes. */
+/* Memory limit of a child process, bytes. Chosen: above what any undamaged trace needs. */
 #define MAX_MEMORY (UINT64_C(4) << 30)
 
 void prepare_ctf_child(void)
@@ -51,7 +51,7 @@ const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf,
 	bt_value *params = ctf_source_params(path);
 	const bt_component_source *source = NULL;
 
-	/* Two components of a graph have different names. */
+	/* Components of a graph must have different names. */
 	if (params &&
 	    bt_graph_add_source_component(graph, ctf_source_class(ctf), path,
 					  params, BT_LOGGING_LEVEL_NONE, &source))

@@ -6,19 +6,17 @@
 #include <babeltrace2/babeltrace.h>
 
 /*
- * To be called in a child process: for a damaged trace, libbabeltrace2 may call abort()
- * or take any memory. This limits memory, dumps no core, and discards stderr; how the
- * child ends is the only sign.
+ * Call this in a child process: for a damaged trace, libbabeltrace2 may call abort() or
+ * use unlimited memory. It limits memory, disables core dumps, and discards stderr; the
+ * exit status of the child is the only sign.
  */
 void prepare_ctf_child(void);
 
-/*
- * The plug-in "ctf", which the caller puts (bt_plugin_put_ref()); NULL: it is not there.
- */
+/* Find the plug-in "ctf", which the caller puts (bt_plugin_put_ref()); NULL: not installed. */
 const bt_plugin *find_ctf_plugin(void);
 
 /*
- * The class source.ctf.fs, and its parameters for the trace of a folder (NULL: no
+ * The class source.ctf.fs, and its parameters for the trace of a folder (NULL: out of
  * memory).
  */
 const bt_component_class_source *ctf_source_class(const bt_plugin *ctf);

@@ -32,7 +32,7 @@ void delay_classes_add(struct delay_classes *classes, int64_t delay_ns)
 	classes->in_class[class_of_delay(delay_ns)]++;
 }
 
-/* As if those of a class were evenly spread over the class. */
+/* The delays of a class are assumed to be spread evenly over it. */
 int64_t delay_classes_quantile(const struct delay_classes *classes, double share)
 {
 	const uint64_t *in_class = classes->in_class;

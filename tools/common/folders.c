@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A folder -> the same folder made, removed, measured, or linked elsewhere with all its
- * contents. Links and copies have no more permissions than the original. Symbolic links
- * are refused: whoever made a trace must not choose which files of this machine are
- * copied.
+ * Creating, removing, measuring and linking folders with their contents. Links and copies
+ * have no more permissions than the original. Symbolic links are refused: a trace from
+ * another machine must not choose which files of this machine are copied.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -82,7 +81,7 @@ static bool copy_data(int in, int out)
 	return !size;
 }
 
-/* Folders that are nested in a trace at most. Chosen; LTTng's have two levels. */
+/* Maximum depth of folders in a trace. Chosen; LTTng's have two levels. */
 #define MAX_DEPTH 16
 
 struct linking {
@@ -107,7 +106,7 @@ static bool link_file(struct linking *linking, int file, int folder,
 {
 	char number[VALUE_SIZE];
 
-	/* By name, another file could be linked by now. */
+	/* By now, the name could belong to another file. */
 	snprintf(number, sizeof(number), "/proc/self/fd/%d", file);
 	if (!linkat(AT_FDCWD, number, folder, name, AT_SYMLINK_FOLLOW))
 		return true;
@@ -118,7 +117,7 @@ static bool link_file(struct linking *linking, int file, int folder,
 static bool link_folder(struct linking *linking, int from, int to,
 			const char *path);
 
-/* @path: of @name in @from, for messages */
+/* @path: path of @name in @from, for messages */
 static bool link_entry(struct linking *linking, int from, int to,
 		       const char *name, const char *path)
 {
@@ -228,7 +227,7 @@ bool link_tree(const char *from, const char *to, const char *except,
 
 uint64_t room_of(const struct stat *info)
 {
-	/* The disk may assign blocks later than bytes are written. */
+	/* The file system may allocate blocks after the bytes are written. */
 	const uint64_t blocks = info->st_blocks * UINT64_C(512);
 	const uint64_t bytes = S_ISREG(info->st_mode) ? info->st_size : 0;
 	const uint64_t most = blocks > bytes ? blocks : bytes;
@@ -239,7 +238,7 @@ uint64_t room_of(const struct stat *info)
 bool measure_tree(const char *path, struct folder_tree *tree)
 {
 	char *paths[] = { (char *)path, NULL };
-	/* The path itself may be a symbolic link, as the user gave it. */
+	/* The path itself, which the user gave, may be a symbolic link. */
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
 

@@ -233,7 +233,7 @@ bool input_check_span(const struct input *input, struct model *model,
 	int64_t first, last;
 	int ret;
 
-	/* Times that overflow are not written either. */
+	/* Times that overflow are not written, either. */
 	if (info->last_ns < info->first_ns ||
 	    __builtin_add_overflow(info->first_ns, shift_ns, &first) ||
 	    __builtin_add_overflow(info->last_ns, shift_ns, &last))
@@ -277,7 +277,10 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* What is no file here is meant to be read elsewhere, which only some can. */
+/*
+ * A path that is not a file here is meant to be read on another machine; only some
+ * commands can.
+ */
 static bool is_elsewhere(const char *trace)
 {
 	if (!is_remote_trace(trace))
@@ -287,7 +290,7 @@ static bool is_elsewhere(const char *trace)
 	return true;
 }
 
-/* What is skipped as it is stuck, which was said, costs no other trace. */
+/* A file that is stuck was skipped with a message; other traces are still read. */
 static int add_trace_argument(const struct input *input, struct netsync_io *io,
 			      const char *argument)
 {
@@ -298,7 +301,7 @@ static int add_trace_argument(const struct input *input, struct netsync_io *io,
 	return input->num_traces > 1 && argument_is_empty(argument, ret) ? 0 : ret;
 }
 
-/* 0 or negative, which was said. */
+/* Return: 0; or negative, with a message. */
 static int add_all(const struct input *input, struct netsync_io *io, unsigned int jobs)
 {
 	int ret = 0;
@@ -333,7 +336,7 @@ int input_lost(const struct input *input, const struct netsync_io *io)
 	return lost ? EXIT_PARTIAL : EXIT_DONE;
 }
 
-/* ssh may ask for a password, so that no bar is drawn. */
+/* ssh may ask for a password, so draw no bar. */
 static void open_remote(const struct input *input, struct netsync_io *io)
 {
 	if (!input->remote)
@@ -343,7 +346,7 @@ static void open_remote(const struct input *input, struct netsync_io *io)
 	remote_traces_open(input->remote, io);
 }
 
-/* @jobs: 0: as many as there are processors */
+/* @jobs: 0: as many as processors */
 static bool read_all(const struct input *input, struct netsync *ns,
 		     struct netsync_io *io, unsigned int jobs)
 {
@@ -389,9 +392,7 @@ bool input_solve(const struct input *input, struct netsync *ns,
 		return false;
 	if (input->share && !input->share->is_first)
 		return true;
-	/*
-	 * With a result only messages are wanted; the simple method finds them as well.
-	 */
+	/* With a result, only messages are needed; the simplest method finds them as well. */
 	solve.method = input->model ? NETSYNC_METHOD_HULL : get_method_option(input);
 	progress_start(&progress, "estimating");
 	progress_wait(&progress);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a sub-command reads, how clocks are estimated, and the options for both. */
+/* The input of a sub-command, how clocks are estimated, and the options for both. */
 #ifndef NETSYNC_INPUT_H
 #define NETSYNC_INPUT_H
 
@@ -14,7 +14,7 @@ struct text_file {
 	int (*add)(struct netsync_io *io, const char *path, int strict);
 };
 
-/* In place of enum netsync_method: --method was not given. */
+/* A value next to enum netsync_method: --method was not given. */
 #define METHOD_NOT_GIVEN UINT32_MAX
 
 struct remote_traces;
@@ -30,18 +30,18 @@ struct input {
 	int num_addresses;
 	bool strict;
 	bool split_netns;
-	unsigned int jobs;	   /* traces that are read at once; 0: not given */
-	int64_t timeout_ns;	   /* the longest wait without progress; 0: not given */
-	struct time_window window; /* only this is read, by each host's own clock */
+	unsigned int jobs;	   /* traces read at the same time; 0: not given */
+	int64_t timeout_ns;	   /* longest wait without progress; 0: not given */
+	struct time_window window; /* read only this window, by each host's own clock */
 	struct netsync_options solve;
 	unsigned int method;	/* enum netsync_method, or METHOD_NOT_GIVEN */
-	const char *model;	/* a result file to use instead of estimating; NULL: none */
-	bool extrapolate;	/* use a result also for times that it does not hold for */
-	bool local;		/* traces are those of this process of several */
-	bool takes_remote;	/* the command reads traces of other hosts there */
-	const char *remote_netsync;	/* program to run there; NULL: found by their PATH */
-	struct remote_traces *remote;	/* traces of other hosts; NULL: there are none */
-	struct input_share *share;	/* others read the rest; NULL: all is read here */
+	const char *model;	/* a result file that replaces estimating; NULL: none */
+	bool extrapolate;	/* use a result also for times that it does not cover */
+	bool local;		/* the traces are those of this process, one of several */
+	bool takes_remote;	/* the command reads traces of other hosts on those hosts */
+	const char *remote_netsync;	/* program to run there; NULL: found by PATH */
+	struct remote_traces *remote;	/* traces on other hosts; NULL: none */
+	struct input_share *share;	/* others read the rest; NULL: everything is read here */
 };
 
 #define INPUT_DEFAULT { \
@@ -51,68 +51,76 @@ struct input {
 
 /* Options of the estimation; set a struct netsync_options. */
 extern const struct option_row solve_options[];
-/* Options of what is read, and solve_options; set a struct input. */
+/* Options of the input, and solve_options; set a struct input. */
 extern const struct option_row input_options[];
 /* --method; sets a struct input. */
 extern const struct option_row input_method_options[];
 /* --model, --extrapolate and --method; set a struct input. */
 extern const struct option_row input_model_options[];
 
-/* How traces of other hosts are read; sets a struct input. */
+/* Options for reading traces on other hosts; set a struct input. */
 extern const struct option_row input_remote_options[];
 
-/* The name of the method that is used. */
+/* The name of the method in use. */
 const char *input_method(const struct input *input);
 
 /*
- * Take what is behind the options as traces. False: there is nothing to read, or a
- * trace cannot be taken.
+ * Take the arguments after the options as traces. False: there is nothing to read, or a
+ * trace cannot be used.
  */
 bool input_traces(struct input *input, int argc, char **argv);
 
 /*
- * All arguments of a sub-command: options, and behind them traces. Return: -1 to go on, else the exit status.
+ * Take all arguments of a sub-command: options, then traces. Return: -1 to continue;
+ * otherwise the exit status.
  */
 int input_arguments(const struct usage *usage, void *settings,
 		    struct input *input, int argc, char **argv);
 
-/* False: of all events cannot be known what is wanted of packets; that was said. */
+/*
+ * False: for events of any kind, a requested value exists only for packets; printed a
+ * message.
+ */
 bool input_check_events(const struct input *input);
 
-/* False: options have no meaning with --model, or without it; that was said. */
+/* False: options have no effect with --model, or without it; printed a message. */
 bool input_check_model(const struct input *input);
 
 /*
- * Read all input, and estimate all clocks, with progress on stderr. With a model only
- * messages are wanted, and a simple method estimates. False: that failed, and was said.
+ * Read all input, and estimate all clocks, with progress on stderr. With a model, only
+ * messages are needed, and a simple method estimates. False: failed, with a message.
  */
 bool input_solve(const struct input *input, struct netsync *ns,
 		 struct netsync_io *io);
 
 /*
- * How several processes share the traces out: the first one estimates and tells the
- * result, in which input_solve() is as if it had read all; in the others it only reads.
+ * Sharing of traces among several processes: the first one estimates and reports the
+ * result; there, input_solve() acts as if it had read everything. In the others, it only
+ * reads.
  */
 struct input_share {
 	/*
-	 * Called in place of adding the traces of the command line, where --local is given.
-	 * False: that failed, and was said.
+	 * Called instead of adding the traces of the command line, if --local is given.
+	 * False: failed, with a message.
 	 */
 	bool (*open)(struct input_share *share, const struct input *input,
 		     unsigned int jobs, struct netsync_io *io);
-	/* Called when all is open, before it is read. False: that failed, and was said. */
+	/*
+	 * Called when all traces are open, before they are read. False: failed, with a
+	 * message.
+	 */
 	bool (*begin)(struct input_share *share, struct netsync *ns,
 		      struct netsync_io *io);
-	/* Called when all was read. False: that failed, and was said. */
+	/* Called when everything was read. False: failed, with a message. */
 	bool (*gather)(struct input_share *share, struct netsync *ns);
 	bool is_first;
-	bool is_quiet;		/* what is warned of now, another one tells as well */
+	bool is_quiet;		/* another process prints the warnings of this one, too */
 };
 
 /*
- * After input_solve(): EXIT_DONE, or EXIT_PARTIAL where a machine could not be read
- * wholly, a file that looks like a trace was skipped, or a process that read was killed,
- * as was said.
+ * Call this after input_solve(). Return: EXIT_DONE; or, after a message, EXIT_PARTIAL if
+ * a machine could not be read completely, a file that looks like a trace was skipped, or
+ * a reader process was killed.
  */
 int input_lost(const struct input *input, const struct netsync_io *io);
 
@@ -120,8 +128,8 @@ struct model;
 struct model_host;
 
 /*
- * Does a result hold for all times that were read of a host, to which @shift_ns is added?
- * False: it does not, and that was said; with --extrapolate there is a warning only.
+ * Does a result cover all times that were read of a host, after adding @shift_ns? False:
+ * it does not, and a message was printed. With --extrapolate, this is only a warning.
  */
 bool input_check_span(const struct input *input, struct model *model,
 		      const struct model_host *host,
@@ -130,7 +138,10 @@ bool input_check_span(const struct input *input, struct model *model,
 
 void input_release(struct input *input);
 
-/* As many open files as the user may have: every stream of every trace is one. */
+/*
+ * Raise the limit of open files to the user's maximum: every stream of every trace is a
+ * file.
+ */
 void input_allow_many_files(void);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* --jobs: how much is done at the same time. */
+/* --jobs: how many tasks run at the same time. */
 #ifndef NETSYNC_JOBS_H
 #define NETSYNC_JOBS_H
 
 #include <stdbool.h>
 
-/* The most of --jobs: Linux supports 8192 processors at most. */
+/* Maximum of --jobs: Linux supports at most 8192 processors. */
 #define MAX_JOBS 8192
-/* What says it if the option does not. */
+/* The environment variable that is used if the option is missing. */
 #define JOBS_VARIABLE "NETSYNC_JOBS"
 
-/* By @given, from --jobs, unless that is 0; else by the environment; 0: neither says it. */
+/* Use @given, from --jobs, unless it is 0; otherwise the environment; 0: neither is set. */
 bool jobs_find(unsigned int given, unsigned int *jobs);
 
 /* Processors that this process may use. */

@@ -58,7 +58,7 @@ struct json_object *value_member(struct json_object *object, const char *key)
 {
 	struct json_object *member;
 
-	/* The getter's behaviour for other types is not documented; it may abort. */
+	/* The getter's behaviour for other types is undocumented; it may abort. */
 	if (!json_object_is_type(object, json_type_object) ||
 	    !json_object_object_get_ex(object, key, &member))
 		return NULL;

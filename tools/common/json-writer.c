@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Values that JSON does not have as such (unknown times, text that is not UTF-8) -> JSON. */
+/* Values that JSON cannot express directly (unknown times, text that is not UTF-8) -> JSON. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ void json_append_time(struct json_writer *w, json_object *array, int64_t ns)
 		w->failed = true;
 }
 
-/* 17 significant digits are enough to get the same double back. */
+/* 17 significant digits suffice to restore the same double. */
 json_object *new_double(double value)
 {
 	char text[32];
@@ -71,7 +71,10 @@ void json_append_double(struct json_writer *w, json_object *array, double value)
 		w->failed = true;
 }
 
-/* Print control characters as "\u0080": JSON need not escape them, a terminal obeys. */
+/*
+ * Print control characters as "\u0080": JSON need not escape them, but terminals
+ * interpret them.
+ */
 static int print_without_controls(json_object *object, struct printbuf *out,
 				  int level, int flags)
 {

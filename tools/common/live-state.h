@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What netsync live shows. */
+/* The state that netsync live displays. */
 #ifndef NETSYNC_LIVE_STATE_H
 #define NETSYNC_LIVE_STATE_H
 
@@ -10,9 +10,9 @@
 
 struct live_host {
 	bool running;		/* it is being read */
-	bool late;		/* a part of its data went by before */
+	bool late;		/* it was found late: the first part of its data is missing */
 	bool known;		/* a correction is known */
-	int64_t since_ns;	/* from when on there are data, on its clock */
+	int64_t since_ns;	/* start of the data, on its clock */
 	int64_t at_ns;		/* the time of the values below, on its clock */
 	int64_t offset_ns;
 	double skew_ppm;
@@ -32,7 +32,7 @@ struct live_state {
 	struct live_pair *pairs;
 };
 
-/* Steps that are shown at most: the last ones of all hosts. Chosen. */
+/* Maximum steps displayed: the last ones of all hosts. Chosen. */
 #define LIVE_STEPS 5
 
 struct live_step {
@@ -40,7 +40,7 @@ struct live_step {
 	struct netsync_step step;
 };
 
-/* Return: how many steps there are, at most LIVE_STEPS; sorted by corrected time. */
+/* Return: the number of steps, at most LIVE_STEPS; sorted by corrected time. */
 uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps);
 
 #endif

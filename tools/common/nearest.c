@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A mistyped word, and words that exist -> the nearest of these. */
+/* A mistyped word, and valid words -> the nearest valid word. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "nearest.h"
 
-/* Longer words are no typing errors. Chosen: commands and options have up to 20 letters. */
+/* Longer words are not typing errors. Chosen: commands and options have up to 20 letters. */
 #define MAX_LENGTH 40
 
 static int min_of_ints(int a, int b)
@@ -14,8 +14,8 @@ static int min_of_ints(int a, int b)
 }
 
 /*
- * Optimal string alignment distance: how many letters to insert, remove, replace or swap
- * with the next one make one word of the other.
+ * Optimal string alignment distance: the number of letters to insert, remove, replace, or
+ * swap with the next one, to turn one word into the other.
  */
 static int measure_distance(const char *a, const char *b)
 {
@@ -48,7 +48,7 @@ void nearest_try(struct nearest *nearest, const char *word)
 
 	if (!length || length > MAX_LENGTH || other > MAX_LENGTH)
 		return;
-	/* A beginning of a word is as good as a letter that is wrong. */
+	/* An abbreviation counts as one wrong letter. */
 	distance = !strncmp(nearest->typed, word, length) ? 1 :
 		   measure_distance(nearest->typed, word);
 	/* Chosen: one wrong letter in three, and less than the whole word. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A mistyped word, and words that exist -> the nearest of these. */
+/* A mistyped word, and valid words -> the nearest valid word. */
 #ifndef NETSYNC_NEAREST_H
 #define NETSYNC_NEAREST_H
 
 struct nearest {
 	const char *typed;
-	const char *word;	/* the nearest one so far; NULL: none is near */
+	const char *word;	/* the nearest word so far; NULL: none is near */
 	int distance;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tables of options -> what getopt_long() needs, the text of --help, and values. */
+/* Tables of options -> the arguments of getopt_long(), the text of --help, and values. */
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 /* ---- values ------------------------------------------------------------ */
 
-/* Say which value is wanted, @what such as "a time". Return: false. */
+/* Print which value is expected, @what such as "a time". Return: false. */
 static bool complain_of_value(const struct option_row *row, const char *value,
 			      const char *what)
 {
@@ -111,7 +111,7 @@ bool take_bytes(void *at, const struct option_row *row, const char *value)
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* Options of a command at most; netsync states has 27. */
+/* Maximum options of a command; netsync states has 27. */
 #define MAX_OPTIONS 40
 
 struct options {
@@ -138,13 +138,13 @@ static void collect_options(struct options *all, const struct option_row *row, c
 	}
 }
 
-/* Can the value of an option be left out? */
+/* Is the value of an option optional? */
 static bool can_lack(const struct option_row *row)
 {
 	return !strncmp(row->value, "[=", 2);
 }
 
-/* Column where the texts of --help begin, or 2 blanks behind a longer option. */
+/* Column of the texts in --help; after a longer option, the text follows 2 blanks. */
 #define HELP_COLUMN 25
 
 static void print_option_help(const struct usage *usage, const struct options *all)
@@ -190,7 +190,7 @@ static void list_options(const struct usage *usage, const struct options *all)
 	}
 }
 
-/* An option that getopt_long() has complained of may be mistyped. */
+/* An option that getopt_long() rejected may be mistyped. */
 static void suggest_option(const struct options *all, const char *typed)
 {
 	char *name = strncmp(typed, "--", 2) ? NULL :
@@ -198,7 +198,7 @@ static void suggest_option(const struct options *all, const char *typed)
 	struct nearest nearest = { .typed = name };
 
 	for (unsigned int i = 0; i < all->num && name; i++) {
-		/* It is one, or may be several: that was said. */
+		/* It is an option or an abbreviation; a message was printed. */
 		if (!strncmp(all->rows[i]->name, name, strlen(name))) {
 			free(name);
 			return;
@@ -210,12 +210,12 @@ static void suggest_option(const struct options *all, const char *typed)
 	free(name);
 }
 
-/* Options without a letter are numbers above all letters for getopt_long(). */
+/* For getopt_long(), options without a letter are numbers above all letters. */
 #define NO_LETTER 256
-/* What follows the sign of a negative number. */
+/* Characters that follow the sign of a negative number. */
 #define NUMBER_LETTERS "0123456789"
 
-/* How getopt_long() treats other arguments: the first of its letters. */
+/* How getopt_long() treats other arguments: the first characters of its letters. */
 static char *begin_letters(char *letters, const struct usage *usage)
 {
 	*letters = usage->numbers ? '-' : '+';
@@ -225,7 +225,7 @@ static char *begin_letters(char *letters, const struct usage *usage)
 	return letters;
 }
 
-/* Is this argument, which getopt_long() returns in its turn, none of an option? */
+/* Is this argument, returned by getopt_long() in order, not part of an option? */
 static bool is_other_argument(const struct usage *usage, int option)
 {
 	return usage->numbers && (option == 1 || (option < NO_LETTER &&
@@ -270,7 +270,7 @@ int options_take(const struct usage *usage, void *settings, int argc,
 		}
 		while (i < all.num && longs[i].val != option)
 			i++;
-		/* getopt_long() has complained of the unknown option. */
+		/* getopt_long() printed a message about the unknown option. */
 		if (i == all.num) {
 			suggest_option(&all, argv[optind - 1]);
 			return -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Options of a sub-command, as a table: a row has an option's name, its line of --help,
- * and the function that takes its value, which also complains of a bad one.
+ * Options of a sub-command, as a table: each row has an option's name, its line of
+ * --help, and the function that takes its value and reports a bad one.
  */
 #ifndef NETSYNC_OPTIONS_H
 #define NETSYNC_OPTIONS_H
@@ -12,18 +12,18 @@
 struct option_row {
 	const char *name;	/* without hyphens */
 	char letter;		/* 0: none */
-	const char *value;	/* for --help; "[=...]": it can be left out; NULL: none */
+	const char *value;	/* for --help; "[=...]": optional; NULL: none */
 	const char *help;	/* lines */
-	/* @value: NULL if there is none. False: it is wrong, and that was said. */
+	/* @value: NULL if there is none. False: it is invalid; a message was printed. */
 	bool (*take)(void *at, const struct option_row *row, const char *value);
-	size_t at;		/* offset in the settings of what the option sets */
+	size_t at;		/* offset of the member that the option sets */
 	/*
-	 * If not NULL, only this and @at count: the rows of another table, and its
-	 * settings.
+	 * If not NULL, only this and @at are used: the rows of another table, and the
+	 * offset of its settings.
 	 */
 	const struct option_row *table;
 	/*
-	 * Values that are words, NULL after the last, beside which a file can be given. NULL:
+	 * Values that are words, NULL after the last; a file is also accepted. NULL:
 	 * there are none, or they are @names.
 	 */
 	const char *const *words;
@@ -37,7 +37,7 @@ struct option_row {
 	};
 };
 
-/* A row; further arguments are its other members, such as .at = ... */
+/* A row; further arguments set other members, such as .at = ... */
 #define OPTION(name_, letter_, value_, help_, take_, ...) \
 	{ .name = name_, .letter = letter_, .value = value_, .help = help_, \
 	  .take = take_, ##__VA_ARGS__ }
@@ -46,14 +46,14 @@ struct option_row {
 
 bool take_flag(void *at, const struct option_row *row, const char *value);	/* bool */
 bool take_text(void *at, const struct option_row *row, const char *value);	/* char * */
-/* A number from @least to @most of @row; complains of nothing. */
+/* Parse a number from @least to @most of @row, without messages. */
 bool is_number(unsigned int *number, const struct option_row *row,
 	       const char *value);
 /* unsigned int: from @least to @most */
 bool take_number(void *at, const struct option_row *row, const char *value);
 /* unsigned int: index among @names */
 bool take_name(void *at, const struct option_row *row, const char *value);
-/* double above 0, ppm; complaints name @example, as in the next two */
+/* double above 0, ppm; messages give @example, as in the next two */
 bool take_ppm(void *at, const struct option_row *row, const char *value);
 /* int64_t, ns: 0 or more; take_positive_duration(): above 0 */
 bool take_duration(void *at, const struct option_row *row, const char *value);
@@ -63,25 +63,25 @@ bool take_positive_duration(void *at, const struct option_row *row,
 bool take_bytes(void *at, const struct option_row *row, const char *value);
 
 struct usage {
-	const char *begin, *end;	/* text of --help before and behind the options */
+	const char *begin, *end;	/* text of --help before and after the options */
 	const struct option_row *options;
-	bool stops;		/* the first argument that is no option ends the options */
+	bool stops;		/* the first argument that is not an option ends the options */
 	bool numbers;		/* arguments may be negative numbers, such as -1.5 */
 };
 
 /*
- * As the only argument, has options_take() print its table, for completion/generate: on
- * the first line what --help begins with, then a line for each option, with tabs between
- * its name, its letter, whether it has a value ("none", "some", "maybe"), what that is
- * called, which words it can be (with "..." behind the last: or a file), and what --help
- * says.
+ * If this is the only argument, options_take() prints its table, for completion/generate.
+ * The first line is that of --help. A line for each option follows, with tabs between:
+ * its name, its letter, whether it has a value ("none", "some", "maybe"), the name of the
+ * value, words that are valid (with "..." after the last: or a file), and its text in
+ * --help.
  */
 #define OPTIONS_LIST "--list-options"
 
 /*
  * Take all options, with --help, into the settings. Return: the index of the first
- * argument behind the options; 0: done (--help, say); negative: an option is wrong, and
- * that was said.
+ * argument after the options; 0: done (--help, for example); negative: an option is
+ * invalid, and a message was printed.
  */
 int options_take(const struct usage *usage, void *settings, int argc,
 		 char **argv);

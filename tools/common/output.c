@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A file is written nameless (O_TMPFILE), put on disk (fsync), and only then linked to
- * its name; an existing file is replaced by renaming. Where a file system has no nameless
- * files, a temporary name beside the target is used, which a signal removes.
+ * A file is written nameless (O_TMPFILE), synced to disk (fsync), and only then linked to
+ * its name; an existing file is replaced by renaming. On a file system without nameless
+ * files, a temporary name next to the target is used, which a signal removes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,16 +21,16 @@
 #include "signal.h"
 #include "value.h"
 
-/* Names that are tried for a link that lives for an instant. Chosen. */
+/* Names that are tried for a link that exists for an instant. Chosen. */
 #define MAX_NAMES 100
 
 struct output {
-	const char *path;	/* as it was asked for */
-	char *target;		/* the path behind symbolic links */
+	const char *path;	/* as requested */
+	char *target;		/* the path after resolving symbolic links */
 	char *temporary;	/* name until the file is complete; NULL: none */
 	FILE *file;
-	bool is_special;	/* a device or a pipe, which is not replaced */
-	bool replaces;		/* a file exists; its state is @before */
+	bool is_special;	/* a device or a pipe, which is written to directly */
+	bool replaces;		/* a file exists; @before is its state */
 	struct stat before;
 };
 
@@ -43,7 +43,7 @@ static bool complain_of_output(const char *path)
 	return false;
 }
 
-/* The folder of a path, to be given back with free(). */
+/* The folder of a path, to be freed. */
 static char *folder_of(const char *path)
 {
 	char *copy = strdup(path);
@@ -63,17 +63,17 @@ static mode_t mode_mask(void)
 
 /* ---- signals ------------------------------------------------------------- */
 
-/* Signals that end a program from outside. */
+/* Signals that terminate a program. */
 static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
 
 #define NUM_ENDINGS (sizeof(endings) / sizeof(endings[0]))
 
-/* The one file that has a temporary name, which a signal removes. */
+/* The only file with a temporary name, which a signal removes. */
 static const char *volatile unfinished;
 static pid_t writer;
 static struct sigaction before[NUM_ENDINGS];
 
-/* Handler. Child processes inherit it, and must remove nothing. */
+/* Signal handler. Child processes inherit it, and must not remove the file. */
 static void remove_unfinished(int number)
 {
 	if (unfinished && getpid() == writer)
@@ -84,7 +84,7 @@ static void remove_unfinished(int number)
 	raise(number);
 }
 
-/* Does a signal end the process? */
+/* Does a signal with this action end the process? */
 static bool is_ending(const struct sigaction *action)
 {
 	return action->sa_handler == SIG_DFL || is_explaining_handler(action->sa_handler);
@@ -101,8 +101,8 @@ static void block_endings(sigset_t *old)
 }
 
 /*
- * Remove a file if a signal ends the process; called with signals blocked. Signals that
- * are caught or ignored already do not end it.
+ * Remove a file if a signal ends the process; call this with signals blocked. Signals
+ * that are already caught or ignored do not end it.
  */
 static void remove_at_end(const char *path)
 {
@@ -130,7 +130,7 @@ static void keep_at_end(void)
 
 /* ---- target and temporary file ------------------------------------------ */
 
-/* Find which file is written or replaced. False: errno says why that cannot be. */
+/* Find the file to write or replace. False: errno is the reason why it cannot be. */
 static bool find_target(struct output *out, bool force)
 {
 	struct stat st;
@@ -151,7 +151,7 @@ static bool find_target(struct output *out, bool force)
 	}
 	out->replaces = S_ISREG(out->before.st_mode);
 	out->is_special = !out->replaces;
-	/* Links to pipes in /proc have no path behind them. */
+	/* In /proc, links to pipes have no target path. */
 	out->target = out->is_special ? strdup(out->path) :
 					realpath(out->path, NULL);
 	return out->target;
@@ -185,7 +185,7 @@ bool output_check(const struct destination *to)
 }
 
 /*
- * linkat() by the descriptor alone (AT_EMPTY_PATH) is a right of root's; by /proc it is
+ * linkat() with only the descriptor (AT_EMPTY_PATH) requires root; through /proc it does
  * not.
  */
 static void name_by_number(char name[VALUE_SIZE], int fd)
@@ -266,8 +266,8 @@ static void discard_output(struct output *out)
 /* ---- giving the file its name ------------------------------------------- */
 
 /*
- * Take owner and mode of the existing file. If the group cannot be given, the new group
- * may do what all others may.
+ * Copy owner and mode of the existing file. If the group cannot be set, the new group
+ * gets only the permissions of others.
  */
 static bool set_permissions(const struct output *out)
 {
@@ -289,10 +289,7 @@ static void sync_folder(const char *path)
 	const int fd = folder ?
 		       open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	/*
-	 * The file itself is on disk: after a crash either the new one or the old one is
-	 * there.
-	 */
+	/* The file itself is on disk: after a crash, either the new or the old one exists. */
 	if (fd >= 0) {
 		fsync(fd);
 		close(fd);
@@ -301,8 +298,8 @@ static void sync_folder(const char *path)
 }
 
 /*
- * Not every file system can rename without replacing, or link. Where neither works, a
- * file that appears at the same moment is overwritten.
+ * Some file systems cannot rename without replacing, and some cannot link. If neither
+ * works, a file that is created at the same moment is overwritten.
  */
 static bool rename_new(const char *from, const char *to)
 {
@@ -381,7 +378,7 @@ static bool give_name(struct output *out)
 	return ok;
 }
 
-/* Finish the file. False: errno says why; the existing file is unchanged. */
+/* Finish the file. False: errno is the reason; the existing file is unchanged. */
 static bool complete_output(struct output *out)
 {
 	FILE *file = out->file;
@@ -398,7 +395,7 @@ static bool complete_output(struct output *out)
 
 /* ---- writing --------------------------------------------------------------- */
 
-/* Write everything. False: errno says why that failed. */
+/* Write everything. False: errno is the reason. */
 static bool write_to(FILE *out, output_func *write, const void *data)
 {
 	bool ok;
@@ -412,7 +409,7 @@ static bool write_to(FILE *out, output_func *write, const void *data)
 	return ok;
 }
 
-/* A failure of standard output was said. */
+/* A failure of standard output was reported. */
 static bool is_said;
 
 bool complain_of_standard_output(void)
@@ -445,14 +442,11 @@ bool output_write(const struct destination *to, output_func *write,
 
 void output_begin(void)
 {
-	/*
-	 * A closed stream is opened in the wrong direction, so that using it is an error
-	 * as before.
-	 */
+	/* A closed stream is opened in the wrong direction, so that using it still fails. */
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
-	/* A limit of file sizes becomes an error, as a full disk is. */
+	/* Make a limit of file sizes an error, like a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -478,13 +472,13 @@ static bool complain_of_output_folder(const char *path)
 	return false;
 }
 
-/* The one output folder that is not complete. */
+/* The only output folder that is incomplete. */
 static const char *volatile unfinished_folder;
 static volatile pid_t folder_writer;
 
 /*
- * Called before a second signal ends the process: removing a folder takes more than a
- * signal handler may do, so rm(1) does it.
+ * Called before a second signal ends the process. A signal handler may not remove a
+ * folder itself, so it runs rm(1).
  */
 static void remove_unfinished_folder(void)
 {
@@ -536,7 +530,7 @@ static bool sync_entry(const FTSENT *entry)
 	case FTS_DP:
 	case FTS_F:
 		fd = open(entry->fts_accpath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		/* A linked file of another user; its data are on disk already. */
+		/* A linked file of another user: its data is already on disk. */
 		if (fd < 0)
 			return errno == EACCES;
 		ok = !fsync(fd);

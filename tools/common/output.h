@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files and folders that are whole or absent: they are written without a name, or under a
- * temporary one beside their place, and get their name when all is on disk.
+ * Files and folders that are complete or absent: they are written without a name, or
+ * under a temporary one next to their place, and get their name when everything is on
+ * disk.
  */
 #ifndef NETSYNC_OUTPUT_H
 #define NETSYNC_OUTPUT_H
@@ -13,12 +14,12 @@
 #include "options.h"
 
 /*
- * Write the whole content. False: that failed, and errno says why; 0: there is not enough
- * memory; ECANCELED: why was said.
+ * Write the whole content. False: failed; errno is the reason; 0: out of memory;
+ * ECANCELED: a message was printed.
  */
 typedef bool output_func(FILE *out, const void *data);
 
-/* Where a file is written; path NULL: standard output. */
+/* Where to write a file; path NULL: standard output. */
 struct destination {
 	const char *path;
 	bool force;		/* overwrite an existing file */
@@ -28,47 +29,51 @@ struct destination {
 extern const struct option_row output_options[];
 
 /*
- * Write a file; an existing one only with @force. Permissions are those of the existing
- * file, else as the umask says. After a signal, on a full disk, or if @write fails, the
- * existing file is unchanged, or there is none. What is no regular file, such as a pipe,
- * is written to directly. False: it was not written, and that was said.
+ * Write a file; replace an existing one only with @force. The permissions are those of
+ * the existing file, or follow the umask. After a signal, on a full disk, or if @write
+ * fails, the existing file is unchanged, or no file exists. Something that is not a
+ * regular file, such as a pipe, is written to directly. False: not written, with a
+ * message.
  */
 bool output_write(const struct destination *to, output_func *write,
 		  const void *data);
-/* Can the file be made? To be asked before an hour of reading, not after it. */
+/* Can the file be created? Ask before reading for an hour, not after it. */
 bool output_check(const struct destination *to);
 
 /* An output folder, which must not exist yet. */
 struct output_folder {
-	const char *path;	/* where it is to be */
-	char *temporary;	/* where it is filled, for the user alone; or NULL */
+	const char *path;	/* its final path */
+	char *temporary;	/* path while it is filled, accessible to the user only; or NULL */
 };
 
-/* False: the folder exists, or cannot be made, and that was said. */
+/* False: the folder exists, or cannot be created; a message was printed. */
 bool output_folder_open(struct output_folder *folder, const char *path);
 /*
- * A child process that also writes into the folder, and is killed before the folder is
- * removed by a signal; 0: none does.
+ * Register a child process that also writes into the folder; a signal kills it before
+ * removing the folder. 0: none.
  */
 void output_folder_is_written_by(pid_t pid);
 /*
- * Put the folder on disk, and give it its name and @permissions, less the umask's. False:
- * that failed, and was said; or it was interrupted.
+ * Sync the folder to disk, and give it its name and @permissions, less the umask. False:
+ * interrupted, or failed with a message.
  */
 bool output_folder_close(struct output_folder *folder, mode_t permissions);
-/* Remove a folder that was not closed; to be called in any case. */
+/* Remove a folder that was not closed; call this in any case. */
 void output_folder_release(struct output_folder *folder);
 
 /*
- * Standard streams of the whole program. output_begin(), before anything is opened: no
- * file gets the number of a closed standard stream, and a limit of file sizes is an error
- * like a full disk. output_end(): standard output is flushed, and a failure is said,
- * unless it is a pipe that nobody reads any more.
+ * Standard streams of the whole program. Call output_begin() before anything is opened:
+ * no file gets the number of a closed standard stream, and exceeding a limit of file
+ * sizes is an error like a full disk. output_end() flushes standard output, and reports a
+ * failure, unless it is a pipe without a reader.
  */
 void output_begin(void);
-/* Say by errno why standard output failed, unless that was said. Return: false. */
+/*
+ * Report by errno why standard output failed, unless that was already reported. Return:
+ * false.
+ */
 bool complain_of_standard_output(void);
-/* Return: the exit status; @status if all was written. */
+/* Return: the exit status; @status if everything was written. */
 int output_end(int status);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The HTML of a page and its data -> one file that needs no other. */
+/* The HTML of a page and its data -> a single file without dependencies. */
 #include <string.h>
 
 #include "page.h"
 
-/* In a page, the place of the data. */
+/* Marks the place of the data in a page. */
 #define DATA_MARK "@data@"
 
 const char *page_begin(FILE *out, const char *page)

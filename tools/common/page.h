@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Web pages that are one file, with data in them. */
+/* Web pages in a single file, with data. */
 #ifndef NETSYNC_PAGE_H
 #define NETSYNC_PAGE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Steps done of a long piece of work -> a line with a bar, or the time so far, on stderr. */
+/* Progress of long work -> a line with a bar, or the elapsed time, on stderr. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
@@ -10,11 +10,11 @@
 #include "progress.h"
 
 #define WIDTH 40		/* characters of the bar; chosen */
-#define QUIET_NS NS_PER_S	/* no line for work that is done sooner; chosen */
-#define REDRAW_NS (NS_PER_S / 10)	/* as often as eyes can follow */
+#define QUIET_NS NS_PER_S	/* no line for shorter work; chosen */
+#define REDRAW_NS (NS_PER_S / 10)	/* as often as the eye can follow */
 #define CLEAR_LINE "\r\033[K"
 
-/* What is shown on the terminal, or NULL. */
+/* The line on the terminal, or NULL. */
 static struct progress *volatile shown;
 
 const char *volatile current_work;
@@ -30,7 +30,7 @@ void progress_start(struct progress *progress, const char *what)
 
 /* ---- of work of unknown size -------------------------------------------- */
 
-/* "\r\033[Kestimating, 12 s"; nothing but what a signal handler may call. */
+/* "\r\033[Kestimating, 12 s"; calls only functions that are safe in a signal handler. */
 static void draw_time(struct progress *progress, int64_t now)
 {
 	int64_t seconds = (now - progress->started_ns) / NS_PER_S;
@@ -143,7 +143,7 @@ void progress_hide(void)
 {
 	struct progress *progress = shown;
 
-	/* The next progress_show(), or the timer, draws it again. */
+	/* The next progress_show(), or the timer, redraws it. */
 	shown = NULL;
 	if (progress && progress->drawn)
 		fputs(CLEAR_LINE, stderr);

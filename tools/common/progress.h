@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How far work has come, on stderr. */
+/* Progress of work, on stderr. */
 #ifndef NETSYNC_PROGRESS_H
 #define NETSYNC_PROGRESS_H
 
@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A line on stderr, if that is a terminal and the work takes more than a second. */
+/* A line on stderr, if stderr is a terminal and the work takes more than a second. */
 struct progress {
-	const char *what;	/* work that is being done; at most 32 characters */
+	const char *what;	/* the current work; at most 32 characters */
 	int64_t started_ns;
 	int64_t drawn_ns;
 	bool is_terminal;
@@ -17,23 +17,23 @@ struct progress {
 	struct sigaction before;	/* action of SIGALRM before progress_wait() */
 };
 
-/* The work that was begun last; NULL: none. */
+/* The work that was started last; NULL: none. */
 extern const char *volatile current_work;
 
 /* @what: the work, such as "reading" */
 void progress_start(struct progress *progress, const char *what);
 /*
  * Draw a bar: @done of @total, in bytes or another unit that grows with time. @total 0:
- * the size is unknown, and the line shows the time so far.
+ * the size is unknown, and the line shows the elapsed time.
  */
 void progress_show(struct progress *progress, uint64_t done, uint64_t total);
 /*
- * For a call that returns late: a timer draws the time so far until progress_end().
- * SIGALRM must not disturb the call, nor processes that it starts.
+ * For a call that takes long: a timer draws the elapsed time until progress_end().
+ * SIGALRM must not disturb the call, or processes that it starts.
  */
 void progress_wait(struct progress *progress);
 void progress_end(struct progress *progress);
-/* Remove the line that is shown, before something else is printed there. */
+/* Remove the line, before something else is printed there. */
 void progress_hide(void);
 
 #endif

@@ -51,7 +51,7 @@ void recording_withdraw(const char *dir, int fd)
 
 /* ---- netsync live -------------------------------------------------------- */
 
-/* Read the URL; it is complete if a newline is behind it. */
+/* Read the URL; it is complete if a newline follows. */
 static bool read_url(int fd, char url[RECORDING_URL])
 {
 	ssize_t num = read(fd, url, RECORDING_URL - 1);
@@ -69,7 +69,7 @@ static bool is_locked(int fd)
 	return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
-/* Is a recording going on in the folder? Then @url is filled in. */
+/* Is a recording running in the folder? If so, set @url. */
 static bool find_running_recording(const char *dir, char url[RECORDING_URL])
 {
 	char *path = file_of(dir);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How netsync live finds a recording: netsync record writes the URL of its relay daemon
- * to a file in its folder, and keeps the file locked while it records, so that the end of
- * a killed recording is seen, too.
+ * to a file in its folder, and keeps the file locked while it records. The lock also
+ * reveals the end of a recording that was killed.
  */
 #ifndef NETSYNC_RECORDING_H
 #define NETSYNC_RECORDING_H
 
 #include <stdbool.h>
 
-/* In the folder of the recording; no host's folder begins with a "+". */
+/* In the folder of the recording; no host's folder begins with "+". */
 #define RECORDING_FILE "+live.url"
 
 /*
- * How the hosts' clocks are steered, until the recording ends: netsync-clocks(5), of the
- * machines' host names. It is there before the first file is.
+ * How the hosts' clocks are steered, until the recording ends: netsync-clocks(5), with
+ * the machines' host names. This file is created before RECORDING_FILE.
  */
 #define RECORDING_CLOCKS "+live.clocks"
 
-/* Bytes of "net://127.0.0.1:65535", with room to spare. */
+/* Bytes of "net://127.0.0.1:65535", with a margin. */
 #define RECORDING_URL 64
 
 struct recording {
@@ -27,11 +27,14 @@ struct recording {
 	bool ended;
 };
 
-/* For netsync record. Return: a descriptor for recording_withdraw(); -1: failed, said. */
+/*
+ * For netsync record. Return: a descriptor for recording_withdraw(); -1: failed, with a
+ * message.
+ */
 int recording_announce(const char *dir, unsigned int port);
 void recording_withdraw(const char *dir, int fd);
 
-/* For netsync live. False: nothing is recorded there now, and that was said. */
+/* For netsync live. False: no recording is running there; a message was printed. */
 bool recording_find(struct recording *recording, const char *dir);
 bool recording_has_ended(struct recording *recording);
 

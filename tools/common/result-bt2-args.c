@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Options of babeltrace2 that add one constant to the times of each trace: the middle of
- * the corrections over its host's span, whose largest error is the smallest.
+ * the corrections over its host's span, which minimizes the largest error.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 struct constant {
 	int64_t least_ns, most_ns;	/* corrections over the span */
 	int64_t bound_ns;		/* smallest error bound over the span */
-	bool is_bounded;		/* the bound is known everywhere */
+	bool is_bounded;		/* the bound is known over the whole span */
 };
 
 static void include_offset_at(struct constant *constant, const struct netsync_clock *clock,
@@ -67,7 +67,7 @@ static int64_t find_middle_offset(const struct constant *constant)
 	return middle_of_times(constant->least_ns, constant->most_ns);
 }
 
-/* Quote for a string of babeltrace2's, within one of the shell's. */
+/* Quote for a string of babeltrace2 within a string of the shell. */
 static void write_quoted_path(FILE *out, const char *path)
 {
 	for (; *path; path++) {

@@ -12,7 +12,7 @@
 /* Options of babeltrace2, with constant offsets for each CTF trace. */
 bool write_bt2_args(FILE *out, const struct netsync *ns,
 		    const struct netsync_io *io);
-/* Say which traces the options leave out, and which are poor. Return: exit status. */
+/* Report which traces the options skip, and which are inaccurate. Return: exit status. */
 int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io);
 
 #endif

@@ -76,7 +76,7 @@ static bool read_knots(json_object *array, struct netsync_knot *knots)
 	return true;
 }
 
-/* False: the numbers are not those of a clock, or there is no memory. */
+/* False: the numbers are not those of a clock, or out of memory. */
 static bool read_clock(json_object *host, struct netsync_clock **clock)
 {
 	json_object *segments = value_member(host, "segments");
@@ -111,15 +111,15 @@ static bool read_clock(json_object *host, struct netsync_clock **clock)
 /* ---- hosts ------------------------------------------------------------- */
 
 /*
- * A clock goes on much as before for about as long as it was followed: a result holds for
- * that long outside of its data, but for MIN_SLACK at least (traces do not begin and end
- * all at once), and for MAX_SLACK at most (all clocks wander). The bound there grows by
- * growth_ppm, which covers the worst.
+ * A clock continues much as before for about as long as it was observed. A result
+ * therefore covers that long before and after its data, but at least MIN_SLACK (traces do
+ * not begin and end at the same time), and at most MAX_SLACK (the frequency of all clocks
+ * changes). The bound there grows by growth_ppm, which covers the worst case.
  */
 #define MIN_SLACK INT64_C(60000000000)		/* ns: 1 min; chosen */
 #define MAX_SLACK INT64_C(3600000000000)	/* ns: 1 h; chosen */
 
-/* Where first_ns and last_ns are missing, the span is that of the segments. */
+/* If first_ns and last_ns are missing, the span is that of the segments. */
 static void read_host_span(struct host_span *span, json_object *json)
 {
 	json_object *segments = value_member(json, "segments");
@@ -151,7 +151,7 @@ static void read_host_span(struct host_span *span, json_object *json)
 bool model_holds(const struct model *model, const struct model_host *host,
 		 int64_t first_ns, int64_t last_ns)
 {
-	/* The reference is never corrected, so that a result always holds for it. */
+	/* The reference is never corrected, so a result always covers it. */
 	return !strcmp(host->name, model->reference) ||
 	       (first_ns >= host->span.from_ns && last_ns <= host->span.to_ns);
 }
@@ -202,7 +202,7 @@ int model_take(struct model *model, json_object *root, const char *path)
 	return 0;
 }
 
-/* Errors of json-c: names of functions come first, and a newline last. */
+/* Errors of json-c begin with names of functions, and end with a newline. */
 static int explain_json(struct model *model, const char *path)
 {
 	const char *why = json_util_get_last_err(), *last;
@@ -211,7 +211,7 @@ static int explain_json(struct model *model, const char *path)
 		return model_fail(model, -EINVAL, "%s: the file is empty.", path);
 	while ((last = strstr(why, ": ")))
 		why = last + 2;
-	/* "continue" is json-c's word for that it expects more. */
+	/* json-c says "continue" if it expects more input. */
 	if (!strncmp(why, "continue", 8) || !strncmp(why, "unexpected end", 14))
 		return model_fail(model, -EINVAL,
 			"%s: not JSON, or truncated.",
@@ -246,7 +246,7 @@ void model_close(struct model *model)
 
 /* ---- finding ----------------------------------------------------------- */
 
-/* A list of the hosts' names, " a, b", to be given back with free(). */
+/* A list of the hosts' names, " a, b", to be freed. */
 static char *list_hosts(const struct model *model)
 {
 	char *names = NULL;
@@ -308,7 +308,7 @@ void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *mo
 		*most_ns = NETSYNC_UNKNOWN;
 }
 
-/* The largest error bound of a host's correction; what is unknown ranks last. */
+/* The largest error bound of a host's correction; unknown bounds rank last. */
 static int64_t rank_of(const struct model_host *host)
 {
 	int64_t median, most;
@@ -337,7 +337,7 @@ find_best(const struct model *model,
 	return best;
 }
 
-/* A clock has its uuid from the boot, if it has one. */
+/* The uuid of a clock, if any, identifies the boot. */
 static bool is_other_clock(const struct model_host *host,
 			   const struct model_clock *clock)
 {
@@ -426,7 +426,7 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 	char *names;
 
 	*host = find_best(model, same_clock, clock);
-	/* A clock with an uuid is found by the uuid also under another name. */
+	/* A clock with a uuid is also found by the uuid under another name. */
 	if (!*host && clock->has_uuid)
 		*host = find_best(model, same_uuid, clock);
 	if (*host)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A result file, read: the hosts, and how their clocks are corrected. */
+/* A result file as read: the hosts, and the corrections of their clocks. */
 #ifndef NETSYNC_RESULT_FILE_H
 #define NETSYNC_RESULT_FILE_H
 
@@ -19,18 +19,18 @@ struct model_clock {
 	const char *name;	/* NULL: it has none */
 	bool has_uuid;
 	uint8_t uuid[MODEL_UUID_SIZE];
-	int64_t epoch_ns;	/* time at which it shows zero, since 1970 */
+	int64_t epoch_ns;	/* time since 1970 at which it reads zero */
 };
 
-/* Times on a host's clock, ns: of the data, and those that the result holds for. */
+/* Times on a host's clock, ns: of the data, and those that the result covers. */
 struct host_span {
-	int64_t first_ns, last_ns;	/* of the data that the result was made of */
-	int64_t from_ns, to_ns;		/* that the result holds for: somewhat more */
+	int64_t first_ns, last_ns;	/* of the data from which the result was computed */
+	int64_t from_ns, to_ns;		/* that the result covers: somewhat more */
 };
 
 struct model_host {
 	const char *name;
-	bool has_traces;	/* clock is known; else the host is in text input only */
+	bool has_traces;	/* clock is known; otherwise the host is only in text input */
 	struct model_clock clock;
 	struct host_span span;
 	struct json_object *json;
@@ -46,65 +46,67 @@ struct model {
 };
 
 /*
- * The model is to be closed in every case. All functions below that return int return 0;
- * or a negative errno, and model_error() is a sentence that says why.
+ * Close the model in every case. All functions below that return int return 0; or a
+ * negative errno, and then model_error() is a sentence with the reason.
  */
 int model_open(struct model *model, const char *path);
-/* Like model_open(), of a tree, which the model owns; @path is for errors. */
+/* Like model_open(), for a tree, which the model owns; @path is for errors. */
 int model_take(struct model *model, struct json_object *root, const char *path);
 void model_close(struct model *model);
 const char *model_error(const struct model *model);
 
 /*
- * The uuid that tells a host's machine from all others of the model, in copies of its
- * traces: that of its clock; if there is none, or another machine has the same one, as
- * copies of a virtual machine do, one that is derived from its name.
+ * The uuid that distinguishes a host's machine from all others of the model, in copies of
+ * its traces: the uuid of its clock. If there is none, or another machine has the same
+ * one, as copies of a virtual machine do, it is derived from the host's name.
  */
 void model_machine_uuid(const struct model *model, const struct model_host *host,
 			uint8_t uuid[MODEL_UUID_SIZE]);
 
-/* Have two clocks the same name, or both none? */
+/* Do two clocks have the same name, or both none? */
 bool model_same_kind(const struct model_clock *a, const struct model_clock *b);
 
-/* The host of this name; -ENOENT: there is none. */
+/* Find the host with this name; -ENOENT: there is none. */
 int model_find_name(struct model *model, const char *name,
 		    const struct model_host **host);
 /*
- * The host that has a trace's clock. Of several, which are network namespaces of one
- * machine, the one with the smallest bound. -ENOENT: there is none.
+ * Find the host that has a trace's clock. If several do, because they are network
+ * namespaces of one machine, use the one with the smallest bound. -ENOENT: there is none.
  */
 int model_find_clock(struct model *model, const struct model_clock *clock,
 		     const struct model_host **host);
 /*
- * Is a trace that was said to be of @host really of that host? If not, @host becomes the
- * host that has its clock. -EINVAL: that host has another name, so that names were
- * swapped; -ENOENT: there is none.
+ * Is a trace that was given for @host really of that host? If not, set @host to the host
+ * that has its clock. -EINVAL: that host has another name, so names were swapped;
+ * -ENOENT: there is none.
  */
 int model_check_clock(struct model *model, const struct model_clock *clock,
 		      const struct model_host **host);
 /*
- * Find the host that this file was of in the result. A clock without uuid is known by that
- * alone where names were found for several files together. False: no host had it.
+ * Find the host that this file belonged to in the result. A clock without a uuid can only
+ * be identified in this way if names were found for several files together. False: no
+ * host had it.
  */
 bool model_find_file(const struct model *model, const struct model_clock *clock,
 		     const char *path, const struct model_host **host);
 /*
- * Fail if this file was another host's in the result: the check for clocks without uuid.
+ * Fail if this file belonged to another host in the result: the check for clocks without
+ * a uuid.
  */
 int model_check_file(struct model *model, const struct model_host *host,
 		     const char *path);
 /*
- * The correction of a host's clock, to be given back with netsync_clock_free(). -ENODATA:
- * it could not be estimated; -EINVAL: it is damaged.
+ * The correction of a host's clock, to be released by netsync_clock_free(). -ENODATA: it
+ * could not be estimated; -EINVAL: it is damaged.
  */
 int model_read_clock(struct model *model, const struct model_host *host,
 		     struct netsync_clock **clock);
 /* The error bound of a host's correction over the span of its traces, or NETSYNC_UNKNOWN. */
 void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns);
-/* Does the result hold for these times on a host's clock? */
+/* Does the result cover these times on a host's clock? */
 bool model_holds(const struct model *model, const struct model_host *host,
 		 int64_t first_ns, int64_t last_ns);
-/* The same check: 0; or -ERANGE, and model_error() says how far outside they are. */
+/* The same check: 0; or -ERANGE, and model_error() reports how far outside they are. */
 int model_check_span(struct model *model, const struct model_host *host,
 		     const struct netsync_clock *clock, int64_t first_ns,
 		     int64_t last_ns);
@@ -112,16 +114,17 @@ int model_check_span(struct model *model, const struct model_host *host,
 int model_fail(struct model *model, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * What to add to times of a trace with this clock to get times of the host's clock.
- * -ERANGE: that does not fit.
+ * The difference to add to times of a trace with this clock to get times of the host's
+ * clock. -ERANGE: it does not fit.
  */
 int model_shift(struct model *model, const struct model_host *host,
 		const struct model_clock *clock, int64_t *shift_ns);
 
 /*
- * The host of the model for a host of @ns that @io has read: the one of its name, unless
- * that has another clock (of another boot); else the one with the clock of its traces.
- * @shift_ns: what to add to its times. Errors as of model_find_clock().
+ * Find the host of the model for a host of @ns that @io has read: the one with its name,
+ * unless that has another clock (of another boot); otherwise the one with the clock of
+ * its traces. @shift_ns: the difference to add to its times. Errors: as for
+ * model_find_clock().
  */
 int model_match(struct model *model, const struct netsync *ns,
 		const struct netsync_io *io, uint32_t host,

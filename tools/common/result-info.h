@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the libraries know of hosts, pairs and traces, as values. */
+/* The libraries' information on hosts, pairs and traces, as values. */
 #ifndef NETSYNC_RESULT_INFO_H
 #define NETSYNC_RESULT_INFO_H
 

@@ -5,7 +5,7 @@
 #include "result-file.h"
 #include "result-info.h"
 
-/* The clock of a host's traces; false: it has no trace. */
+/* Find the clock of a host's traces; false: it has no trace. */
 static bool clock_of(const struct netsync_io *io, uint32_t host,
 		     struct model_clock *clock)
 {

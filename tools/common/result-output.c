@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A result -> a file in the wanted format, and warnings about its hosts, with advice. */
+/* A result -> a file in the requested format, and warnings about its hosts, with advice. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -89,9 +89,7 @@ static bool has_packets(const struct netsync *ns, uint32_t island)
 	return false;
 }
 
-/*
- * When an island was traced, by its hosts' own clocks, ns; from > to: nothing is known.
- */
+/* When an island was traced, by its hosts' own clocks, ns; from > to: unknown. */
 struct island_span {
 	int64_t from;
 	int64_t to;
@@ -114,11 +112,11 @@ static struct island_span find_island_span(const struct netsync *ns, uint32_t is
 	return span;
 }
 
-/* The least time of clocks that count from 1970, ns: 2001-09-09. Chosen. */
+/* Lower limit of clocks that count from 1970, ns: 2001-09-09. Chosen. */
 #define EPOCH_TIME INT64_C(1000000000000000000)
 /*
- * The time between two islands that were traced at different times, by clocks that can be
- * compared, ns; 0: they have time in common, or that is not known.
+ * The gap between two islands that were traced at different times, by clocks that can be
+ * compared, ns; 0: they overlap, or the gap is unknown.
  */
 static int64_t gap_between(const struct island_span *a, const struct island_span *b)
 {
@@ -129,7 +127,7 @@ static int64_t gap_between(const struct island_span *a, const struct island_span
 	       b->to < a->from ? a->from - b->to : 0;
 }
 
-/* Say it of two islands that share no packet: true if that is why. */
+/* Report that two islands share no packet because of a gap. False: that is not the reason. */
 static bool explain_gap(const char *names, bool are_many, const struct island_span *a,
 			const char *others, const struct island_span *b)
 {
@@ -146,11 +144,11 @@ static bool explain_gap(const char *names, bool are_many, const struct island_sp
 	return true;
 }
 
-/* Kinds of missing packets; advice is chosen by the kind and the source of the traces. */
+/* Kinds of missing packets; the kind and the source of the traces determine the advice. */
 enum missing { MISSING_ALL, MISSING_SHARED, MISSING_WAY_BACK, NUM_MISSING };
 
 static const char *const advice[NUM_MISSING][NUM_SOURCES] = {
-	/* The reader has said what to record, or that no packets were there. */
+	/* The reader already advised what to record, or reported that there were no packets. */
 	[MISSING_ALL] = {
 		[SOURCE_ANY] = ": at least one host recorded no packets",
 		[SOURCE_RECORD] = ": at least one host recorded no packets; use --beacon to send some",
@@ -177,8 +175,8 @@ static const char *advice_for(const struct outcome *outcome,
 }
 
 /*
- * By how much was a clock set back, as events or a log tell, ns? Where that is more than was
- * traced, any of its times may have been before or after it, and no message is of use.
+ * By how much was a clock stepped back, by events or a log, ns? If it is more than the
+ * traced span, every time may be before or after the step, and no message can be used.
  */
 static int64_t set_back_by(const struct netsync *ns, uint32_t host)
 {
@@ -193,14 +191,17 @@ static int64_t set_back_by(const struct netsync *ns, uint32_t host)
 	return most;
 }
 
-/* Say it of a host that shares no message with others: true if that is why. */
+/*
+ * Report that a host shares no message with others because its clock was stepped back.
+ * False: that is not the reason.
+ */
 static bool explain_set_back(const struct netsync *ns, uint32_t host)
 {
 	const struct netsync_host_info info = host_info(ns, host);
 	const int64_t by = set_back_by(ns, host);
 	char back[VALUE_SIZE];
 
-	/* A clock set back by less leaves times that it showed once. */
+	/* If the clock was stepped back by less, it showed some times only once. */
 	if (info.last_ns < info.first_ns ||
 	    by <= (info.last_ns - info.first_ns) / 2)
 		return false;
@@ -210,8 +211,8 @@ static bool explain_set_back(const struct netsync *ns, uint32_t host)
 }
 
 /*
- * Say it where hosts share no message as all their packets may be several: true if that is why.
- * @one, @other: names of hosts.
+ * Report that hosts share no message because all their packets are ambiguous. False: that
+ * is not the reason. @one, @other: names of hosts.
  */
 static bool explain_ambiguous(const struct netsync *ns, const char *one,
 			      const char *other)
@@ -226,7 +227,7 @@ static bool explain_ambiguous(const struct netsync *ns, const char *one,
 	return true;
 }
 
-/* Warn of every island but the reference's, whose hosts cannot be corrected. */
+/* Warn of every island except the reference's, because its hosts cannot be corrected. */
 static void explain_islands(const struct outcome *outcome, const struct netsync *ns)
 {
 	uint32_t main = host_info(ns, netsync_reference(ns)).island;
@@ -242,7 +243,7 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 		if (host_info(ns, i).island != i || i == main)
 			continue;
 		names = island_names(ns, i, &num);
-		/* What the reference has in common with all islands is said once. */
+		/* A reason that the reference shares with all islands is reported once. */
 		told = told ||
 		       (num_reached == 1 &&
 			explain_set_back(ns, netsync_reference(ns))) ||
@@ -267,7 +268,7 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 	free(reached);
 }
 
-/* Why a host is approximate: a format that takes its name. */
+/* Why a host is approximate: a format string for its name. */
 static const char *explanation_of(const struct netsync_host_info *info)
 {
 	if (!info->contradicted && info->bound_median_ns == NETSYNC_UNKNOWN)
@@ -291,7 +292,7 @@ static bool explain_host_quality(const struct outcome *outcome, const struct net
 
 	switch (info.quality) {
 	case NETSYNC_ABSENT:
-		/* One host alone lacks nothing: its events are shown, or its times kept. */
+		/* A single host lacks nothing: its events are displayed, or its times kept. */
 		return netsync_num_hosts(ns) == 1;
 	case NETSYNC_INCOMPLETE:
 		complain("warning: %s: messages were seen in one direction only, so the offset is a guess, and the error is bounded on one side only%s.",
@@ -315,8 +316,8 @@ static bool explain_host_quality(const struct outcome *outcome, const struct net
 }
 
 /*
- * Is most of a host's bound, and thus its median, wider only as nobody says that no daemon
- * steered the clocks?
+ * Is most of a host's bound, and therefore its median, only wide because nothing reports
+ * that no daemon steered the clocks?
  */
 static bool is_silent(const struct netsync_host_info *info)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Writing a result, and judging it. */
+/* Writing and judging a result. */
 #ifndef NETSYNC_RESULT_OUTPUT_H
 #define NETSYNC_RESULT_OUTPUT_H
 
@@ -15,18 +15,18 @@ struct remote_traces;
 
 enum outcome_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_BT2_ARGS };
 
-/* Where the traces are from; advice depends on it. */
+/* The origin of the traces, on which advice depends. */
 enum outcome_source { SOURCE_ANY, SOURCE_RECORD, SOURCE_RECORD_BEACON, NUM_SOURCES };
 
-/* Where a result is written, in which format, and how it is judged. */
+/* Where and in which format a result is written, and how it is judged. */
 struct outcome {
 	struct destination output;
 	unsigned int format;	/* enum outcome_format */
 	const char *method;	/* its name */
-	int64_t max_bound_ns;	/* the largest bound that is no failure; negative: any */
+	int64_t max_bound_ns;	/* the largest bound that is not a failure; negative: any */
 	unsigned int source;	/* enum outcome_source */
 	const struct remote_traces *remote;	/* hosts that were to be read; NULL: none */
-	bool is_shared;		/* several processes read: none knows what came to all */
+	bool is_shared;		/* several processes read: none knows everything that was read */
 };
 
 #define OUTCOME_DEFAULT { .method = "auto", .max_bound_ns = -1 }
@@ -35,7 +35,7 @@ struct outcome {
 bool outcome_check(const struct outcome *outcome);
 bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 		   const struct netsync_io *io);
-/* Warn of hosts that are not or badly corrected. Return: exit status. */
+/* Warn of hosts that are not corrected, or badly. Return: exit status. */
 int outcome_explain(const struct outcome *outcome, const struct netsync *ns);
 
 #endif

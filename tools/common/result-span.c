@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Times outside of the span that a result holds for -> a sentence: how far, which error. */
+/* Times that a result does not cover -> a sentence: how far outside, and with which error. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #define S_PER_HOUR 3600ULL
 #define S_PER_DAY 86400ULL
 
-/* "200 days", "7 h"; below 2 h as of format_duration(). */
+/* "200 days", "7 h"; below 2 h, as format_duration(). */
 static const char *format_distance(char *buffer, uint64_t ns)
 {
 	if (ns < 2 * S_PER_HOUR * NS_PER_S)

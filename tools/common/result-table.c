@@ -49,14 +49,14 @@ double skew_within(const struct netsync *ns, uint32_t host)
 }
 
 /*
- * No two clocks differ in rate by more, ppm: as netsync_options.max_skew_ppm is if it is not
- * set. A skew that is not known better is not known.
+ * Largest difference of two clocks' rates, ppm: the default of
+ * netsync_options.max_skew_ppm. A skew with a larger uncertainty is unknown.
  */
 #define MAX_SKEW_PPM 500
 
 /*
- * "-80.0 +- 9.3 ppm": two digits of the uncertainty, as is usual (GUM, 7.2.6), and as
- * many decimals of the value.
+ * "-80.0 +- 9.3 ppm": two digits of the uncertainty, as is usual (GUM, 7.2.6), and the
+ * same number of decimals for the value.
  */
 static void print_skew(char *cell, double skew_ppm, double within_ppm)
 {
@@ -76,14 +76,14 @@ static void print_skew(char *cell, double skew_ppm, double within_ppm)
 		 within_ppm);
 }
 
-/* The middle of the time that was traced. */
+/* The middle of the traced time. */
 static int64_t find_middle_of_trace(const struct netsync_host_info *info)
 {
 	return info->first_ns > info->last_ns ? 0 :
 	       middle_of_times(info->first_ns, info->last_ns);
 }
 
-/* An offset, "+1.5 s"; "-" unless it is known. */
+/* An offset, "+1.5 s"; or "-" if unknown. */
 static void offset_cell(char *cell, bool is_reference, bool is_known, int64_t ns)
 {
 	char value[VALUE_SIZE];

@@ -12,8 +12,8 @@
 struct live_state;
 
 /*
- * How wrong the mean skew of a host's clock over its span can be, ppm, by the error
- * bounds at both ends; infinite: nothing is known.
+ * The uncertainty of the mean skew of a host's clock over its span, ppm, from the error
+ * bounds at both ends; infinite: unknown.
  */
 double skew_within(const struct netsync *ns, uint32_t host);
 
@@ -23,7 +23,7 @@ void write_table(FILE *out, const struct netsync *ns);
 bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
 	      int64_t *offset_ns, double *skew_ppm);
 
-/* What netsync live prints. */
+/* The output of netsync live. */
 void write_live_table(FILE *out, const struct live_state *state);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The uuids by which readers of corrected copies tell machines apart. */
+/* The uuids by which readers of corrected copies distinguish machines. */
 #include <string.h>
 #include <uuid.h>
 
 #include "result-file.h"
 
-/* The namespace for uuids made of hosts' names (RFC 9562, version 5): random. */
+/* The namespace for uuids derived from host names (RFC 9562, version 5): random. */
 static const uint8_t namespace[MODEL_UUID_SIZE] = {
 	0xa4, 0x9a, 0x63, 0x39, 0x8e, 0x33, 0x43, 0xb6,
 	0xac, 0xec, 0xf6, 0xef, 0xd0, 0xde, 0x58, 0x64,

@@ -284,7 +284,7 @@ static json_object *reference_object(const struct netsync *ns)
 	return new_string(host_info(ns, netsync_reference(ns)).name);
 }
 
-/* What was read on another machine. */
+/* A host that was read on another machine. */
 static json_object *remote_object(struct json_writer *w, uint32_t index)
 {
 	struct netsync_io_served info = { .size = sizeof(info) };
@@ -309,7 +309,7 @@ static json_object *skipped_object(struct json_writer *w, const char *what, cons
 	return object;
 }
 
-/* What was to be read, and was skipped as a whole. */
+/* Hosts that were to be read, and were skipped completely. */
 static json_object *skipped_array(struct json_writer *w, const struct remote_traces *remote)
 {
 	json_object *array = json_object_new_array();
@@ -369,7 +369,7 @@ static void print_value(struct json_writer *w, FILE *out, json_object *value,
 					JSON_C_TO_STRING_PRETTY |
 					JSON_C_TO_STRING_NOSLASHESCAPE) : NULL;
 
-	/* A newline is always between values: in strings newlines are escaped. */
+	/* Between values there is always a newline; in strings, newlines are escaped. */
 	for (const char *end; text && (end = strchr(text, '\n'));
 	     text = end + 1) {
 		fwrite(text, 1, (size_t)(end - text), out);
@@ -388,7 +388,7 @@ static void print_member(struct json_writer *w, FILE *out, const char *key,
 	print_value(w, out, value, 1);
 }
 
-/* Print an array; one element at a time is in memory. */
+/* Print an array, with one element in memory at a time. */
 static void print_array(struct json_writer *w, FILE *out, const char *key,
 			json_object *(*element)(struct json_writer *w, uint32_t i),
 			uint32_t num)

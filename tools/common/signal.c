@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Handlers that let an interrupted sub-command end in order. */
+/* Signal handlers that let a sub-command end in order. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void note_first_signal(int number)
 	raise(number);
 }
 
-/* A SIGHUP that is ignored stays ignored: nohup(1) starts commands that way. */
+/* An ignored SIGHUP stays ignored: nohup(1) starts commands with it ignored. */
 static void set_handler(int number, void (*handler)(int number))
 {
 	const struct sigaction action = { .sa_handler = handler };
@@ -49,7 +49,7 @@ void note_output(const char *what)
 	written = what;
 }
 
-/* For handlers: write(2) alone. */
+/* For signal handlers: uses only write(2). */
 static void write_to_stderr(const char *text)
 {
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)
@@ -60,7 +60,7 @@ static void explain_and_end(int number)
 {
 	const char *work = current_work, *what = written;
 
-	/* What progress has drawn, and the ^C that the terminal shows. */
+	/* Erase the progress line, and the ^C that the terminal echoed. */
 	if (isatty(STDERR_FILENO))
 		write_to_stderr("\r\033[K");
 	write_to_stderr("netsync: stopped");

@@ -6,25 +6,28 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* The signal that came; 0: none. */
+/* The first signal; 0: none. */
 extern volatile sig_atomic_t interrupted;
 
 /*
- * Handler: notes the first signal in interrupted; a second one takes its default action,
- * after before_end().
+ * Signal handler: records the first signal in interrupted; the second one takes its
+ * default action, after before_end().
  */
 void catch_signal(int number);
-/* Called before the end; may do what signal-safety(7) allows. NULL: nothing. */
+/* Called before the end; must be signal-safe (signal-safety(7)). NULL: nothing. */
 extern void (*volatile before_end)(void);
 
 /*
- * SIGINT, SIGTERM and SIGHUP print what was stopped, by progress_start(), and what
- * note_output() said, and take their default actions.
+ * Make SIGINT, SIGTERM and SIGHUP print the work that was stopped, from progress_start(),
+ * and the text of note_output(), and then take their default actions.
  */
 void explain_stop(void);
 /* Is this handler the one of explain_stop(), which ends the process? */
 bool is_explaining_handler(void (*handler)(int number));
-/* What a signal finds written, such as "nothing was written"; a string that stays. */
+/*
+ * Set the state of the output that a signal reports, such as "nothing was written"; a
+ * static string.
+ */
 void note_output(const char *what);
 
 /* Set the handler of SIGINT, SIGTERM and SIGHUP; an ignored SIGHUP stays ignored. */
@@ -34,11 +37,11 @@ void set_ends(void (*handler)(int number));
 extern volatile sig_atomic_t hurried;
 
 /*
- * The first of SIGINT, SIGTERM and SIGHUP is noted in interrupted, the second one in
- * hurried, and a third one takes its default action.
+ * Record the first of SIGINT, SIGTERM and SIGHUP in interrupted, and the second in
+ * hurried; a third one takes its default action.
  */
 void catch_signals_twice(void);
-/* SIGINT and SIGTERM print @words, then take their default actions. */
+/* Make SIGINT and SIGTERM print @words, and then take their default actions. */
 void catch_signals_last(const char *words);
 
 #endif

@@ -26,7 +26,7 @@ bool spool_open(struct spool *spool, size_t size)
 
 void spool_put(struct spool *spool, const void *record)
 {
-	/* An error shows when the records are read. */
+	/* An error is reported when the records are read. */
 	fwrite(record, spool->size, 1, spool->file);
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Records that are kept on disk until the clocks are known, so that memory does not grow.
- */
+/* Records that are kept on disk until the clocks are known, to bound memory use. */
 #ifndef NETSYNC_SPOOL_H
 #define NETSYNC_SPOOL_H
 
@@ -19,15 +17,15 @@ struct spool {
 /* Bytes of the largest record. Chosen: struct netsync_packet and others fit. */
 #define SPOOL_RECORD 256
 
-/* Make a spool for records of this size. False: that failed, and was said. */
+/* Create a spool for records of this size. False: failed, with a message. */
 bool spool_open(struct spool *spool, size_t size);
 
 /* Add a record. */
 void spool_put(struct spool *spool, const void *record);
 
 /*
- * Call @each for all records, as often as wanted. False: not all records could be kept,
- * which was said, or @each returned false.
+ * Call @each for all records; this can be repeated. False: @each returned false; or not
+ * all records could be kept, with a message.
  */
 bool spool_replay(struct spool *spool,
 		  bool (*each)(void *data, const void *record), void *data);

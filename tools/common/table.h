@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TABLE_COLUMNS 9 /* columns at most; chosen */
+#define TABLE_COLUMNS 9 /* maximum columns; chosen */
 #define CELL_SIZE 160	/* bytes of a cell with its 0; chosen */
 
 struct table {
@@ -18,14 +18,16 @@ struct table {
 };
 
 void table_print(FILE *out, const void *data, const struct table *table);
-/* Print a table behind another one, if it has rows. */
+/* Print a table after another one, if it has rows. */
 void table_print_next(FILE *out, const void *data, const struct table *table);
-/* The same with the first @limit (0: all) of @num rows, and how many more @things
- * ("rows") there are. */
+/*
+ * The same with only the first @limit (0: all) of @num rows, and a line with the number
+ * of further @things ("rows").
+ */
 void table_print_some(FILE *out, const void *data, const struct table *table,
 		      size_t num, unsigned int limit, const char *things);
 
-/* Cells: durations, and texts that others gave. */
+/* Cells: durations, and untrusted texts. */
 void cell_duration(char *cell, uint64_t ns);
 void cell_text(char *cell, const char *text);
 

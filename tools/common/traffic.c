@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages in a spool -> delays by direction. They are read twice: first to count them by
- * direction and time; then to look at delays.
+ * Messages in a spool -> delays by direction. The spool is read twice: first to count
+ * messages by direction and time, then for their delays.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "delay-classes.h"
 #include "traffic.h"
 
-/* Directions whose points are kept, at most: the busiest. Chosen. */
+/* Maximum directions whose points are kept: the busiest. Chosen. */
 #define MAX_BUSY 8192
 #define MIN_POINTS 16
 #define MAX_POINTS 6000
 
-/* Points of a bin (a short interval): smallest delay, largest delay, and others. */
+/* Points of a bin (a short interval): minimum delay, maximum delay, and others. */
 #define POINTS_OF_BIN 4
 
 struct traffic_bin {
@@ -26,7 +26,7 @@ struct traffic_bin {
 
 struct collected_way {
 	struct traffic_way is;
-	size_t room;		  /* points that are kept at most; 0: none */
+	size_t room;		  /* maximum points that are kept; 0: none */
 	struct traffic_bin *bins; /* NULL: all messages are kept */
 	size_t num_bins;
 	struct delay_classes delays;
@@ -42,7 +42,7 @@ struct collector {
 	bool no_memory;
 };
 
-/* ---- points ------------------------------------------------------------ */
+/* the last one used: messages come in bursts */
 
 static void swap_points(struct traffic_point *a, struct traffic_point *b)
 {
@@ -60,7 +60,7 @@ static uint64_t next_random(struct collector *c)
 	return c->random;
 }
 
-/* Add a point; those that are neither smallest nor largest are a reservoir sample. */
+/* Add a point; points other than minimum and maximum are a reservoir sample. */
 static void add_to_bin(struct collector *c, struct traffic_bin *bin,
 		       struct traffic_point point)
 {
@@ -157,7 +157,7 @@ static struct collected_way *new_way(struct collector *c, const struct spooled *
 	return way;
 }
 
-/* NULL: there is not enough memory. */
+/* NULL: out of memory. */
 static struct collected_way *find_way(struct collector *c, const struct spooled *message)
 {
 	const struct collected_way key = { .is = { .from = message->from,
@@ -270,7 +270,7 @@ static bool allocate_points(struct collected_way *way, size_t room)
 	       (way->bins || !way->num_bins);
 }
 
-/* Share the points; directions with few messages leave theirs to busier ones. */
+/* Divide the points among directions; those with few messages leave theirs to busier ones. */
 static bool share_room(struct collector *c, size_t max_points)
 {
 	const size_t busy = c->num_ways < MAX_BUSY ? c->num_ways : MAX_BUSY;

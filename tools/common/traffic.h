@@ -9,7 +9,7 @@
 #include "spool.h"
 
 struct traffic_point {
-	int64_t time_ns;	/* time of sending, on the reference clock */
+	int64_t time_ns;	/* send time, on the reference clock */
 	int64_t before_ns;	/* delay by the uncorrected clocks */
 	int64_t after_ns;	/* delay by the corrected clocks */
 };
@@ -18,7 +18,7 @@ struct traffic_way {
 	uint32_t from;
 	uint32_t to;
 	/*
-	 * Both clocks are corrected. Else times are those of the sender's clock, and
+	 * Both clocks are corrected. Otherwise times are on the sender's clock, and
 	 * after_ns is before_ns.
 	 */
 	bool corrected;
@@ -31,9 +31,9 @@ struct traffic_way {
 	int64_t min_ns;
 	int64_t max_ns;
 	/*
-	 * All messages, sorted by time; if there are too many, those of each short
-	 * interval with the smallest and the largest delay, and some others. NULL: this
-	 * direction is not among the busiest, and its delays are not known.
+	 * All messages, sorted by time. If there are too many: in each short interval,
+	 * those with the minimum and the maximum delay, and some others. NULL: this
+	 * direction is not among the busiest, and its delays are unknown.
 	 */
 	struct traffic_point *points;
 	size_t num_points;
@@ -47,10 +47,10 @@ struct spooled {
 	int64_t recv_ns;
 };
 
-/* The same with its packet, as the sender saw it. */
+/* The same with its packet, as recorded by the sender. */
 struct spooled_packet {
-	struct spooled message;	/* first, for whoever reads no more than that */
-	uint32_t fields;	/* as of struct netsync_message */
+	struct spooled message;	/* first member, for code that reads nothing else */
+	uint32_t fields;	/* as in struct netsync_message */
 	uint32_t len;
 	uint8_t saddr[16];
 	uint8_t daddr[16];
@@ -59,14 +59,14 @@ struct spooled_packet {
 	uint8_t protocol;
 };
 
-/* Keep all messages that @ns finds from now on. False: that failed, and was said. */
+/* Keep all messages that @ns finds from now on. False: failed, with a message. */
 bool traffic_keep(struct spool *spool, struct netsync *ns);
 /* The same, as struct spooled_packet. */
 bool traffic_keep_packets(struct spool *spool, struct netsync *ns);
 
-/* A host of messages. */
+/* A host that exchanged messages. */
 struct traffic_host {
-	const struct netsync_clock *clock; /* NULL: it could not be corrected */
+	const struct netsync_clock *clock; /* NULL: not corrected */
 	int64_t shift_ns;	/* added to its times first */
 };
 
@@ -77,7 +77,7 @@ struct traffic {
 
 /*
  * Collect the messages in @spool, which are between these @hosts. @max_points: about as
- * many points are kept, of all directions together. False: that failed, and was said.
+ * many points are kept, in all directions together. False: failed, with a message.
  */
 bool traffic_collect(struct traffic *traffic, struct spool *spool,
 		     const struct traffic_host *hosts, size_t max_points);

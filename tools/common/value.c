@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Times, durations and sizes as text and back. All in integers: 64 bits of ns are exact.
- */
+/* Times, durations and sizes as text and back, in integers only: 64 bits of ns are exact. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +15,7 @@
 static const struct unit {
 	const char *name;
 	int64_t ns;
-	int digits;		/* decimals down to whole ns */
+	int digits;		/* decimals down to 1 ns */
 } units[] = {
 	{ "s", NS_PER_S, 9 },
 	{ "ms", 1000000, 6 },
@@ -27,7 +25,7 @@ static const struct unit {
 
 #define NUM_UNITS (sizeof(units) / sizeof(units[0]))
 
-/* Add digits from *@text on, times @scale, to *@value. False: none, or an overflow. */
+/* Add digits from *@text on, times @scale, to *@value. False: no digits, or an overflow. */
 static bool add_digits(const char **text, int64_t scale, int64_t *value)
 {
 	int64_t number = 0;
@@ -42,7 +40,7 @@ static bool add_digits(const char **text, int64_t scale, int64_t *value)
 	       !__builtin_add_overflow(*value, number, value);
 }
 
-/* Add decimals, of which @digits give whole ns; further ones must be 0. */
+/* Add decimals: the first @digits give whole ns; further ones must be 0. */
 static bool add_decimals(const char **text, int digits, int64_t *value)
 {
 	int64_t number = 0;
@@ -114,7 +112,7 @@ bool parse_bytes(const char *text, uint64_t *bytes)
 	ok = ok && add_digits(&rest, scale, &value);
 	if (ok && *rest == '.') {
 		rest++;
-		/* Take the decimals that are whole bytes. */
+		/* Take the decimals that give whole bytes. */
 		for (; scale >= 10 && isdigit((unsigned char)*rest); rest++) {
 			scale /= 10;
 			value += (*rest - '0') * scale;

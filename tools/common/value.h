@@ -8,22 +8,22 @@
 
 /* "50us", "1.5 ms", "2s", "100" (ns): 0 or more. */
 bool parse_duration(const char *text, int64_t *ns);
-/* "" or ".25", a part of a second with at most nine decimals. */
+/* "" or ".25": a fraction of a second with at most nine decimals. */
 bool parse_fraction(const char *text, int64_t *ns);
 /* "500 MB", "2GB", "1.5G", "1000" (B): above 0. */
 bool parse_bytes(const char *text, uint64_t *bytes);
 /* "1700000000123456789" (ns) or "1700000000.123456789" (s). */
 bool parse_time(const char *text, int64_t *ns, bool *is_seconds);
-/* The middle between two times, the first of which is not after the second. */
+/* The middle between two times, in ascending order. */
 static inline int64_t middle_of_times(int64_t from_ns, int64_t to_ns)
 {
 	return from_ns + (int64_t)(((uint64_t)to_ns - (uint64_t)from_ns) / 2);
 }
 
-/* Bytes of the buffers that the functions below write to. Chosen. */
+/* Size of the buffers that the functions below write to. Chosen. */
 #define VALUE_SIZE 48
 
-/* A time, so that parse_time() reads it. Return: @buffer. */
+/* A time in the form that parse_time() reads. Return: @buffer. */
 char *format_time(char *buffer, int64_t ns, bool is_seconds);
 
 /*
@@ -35,7 +35,7 @@ char *format_date(char *buffer, int64_t ns, bool is_utc);
 char *format_bytes(char *buffer, uint64_t bytes);
 /* "12.3 M events" */
 char *format_events(char *buffer, uint64_t events);
-/* A duration in the unit that suits it; "unknown" for NETSYNC_UNKNOWN. */
+/* A duration in a suitable unit; "unknown" for NETSYNC_UNKNOWN. */
 char *format_duration(char *buffer, int64_t ns);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Times that people give, and the window that these are the ends of. */
+/* Times given by people -> the window between them. */
 #include <string.h>
 #include <time.h>
 
@@ -16,13 +16,13 @@ static bool local_time(struct tm *tm, int64_t *ns)
 	time_t seconds;
 
 	tm->tm_isdst = -1;
-	/* mktime() has no value that is always an error. */
+	/* mktime() has no return value that is always an error. */
 	tm->tm_wday = -1;
 	seconds = mktime(tm);
 	return tm->tm_wday >= 0 && !__builtin_mul_overflow(seconds, NS_PER_S, ns);
 }
 
-/* "09:30:00.25", or with "2026-01-31 " before it. */
+/* "09:30:00.25", optionally with "2026-01-31 " before it. */
 static bool parse_clock(const char *text, struct moment *moment)
 {
 	struct tm tm = { 0 };
@@ -36,7 +36,7 @@ static bool parse_clock(const char *text, struct moment *moment)
 		return false;
 	moment->kind = has_date ? MOMENT_ABSOLUTE : MOMENT_OF_DAY;
 	if (has_date)
-		/* 31 February is none, but mktime() takes it for 3 March. */
+		/* 31 February does not exist, but mktime() takes it for 3 March. */
 		return local_time(&tm, &moment->ns) && tm.tm_mday == day &&
 		       !__builtin_add_overflow(moment->ns, fraction, &moment->ns);
 	moment->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NS_PER_S +
@@ -79,8 +79,10 @@ static int64_t distance_from_span(int64_t t, int64_t first_ns, int64_t last_ns)
 	return t < first_ns ? first_ns - t : t > last_ns ? t - last_ns : 0;
 }
 
-/* Of the days around their begin the first on which it is within the traces, or the
- * one on which it is next to them. */
+/*
+ * Among the days around the start of the traces, find the first day on which the time is
+ * within the traces, or the day on which it is closest to them.
+ */
 static bool find_day(const struct moment *moment, int64_t first_ns,
 		     int64_t last_ns, int64_t *ns)
 {
@@ -167,7 +169,7 @@ bool window_find(const struct time_window *window, int64_t first_ns,
 
 /* ---- what they mean for traces that are not read yet -------------------- */
 
-/* From when to when the traces are, as they say; hi < lo: that is not known. */
+/* The span of the traces, by their headers; hi < lo: unknown. */
 static void find_traced_span(struct netsync_io *io, int64_t *first_ns, int64_t *last_ns)
 {
 	*first_ns = INT64_MAX;

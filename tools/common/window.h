@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From when to when, as people say it. */
+/* A window of time, as people give it. */
 #ifndef NETSYNC_WINDOW_H
 #define NETSYNC_WINDOW_H
 
@@ -11,11 +11,11 @@
 struct netsync_io;
 
 struct moment {
-	const char *text;	/* as it was given */
+	const char *text;	/* as given */
 	enum {
-		MOMENT_NONE,	/* it was not given */
+		MOMENT_NONE,	/* not given */
 		MOMENT_ABSOLUTE,
-		MOMENT_SINCE_BEGIN,	/* of the traces */
+		MOMENT_SINCE_BEGIN,	/* since the beginning of the traces */
 		MOMENT_OF_DAY,	/* since midnight, local time */
 	} kind;
 	int64_t ns;
@@ -34,17 +34,17 @@ static inline bool window_is_given(const struct time_window *window)
 }
 
 /*
- * What they are for traces of that span, all in corrected time; INT64_MIN and
- * INT64_MAX where they were not given. @is_whole: nothing is outside of that span.
- * False: nothing is between them, and that was said.
+ * Find the ends of the window for traces of this span, all in corrected time; INT64_MIN
+ * and INT64_MAX for ends that were not given. @is_whole: nothing is outside the span.
+ * False: the window is empty; a message was printed.
  */
 bool window_find(const struct time_window *window, int64_t first_ns,
 		 int64_t last_ns, bool is_whole, int64_t *begin_ns,
 		 int64_t *end_ns);
 
 /*
- * Have a reader, to which all was added and nothing read, read only what is between them
- * by each host's own clock. False: that cannot be, as was said.
+ * Make a reader, to which everything was added and nothing read, read only the window, by
+ * each host's own clock. False: this is not possible; a message was printed.
  */
 bool window_read(const struct time_window *window, struct netsync_io *io);
 
