@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync clock-log - write down how a daemon steers this machine's clock: what
- * CLOCK_REALTIME (or CLOCK_MONOTONIC) and CLOCK_MONOTONIC_RAW show at the same
- * instants, as in netsync-clocks(5). Each instant is read several times, and the
- * fastest reading is kept. The kernel reports when CLOCK_REALTIME was set, by a timer.
+ * netsync clock-log - log how a daemon steers this machine's clock: readings of
+ * CLOCK_REALTIME (or CLOCK_MONOTONIC) and CLOCK_MONOTONIC_RAW at the same instants, as in
+ * netsync-clocks(5). Each instant is read several times, and the fastest reading is kept.
+ * A timer of the kernel reports when CLOCK_REALTIME was stepped.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,9 +20,9 @@
 #include "common/signal.h"
 
 struct log {
-	unsigned int clock; /* of clocks[]; CLOCK_BOTH */
+	unsigned int clock; /* index of clocks[]; or CLOCK_BOTH */
 	char host[256];
-	int64_t duration_ns; /* 0: until a signal comes */
+	int64_t duration_ns; /* 0: until interrupted by a signal */
 };
 
 /* In the order of clocks[]. */
@@ -33,19 +33,19 @@ static const char *const clock_names[] = { "realtime", "monotonic", "both",
 static const struct {
 	clockid_t id;
 	const char *name;
-	const char *suffix; /* of the machine's name, where it has both */
+	const char *suffix; /* of the machine's name, if both are logged */
 } clocks[] = {
 	{ CLOCK_REALTIME, "CLOCK_REALTIME", "/realtime" },
 	{ CLOCK_MONOTONIC, "CLOCK_MONOTONIC", "/mono" },
 };
 
 /*
- * Start a timer that never expires, and is cancelled each time CLOCK_REALTIME is set. -1: the log
- * leaves this clock out, or the kernel has no such timers.
+ * Start a timer that never expires, and is cancelled each time CLOCK_REALTIME is stepped.
+ * -1: the log does not contain this clock, or the kernel has no such timers.
  */
 static int start_watch(const struct log *log)
 {
-	/* Beyond the times that CLOCK_REALTIME can have (ns in 64 bits), s. */
+	/* After all times that CLOCK_REALTIME can have (ns in 64 bits), s. */
 	const struct itimerspec never = { .it_value = { .tv_sec = INT64_MAX /
 								  NS_PER_S } };
 	const bool can_be_set = log->clock == CLOCK_BOTH ||
@@ -62,7 +62,7 @@ static int start_watch(const struct log *log)
 	return watch;
 }
 
-/* Was the clock set since the last call? */
+/* Was the clock stepped since the last call? */
 static bool was_clock_stepped(int watch)
 {
 	uint64_t expired;
@@ -71,7 +71,7 @@ static bool was_clock_stepped(int watch)
 	       errno == ECANCELED;
 }
 
-/* *@is_set: the clock was set since the last reading that was written. */
+/* *@is_set: the clock was stepped since the last reading that was written. */
 static bool write_reading(const struct log *log, unsigned int clock, int watch,
 			  bool *is_set)
 {
@@ -95,7 +95,7 @@ static bool write_reading(const struct log *log, unsigned int clock, int watch,
 	return clock_reading_write(stdout, host, &r);
 }
 
-/* One after the other: their raw times are next to each other. Only CLOCK_REALTIME can be set. */
+/* One after the other: their raw times are adjacent. Only CLOCK_REALTIME can be stepped. */
 static bool write_readings(const struct log *log, int watch, bool *is_set)
 {
 	bool never_set = false;
@@ -136,7 +136,7 @@ static int write_log(const struct log *log)
 	return status;
 }
 
-/* What can be in a column. */
+/* The name must fit into a column. */
 static bool take_log_host(void *at, const struct option_row *row, const char *value)
 {
 	struct log *log = at;

@@ -128,7 +128,7 @@ static int complain_of_absent(const char *name)
 	return EXIT_BAD;
 }
 
-/* Become man, which shows the page of a command. */
+/* Become man, which displays the page of a command. */
 static int show_page(const char *name)
 {
 	const struct known_command *known = find_command(name);

@@ -26,31 +26,31 @@
 #include "common/signal.h"
 #include "record/commands.h"
 
-/* Of packets that wait for their counterparts: 52 MiB. */
+/* Maximum packets that wait for their counterparts: 52 MiB. */
 #define MAX_PACKETS 500000
 #define MMAP_THRESHOLD (128 * 1024)
-/* Of a clock that was told of last so long ago, no more is expected. Chosen. */
+/* If a clock was not reported for this long, no more reports are expected. Chosen. */
 #define LIVE_LAG_NS (10 * NS_PER_S)
 
 struct live_settings {
 	struct outcome outcome;
 	struct netsync_options opt;
 	int64_t interval_ns;
-	int64_t duration_ns;	/* negative: until it is interrupted */
-	unsigned int format;	/* which of formats[] */
+	int64_t duration_ns;	/* negative: until interrupted */
+	unsigned int format;	/* index of formats[] */
 	unsigned int jobs;	/* 0: not given */
 	char **urls;
 	int num_urls;
 };
 
-/* What is on the screen, and what was known when it was drawn. */
+/* The screen, and the state when it was drawn. */
 struct live {
 	const struct live_settings *set;
 	struct netsync *ns;
 	struct netsync_io *io;
-	struct recording *recordings;	/* that are followed until they end */
+	struct recording *recordings;	/* followed until they end */
 	size_t num_recordings;
-	char *reference;	/* the one that was found at first; or NULL */
+	char *reference;	/* the reference that was found first; or NULL */
 	int drawn;		/* lines on the terminal */
 	int64_t last_ns;
 	uint64_t *packets;	/* of hosts */
@@ -101,7 +101,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return: -1 to go on, else the exit status. */
+/* Return: -1 to continue; otherwise the exit status. */
 static int parse_live_arguments(struct live_settings *set, int argc, char **argv)
 {
 	const int first = options_take(&usage, set, argc, argv);
@@ -123,7 +123,7 @@ static int parse_live_arguments(struct live_settings *set, int argc, char **argv
 
 /* ---- what is known now ------------------------------------------------- */
 
-/* Readings of a steered clock come a little later than its packets. */
+/* Readings of a steered clock arrive slightly later than its packets. */
 static int64_t known_until(const struct netsync *ns, uint32_t index,
 			   int64_t last_ns)
 {
@@ -187,7 +187,7 @@ static void read_pair(const struct live *live, uint32_t index, double seconds,
 			(info.messages[way] - before[way]) / seconds;
 }
 
-/* For the rates of the next interval. */
+/* Remember the counts, for the rates of the next interval. */
 static bool remember_counts(struct live *live, int64_t now_ns)
 {
 	uint32_t hosts = netsync_num_hosts(live->ns);
@@ -211,7 +211,7 @@ static bool remember_counts(struct live *live, int64_t now_ns)
 
 /* ---- the screen -------------------------------------------------------- */
 
-/* The terminal may have shown ^C where the cursor is. */
+/* The terminal may have echoed ^C at the cursor. */
 static void erase_screen(struct live *live)
 {
 	if (live->drawn)
@@ -222,7 +222,7 @@ static void erase_screen(struct live *live)
 	fflush(stdout);
 }
 
-/* In place of what was drawn before: as much of it as there is room for. */
+/* Replace the last drawing, as far as the text fits on the screen. */
 static void draw_screen(struct live *live, char *text)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
@@ -235,7 +235,7 @@ static void draw_screen(struct live *live, char *text)
 		int columns = 0, bytes;
 
 		end = strchrnul(line, '\n');
-		/* Characters of UTF-8 begin with anything but 10xxxxxx. */
+		/* Characters of UTF-8 begin with any byte other than 10xxxxxx. */
 		for (bytes = 0; line + bytes < end; bytes++) {
 			columns += (line[bytes] & 0xc0) != 0x80;
 			if (columns > size.ws_col)
@@ -277,8 +277,8 @@ static void print_live_warning(void *data, const char *sentence)
 /* ---- following --------------------------------------------------------- */
 
 /*
- * The reference that is found at first stays, so that offsets can be compared;
- * one that was asked for may not be there yet.
+ * Keep the reference that was found first, so that offsets can be compared; a requested
+ * reference may not have appeared yet.
  */
 static int solve_live(struct live *live)
 {
@@ -324,7 +324,7 @@ static bool estimate_and_show(struct live *live)
 		read_pair(live, i, seconds, &state.pairs[i]);
 	errno = 0;
 	ok = ok && show_live_state(live, &state) && remember_counts(live, now_ns);
-	/* Of standard output it is said at the end. */
+	/* Errors of standard output are reported at the end. */
 	if (!ok && !ferror(stdout))
 		complain("%s.", errno && errno != ENOMEM ?
 			 strerror(errno) : "There is not enough memory");
@@ -338,7 +338,7 @@ static int64_t min_of(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* All that were asked for are recordings, and they ended. */
+/* All sources are recordings, and they ended. */
 static bool have_ended(struct live *live)
 {
 	size_t num = 0;
@@ -380,7 +380,7 @@ static bool follow_sources(struct live *live)
 		}
 		if (!estimate_and_show(live))
 			return false;
-		/* Reading gets as much of the time as estimating. */
+		/* Reading gets as much time as estimating. */
 		cost_ns = clock_ns(CLOCK_MONOTONIC) - now_ns;
 		next_ns += set->interval_ns;
 		if (next_ns < now_ns + 2 * cost_ns)
@@ -389,7 +389,7 @@ static bool follow_sources(struct live *live)
 	return true;
 }
 
-/* What came last, and the result of all. */
+/* Write the last data, and the result of everything. */
 static int write_final_result(struct live *live)
 {
 	const struct live_settings *set = live->set;
@@ -415,7 +415,7 @@ static int write_final_result(struct live *live)
 	return outcome_explain(&set->outcome, live->ns);
 }
 
-/* What those that cannot tell by events tell of their clocks. */
+/* Add the clock readings of hosts that cannot report their clocks by events. */
 static bool add_clocks(struct live *live, const char *dir)
 {
 	char *path;
@@ -428,7 +428,7 @@ static bool add_clocks(struct live *live, const char *dir)
 	return ret >= 0;
 }
 
-/* A folder that is recorded to, or a URL. False: it was said why not. */
+/* Add a folder that is recorded to, or a URL. False: failed, with a message. */
 static bool add_live_source(struct live *live, const char *what)
 {
 	struct recording *last = NULL;
@@ -462,7 +462,7 @@ static int watch_sources(struct live *live)
 
 	if (!outcome_check(&set->outcome))
 		return EXIT_BAD;
-	/* What estimating needs for a moment is given back after it. */
+	/* Return memory that estimating needs only briefly. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	netsync_limit_packets(live->ns, MAX_PACKETS);
 	netsync_use_threads(live->ns, set->opt.threads);
