@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync convert - correct timestamps by a saved result. */
+/* netsync convert - correct timestamps by a stored result. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 struct convert_settings {
 	const char *model;
-	const char *zone;	/* of dates without one; NULL: not given */
+	const char *zone;	/* of dates without a zone; NULL: not given */
 	struct line_settings lines;
 };
 
@@ -29,7 +29,7 @@ struct conversion {
 	struct stamp_rules rules;
 };
 
-/* A number in full, or a date. False: it is neither, and that was said. */
+/* Read a complete number, or a date. False: neither; a message was printed. */
 static bool read_time(const struct conversion *conversion, const char *text, struct stamp *stamp)
 {
 	const char *why;
@@ -81,7 +81,7 @@ static int convert_one(const struct conversion *conversion, const char *text)
 	return EXIT_DONE;
 }
 
-/* Before any is printed: the bound of each is printed with it. */
+/* Check all times before any is printed; the bound of each is printed with it. */
 static bool can_convert(struct conversion *conversion, bool extrapolate, char **times, int num)
 {
 	for (int i = 0; i < num; i++) {
@@ -102,7 +102,7 @@ static bool can_convert(struct conversion *conversion, bool extrapolate, char **
 	return true;
 }
 
-/* @num: 0: lines of standard input. */
+/* @num: 0: convert lines of standard input. */
 static int convert_arguments(const struct convert_settings *set, const char *name, char **times,
 			     int num)
 {
@@ -138,7 +138,7 @@ static int convert_arguments(const struct convert_settings *set, const char *nam
 
 static bool take_separator_option(void *at, const struct option_row *row, const char *value)
 {
-	/* A shell has no simple way to write a tab. */
+	/* A tab is hard to type in a shell. */
 	const char *text = strcmp(value, "\\t") ? value : "\t";
 
 	*(char *)at = *text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Standard input -> standard output, line by line: a time in one column is corrected, and all
- * other bytes stay. What was read is written before more is waited for.
+ * Standard input -> standard output, line by line: the time in one column is corrected,
+ * and all other bytes stay unchanged. All input is written before waiting for more.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "lines.h"
 #include "stamp.h"
 
-/* A time is looked for in so many bytes of a line. Chosen: more than logs have. */
+/* Bytes of a line in which a time is searched. Chosen: more than lines of logs have. */
 #define MAX_LINE (1 << 20)
 
 struct lines {
@@ -24,7 +24,7 @@ struct lines {
 	const struct stamp_rules *rules;
 	unsigned long long num;		/* of the current line */
 	unsigned long long without, first_without;	/* lines without a time */
-	bool is_inside;			/* of a line of which the beginning was written */
+	bool is_inside;			/* of a line whose beginning was written */
 };
 
 static bool is_separator(const struct line_settings *set, char c)
@@ -48,7 +48,7 @@ static const char *skip_priority(const char *at, const char *end)
 	return end - at > 1 && at[0] == '1' && at[1] == ' ' ? at + 2 : at;
 }
 
-/* Where the column begins; NULL: there is none. */
+/* Find the beginning of the column; NULL: there is no such column. */
 static const char *find_column(const struct line_settings *set, const char *at, const char *end)
 {
 	for (unsigned int column = 1;; column++) {
@@ -69,7 +69,10 @@ static const char *find_column(const struct line_settings *set, const char *at, 
 	return at < end ? at : NULL;
 }
 
-/* Where the column ends: a date may go on behind a blank, and behind no other separator. */
+/*
+ * Find the end of the column: a date may continue after a blank, but after no other
+ * separator.
+ */
 static const char *find_column_end(const struct line_settings *set, const char *at, const char *end)
 {
 	const char *next = !set->separator || set->separator == ' ' ? NULL :
@@ -78,7 +81,7 @@ static const char *find_column_end(const struct line_settings *set, const char *
 	return next ? next : end;
 }
 
-/* False: it was said why the line ends the conversion. */
+/* False: the conversion ends at this line; a message was printed. */
 static bool convert_stamp(struct lines *l, const struct stamp *stamp, char to[STAMP_SIZE])
 {
 	int64_t time_ref;
@@ -103,7 +106,7 @@ static bool write_range(const char *from, const char *to)
 	return fwrite(from, 1, to - from, stdout) == (size_t)(to - from);
 }
 
-/* Bytes of a time that is refused, which are shown. Chosen. */
+/* Bytes displayed of a rejected time. Chosen. */
 #define SHOWN 30
 
 static bool refuse_stamp(const struct lines *l, const char *at, const char *end, const char *why)
@@ -116,7 +119,7 @@ static bool refuse_stamp(const struct lines *l, const char *at, const char *end,
 	return false;
 }
 
-/* False: that failed, and was said, or is said of standard output at the end. */
+/* False: failed, with a message; a failure of standard output is reported at the end. */
 static bool convert_line(struct lines *l, const char *line, const char *end)
 {
 	const char *at = find_column(l->set, line, end), *why;
@@ -140,7 +143,7 @@ static bool convert_line(struct lines *l, const char *line, const char *end)
 	}
 }
 
-/* All lines that are complete, or too long. Return: bytes used; negative: it failed. */
+/* Convert all lines that are complete, or too long. Return: bytes used; negative: failed. */
 static ssize_t convert_buffer(struct lines *l, const char *buffer, size_t used, bool is_last)
 {
 	const char *at = buffer, *end = buffer + used;

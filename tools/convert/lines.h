@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lines of standard input -> the same with the time in one column corrected. */
+/* Lines of standard input -> the same lines with the time in one column corrected. */
 #ifndef NETSYNC_LINES_H
 #define NETSYNC_LINES_H
 
@@ -9,9 +9,9 @@
 #include "stamp.h"
 
 struct line_settings {
-	unsigned int column;	/* from 1 on */
-	char separator;		/* 0: blanks and tabs, as many as there are */
-	bool extrapolate;	/* also where the result does not hold */
+	unsigned int column;	/* counted from 1 */
+	char separator;		/* 0: any number of blanks and tabs */
+	bool extrapolate;	/* also where the result does not apply */
 };
 
 /* Return: the exit status. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Times in text -> ns, and back in the format and with the decimals that they had. */
+/* Times in text -> ns, and back in the original format and with the original decimals. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,19 +11,19 @@
 #include "stamp.h"
 
 /*
- * How dates are written; the first one counts that is there. A letter is
+ * Formats of dates; the first one that matches is used. A letter is
  *
- *	Y m d b a	year, month and day of two digits, names of month and day of the week
- *	e		a day of one digit or two, and what stands before one digit
- *	H M S		hour, minute, second
- *	f		decimals of the second, or nothing
- *	z		a zone, or nothing: "Z", "+0100", " +01:00", " UTC"
- *	n		the name of a zone behind a blank
- *	T		what is between date and time of day
- *	-		the same separator each time
- *	$		nothing may follow but a bracket
+ * 	Y m d b a	year, month and day of two digits, names of month and day of the week
+ * 	e		a day of one digit or two, and the padding before one digit
+ * 	H M S		hour, minute, second
+ * 	f		decimals of the second, or nothing
+ * 	z		a zone, or nothing: "Z", "+0100", " +01:00", " UTC"
+ * 	n		the name of a zone after a blank
+ * 	T		the separator between date and time of day
+ * 	-		the same separator each time
+ * 	$		the end; only a bracket may follow
  *
- * and all others stand for themselves.
+ * and all other characters stand for themselves.
  */
 static const char *const formats[] = {
 	"Y-m-dTH:M:Sfz",	/* RFC 3339, ISO 8601, journalctl -o short-iso, nginx */
@@ -44,8 +44,8 @@ static const char months[][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
 static const char days[][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
 
 /*
- * Short names of zones that are not UTC. A word that is none of these, such as ERROR, is no
- * zone; several of these are of more than one.
+ * Short names of zones other than UTC. Any other word, such as ERROR, is not a zone. Some
+ * names belong to several zones.
  */
 static const char *const short_names[] = {
 	"ACDT", "ACST", "ADT", "AEDT", "AEST", "AKDT", "AKST", "AST", "AWST", "BRT", "BST",
@@ -88,7 +88,7 @@ static bool take_digits(struct text *text, int digits, int *number)
 	return true;
 }
 
-/* One of the names of three letters. */
+/* Take one of the names of three letters. */
 static bool take_name_of(struct text *text, const char (*names)[4], int num, int *which)
 {
 	for (*which = 0; *which < num; ++*which)
@@ -115,7 +115,7 @@ static bool take_day(struct text *text, struct stamp *stamp, int *day)
 static bool take_decimals(struct text *text, struct stamp *stamp, int64_t *ns)
 {
 	*ns = 0;
-	/* "13:04:05, ": the end of a part of a sentence. */
+	/* "13:04:05, ": the end of a clause. */
 	if (!is_digit_at(text, 1) || !take_char(text, ".,", &stamp->point))
 		return true;
 	for (; is_digit_at(text, 0); stamp->decimals++, text->at++)
@@ -165,7 +165,7 @@ static bool take_zone_name(struct text *text, struct stamp *stamp)
 	return false;
 }
 
-/* "+01:00", "+0100" or, not behind a blank, "+01" */
+/* "+01:00", "+0100" or, without a blank before it, "+01" */
 static bool take_offset(struct text *text, struct stamp *stamp)
 {
 	const char *begin = text->at;
@@ -241,7 +241,7 @@ static bool take_month(struct text *text, struct date *date)
 	return ok;
 }
 
-/* What a letter of a format stands for. */
+/* Take the element of a format that a letter stands for. */
 static bool take_letter(struct text *text, char letter, struct stamp *stamp, struct date *date)
 {
 	char which;
@@ -309,7 +309,7 @@ static enum zone_answer find_seconds(const struct stamp *stamp, const struct sta
 	return ZONE_FOUND;
 }
 
-/* A leap year is no farther away. */
+/* The nearest leap year is not farther away. */
 #define YEARS_AROUND 8
 
 static enum zone_answer find_nearest_year(const struct stamp *stamp,
@@ -407,7 +407,7 @@ static bool take_number_of_time(struct stamp *stamp, struct text *text)
 
 /* ---- what nobody can tell ---------------------------------------------------- */
 
-/* Digits, @most at most. Return: how many. */
+/* Skip at most @most digits. Return: their number. */
 static int skip_digits(struct text *text, int most)
 {
 	int num = 0;
@@ -426,7 +426,7 @@ static bool is_time_of_day(struct text text)
 	       skip_digits(&text, 3) == 2;
 }
 
-/* "11/27/2026", "27.11.26 13:04": day and month could be either. */
+/* "11/27/2026", "27.11.26 13:04": the order of day and month is ambiguous. */
 static bool is_ambiguous_date(struct text text)
 {
 	char separator, again;
@@ -444,7 +444,7 @@ static bool is_ambiguous_date(struct text text)
 	return is_time_of_day(text);
 }
 
-/* " PM" behind a time */
+/* " PM" after a time */
 static bool has_half_of_day(struct text text)
 {
 	char letter;
@@ -468,7 +468,7 @@ static bool has_odd_offset(struct text text)
 
 /* ---- both directions --------------------------------------------------------- */
 
-/* A longer word, such as "5th", is no time. */
+/* A longer word, such as "5th", is not a time. */
 static bool ends_there(const struct text *text)
 {
 	if (text->at == text->end)
@@ -510,7 +510,7 @@ enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rule
 	return STAMP_FOUND;
 }
 
-/* To the nearest multiple of the last decimal. */
+/* Round to the nearest multiple of the last decimal. */
 static bool round_time(int64_t *time_ns, int decimals)
 {
 	int64_t unit = 1, rest;

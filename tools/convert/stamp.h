@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A time in a line of text <-> ns, in the format that it has. */
+/* A time in a line of text <-> ns, in its original format. */
 #ifndef NETSYNC_STAMP_H
 #define NETSYNC_STAMP_H
 
@@ -9,10 +9,10 @@
 
 #include "zone.h"
 
-/* What a time is read by that does not say all. */
+/* Rules for times that are incomplete. */
 struct stamp_rules {
-	struct zone zone;	/* of dates without one */
-	int64_t near_ns;	/* a date without a year is the one that is nearest to this */
+	struct zone zone;	/* of dates without a zone */
+	int64_t near_ns;	/* dates without a year are nearest to this */
 };
 
 /* Bytes of a zone's short name, with the 0. */
@@ -27,11 +27,11 @@ struct stamp {
 	char between;		/* date and time of day: 'T', 't' or ' ' */
 	char point;		/* '.' or ',' */
 	char pad;		/* before a day below 10: ' ', '0', or 0: nothing */
-	bool is_local;		/* it names no zone, or one by its short name */
-	bool has_zone;		/* it names one */
-	bool has_gap;		/* a blank before that */
-	int zone_s;		/* east of UTC, unless it is local */
-	char zone[ZONE_NAME_SIZE];	/* as it is written: "Z", "+01:00", "CET" */
+	bool is_local;		/* it has no zone, or a short name of one */
+	bool has_zone;		/* it has a zone */
+	bool has_gap;		/* a blank before the zone */
+	int zone_s;		/* east of UTC, unless is_local */
+	char zone[ZONE_NAME_SIZE];	/* as written: "Z", "+01:00", "CET" */
 };
 
 /* Bytes of the longest stamp, with the 0. Chosen. */
@@ -40,16 +40,16 @@ struct stamp {
 enum stamp_answer {
 	STAMP_FOUND,
 	STAMP_NONE,
-	STAMP_REFUSED,		/* it could be several times, or none */
+	STAMP_REFUSED,		/* ambiguous or impossible */
 };
 
 /*
- * Read a time at the beginning of a text. @why: a clause that says why it was refused, and
- * how to write it.
+ * Read a time at the beginning of a text. @why: a clause with the reason for rejecting
+ * it, and how to write it.
  */
 enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rules,
 			     const char *text, size_t size, const char **why);
-/* Write another time as the stamp was written. False: its year has no four digits. */
+/* Write another time in the format of a stamp. False: its year does not have four digits. */
 bool stamp_write(char to[STAMP_SIZE], const struct stamp *stamp,
 		 const struct stamp_rules *rules, int64_t time_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Zones by their names -> what dates in them are, by the C library. */
+/* Zones by their names -> the times of dates in them, using the C library. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +9,18 @@
 #include "common/complain.h"
 #include "zone.h"
 
-/* Where the C library looks for zones, unless TZDIR says otherwise. */
+/* Folder in which the C library searches for zones, unless TZDIR is set. */
 #define ZONES "/usr/share/zoneinfo"
 
-/* Clocks are put forward and back by less, seconds: Lord Howe by 30 min, others by 1 or 2 h. */
+/*
+ * Largest step of clocks for daylight saving time, seconds: Lord Howe by 30 min, others
+ * by 1 or 2 h.
+ */
 #define MAX_JUMP 10800
-/* All jumps are multiples of this, seconds. */
+/* All such steps are multiples of this, seconds. */
 #define JUMP_UNIT 900
 
-/* Two digits; negative: there are none. */
+/* Read two digits; negative: there are none. */
 static int read_two_digits(const char *at)
 {
 	return isdigit((unsigned char)at[0]) && isdigit((unsigned char)at[1]) ?
@@ -46,7 +49,7 @@ static bool read_zone_offset(const char *name, int *east_s)
 	return hours >= 0 && hours <= 23 && minutes >= 0 && minutes <= 59 && !*name;
 }
 
-/* The C library takes what it does not know for UTC, and says nothing. */
+/* The C library silently treats unknown zones as UTC. */
 static bool is_known_zone(const char *name)
 {
 	const char *folder = getenv("TZDIR"), *offset = name;
@@ -116,12 +119,12 @@ bool zone_utc_seconds(const struct tm *date, int64_t *seconds)
 	struct tm tm = *date;
 
 	*seconds = timegm(&tm);
-	/* Days since 1970 must be those of this day: 30 February is none. */
+	/* The date must survive the conversion to days since 1970: 30 February does not. */
 	return tm.tm_mday == date->tm_mday && tm.tm_mon == date->tm_mon && date->tm_hour < 24 &&
 	       date->tm_min < 60 && date->tm_sec <= 60;
 }
 
-/* By the C library: all times near the one that mktime() finds are tried. */
+/* Use the C library: try all times near the one that mktime() finds. */
 static enum zone_answer find_local(const struct tm *date, const char *short_name,
 				   int64_t *seconds)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The zone of dates that do not name one. */
+/* The zone of dates that do not specify one. */
 #ifndef NETSYNC_ZONE_H
 #define NETSYNC_ZONE_H
 
@@ -8,46 +8,49 @@
 #include <time.h>
 
 enum zone_kind {
-	ZONE_ASSUMED,		/* nobody named one: UTC */
+	ZONE_ASSUMED,		/* none was given: UTC */
 	ZONE_OFFSET,		/* a fixed offset */
-	ZONE_TZ,		/* that of the environment variable TZ, or of one set there */
+	ZONE_TZ,		/* the environment variable TZ, or a value set there */
 };
 
 struct zone {
 	enum zone_kind kind;
-	const char *name;	/* as it was given; NULL: none was */
+	const char *name;	/* as given; NULL: none */
 	bool is_chosen;		/* by an option */
 	int east_s;		/* of ZONE_OFFSET */
 };
 
 /*
- * Take the zone @name, or without one (NULL) that of TZ, or else UTC. False: there is no
- * such zone, and that was said.
+ * Find the zone @name; without a name (NULL), that of TZ, or UTC. False: there is no such
+ * zone; a message was printed.
  */
 bool zone_find(struct zone *zone, const char *name);
 
-/* Say once which zone dates without one are taken to be in, unless an option says so. */
+/* Print once which zone is assumed for dates without one, unless an option specifies it. */
 void zone_say(const struct zone *zone);
 
-/* The seconds since 1970 of a date and time of day; false: it is no date. */
+/* The seconds since 1970 of a date and time of day; false: not a valid date. */
 bool zone_utc_seconds(const struct tm *date, int64_t *seconds);
 
 enum zone_answer {
 	ZONE_FOUND,
 	ZONE_NO_DATE,		/* such as 30 February */
-	ZONE_NEVER,		/* that is skipped when clocks are put forward */
-	ZONE_TWICE,		/* that comes twice when clocks are put back */
-	ZONE_OTHER_NAME,	/* the zone has another short name then */
+	ZONE_NEVER,		/* skipped when clocks are put forward */
+	ZONE_TWICE,		/* repeated when clocks are put back */
+	ZONE_OTHER_NAME,	/* the zone has another short name at that time */
 };
 
 /*
- * The same in a zone. @short_name, such as "CET", chooses among times that come twice; NULL:
- * none is given.
+ * The same in a zone. @short_name, such as "CET", selects one of two repeated times;
+ * NULL: not given.
  */
 enum zone_answer zone_seconds(const struct zone *zone, const struct tm *date,
 			      const char *short_name, int64_t *seconds);
 
-/* The date and the time of day in a zone; tm_zone is its short name. False: no year has it. */
+/*
+ * The date and the time of day in a zone; tm_zone is its short name. False: the year is
+ * out of range.
+ */
 bool zone_date(const struct zone *zone, int64_t seconds, struct tm *date);
 
 #endif

@@ -29,21 +29,24 @@
 #include "plot.h"
 
 #define MAX_PAIRS 4		/* chosen: more would not fit on a screen */
-/* Messages that are kept; chosen: 4,000 of a direction, several for each column of dots. */
+/*
+ * Maximum messages that are kept; chosen: 4,000 of a direction, several for each column
+ * of dots.
+ */
 #define MAX_POINTS (MAX_PAIRS * 2 * 4000)
 
-/* Characters. All are chosen but LABEL. */
-#define USUAL_WIDTH 80		/* if the terminal does not tell its width */
+/* In characters. All are chosen except LABEL. */
+#define USUAL_WIDTH 80		/* if the terminal's width is unknown */
 #define MAX_WIDTH 240		/* of a line */
 #define ROWS 6			/* of a panel */
 #define LABEL 11		/* of a delay: "-123.456 ms" */
-#define MIN_CELLS 10		/* in a row of a panel, however narrow the terminal is */
+#define MIN_CELLS 10		/* in a row of a panel, even on a narrow terminal */
 
 /* The cells of panels. */
 struct raster {
 	bool is_braille;
-	int across;		/* dots beside each other in a cell */
-	int down;		/* dots below each other in a cell */
+	int across;		/* dots in a row of a cell */
+	int down;		/* dots in a column of a cell */
 	int cells;		/* in a row of a panel */
 };
 
@@ -97,13 +100,13 @@ static struct raster raster_for(FILE *out)
 /* ---- panels ------------------------------------------------------------ */
 
 /*
- * The bit of a dot in its cell; for Braille, that of the code points U+2800 to U+28FF,
- * which number the dots by columns of three, and then the lowest row:
+ * The bit of a dot in its cell. For Braille, as in the code points U+2800 to U+28FF,
+ * which number the dots by columns of three, followed by the lowest row:
  *
- *	0 3
- *	1 4
- *	2 5
- *	6 7
+ * 	0 3
+ * 	1 4
+ * 	2 5
+ * 	6 7
  */
 static uint8_t dot_bit(const struct raster *raster, int x, int y)
 {
@@ -114,7 +117,7 @@ static uint8_t dot_bit(const struct raster *raster, int x, int y)
 	return raster->is_braille ? braille[y][x] : 1 << y;
 }
 
-/* The index of a dot, of @num, at a share (0 to 1) of a range. */
+/* The index of a dot, of @num, at a fraction (0 to 1) of a range. */
 static int dot_of(double share, int num)
 {
 	const int dot = share * num;
@@ -146,7 +149,7 @@ static void add_dot(struct panel *panel, double when, int64_t ns)
 
 static void print_cell(FILE *out, const struct raster *raster, uint8_t dots)
 {
-	/* By bits: no dot, the upper one, the lower one, both. */
+	/* By bits: no dot, the upper dot, the lower dot, both. */
 	static const char ascii[] = " '.:";
 
 	if (raster->is_braille)
@@ -178,7 +181,8 @@ static int64_t delay_of(const struct traffic_point *point, int is_after)
 
 /*
  * Set the range of delays. The scale of corrected delays is logarithmic if the largest is
- * more than 4 times the smallest (chosen): a long tail would hide all others.
+ * more than 4 times the smallest (chosen): on a linear scale, a long tail would hide all
+ * others.
  */
 static void set_range(struct panel *panel, const struct traffic_way *way,
 		      int is_after)
@@ -245,7 +249,7 @@ static int compare_pairs_by_messages(const void *a, const void *b)
 	return m < n ? 1 : m > n ? -1 : 0;
 }
 
-/* Is it a direction of one of these pairs, with corrected delays? */
+/* Is it a direction, with corrected delays, of one of these pairs? */
 static bool is_way_of(const struct traffic_way *way,
 		      const struct netsync_pair_info *pairs, uint32_t num)
 {

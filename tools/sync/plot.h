@@ -7,8 +7,8 @@
 
 /*
  * Print the one-way delays of the messages in @spool over time, before and after
- * correction by @ns, for the busiest pairs of hosts, as wide as the terminal is. False:
- * that failed, and a message said so.
+ * correction by @ns, for the busiest pairs of hosts, in the width of the terminal. False:
+ * failed, with a message.
  */
 bool plot_delays(FILE *out, const struct netsync *ns, struct spool *spool);
 

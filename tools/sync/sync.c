@@ -16,14 +16,14 @@
 #include "remote/traces.h"
 #include "sync.h"
 
-/* Without --format: json if there is -o, else table. */
+/* Without --format: json with -o, otherwise table. */
 enum { FORMAT_NOT_GIVEN = FORMAT_BT2_ARGS + 1 };
 
 struct sync_settings {
 	struct input input;
 	struct outcome outcome;
-	bool table;		/* print the table, too (netsync record) */
-	bool plot;		/* print a picture of the delays, too */
+	bool table;		/* also print the table (netsync record) */
+	bool plot;		/* also print a plot of the delays */
 };
 
 /* ---- the command line -------------------------------------------------- */
@@ -81,7 +81,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return: -1 to go on, else the exit status. */
+/* Return: -1 to continue; otherwise the exit status. */
 static int parse_sync_arguments(struct sync_settings *set, int argc, char **argv)
 {
 	const int first = options_take(set->input.share ? &shared_usage : &usage,
@@ -186,7 +186,7 @@ int sync_recorded(char **traces, int num, struct remote_traces *remote, const ch
 	set.outcome.output.path = path;
 	set.outcome.format = FORMAT_JSON;
 	set.outcome.source = beacon ? SOURCE_RECORD_BEACON : SOURCE_RECORD;
-	/* Leave out traces that cannot be read, as of a host that recorded nothing. */
+	/* Skip traces that cannot be read, such as those of a host that recorded nothing. */
 	for (int i = 0; i < num; i++) {
 		char *trace = traces[i];
 
@@ -209,7 +209,10 @@ static bool reads_input(const struct sync_settings *set)
 	return false;
 }
 
-/* What one process cannot know of the parts of others, or all of them would take. */
+/*
+ * Reject options that need what only other processes read, or that all processes would
+ * apply.
+ */
 static bool can_share(const struct sync_settings *set)
 {
 	if (set->plot)

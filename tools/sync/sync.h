@@ -10,15 +10,14 @@ struct remote_traces;
 
 /*
  * Run netsync sync as one of several processes, each of which reads a part of the traces;
- * @argv[0] is the name of the program with the sub-command's.
+ * @argv[0] is the name of the program and of the sub-command.
  */
 int sync_shared(int argc, char **argv, struct input_share *share);
 
 /*
- * Run netsync sync on @num @traces that netsync record recorded, with @beacon or without;
- * their order may be changed; and on the traces of @remote, unless that is NULL. Writes
- * the result to the file @path, and prints the table.
- * Return: exit status.
+ * Run netsync sync on @num @traces of netsync record, whose order may be changed, and on
+ * the traces of @remote, unless it is NULL. @beacon: they were recorded with --beacon.
+ * Write the result to the file @path, and print the table. Return: exit status.
  */
 int sync_recorded(char **traces, int num, struct remote_traces *remote, const char *path,
 		  bool beacon);
