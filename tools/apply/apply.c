@@ -26,7 +26,7 @@
 #include "remote.h"
 #include "remote/traces.h"
 
-/* A format is a file that copies one, and a row of this table. */
+/* Each format is a row of this table, and a file that copies a trace. */
 static const struct format {
 	const char *name;	/* as in libnetsync-io */
 	apply_copy copy;
@@ -41,8 +41,8 @@ static const struct format {
 #define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 /*
- * The folder that contains all sources. The output has the same folders below it, so that
- * no two copies have one name.
+ * Find the folder that contains all sources. The output has the same folders below it, so
+ * that no two copies have the same name.
  */
 static void find_common_folder(struct apply_run *apply)
 {
@@ -55,7 +55,7 @@ static void find_common_folder(struct apply_run *apply)
 
 		while (same < common && path[same] == first[same])
 			same++;
-		/* A path may be cut only between names of folders. */
+		/* A path may be cut only between folder names. */
 		while (same && (path[same] != '/' || first[same] != '/'))
 			same--;
 		common = same;
@@ -63,20 +63,20 @@ static void find_common_folder(struct apply_run *apply)
 	apply->common = common;
 }
 
-/* Permissions of the folder whose copy the output is. */
+/* The permissions of the folder of which the output is a copy. */
 static mode_t common_permissions(const struct apply_run *apply)
 {
 	char *path = strndup(apply->sources[0].real_path, apply->common);
 	struct stat st = { .st_mode = 0 };
 
-	/* If they are unknown, the user alone has any. */
+	/* If they are unknown, only the user has access. */
 	if (path)
 		stat(*path ? path : "/", &st);
 	free(path);
 	return st.st_mode | S_IRWXU;
 }
 
-/* The path of a trace's copy, to be given back with free(). */
+/* The path of a trace's copy, to be freed. */
 static char *place_of(const struct apply_run *apply, const struct apply_source *source,
 		      const char *path)
 {
@@ -102,7 +102,7 @@ static apply_copy find_format(const struct apply_settings *set, const char *name
 	return NULL;
 }
 
-/* The copy of a compressed file is not compressed, and its name must not say so. */
+/* The copy of a compressed file is not compressed, and its name must not suggest it. */
 static void cut_suffix(char *place, const char *original)
 {
 	static const char *const suffixes[] = { ".gz", ".zst", ".xz", ".lz4" };
@@ -116,7 +116,7 @@ static void cut_suffix(char *place, const char *original)
 			*dot = '\0';
 }
 
-/* False: the trace is left out, and that was said. */
+/* False: the trace is skipped, with a message. */
 static bool can_copy(const struct apply_run *apply, apply_copy copy,
 		     const struct netsync_io_trace *info)
 {
@@ -137,8 +137,8 @@ static bool can_copy(const struct apply_run *apply, apply_copy copy,
 }
 
 /*
- * Find the place of a copy, with the folders that lead there, which may be made by one process
- * only. False: that failed, and was said.
+ * Find the place of a copy, and create the folders that lead there, which only one
+ * process may do. False: failed, with a message.
  */
 static bool find_place(const struct apply_run *apply, struct apply_task *task)
 {
@@ -157,7 +157,7 @@ static bool find_place(const struct apply_run *apply, struct apply_task *task)
 	return ok;
 }
 
-/* False: going on is of no use. */
+/* False: continuing is pointless. */
 static bool plan_copy(struct apply_run *apply, const struct apply_source *source,
 		      uint32_t index)
 {
@@ -194,7 +194,7 @@ static bool plan_copy(struct apply_run *apply, const struct apply_source *source
 	       find_place(apply, task);
 }
 
-/* Of the chunks of a rotated trace, most are outside as a rule. */
+/* Most chunks of a rotated trace are usually outside. */
 static void check_source(struct apply_run *apply, const struct apply_source *source,
 			 uint32_t outside)
 {
@@ -226,7 +226,7 @@ static int make_copy(void *data, size_t index)
 	struct apply_task *task = &apply->tasks[index];
 	struct progress *line = &apply->progress.line;
 
-	/* In a process of its own, what shows progress reads how far it is. */
+	/* The parent process, which displays progress, reads the progress of each child. */
 	line->is_terminal = isatty(STDERR_FILENO);
 	line->drawn &= line->is_terminal;
 	task->trace.seen = &apply->states[index].seen;
@@ -235,7 +235,7 @@ static int make_copy(void *data, size_t index)
 	return task->copy(&task->trace, task->place) && !interrupted ? EXIT_DONE : EXIT_BAD;
 }
 
-/* The span is checked before, if it is known, or else here. */
+/* Check the span before copying, if it is known, or else here. */
 static bool take_copy(void *data, size_t index, int status)
 {
 	struct apply_run *apply = data;
@@ -244,7 +244,7 @@ static bool take_copy(void *data, size_t index, int status)
 
 	apply->progress.done += task->trace.bytes;
 	state->done = 0;
-	/* A capture has packets that its known span is not of, such as ARP's. */
+	/* A capture has packets outside its known span, such as those of ARP. */
 	if ((status || !task->is_known) && !interrupted &&
 	    !apply_check_span(apply, task->host, &task->trace, &state->seen))
 		return false;
@@ -269,7 +269,7 @@ static const struct crew_work copying = {
 	.look = show_copies,
 };
 
-/* @outside: for each source, traces that are outside of --begin and --end. */
+/* @outside: for each source, the number of traces outside --begin and --end. */
 static bool plan_copies(struct apply_run *apply, uint32_t *outside)
 {
 	for (int i = 0; i < apply->set->num_traces; i++) {
@@ -308,7 +308,7 @@ static bool copy_all_traces(struct apply_run *apply)
 
 /* ---- the output folder ------------------------------------------------- */
 
-/* The output must not be inside of a trace. */
+/* The output must not be inside a trace. */
 static bool is_in_trace(const struct apply_run *apply)
 {
 	char *copy = strdup(apply->set->output);
@@ -396,10 +396,10 @@ static bool take_output_folder(void *at, const struct option_row *row,
 
 /* ---- all of them ------------------------------------------------------- */
 
-/* What is added to the name of a trace, for the folder with its copy. */
+/* Suffix of a trace's name, for the folder with its copy. */
 #define BESIDE "-corrected"
 
-/* The folder beside a trace; to be released. NULL: that was said. */
+/* The folder of a trace's copy next to it; to be freed. NULL: failed, with a message. */
 static char *get_folder_of_trace(const char *trace)
 {
 	const size_t name = argument_name_length(trace);
@@ -411,7 +411,7 @@ static char *get_folder_of_trace(const char *trace)
 		path[--len] = '\0';
 	last = path ? strrchr(path, '/') : NULL;
 	last = last ? last + 1 : path;
-	/* Those have a name of their own, too. */
+	/* These folders have a real name, too. */
 	if (path && (!strcmp(last, ".") || !strcmp(last, ".."))) {
 		char *real = realpath(path, NULL);
 
@@ -430,10 +430,10 @@ static char *get_folder_of_trace(const char *trace)
 	return folder;
 }
 
-/* Copies beside traces, each in a folder of its own. */
+/* Copies next to their traces, each in its own folder. */
 struct besides {
 	const struct apply_settings *set;
-	char **folders;		/* NULL: that was said */
+	char **folders;		/* NULL: failed, with a message */
 	int whole, part;
 };
 
@@ -445,7 +445,7 @@ static int apply_one_beside(void *data, size_t index)
 
 	one.output = besides->folders[index];
 	one.traces = &one.traces[index];
-	/* Each of several is a job, which has as many as it would have alone if it is one. */
+	/* If there are several traces, each is one job; a single trace gets all jobs. */
 	one.jobs = one.num_traces > 1 ? 1 : one.jobs;
 	one.num_traces = 1;
 	return one.output ? apply_all(&one) : EXIT_BAD;
@@ -467,7 +467,7 @@ static const struct crew_work copying_beside = {
 	.done = take_beside,
 };
 
-/* One copy beside each trace. */
+/* Write a copy next to each trace. */
 static int apply_beside(const struct apply_settings *set)
 {
 	struct besides besides = { .set = set };
@@ -510,7 +510,7 @@ static int apply_there(const struct apply_settings *set)
 	return apply_remotely(&how, set->traces, set->num_traces);
 }
 
-/* Traces of this machine, and those of others, which these copy themselves. */
+/* Copy traces of this machine, and have other hosts copy theirs. */
 static int apply_everywhere(const struct apply_settings *set)
 {
 	struct apply_settings here = *set;
@@ -528,7 +528,7 @@ static int apply_everywhere(const struct apply_settings *set)
 	status = here.num_traces ? apply_here(&here) : EXIT_DONE;
 	if (here.num_traces < set->num_traces && !interrupted) {
 		there = apply_there(set);
-		/* Where all failed, or none, it is the same for both. */
+		/* If all failed, or none, both statuses are equal. */
 		status = !here.num_traces || there == status ? there : EXIT_PARTIAL;
 	}
 	free(here.traces);
@@ -578,7 +578,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Do the settings go together? False: they do not, and that was said. */
+/* Are the settings compatible? False: no; a message was printed. */
 static bool check_settings(const struct apply_settings *set)
 {
 	int remote = 0;

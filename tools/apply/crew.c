@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process for each piece of work. What one prints is kept until all pieces before it are
- * done, so that nothing that is printed depends on how many are at work.
+ * One process for each piece of work. The output of a piece is held until all previous
+ * pieces are done: printed output does not depend on the number of jobs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,17 +22,20 @@
 #include "common/signal.h"
 #include "crew.h"
 
-/* Pieces that may be done before their turn, so that few descriptors are open. Chosen. */
+/* Pieces that may be finished before their turn, which limits open descriptors. Chosen. */
 #define MAX_AHEAD 64
-/* How often to look at what is at work, ms. Chosen. */
+/* Period of checking the processes, ms. Chosen. */
 #define LOOK_MS 100
-/* What a signal from a terminal reaches by itself has so long to end, ms. Chosen. */
+/*
+ * Time that processes have to end after a signal from a terminal, which reaches them
+ * directly, ms. Chosen.
+ */
 #define GRACE_MS 300
 
 struct crew_process {
-	pid_t pid;		/* 0: it has ended */
-	int pipe;		/* ends with it */
-	int said[2];		/* what it has printed to stdout and to stderr */
+	pid_t pid;		/* 0: ended */
+	int pipe;		/* closed when the process ends */
+	int said[2];		/* its output on stdout and stderr */
 	int status;
 };
 
@@ -43,8 +46,8 @@ struct crew {
 	struct pollfd *polled;
 	size_t num_processes;
 	size_t num_at_work;
-	size_t first;		/* the first piece that is not done */
-	size_t next;		/* the next one to begin */
+	size_t first;		/* the first unfinished piece */
+	size_t next;		/* the next piece to start */
 	unsigned int jobs;
 };
 
@@ -64,7 +67,7 @@ void crew_unshare(void *shared, size_t size)
 
 /* ---- a second signal --------------------------------------------------------- */
 
-/* The crew at work, for a handler. */
+/* The running crew, for a signal handler. */
 static struct crew *volatile at_work;
 static void (*volatile before_crew)(void);
 
@@ -77,7 +80,7 @@ static void end_crew(void)
 	for (size_t i = 0; crew && i < crew->num_processes; i++) {
 		const pid_t pid = crew->processes[i].pid;
 
-		/* The second one ends it, too. */
+		/* A second signal also ends the process itself. */
 		while (pid > 0 && waitpid(pid, NULL, WNOHANG) == 0) {
 			kill(pid, SIGTERM);
 			nanosleep(&moment, NULL);
@@ -119,7 +122,7 @@ static void work_apart(const struct crew *crew, size_t index, const sigset_t *si
 	_exit(status);
 }
 
-/* A signal finds all processes that there are. */
+/* Signals are blocked so that their handler knows all processes. */
 static pid_t fork_blocked(struct crew *crew, struct crew_process *process)
 {
 	const pid_t parent = getpid();
@@ -176,7 +179,7 @@ static void end_crew_process(struct crew *crew, struct crew_process *process)
 	crew->num_at_work--;
 }
 
-/* Wait until some process ends, for a moment at most. */
+/* Wait until a process ends, but only briefly. */
 static void wait_for_processes(struct crew *crew)
 {
 	size_t num = 0;
@@ -207,7 +210,7 @@ static void stop_processes(struct crew *crew)
 		close_both(process_of(crew, crew->first)->said);
 }
 
-/* Print what a process printed. */
+/* Print the output of a process. */
 static void pass_on_said(int said, FILE *to)
 {
 	char text[4096];

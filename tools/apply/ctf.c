@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Copies of CTF traces: source.ctf.fs reads, filter.netsync.correct corrects, and
- * sink.ctf.fs writes; of a part of the time, filter.utils.trimmer cuts it out. All run in
- * a child process, since libbabeltrace2 2.0 calls abort() for damaged streams, and
- * corrupts its memory on a full disk.
+ * sink.ctf.fs writes; filter.utils.trimmer cuts out a window of time. All run in a child
+ * process, because libbabeltrace2 2.0 calls abort() for damaged streams, and corrupts its
+ * memory on a full disk.
  */
 #include <babeltrace2/babeltrace.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 #include "common/signal.h"
 #include "common/value.h"
 
-/* Period of reading the child's progress: as often as a line is drawn. */
+/* Period of reading the child's progress, ms: as often as the line is drawn. */
 #define LOOK_MS 100
 
 /* The child's result. */
@@ -47,7 +47,7 @@ struct bt_copy_graph {
 
 /* ---- errors ------------------------------------------------------------- */
 
-/* Is the disk full, for the size by which sink.ctf.fs allocates? */
+/* Is the disk full, given the size by which sink.ctf.fs allocates? */
 static bool is_full(const char *folder, char *reason, size_t size)
 {
 	char *path;
@@ -77,7 +77,7 @@ static size_t sentence_length(const char *message)
 	return end && end > message ? (size_t)(end - message) : strlen(message);
 }
 
-/* Set the reason, which is the first cause of the error. */
+/* Set the reason: the first cause of the error. */
 static void set_failure_reason(struct bt_copy_graph *graph)
 {
 	const bt_error *error = bt_current_thread_take_error();
@@ -94,7 +94,7 @@ static void set_failure_reason(struct bt_copy_graph *graph)
 	}
 	cause = bt_error_borrow_cause_by_index(error, 0);
 	message = bt_error_cause_get_message(cause);
-	/* The filter's messages are sentences for people. */
+	/* The filter's messages are complete sentences. */
 	if (bt_error_cause_get_actor_type(cause) ==
 	    BT_ERROR_CAUSE_ACTOR_TYPE_MESSAGE_ITERATOR &&
 	    !strcmp(bt_error_cause_message_iterator_actor_get_component_name(
@@ -117,10 +117,10 @@ static bt_value *map_with(const char *key, const char *text)
 	return NULL;
 }
 
-/* Corrected time that the child has copied, in shared memory. */
+/* Corrected time up to which the child has copied, in shared memory. */
 static int64_t *reached_ns;
 
-/* Note the time of an event; the streams of a trace are merged by time. */
+/* Record the time of an event; the streams of a trace are merged by time. */
 static void note_time(const bt_message *message)
 {
 	const bt_stream *stream;
@@ -203,7 +203,7 @@ static const bt_component_filter *add_filter(struct bt_copy_graph *graph)
 	return filter;
 }
 
-/* The parameters of the trimmer, which takes seconds. */
+/* The parameters of the trimmer, which are in seconds. */
 static bt_value *trimmer_params(const struct correct_part *part)
 {
 	bt_value *params = bt_value_map_create();
@@ -243,7 +243,7 @@ static bt_value *sink_params(const struct bt_copy_graph *graph)
 	const char *version = graph->is_ctf_2 ? "2" : "1.8";
 	bt_value *params = map_with("path", graph->to);
 
-	/* Babeltrace 2.0 has one version only, and no such parameter. */
+	/* Babeltrace 2.0 writes only one version, and has no such parameter. */
 	if (params &&
 	    (!bt_version_get_minor() ||
 	     !bt_value_map_insert_string_entry(params, "ctf-version", version)) &&
@@ -281,7 +281,7 @@ static const bt_port_output *output_of(const bt_component_filter *filter)
 	return bt_component_filter_borrow_output_port_by_index_const(filter, 0);
 }
 
-/* @trimmer: NULL if there is none. */
+/* @trimmer: NULL: none */
 static bool connect_copy_graph(struct bt_copy_graph *graph, const bt_component_source *source,
 			       const bt_component_filter *filter,
 			       const bt_component_filter *trimmer,
@@ -323,7 +323,7 @@ static bool add_descriptors(bt_component_descriptor_set *set,
 
 /*
  * Choose the original's version of CTF: 2, if the source offers no messages that a sink
- * of CTF 1.8 takes.
+ * of CTF 1.8 accepts.
  */
 static bool choose_ctf_version(struct bt_copy_graph *graph)
 {
@@ -390,7 +390,7 @@ static void child_main(struct bt_copy_graph *graph, int out)
 {
 	prepare_ctf_child();
 	graph->answer.ok = make_graph(graph) && run_graph(graph);
-	/* The sink writes the last data when it is destroyed. */
+	/* The sink writes its last data when it is destroyed. */
 	if (graph->answer.ok)
 		bt_graph_put_ref(graph->graph);
 	else
@@ -413,7 +413,7 @@ static void show_copy_progress(const struct apply_trace *trace)
 		apply_show(trace, 0, 1);
 }
 
-/* Wait for the child; a signal that only this process got is handed on. */
+/* Wait for the child; forward a signal that only this process received. */
 static void wait_for_copy(struct bt_copy_graph *graph, pid_t child, int in)
 {
 	struct answer *answer = &graph->answer;
@@ -485,7 +485,7 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 		complain("warning: %s: to keep the order, %llu timestamps differ from the corrected times, by up to %s.",
 			 trace->path, (unsigned long long)answer->part.num_moved,
 			 format_duration(most, answer->part.most_ns));
-	/* The sink does not keep the original's permissions. */
+	/* The sink does not preserve the original's permissions. */
 	return answer->ok && measure_tree(trace->path, &original) &&
 	       narrow_tree(to, &original);
 }

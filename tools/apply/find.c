@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Arguments -> traces, the hosts they are of, and the corrections of these. */
+/* Arguments -> traces, their hosts, and the corrections of these. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void take_apart(struct apply_source *source, const char *argument)
 	source->path = argument + len + 1;
 }
 
-/* Copies are named by the paths of the originals. */
+/* Copies are named after the paths of the originals. */
 static bool has_path(const struct apply_run *apply, const struct apply_source *source)
 {
 	struct stat st;
@@ -128,7 +128,7 @@ static int find_source_host(struct apply_run *apply, const struct apply_source *
 		return -ENOMEM;
 	ret = model_find_name(&apply->model, name, host);
 	free(name);
-	/* Of a machine's hosts, each has one clock: take the one with this clock. */
+	/* Each host of a machine has one clock: use the host with this clock. */
 	if (!ret && !model_same_kind(&(*host)->clock, clock))
 		return model_find_clock(&apply->model, clock, host);
 	if (!ret)
@@ -146,7 +146,7 @@ static bool same_session(const struct netsync_io_trace *a,
 
 /*
  * babeltrace2 reads the chunks of a rotated trace as one trace, and takes the clock from
- * one of them: all chunks need one correction, over the span of all.
+ * one of them. All chunks therefore need one correction, over the span of all.
  */
 static void extend_span_over_chunks(const struct apply_run *apply,
 				    const struct netsync_io_trace *info, struct apply_trace *trace)

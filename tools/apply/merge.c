@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* --merge: captures of all hosts -> one file, with corrected times and in their order. */
+/* --merge: captures of all hosts -> one file, with corrected times and in corrected order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,8 @@ struct merge_part {
 	struct netsync_clock *clock;
 	const struct model_host *host;
 	int64_t first_ns, last_ns;	/* of the whole capture, by its own clock */
-	char *description;	/* of its host, which this is the first capture of */
-	bool is_known;		/* when it begins and ends was known before */
+	char *description;	/* description of its host, if this is the host's first capture */
+	bool is_known;		/* its span was known beforehand */
 };
 
 struct merging {
@@ -41,7 +41,7 @@ struct merging {
 
 /* ---- which captures -------------------------------------------------------- */
 
-/* False: going on is of no use. */
+/* False: continuing is pointless. */
 static bool add_part(struct merging *merging, const struct apply_source *source,
 		     const struct netsync_io_trace *info)
 {
@@ -128,7 +128,7 @@ static int64_t larger_bound(int64_t a, int64_t b)
 	return a == NETSYNC_UNKNOWN || b == NETSYNC_UNKNOWN ? NETSYNC_UNKNOWN : a > b ? a : b;
 }
 
-/* The largest bound of a host's captures: beyond the data of the result it is larger. */
+/* The largest bound of a host's captures: outside the data of the result, it is larger. */
 static int64_t most_of_host(const struct merging *merging, const struct model_host *host)
 {
 	int64_t median, most;
@@ -145,7 +145,7 @@ static int64_t most_of_host(const struct merging *merging, const struct model_ho
 	return most;
 }
 
-/* How far a host's times can be off: a clause. */
+/* Print the error bounds of a host's times, as a clause. */
 static void print_bounds(FILE *out, const struct merging *merging,
 			 const struct model_host *host)
 {
@@ -172,7 +172,10 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The same for all captures of a host: interfaces that are described alike are one. */
+/*
+ * Describe all captures of a host in the same way: interfaces with equal descriptions are
+ * merged.
+ */
 static char *describe_host(const struct merging *merging, const struct model_host *host)
 {
 	const struct merge_part *last = NULL;
@@ -234,8 +237,8 @@ static char *describe_all(const struct merging *merging)
 }
 
 /*
- * Files of one capture follow each other; those of a host that were made at the same time
- * are of several devices.
+ * Files of one capture follow each other; captures of a host at the same time are of
+ * several devices.
  */
 static bool is_beside_another(const struct merging *merging, const struct merge_part *part)
 {
@@ -290,7 +293,7 @@ static int show_merging(void *data, uint64_t done, uint64_t total)
 	return interrupted != 0;
 }
 
-/* Of captures of which it was not known before: does the result hold for their times? */
+/* For captures whose span was unknown beforehand: does the result cover their times? */
 static bool check_parts(struct merging *merging, bool all)
 {
 	for (size_t i = 0; i < merging->num; i++) {
@@ -322,7 +325,7 @@ static bool write_merged(FILE *out, const void *data)
 		check_parts(merging, true);
 	else if (ret && !interrupted)
 		complain("%s", netsync_io_error(io));
-	/* What failed was said. */
+	/* The failure was already reported. */
 	errno = ret ? ECANCELED : 0;
 	return !ret;
 }

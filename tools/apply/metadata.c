@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies of CTF traces with another clock in the metadata: one straight line, whose slope
- * is an integer in Hz, in place of the correction. The largest error of the line, with
- * rounding by readers, is compared with the error bound.
+ * Copies of CTF traces with a changed clock in the metadata: one straight line, whose
+ * slope is an integer in Hz, replaces the correction. The largest error of the line,
+ * including the rounding of readers, is compared with the error bound.
  *
- * Times in packets, and in LTTng's index, are cycles, which stay right.
+ * Times in packets, and in LTTng's index, are cycles, which stay valid.
  */
 #include <babeltrace2/babeltrace.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ struct clock_line {
 	__int128 old_offset, offset;	/* cycles */
 	int64_t off_ns;			/* largest error of the line */
 	int64_t bound_ns;		/* smallest error bound */
-	bool is_bounded;		/* there is a bound everywhere */
+	bool is_bounded;		/* the bound is known everywhere */
 };
 
 static bool refuse_metadata_only(const struct apply_trace *trace, const char *why)
@@ -38,7 +38,7 @@ static bool refuse_metadata_only(const struct apply_trace *trace, const char *wh
 
 /* ---- the metadata as text ------------------------------------------------ */
 
-/* The metadata-info of a trace, given back with bt_value_put_ref(); NULL: unreadable. */
+/* The metadata-info of a trace, to be put by bt_value_put_ref(); NULL: unreadable. */
 static const bt_value *query_metadata(const char *path)
 {
 	const bt_component_class_source *class;
@@ -65,7 +65,7 @@ static const bt_value *query_metadata(const char *path)
 	return result;
 }
 
-/* Metadata as plain text, even if packetized; to be given back with free(). */
+/* Metadata as plain text, even if packetized; to be freed. */
 static char *read_metadata(const char *path)
 {
 	const bt_value *info = query_metadata(path);
@@ -101,7 +101,7 @@ static bool write_metadata(const char *folder, const char *text, mode_t mode)
 
 /* ---- the line ------------------------------------------------------------ */
 
-/* The time that the line gives for a time of the trace, ns. */
+/* The time on the line for a time of the trace, ns. */
 static __int128 on_line(const struct clock_line *line, int64_t time_ns)
 {
 	const __int128 cycles = (line->offset - line->old_offset) * NS_PER_S +
@@ -134,7 +134,7 @@ static bool compare_at(struct clock_line *line, int64_t time_ns)
 }
 
 /*
- * Find the largest error. Between these times line and correction are straight, so the
+ * Find the largest error. Between these times, line and correction are linear, so the
  * error is largest at one of them.
  */
 static bool find_line_error(struct clock_line *line)
@@ -154,7 +154,7 @@ static bool find_line_error(struct clock_line *line)
 	return ok;
 }
 
-/* The frequency by the mean slope of the correction over the trace; 0: none. */
+/* The frequency from the mean slope of the correction over the trace; 0: none. */
 static uint64_t mean_freq(const struct clock_line *line)
 {
 	const struct apply_trace *trace = line->trace;
@@ -222,8 +222,8 @@ static int64_t worst_ns(const struct clock_line *line)
 }
 
 /*
- * Choose between the mean slope and the old frequency, which is better for clocks that
- * run nearly right: readers do not scale ns. False: times do not fit.
+ * Choose between the mean slope and the old frequency. The old one is better for clocks
+ * that run nearly right, because readers do not scale ns. False: times do not fit.
  */
 static bool fit_clock_line(struct clock_line *line)
 {
@@ -238,8 +238,8 @@ static bool fit_clock_line(struct clock_line *line)
 }
 
 /*
- * Is the line good enough? An error of 1 ns is, as readers round to it. False: that was
- * said.
+ * Is the line accurate enough? An error of 1 ns is accepted, because readers round to it.
+ * False: no; a message was printed.
  */
 static bool check_line_error(const struct clock_line *line)
 {
@@ -284,7 +284,7 @@ static bool change_clock(const struct apply_trace *trace,
 			trace, "its time range is unknown unless it is read");
 	if (!fit_clock_line(&line))
 		return refuse_metadata_only(trace, "corrected times do not fit into 64 bits");
-	/* Trace Compass does not know offset_s. */
+	/* Trace Compass ignores offset_s. */
 	if (line.offset < 0 || line.offset > INT64_MAX)
 		return refuse_metadata_only(trace, "its clock would be zero before 1970, or the cycles since then do not fit into 64 bits");
 	if (!check_line_error(&line))

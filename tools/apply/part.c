@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * --begin and --end, which are corrected times -> from when to when that is on the clock of
- * a trace. What a result was made of is the span in which times of a day are looked for,
- * and whose begin others are counted from: it is known wherever traces are copied.
+ * --begin and --end, which are corrected times -> the window on the clock of a trace.
+ * Times of day are searched within the span of the result's data, and relative times
+ * count from its start: this span is known wherever traces are copied.
  */
 #include <netsync.h>
 
@@ -10,7 +10,7 @@
 #include "common/complain.h"
 #include "common/window.h"
 
-/* The corrected span of what a result was made of. False: nothing could be corrected. */
+/* The corrected span of a result's data. False: no host was corrected. */
 static bool find_corrected_span(struct model *model, int64_t *first_ns, int64_t *last_ns)
 {
 	*first_ns = INT64_MAX;
@@ -75,8 +75,8 @@ bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns)
 }
 
 /*
- * Of times @from to @to of a trace, on one straight line of the correction, the first one
- * that is @limit or later when corrected; @to + 1: none is.
+ * The first time from @from to @to of a trace, on one linear segment of the correction,
+ * that is at least @limit when corrected; @to + 1: none.
  */
 static int64_t first_since(const struct apply_trace *trace, int64_t from, int64_t to,
 			   int64_t limit)
@@ -87,7 +87,7 @@ static int64_t first_since(const struct apply_trace *trace, int64_t from, int64_
 	while (from < to) {
 		const int64_t middle = from + (int64_t)(((uint64_t)to - (uint64_t)from) / 2);
 
-		/* What does not fit is before all that does, or after it. */
+		/* Corrected times that do not fit are before or after all others. */
 		if (apply_time(trace, middle, &corrected) ? corrected >= limit : middle > 0)
 			to = middle;
 		else
@@ -103,7 +103,7 @@ bool part_narrow(struct apply_trace *trace)
 	int64_t from = trace->first_ns, first_inside = INT64_MAX, last_inside = INT64_MIN;
 	bool is_last = false;
 
-	/* Where the correction steps back, what is inside can be in several pieces. */
+	/* If the correction steps back, the window can consist of several pieces. */
 	while (!is_last && last < INT64_MAX) {
 		int64_t next = from + 1, begin, behind;
 

@@ -10,14 +10,14 @@
 #include "common/complain.h"
 #include "common/signal.h"
 
-/* Packets between two reports of progress: stat() takes as long as a hundred packets. */
+/* Packets between progress reports: stat() takes as long as a hundred packets. */
 #define PACKETS_PER_LOOK 10000
 
 struct capture {
 	const struct apply_trace *trace;
 	const char *to;
 	uint64_t packets;
-	bool leaves_out;	/* some packet */
+	bool leaves_out;	/* some packet was skipped */
 };
 
 int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A result file -> each host, whose agent makes copies of its traces by that. */
+/* A result file -> each host, whose agent uses it to copy the host's traces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +15,13 @@
 
 struct hosts {
 	struct remotes all;
-	char **names;			/* as they were given, */
-	struct json_object **traces;	/* and [NAME=]PATH of each */
+	char **names;			/* as given, */
+	struct json_object **traces;	/* and their [NAME=]PATH arguments */
 };
 
 /* ---- whose traces these are --------------------------------------------------- */
 
-/* @host is taken over. -1: there is no such host, or no memory, as was said. */
+/* Takes ownership of @host. -1: no such host, or out of memory, with a message. */
 static int find_or_add_apply_host(struct hosts *hosts, char *host)
 {
 	const unsigned int num = hosts->all.num;
@@ -49,7 +49,7 @@ static bool add_remote_trace(struct hosts *hosts, const char *argument)
 	if (!remote_trace_parts(argument, &host, &name, &path))
 		return false;
 	number = find_or_add_apply_host(hosts, host);
-	/* A path with a '=' in it is no name, and a path. */
+	/* A path with '=' would be read as a name and a path. */
 	if (number >= 0 && asprintf(&trace, "%s%s%s%s", name ? name : "", name ? "=" : "",
 				    name || *path == '/' || *path == '~' ? "" : "./", path) < 0)
 		trace = NULL;
@@ -99,13 +99,13 @@ static void send_piece(struct hosts *hosts, const struct apply_remote *how,
 		remote_ask(hosts->all.list[i], request);
 	}
 	remotes_wait(&hosts->all, 0);
-	/* Who did not take a piece has no result. */
+	/* A host that did not accept a piece has no result. */
 	for (unsigned int i = 0; i < hosts->all.num; i++)
 		if (hosts->all.list[i]->ready && !hosts->all.list[i]->answer)
 			remote_give_up(hosts->all.list[i]);
 }
 
-/* False: it cannot be read, as was said. */
+/* False: the file cannot be read; a message was printed. */
 static bool send_result(struct hosts *hosts, const struct apply_remote *how, FILE *file)
 {
 	char piece[PROTOCOL_PIECE + 1];
@@ -143,7 +143,7 @@ static void request_apply(struct hosts *hosts, const struct apply_remote *how, u
 	remote_ask(hosts->all.list[which], request);
 }
 
-/* What became of all of them: who has not answered copied nothing. */
+/* The overall status: a host that has not answered copied nothing. */
 static int status_of(const struct hosts *hosts)
 {
 	unsigned int whole = 0, part = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Corrected copies of traces that stay on their hosts, which make these themselves. */
+/* Corrected copies of traces that stay on their hosts, made by these hosts. */
 #ifndef NETSYNC_APPLY_REMOTE_H
 #define NETSYNC_APPLY_REMOTE_H
 
@@ -8,17 +8,17 @@
 #include "apply.h"
 
 struct apply_remote {
-	const char *netsync;	/* what to run there; NULL: as in their PATH */
+	const char *netsync;	/* program to run there; NULL: by PATH */
 	const char *model;	/* the result file, here */
-	const char *output;	/* a folder there; NULL: beside each trace */
+	const char *output;	/* a folder there; NULL: next to each trace */
 	bool metadata_only, extrapolate;
 	unsigned int jobs;	/* 0: not given */
 	struct apply_part part;
 };
 
 /*
- * Of @num arguments, those of other hosts are [NAME=][USER@]HOST:PATH; all others are not
- * looked at. Return: exit status; what is wrong was said, with the name of the host.
+ * Arguments of other hosts are [NAME=][USER@]HOST:PATH; others among the @num are
+ * ignored. Return: exit status; problems were reported with the name of the host.
  */
 int apply_remotely(const struct apply_remote *how, char *const *traces, int num);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies of trace.dat files by libnetsync-io, which interpolates between knots; the knots
- * are made here from a correction.
+ * Copies of trace.dat files by libnetsync-io, which interpolates between knots; this file
+ * computes the knots from a correction.
  */
 #include <stdlib.h>
 
@@ -13,8 +13,8 @@
 #include "common/signal.h"
 
 /*
- * Limits of readers' 64-bit products: the distance of two knots, ns, and that distance
- * times the difference of what is added, ns^2.
+ * Limits that keep readers' products within 64 bits: the distance of two knots, ns, and
+ * that distance times the difference of their corrections, ns^2.
  */
 #define MAX_STEP_NS INT64_C(100000000000)
 #define MAX_PRODUCT ((__int128)1 << 62)
@@ -54,7 +54,7 @@ static bool add_knot(struct correction_knots *knots, int64_t time_ns)
 	return knot_at(knots->trace, time_ns, last);
 }
 
-/* Add knots along a straight line from the last knot on. */
+/* Add knots along a line, starting at the last knot. */
 static bool add_line_knots(struct correction_knots *knots, int64_t to_ns)
 {
 	struct netsync_io_knot from = knots->knot[knots->num - 1], to;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The part of TSDL that is needed to find the clock's block: words, comments, strings,
- * and nesting of braces.
+ * and nested braces.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,12 +20,12 @@ enum key { FREQ, OFFSET_S, OFFSET, UUID, NUM_KEYS };
 static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset", "uuid" };
 
 struct text_span {
-	const char *start;	/* NULL: not there */
+	const char *start;	/* NULL: missing */
 	const char *end;
 };
 
 struct clock_block {
-	unsigned int num;	/* number of clock blocks; the rest is of the last one */
+	unsigned int num;	/* after its opening brace */
 	struct text_span value[NUM_KEYS];
 	const char *start;	/* behind its opening brace */
 	bool is_good;		/* closed, and each key has a value */
@@ -43,7 +43,7 @@ static bool is_token(struct text_span token, const char *word)
 	return len == strlen(word) && !memcmp(token.start, word, len);
 }
 
-/* Skip blanks and comments; up to the end of the text if a comment is not closed. */
+/* Skip blanks and comments; an unclosed comment extends to the end of the text. */
 static const char *skip_space(const char *at)
 {
 	const char *end;
@@ -79,7 +79,7 @@ static struct text_span next_token(const char **at)
 	return token;
 }
 
-/* Read " = VALUE;" behind a key. False: a key of key_names[] has no value. */
+/* Read " = VALUE;" after a key. False: a key of key_names[] has no value. */
 static bool take_value(struct clock_block *block, struct text_span key, const char **at)
 {
 	struct text_span value = { .start = NULL }, token;
@@ -141,7 +141,7 @@ static struct clock_block find_block(const char *text)
 	return block;
 }
 
-/* Read an integer of C's syntax; @value stays unchanged if the key is missing. */
+/* Read an integer in C's syntax; @value stays unchanged if the key is missing. */
 static bool read_number(struct text_span span, int64_t *value)
 {
 	char *end;
@@ -176,7 +176,7 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 	return NULL;
 }
 
-/* Values as text; empty: the value is not changed. */
+/* Format values as text; empty: unchanged. */
 static void write_values(const struct tsdl_clock *clock,
 			 char values[NUM_KEYS][TSDL_UUID_LEN + sizeof("\"\"")])
 {
@@ -208,7 +208,7 @@ char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 		    (i != OFFSET_S || clock->offset_s))
 			fprintf(out, " %s = %s;", key_names[i], values[i]);
 	at = block.start;
-	/* Copy the text, replacing values in their order. */
+	/* Copy the text, and replace values in order. */
 	for (;;) {
 		int next = -1;
 

@@ -11,16 +11,16 @@ struct tsdl_clock {
 	uint64_t freq;		/* Hz */
 	int64_t offset_s;	/* zero of the clock since the epoch, s */
 	int64_t offset;		/* further cycles */
-	char uuid[TSDL_UUID_LEN + 1];	/* to be written; empty: unchanged */
+	char uuid[TSDL_UUID_LEN + 1];	/* new value; empty: unchanged */
 };
 
-/* Read the clock. Return: NULL; else why it cannot be read, as the end of a sentence. */
+/*
+ * Read the clock. Return: NULL; or the reason why it cannot be read, as the end of a
+ * sentence.
+ */
 const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock);
 
-/*
- * The text with another clock, whose offset_s must be 0. To be given back with free();
- * NULL: there is not enough memory.
- */
+/* The text with another clock, whose offset_s must be 0; to be freed. NULL: out of memory. */
 char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock);
 
 #endif
