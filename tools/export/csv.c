@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages as comma-separated values (RFC 4180): a line each, times as integers in
- * ns. What is not known is empty.
+ * Messages as comma-separated values (RFC 4180): one line for each, with times as
+ * integers in ns. Unknown values are empty.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -25,8 +25,8 @@ struct end {
 	bool known;
 	int64_t time_ns;
 	int64_t bound_ns;
-	int64_t lo_ns;		/* not before; INT64_MIN: unknown */
-	int64_t hi_ns;		/* not after; INT64_MAX: unknown */
+	int64_t lo_ns;		/* earliest; INT64_MIN: unknown */
+	int64_t hi_ns;		/* latest; INT64_MAX: unknown */
 };
 
 static struct end correct_end(const struct timebase_host *host, int64_t time_ns)
@@ -89,7 +89,7 @@ static void put_port(FILE *out, const struct netsync_message *msg,
 	put_csv_time(out, msg->fields & NETSYNC_HAS_PORTS, port);
 }
 
-/* What is not corrected is in no window. */
+/* An uncorrected time is in no window. */
 static bool is_shown(const struct export *export, const struct end *end)
 {
 	const bool is_whole = export->base->begin_ns == INT64_MIN &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events of a host, in the order of time: what its threads do is known from some of
- * them, and all others are instants of the thread, or CPU, that they happened in.
+ * The events of a host, in order of time: some determine the states of threads; all
+ * others are instants of the thread or CPU on which they occurred.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -16,12 +16,15 @@
 
 struct export_reader;
 
-/* What is known of all events of a name. */
+/* The properties of all events with a name. */
 struct event_class {
 	bool shown;
-	bool is_tcp;		/* its "flags" are the word of a TCP header, */
-	bool may_be_tcp;	/* or are if its protocol is TCP */
-	/* What it says of threads. False: it does not, it is just an event. */
+	bool is_tcp;		/* its "flags" are the word of a TCP header */
+	bool may_be_tcp;	/* or are, if its protocol is TCP */
+	/*
+	 * Update the states of threads. False: the event does not change them, and is
+	 * only an instant.
+	 */
 	bool (*take)(struct export_reader *reader, const struct event_class *class,
 		     const struct event *event);
 	const char *call;	/* the name of the system call */
@@ -32,7 +35,7 @@ struct export_reader {
 	struct args args;
 	char flags[TCP_FLAGS_SIZE];	/* of TCP, in words */
 
-	/* Of the event that is looked at. */
+	/* Of the current event. */
 	struct sched_thread *thread;	/* NULL: unknown, or none */
 };
 
@@ -124,7 +127,7 @@ static bool export_exit(struct export_reader *reader, const struct event_class *
 
 /* ---- classes of events -------------------------------------------------- */
 
-/* As LTTng and ftrace name them; of a system call the beginning of the name. */
+/* Names in LTTng and ftrace; for a system call, the beginning of the name. */
 static const struct {
 	const char *name;
 	bool (*take)(struct export_reader *reader, const struct event_class *class,
@@ -176,12 +179,12 @@ static void describe_event_class(const struct export_reader *reader, struct even
 	}
 }
 
-/* NULL: there is not enough memory. */
+/* NULL: out of memory. */
 static const struct event_class *class_of(const struct export_reader *reader,
 					  struct event_type *type)
 {
 	if (!type->own) {
-		/* All of it goes when the process ends. */
+		/* Everything is released when the process ends. */
 		type->own = calloc(1, sizeof(struct event_class));
 		if (type->own)
 			describe_event_class(reader, type->own, type->name);
@@ -278,7 +281,7 @@ static bool export_loss(void *data, const struct event_loss *loss)
 struct events_job {
 	struct timeline *timeline;
 	const struct export *export;
-	uint32_t num_cpus;	/* of the hosts so far, which have numbers of their own */
+	uint32_t num_cpus;	/* of the previous hosts, whose CPUs have other numbers */
 };
 
 static void flush_timeline(void *data)
@@ -288,7 +291,7 @@ static void flush_timeline(void *data)
 	job->timeline->format->flush(job->timeline);
 }
 
-/* Those of one host, in a process of its own. */
+/* Export the events of one host, in a child process. */
 static bool export_group(void *data, const struct event_group *group,
 			 struct group_state *state)
 {
@@ -302,7 +305,7 @@ static bool export_group(void *data, const struct event_group *group,
 		.threads.first_cpu = job->num_cpus,
 	};
 	const struct event_listener listener = { export_event, export_loss, &reader };
-	/* Only what is early here is counted here. */
+	/* Count only what is early in this part. */
 	const uint64_t num_early = timeline->num_early;
 	bool ok = timeline->format->begin_part(timeline, group->host + 1) &&
 		  threads_open(&reader.threads) &&
@@ -312,7 +315,7 @@ static bool export_group(void *data, const struct event_group *group,
 
 	state->number = timeline->num_early - num_early;
 	state->num_cpus = reader.threads.num_cpus;
-	/* All else goes with the process. */
+	/* Everything else is released with the process. */
 	return ok;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync export - what other tools read: matched messages, corrected. */
+/* netsync export - write matched messages, corrected, for other tools. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 
 struct export_settings {
 	struct input input;
-	bool csv, perfetto;	/* asked for: one of these */
+	bool csv, perfetto;	/* requested; one of them */
 	bool events;
 	struct time_window window;
-	char **globs;		/* of events; none: all */
+	char **globs;		/* of events; none: all events */
 	size_t num_globs;
 	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
 	struct destination output;
@@ -49,7 +49,7 @@ static bool check_export_arguments(const struct export_settings *set)
 	return input_check_model(&set->input);
 }
 
-/* Names of events, with commas between them. */
+/* Names of events, separated by commas. */
 static bool take_globs(void *at, const struct option_row *row, const char *text)
 {
 	struct export_settings *set = at;
@@ -135,7 +135,7 @@ static void spool_packet(void *data, const struct netsync_packet *pkt)
 	spool_put(data, pkt);
 }
 
-/* Keep what is to be written from now on. */
+/* Open spools for everything that will be written. */
 static bool open_spools(struct export_job *job)
 {
 	job->export.events = job->set->events;

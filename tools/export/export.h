@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of netsync export. export.c reads the traces; of each format a file
- * writes what waits in spools.
+ * The parts of netsync export: export.c reads the traces, and a file for each format
+ * writes the contents of the spools.
  */
 #ifndef NETSYNC_EXPORT_H
 #define NETSYNC_EXPORT_H
@@ -12,19 +12,19 @@
 struct timeline_format;
 
 struct export {
-	const struct timebase *base;	/* what was read, and of which time */
+	const struct timebase *base;	/* the traces that were read, and their window */
 	struct spool *messages;	/* struct netsync_message */
 	struct spool *packets;	/* struct netsync_packet; unless it is NULL */
-	bool events;		/* all others, too */
-	const struct timeline_format *timeline;	/* what viewers read */
-	const char **globs;	/* of events that are wanted; none: all */
+	bool events;		/* also all other events */
+	const struct timeline_format *timeline;	/* format of the viewer's file */
+	const char **globs;	/* of requested events; none: all events */
 	size_t num_globs;
 };
 
-/* An address in words, IPv4 as that; @text has INET6_ADDRSTRLEN. Return: @text. */
+/* An address as text, also for IPv4; @text has INET6_ADDRSTRLEN. Return: @text. */
 char *export_address(const uint8_t address[16], char *text);
 
-/* False: not all was written. */
+/* False: not everything was written. */
 bool export_csv(FILE *out, const struct export *export);
 bool export_perfetto(FILE *out, const struct export *export);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What Perfetto and Chrome show, of all hosts on one time base: packets and the
- * messages that they are, and where that is asked for all other events.
+ * A file for Perfetto and Chrome, with all hosts on one time base: packets and messages,
+ * and, if requested, all other events.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -12,14 +12,14 @@
 struct perfetto {
 	struct timeline timeline;
 	const struct export *export;
-	uint64_t messages;	/* so many so far */
+	uint64_t messages;	/* number so far */
 };
 
 /* ---- packets and messages ---------------------------------------------- */
 
 char *tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE])
 {
-	/* RFC 9293, 3.1, from the lowest bit on; AE is of RFC 9768, NS before. */
+	/* RFC 9293, 3.1, from the lowest bit on; AE: RFC 9768, formerly NS. */
 	static const char *const names[] = { "FIN", "SYN", "RST", "PSH", "ACK",
 					     "URG", "ECE", "CWR", "AE" };
 	size_t length = 0;
@@ -49,7 +49,7 @@ static const char *protocol_name(uint8_t protocol)
 	return "IP";
 }
 
-/* Bytes of the name of a track with its 0. Chosen. */
+/* Size of a track's name with its 0. Chosen. */
 #define NAME_SIZE 32
 
 /* "TCP 40000 > 80". Return: @name. */
@@ -64,7 +64,7 @@ static char *packet_name(char name[NAME_SIZE], uint8_t protocol, bool has_ports,
 	return name;
 }
 
-/* All that is told of a packet, and room for its texts. */
+/* The arguments of a packet, and buffers for their texts. */
 struct packet_args {
 	struct arg list[10];
 	size_t num;
@@ -133,7 +133,7 @@ static bool put_packet(void *data, const void *record)
 	return !ferror(p->timeline.out);
 }
 
-/* One that no packet event is known of. */
+/* Put an end of a message without a known packet event. */
 static void put_message_end(struct perfetto *p, struct track track, int64_t time_ns,
 			    const char *name, const char *other)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Between the files that write what viewers show. */
+/* Declarations that the files of the viewers' formats share. */
 #ifndef NETSYNC_EXPORT_PERFETTO_H
 #define NETSYNC_EXPORT_PERFETTO_H
 
@@ -10,7 +10,7 @@
 
 /* ---- events.c: all events of all traces --------------------------------- */
 
-/* False: errno says why they cannot be written. */
+/* False: failed; errno is the reason. */
 bool perfetto_events(struct timeline *timeline, const struct export *export);
 
 /* ---- perfetto.c ---------------------------------------------------------- */
@@ -28,53 +28,58 @@ struct threads {
 	uint32_t host;
 	bool show_states;
 	int64_t first_ns;	/* of the first event */
-	int64_t now_ns;		/* of the last one so far */
+	int64_t now_ns;		/* of the last event so far */
 	uint32_t num_more;	/* tracks with numbers from TRACK_MORE_THREADS on */
-	bool failed;		/* there is not enough memory */
+	bool failed;		/* out of memory */
 	uint8_t cpus_named[EVENT_MAX_CPUS / 8];
-	uint8_t *tids_used;	/* a bit for each id of a thread: a track has its number */
+	uint8_t *tids_used;	/* a bit for each thread id that is a track's number */
 
-	/* scheduling.c's. */
+	/* Used by scheduling.c. */
 	uint32_t first_cpu;	/* number of CPU 0 in the file */
-	uint32_t num_cpus;	/* seen so far; those between are counted, too */
+	uint32_t num_cpus;	/* so far, including those between */
 };
 
-/* False: there is not enough memory. */
+/* False: out of memory. */
 bool threads_open(struct threads *threads);
-/* Everything ends with the last event. False: not enough memory. */
+/* End everything at the last event. False: out of memory. */
 bool threads_close(struct threads *threads);
 
-/* The number that a format's tables know a thread by; 0: there is not enough memory. */
+/* The number of a thread in a format's tables; 0: out of memory. */
 uint32_t threads_number(struct threads *threads, struct sched_thread *thread);
 
-/* An instant of a thread, or where that is NULL of a CPU. */
+/* Put an instant of a thread; if it is NULL, of a CPU. */
 void threads_instant(struct threads *threads, struct sched_thread *thread,
 		     uint32_t cpu, const char *name, const struct args *args);
 
-/* The begin and end of a system call; the names, and what is known by then.
- * False: it is shown as an instant, rather, as its begin is not known. */
+/*
+ * Begin and end a system call, with its name and known arguments. False: put an instant
+ * instead, because the begin is unknown.
+ */
 void threads_enter(struct threads *threads, struct sched_thread *thread,
 		   const char *name, const struct args *args);
 bool threads_leave(struct threads *threads, struct sched_thread *thread,
 		   const char *name, const struct args *args);
-/* A thread that was made now, which is inside of the call that made it. */
+/* Add a new thread, which is inside the system call that created it. */
 void threads_fork(struct threads *threads, struct event_task child);
 
-/* ---- scheduling.c: events for a format that has tables of scheduling ---- */
+/*
+ * Has the format capacity for threads of this host? If so, only its tables have their
+ * states.
+ */
 
 /* Does it have room for threads of this host? Then their states are in these only. */
 bool scheduling_has_room(const struct threads *threads);
-/* A thread is in its state since then, of which no event is in the file. */
+/* Put the state of a thread since a time, if no event in the file implies it. */
 void scheduling_imply(struct threads *threads, struct sched_thread *thread,
 		      int64_t since_ns);
-/* Before a switch is taken into account, and after. */
+/* Call these before and after a switch is applied. */
 void scheduling_missed(struct threads *threads, uint32_t cpu,
 		       const struct task_switch *change);
 void scheduling_switch(struct threads *threads, uint32_t cpu,
 		       const struct task_switch *change);
-/* After a thread became runnable by an event of that CPU. */
+/* Call this after a thread became runnable by an event on that CPU. */
 void scheduling_waking(struct threads *threads, uint32_t cpu, struct event_task task);
-/* Before a loss is taken into account. */
+/* Call this before a loss is applied. */
 void scheduling_lost(struct threads *threads, uint32_t cpu);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the scheduler of a host did, event by event, for a format that has tables of
- * scheduling: who runs on each CPU, and in what state each thread is, follows from these.
- * CPUs are numbered through all hosts.
+ * The actions of a host's scheduler, event by event, for a format with scheduling tables.
+ * The thread that runs on each CPU, and the state of each thread, follow from them. CPUs
+ * are numbered across all hosts.
  */
 #include "perfetto.h"
 
-/* The kernel's bits of states that have meant the same in all kernels: up to EXIT_ZOMBIE. */
+/* The kernel's state bits whose meaning is the same in all kernels: up to EXIT_ZOMBIE. */
 #define COMMON_STATES 0x3f
 
 bool scheduling_has_room(const struct threads *threads)
@@ -16,7 +16,7 @@ bool scheduling_has_room(const struct threads *threads)
 	       threads->first_cpu < TIMELINE_MAX_CPUS;
 }
 
-/* Is what happens at a time on a CPU to be in the tables? */
+/* Do the tables include events on this CPU at this time? */
 static bool is_in_tables(struct threads *threads, uint32_t cpu, int64_t time_ns)
 {
 	if (!threads->show_states || !threads->timeline->format->sched ||
@@ -27,7 +27,7 @@ static bool is_in_tables(struct threads *threads, uint32_t cpu, int64_t time_ns)
 	return scheduling_has_room(threads) && threads->first_cpu + cpu < TIMELINE_MAX_CPUS;
 }
 
-/* @thread: NULL: the idle one */
+/* @thread: NULL: the idle thread */
 static struct timeline_task describe_task(struct threads *threads, struct sched_thread *thread)
 {
 	return (struct timeline_task){
@@ -69,7 +69,7 @@ static void put_sched_waking(struct threads *threads, uint32_t cpu, int64_t time
 	put_sched_event(threads, event, cpu, time_ns);
 }
 
-/* A thread that sleeps cannot be said to: only a switch says so, and that needs a CPU. */
+/* A sleeping state cannot be expressed: only a switch could do it, which needs a CPU. */
 void scheduling_imply(struct threads *threads, struct sched_thread *thread,
 		      int64_t since_ns)
 {
@@ -80,10 +80,10 @@ void scheduling_imply(struct threads *threads, struct sched_thread *thread,
 }
 
 /*
- * Put the switch that nobody saw, if another thread ran on the CPU than the one that is
- * switched from: the tables take each switch to be from what ran. What the thread that ran
- * does since then is unknown, for which they have no state; sleeping takes no CPU, and
- * waits for none.
+ * If another thread ran on the CPU than the one switched from, a switch was lost: put
+ * that switch, because the tables assume that each switch is from the running thread. The
+ * state of the other thread since then is unknown, which the tables cannot express;
+ * sleeping is the closest state, as it neither uses nor waits for a CPU.
  */
 void scheduling_missed(struct threads *threads, uint32_t cpu,
 		       const struct task_switch *change)
@@ -91,7 +91,7 @@ void scheduling_missed(struct threads *threads, uint32_t cpu,
 	struct sched_thread *ran = sched_running(threads->sched, cpu);
 	struct sched_thread *from = sched_thread(threads->sched, change->from);
 
-	/* The switch implies since when it ran, of which scheduling_imply() tells. */
+	/* The switch implies since when the thread ran; scheduling_imply() puts it. */
 	if (from && from->state == SCHED_UNKNOWN)
 		from = NULL;
 	if (ran != from)
@@ -105,7 +105,7 @@ void scheduling_switch(struct threads *threads, uint32_t cpu,
 	struct sched_thread *from = sched_thread(threads->sched, change->from);
 	int64_t state = change->state & COMMON_STATES;
 
-	/* By bits that depend on the kernel: parked and idle kernel threads. */
+	/* States with kernel-dependent bits: parked and idle kernel threads. */
 	if (!state && from && from->state == SCHED_SLEEPING)
 		state = SCHED_TASK_INTERRUPTIBLE;
 	put_sched_switch(threads, cpu, threads->now_ns, from, sched_running(threads->sched, cpu),
@@ -122,8 +122,8 @@ void scheduling_waking(struct threads *threads, uint32_t cpu, struct event_task 
 }
 
 /*
- * The tables have no CPU of which nobody knows what runs there: let it be idle, so that no
- * thread seems to run until the next switch, and say that events were lost.
+ * The tables cannot express that the running thread is unknown. Make the CPU idle, so
+ * that no thread seems to run until the next switch, and put a loss of events.
  */
 void scheduling_lost(struct threads *threads, uint32_t cpu)
 {

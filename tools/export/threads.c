@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracks of the threads and CPUs of a host: of each CPU, which thread runs; of each
- * thread, its system calls and other events, and beside that its states.
+ * Tracks of the threads and CPUs of a host: for each CPU, the running thread; for each
+ * thread, its system calls and other events, and its states.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "perfetto.h"
 
-/* A thread that changes its name as a program starts gets a track of each name; it
- * keeps the last one of so many: chosen, two or three are common. */
+/*
+ * A thread that changes its name when a program starts gets a track for each name;
+ * further names after this many share the last track. Chosen: two or three are common.
+ */
 #define MAX_NAMES 4
 
-/* A system call, and what was known at its begin. */
+/* A system call, and its arguments at its begin. */
 struct call {
-	const char *name;	/* which its caller keeps; NULL: none */
+	const char *name;	/* owned by the caller; NULL: none */
 	int64_t since_ns;
 	size_t num_args;
-	struct arg *args;	/* with their names and texts behind them */
+	struct arg *args;	/* followed by their names and texts */
 };
 
-/* What is shown of a thread. */
+/* The tracks of a thread. */
 struct shown_thread {
 	uint32_t number;	/* of its tracks */
-	uint32_t first_number;	/* of those of its first name */
-	char name[SCHED_NAME_SIZE];	/* as these are named */
-	unsigned int num_names;	/* 0: they are not yet */
-	bool is_old;		/* it was there before all events */
-	bool is_forked;		/* since then, which is the next one */
+	uint32_t first_number;	/* of the tracks of its first name */
+	char name[SCHED_NAME_SIZE];	/* the name of its tracks */
+	unsigned int num_names;	/* 0: not named yet */
+	bool is_old;		/* it existed before all events */
+	bool is_forked;		/* forked since then; its call follows */
 	bool has_called;	/* there was a system call */
 	int64_t forked_ns;
 	struct call call;
 };
 
-/* NULL: there is not enough memory. */
+/* NULL: out of memory. */
 static struct shown_thread *shown_of(struct threads *threads,
 				     struct sched_thread *thread)
 {
@@ -53,8 +55,8 @@ static struct track track_of(const struct threads *threads, enum track_kind kind
 }
 
 /*
- * A number for tracks: the thread's id, where no other track has it. Beyond
- * TRACK_MORE_THREADS of other numbers, two threads share a track.
+ * A number for tracks: the thread's id, unless another track has it. If other numbers up
+ * to TRACK_MORE_THREADS are used up, two threads share a track.
  */
 static uint32_t new_number(struct threads *threads, uint32_t tid)
 {
@@ -88,7 +90,7 @@ static void name_thread_tracks(struct threads *threads,
 			track_of(threads, TRACK_STATE, shown->number), state);
 }
 
-/* The track of a thread, of its name as it is now. */
+/* The track of a thread under its current name. */
 static struct track thread_track(struct threads *threads, enum track_kind kind,
 				 const struct sched_thread *thread,
 				 struct shown_thread *shown)
@@ -129,7 +131,7 @@ static void put_timeline_slice(struct threads *threads, const struct timeline_ev
 	threads->timeline->format->slice(threads->timeline, event, end_ns);
 }
 
-/* From when on a span is shown that began at @from_ns. Return: is it not from then on? */
+/* Limit the displayed begin of a span that began at @from_ns. Return: was it changed? */
 static bool clamp_begin(const struct threads *threads, int64_t *from_ns)
 {
 	const int64_t window_ns = threads->export->base->begin_ns;
@@ -201,7 +203,7 @@ static const char *get_arg_text(const struct arg *arg)
 	return arg->kind == ARG_TEXT || arg->kind == ARG_LABEL ? arg->text : NULL;
 }
 
-/* NULL: there is not enough memory. */
+/* NULL: out of memory. */
 static struct arg *copy_args(const struct args *args)
 {
 	size_t size = args->num * sizeof(struct arg) + 1;
@@ -271,7 +273,7 @@ void threads_enter(struct threads *threads, struct sched_thread *thread,
 
 	if (!shown)
 		return;
-	/* The end of the one before was lost. */
+	/* The end of the previous call was lost. */
 	end_call(shown);
 	copy = copy_args(args);
 	threads->failed = threads->failed || !copy;

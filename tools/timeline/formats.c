@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A name of a file, or --format -> the format of a timeline; and its begin and end. */
+/* A file name, or --format -> the format of a timeline; and writing its begin and end. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -27,7 +27,7 @@ bool timeline_check(unsigned int number, bool is_perfetto)
 	return false;
 }
 
-/* Does the name of a file end as those of Perfetto's own format do? */
+/* Does a file name end like those of Perfetto's own format? */
 static bool is_protobuf(const char *path)
 {
 	static const char *const ends[] = { ".pftrace", ".perfetto-trace", ".pb" };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Events -> Perfetto's own format (perfetto.proto), protocol buffers: a file of packets,
- * of which blocks are compressed with zlib. Within a sequence of packets, strings are
- * interned (written once, and then referred to by a number), and times are differences to
- * the packet before:
+ * in blocks that are compressed with zlib. Within a sequence of packets, strings are
+ * interned (written once, and then referred to by a number), and times are relative to
+ * the previous packet:
  *
- *	| clocks, "state cleared" | event: +0 ns, 1 = "read" | event: +35 ns, 1 |
+ * 	| clocks, "state cleared" | event: +0 ns, 1 = "read" | event: +35 ns, 1 |
  */
 #include <json.h>
 #include <stdlib.h>
@@ -32,31 +32,32 @@ typedef Perfetto__Protos__InternedString InternedString;
 
 /*
  * Ids of clocks: Perfetto has 1 to 63 for clocks of the system, 64 to 127 for clocks of a
- * sequence. Corrected times are BOOTTIME, which viewers show. If it is known how these
- * relate to wall-clock time, that is REALTIME, by which viewers tell the time of day.
+ * sequence. Corrected times are BOOTTIME, which viewers display. If their relation to
+ * wall-clock time is known, wall-clock time is REALTIME, from which viewers derive the
+ * time of day.
  */
 enum {
 	CLOCK_OF_DAY = 1,	/* REALTIME */
 	CLOCK_OF_TRACE = 6,	/* BOOTTIME */
-	CLOCK_DELTA = 64,	/* ns since the packet before */
+	CLOCK_DELTA = 64,	/* ns since the previous packet */
 	CLOCK_BASE,		/* ns since sequence.base_ns */
 };
 
 /*
- * Interned strings of a sequence, after which all are forgotten, so that memory does not
- * grow. Chosen: some MB.
+ * Maximum interned strings of a sequence; all are forgotten then, to bound memory.
+ * Chosen: some MB.
  */
 #define MAX_STRINGS 32768
 
-/* Bytes that are compressed together; chosen: Perfetto asks for less than 512 KB. */
+/* Bytes that are compressed together; chosen: Perfetto requires less than 512 KB. */
 #define BLOCK 0x40000
 
-/* Tables of interned strings, each with numbers of its own. */
+/* Tables of interned strings, each with its own numbers. */
 enum { CATEGORIES, NAMES, ARG_NAMES, ARG_VALUES, NUM_TABLES };
 
 struct strings {
 	struct lh_table *numbers;	/* text -> number */
-	uint64_t last;		/* number given last; none is used twice */
+	uint64_t last;		/* the last number used; numbers are not reused */
 	InternedString *fresh;	/* new strings, for the next packet */
 	InternedString **pointers;	/* to these, as protobuf-c needs */
 	size_t num_fresh;
@@ -66,40 +67,40 @@ struct strings {
 struct sequence {
 	uint32_t number;
 	int64_t base_ns;	/* the zero of CLOCK_BASE; not negative */
-	int64_t last_ns;	/* time of CLOCK_DELTA: of the packet before */
+	int64_t last_ns;	/* time of CLOCK_DELTA: of the previous packet */
 	struct strings strings[NUM_TABLES];
 	DebugAnnotation *args;	/* of the current event */
 	DebugAnnotation **arg_pointers;
-	char **owned;		/* their texts that had to be made UTF-8, or NULL */
+	char **owned;		/* their texts that were converted to UTF-8, or NULL */
 	size_t room;		/* args allocated */
-	uint8_t *packed;	/* packets that wait to be compressed */
+	uint8_t *packed;	/* packets to be compressed */
 	size_t num_packed;	/* bytes used */
 	size_t packed_room;	/* bytes allocated */
 };
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* Pack a packet at @to, if that is not NULL. Return: its bytes. */
+/* Pack a packet at @to, unless it is NULL. Return: its size. */
 static size_t pack_packet(TracePacket *packet, uint8_t *to)
 {
 	TracePacket *packets[] = { packet };
 	Trace trace = PERFETTO__PROTOS__TRACE__INIT;
 
-	/* Traces of one packet each, one behind the other, are a trace of all packets. */
+	/* A concatenation of traces with one packet each is a trace of all packets. */
 	trace.n_packet = 1;
 	trace.packet = packets;
 	return to ? perfetto__protos__trace__pack(&trace, to) :
 		    perfetto__protos__trace__get_packed_size(&trace);
 }
 
-/* False: there is not enough memory. */
+/* False: out of memory. */
 static bool put_compressed(struct timeline *timeline, const struct sequence *seq)
 {
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	uLongf size = compressBound(seq->num_packed);
 	uint8_t *bytes = malloc(size), *packed = NULL;
 	bool has_memory;
-	/* Better levels take far longer than all the rest, and save little. */
+	/* Higher levels take far longer than everything else, and save little. */
 	bool ok = bytes && compress2(bytes, &size, seq->packed, seq->num_packed,
 				     Z_BEST_SPEED) == Z_OK;
 
@@ -108,7 +109,7 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 	if (ok)
 		packed = malloc(pack_packet(&packet, NULL));
 	has_memory = packed;
-	/* What is not written is noticed when the file is closed. */
+	/* A write error is found when the file is closed. */
 	if (packed)
 		fwrite(packed, pack_packet(&packet, packed), 1, timeline->out);
 	free(bytes);
@@ -116,14 +117,14 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 	return has_memory;
 }
 
-/* Write the packets that wait to be compressed. */
+/* Write the packets that are to be compressed. */
 static void flush_packets(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
 
 	if (!seq->num_packed)
 		return;
-	/* A single packet that is larger than a block is not compressed. */
+	/* A single packet larger than a block is not compressed. */
 	if (seq->num_packed > BLOCK)
 		fwrite(seq->packed, seq->num_packed, 1, timeline->out);
 	else if (!put_compressed(timeline, seq))
@@ -169,7 +170,7 @@ static void set_packet_time(struct timeline *timeline, TracePacket *packet,
 		seq->last_ns = time_ns;
 		return;
 	}
-	/* CLOCK_DELTA cannot go back: earlier times are in another clock. */
+	/* CLOCK_DELTA cannot go back: earlier times use another clock. */
 	packet->has_timestamp_clock_id = true;
 	packet->timestamp_clock_id = time_ns < seq->base_ns ? CLOCK_OF_TRACE :
 						CLOCK_BASE;
@@ -288,7 +289,7 @@ static void set_snapshot_clock(Clock *clock, uint32_t id, int64_t time_ns)
 	clock->is_incremental = id == CLOCK_DELTA;
 }
 
-/* Put a packet with clocks and defaults, after which strings and times begin anew. */
+/* Put a packet with clocks and defaults, which resets strings and times. */
 static void begin_state(struct timeline *timeline, bool is_first)
 {
 	struct sequence *seq = timeline->own;
@@ -327,7 +328,7 @@ static void begin_state(struct timeline *timeline, bool is_first)
 	protobuf_put(timeline, &packet);
 }
 
-/* Forget all strings if there are MAX_STRINGS. */
+/* Forget all strings when there are MAX_STRINGS. */
 static void limit_strings(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
@@ -408,7 +409,7 @@ static void set_annotation(struct timeline *timeline, const struct arg *arg,
 	}
 }
 
-/* Put a packet with an event, and with its strings that are new. */
+/* Put a packet with an event and its new strings. */
 static void put_track_event(struct timeline *timeline, TrackEvent *event,
 			    struct track track, int64_t time_ns)
 {
@@ -475,7 +476,7 @@ static void put_named(struct timeline *timeline,
 		free(seq->owned[i]);
 }
 
-/* Count and leave out an event before 1970: Perfetto's times are unsigned. */
+/* Count and skip an event before 1970: Perfetto's times are unsigned. */
 static bool is_early(struct timeline *timeline, int64_t time_ns)
 {
 	timeline->num_early += time_ns < 0;

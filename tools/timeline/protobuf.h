@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Between the files that write Perfetto's own format:
+ * Declarations that the files of Perfetto's own format share:
  *
- *	protobuf.c	packets, blocks of them, and events on tracks
- *	tables.c	tracks, and what fills Perfetto's tables of processes, threads and
- *			scheduling
+ * 	protobuf.c	packets, blocks of them, and events on tracks
+ * 	tables.c	tracks, and the events that fill Perfetto's tables of processes, threads
+ * 			and scheduling
  */
 #ifndef NETSYNC_TIMELINE_PROTOBUF_H
 #define NETSYNC_TIMELINE_PROTOBUF_H
@@ -19,8 +19,8 @@ typedef Perfetto__Protos__TracePacket TracePacket;
 /* Put a packet, which gets the number of the current sequence. */
 void protobuf_put(struct timeline *timeline, TracePacket *packet);
 /*
- * A text as UTF-8: @text itself if it is ASCII, or a copy, which is *@owned and to be
- * freed. NULL: there is not enough memory.
+ * A text as UTF-8: @text itself if it is ASCII, or a copy, which is *@owned and must be
+ * freed. NULL: out of memory.
  */
 char *protobuf_text(const char *text, char **owned);
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracks of Perfetto's own format, and what fills the tables "process", "thread", "sched"
- * and "thread_state" of Perfetto's SQL.
+ * Tracks of Perfetto's own format, and events that fill the tables "process", "thread",
+ * "sched" and "thread_state" of Perfetto's SQL.
  *
- * A file is of one machine: Perfetto drops flows, which messages are, between packets that
- * have different ones. So the numbers of each host's processes, threads and CPUs are made
- * unique in the file. A host is a process, as few traces say which process a thread is of,
- * and all tracks of the host are this process's and its threads':
+ * A file describes a single machine, because Perfetto drops flows, which represent
+ * messages, between packets of different machines. The numbers of each host's processes,
+ * threads and CPUs are therefore made unique in the file. A host is a process, because
+ * few traces report the process of a thread; all tracks of the host belong to this
+ * process and its threads:
  *
- *	web	process 10000000
- *	nginx	thread 10000812 of process 10000000: web's thread 812
- *	db	process 20000000
+ * 	web	process 10000000
+ * 	nginx	thread 10000812 of process 10000000: web's thread 812
+ * 	db	process 20000000
  *
- * What schedulers did are events of ftrace, in which Perfetto looks for that.
+ * Actions of schedulers are written as ftrace events, because Perfetto reads them from
+ * there.
  */
 #include <stdlib.h>
 
@@ -45,19 +47,19 @@ static int32_t track_rank(struct track track)
 	return (int32_t)track.kind * TRACK_NUMBERS + (int32_t)track.number;
 }
 
-/* Is there a number for the process that is this host? */
+/* Can this host have a process number? */
 static bool has_pid(uint32_t host)
 {
 	return host < TIMELINE_MAX_THREAD_HOSTS;
 }
 
-/* Perfetto's number of a thread of a host; of 0: of the process. */
+/* Perfetto's number for a thread of a host; for 0: of the process. */
 static int32_t perfetto_tid(uint32_t host, uint32_t number)
 {
 	return (int32_t)((host + 1) * TRACK_NUMBERS + number);
 }
 
-/* The same, where 0 is the idle thread, which all hosts share. */
+/* The same, but 0 is the idle thread, which all hosts share. */
 static int32_t perfetto_task_tid(uint32_t host, const struct timeline_task *task)
 {
 	return task->number ? perfetto_tid(host, task->number) : 0;
@@ -102,7 +104,7 @@ static void put_host_track(struct timeline *timeline, struct track track, const 
 	free(owned);
 }
 
-/* Put a track that is below another. @thread: what it is of, or NULL */
+/* Put a track below another one. @thread: the thread that it belongs to, or NULL */
 static void put_child_track(struct timeline *timeline, struct track track, struct track parent,
 			    const char *name, ThreadDescriptor *thread)
 {
@@ -129,7 +131,7 @@ void protobuf_name_track(struct timeline *timeline, struct track track, const ch
 }
 
 /*
- * Put the first track of a thread, which makes the thread known to Perfetto; or put it
+ * Put the first track of a thread, which introduces the thread to Perfetto; or put it
  * again, with the thread's new name.
  */
 static void put_thread_track(struct timeline *timeline, const struct timeline_thread *of,
@@ -148,7 +150,7 @@ static void put_thread_track(struct timeline *timeline, const struct timeline_th
 	thread.thread_name = protobuf_text(of->name, &owned);
 	if (!thread.thread_name)
 		timeline->failed = true;
-	/* Perfetto takes a name from sched_switch only if none is given here. */
+	/* Perfetto takes the name from sched_switch only if none is given here. */
 	if (!*of->name)
 		thread.thread_name = NULL;
 	put_child_track(timeline, track, parent, name, &thread);
@@ -174,7 +176,7 @@ void protobuf_name_thread(struct timeline *timeline, const struct timeline_threa
 
 /* ---- scheduling --------------------------------------------------------- */
 
-/* Put an event of ftrace. NULL: that events were lost */
+/* Put an event of ftrace. NULL: events were lost */
 static void put_ftrace(struct timeline *timeline, const struct timeline_sched *event,
 		       FtraceEvent *ftrace)
 {
@@ -235,7 +237,7 @@ void protobuf_put_sched(struct timeline *timeline, const struct timeline_sched *
 {
 	char *owned_from = NULL, *owned_to = NULL, *from, *to;
 
-	/* Slices and instants of the same time are counted, and warned of. */
+	/* Slices and instants at the same time are counted, and cause a warning. */
 	if (event->time_ns < 0)
 		return;
 	if (event->kind == TIMELINE_LOST) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events of hosts, at corrected times -> a file for a viewer (Perfetto, Chrome), in one of
- * two formats. A timeline has tracks for each host, with slices, instants and packets on
- * them, and messages between them:
+ * Events of hosts, at corrected times -> a file for a viewer (Perfetto, Chrome), in one
+ * of two formats. A timeline has tracks for each host, with slices, instants and packets,
+ * and messages between tracks:
  *
- *	web	CPU 0	|==slice==|  |====slice====|
- *		out	     * packet
- *	db	in	      \-> * packet		(a message)
+ * 	web	CPU 0	|==slice==|  |====slice====|
+ * 		out	     * packet
+ * 	db	in	      \-> * packet		(a message)
  */
 #ifndef NETSYNC_TIMELINE_H
 #define NETSYNC_TIMELINE_H
@@ -21,25 +21,25 @@ enum track_kind {
 	TRACK_HOST,
 	TRACK_OUT,		/* packets that the host sends */
 	TRACK_IN,		/* packets that the host receives */
-	TRACK_SENT,		/* ends of messages, if these may not be at packets */
+	TRACK_SENT,		/* ends of messages without known packets */
 	TRACK_RECEIVED,
 	TRACK_CPU,
 	TRACK_THREAD,		/* events of the thread */
-	TRACK_STATE,		/* states of the thread of the same number */
+	TRACK_STATE,		/* states of the thread with the same number */
 	TRACK_OBJECT,		/* states of another object (netsync states) */
 };
 
 struct track {
 	uint32_t host;
 	enum track_kind kind;
-	uint32_t number;	/* of the CPU, thread or object, else 0 */
+	uint32_t number;	/* of the CPU, thread or object; otherwise 0 */
 };
 
 /*
- * track.number of threads: the thread's id, which is below this (Linux: at most 2^22); and
- * from here on for others: a later thread with the id of an earlier one, or a later name
- * of a thread. All are below twice this. Decimal, so that Perfetto's thread ids, of which
- * these are the last digits, can be read.
+ * track.number of threads: the thread's id, which is below this value (Linux: at most
+ * 2^22). Numbers from this value on are for others: a later thread with the id of an
+ * earlier one, or a later name of a thread. All are below twice this value. It is decimal
+ * so that these numbers are readable as the last digits of Perfetto's thread ids.
  */
 #define TRACK_MORE_THREADS 5000000
 #define TRACK_NUMBERS (2 * TRACK_MORE_THREADS)
@@ -76,14 +76,14 @@ struct timeline_task {
 };
 
 /*
- * Perfetto numbers the CPUs of a file, and reads no file with a CPU from this number on
- * (ftrace_tokenizer.cc, kMaxCpuCount).
+ * Perfetto numbers the CPUs of a file, and rejects a file with this CPU number or a
+ * higher one (ftrace_tokenizer.cc, kMaxCpuCount).
  */
 #define TIMELINE_MAX_CPUS 1024
 /* Perfetto's thread ids are below 2^31, and each host has TRACK_NUMBERS of them. */
 #define TIMELINE_MAX_THREAD_HOSTS (INT32_MAX / TRACK_NUMBERS - 1)
 
-/* What a scheduler did, for a format that has tables of that. */
+/* An action of a scheduler, for a format with scheduling tables. */
 struct timeline_sched {
 	enum {
 		TIMELINE_SWITCH,	/* from one thread to the other */
@@ -94,27 +94,27 @@ struct timeline_sched {
 	uint32_t cpu;		/* number in the file, below TIMELINE_MAX_CPUS */
 	int64_t time_ns;
 	struct timeline_task from, to;
-	int64_t state;		/* the kernel's bits of what "from" does now */
+	int64_t state;		/* the kernel's bits of the new state of "from" */
 };
 
 struct timeline;
 
 /* The functions of a format. */
 struct timeline_format {
-	/* False: there is not enough memory. */
+	/* False: out of memory. */
 	bool (*begin)(struct timeline *timeline, const char *reference);
 	/*
-	 * Begin a part that another process writes; @number is not 0, and is that part's
-	 * own. False: there is not enough memory.
+	 * Begin a part that another process writes; @number is not 0, and unique to the
+	 * part. False: out of memory.
 	 */
 	bool (*begin_part)(struct timeline *timeline, uint32_t number);
-	/* Name a track; called before anything else of the track. */
+	/* Name a track; called before any other use of the track. */
 	void (*name)(struct timeline *timeline, struct track track,
 		     const char *name);
 	/* The same for TRACK_THREAD. */
 	void (*thread)(struct timeline *timeline,
 		       const struct timeline_thread *thread);
-	/* Slices of one track come in the order of time, and do not overlap. */
+	/* Slices of one track are in order of time, and do not overlap. */
 	void (*slice)(struct timeline *timeline,
 		      const struct timeline_event *event, int64_t end_ns);
 	void (*instant)(struct timeline *timeline,
@@ -125,8 +125,8 @@ struct timeline_format {
 	void (*message)(struct timeline *timeline,
 			const struct timeline_message *message);
 	/*
-	 * In the order of time, of each host; threads were named before. NULL: the format
-	 * has no tables of scheduling.
+	 * In order of time for each host; threads were named before. NULL: the format has
+	 * no scheduling tables.
 	 */
 	void (*sched)(struct timeline *timeline,
 		      const struct timeline_sched *event);
@@ -140,26 +140,26 @@ struct timeline {
 	const struct timeline_format *format;
 	FILE *out;
 	int64_t base_ns;	/* a full second shortly before all events */
-	bool has_wall;		/* wall-clock time = time + wall_shift_ns, about */
+	bool has_wall;		/* wall-clock time is about time + wall_shift_ns */
 	int64_t wall_shift_ns;
 	void *own;		/* state of the format */
-	uint64_t num_early;	/* events before 1970, which the format cannot hold */
-	bool failed;		/* there was not enough memory */
+	uint64_t num_early;	/* events before 1970, which the format cannot represent */
+	bool failed;		/* out of memory */
 };
 
 /*
- * Begin a file with the names of the hosts of a time base. False: there is not enough
- * memory; timeline_close() is needed in any case.
+ * Begin a file with the names of the hosts of a time base. False: out of memory. Call
+ * timeline_close() in any case.
  */
 bool timeline_open(struct timeline *timeline, const struct timeline_format *format,
 		   FILE *out, const struct timebase *base);
 /*
  * End a file. @ok: all @things ("slices", for a warning) were written without an error.
- * False: that, or writing now, failed; errno says why.
+ * False: that failed, or writing now; errno is the reason.
  */
 bool timeline_close(struct timeline *timeline, bool ok, const char *things);
 
-/* "nginx 812", as a track of a thread is called. */
+/* "nginx 812", the name of a thread's track. */
 #define TIMELINE_THREAD_NAME_SIZE 64
 void timeline_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
 			  const struct timeline_thread *thread);
@@ -167,12 +167,12 @@ void timeline_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
 /* Trace Event Format (JSON), and Perfetto's own format (protocol buffers). */
 extern const struct timeline_format trace_event_format, protobuf_format;
 
-/* The option --format, for an unsigned int: index of the format, or not given. */
+/* The option --format, an unsigned int: index of the format, or not given. */
 #define TIMELINE_NOT_SAID 2
 extern const struct option_row timeline_options[];
-/* Check that --format comes with --perfetto. False: a message says that it does not. */
+/* Check that --format is used with --perfetto. False: it is not; a message was printed. */
 bool timeline_check(unsigned int number, bool is_perfetto);
-/* The format of a number; for TIMELINE_NOT_SAID by the name of the file, or NULL. */
+/* The format with this number; for TIMELINE_NOT_SAID, by the name of the file, or NULL. */
 const struct timeline_format *timeline_format(unsigned int number,
 					      const char *path);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events -> Trace Event Format (JSON), which Perfetto and Chrome show: hosts are processes
- * ("pid"), and their tracks are threads ("tid"). Times are us since a base, as viewers keep
- * them in a double:
+ * Events -> Trace Event Format (JSON), for Perfetto and Chrome: hosts are processes
+ * ("pid"), and their tracks are threads ("tid"). Times are us since a base, because
+ * viewers store them in a double:
  *
- *	{"ph":"X","pid":1,"tid":42,"ts":1.500,"dur":0.250,"cat":"...","name":"...","args":{}}
+ * 	{"ph":"X","pid":1,"tid":42,"ts":1.500,"dur":0.250,"cat":"...","name":"...","args":{}}
  *
  * ph: X slice, i instant, s and f begin and end of a flow, M name of a track.
  */
@@ -16,12 +16,12 @@
 #include "timeline.h"
 
 /*
- * ns of a packet, which is a slice, as flows need slices that enclose their ends. The
- * shortest slice, so that no two overlap, in whatever order they come.
+ * Duration of a packet, ns. A packet is a slice, because flows need slices that enclose
+ * their ends; it is the shortest slice, so that no two overlap, in any order.
  */
 #define PACKET_NS 1
 
-/* The largest integer up to which a double holds all; larger ones are written as texts. */
+/* Integers up to this are exact in a double; larger ones are written as texts. */
 #define MAX_EXACT (INT64_C(1) << 53)
 
 /* "tid" of tracks: those of threads are track.number. */
