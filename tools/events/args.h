@@ -9,11 +9,11 @@
 
 enum arg_kind {
 	ARG_TEXT,
-	ARG_LABEL, /* a text, one of a few that come again and again */
+	ARG_LABEL, /* a text, one of a few repeated ones */
 	ARG_BOOL,
 	ARG_UNSIGNED,
 	ARG_SIGNED,
-	ARG_TIME, /* ns: signed, and beyond what a double holds */
+	ARG_TIME, /* ns: signed, and beyond the precision of a double */
 	ARG_REAL, /* finite */
 };
 
@@ -35,7 +35,7 @@ struct args {
 	size_t room;
 };
 
-/* False: there is not enough memory. */
+/* False: out of memory. */
 bool args_add(struct args *args, struct arg arg);
 void args_release(struct args *args);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hosts, and which traces are theirs: those of each are read together, by a child
- * process, as some damaged streams make libbabeltrace2 end its process.
+ * The hosts, and their traces. A child process reads all traces of a host together,
+ * because some damaged streams make libbabeltrace2 end its process.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,20 +23,20 @@
 #include "common/result-info.h"
 #include "groups.h"
 
-/* How who reads a trace ends: so, or with the errno of writing, or 0. */
+/* Exit status of a reader process if it cannot read; otherwise the errno of writing, or 0. */
 #define CANNOT_READ 255
 
-/* How often the bar can move, ms. Chosen. */
+/* Period of moving the progress bar, ms. Chosen. */
 #define POLL_MS 100
 
 struct groups {
 	const struct groups_reader *reader;
 	struct event_group *list;
 	uint32_t num;
-	struct netsync_io_source *sources;	/* of all of them */
-	uint64_t bytes;		/* of all of them */
-	uint64_t done;		/* of the groups that are done */
-	struct group_state *state;	/* of the one that is read */
+	struct netsync_io_source *sources;	/* of all groups */
+	uint64_t bytes;		/* of all groups */
+	uint64_t done;		/* of finished groups */
+	struct group_state *state;	/* of the current group */
 	struct progress progress;
 };
 
@@ -60,7 +60,7 @@ static int read_in_child(const struct groups *groups, const struct event_group *
 	return ferror(out) || fflush(out) ? errno : 0;
 }
 
-/* To see whether they can be read. */
+/* Used to check whether traces can be read. */
 static int discard_event(void *data, const struct netsync_io_event *event)
 {
 	(void)data;
@@ -70,7 +70,7 @@ static int discard_event(void *data, const struct netsync_io_event *event)
 
 /* ---- waiting for it ----------------------------------------------------- */
 
-/* It is as far in the files as it is in time. */
+/* The position in the files is assumed to be proportional to the time. */
 static void show_progress(struct groups *groups, const struct event_group *group)
 {
 	const double span = (double)group->last_ns - (double)group->first_ns;
@@ -83,7 +83,7 @@ static void show_progress(struct groups *groups, const struct event_group *group
 		      groups->bytes);
 }
 
-/* How a child process ended, as of waitpid(). @group: that it reads, or NULL */
+/* Get how a child process ended, from waitpid(). @group: the group that it reads, or NULL */
 static int wait_for_reader(struct groups *groups, const struct event_group *group, pid_t child)
 {
 	struct pollfd pidfd = { .events = POLLIN };
@@ -116,12 +116,12 @@ static bool can_read_events(struct groups *groups,
 	return !wait_for_reader(groups, NULL, child);
 }
 
-/* Leave out what cannot be read. Return: is there anything to be left out? */
+/* Skip sources that cannot be read. Return: is there anything to skip? */
 static bool skip_unreadable_sources(struct groups *groups, struct event_group *group)
 {
 	uint32_t num = 0;
 
-	/* Of trace.dat and perf.data files what can be read is read. */
+	/* In trace.dat and perf.data files, the readable part is read. */
 	for (uint32_t i = 0; i < group->num && !group->is_tracefs; i++) {
 		if (can_read_events(groups, &group->sources[i])) {
 			group->sources[num++] = group->sources[i];
@@ -136,7 +136,7 @@ static bool skip_unreadable_sources(struct groups *groups, struct event_group *g
 	return true;
 }
 
-/* Take back what was written from there on. False: errno says why that cannot be. */
+/* Remove everything written from @begin on. False: failed; errno is the reason. */
 static bool take_back(FILE *out, off_t begin)
 {
 	if (begin >= 0 && !ftruncate(fileno(out), begin) &&
@@ -149,7 +149,7 @@ static bool take_back(FILE *out, off_t begin)
 
 /* ---- all of it ---------------------------------------------------------- */
 
-/* False: errno says why the result cannot be written. */
+/* False: the result cannot be written; errno is the reason. */
 static bool write_group(struct groups *groups, struct event_group *group)
 {
 	const struct groups_reader *reader = groups->reader;
@@ -185,7 +185,7 @@ static bool write_group(struct groups *groups, struct event_group *group)
 	return true;
 }
 
-/* Of a trace: a file, or its streams are files in its folder. */
+/* Size of a trace: a file, or the stream files in its folder. */
 static uint64_t bytes_of(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -209,11 +209,11 @@ static void add_trace_to_group(struct groups *groups, struct event_group *group,
 	const struct timebase *base = groups->reader->base;
 	const struct timebase_host *host = &base->hosts[group->host];
 	const struct netsync_host_info info = host_info(base->ns, group->host);
-	/* Those without packets were not read: they are as long as others, likely. */
+	/* Traces without packets were not read: assume that they are as long as the others. */
 	const bool is_read = trace->first_ns <= trace->last_ns;
 	int64_t t;
 
-	/* Of these libbabeltrace2 may end this process. */
+	/* libbabeltrace2 may end the process that reads them. */
 	if (trace->damaged && !group->is_tracefs) {
 		complain("warning: %s: only packet events are used, as the trace is damaged.",
 			 trace->path);
@@ -252,7 +252,7 @@ static void find_groups(struct groups *groups)
 
 			if (trace.host != host)
 				continue;
-			/* A host's are of one format, as its clock is. */
+			/* All traces of a host have one format, because they have one clock. */
 			group->is_tracefs = !strcmp(trace.format, "trace.dat") ||
 					    !strcmp(trace.format, "perf.data");
 			if (group->is_tracefs || !strcmp(trace.format, "ctf"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The events of all hosts, those of each read by a child process. */
+/* The events of all hosts; a child process reads those of each host. */
 #ifndef NETSYNC_EVENTS_GROUPS_H
 #define NETSYNC_EVENTS_GROUPS_H
 
@@ -16,40 +16,42 @@ struct event_group {
 	struct netsync_io_source *sources;
 	uint32_t num;
 	uint64_t bytes;	  /* of their files */
-	int64_t first_ns; /* from when to when they are read, corrected */
+	int64_t first_ns; /* the window to read, corrected */
 	int64_t last_ns;
 };
 
-/* What a child process tells. */
+/* Progress that a child process reports. */
 struct group_state {
-	int64_t now_ns;	 /* it has come so far */
-	uint64_t number; /* whatever is counted */
-	uint32_t num_cpus; /* of the host, as far as its events say; or 0 */
+	int64_t now_ns;	 /* position reached */
+	uint64_t number; /* a count, of anything */
+	uint32_t num_cpus; /* CPUs of the host, according to its events; or 0 */
 };
 
 struct groups_reader {
 	const struct timebase *base;
 	const char *action; /* "writing" */
-	FILE *out;	    /* what child processes write to */
-	/* All that was written before is to be in @out; NULL: it is. */
+	FILE *out;	    /* file that child processes write to */
+	/* Write all buffered output to @out; NULL: nothing is buffered. */
 	void (*flush)(void *data);
-	/* In the child: group_events(), and what is before and behind it. False: what
-	 * it wrote to @out is taken back, and it is tried without what is damaged. */
+	/*
+	 * In the child: group_events(), and the output before and after it. False: its
+	 * output to @out is removed, and the group is read again without damaged traces.
+	 */
 	bool (*read)(void *data, const struct event_group *group,
 		     struct group_state *state);
-	/* In the parent: it was read. */
+	/* In the parent: the group was read. */
 	void (*done)(void *data, const struct event_group *group,
 		     const struct group_state *state);
 	void *data;
 };
 
-/* False: errno says why @out cannot be written to. */
+/* False: @out cannot be written to; errno is the reason. */
 bool groups_read(const struct groups_reader *reader);
 
 /*
- * Of a group all events that are not after the end of the window. @until_ns: the time
- * of the last one, or the end of the window where some are after it; INT64_MIN: there
- * was none. False: they cannot be read to the end, or the listener said so.
+ * Read all events of a group up to the end of the window. @until_ns: the time of the last
+ * event, or the end of the window if events follow it; INT64_MIN: there were none. False:
+ * they cannot be read to the end, or the listener returned false.
  */
 bool group_events(const struct event_group *group, const struct timebase *base,
 		  const struct event_listener *listener,

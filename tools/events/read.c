@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The events of the traces of a host, as libnetsync-io reads them. */
+/* The events of a host's traces, read by libnetsync-io. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,27 +7,27 @@
 
 #include "reading.h"
 
-/* Bytes of texts of an event for which no memory is asked for. Chosen: most are names. */
+/* Bytes for an event's texts that need no allocation. Chosen: most texts are names. */
 #define TEXTS_SIZE 4096
-/* How the fields begin that all events of a trace.dat file have. */
+/* Prefix of the fields that all events of a trace.dat file have. */
 #define COMMON "common_"
 
 struct event_reader {
-	struct reading r;	/* types: by the library's pointers to their names */
+	struct reading r;	/* types: keyed by the library's pointers to their names */
 	bool failed;
 };
 
-/* The texts of an event, which have no end in the file. */
+/* The texts of an event, which are not terminated in the file. */
 struct texts {
 	char bytes[TEXTS_SIZE];
 	size_t used;
 	struct longer_text {
 		struct longer_text *older;
 		char bytes[];
-	} *longer;		/* those for which there was no room */
+	} *longer;		/* texts that did not fit */
 };
 
-/* What fields are read of. */
+/* The source from which fields are read. */
 struct source {
 	const struct netsync_io_event *event;
 	struct texts *texts;
@@ -37,7 +37,7 @@ struct source {
 
 #define NO_FIELD UINT32_MAX
 
-/* The number of a field among some; NO_FIELD: there is none. */
+/* The number of a field in a range of fields; NO_FIELD: there is none. */
 static uint32_t find_field_number(const struct netsync_io_event *source,
 				  const char *name, uint32_t from, uint32_t to)
 {
@@ -52,7 +52,7 @@ static const struct netsync_io_event *source_of(const struct event *event)
 	return ((const struct source *)event->source)->event;
 }
 
-/* False: there is none of this number, or it has no value. */
+/* False: there is no such field, or it has no value. */
 static bool get_numbered(const struct netsync_io_event *source, uint32_t number,
 			 struct netsync_io_value *value)
 {
@@ -96,7 +96,7 @@ static bool is_integer(const struct netsync_io_value *value)
 	       value->kind == NETSYNC_IO_UNSIGNED;
 }
 
-/* A copy with an end; NULL: there is no memory. */
+/* A terminated copy; NULL: out of memory. */
 static const char *copy_text(const struct event *event,
 			     const struct netsync_io_value *value)
 {
@@ -150,7 +150,7 @@ static const char *get_field_text(const struct event *event, const char *name)
 		copy_text(event, &value) : NULL;
 }
 
-/* False: it has parts, no format has such a number, or there is no memory. */
+/* False: it has members, no format has such a number, or out of memory. */
 static bool set_arg(const struct event *event, struct arg *arg,
 		    const struct netsync_io_value *value)
 {
@@ -220,7 +220,7 @@ static bool get_all(const struct event *event, struct args *args)
 	return true;
 }
 
-/* As LTTng calls it, in the kernel and in programs, and ftrace. */
+/* Fields with the names of LTTng, in the kernel and in programs, and of ftrace. */
 static bool get_task(const struct event *event, struct event_task *task)
 {
 	static const char *const names[] = { "tid", "vtid", "common_pid" };
@@ -282,7 +282,7 @@ static bool deliver_event(struct event_reader *reader, const struct netsync_io_e
 	return ok;
 }
 
-/* Not 0: to stop. */
+/* Not 0: stop. */
 static int take_library_event(void *data, const struct netsync_io_event *from)
 {
 	struct event_reader *reader = data;

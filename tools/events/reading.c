@@ -27,7 +27,7 @@ enum reading_next reading_go_on(struct reading *reading, int64_t time_ns)
 		reading->is_cut = true;
 		return READING_ENOUGH;
 	}
-	/* In what is damaged, and by each processor's own clock, time may go back. */
+	/* In damaged traces, and between the clocks of processors, time may go back. */
 	if (t > reading->now_ns)
 		reading->now_ns = t;
 	reading->state->now_ns = reading->now_ns;

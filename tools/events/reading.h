@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What reading the events of a host has of any format. */
+/* The state of reading a host's events that is independent of the format. */
 #ifndef NETSYNC_EVENTS_READING_H
 #define NETSYNC_EVENTS_READING_H
 
@@ -11,30 +11,30 @@ struct reading {
 	const struct timebase *base;
 	const struct timebase_host *host;
 	const struct event_listener *listener;
-	struct group_state *state; /* for who waits for it */
-	struct map types;	   /* by what the format's reader has for each */
+	struct group_state *state; /* for the waiting parent */
+	struct map types;	   /* by a key of the format's reader */
 	int64_t now_ns;		   /* of the last event; corrected */
-	bool is_cut;		   /* there are some after the window */
+	bool is_cut;		   /* there are events after the window */
 };
 
 enum reading_next {
-	READING_TAKE,	/* the event is at now_ns */
-	READING_PASS,	/* it has no corrected time */
-	READING_ENOUGH, /* it is after the window */
+	READING_TAKE,	/* use the event at now_ns */
+	READING_PASS,	/* skip: it has no corrected time */
+	READING_ENOUGH, /* stop: it is after the window */
 };
 
 struct reading reading_of(const struct event_group *group, const struct timebase *base,
 			  const struct event_listener *listener,
 			  struct group_state *state);
 
-/* What to do with an event that the host's clock has at that time. */
+/* What to do with an event at that time on the host's clock. */
 enum reading_next reading_go_on(struct reading *reading, int64_t time_ns);
 
-/* NULL: there is not enough memory. It lasts until the process ends. */
+/* NULL: out of memory. The type is valid until the process ends. */
 struct event_type *reading_type(struct reading *reading, const void *key,
 				const char *name);
 
-/* Until when what is known by then lasts. */
+/* The time until which the state after the last event lasts. */
 int64_t reading_until(const struct reading *reading);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The threads that scheduler events name, as LTTng and ftrace call their fields. */
+/* The threads that scheduler events name, by the field names of LTTng and ftrace. */
 #ifndef NETSYNC_EVENTS_TASK_H
 #define NETSYNC_EVENTS_TASK_H
 
@@ -7,23 +7,23 @@
 
 enum task_role {
 	TASK_SUBJECT, /* of sched_waking, sched_process_free and such */
-	TASK_FROM,    /* sched_switch: which ran until then */
-	TASK_TO,      /* which runs from then on */
+	TASK_FROM,    /* sched_switch: the thread that ran */
+	TASK_TO,      /* sched_switch: the thread that runs next */
 	TASK_CHILD,   /* sched_process_fork */
 	TASK_DUMPED,  /* lttng_statedump_process_state */
 };
 
-/* False: the event names none, or with a number that no thread has. */
+/* False: the event names none, or an invalid number. */
 bool task_of(const struct event *event, enum task_role role,
 	     struct event_task *task);
 
 /* A sched_switch. */
 struct task_switch {
 	struct event_task from, to;
-	int64_t state; /* the kernel's bits of what the first one does now */
+	int64_t state; /* the kernel's bits of the first one's new state */
 };
 
-/* False: the event does not say all of it. */
+/* False: the event lacks some of it. */
 bool task_switch_of(const struct event *event, struct task_switch *change);
 
 #endif

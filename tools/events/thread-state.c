@@ -6,8 +6,8 @@
 #include "thread-state.h"
 
 struct sched_cpu {
-	struct sched_thread *thread;	/* that runs; NULL: none, or unknown */
-	int64_t since_ns;	/* this is known */
+	struct sched_thread *thread;	/* the running thread; NULL: none, or unknown */
+	int64_t since_ns;	/* known since */
 };
 
 struct sched {
@@ -20,7 +20,7 @@ struct sched {
 	bool failed;
 };
 
-/* Enough for a small machine; it doubles when there are as many threads. */
+/* Enough for a small machine; doubled when there are as many threads. */
 #define FIRST_BUCKETS 1024
 
 struct sched *sched_new(const struct sched_listener *listener)
@@ -113,7 +113,7 @@ struct sched_thread *sched_thread(struct sched *sched, struct event_task task)
 	thread = find_thread_by_tid(sched, task.tid);
 	if (!thread)
 		thread = make_thread(sched, task.tid);
-	/* It has seldom changed. */
+	/* The name rarely changes. */
 	if (thread && task.name && *task.name && strcmp(thread->name, task.name))
 		snprintf(thread->name, sizeof(thread->name), "%s", task.name);
 	return thread;
@@ -163,7 +163,7 @@ static void enter_thread_state(struct sched *sched, struct sched_thread *thread,
 	thread->is_implied = false;
 }
 
-/* The event now says in what state a thread was, of which nothing was known. */
+/* The event implies the previous state of a thread, which was unknown. */
 static void imply_state(struct sched_thread *thread, enum sched_state state)
 {
 	thread->state = state;
@@ -184,7 +184,7 @@ static void forget_thread(struct sched *sched, struct sched_thread *thread,
 	free(thread);
 }
 
-/* The number of a thread that ended can be that of another one. */
+/* The number of an ended thread can be reused for another one. */
 static struct sched_thread *find_living_thread(struct sched *sched, struct event_task task,
 					       int64_t time_ns)
 {
@@ -204,7 +204,7 @@ static enum sched_state state_of(uint64_t task_state)
 		return SCHED_STOPPED;
 	if (task_state & SCHED_TASK_UNINTERRUPTIBLE)
 		return SCHED_BLOCKED;
-	/* Parked and idle kernel threads are no load, as sleeping ones. */
+	/* Parked and idle kernel threads, like sleeping ones, are not a load. */
 	if (task_state & (SCHED_TASK_INTERRUPTIBLE | SCHED_TASK_PARKED |
 			  SCHED_TASK_IDLE))
 		return SCHED_SLEEPING;
@@ -215,12 +215,12 @@ static void switch_from(struct sched *sched, struct sched_cpu *cpu, uint32_t num
 			struct sched_thread *thread, enum sched_state state,
 			int64_t time_ns)
 {
-	/* Some switch between was not seen. */
+	/* A switch in between was lost. */
 	if (cpu->thread && cpu->thread != thread)
 		enter_thread_state(sched, cpu->thread, SCHED_UNKNOWN, time_ns);
 	if (!thread)
 		return;
-	/* It ran, since then at the earliest. */
+	/* It ran, at the earliest since then. */
 	if (thread->state == SCHED_UNKNOWN) {
 		if (thread->since_ns < cpu->since_ns)
 			thread->since_ns = cpu->since_ns;
@@ -255,7 +255,7 @@ bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task)
 	if (!thread || thread->state == SCHED_RUNNING ||
 	    thread->state == SCHED_RUNNABLE)
 		return false;
-	/* Only what waits is woken. */
+	/* Only a waiting thread is woken. */
 	if (thread->state == SCHED_UNKNOWN)
 		imply_state(thread, SCHED_SLEEPING);
 	enter_thread_state(sched, thread, SCHED_RUNNABLE, time_ns);

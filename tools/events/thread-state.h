@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the threads of one host did: from its scheduler events, in the order of time,
- * the states of every thread and which one runs on every CPU.
+ * The activity of one host's threads: from its scheduler events, in order of time, the
+ * states of every thread and the running thread of every CPU.
  *
  *                    wakeup             switch to it
  *        SLEEPING ----------> RUNNABLE -------------> RUNNING
@@ -10,8 +10,8 @@
  *           ^                                            |
  *           '--------------------------------------------' switch from it, else
  *
- * A state is told when the thread leaves it. Where a thread, or a CPU, is seen for the
- * first time, the state before is told as far as the event implies it.
+ * A state is reported when the thread leaves it. When a thread, or a CPU, first appears,
+ * its previous state is reported as far as the event implies it.
  */
 #ifndef NETSYNC_EVENTS_THREAD_STATE_H
 #define NETSYNC_EVENTS_THREAD_STATE_H
@@ -21,9 +21,9 @@
 enum sched_state {
 	SCHED_UNKNOWN,
 	SCHED_RUNNING,
-	SCHED_RUNNABLE,		/* woken or preempted; it waits for a CPU */
-	SCHED_SLEEPING,		/* a signal would wake it */
-	SCHED_BLOCKED,		/* no signal does: mostly disks and locks */
+	SCHED_RUNNABLE,		/* woken or preempted; waits for a CPU */
+	SCHED_SLEEPING,		/* can be woken by a signal */
+	SCHED_BLOCKED,		/* cannot be woken by a signal: usually waits for disks and locks */
 	SCHED_STOPPED,		/* by a signal, or a debugger */
 	SCHED_DEAD,
 };
@@ -36,32 +36,34 @@ struct sched_thread {
 	char name[SCHED_NAME_SIZE];	/* empty: unknown */
 	enum sched_state state;
 	int64_t since_ns;	/* INT64_MIN: since before all events */
-	bool is_implied;	/* no event says that it began; the one that ended it does */
-	uint32_t cpu;		/* where it runs, or ran last */
-	void *own;		/* the listener's; NULL at first */
+	bool is_implied;	/* no event reports its begin; the event that ended it implies it */
+	uint32_t cpu;		/* where it runs, or last ran */
+	void *own;		/* for the listener; initially NULL */
 	struct sched_thread *next;	/* in its bucket */
 };
 
 struct sched_listener {
-	/* A thread was in its state, thread->state, from then (INT64_MIN: before all
-	 * events) to then. */
+	/*
+	 * A thread was in a state, thread->state, between these times (INT64_MIN: since
+	 * before all events).
+	 */
 	void (*left)(void *data, struct sched_thread *thread, int64_t from_ns,
 		     int64_t to_ns);
-	/* It is about to be forgotten, and its .own is to be released. */
+	/* The thread is about to be released; release its .own. */
 	void (*gone)(void *data, struct sched_thread *thread);
 	void *data;
 };
 
 struct sched;
 
-/* NULL: there is not enough memory. */
+/* NULL: out of memory. */
 struct sched *sched_new(const struct sched_listener *listener);
 void sched_free(struct sched *sched);
 
-/* Some memory was missing: what was told is not all. */
+/* Some memory was missing: the reports are incomplete. */
 bool sched_failed(const struct sched *sched);
 
-/* What a thread does when it is switched from: the kernel's bits of task_state. */
+/* State of a thread that is switched from: the kernel's bits of task_state. */
 #define SCHED_TASK_INTERRUPTIBLE 0x001
 #define SCHED_TASK_UNINTERRUPTIBLE 0x002
 #define SCHED_TASK_STOPPED 0x004
@@ -72,26 +74,26 @@ bool sched_failed(const struct sched *sched);
 #define SCHED_TASK_IDLE 0x080
 
 /*
- * Events. What no kernel has, CPUs from EVENT_MAX_CPUS on and threads beyond
- * EVENT_MAX_TID, is ignored.
+ * Events. CPUs from EVENT_MAX_CPUS on, and threads above EVENT_MAX_TID, which no kernel
+ * has, are ignored.
  */
 void sched_switch(struct sched *sched, int64_t time_ns, uint32_t cpu,
 		  const struct task_switch *change);
-/* Return: is it runnable from now on? */
+/* Return: did the thread become runnable? */
 bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task);
 void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child);
 void sched_release(struct sched *sched, int64_t time_ns, uint32_t tid);
 /* The tracer lost events of a CPU. */
 void sched_lost(struct sched *sched, int64_t time_ns, uint32_t cpu);
-/* There are no more: leave all states. */
+/* There are no more events: leave all states. */
 void sched_end(struct sched *sched, int64_t time_ns);
 
-/* A thread, which is made if it is new; NULL: there is none of this number. */
+/* Find a thread, or add it; NULL: the number is invalid. */
 struct sched_thread *sched_thread(struct sched *sched, struct event_task task);
-/* Which one runs; NULL: none, or unknown. */
+/* The running thread; NULL: none, or unknown. */
 struct sched_thread *sched_running(const struct sched *sched, uint32_t cpu);
 
-/* For people. */
+/* The name of a state, for people. */
 const char *sched_state_name(enum sched_state state);
 
 #endif

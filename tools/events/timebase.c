@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the arguments of a command to corrected times: all is read, and each host's
- * clock is estimated, or taken from a result that was given.
+ * The arguments of a command -> corrected times: everything is read, and each host's
+ * clock is estimated, or taken from a given result.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -64,19 +64,19 @@ int64_t timebase_second(const struct timebase *base)
 
 	if (second == INT64_MIN && !timebase_span(base, &second, &last))
 		return 0;
-	/* Before that there is no time. */
+	/* There is no earlier time. */
 	if (second < INT64_MIN + NS_PER_S)
 		return INT64_MIN;
 	return second - (second % NS_PER_S + NS_PER_S) % NS_PER_S;
 }
 
-/* What a trace says of the wall clock, as the trace begins. False: nothing. */
+/* Get the wall clock that a trace reports for its start. False: none. */
 static bool find_wall_shift(const struct timebase *base,
 			    const struct netsync_io_trace *trace,
 			    int64_t *shift_ns)
 {
 	const struct netsync_host_info info = host_info(base->ns, trace->host);
-	/* Those without packets were not read. */
+	/* Traces without packets were not read. */
 	const int64_t time_ns = trace->first_ns <= trace->last_ns
 					? trace->first_ns
 					: info.first_ns;
@@ -96,7 +96,7 @@ bool timebase_wall(const struct timebase *base, int64_t *shift_ns)
 	int64_t first_ns, last_ns;
 	bool has_trace = false, is_found = false;
 
-	/* The reference's own wall clock, or else that of any other host. */
+	/* Use the reference's own wall clock, or that of any other host. */
 	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
 		const struct netsync_io_trace trace = trace_info(base->io, i);
 		const bool is_reference = !strcmp(base->hosts[trace.host].name,
@@ -112,13 +112,13 @@ bool timebase_wall(const struct timebase *base, int64_t *shift_ns)
 	}
 	if (is_found || has_trace)
 		return is_found;
-	/* Texts do not say of which clock their times are. */
+	/* Text files do not specify the clock of their times. */
 	*shift_ns = 0;
 	return timebase_span(base, &first_ns, &last_ns) &&
 	       is_since_1970(first_ns);
 }
 
-/* Traces without packets are not read before their events are. */
+/* Traces without packets are only read with their events. */
 static bool is_all_read(const struct timebase *base)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
@@ -150,10 +150,7 @@ bool timebase_limit(struct timebase *base, const struct time_window *window,
 
 /* ---- clocks ------------------------------------------------------------ */
 
-/*
- * 0; -ENODATA: it could not be corrected; or another negative errno. What is wrong
- * was said.
- */
+/* Return: 0; -ENODATA: not corrected; or another negative errno. Problems were reported. */
 static int find_timebase_clock(struct timebase *base, const struct input *input,
 			       uint32_t number)
 {
