@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the page shows: the result, and the messages. */
+/* The data of the page: the result and the messages. */
 #include <inttypes.h>
 #include <json.h>
 #include <json_visit.h>
@@ -9,7 +9,7 @@
 #include "common/quality.h"
 #include "report.h"
 
-/* Integers beyond that are not exact in a double. */
+/* Larger integers are not exact in a double. */
 #define MAX_EXACT (INT64_C(1) << 53)
 
 /* ---- integers ---------------------------------------------------------- */
@@ -43,11 +43,11 @@ static int quote_large(json_object *object, int flags, json_object *parent,
 
 /* ---- bounds ------------------------------------------------------------ */
 
-/* So many knots of all hosts together are drawn; of each host at least some. */
+/* Maximum knots drawn for all hosts together, and minimum knots of each host. */
 #define MAX_KNOTS 40000
 #define MIN_KNOTS 300
 
-/* How large the bound at a knot is on a side; what is not known is largest. */
+/* The bound at a knot in one direction; an unknown bound counts as the largest. */
 static int64_t size_at(json_object *knots, size_t knot, int side)
 {
 	json_object *triple = json_object_array_get_idx(knots, knot);
@@ -57,7 +57,7 @@ static int64_t size_at(json_object *knots, size_t knot, int side)
 	return size ? json_object_get_int64(size) : INT64_MAX;
 }
 
-/* Of some knots in a row, the first one and where the bound is largest. */
+/* From a run of knots, append the first one and the one with the largest bound. */
 static void append_largest(struct json_writer *w, json_object *array,
 			   json_object *knots, size_t from, size_t to)
 {
@@ -163,7 +163,7 @@ static json_object *ways_array(struct json_writer *w, const struct report_conten
 	return array;
 }
 
-/* What the words for qualities mean, the best one first. */
+/* The meanings of the words for qualities, the best one first. */
 static json_object *qualities_object(struct json_writer *w)
 {
 	json_object *object = json_object_new_object();
@@ -191,7 +191,7 @@ char *report_data(const struct report_content *content)
 	if (content->traffic) {
 		json_put(&w, root, "ways", ways_array(&w, content));
 		json_put(&w, root, "files", place_files(&w, content));
-		/* Texts are behind the traces, and have ns. */
+		/* Texts follow the traces, and have times in ns. */
 		json_put(&w, root, "first_text",
 			 json_object_new_int64(netsync_io_num_traces(content->io)));
 	} else {

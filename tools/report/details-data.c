@@ -28,7 +28,10 @@ static void put_detail_address(struct json_writer *w, json_object *object, const
 	json_put(w, object, key, json_object_new_string(text));
 }
 
-/* What all packets of a flow have; none of it is known of messages in a text. */
+/*
+ * Put the properties that all packets of a flow share; for messages in a text, all are
+ * unknown.
+ */
 static void put_flow(struct json_writer *w, json_object *object,
 		     const struct spooled_packet *packet)
 {
@@ -43,7 +46,7 @@ static void put_flow(struct json_writer *w, json_object *object,
 	}
 }
 
-/* What tells the packet from others of its flow, if a capture has it. */
+/* Put the fields that distinguish the packet from others of its flow, if a capture has it. */
 static void put_identity(struct json_writer *w, json_object *object,
 			 const struct netsync_packet *pkt)
 {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages in a spool -> the late ones of each direction. */
+/* Messages in a spool -> the late messages of each direction. */
 #include <stdlib.h>
 
 #include "common/complain.h"
 #include "details.h"
 
-/* Late messages of a direction, and about as many of all together. Chosen: a page of rows. */
+/*
+ * Maximum late messages of a direction, and approximate maximum of all directions.
+ * Chosen: a page of rows.
+ */
 #define MAX_LATE 20
 #define MAX_LATE_OF_ALL 4000
 
@@ -38,11 +41,11 @@ struct choosing {
 	struct details *details;
 	const struct traffic *traffic;
 	const struct traffic_host *hosts;
-	size_t most;		/* late messages of a direction */
-	ptrdiff_t last;		/* direction of the message before */
+	size_t most;		/* maximum late messages of a direction */
+	ptrdiff_t last;		/* direction of the previous message */
 };
 
-/* Does a message with this delay come before one with the other? */
+/* Does a message with this delay rank before one with the other delay? */
 static bool is_later(int64_t delay_ns, int64_t other_ns)
 {
 	if (delay_ns < 0 || other_ns < 0)
@@ -81,7 +84,7 @@ static bool choose_late(void *data, const void *record)
 	return true;
 }
 
-/* How far a corrected time of a host can be from the truth. */
+/* The error bound of a corrected time of a host. */
 static int64_t bound_at_host(const struct traffic_host *host, int64_t time_ns)
 {
 	int64_t corrected_ns, bound_ns;
@@ -101,7 +104,7 @@ static void set_delay_bound(struct late_message *late, const struct traffic_host
 		late->bound_ns = NETSYNC_UNKNOWN;
 }
 
-/* Delays by uncorrected clocks say nothing, nor do directions without points. */
+/* Delays by uncorrected clocks are meaningless; directions without points are skipped, too. */
 static bool has_delays(const struct traffic_way *way)
 {
 	return way->corrected && way->num_points;

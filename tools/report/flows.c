@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages in a spool -> the flows of each direction with the most messages. They are read
- * twice: first to find out which flows may be these, in memory that does not grow with
- * their number (the algorithm Space-Saving: A. Metwally, D. Agrawal, A. El Abbadi,
- * "Efficient computation of frequent and top-k elements in data streams", ICDT 2005);
- * then to count the messages and delays of those, exactly.
+ * Messages in a spool -> the flows with the most messages in each direction. The spool is
+ * read twice. The first pass finds candidates, in memory that does not grow with the
+ * number of flows (the Space-Saving algorithm: A. Metwally, D. Agrawal, A. El Abbadi,
+ * "Efficient computation of frequent and top-k elements in data streams", ICDT 2005). The
+ * second pass counts the messages and delays of the candidates exactly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,18 @@
 #include "common/delay-classes.h"
 #include "details.h"
 
-/* Counters of a direction, 56 bytes each, and about as many of all together. Chosen. */
+/*
+ * Maximum counters of a direction, 56 bytes each, and approximate maximum of all
+ * directions. Chosen.
+ */
 #define MAX_COUNTERS 128
 #define MAX_COUNTERS_OF_ALL 131072
 
 /*
- * Flows of a direction whose delays are counted, 8 KB each, and about as many of all together.
- * One with more than one in so many of the direction's messages is certain to be among
- * them: no counter is too low, and all together they have counted each message once. Chosen.
+ * Maximum flows of a direction whose delays are counted, 8 KB each, and approximate
+ * maximum of all directions. A flow with more than 1 / (number of counters) of the
+ * direction's messages is certainly a candidate: no counter is too low, and all counters
+ * together count each message once. Chosen.
  */
 #define MAX_COUNTED 32
 #define MAX_COUNTED_OF_ALL 2048
@@ -29,7 +33,7 @@
 /* Flows of a direction that are kept. Chosen. */
 #define MAX_FLOWS 10
 
-/* What the messages of a flow have in common. */
+/* The properties that the messages of a flow share. */
 struct flow_key {
 	uint8_t saddr[16];
 	uint8_t daddr[16];
@@ -50,26 +54,26 @@ struct counted_flow {
 };
 
 struct flows_of_way {
-	uint64_t *hashes;	/* of the counters' keys, one after the other for speed */
+	uint64_t *hashes;	/* of the counters' keys, contiguous for speed */
 	struct flow_counter *counters;
 	size_t num_counters;
 	struct counted_flow *counted;
 	size_t num_counted;
-	size_t last;		/* where the flow before was found: messages come in bursts */
+	size_t last;		/* index of the previous flow: messages come in bursts */
 };
 
 struct flow_collector {
 	const struct traffic *traffic;
 	const struct traffic_host *hosts;
 	struct flows_of_way *ways;
-	size_t num_busy;	/* directions with points: of others there are no flows */
+	size_t num_busy;	/* directions with points; the others have no flows */
 	size_t max_counters;
 	ptrdiff_t last;
 };
 
 /* ---- flows --------------------------------------------------------------- */
 
-/* False: the addresses of the message are not known. */
+/* False: the addresses of the message are unknown. */
 static bool set_flow_key(struct flow_key *key, const struct spooled_packet *packet)
 {
 	if (!(packet->fields & NETSYNC_HAS_ADDRS))
@@ -100,7 +104,7 @@ static bool same_flow(const struct flow_key *a, const struct flow_key *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* The direction of a message, if it has flows; NULL: it has none. */
+/* The direction of a message; NULL: it has no flows. */
 static struct flows_of_way *flows_of_message(struct flow_collector *c,
 					     const struct spooled_packet *packet,
 					     struct flow_key *key)
@@ -156,7 +160,10 @@ static bool count_flow(void *data, const void *record)
 	hash = hash_flow(&key);
 	way->last = find_counter(way, &key, hash);
 	if (way->last == way->num_counters) {
-		/* A flow that comes in the place of another one may be as large. */
+		/*
+		 * A flow that replaces another one inherits its count, because it may be
+		 * as large.
+		 */
 		if (way->num_counters < c->max_counters)
 			way->num_counters++;
 		else

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The critical path in the page: its pieces, as numbers in one long array, and tables of
- * what the numbers mean. page/path.js reads it.
+ * The critical path in the page: its pieces, as numbers in one long array, and tables
+ * with the meaning of the numbers. page/path.js reads it.
  */
 #include <inttypes.h>
 
 #include "common/page.h"
 #include "report.h"
 
-/* In place of a bound that is not known, and of another thread where there is none. */
+/* Replaces an unknown bound, or another thread if there is none. */
 #define NOTHING (-1)
 
-/* Threads of all hosts have numbers in a row, and behind those of each host there is one
- * for its interrupts. */
+/*
+ * Threads of all hosts are numbered consecutively; after the threads of each host, one
+ * number is for its interrupts.
+ */
 static int64_t number_of_actor(const struct critical_path *path, struct actor who)
 {
 	const struct graph_host *hosts = path->graph.hosts;
@@ -24,9 +26,11 @@ static int64_t number_of_actor(const struct critical_path *path, struct actor wh
 					number + hosts[who.host].num_threads;
 }
 
-/* Which thread, kind, reason, how long after the end of the piece before it begins, how long
- * it lasts (small numbers are read quickly), bound, other thread, detail, whether the order
- * is open, and for whom. WIDTH_OF_PIECE in page/path.js counts these. */
+/*
+ * Thread, kind, reason, begin after the end of the previous piece, duration (small
+ * numbers are parsed quickly), bound, other thread, detail, whether the order is
+ * uncertain, and the charged thread. WIDTH_OF_PIECE in page/path.js is their number.
+ */
 static void write_piece_row(FILE *out, const struct critical_path *path, size_t number)
 {
 	const struct path_piece *piece = &path->pieces[number];
@@ -91,7 +95,7 @@ static json_object *make_path_legend(struct json_writer *w, const struct critica
 	json_object *object = json_object_new_object(), *list;
 	char begin[24];
 
-	/* JavaScript's numbers do not hold it. */
+	/* It does not fit into a JavaScript number. */
 	snprintf(begin, sizeof(begin), "%" PRId64, path->begin_ns);
 	json_put(w, object, "begin_ns", json_object_new_string(begin));
 	json_put(w, object, "length", json_object_new_int64(path->end_ns - path->begin_ns));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Late messages -> where both ends of each are in the traces. Captures are read again, and
- * frames with the time of an end are looked at: where several have it, those are taken
- * whose packets agree best with the message, and with each other.
+ * Late messages -> the places of both ends in the traces. Captures are read again, and
+ * frames with the time of an end are examined. If several have it, those are used whose
+ * packets agree best with the message, and with each other.
  */
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -17,19 +17,19 @@
 #include "details.h"
 
 /*
- * Frames of one end that have its time, at most: bursts that are stamped in microseconds
- * have a few. Chosen.
+ * Maximum frames with the time of one end: bursts that are stamped in microseconds have a
+ * few. Chosen.
  */
 #define MAX_AT_ONCE 32
 
 /*
- * By how much a packet can be received after the end of its capture, ns: that is rounded
- * down to a tick, the packet's time is the end of the tick. Chosen: seconds are the coarsest
- * stamps of captures.
+ * Largest difference between the receipt of a packet and the end of its capture, ns: the
+ * end is rounded down to a tick, the packet's time is the end of the tick. Chosen:
+ * captures have no coarser stamps than seconds.
  */
 #define CAPTURE_SLACK NS_PER_S
 
-/* Frames between two looks at the clock, for progress. Chosen. */
+/* Frames between checks of the clock, for progress. Chosen. */
 #define FRAMES_PER_LOOK 16384
 
 struct found_frame {
@@ -49,10 +49,10 @@ struct sought_end {
 };
 
 struct place_search {
-	struct sought_end *ends;	/* two of each message, one after the other */
-	struct sought_end **sorted;	/* in the order of hosts, then of times */
+	struct sought_end *ends;	/* two for each message, consecutive */
+	struct sought_end **sorted;	/* ordered by host, then by time */
 	size_t num_ends;
-	/* The capture that is read, and which ends may be in it. */
+	/* The current capture, and the ends that may be in it. */
 	struct netsync_io_trace trace;
 	uint32_t file;
 	struct sought_end **first;
@@ -107,7 +107,7 @@ static bool list_sought(struct place_search *search, struct details *details)
 	return true;
 }
 
-/* The first of the sorted ends of this host that is not before this time. */
+/* The first of the sorted ends of this host at or after this time. */
 static struct sought_end **first_sought(struct sought_end **sorted, size_t num,
 					uint32_t host, int64_t time_ns)
 {
@@ -128,7 +128,7 @@ static struct sought_end **first_sought(struct sought_end **sorted, size_t num,
 
 /* ---- frames -------------------------------------------------------------- */
 
-/* Add a frame to those that an end may be. */
+/* Add a frame to the candidates of an end. */
 static bool add_found(const struct place_search *search, struct sought_end *end,
 		      const struct netsync_io_frame *frame)
 {
@@ -147,7 +147,7 @@ static bool add_found(const struct place_search *search, struct sought_end *end,
 	return true;
 }
 
-/* Ends of this kind at a time of the trace. */
+/* Add a frame to the ends of this kind at a time of the trace. */
 static bool add_found_at(const struct place_search *search, unsigned int kind,
 			 int64_t time_ns, const struct netsync_io_frame *frame)
 {
@@ -176,7 +176,7 @@ static int look_at_frame(void *data, const struct netsync_io_frame *frame)
 	return search->no_memory;
 }
 
-/* Which ends may be in a trace, by its span: search->first, search->num. */
+/* Select the ends that may be in a trace, by its span: search->first, search->num. */
 static void choose_ends(struct place_search *search, const struct netsync_io_trace *trace)
 {
 	const int64_t last_ns = !strcmp(trace->format, "pcap") &&
@@ -191,7 +191,7 @@ static void choose_ends(struct place_search *search, const struct netsync_io_tra
 				      trace->host, last_ns + 1) - search->first);
 }
 
-/* What cannot be read again is warned of. False: there is not enough memory. */
+/* A capture that cannot be read again causes a warning. False: out of memory. */
 static bool read_captures(struct place_search *search, struct netsync_io *io)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
@@ -213,7 +213,7 @@ static bool read_captures(struct place_search *search, struct netsync_io *io)
 
 /* ---- which of several ----------------------------------------------------- */
 
-/* How many fields that are known of a message a packet has. */
+/* The number of known fields of a message that agree with a packet. */
 static int agreement_with(const struct spooled_packet *message,
 			  const struct netsync_packet *pkt)
 {
@@ -227,7 +227,7 @@ static int agreement_with(const struct spooled_packet *message,
 	       ((fields & NETSYNC_HAS_LEN) && message->len == pkt->len);
 }
 
-/* What tells packets of one flow apart. */
+/* Do the fields agree that distinguish packets of one flow? */
 static bool same_identity(const struct netsync_packet *a, const struct netsync_packet *b)
 {
 	const uint32_t fields = a->fields & b->fields;
@@ -242,10 +242,10 @@ static bool same_identity(const struct netsync_packet *a, const struct netsync_p
 	       a->icmp.type == b->icmp.type;
 }
 
-/* More than all else that two frames can have in common with a message. */
+/* Exceeds the agreement of all other fields of two frames with a message. */
 #define SAME_PACKET 8
 
-/* How well two frames, of which one may be missing, go together as ends of a message. */
+/* How well two frames, one of which may be missing, agree as ends of a message. */
 static int agreement_of(const struct late_message *late, const struct found_frame *sent,
 			const struct found_frame *received)
 {
@@ -269,7 +269,10 @@ static struct found_frame *frame_at(const struct sought_end *end, size_t number)
 	return number < end->num_found ? &end->found[number] : NULL;
 }
 
-/* Call for all pairs; with @best 0 to find the best agreement, then to mark what has it. */
+/*
+ * Compare all pairs: with @best 0, find the best agreement; otherwise mark the frames
+ * that have it.
+ */
 static int compare_frames(const struct sought_end *sender, const struct sought_end *receiver,
 			  int best)
 {
@@ -290,7 +293,7 @@ static int compare_frames(const struct sought_end *sender, const struct sought_e
 	return found;
 }
 
-/* How many messages before this one in the list have the same times at both ends? */
+/* The number of messages before this one in the list with the same times at both ends. */
 static size_t count_alike(const struct place_search *search, size_t number)
 {
 	const struct spooled *message = &search->ends[number].late->packet.message;
@@ -308,14 +311,17 @@ static size_t count_alike(const struct place_search *search, size_t number)
 	return num;
 }
 
-/* Of the best frames of an end, keep those of one packet. */
+/* Among the best frames of an end, keep those of one packet. */
 static void keep_packet_only(const struct sought_end *end, const struct netsync_packet *pkt)
 {
 	for (size_t i = 0; i < end->num_found; i++)
 		end->found[i].is_best &= same_identity(&end->found[i].packet, pkt);
 }
 
-/* One of the different packets of the best frames of an end; the last if there are fewer. */
+/*
+ * Packet @number among the different packets of an end's best frames; the last one if
+ * there are fewer.
+ */
 static const struct netsync_packet *best_packet(const struct sought_end *end, size_t number)
 {
 	const struct netsync_packet *pkt = NULL;
@@ -355,8 +361,9 @@ static void choose_frames(struct place_search *search)
 
 		compare_frames(&ends[0], &ends[1], best);
 		/*
-		 * In a burst, several packets may have the same times at both ends. Messages
-		 * do not say which is which: each takes another one.
+		 * In a burst, several packets may have the same times at both ends.
+		 * Messages do not identify their packets: give each message a different
+		 * one.
 		 */
 		if (best >= SAME_PACKET) {
 			const struct netsync_packet *pkt =
@@ -384,7 +391,7 @@ static void add_place(struct sought_end *end, uint32_t file, int64_t shift_ns)
 		late->num_places[end->end]++;
 }
 
-/* Ends without a frame are in a trace of their host that has their time. */
+/* Assign ends without a frame to a trace of their host that covers their time. */
 static void add_places_in_traces(struct place_search *search, const struct netsync_io *io)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
@@ -399,7 +406,7 @@ static void add_places_in_traces(struct place_search *search, const struct netsy
 	}
 }
 
-/* Those that no trace has are in a text. */
+/* Assign ends that no trace has to a text. */
 static void add_texts(struct place_search *search, const struct input *input,
 		      const struct netsync_io *io)
 {

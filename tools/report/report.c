@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync report - a web page that shows clocks and messages. */
+/* netsync report - a web page that displays clocks and messages. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,12 @@
 
 #define DEFAULT_OUTPUT "sync.html"
 
-/* Messages in a page. Chosen: some 30 bytes each, and a page is to be drawn at once. */
+/* Maximum messages in a page. Chosen: some 30 bytes each, and the page must draw quickly. */
 #define MAX_POINTS 150000
 
 struct report_settings {
 	struct input input;
-	char *path;		/* whose path is shown, too; NULL: nobody's */
+	char *path;		/* thread whose path is also displayed; NULL: none */
 	struct destination output;
 };
 
@@ -51,7 +51,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return: -1 to go on, else the exit status. */
+/* Return: -1 to continue; otherwise the exit status. */
 static int parse_report_arguments(struct report_settings *set, int argc, char **argv)
 {
 	const int first = options_take(&usage, set, argc, argv);
@@ -84,14 +84,14 @@ struct report_contents {
 	struct netsync_io *io;
 	struct spool spool;
 	struct model model;
-	/* For each host in messages. */
+	/* By the number of a host in messages. */
 	struct traffic_host *hosts;
-	struct netsync_clock **clocks;	/* which these own */
-	uint32_t *numbers;	/* of the same one in the model */
+	struct netsync_clock **clocks;	/* owned by this struct */
+	uint32_t *numbers;	/* number of the same host in the model */
 	uint32_t num_hosts;
 	struct traffic traffic;
 	struct details details;
-	struct timebase base;	/* the same for the path; what it has belongs to others */
+	struct timebase base;	/* the same for the path; its pointers are not owned */
 	struct critical_path path;
 	bool has_path;
 	bool in_part;		/* the result does not correct all of them */
@@ -156,7 +156,7 @@ static bool make_model(const struct report_settings *set, struct report_contents
 	return false;
 }
 
-/* Of whom it is asked for. False: there is none, and that was said. */
+/* Find the requested path. False: there is none; a message was printed. */
 static bool find_requested_path(const struct report_settings *set, struct report_contents *s)
 {
 	const bool has_host = strchr(set->path, ':');
@@ -182,7 +182,7 @@ static bool find_requested_path(const struct report_settings *set, struct report
 			.clock = s->hosts[i].clock,
 			.shift_ns = s->hosts[i].shift_ns,
 		};
-	/* Of what was read by the hosts' own clocks. */
+	/* The window applied to the hosts' own clocks. */
 	if (window_is_given(&set->input.window) &&
 	    !timebase_span(&s->base, &s->base.begin_ns, &s->base.end_ns)) {
 		s->base.begin_ns = INT64_MIN;
@@ -225,7 +225,7 @@ static bool write_report(const struct report_settings *set, struct report_conten
 	return ok;
 }
 
-/* Take what the page shows of messages. False: that failed, and was said. */
+/* Collect the page's data on messages. False: failed, with a message. */
 static bool collect_messages(const struct report_settings *set, struct report_contents *s)
 {
 	return match_hosts(&set->input, s) &&
@@ -242,7 +242,7 @@ static int produce_report(const struct report_settings *set, struct report_conte
 
 	if (!output_check(&set->output))
 		return EXIT_BAD;
-	/* What a result cannot be read from should not take long to be told. */
+	/* Report an unreadable result before reading traces, which takes long. */
 	if (set->input.model && !make_model(set, s))
 		return EXIT_BAD;
 	if (reads && (!traffic_keep_packets(&s->spool, s->ns) ||

@@ -9,33 +9,33 @@
 
 struct input;
 
-/* What the page shows, but for a path. */
+/* The content of the page, without the path. */
 struct report_content {
-	json_object *result;	/* the caller's */
+	json_object *result;	/* owned by the caller */
 	const struct traffic *traffic;	/* NULL: messages were not read */
-	const struct details *details;	/* of these */
-	const uint32_t *hosts;	/* of each host in messages, its number in the result */
-	const struct netsync_io *io;	/* which has read */
-	const struct input *input;	/* this */
+	const struct details *details;	/* of the messages */
+	const uint32_t *hosts;	/* for each host in messages, its number in the result */
+	const struct netsync_io *io;	/* the reader, after reading */
+	const struct input *input;	/* the input it has read */
 };
 
 /*
- * Everything that the page shows, as JSON text for JavaScript: a number there is a double, so
- * that integers that do not fit into one are strings. The result is changed to be so, and
- * bounds that change very often are thinned. Return: to be freed; NULL: there is not enough
+ * The content of the page, as JSON text for JavaScript. There, a number is a double, so
+ * integers that do not fit into a double are strings. The result is modified accordingly,
+ * and bounds that change very often are thinned out. Return: to be freed; NULL: out of
  * memory.
  */
 char *report_data(const struct report_content *content);
 
 /* Put the late messages and flows of a direction. */
 void put_details(struct json_writer *w, json_object *object, const struct way_details *details);
-/* The files that struct trace_place numbers. */
+/* The files to which the numbers in struct trace_place refer. */
 json_object *place_files(struct json_writer *w, const struct report_content *content);
 
-/* The path of a thread, for the page. False: that failed. */
+/* Write the path of a thread, for the page. False: failed. */
 bool report_path(FILE *out, const struct critical_path *path);
 
-/* @path: NULL: none is shown. False: it cannot be written. */
+/* @path: NULL: none. False: writing failed. */
 bool write_page(FILE *out, const char *data, const struct critical_path *path);
 
 #endif
