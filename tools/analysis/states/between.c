@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Spans come in the order of their ends. A span can therefore overlap only the last
- * earlier span of each host, which is all that is kept of each shared thing. A span in
- * which an object waited is held back, together with later spans of that object, until
- * no span can follow whose end may, within the bounds, be what ended the wait.
+ * Spans are in order of their ends. A span can therefore overlap only the last earlier
+ * span of each host, so only that one is kept for each shared thing. A span in which an
+ * object waited is held back, together with later spans of the object, until no later
+ * span can have an end that, within the bounds, ended the wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,13 @@
 #include "between.h"
 #include "common/now.h"
 
-/* How far ends of two hosts may be out of order where no bound is known, ns. Chosen. */
+/* How far ends on two hosts may be out of order if no bound is known, ns. Chosen. */
 #define LONGEST_HOLD NS_PER_S
 
-/* How a definition uses a state: exclusive STATES with STATES, waits STATES for STATES. */
+/*
+ * The role of a state in a definition: exclusive STATES with STATES, waits STATES for
+ * STATES.
+ */
 enum role { EXCLUSIVE, WITH, HOLDING, WAITING, NUM_ROLES };
 #define ROLE_KNOWN (1U << NUM_ROLES)
 
@@ -35,18 +38,21 @@ struct counted {
 	struct counted *next;
 };
 
-/* Something that several objects share, such as the resource of locks. */
+/* Something that several objects share, such as a lock's resource. */
 struct common {
 	uint64_t hash;
 	uint32_t definition;
-	uint32_t host, text;	/* where it was met first */
+	uint32_t host, text;	/* where it first appeared */
 	struct common *next;	/* in its bucket */
 	struct last *last[WAITING];	/* by role, then by host; NULL: none */
 	struct counted *waits;
-	struct held_span *first, **end;	/* that wait for it */
+	struct held_span *first, **end;	/* waiting for it */
 };
 
-/* A span that is held back: its object waited in it, or an earlier one of it is held. */
+/*
+ * A span that is held back: its object waited in it, or an earlier span of the object is
+ * held back.
+ */
 struct held_span {
 	bool has_waited;
 	struct span_told told;
@@ -57,7 +63,7 @@ struct held_span {
 
 /* Tables by the number of a host's text. */
 struct host_texts {
-	struct common **common;	/* by text, and definition */
+	struct common **common;	/* by text and definition */
 	uint8_t *roles;		/* the same */
 	size_t num;
 };
@@ -144,7 +150,7 @@ void between_free(struct between *between)
 
 /* ---- tables by text ---------------------------------------------- */
 
-/* The tables of a host, long enough for a text. NULL: there is not enough memory. */
+/* The tables of a host, long enough for a text. NULL: out of memory. */
 static struct host_texts *texts_of(struct between *between, uint32_t host,
 				   uint32_t text)
 {
@@ -169,7 +175,7 @@ static struct host_texts *texts_of(struct between *between, uint32_t host,
 	return texts;
 }
 
-/* Return: a bit for each enum role of a span's state; 0: there is not enough memory. */
+/* Return: a bit for each enum role of a span's state; 0: out of memory. */
 static unsigned int find_roles(struct between *between, const struct state_span *span)
 {
 	const struct definition *d = &between->definitions[span->definition];
@@ -243,7 +249,7 @@ static struct common *add_common(struct between *between, const struct state_spa
 	return common;
 }
 
-/* NULL: there is not enough memory. */
+/* NULL: out of memory. */
 static struct common *find_or_add_common(struct between *between, const struct state_span *span)
 {
 	struct host_texts *texts = texts_of(between, span->host, span->shared);
@@ -281,7 +287,7 @@ static enum netsync_sequence order_host_times(const struct between *between, uin
 			     b_host_ns);
 }
 
-/* Count the spans with a role that had not ended when this span began. */
+/* Count the spans with this role that had not ended when the span began. */
 static void compare_with_last_spans(struct between *between, const struct common *common,
 				    enum role role, const struct state_span *span)
 {
@@ -297,7 +303,7 @@ static void compare_with_last_spans(struct between *between, const struct common
 			continue;
 		sequence = order_host_times(between, host, last->end_host_ns, span->host,
 					    span->begin_host_ns);
-		/* On one host both may be at one instant, one after the other. */
+		/* On one host, both may be at one instant, one after the other. */
 		if (sequence == NETSYNC_UNCERTAIN && host != span->host)
 			found->uncertain++;
 		if (sequence != NETSYNC_AFTER)
@@ -347,7 +353,10 @@ static bool remember_last_span(const struct between *between, struct common *com
 
 /* ---- waiting ------------------------------------------------------------- */
 
-/* If the held span may have waited for the end of @last, note that; the latest end wins. */
+/*
+ * Record @last as the holder if the held span may have waited for its end; the latest end
+ * wins.
+ */
 static void offer_holder(struct between *between, struct held_span *held, uint32_t host,
 			 const struct last *last)
 {
@@ -447,7 +456,7 @@ static bool hold_back(struct between *between, const struct span_told *told,
 	return true;
 }
 
-/* Is a span of the same object held back? */
+/* Is an earlier span of the same object held back? */
 static bool is_held(const struct common *common, const struct state_span *span)
 {
 	for (const struct held_span *h = common->first; h; h = h->next_common)
@@ -457,7 +466,7 @@ static bool is_held(const struct common *common, const struct state_span *span)
 	return false;
 }
 
-/* Is the end of every span that follows certainly later than the end of the held one? */
+/* Are the ends of all future spans certainly later than the end of the held one? */
 static bool is_over(const struct between *between, const struct held_span *held,
 		    int64_t now_ns)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The files in definitions/, which are part of the program. */
+/* The files in definitions/, which are compiled into the program. */
 #include <string.h>
 
 #include "definition.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A line of comma-separated values for each span; times are integers, ns. */
+/* One line of comma-separated values for each span; times are integers, ns. */
 #include <errno.h>
 #include <inttypes.h>
 

@@ -11,7 +11,7 @@
 #include "definition.h"
 #include "words.h"
 
-/* The largest file that is read as a definition, bytes. Chosen; ours have some 2 KB. */
+/* Maximum size of a definition file, bytes. Chosen; the built-in ones have some 2 KB. */
 #define MAX_SIZE (1 << 20)
 
 struct parser {
@@ -32,7 +32,7 @@ static bool add_text_to_list(const char ***list, size_t *num, const char *text)
 	return true;
 }
 
-/* Take the next word. NULL: the statement ends here, and that was said. */
+/* Take the next word. NULL: the statement ends here; a message was printed. */
 static struct word *need_word(struct parser *parser, const char *what)
 {
 	struct word *word = words_next(&parser->words);
@@ -77,7 +77,7 @@ static bool parse_format(struct parser *parser, const struct word *word,
 			     text);
 }
 
-/* Split "prev_tid|prev_pid:x" into names and format; the word is changed. */
+/* Split "prev_tid|prev_pid:x" into names and format; this changes the word. */
 static bool parse_field(struct parser *parser, const struct word *word, char *text,
 			struct field *field)
 {
@@ -162,7 +162,7 @@ static bool parse_template(struct parser *parser, struct template *template,
 	return true;
 }
 
-/* Take the template of what is shared; of a pair, two. */
+/* Take the template of the shared thing, or two for a pair. */
 static bool parse_shared(struct parser *parser, struct shared *shared,
 			 bool has_second)
 {
@@ -176,7 +176,7 @@ static bool parse_integer(const char *text, int64_t *number)
 	char *end;
 
 	errno = 0;
-	/* A number above INT64_MAX stands for the bits of an unsigned field. */
+	/* A number above INT64_MAX is the bits of an unsigned field. */
 	*number = *text == '-' ? strtoll(text, &end, 0) :
 				 (int64_t)strtoull(text, &end, 0);
 	return end != text && !*end && !errno;
@@ -240,7 +240,10 @@ static bool parse_condition(struct parser *parser, struct rule *rule)
 			     "Unknown comparison; use =, !=, <, >, has or lacks.");
 }
 
-/* Take the action, which is a rule's last part. False: none, or wrong; that was said. */
+/*
+ * Take the action, the last part of a rule. False: missing or invalid; a message was
+ * printed.
+ */
 static bool parse_action(struct parser *parser, struct rule *rule,
 			 const struct word *word)
 {
@@ -396,7 +399,7 @@ static bool parse_labels(struct parser *parser)
 	return labels->num;
 }
 
-/* Take states up to the word, then the states behind it. */
+/* Take the states before a word, then the states after it. */
 static bool parse_lists(struct parser *parser, struct state_list *first,
 			const char *between, struct state_list *second)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the table shows, with all rows, as JSON. */
+/* The content of the table, with all rows, as JSON. */
 #include <errno.h>
 
 #include "common/json-writer.h"

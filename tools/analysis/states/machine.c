@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A state machine for each object. The rules that fit a type of events are found once;
- * for each event of the type, the objects that it names are looked up and change states.
+ * A state machine for each object. The rules for a type of events are found once; for
+ * each event of the type, the objects that it names are looked up and change their
+ * states.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -13,16 +14,16 @@
 #include "machine.h"
 #include "object.h"
 
-/* Bytes of a thread's name: the kernel has 15 and a 0, other tracers may have more. */
+/* Size of a thread's name: the kernel has 15 bytes and a 0, other tracers may have more. */
 #define COMM_SIZE 32
 
-/* A rule that fits a type of events. */
+/* A rule that applies to a type of events. */
 struct use {
 	uint32_t definition;
 	const struct rule *rule;
-	const char *rest;	/* the end of the name, for which the glob's last * stands */
+	const char *rest;	/* the end of the name, which the glob's last * matches */
 	uint64_t done;		/* how often it was used */
-	uint64_t missed;	/* how often it was not, as the field @missing lacked */
+	uint64_t missed;	/* how often it was not, as the field @missing was missing */
 	const char *missing;
 };
 
@@ -32,7 +33,7 @@ struct type {
 	size_t num;
 };
 
-/* The thread that runs on a CPU. */
+/* The running thread of a CPU. */
 struct machine_cpu {
 	bool is_known;
 	uint32_t tid;
@@ -53,17 +54,17 @@ struct machine {
 	size_t num_types;
 	struct machine_cpu *cpus; /* EVENT_MAX_CPUS */
 	bool any_lost;
-	int64_t lost_ns;	/* when events were lost last */
+	int64_t lost_ns;	/* time of the last loss of events */
 	int64_t now_ns;
 	int64_t now_host_ns;
-	uint64_t event;		/* number of the event, from 1 on */
+	uint64_t event;		/* number of the event, from 1 */
 	struct object *left;	/* objects that this event left without a state */
-	bool failed;		/* there is not enough memory */
+	bool failed;		/* out of memory */
 };
 
 /* ---- rules by type of events --------------------------------------- */
 
-/* The name without the system: "dlm_ast" of "dlm:dlm_ast". */
+/* The name without the subsystem: "dlm_ast" of "dlm:dlm_ast". */
 static const char *plain_name(const char *name)
 {
 	const char *colon = strchr(name, ':');
@@ -71,7 +72,7 @@ static const char *plain_name(const char *name)
 	return colon ? colon + 1 : name;
 }
 
-/* Does a glob match an event's name? @rest: what its last * stands for. */
+/* Does a glob match an event's name? @rest: the part that its last * matches. */
 static bool matches_event_glob(const char *name, const char *glob, const char **rest)
 {
 	const char *full = fnmatch(glob, name, 0) ? plain_name(name) : name;
@@ -112,7 +113,7 @@ static bool add_uses(struct machine *machine, struct type *type, const char *nam
 	return true;
 }
 
-/* NULL: there is not enough memory. */
+/* NULL: out of memory. */
 static struct type *type_of(struct machine *machine, struct event_type *event_type)
 {
 	struct type **last;
@@ -125,7 +126,7 @@ static struct type *type_of(struct machine *machine, struct event_type *event_ty
 	last = array_add(&machine->types, machine->num_types, sizeof(*last));
 	last_name = array_add(&machine->type_names, machine->num_types,
 			      sizeof(*last_name));
-	/* Not freed: the process ends after the host. */
+	/* Not freed: the process ends after this host. */
 	if (!type || !last || !last_name ||
 	    !add_uses(machine, type, event_type->name))
 		return NULL;
@@ -139,7 +140,7 @@ static struct type *type_of(struct machine *machine, struct event_type *event_ty
 
 /* ---- threads ------------------------------------------------------------- */
 
-/* Called after the rules: a sched_switch is an event of the thread that it ends. */
+/* Called after the rules: a sched_switch is an event of the thread that stops running. */
 static void note_running_thread(struct machine *machine, const struct event *event)
 {
 	struct event_task task = { 0 };
@@ -156,7 +157,7 @@ static void note_running_thread(struct machine *machine, const struct event *eve
 	cpu->comm[length] = '\0';
 }
 
-/* The thread in which the event happened. False: that is not known. */
+/* Find the thread in which the event occurred. False: unknown. */
 static bool find_task(const struct machine *machine, const struct event *event,
 		      struct event_task *task)
 {
@@ -175,7 +176,7 @@ static bool find_task(const struct machine *machine, const struct event *event,
 
 /* ---- states -------------------------------------------------------------- */
 
-/* Cut a span at the window's ends. False: nothing of it is inside. */
+/* Cut a span to the window. False: it is completely outside. */
 static bool cut_span_to_window(const struct timebase *base, struct state_span *span)
 {
 	if (span->begin_ns > base->end_ns || span->end_ns < base->begin_ns)
@@ -218,7 +219,7 @@ static void leave_state(struct machine *machine, struct object *object, bool is_
 	span_put(machine->out, &span);
 }
 
-/* The text of what the object shares with others; NO_TEXT: nothing. */
+/* Find the text of the thing that the object shares; NO_TEXT: none. */
 static bool find_shared(struct machine *machine, const struct shared *shared,
 			const struct scope *scope, uint32_t *text,
 			const char **missing)
@@ -298,7 +299,7 @@ static void keep_fields(struct machine *machine, const struct scope *scope,
 		struct value value;
 		struct scope own = *scope;
 
-		/* What is in the event alone. */
+		/* Fields of the event only. */
 		own.kept = NULL;
 		if (value_get(&value, &field, &own) &&
 		    !kept_set(&object->kept[i], &value))
@@ -369,7 +370,7 @@ static bool use_rule(struct machine *machine, const struct use *use,
 	return ok;
 }
 
-/* Only after all rules: each needs to know for which objects another one was used. */
+/* Only after all rules, because each rule must know for which objects another one was used. */
 static void forget_left(struct machine *machine)
 {
 	while (machine->left) {

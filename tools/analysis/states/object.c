@@ -5,7 +5,7 @@
 #include "../../../libnetsync/util/hash.h"
 #include "object.h"
 
-/* A bit for each lane of a name: it is taken. */
+/* A bit for each lane of a name that is taken. */
 struct lanes {
 	size_t num;
 	uint64_t *words;

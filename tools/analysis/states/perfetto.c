@@ -27,7 +27,7 @@ static void name_track(struct span_perfetto *writer, const struct row *of,
 	writer->timeline.format->name(&writer->timeline, track, name);
 }
 
-/* False: there is not enough memory. */
+/* False: out of memory. */
 static bool find_span_track(struct span_perfetto *writer, const struct state_span *span,
 			    struct track *track)
 {

@@ -14,7 +14,7 @@ struct rows {
 	struct row *list;	/* by number - 1 */
 	uint32_t num;
 	uint32_t *slots;	/* a hash table of numbers; 0: free */
-	size_t room;		/* a power of two, more than twice as many as rows */
+	size_t room;		/* a power of two, more than twice the number of rows */
 };
 
 static inline struct row row_of(const struct state_span *span)
@@ -22,7 +22,7 @@ static inline struct row row_of(const struct state_span *span)
 	return (struct row){ span->host, span->definition, span->name, span->lane };
 }
 
-/* The number of a row, from 1 on. False: there is not enough memory. */
+/* The number of a row, from 1. False: out of memory. */
 bool rows_find(struct rows *rows, const struct row *row, uint32_t *number,
 	       bool *is_new);
 void rows_release(struct rows *rows);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A file of records: each has a header with its kind and size, then the structure as it
- * is in memory, since the program that wrote it reads it. A text comes before the first
- * span that has its number.
+ * A file of records: each has a header with its kind and size, followed by the structure
+ * as it is in memory, because the same program reads it. A text precedes the first span
+ * with its number.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum record_kind { RECORD_TEXT, RECORD_SPAN, RECORD_MISSING, RECORD_COUNTS,
 
 struct record_head {
 	uint32_t kind;
-	uint32_t size;		/* of what is behind it, bytes */
+	uint32_t size;		/* of the data after the header, bytes */
 };
 
 struct record_counts {
@@ -40,7 +40,7 @@ struct text_slot {
 struct span_writer {
 	FILE *out;
 	struct text_slot *slots;
-	size_t room;		/* a power of two, more than twice as many as texts */
+	size_t room;		/* a power of two, more than twice the number of texts */
 	uint32_t num;
 };
 
@@ -53,7 +53,7 @@ static uint64_t hash_span_text(const char *text)
 	return hash;
 }
 
-/* Errors are kept by the stream: ferror() tells them in the end. */
+/* The stream stores errors: ferror() reports them at the end. */
 static void put_record(struct span_writer *writer, enum record_kind kind,
 		       const void *data, size_t size)
 {
@@ -100,7 +100,7 @@ static bool grow_text_slots(struct span_writer *writer)
 	return true;
 }
 
-/* The same of one that nothing has to be done for. */
+/* The same for a text that needs no escaping. */
 static uint32_t plain_text(struct span_writer *writer, const char *text)
 {
 	const uint64_t hash = hash_span_text(text);
@@ -163,14 +163,14 @@ void span_put_losses(struct span_writer *writer,
 /* Bytes that are read at a time. Chosen. */
 #define BUFFER_SIZE (1 << 16)
 
-/* The part of the file that a host's process wrote. */
+/* The part of the file written by a host's process. */
 struct spans_part {
-	off_t at, end;		/* what is to be read */
+	off_t at, end;		/* range still to be read */
 	char *buffer;
-	size_t used, num;	/* of it */
+	size_t used, num;	/* of the buffer */
 	char **texts;
 	uint32_t num_texts;
-	bool has_span;		/* the next one: */
+	bool has_span;		/* there is a next span: */
 	struct state_span span;
 };
 
@@ -246,7 +246,7 @@ const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number
 	return number < part->num_texts ? part->texts[number] : "";
 }
 
-/* False: an error, as errno says, or the file is too short. */
+/* False: an error, see errno, or the file is too short. */
 static bool load_bytes(const struct spans *spans, struct spans_part *part, void *to,
 		       size_t size)
 {
@@ -293,7 +293,7 @@ static bool load_text(const struct spans *spans, struct spans_part *part, size_t
 	return load_bytes(spans, part, *last, size) || complain_of_spans_file();
 }
 
-/* Read a host's records up to its next span. False: that failed, and was said. */
+/* Read a host's records up to its next span. False: failed, with a message. */
 static bool go_on(const struct spans *spans, uint32_t host)
 {
 	struct spans_part *part = &spans->parts[host];

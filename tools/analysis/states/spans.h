@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Spans of time in which an object was in a state. The process that reads a host writes
- * its spans to a file without a name, in the order of their ends; then those of all hosts
- * are read from there, merged in that order.
+ * its spans to a nameless file, in order of their ends; then the spans of all hosts are
+ * read from the file, merged in that order.
  */
 #ifndef NETSYNC_STATES_SPANS_H
 #define NETSYNC_STATES_SPANS_H
@@ -12,33 +12,33 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* In place of the number of a text: there is none. */
+/* Replaces the number of a text: there is none. */
 #define NO_TEXT UINT32_MAX
 
 struct state_span {
 	uint32_t host;
 	uint32_t definition;
-	uint64_t object;	/* of this host, a number */
-	uint32_t lane;		/* differs among objects of one name at the same time */
+	uint64_t object;	/* its number on this host */
+	uint32_t lane;		/* distinguishes simultaneous objects of one name */
 	/* Numbers of texts of this host. */
 	uint32_t name;
 	uint32_t state;
 	uint32_t shared;	/* or NO_TEXT */
-	bool is_open;		/* the trace ended before the state */
+	bool is_open;		/* the trace ended before the state did */
 	bool is_doubtful;	/* events were lost meanwhile: the state may have ended earlier */
-	int64_t begin_ns, end_ns;	/* corrected, and cut at the window's ends */
+	int64_t begin_ns, end_ns;	/* corrected, and cut to the window */
 	int64_t begin_host_ns, end_host_ns;	/* on the clock of the host */
 };
 
-/* Counts of a definition on a host, most of them of what cannot be trusted. */
+/* Counts of a definition on a host, mostly of untrusted spans. */
 struct span_counts {
-	uint64_t events;	/* for which there was a rule */
-	uint64_t doubles;	/* begins of an object that was in a state already */
-	uint64_t unbegun;	/* ends of an object that was in no state */
-	uint64_t open, doubtful;	/* spans that are so */
+	uint64_t events;	/* that matched a rule */
+	uint64_t doubles;	/* begins of objects that were already in a state */
+	uint64_t unbegun;	/* ends of objects that were in no state */
+	uint64_t open, doubtful;	/* number of such spans */
 };
 
-/* A rule that was used for no event of a kind, as all lacked a field. */
+/* A rule that was never used for a type of events, because all lacked a field. */
 struct span_missing {
 	uint32_t definition;
 	uint32_t line;
@@ -49,19 +49,19 @@ struct span_missing {
 /* Events that the tracer of a host lost. */
 struct span_losses {
 	uint64_t places;	/* gaps */
-	uint64_t number;	/* events, in the gaps that say how many */
-	bool is_known;		/* all gaps do */
+	uint64_t number;	/* events, in gaps whose size is known */
+	bool is_known;		/* the sizes of all gaps are known */
 };
 
 /* ---- writing, in the process that reads a host --------------------------- */
 
 struct span_writer;
 
-/* NULL: there is not enough memory. */
+/* NULL: out of memory. */
 struct span_writer *span_writer_new(FILE *out);
 /*
- * The number of a text, which becomes UTF-8 without control characters.
- * NO_TEXT: there is not enough memory.
+ * The number of a text, which is converted to UTF-8 without control characters. NO_TEXT:
+ * out of memory.
  */
 uint32_t span_text(struct span_writer *writer, const char *text);
 void span_put(struct span_writer *writer, const struct state_span *span);
@@ -76,15 +76,15 @@ void span_put_losses(struct span_writer *writer,
 
 struct spans;
 
-/* A temporary file in $TMPDIR. NULL: it cannot be made, and that was said. */
+/* A temporary file in $TMPDIR. NULL: failed, with a message. */
 struct spans *spans_new(uint32_t num_hosts);
 void spans_free(struct spans *spans);
 FILE *spans_file(struct spans *spans);
-/* Say that a host wrote the file from @begin to its end. Return: where that is. */
+/* Record that a host wrote the file from @begin to its end. Return: the end. */
 off_t spans_set_part(struct spans *spans, uint32_t host, off_t begin);
 
 struct spans_listener {
-	/* False: to stop. */
+	/* False: stop. */
 	bool (*span)(void *data, const struct state_span *span);
 	void (*missing)(void *data, uint32_t host,
 			const struct span_missing *missing);
@@ -95,9 +95,12 @@ struct spans_listener {
 	void *data;
 };
 
-/* Call the listener for all records. False: it said so, or reading failed (said). */
+/*
+ * Call the listener for all records. False: it returned false, or reading failed, with a
+ * message.
+ */
 bool spans_read(struct spans *spans, const struct spans_listener *listener);
-/* The text of a number, of records that were read. */
+/* The text with a number, among the records that were read. */
 const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number);
 
 #endif

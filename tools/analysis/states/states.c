@@ -17,9 +17,9 @@ struct states_settings {
 	struct input input;
 	const char **names;	/* of definitions */
 	size_t num_names;
-	bool json, csv, perfetto, html;	/* at most one of these; else a table */
+	bool json, csv, perfetto, html;	/* at most one of these; otherwise a table */
 	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
-	bool print;		/* print the definitions, and do nothing else */
+	bool print;		/* print the definitions, and exit */
 	struct time_window window;
 	unsigned int limit;
 	struct destination output;
@@ -127,8 +127,8 @@ struct states_job {
 	struct definition *definitions;
 	size_t num_definitions;
 	struct states states;
-	off_t written;		/* to the file of spans */
-	uint64_t events;	/* that rules were found for, of all hosts */
+	off_t written;		/* bytes written to the file of spans */
+	uint64_t events;	/* events of all hosts that matched a rule */
 };
 
 /* Runs in the child process of a host. */
@@ -150,7 +150,7 @@ static void keep_group_states(void *data, const struct event_group *group,
 	job->written = spans_set_part(job->states.spans, group->host, job->written);
 }
 
-/* Say that no rule was used at all. Return: false. */
+/* Print that no rule was used. Return: false. */
 static bool complain_of_events(const struct states_job *job)
 {
 	for (size_t d = 0; d < job->num_definitions; d++) {

@@ -2,13 +2,13 @@
 /*
  * The parts of netsync states:
  *
- *	definition.h   what makes states      words.h   the words that it is made of
- *	machine.h      events -> spans, in a process for each host
- *	object.h, value.h   its objects, and the fields of events
- *	spans.h        spans of all hosts, in one order
- *	between.h      what spans of several objects say of each other
- *	totals.h       times by object and state
- *	table.c, json.c, csv.c, perfetto.c, html.c   write these
+ * 	definition.h   rules that make states   words.h   the words of a definition
+ * 	machine.h      events -> spans, in a process for each host
+ * 	object.h, value.h   its objects, and the fields of events
+ * 	spans.h        spans of all hosts, in one order
+ * 	between.h      relations between spans of several objects
+ * 	totals.h       times by object and state
+ * 	table.c, json.c, csv.c, perfetto.c, html.c   write these
  */
 #ifndef NETSYNC_STATES_H
 #define NETSYNC_STATES_H
@@ -18,7 +18,7 @@
 #include "totals.h"
 #include "value.h"
 
-/* A rule that was used for no event of a host, as all lacked a field. */
+/* A rule that was never used on a host, because all events lacked a field. */
 struct states_missing {
 	uint32_t host;
 	struct span_missing missing;
@@ -37,12 +37,12 @@ struct states {
 	size_t num_missing;
 	const struct timeline_format *timeline;	/* for --perfetto */
 	unsigned int limit;	/* rows by object in the table; 0: all */
-	bool failed;		/* there was not enough memory */
+	bool failed;		/* out of memory */
 };
 
 /*
- * Read all spans: fills totals, counts and losses, and calls @tell, unless it is NULL,
- * for each span. False: reading failed, which was said, or @tell returned false.
+ * Read all spans: fill totals, counts and losses, and call @tell, unless it is NULL, for
+ * each span. False: reading failed, with a message, or @tell returned false.
  */
 bool states_read(struct states *states, between_tell *tell, void *data);
 
@@ -52,7 +52,7 @@ states_counts(const struct states *states, uint32_t host, size_t definition)
 	return &states->counts[host * states->num_definitions + definition];
 }
 
-/* False: not all was written; errno says why, 0: there is not enough memory. */
+/* False: not everything was written; errno is the reason, 0: out of memory. */
 bool states_table(FILE *out, struct states *states);
 bool states_json(FILE *out, struct states *states);
 bool states_csv(FILE *out, struct states *states);

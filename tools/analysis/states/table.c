@@ -178,7 +178,7 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
 
 /* ---- the whole table ---------------------------------------------------- */
 
-/* The totals of a definition, which are next to each other. */
+/* The totals of a definition, which are contiguous. */
 static size_t find_part(const struct totals *totals, size_t d, size_t *from)
 {
 	size_t to;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How long objects were in their states, added up by host, name and state. */
+/* Times that objects were in their states, summed by host, name and state. */
 #ifndef NETSYNC_STATES_TOTALS_H
 #define NETSYNC_STATES_TOTALS_H
 
@@ -8,11 +8,11 @@
 struct total {
 	uint32_t host, definition;
 	uint32_t name, state;	/* numbers of the host's texts; name NO_TEXT: all names */
-	uint64_t objects;	/* of that name; of all names: how many names */
+	uint64_t objects;	/* objects with that name; for all names: number of names */
 	uint64_t times;		/* spans */
 	uint64_t total_ns;
 	int64_t shortest_ns, longest_ns;
-	uint64_t open, doubtful;	/* how many of the spans */
+	uint64_t open, doubtful;	/* number of such spans */
 };
 
 struct totals {
@@ -23,11 +23,11 @@ struct totals {
 	size_t num_slots;
 };
 
-/* False: there is not enough memory. */
+/* False: out of memory. */
 bool totals_add(struct totals *totals, const struct state_span *span);
-/* Add up over names: a total for each host, definition and state. */
+/* Sum over names: a total for each host, definition and state. */
 bool totals_sum(struct totals *sums, const struct totals *totals);
-/* Sort by definition, host and total time. Nothing can be added after this. */
+/* Sort by definition, host and total time. Nothing can be added afterwards. */
 void totals_sort(struct totals *totals);
 void totals_release(struct totals *totals);
 

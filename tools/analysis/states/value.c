@@ -144,7 +144,10 @@ static void put_hex(struct builder *to, const uint8_t *bytes, size_t num)
 	}
 }
 
-/* Append bytes: as text if all up to trailing zeros are printable, else in hexadecimal. */
+/*
+ * Append bytes: as text if all bytes before trailing zeros are printable, otherwise in
+ * hexadecimal.
+ */
 static void put_bytes(struct builder *to, const uint8_t *bytes, size_t num)
 {
 	size_t length = num;
@@ -159,7 +162,7 @@ static void put_bytes(struct builder *to, const uint8_t *bytes, size_t num)
 	append_text(to, (const char *)bytes, length);
 }
 
-/* IPv4 in IPv6 as IPv4. */
+/* Append IPv4 in IPv6 as IPv4. */
 static void append_address(struct builder *to, const struct value *value)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -177,7 +180,7 @@ static void append_address(struct builder *to, const struct value *value)
 	append_text(to, text, strlen(text));
 }
 
-/* Most values are numbers: snprintf() takes a third of the time of an event. */
+/* Most values are numbers: snprintf() would take a third of the time of an event. */
 static void put_decimal(struct builder *to, uint64_t number, bool is_negative)
 {
 	char digits[24];
@@ -195,7 +198,7 @@ static void put_decimal(struct builder *to, uint64_t number, bool is_negative)
 static void append_number(struct builder *to, const struct value *value,
 			  enum field_format format)
 {
-	/* As the kernel's MKDEV() puts them together. */
+	/* As encoded by the kernel's MKDEV(). */
 	const unsigned int minor_bits = 20;
 	const uint64_t bits = (uint64_t)value->number;
 	const bool is_negative = !value->is_unsigned && value->number < 0;
@@ -213,7 +216,7 @@ static void append_number(struct builder *to, const struct value *value,
 	}
 }
 
-/* The definition's label for the value of a field; NULL: there is none. */
+/* The definition's label for the value of a field; NULL: none. */
 static const char *label_of(const struct definition *definition,
 			    const struct field *field, const struct value *value)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Values of fields: from the event, or kept by the object; and texts made of them. */
+/* Values of fields, from the event or kept by the object; and texts made of them. */
 #ifndef NETSYNC_STATES_VALUE_H
 #define NETSYNC_STATES_VALUE_H
 
 #include "definition.h"
 #include "events/event.h"
 
-/* Bytes of a text, which is cut there. Chosen: names of objects are far shorter. */
+/* Size of a text, which is truncated there. Chosen: names of objects are far shorter. */
 #define TEXT_SIZE 512
 
 /* Bytes of an array that are read. Chosen: names of DLM's resources have 64. */
@@ -16,9 +16,9 @@ struct value {
 	bool has_number;
 	bool is_unsigned;
 	int64_t number;
-	const char *text;	/* NULL: none. With a number, an enumeration's label */
+	const char *text;	/* NULL: none; with a number: the label of an enumeration */
 	uint8_t bytes[VALUE_BYTES];
-	size_t num_bytes;	/* 0: the value is no array */
+	size_t num_bytes;	/* 0: not an array */
 };
 
 /* The last value of a field that an object keeps. */
@@ -27,33 +27,33 @@ struct kept {
 	struct value value;	/* with a copy of the text */
 };
 
-/* Where fields are looked up. */
+/* The sources in which fields are looked up. */
 struct scope {
 	const struct definition *definition;
 	const struct event *event;
-	const char *rest;	/* for which the last * of the event's glob stands */
+	const char *rest;	/* the part that the last * of the event's glob matches */
 	const char *host;
 	const struct event_task *task;	/* NULL: unknown */
-	const struct kept *kept;	/* the object's; NULL: the object is not known yet */
-	const char *state;	/* the object's; NULL: the same */
+	const struct kept *kept;	/* the object's; NULL: the object is still unknown */
+	const char *state;	/* the object's; NULL: likewise */
 };
 
-/* Look a field up, by the first of its names that is there. False: none is. */
+/* Look up a field, by the first of its names that exists. False: none does. */
 bool value_get(struct value *value, const struct field *field,
 	       const struct scope *scope);
 
-/* False, too, if the field is not there; then @missing is its name. */
+/* False also if the field is missing; @missing is then its name. */
 bool condition_holds(const struct condition *condition, const struct scope *scope,
 		     const char **missing);
 
 /*
  * Replace the fields of a template by their values, or by the definition's labels for
- * these. False: a field is not there, and @missing is its name.
+ * them. False: a field is missing, and @missing is its name.
  */
 bool template_expand(const struct template *template, const struct scope *scope,
 		     char text[TEXT_SIZE], const char **missing);
 
-/* Keep a copy of a value. False: there is not enough memory. */
+/* Keep a copy of a value. False: out of memory. */
 bool kept_set(struct kept *kept, const struct value *value);
 
 #endif

@@ -33,7 +33,7 @@ bool words_mistake(const struct definition_words *words, const struct word *word
 	return false;
 }
 
-/* Go to the next word, or to the end of the line. */
+/* Skip to the next word, or to the end of the line. */
 static void skip_blanks(struct definition_words *words)
 {
 	while (is_blank(*words->at))
@@ -86,7 +86,7 @@ static bool take_word(struct definition_words *words)
 	return true;
 }
 
-/* Take the words of a line. They are cut apart later, by cut_words(). */
+/* Find the words of a line. cut_words() terminates them later. */
 static bool take_line_words(struct definition_words *words)
 {
 	for (;;) {
@@ -98,7 +98,7 @@ static bool take_line_words(struct definition_words *words)
 	}
 }
 
-/* Put a 0 behind each word of the statement, in place of the blank there. */
+/* Terminate each word of the statement with a 0, which replaces the blank after it. */
 static void cut_words(struct definition_words *words)
 {
 	for (size_t i = 0; i < words->num; i++)
@@ -118,7 +118,10 @@ bool words_next_statement(struct definition_words *words)
 		if (!words->num)
 			next_line(words);
 	}
-	/* The statement goes on in lines that begin with a blank; others may be between. */
+	/*
+	 * The statement continues in lines that begin with a blank; empty lines and
+	 * comments may be between.
+	 */
 	while (*words->at == '\n' &&
 	       (is_blank(words->at[1]) || words->at[1] == '\n' ||
 		words->at[1] == '#')) {
@@ -127,7 +130,7 @@ bool words_next_statement(struct definition_words *words)
 			return false;
 	}
 	if (*words->at == '\n') {
-		/* So that words can be cut there. */
+		/* Make it a blank, so that words can be terminated there. */
 		*words->at = ' ';
 		words->at++;
 		words->line_begin = words->at;

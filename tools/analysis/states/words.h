@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The words of a definition, and where they stand in it. */
+/* The words of a definition, and their positions. */
 #ifndef NETSYNC_STATES_WORDS_H
 #define NETSYNC_STATES_WORDS_H
 
@@ -7,33 +7,33 @@
 #include <stddef.h>
 
 struct word {
-	char *text;		/* in the file's text, with a 0 behind it */
+	char *text;		/* in the file's text, terminated by 0 */
 	unsigned int line;
-	unsigned int column;	/* of its first character, from 1 on */
+	unsigned int column;	/* of its first character, from 1 */
 	bool is_quoted;
 };
 
 struct definition_words {
 	const char *path;
-	char *at;		/* the text that is not read yet */
+	char *at;		/* the text that was not read yet */
 	const char *line_begin;
 	unsigned int line;
 
-	/* The statement; a line that begins with a blank belongs to the one before it. */
+	/* The statement; a line that begins with a blank continues the previous one. */
 	struct word *list;
 	size_t num;
-	size_t next;		/* index of the word that is taken next */
+	size_t next;		/* index of the next word to take */
 };
 
-/* Go to the next statement, if there is one. False: a word is wrong; that was said. */
+/* Go to the next statement, if any. False: a word is invalid; a message was printed. */
 bool words_next_statement(struct definition_words *words);
 /* Take the next word of the statement; NULL: there is none. */
 struct word *words_next(struct definition_words *words);
 /* The next word, without taking it; NULL: there is none. */
 struct word *words_peek(const struct definition_words *words);
 /*
- * Print a message about the word, at its character @at; about the end of the statement
- * if @word is NULL. Return: false.
+ * Print a message about a word, at its character @at; if @word is NULL, about the end of
+ * the statement. Return: false.
  */
 bool words_mistake(const struct definition_words *words, const struct word *word, size_t at,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));
