@@ -5,7 +5,7 @@
 #include "causes.h"
 #include "follow.h"
 
-/* Softirqs by the number that events have: include/linux/interrupt.h. */
+/* Numbers of softirqs in events: include/linux/interrupt.h. */
 enum softirq {
 	SOFTIRQ_TIMER = 1,
 	SOFTIRQ_NET_TX = 2,
@@ -79,7 +79,7 @@ static uint64_t add_bytes(uint64_t key, const void *bytes, size_t num)
 	return key;
 }
 
-/* What is the same where a packet is sent and received; 0: nothing is known. */
+/* A hash of fields that are equal where a packet is sent and received; 0: none are known. */
 static uint64_t key_of(const struct event *event)
 {
 	static const char *const numbers[] = { "sport", "dport", "seq", "digest",
@@ -129,7 +129,7 @@ void causes_receive(struct causes *causes, const struct event *event,
 
 /* ---- causes --------------------------------------------------------------- */
 
-/* Since then a packet came in. */
+/* Did a packet arrive since then? */
 static bool has_packet_since(const struct cpu_contexts *cpu, int64_t since_ns)
 {
 	for (size_t i = 0; i < NUM_PLACES; i++)
@@ -157,7 +157,7 @@ static void set_interrupt(struct graph_record *record, const struct cpu_contexts
 	const struct context *in = &cpu->stack[cpu->num - 1];
 	const bool is_soft = in->kind == CONTEXT_SOFTIRQ;
 
-	/* Disks may look by a timer whether they are done. */
+	/* Disk drivers may poll for completion by a timer. */
 	if (in->has_disk || (is_soft && in->number == SOFTIRQ_BLOCK))
 		record->what = CAUSE_DISK;
 	else if (in->kind == CONTEXT_TIMER ||
@@ -175,7 +175,7 @@ static void set_interrupt(struct graph_record *record, const struct cpu_contexts
 		record->cause.detail = in->number;
 }
 
-/* By the thread that runs, which may be one that does the work of interrupts. */
+/* Set the running thread, which may be a thread that handles interrupts. */
 static void set_thread(struct graph_record *record, const struct cpu_contexts *cpu,
 		       const struct sched_thread *thread)
 {

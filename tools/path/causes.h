@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* On which grounds what happens on the CPUs of a host happens: a thread, or which interrupt. */
+/*
+ * The contexts on the CPUs of a host, which cause what happens there: a thread, or an
+ * interrupt.
+ */
 #ifndef NETSYNC_PATH_CAUSES_H
 #define NETSYNC_PATH_CAUSES_H
 
@@ -7,13 +10,15 @@
 #include "graph.h"
 
 enum context_kind {
-	CONTEXT_IRQ,	 /* of a device, or of another CPU */
+	CONTEXT_IRQ,	 /* from a device, or another CPU */
 	CONTEXT_SOFTIRQ,
-	CONTEXT_TIMER,	 /* what a timer calls */
+	CONTEXT_TIMER,	 /* called by a timer */
 };
 
-/* Interrupts interrupt softirqs, these threads, and each can call timers; NMIs are not
- * told of. Chosen: twice of what there can be. */
+/*
+ * Maximum nested contexts: interrupts interrupt softirqs, softirqs interrupt threads, and
+ * each can call timers; NMIs are not traced. Chosen: twice the possible number.
+ */
 #define MAX_CONTEXTS 8
 
 struct context {
@@ -25,15 +30,18 @@ struct context {
 };
 
 struct cpu_contexts {
-	struct context stack[MAX_CONTEXTS]; /* the innermost one is the last */
+	struct context stack[MAX_CONTEXTS]; /* the innermost one is last */
 	uint8_t num;
-	uint32_t last_run;	     /* what ran on it last: a record, or NO_RECORD */
+	uint32_t last_run;	     /* record of the thread that ran on it last, or NO_RECORD */
 	int64_t in_ns[NUM_PLACES];   /* the last packet; INT64_MIN: none */
-	uint32_t local;		     /* the record by which the host sent it */
+	uint32_t local;		     /* the record of its sending, if this host sent it */
 };
 
-/* Packets that a host sent, by what is in them, to be known when it receives them itself:
- * the last ones of so many keys. Chosen: more than there are on their way in one host. */
+/*
+ * Packets that a host sent, by a hash of their fields, to recognize them when the host
+ * itself receives them: the last one for each of this many slots. Chosen: more than are
+ * in transit within one host.
+ */
 #define NUM_SENDS 4096
 
 struct causes {
@@ -45,23 +53,23 @@ struct causes {
 	} sends[NUM_SENDS];
 };
 
-/* False: there is not enough memory. */
+/* False: out of memory. */
 bool causes_open(struct causes *causes, const struct sched *sched);
 
 void causes_enter(struct causes *causes, uint32_t cpu, enum context_kind kind,
 		  uint32_t number, int64_t time_ns);
 void causes_leave(struct causes *causes, uint32_t cpu, enum context_kind kind);
-/* It was switched to another thread, or events were lost: no interrupt goes on. */
+/* The CPU switched threads, or events were lost: no interrupt is active. */
 void causes_reset(struct causes *causes, uint32_t cpu);
-/* A request was completed. */
+/* A disk request was completed. */
 void causes_disk(struct causes *causes, uint32_t cpu, uint32_t device);
-/* A packet came in, or was sent by that record. */
+/* A packet arrived, or was sent by the record. */
 void causes_receive(struct causes *causes, const struct event *event,
 		    enum packet_place place, int64_t time_ns);
 void causes_send(struct causes *causes, const struct event *event,
 		 uint32_t record);
 
-/* Why something happens there now; the number of a record is its .before. */
+/* The cause of an event on a CPU now; the number of a record is its .before. */
 struct graph_record causes_now(const struct causes *causes, uint32_t cpu,
 			       int64_t time_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The path of a thread, from the events of all hosts, and what was missing for it. */
+/* The path of a thread, from the events of all hosts, and advice on what was missing. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct graph_search {
 	uint64_t num_graphs; /* hosts with scheduler events */
 };
 
-/* In the child. */
+/* Runs in the child process. */
 static bool read_group_graph(void *data, const struct event_group *group,
 			     struct group_state *state)
 {
@@ -68,7 +68,7 @@ static bool is_thread_called(const struct record_thread *thread, const char *nam
 	return !strcmp(name, number) || !strcmp(name, thread->name);
 }
 
-/* The thread that created this one while it was traced; NULL: none is known. */
+/* The thread that created this one while traced; NULL: unknown. */
 static const struct record_thread *find_creator(const struct critical_path *path, struct actor who)
 {
 	const struct exec_graph *graph = &path->graph;
@@ -86,11 +86,11 @@ static const struct record_thread *find_creator(const struct critical_path *path
 	return path_thread(path, (struct actor){ who.host, cause->cause.thread });
 }
 
-/* Threads with a name or number. */
+/* Threads with a given name or number. */
 struct named_threads {
 	uint32_t num;
-	uint32_t num_origins; /* threads that no other one of these created */
-	struct actor origin;  /* the last one of them */
+	uint32_t num_origins; /* threads that none of the others created */
+	struct actor origin;  /* the last of them */
 	char list[256];
 };
 
@@ -110,7 +110,7 @@ static void add_thread(struct named_threads *found, const struct critical_path *
 		 thread->name);
 }
 
-/* Threads with that name or number, of a host or (NULL) of all. */
+/* Find threads with a name or number, on one host or (NULL) on all. */
 static void find_named_threads(struct named_threads *found, const struct critical_path *path,
 			       const char *host, size_t length, const char *name)
 {
@@ -134,7 +134,7 @@ static void find_named_threads(struct named_threads *found, const struct critica
 
 static bool find_thread(struct critical_path *path, const struct path_thread_name *of)
 {
-	/* Names of hosts may have colons in them, as addresses do. */
+	/* Host names, such as IPv6 addresses, may contain colons. */
 	const char *colon = of->thread ? strrchr(of->thread, ':') : NULL;
 	const char *name = colon ? colon + 1 : of->command;
 	struct named_threads found = { 0 };
@@ -195,7 +195,7 @@ static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 
 /* ---- all of it ----------------------------------------------------------------- */
 
-/* False: there is none, or not enough memory, and that was said. */
+/* False: there is no path, or out of memory; a message was printed. */
 static bool walk_path_or_complain(struct critical_path *path)
 {
 	if (!path_walk(path))
@@ -214,7 +214,7 @@ bool path_find(struct critical_path *path, struct spool *messages,
 	       read_host_graphs(path) && find_thread(path, of) && walk_path_or_complain(path);
 }
 
-/* Whose path it is may have been seen by others only. */
+/* The requested thread may only appear in events of other threads. */
 static void explain_thread(const struct critical_path *path)
 {
 	const struct record_thread *thread = path_thread(path, path->who);

@@ -14,22 +14,22 @@ struct thread_follower {
 	struct sched *sched;
 	struct causes causes;
 	struct record_host info;
-	uint32_t cpu; /* of the event that is looked at */
-	bool is_switch; /* it tells which thread runs there */
-	int64_t now_ns; /* on the host's clock, without what is added */
-	bool failed;	/* there is not enough memory */
+	uint32_t cpu; /* of the current event */
+	bool is_switch; /* it reports which thread runs there */
+	int64_t now_ns; /* on the host's clock, before shift_ns is added */
+	bool failed;	/* out of memory */
 };
 
-/* What a kind of events says; most say nothing. */
+/* How an event type is used; most types are not. */
 struct event_use {
 	bool (*take)(struct thread_follower *reader, const struct event_use *use,
 		     const struct event *event);
-	uint32_t number; /* its own */
+	uint32_t number; /* its own number */
 };
 
 /* ---- threads -------------------------------------------------------------- */
 
-/* NULL: there is not enough memory. */
+/* NULL: out of memory. */
 static struct followed *followed_of(struct thread_follower *reader,
 				    struct sched_thread *thread)
 {
@@ -52,7 +52,7 @@ static uint32_t put_graph_record(struct thread_follower *reader, const struct gr
 {
 	int64_t time_ns;
 
-	/* Nobody looks at what is before the window, and its begin is not needed. */
+	/* Records before the window are never read, and its begin is not needed. */
 	if (reader->base->begin_ns != INT64_MIN &&
 	    (!timebase_time(reader->host, record->at_ns, &time_ns) ||
 	     time_ns < reader->base->begin_ns))
@@ -60,7 +60,7 @@ static uint32_t put_graph_record(struct thread_follower *reader, const struct gr
 	return graph_put(&reader->writer, record);
 }
 
-/* A thread leaves its state. */
+/* Record the state that a thread leaves. */
 static void record_left_state(void *data, struct sched_thread *thread, int64_t from_ns,
 			      int64_t to_ns)
 {
@@ -140,9 +140,9 @@ static bool is_waiting(const struct sched_thread *thread)
 }
 
 /*
- * sched_waking is where the waker is, and sched_wakeup later, maybe on the CPU of what is
- * woken, which only counts where there is no other. A thread can be woken while it is
- * still on its way to sleep.
+ * sched_waking occurs in the waker's context; sched_wakeup occurs later, perhaps on the
+ * CPU of the woken thread, and is only used if there is no sched_waking. A thread can be
+ * woken while it is still going to sleep.
  */
 static bool follow_wakeup(struct thread_follower *reader, const struct event_use *use,
 			  const struct event *event)
@@ -162,7 +162,7 @@ static bool follow_wakeup(struct thread_follower *reader, const struct event_use
 	reader->info.seen |= use->number;
 	if (is_waking || followed->cause == NO_RECORD) {
 		cause = causes_now(&reader->causes, event->cpu, reader->now_ns);
-		/* Nothing runs that could have been waiting. */
+		/* A running thread cannot have been waiting. */
 		if (is_waiting(thread) || is_waking)
 			followed->cause = put_graph_record(reader, &cause);
 	}
@@ -173,7 +173,7 @@ static bool follow_wakeup(struct thread_follower *reader, const struct event_use
 	return !reader->failed;
 }
 
-/* A new thread's first record says where it comes from. */
+/* A new thread's first record names its creator. */
 static bool follow_fork(struct thread_follower *reader, const struct event_use *use,
 			const struct event *event)
 {
@@ -287,7 +287,7 @@ static bool take_out(struct thread_follower *reader, const struct event_use *use
 
 /* ---- events --------------------------------------------------------------- */
 
-/* As LTTng and ftrace name them. */
+/* Names of events in LTTng and ftrace. */
 static const struct {
 	const char *name;
 	struct event_use use;
@@ -350,7 +350,7 @@ static const struct event_use *use_of(const char *name)
 		exits[] = { { follow_exit, CONTEXT_IRQ }, { follow_exit, CONTEXT_TIMER } };
 	const char *colon = strchr(name, ':');
 	const char *plain = colon ? colon + 1 : name;
-	/* Timers are called in it, of which there may be no events of their own. */
+	/* Timers are called in it, perhaps without events of their own. */
 	const bool is_timer = strstr(plain, "local_timer_");
 
 	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
@@ -396,12 +396,12 @@ static bool follow_loss(void *data, const struct event_loss *loss)
 
 /* ---- all of it ------------------------------------------------------------ */
 
-/* All states last until the window ends, or the events. */
+/* Extend all states to the end of the window, or of the events. */
 static void go_on_until(struct thread_follower *reader, int64_t until_ns)
 {
 	int64_t time_ns;
 
-	/* Rates of clocks differ by less than what would matter here. */
+	/* The difference of the clocks' rates does not matter here. */
 	if (reader->now_ns != INT64_MIN &&
 	    timebase_time(reader->host, reader->now_ns, &time_ns) &&
 	    until_ns > time_ns)
@@ -422,7 +422,7 @@ static void close_graph(struct thread_follower *reader)
 bool follow_group(const struct event_group *group, const struct timebase *base,
 		  struct group_state *state, FILE *out)
 {
-	/* The tables of causes are too large for a stack. */
+	/* The tables of causes are too large for the stack. */
 	struct thread_follower *reader = calloc(1, sizeof(*reader));
 	const struct event_listener listener = { follow_event, follow_loss, reader };
 	const struct sched_listener threads = { record_left_state, record_gone_thread, reader };
@@ -436,7 +436,7 @@ bool follow_group(const struct event_group *group, const struct timebase *base,
 	reader->info.threads = NO_RECORD;
 	reader->now_ns = INT64_MIN;
 	reader->sched = sched_new(&threads);
-	/* All of it goes with the process. */
+	/* Everything is released with the process. */
 	if (!reader->sched || !causes_open(&reader->causes, reader->sched) ||
 	    !group_events(group, base, &listener, state, &until_ns))
 		return false;

@@ -6,14 +6,17 @@
 #include "events/groups.h"
 #include "graph.h"
 
-/* What the graph has of a thread. */
+/* The state of a thread in the graph. */
 struct followed {
 	uint32_t number;
 	uint32_t last;	/* record of its last state, or NO_RECORD */
-	uint32_t cause; /* of the end of the state that it is in, or NO_RECORD */
+	uint32_t cause; /* of the end of its current state, or NO_RECORD */
 };
 
-/* In the process that reads the host. False: not enough memory, or they cannot be read. */
+/*
+ * Call this in the process that reads the host. False: out of memory, or the events
+ * cannot be read.
+ */
 bool follow_group(const struct event_group *group, const struct timebase *base,
 		  struct group_state *state, FILE *out);
 

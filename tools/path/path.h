@@ -20,54 +20,54 @@
 
 enum piece_kind {
 	PIECE_RUNNING,
-	PIECE_PREEMPTED, /* it could have run, but another thread did, or none yet */
+	PIECE_PREEMPTED, /* runnable, but another thread ran, or none yet */
 	PIECE_DISK,
 	PIECE_TIMER,
-	PIECE_NETWORK, /* a packet is on its way */
-	PIECE_INTERRUPT, /* it waits for another one */
+	PIECE_NETWORK, /* a packet in transit */
+	PIECE_INTERRUPT, /* waiting for another interrupt */
 	PIECE_UNKNOWN,
 	NUM_PIECES,
 };
 
-/* Why more is not known. */
+/* Why a piece is unknown. */
 enum piece_reason {
 	REASON_NONE,
-	REASON_WAITS,  /* it still waits when the events end */
-	REASON_UNSEEN, /* there is no event of it, or events were lost */
-	REASON_WAKER,  /* nobody knows who woke it */
-	REASON_SENDER, /* the packet is none that a trace shows being sent */
-	REASON_CIRCLE, /* clocks contradict each other: the graph comes back */
+	REASON_WAITS,  /* still waiting when the events end */
+	REASON_UNSEEN, /* no event reports it, or events were lost */
+	REASON_WAKER,  /* the waker is unknown */
+	REASON_SENDER, /* no trace shows the packet being sent */
+	REASON_CIRCLE, /* inconsistent clocks: the path returns to the same time */
 	NUM_REASONS,
 };
 
-/* A thread of a host; what runs on no thread's behalf is NO_THREAD. */
+/* A thread of a host; NO_THREAD for work that is not done for a thread. */
 struct actor {
 	uint32_t host;
 	uint32_t thread;
 };
 
-/* What the path was at a time. */
+/* A piece of the path. */
 struct path_piece {
 	struct actor who;
-	/* PIECE_PREEMPTED: what ran instead; PIECE_NETWORK: who sent it. */
+	/* PIECE_PREEMPTED: the running thread; PIECE_NETWORK: the sender. */
 	struct actor other;
 	bool has_other;
 	uint8_t kind;	/* enum piece_kind */
 	uint8_t reason; /* enum piece_reason */
-	bool is_uncertain; /* PIECE_NETWORK: within the bound it took no time at all */
+	bool is_uncertain; /* PIECE_NETWORK: within the bound, it may have taken no time */
 	uint32_t detail; /* PIECE_DISK: device; PIECE_INTERRUPT: number */
-	uint32_t charge; /* for whom: index */
+	uint32_t charge; /* index of the charged thread */
 	int64_t begin_ns, end_ns; /* corrected */
 	int64_t bound_ns; /* PIECE_NETWORK: error of its duration; NETSYNC_UNKNOWN */
 };
 
 #define NO_CHARGE UINT32_MAX
 
-/* A thread while another one waits for it; the first one is that of the path. */
+/* A thread that another one waits for; the first one is the thread of the path. */
 struct charge {
 	struct actor who;
-	uint32_t parent; /* who waits; NO_CHARGE */
-	uint32_t child, next; /* the first that it waits for; of the same parent */
+	uint32_t parent; /* the waiting thread; NO_CHARGE */
+	uint32_t child, next; /* the first one that it waits for; the next one of the same parent */
 	uint32_t depth;
 	uint64_t ns[NUM_PIECES];
 };
@@ -78,36 +78,39 @@ struct critical_path {
 	struct messages messages;
 	struct actor who;
 	int64_t begin_ns, end_ns;
-	struct path_piece *pieces; /* in the order of time, each ends where the next begins */
+	struct path_piece *pieces; /* in order of time; each ends where the next begins */
 	size_t num_pieces, room;
 	struct charge *charges;
 	uint32_t num_charges;
 };
 
-/* Whose path: one of these, the other one NULL. */
+/* The thread whose path is requested: one of these; the other is NULL. */
 struct path_thread_name {
 	char *thread;  /* HOST:TID or HOST:NAME */
 	char *command; /* NAME, of any host */
 };
 
 /*
- * From the events of all hosts of path->base, which is set, and messages that
- * traffic_keep() kept. False: there is none, which was said. To be released in any case.
+ * Find the path in the events of all hosts of path->base, which must be set, and in the
+ * messages of traffic_keep(). Release it in any case. False: there is none; a message was
+ * printed.
  */
 bool path_find(struct critical_path *path, struct spool *messages,
 	       const struct path_thread_name *of);
-/* Say what was missing for more. */
+/* Print what was missing for a better path. */
 void path_explain(const struct critical_path *path);
 void path_release(struct critical_path *path);
 
-/* Of path->who, in the window of path->base; no pieces: it does nothing there. False: not
- * enough memory. */
+/*
+ * Walk the path of path->who, in the window of path->base; without pieces, the thread
+ * does nothing there. False: out of memory.
+ */
 bool path_walk(struct critical_path *path);
 
-/* For people. */
+/* The name of a kind, for people. */
 const char *path_kind(enum piece_kind kind);
 const char *path_reason(enum piece_reason reason);
-/* NULL: there is none, or nothing is known of it. */
+/* NULL: there is none, or no information. */
 const struct record_thread *path_thread(const struct critical_path *path,
 					struct actor who);
 

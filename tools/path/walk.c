@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The critical path of a thread: backward from its end, each wait is replaced by what the
- * one that ended it did meanwhile. Giraldeau, Dagenais: Wait analysis of distributed
+ * The critical path of a thread: backward from its end, each wait is replaced by the
+ * activity of the thread that ended it. Giraldeau, Dagenais: Wait analysis of distributed
  * systems using kernel tracing, IEEE TPDS 27(8), 2016.
  *
- *	client   run |  wait                            | run
- *	                \ packet          on the way -> /
- *	server   wait    | run | wait for disk | run | send
+ * 	client   run |  wait                            | run
+ * 	                \ packet          on the way -> /
+ * 	server   wait    | run | wait for disk | run | send
  *
- *	path     run | on the way | run | disk | run | on the way | run
+ * 	path     run | on the way | run | disk | run | on the way | run
  *
- * A wait that is being replaced is a frame on a stack: whoever was waited for is followed
- * back to its begin, and then the one that waited goes on before it.
+ * A wait that is being replaced is a frame on a stack: the thread that it waited for is
+ * followed back to the begin of the wait, and then the path continues with the waiting
+ * thread before it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,22 +21,24 @@
 #include "common/now.h"
 #include "path.h"
 
-/* So often the path can go from thread to thread without any time between, which where
- * clocks are right is but a few times. Chosen. */
+/*
+ * Limit of steps from thread to thread at one time. If clocks are right, there are only a
+ * few. Chosen.
+ */
 #define MAX_STANDING 4096
 
-/* A state of a thread, up to the time that the path has come to. */
+/* A state of a thread, up to the current time of the path. */
 struct spot {
 	struct actor who;
 	enum sched_state state;
 	int64_t begin_ns, end_ns; /* host's clock */
 	uint32_t before, cause, cpu_before;
-	bool is_known; /* else there is none */
+	bool is_known; /* false: there is none */
 };
 
 struct frame {
 	struct spot spot;
-	int64_t from_ns; /* so far back it is followed */
+	int64_t from_ns; /* how far back it is followed */
 	uint32_t charge;
 };
 
@@ -44,13 +47,13 @@ struct walk {
 	struct frame *frames;
 	size_t num, room;
 	int64_t now_ns;
-	unsigned int standing; /* steps at this time */
+	unsigned int standing; /* steps at the current time */
 	bool failed;
 };
 
 /* ---- pieces ---------------------------------------------------------------- */
 
-/* From then to now, which is then from now on. */
+/* Add a piece from @from_ns to the current time, which then becomes @from_ns. */
 static void add_path_piece(struct walk *walk, const struct frame *frame, int64_t from_ns,
 			   struct path_piece piece)
 {
@@ -88,13 +91,16 @@ static bool is_same_actor(struct actor a, struct actor b)
 	return a.host == b.host && a.thread == b.thread;
 }
 
-/* @who does something while the thread of @parent waits. */
+/* The charge of @who, who does something while the thread of @parent waits. */
 static uint32_t charge_of(struct walk *walk, uint32_t parent, struct actor who)
 {
 	struct critical_path *path = walk->path;
 	struct charge *charges = path->charges, *last;
 
-	/* Threads that wait for each other in turn are no deeper than they are many. */
+	/*
+	 * If threads wait for each other in turn, reuse their charges, which bounds the
+	 * depth.
+	 */
 	for (uint32_t i = parent; i != NO_CHARGE; i = charges[i].parent)
 		if (is_same_actor(charges[i].who, who))
 			return i;
@@ -139,7 +145,7 @@ static int64_t max_of_times(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The state of that record; unknown, where there is none. */
+/* The state in a record; unknown, if there is none. */
 static struct spot spot_of(const struct walk *walk, struct actor who,
 			   uint32_t number)
 {
@@ -160,7 +166,7 @@ static struct spot spot_of(const struct walk *walk, struct actor who,
 	};
 }
 
-/* What runs when it wakes or sends something. */
+/* The waker or sender, at the time when it woke or sent something. */
 static struct spot make_waker_spot(const struct graph_record *cause, uint32_t host)
 {
 	return (struct spot){
@@ -181,8 +187,8 @@ struct sent {
 	const struct graph_record *send;
 	uint32_t host;
 	int64_t time_ns; /* corrected */
-	int64_t bound_ns; /* error of the time on the way */
-	bool is_uncertain; /* which was first, sending or receiving */
+	int64_t bound_ns; /* error of the time in transit */
+	bool is_uncertain; /* the order of sending and receiving is uncertain */
 };
 
 static int64_t get_host_bound(const struct walk *walk, uint32_t host, int64_t time_ns)
@@ -221,7 +227,7 @@ static bool is_sent_by(const struct walk *walk, const struct spooled *message,
 	return true;
 }
 
-/* Where the packet that came to that host is from. False: nobody knows. */
+/* Find the origin of a packet that a host received. False: unknown. */
 static bool find_sent(const struct walk *walk, const struct graph_record *cause,
 		      uint32_t host, struct sent *sent)
 {
@@ -276,8 +282,8 @@ static enum piece_kind kind_of(enum cause_kind cause)
 }
 
 /*
- * By what the wait of @waiting ended, and what happened before that, back to then. A
- * packet's sending has a cause again.
+ * Explain the wait of @waiting by the cause of its end, and by what happened before, back
+ * to @from_ns. A packet's sending in turn has a cause.
  */
 static void explain_wait(struct walk *walk, const struct frame *waiting,
 			 const struct graph_record *cause, int64_t from_ns)
@@ -327,7 +333,7 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 			add_unknown_piece(walk, &on, from_ns, REASON_SENDER);
 			return;
 		}
-		/* What the sender's interrupts do is charged to whom they are waited for by. */
+		/* Charge the sender's interrupts to the threads that wait for them. */
 		cause = sent.send;
 		who = (struct actor){ sent.host, NO_THREAD };
 		if (++walk->standing > MAX_STANDING)
@@ -335,7 +341,7 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 	}
 }
 
-/* It could run, but what else did on its CPU? */
+/* Add the time in which a thread was runnable, with the threads that ran on its CPU instead. */
 static void add_preempted(struct walk *walk, const struct frame *frame,
 			  int64_t from_ns)
 {
@@ -369,7 +375,7 @@ static bool is_wait(enum sched_state state)
 	       state == SCHED_STOPPED;
 }
 
-/* What of a state is in the window, which is then behind. */
+/* Add the part of a state that is in the window, and go back before it. */
 static void take_state(struct walk *walk, struct frame *frame,
 		       const struct graph_record *cause, int64_t from_ns)
 {
@@ -377,7 +383,7 @@ static void take_state(struct walk *walk, struct frame *frame,
 	const struct spot *spot = &waiting.spot;
 
 	if (spot->state == SCHED_UNKNOWN && cause && cause->what == CAUSE_THREAD) {
-		/* It is no more before it was made by another one. */
+		/* Before this, the thread did not exist: continue with its creator. */
 		frame->spot = make_waker_spot(cause, spot->who.host);
 		frame->charge = charge_of(walk, frame->charge, frame->spot.who);
 		return;
@@ -392,7 +398,7 @@ static void take_state(struct walk *walk, struct frame *frame,
 		explain_wait(walk, &waiting, cause, from_ns);
 }
 
-/* The state before now of whom the path is at. */
+/* Add the previous state of the path's current thread. */
 static void walk_one_state(struct walk *walk)
 {
 	struct frame *frame = &walk->frames[walk->num - 1];
@@ -404,7 +410,7 @@ static void walk_one_state(struct walk *walk)
 				  spot->is_known ? REASON_CIRCLE : REASON_UNSEEN);
 		return;
 	}
-	/* Between it and the state after it. */
+	/* The gap between this state and the next one. */
 	add_unknown_piece(walk, frame,
 			  max_of_times(correct_or_min(walk, host, spot->end_ns), frame->from_ns),
 			  REASON_UNSEEN);
@@ -417,7 +423,7 @@ static void walk_one_state(struct walk *walk)
 
 /* ---- all of it ------------------------------------------------------------- */
 
-/* Its last state, but that it is dead, within the window; false: there is none. */
+/* Find its last state in the window, other than dead; false: there is none. */
 static bool begin_walk(struct walk *walk, struct spot *spot)
 {
 	const struct critical_path *path = walk->path;
@@ -435,7 +441,7 @@ static bool begin_walk(struct walk *walk, struct spot *spot)
 	return true;
 }
 
-/* When the first of its states began, or the events of its host. */
+/* The begin of its first state, or of the events of its host. */
 static int64_t first_of(const struct walk *walk, struct spot spot)
 {
 	const struct graph_host *host = &walk->path->graph.hosts[spot.who.host];

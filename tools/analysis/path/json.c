@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The same as the table, with all pieces, for other programs. */
+/* The content of the table, with all pieces, for other programs. */
 #include <errno.h>
 
 #include "common/json-writer.h"
 #include "sums.h"
 #include "view.h"
 
-/* Null: what runs there is no thread. */
+/* Null: not a thread. */
 static void put_actor(struct json_writer *w, json_object *object,
 		      const struct critical_path *path, struct actor who)
 {
@@ -22,7 +22,7 @@ static void put_actor(struct json_writer *w, json_object *object,
 	json_put(w, object, "name", new_string(thread->name));
 }
 
-/* What the piece is of. */
+/* Put the subject of a piece. */
 static void put_piece_members(struct json_writer *w, json_object *object,
 			      const struct critical_path *path, const struct path_piece *piece)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync path - what a thread waited for, on all hosts, and who is charged for it. */
+/* netsync path - what a thread waited for, on all hosts, and to whom that time is charged. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct path_settings {
 	struct input input;
 	struct path_thread_name of;
 	bool account;
-	bool json, perfetto;	/* at most one of these; else a table */
+	bool json, perfetto;	/* at most one of these; otherwise a table */
 	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
 	struct time_window window;
 	unsigned int limit;

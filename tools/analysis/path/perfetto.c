@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A path for Perfetto and Chrome: slices of the threads that it goes through, and arrows
- * from one to the next. */
+/*
+ * A path for Perfetto and Chrome: slices of the threads on the path, and arrows from one
+ * to the next.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "../../../libnetsync/util/array.h"
 #include "view.h"
 
-/* The threads that have tracks, of numbers from 1 on. */
+/* The threads that have tracks, numbered from 1. */
 struct path_writer {
 	const struct critical_path *path;
 	struct timeline timeline;
@@ -16,7 +18,7 @@ struct path_writer {
 	uint64_t arrows;
 };
 
-/* False: there is not enough memory. */
+/* False: out of memory. */
 static bool find_actor_track(struct path_writer *writer, struct actor who,
 			     struct track *track)
 {
@@ -80,7 +82,7 @@ static void put_piece_slice(struct path_writer *writer, const struct path_piece 
 	writer->timeline.format->slice(&writer->timeline, &event, piece->end_ns);
 }
 
-/* From where the path was to where it goes on. */
+/* Put an arrow from the last place of the path to the next one. */
 static void put_arrow(struct path_writer *writer, const struct path_piece *from,
 		      struct track from_track, const struct path_piece *to,
 		      struct track to_track)
@@ -127,7 +129,7 @@ bool path_perfetto(FILE *out, const struct path_view *view)
 				      view->path->base) &&
 			put_pieces(&writer);
 
-	/* Only memory can be missing. */
+	/* The only possible error is a lack of memory. */
 	writer.timeline.failed |= !ok;
 	free(writer.tracks);
 	return timeline_close(&writer.timeline, ok, "pieces");

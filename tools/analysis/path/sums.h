@@ -5,7 +5,7 @@
 
 #include "path/path.h"
 
-/* All pieces of a thread and kind, and for the same other one. */
+/* All pieces with the same thread, kind and other thread. */
 struct sum {
 	const struct path_piece *piece; /* one of them */
 	uint64_t times;
@@ -18,14 +18,19 @@ struct sums {
 	size_t num;
 };
 
-/* False: there is not enough memory. */
+/* False: out of memory. */
 bool sums_find(struct sums *sums, const struct critical_path *path);
 void sums_release(struct sums *sums);
 
-/* CPU time of a thread while those above it in the tree waited, and of all below it. */
+/*
+ * Time charged to a thread while its parents in the tree waited, and to all threads below
+ * it.
+ */
 uint64_t charge_total(const struct critical_path *path, uint32_t charge);
-/* The one after it when the tree is written, children of a thread behind it; NO_CHARGE:
- * it is the last one. */
+/*
+ * The next charge in the order of the printed tree, in which children follow their
+ * parent; NO_CHARGE: there is none.
+ */
 uint32_t charge_next(const struct critical_path *path, uint32_t charge);
 
 #endif

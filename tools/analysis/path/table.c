@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A path in words: what it was in all, one piece after the other, and who is charged. */
+/* A path as text: its sums, its pieces in order, and to whom they are charged. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void put_detail(char *cell, const struct critical_path *path,
 	else if (piece->kind == PIECE_PREEMPTED && !piece->has_other)
 		snprintf(cell, CELL_SIZE, "by none: its CPU was waking up");
 	else if (piece->kind == PIECE_DISK)
-		/* As the kernel numbers devices inside: MINORBITS is 20. */
+		/* The kernel's internal encoding of device numbers: MINORBITS is 20. */
 		snprintf(cell, CELL_SIZE, "device %" PRIu32 ":%" PRIu32,
 			 piece->detail >> 20, piece->detail & 0xfffff);
 	else if (piece->kind == PIECE_INTERRUPT)
@@ -204,7 +204,7 @@ static void print_pieces(FILE *out, const struct writing *writing)
 			 "pieces");
 }
 
-/* False: there is not enough memory. */
+/* False: out of memory. */
 static bool print_charges(FILE *out, struct writing *writing)
 {
 	const struct critical_path *path = writing->path;
