@@ -16,7 +16,7 @@ const char *const job_names[NUM_JOBS + 1] = {
 	[JOB_LTTNG] = "lttng",
 };
 
-/* Jobs that a check is for, one bit each. */
+/* Jobs that a check applies to, one bit each. */
 enum {
 	CAPTURES = 1 << JOB_CAPTURES,
 	TRACE_CMD = 1 << JOB_TRACE_CMD,
@@ -66,7 +66,7 @@ const char *verdict_name(enum verdict verdict)
 /* ---- findings ---------------------------------------------------------- */
 
 /*
- * Format ASCII text, as files and programs may print anything, and findings go to
+ * Format ASCII text, because files and programs may print anything, and findings go to
  * terminals and JSON.
  */
 static char *format_printable(const char *format, va_list args)
@@ -125,7 +125,7 @@ void run_checks(struct diagnosis *diag)
 	}
 }
 
-/* List the checks that found something wrong, each once. */
+/* List the checks that found a problem, each once. */
 static void print_wrong_checks(FILE *out, const struct diagnosis *diag)
 {
 	const char *last = NULL;
@@ -203,7 +203,7 @@ json_object *diagnosis_json(const struct diagnosis *diag)
 	return list;
 }
 
-/* Add a finding in JSON; checks that this version does not know are left out. */
+/* Add a finding in JSON; skip checks that this version does not know. */
 static void read_finding(struct diagnosis *diag, json_object *object)
 {
 	const char *advice = member_text(object, "advice");
@@ -217,7 +217,7 @@ static void read_finding(struct diagnosis *diag, json_object *object)
 			continue;
 		diag->check = checks[i].name;
 		add_finding(diag, verdict, "%s", member_text(object, "finding"));
-		/* What to do has to be done there. */
+		/* The advice must be followed on that machine. */
 		if (*advice)
 			set_advice(diag, "On %s: %s", diag->host, advice);
 	}

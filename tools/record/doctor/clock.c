@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: the clock of traces, and its steering. */
+/* netsync doctor: the clock of traces, and how it is steered. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0/"
 
-/* Reading one of these clock sources leaves the processor: some 1 us for each event. */
+/* Reading one of these accesses a device outside the processor: some 1 us for each event. */
 static bool is_slow(const char *source)
 {
 	static const char *const slow[] = {
@@ -61,9 +61,9 @@ void check_clock_source(struct diagnosis *diag)
 /* ---- time daemons ------------------------------------------------------- */
 
 static const struct daemon {
-	const char *name;	/* as in /proc/PID/comm, cut there */
+	const char *name;	/* as in /proc/PID/comm, which is truncated */
 	const char *full;
-	const char *limit;	/* the rate of its slewing */
+	const char *limit;	/* its slew rate */
 	const char *advice;
 } daemons[] = {
 	{ "chronyd", "chronyd", "at up to 83333 ppm",
@@ -78,7 +78,7 @@ static const struct daemon {
 };
 
 #define NUM_DAEMONS (sizeof(daemons) / sizeof(daemons[0]))
-/* The daemons of these bits use NTP. */
+/* Bits of the daemons that use NTP. */
 #define NTP_DAEMONS 7
 
 static const struct daemon *find_daemon(const char *pid)
@@ -94,7 +94,7 @@ static const struct daemon *find_daemon(const char *pid)
 	return NULL;
 }
 
-/* The daemons that run, one bit each. */
+/* The running daemons, one bit each. */
 static unsigned int running_daemons(void)
 {
 	DIR *proc = opendir("/proc");
@@ -133,7 +133,7 @@ static void describe_daemons(unsigned int running, char *text, size_t size)
 		size - strlen(text) - 1);
 }
 
-/* Advice for a clock that is slewed by a daemon, or by an unknown process. */
+/* Add advice for a clock that is slewed by a daemon, or by an unknown process. */
 static void advise_slewing(struct diagnosis *diag, const struct daemon *daemon,
 			   const char *without_daemon)
 {
@@ -144,12 +144,12 @@ static void advise_slewing(struct diagnosis *diag, const struct daemon *daemon,
 /* ---- measuring ---------------------------------------------------------- */
 
 /*
- * Tries of a reading, of which the least disturbed one counts. Chosen for virtual
- * machines, too.
+ * Tries of a reading, of which the least disturbed one is used. Chosen to suffice for
+ * virtual machines, too.
  */
 #define TRIES 100
 
-/* The rate of the clock against its oscillator now, ppm, and the error of that, ppm. */
+/* The current rate of the clock against its oscillator, ppm, and its error, ppm. */
 static double measured_ppm(double *error)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };
@@ -167,7 +167,7 @@ static double measured_ppm(double *error)
 	return (last.time_ns - first.time_ns - span) / span * 1e6;
 }
 
-/* The steady rate correction that the kernel was told, ppm. */
+/* The steady rate correction set in the kernel, ppm. */
 static double steady_ppm(const struct timex *clock)
 {
 	const double ticks_s = sysconf(_SC_CLK_TCK);
@@ -176,14 +176,11 @@ static double steady_ppm(const struct timex *clock)
 }
 
 /*
- * Rates within this, ppm, need no advice: two such clocks are within the limits of
+ * Rates within this limit, ppm, need no advice: two such clocks are within the limits of
  * "netsync sync". Chosen.
  */
 #define SMALL_PPM 100
-/*
- * Measured and steady rates differ by less than this, ppm, unless the clock slews.
- * Chosen.
- */
+/* Unless the clock slews, measured and steady rates differ by less than this, ppm. Chosen. */
 #define SLEW_PPM 3
 
 void check_discipline(struct diagnosis *diag)

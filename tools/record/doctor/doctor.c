@@ -44,7 +44,7 @@ static void write_findings(FILE *out, const struct diagnosis *diag)
 	}
 }
 
-/* Write all findings; names of machines only if there are several. */
+/* Write all findings, with names of machines only if there are several. */
 static void write_diagnoses(FILE *out, const struct diagnosis *diags,
 			    unsigned int num, const struct diagnosis *between)
 {
@@ -131,7 +131,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return: -1: go on; else the exit status. */
+/* Return: -1 to continue; otherwise the exit status. */
 static int parse_doctor_arguments(struct doctor_settings *set, int argc, char **argv)
 {
 	const int first = options_take(&usage, set, argc, argv);
@@ -165,7 +165,7 @@ static int write_doctor_report(const struct doctor_settings *set, const struct d
 	return wrong ? EXIT_BAD : EXIT_DONE;
 }
 
-/* diags[0] is this machine's. */
+/* diags[0] is for this machine. */
 static int diagnose_machines(struct doctor_settings *set, struct diagnosis *diags)
 {
 	const unsigned int num = set->all.num;

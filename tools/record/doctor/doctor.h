@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Functions that the files of netsync doctor share. */
+/* Declarations that the files of netsync doctor share. */
 #ifndef NETSYNC_DOCTOR_H
 #define NETSYNC_DOCTOR_H
 
@@ -11,11 +11,11 @@
 
 enum verdict {
 	VERDICT_GOOD,
-	VERDICT_NOTE,		/* worth knowing; the job can be done */
+	VERDICT_NOTE,		/* worth knowing; the job will succeed */
 	VERDICT_WRONG,		/* the job would fail */
 };
 
-/* A finding; texts are ASCII without control characters, whatever the source. */
+/* A finding; texts are ASCII without control characters. */
 struct finding {
 	const char *check;
 	enum verdict verdict;
@@ -23,13 +23,16 @@ struct finding {
 	char *advice;		/* NULL: none is needed */
 };
 
-/* Roles of a machine: it is traced, or traces are collected there. */
+/* Roles of a machine: it is traced, or it collects traces. */
 enum { ROLE_TRACED = 1, ROLE_COLLECTS = 2 };
 
-/* What the machine is to do: synchronize captures, or record in one of two ways. */
+/* The job of the machine: synchronize captures, or record in one of two ways. */
 enum job { JOB_CAPTURES, JOB_TRACE_CMD, JOB_LTTNG, NUM_JOBS };
 
-/* As --for and agents know them: "captures", "trace-cmd", "lttng"; NULL after the last. */
+/*
+ * Their names in --for and for agents: "captures", "trace-cmd", "lttng"; NULL after the
+ * last.
+ */
 extern const char *const job_names[NUM_JOBS + 1];
 
 struct diagnosis {
@@ -37,22 +40,22 @@ struct diagnosis {
 	unsigned int roles;
 	enum job job;
 	const char *folder;	/* the folder of a recording */
-	const char *check;	/* name of the check that runs */
+	const char *check;	/* name of the running check */
 	struct finding *findings;
 	size_t num;
-	bool failed;		/* there was not enough memory */
+	bool failed;		/* out of memory */
 };
 
 /*
- * Check this machine, by roles, job and folder in @diag. Findings are added, and given
- * back with diagnosis_free().
+ * Check this machine, by roles, job and folder in @diag. This adds findings, which
+ * diagnosis_free() frees.
  */
 void run_checks(struct diagnosis *diag);
-/* Check it for @job, and add one finding: whether that job can be done here. */
+/* Check this machine for @job, and add one finding: whether the job will succeed here. */
 void examine_briefly(struct diagnosis *diag, enum job job);
 void diagnosis_free(struct diagnosis *diag);
 
-/* Findings as a JSON array; and adding those of an array, which may be NULL. */
+/* Findings as a JSON array; and adding the findings of an array, which may be NULL. */
 struct json_object *diagnosis_json(const struct diagnosis *diag);
 void diagnosis_read(struct diagnosis *diag, struct json_object *list);
 
@@ -62,9 +65,9 @@ const char *verdict_name(enum verdict verdict);
 /* ---- several machines (doctor/hosts.c) ---------------------------------------- */
 
 /*
- * Have each other machine of @all check itself, into @diags in the same order, for the
- * job that is set there, and check connections between all of them, into @between.
- * Unreachable machines are found wrong.
+ * Have each other machine of @all check itself for the job set in @diags, and add the
+ * findings to @diags, in the same order; check connections between all of them, with
+ * findings in @between. An unreachable machine is a wrong finding.
  */
 void examine_hosts(struct remotes *all, struct diagnosis *diags,
 		   struct diagnosis *between, unsigned int beacon_port);
@@ -78,22 +81,22 @@ void set_advice(struct diagnosis *diag, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Read the first line of a file, without its newline. @size: bytes of @line. False: the
+ * Read the first line of a file, without its newline. @size: size of @line. False: the
  * file cannot be read, and @line is empty.
  */
 bool look_line(const char *path, char *line, size_t size);
-/* The value of a line "KEY: 123" in a file; -1: there is none. */
+/* The value of a line "KEY: 123" in a file; -1: no such line. */
 int64_t look_value(const char *path, const char *key);
 
 /*
- * Run a program, and return all that it prints, to be freed. The path is that of root's
+ * Run a program, and return its complete output, to be freed. PATH is that of root's
  * shell, the locale is C, and the program must end within ten seconds. @status: the exit
- * status; -1: none, and errno says why. Return: NULL if there is no output.
+ * status; -1: none, see errno. Return: NULL if there is no output.
  */
 char *look_program(char *const argv[], int *status);
-/* Append the folders of root's programs to this process's PATH. */
+/* Append the folders of root's programs to the PATH of this process. */
 void look_use_root_path(void);
-/* The first word that begins with a digit, cut out in place; "": there is none. */
+/* The first word that begins with a digit, terminated in place; "": there is none. */
 char *look_version(char *text);
 
 /* ---- the checks -------------------------------------------------------- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync doctor --fix lttng: plans the next step to LTTng's kernel tracer, shows its
- * commands, asks, runs them, and looks again, until nothing is missing.
+ * netsync doctor --fix lttng: plan the next step towards LTTng's kernel tracer, print its
+ * commands, ask, run them, and check again, until nothing is missing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,10 @@
 #include "fix.h"
 #include "lttng-setup.h"
 
-/* Packages, probes that fail one after the other, netsync's own: more than that hangs. Chosen. */
+/*
+ * Maximum steps: packages, probes that fail one after the other, netsync's own. More
+ * would mean that nothing changes. Chosen.
+ */
 #define MAX_ROUNDS 8
 
 static void show_plan(const struct plan *plan)
@@ -27,7 +30,7 @@ static void show_plan(const struct plan *plan)
 	fflush(stdout);
 }
 
-/* Ask on the terminal, or whatever stdin is. */
+/* Ask on the terminal, or on stdin if it is something else. */
 static bool is_agreed(void)
 {
 	char line[16];
@@ -37,7 +40,7 @@ static bool is_agreed(void)
 	return fgets(line, sizeof(line), stdin) && (*line == 'y' || *line == 'Y');
 }
 
-/* Run all commands: what one failed to do is seen afterwards, or the next one mends it. */
+/* Run all commands: a failure is found afterwards, or repaired by the next command. */
 static void run_plan(const struct plan *plan)
 {
 	for (unsigned int i = 0; i < plan->num && !interrupted; i++) {
@@ -62,7 +65,7 @@ static bool is_same_plan(const struct plan *a, const struct plan *b)
 	return true;
 }
 
-/* Nothing is left to do, or nothing that doctor knows. Return: exit status. */
+/* Nothing is missing, or doctor cannot repair it. Return: exit status. */
 static int conclude_fix(const struct lttng_setup *setup)
 {
 	if (setup->tracer.presence < LOADABLE) {

@@ -15,7 +15,7 @@
 #include "remote/beacons.h"
 
 #define NS_PER_MS 1000000LL
-/* ns for an answer of all hosts to a request. Chosen. */
+/* Time limit for the answers of all hosts to a request, ns. Chosen. */
 #define STEP_NS (120 * 1000 * NS_PER_MS)
 
 /* ---- on each machine --------------------------------------------------------- */
@@ -39,7 +39,7 @@ struct json_object *agent_doctor(struct json_object *request)
 	return answer;
 }
 
-/* Does a machine run checks by an agent? This machine is only a peer of the beacon. */
+/* Does an agent run the checks of a machine? This machine is only a peer of the beacon. */
 static bool is_other(const struct remote *remote)
 {
 	return remote->destination;
@@ -69,10 +69,10 @@ static void ask_all(struct remotes *all, struct diagnosis *diags)
 
 /* ---- the connection ------------------------------------------------------------ */
 
-/* Requests, of which the fastest answer counts. Chosen. */
+/* Requests, of which the fastest answer is used. Chosen. */
 #define TRIES 5
 
-/* The shortest time of an answer to an empty request, ns; 0: there was none. */
+/* The shortest response time to an empty request, ns; 0: no answer. */
 static int64_t answer_ns(struct remotes *all, struct remote *remote)
 {
 	int64_t best = 0;
@@ -113,10 +113,10 @@ static void check_connection(struct remotes *all, struct remote *remote,
 
 /* ---- network ------------------------------------------------------------ */
 
-/* Time in which machines find each other and exchange probes. Chosen. */
+/* Time for machines to find each other and exchange probes, ms. Chosen. */
 #define PROBE_MS 2500
 #define PROBE_RATE 20
-/* Round trips above this get a note, ns; errors can be half of it. Chosen. */
+/* Longer round trips cause a note, ns; errors can be half of a round trip. Chosen. */
 #define LONG_NS (20 * NS_PER_MS)
 
 static void check_link(void *data, const struct beacon_link *link)
@@ -131,7 +131,7 @@ static void check_link(void *data, const struct beacon_link *link)
 		set_advice(between, "If these hosts exchange little other traffic, open this port, or choose another one with --beacon-port.");
 		return;
 	}
-	/* A round trip is reported for one direction only. */
+	/* Report a round trip only for one direction. */
 	if (!link->rtt_ns || strcmp(link->from->name, link->to->name) > 0)
 		return;
 	format_duration(trip, link->rtt_ns);
@@ -169,7 +169,7 @@ static void check_between(struct remotes *all, struct diagnosis *between,
 void examine_hosts(struct remotes *all, struct diagnosis *diags,
 		   struct diagnosis *between, unsigned int beacon_port)
 {
-	/* Test only whether forwarding is allowed; nothing listens on this port. */
+	/* Only test whether forwarding is allowed; nothing listens on this port. */
 	all->forward[0] = 9;
 	remotes_connect(all);
 	for (unsigned int i = 0; i < all->num; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: reading files of any kind, and output of programs that may hang. */
+/* netsync doctor: reading files of any kind, and the output of programs that may hang. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,12 +15,12 @@
 #include "common/now.h"
 #include "doctor.h"
 
-/* ms for a program to end. Chosen. */
+/* Time limit of a program, ms. Chosen. */
 #define PROGRAM_MS 10000
-/* Bytes of output at most. Chosen. */
+/* Maximum bytes of output. Chosen. */
 #define OUTPUT_MAX (1 << 20)
 
-/* Open without waiting, even for a FIFO or a terminal. */
+/* Open without blocking, even a FIFO or a terminal. */
 static FILE *open_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -60,7 +60,7 @@ int64_t look_value(const char *path, const char *key)
 
 /* ---- programs ---------------------------------------------------------- */
 
-/* Read up to the end, which must come within PROGRAM_MS. */
+/* Read up to the end, which must be reached within PROGRAM_MS. */
 static char *read_output(int fd, bool *ended)
 {
 	const int64_t end_ns = now_ns() + PROGRAM_MS * 1000000LL;
@@ -92,7 +92,7 @@ void look_use_root_path(void)
 	const char *path = getenv("PATH");
 	char *longer;
 
-	/* Users' paths may lack the folders of modinfo and others. */
+	/* A user's PATH may lack the folders of modinfo and other programs. */
 	if (asprintf(&longer, "%s:/usr/sbin:/sbin",
 		     path ? path : "/usr/bin:/bin") < 0)
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync doctor: modules, packages and dkms's log of LTTng's modules -> what is missing to
- * record with LTTng's kernel tracer, and the commands that bring it.
+ * netsync doctor: modules, packages and dkms's log of LTTng's modules -> what is missing
+ * to record with LTTng's kernel tracer, and the commands that install it.
  */
 #include <ctype.h>
 #include <glob.h>
@@ -20,7 +20,7 @@
 
 /* ---- what is there ----------------------------------------------------------- */
 
-/* Is the text safe in a command: a version or the name of a file? */
+/* Is the text, a version or a file name, safe in a command? */
 static bool is_plain_word(const char *text)
 {
 	for (; *text; text++)
@@ -30,8 +30,8 @@ static bool is_plain_word(const char *text)
 }
 
 /*
- * Find the last path of a pattern, and copy the part from @from on, up to the next slash,
- * to @name. Empty: there is none.
+ * Find the last path that matches a pattern, and copy the part from @from up to the next
+ * slash to @name. Empty: there is none.
  */
 static void find_path_part(const char *pattern, size_t from, char *name, int size)
 {
@@ -50,7 +50,7 @@ static void find_path_part(const char *pattern, size_t from, char *name, int siz
 		*name = '\0';
 }
 
-/* Did dpkg fail to configure the package, whose files are there? */
+/* Is the package unpacked, but dpkg failed to configure it? */
 static bool is_package_unconfigured(char *package)
 {
 	char *const argv[] = {
@@ -75,7 +75,7 @@ static bool has_program(char *name)
 	return !status;
 }
 
-/* "...probes/lttng-probe-timer.o] Error 1" -> "lttng-probe-timer" is one that failed. */
+/* "...probes/lttng-probe-timer.o] Error 1" -> "lttng-probe-timer" failed. */
 static void note_failed_probe(struct lttng_setup *setup, const char *line)
 {
 	const char *name = strstr(line, "probes/lttng-probe-");
@@ -112,7 +112,7 @@ void lttng_setup_log_path(const struct lttng_setup *setup, char *path, int size)
 		 setup->source);
 }
 
-/* The log begins with a line that names the kernel. */
+/* The first line of the log names the kernel. */
 static void read_build_log(struct lttng_setup *setup)
 {
 	char path[256], wanted[80], *line = NULL;
@@ -188,7 +188,7 @@ static void plan_reason(struct plan *plan, const char *format, ...)
 	va_end(args);
 }
 
-/* Install what is missing of programs, source and headers, if anything is. */
+/* Plan to install missing programs, source and headers. */
 static void plan_packages(const struct lttng_setup *setup, struct plan *plan)
 {
 	const bool builds = setup->tracer.presence < LOADABLE;
@@ -207,7 +207,7 @@ static void plan_packages(const struct lttng_setup *setup, struct plan *plan)
 		     needs_headers ? setup->kernel : "");
 }
 
-/* Leave probes that do not compile out of the source of LTTng's modules. */
+/* Plan to remove probes that do not compile from the source of LTTng's modules. */
 static void plan_without_failed(const struct lttng_setup *setup, struct plan *plan)
 {
 	char path[128], names[MAX_FAILED_PROBES * sizeof(setup->failed[0])] = "";
@@ -218,7 +218,7 @@ static void plan_without_failed(const struct lttng_setup *setup, struct plan *pl
 
 		snprintf(names + strlen(names), sizeof(names) - strlen(names),
 			 "%s%s", i ? ", " : "", name);
-		/* Until 2.12 there was no src/. */
+		/* Versions before 2.12 have no src/. */
 		plan_command(plan, "sed -i '/%s\\.o/d' " SOURCES "%s/%sprobes/Kbuild",
 			     name, setup->source, access(path, F_OK) ? "" : "src/");
 		plan_command(plan, "sed -i '/\"%s\"/,/^i=/d' " SOURCES "%s/dkms.conf",
@@ -259,7 +259,7 @@ void lttng_setup_plan(const struct lttng_setup *setup, struct plan *plan)
 	plan->num = 0;
 	if (!setup->has_apt || !*setup->kernel)
 		return;
-	/* Before packages: apt-get fails while dpkg cannot configure one. */
+	/* Before packages: apt-get fails while dpkg cannot configure one of them. */
 	if (builds && *setup->source && setup->has_headers)
 		plan_build(setup, plan);
 	else

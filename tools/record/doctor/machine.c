@@ -21,7 +21,7 @@
 #include <cpuid.h>
 #endif
 
-/* After <net/if.h>, which declares the same. */
+/* Must follow <net/if.h>, which has the same declarations. */
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 
@@ -57,7 +57,7 @@ void check_kernel(struct diagnosis *diag)
 
 #ifdef __x86_64__
 
-/* Signatures that hypervisors return by the CPUID instruction. */
+/* Signatures of hypervisors in the CPUID instruction. */
 static const struct {
 	const char *signature;
 	const char *name;
@@ -70,7 +70,7 @@ static const struct {
 	{ "VBoxVBoxVBox", "VirtualBox" },
 };
 
-/* The hypervisor by CPUID: bit 31, then twelve letters; NULL: none is announced. */
+/* The hypervisor by CPUID: bit 31, then twelve letters; NULL: none is reported. */
 static const char *hypervisor_of_processor(void)
 {
 	static char signature[13];
@@ -97,7 +97,7 @@ static const char *hypervisor_of_processor(void)
 
 #endif
 
-/* The hypervisor of a virtual machine; NULL: none is seen. */
+/* The hypervisor of a virtual machine; NULL: none detected. */
 static const char *detect_hypervisor(void)
 {
 	static char name[64];
@@ -115,12 +115,12 @@ static const char *detect_hypervisor(void)
 	return NULL;
 }
 
-/* The kind of a container; NULL: none is seen. */
+/* The kind of a container; NULL: none detected. */
 static const char *detect_container(void)
 {
 	static char name[64];
 
-	/* A process that sees kernel threads is in no container, whatever files exist. */
+	/* A process that sees kernel threads is not in a container, even if the files exist. */
 	if (look_line("/proc/2/comm", name, sizeof(name)) &&
 	    !strcmp(name, "kthreadd"))
 		return NULL;
@@ -154,8 +154,8 @@ void check_machine(struct diagnosis *diag)
 /* ---- memory and disk ------------------------------------------------------ */
 
 /*
- * Buffers take this share of memory. Limits, bytes per processor: below which recording
- * fails, and from which on buffers are large enough. Chosen.
+ * Buffers take this fraction of memory. Limits, bytes per processor: recording fails
+ * below the first; buffers are large enough from the second on. Chosen.
  */
 #define SHARE 8
 #define BUFFERS_LEAST (384LL << 10)
@@ -212,7 +212,7 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 	struct statvfs disk;
 	int64_t left;
 
-	/* For a file, that gives an error, too. */
+	/* This is also an error if the path is a file. */
 	snprintf(inside, sizeof(inside), "%s/.", folder);
 	if (access(inside, W_OK | X_OK) || statvfs(inside, &disk)) {
 		add_finding(diag, bad, "%s is not writable: %s.", folder,
@@ -263,7 +263,7 @@ static const struct {
 #define HAS_LRO (1U << (NUM_OFFLOADS - 1))
 #define MAX_SETS (1U << NUM_OFFLOADS)
 
-/* The offloads that are on, one bit each; -1: the device is down, or the loopback. */
+/* The enabled offloads, one bit each; -1: the device is down, or the loopback. */
 static int offloads_of(int sock, const char *device)
 {
 	struct ifreq request = { 0 };
@@ -301,7 +301,7 @@ static void print_set(FILE *out, unsigned int set)
 /* Devices that are listed; machines with many containers have hundreds. Chosen. */
 #define MAX_DEVICES 4
 
-/* List the devices with this set of offloads. Return: how many there are. */
+/* List the devices with this set of offloads. Return: their number. */
 static unsigned int print_devices(FILE *out, int sock, unsigned int set,
 				  const struct if_nameindex *names)
 {

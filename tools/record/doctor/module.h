@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Kernel modules, as netsync doctor finds them in /sys/module and modules.dep. */
+/* Kernel modules in /sys/module and modules.dep. */
 #ifndef NETSYNC_DOCTOR_MODULE_H
 #define NETSYNC_DOCTOR_MODULE_H
 
@@ -8,15 +8,15 @@
 enum presence { ABSENT, FOR_OTHERS, LOADABLE, LOADED };
 
 struct module {
-	const char *name;	/* as modprobe knows it */
+	const char *name;	/* its name for modprobe */
 	enum presence presence;	/* for the running kernel */
 	char others[64];	/* FOR_OTHERS: a kernel that has the module */
 	char version[32];	/* empty: unknown */
 };
 
-/* Look for a module; @name must outlive the result. */
+/* Find a module; @name must outlive the result. */
 struct module find_module(const char *name);
-/* Would the kernel refuse the module, for lack of a signature? */
+/* Would the kernel refuse the module for lack of a signature? */
 bool is_module_refused(const struct module *module);
 
 #endif

@@ -34,7 +34,7 @@ static const char *presence_name(const struct module *module)
 
 #define FIX_LTTNG "Run \"netsync doctor --fix lttng\" as root"
 
-/* Advice for a module of netsync that the running kernel lacks. */
+/* Advise how to build a module of netsync that the running kernel lacks. */
 static void advise_to_build(struct diagnosis *diag, const struct module *module)
 {
 	if (module->presence == FOR_OTHERS)
@@ -44,7 +44,7 @@ static void advise_to_build(struct diagnosis *diag, const struct module *module)
 		set_advice(diag, "Install netsync-dkms and the headers of this kernel; or run \"make dkms-install\" or \"make modules modules_install\" in the source of netsync.");
 }
 
-/* Advice where netsync-probes is there for ftrace, but no probe of it for LTTng. */
+/* Advise how to get LTTng's probe if netsync-probes exists only for ftrace. */
 static void advise_to_probe(struct diagnosis *diag, const struct module *probe)
 {
 	struct lttng_setup setup;
@@ -61,7 +61,7 @@ static void advise_to_probe(struct diagnosis *diag, const struct module *probe)
 
 #define FALL_BACK "LTTng's own network events work, with larger error bounds"
 
-/* What ftrace has itself tells no addresses, so that netsync cannot use it. */
+/* ftrace's own events have no addresses, so netsync cannot use them. */
 static void check_probes_alone(struct diagnosis *diag, const struct module *probes)
 {
 	if (probes->presence < LOADABLE) {
@@ -173,7 +173,7 @@ void check_lttng_tools(struct diagnosis *diag)
 	check_program(diag, "lttng-sessiond", "Install lttng-tools.");
 }
 
-/* The relay daemon receives traces over the network. */
+/* Check the relay daemon, which receives traces over the network. */
 void check_relay_daemon(struct diagnosis *diag)
 {
 	check_program(diag, "lttng-relayd",
@@ -182,7 +182,7 @@ void check_relay_daemon(struct diagnosis *diag)
 
 /* ---- other programs ------------------------------------------------------------ */
 
-/* Does the program print its version? Its exit status may be any, as that of trace-cmd. */
+/* Does the program print its version? Its exit status may have any value, as trace-cmd's. */
 static bool find_program_version(struct diagnosis *diag, char *name, const char *does)
 {
 	char *const argv[] = { name, "--version", NULL };
@@ -217,15 +217,15 @@ void check_trace_cmd(struct diagnosis *diag)
 
 /* ---- the session daemon ---------------------------------------------------- */
 
-/* The socket of root's daemon, which alone traces the kernel. */
+/* The socket of root's daemon: only that daemon traces the kernel. */
 static const struct sockaddr_un daemon_socket = {
 	.sun_family = AF_UNIX,
 	.sun_path = "/var/run/lttng/client-lttng-sessiond",
 };
 
 /*
- * Return: 0, or the errno of connecting. LTTng's library is asked first, as recording
- * uses it, and may know another place; but it does not tell why it fails.
+ * Return: 0, or the errno of connecting. Try LTTng's library first, because recording
+ * uses it, and it may know another socket; but it does not report why it fails.
  */
 static int connect_daemon(void)
 {
@@ -359,7 +359,7 @@ static void check_list(struct diagnosis *diag, const char *list)
 	}
 }
 
-/* Events of ftrace and perf, which need no daemon, but root. */
+/* Check the events of ftrace and perf, which need root, but no daemon. */
 static void check_ftrace(struct diagnosis *diag)
 {
 	static const char *const folders[] = {
