@@ -22,7 +22,7 @@ const char correct_help[] =
 struct filter_component {
 	struct merged merged;
 	bt_self_component_filter *self;
-	struct correct_part all;	/* if no part was given */
+	struct correct_part all;	/* used if no part was given */
 };
 
 /* ---- the component ----------------------------------------------------- */
@@ -167,7 +167,7 @@ void correct_finalize(bt_self_component_filter *self)
 	free_filter(component_of(self));
 }
 
-/* Add a port, so that a free one is always there. */
+/* Add a port, so that a free one is always available. */
 bt_component_class_port_connected_method_status
 correct_input_connected(bt_self_component_filter *self,
 			bt_self_component_port_input *port,

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * The corrected times (ns, both included) that are of use: what is outside goes on as the
- * rest does, wherever the result holds or not. Of what is inside, messages whose new time
- * is not exactly the corrected one are counted.
+ * The window of corrected times (ns, both included). Messages outside pass through like
+ * all others, even if the result does not cover them. Inside, messages whose new time is
+ * not exactly the corrected time are counted.
  */
 struct correct_part {
 	int64_t begin_ns;
@@ -30,7 +30,7 @@ correct_get_mip_versions(bt_self_component_class_filter *self,
 			 const bt_value *params, void *data,
 			 bt_logging_level level,
 			 bt_integer_range_set_unsigned *versions);
-/* The initialize method's data: a struct correct_part; or NULL: all. */
+/* The initialize method's data: a struct correct_part, or NULL for all times. */
 bt_component_class_initialize_method_status
 correct_initialize(bt_self_component_filter *self,
 		   bt_self_component_filter_configuration *configuration,

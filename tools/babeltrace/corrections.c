@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stream -> the correction of its times: its host is found by name and clock, as
- * libnetsync-io finds that of traces.
+ * A stream -> the correction of its times. The host is found by name and clock, as
+ * libnetsync-io does for traces.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ struct host_clock {
 	struct netsync_clock *clock;
 	uint32_t num;
 	/*
-	 * By segment: where it begins, and the limits of its corrected times, so that no
+	 * For each segment: its begin, and the limits of its corrected times, so that no
 	 * time is before one of an earlier segment, or after one of a later segment.
 	 */
 	struct clock_limit {
@@ -87,7 +87,7 @@ static bool read_clock_description(struct model_clock *told, const struct mip *m
 	int64_t seconds;
 	__int128 epoch;
 
-	/* Names of tracers' clocks vary, and results do not have them. */
+	/* Names of tracers' clocks vary, and results do not contain them. */
 	told->name = bt_clock_class_get_name(class);
 	if (told->name && strcmp(told->name, NETSYNC_IO_CORRECTED_CLOCK))
 		told->name = NULL;
@@ -99,10 +99,7 @@ static bool read_clock_description(struct model_clock *told, const struct mip *m
 	return epoch == told->epoch_ns;
 }
 
-/*
- * The host name in the trace; else the name of the stream's folder. To be given back with
- * free().
- */
+/* The host name in the trace, or the name of the stream's folder; to be freed. */
 static char *copy_host_name(const bt_stream *stream)
 {
 	const bt_value *value =
@@ -148,10 +145,10 @@ static int find_stream_host(struct corrections *corrections,
 }
 
 /*
- * If the clock was set forward between two segments, or the reference stood still,
- * corrected times go back from one segment to the next, so that some occur twice. Times
- * are then corrected to the middle of these. Return: the middle, ns; INT64_MAX: times do
- * not go back at the end of segment @i.
+ * If the clock was stepped forward between two segments, or the reference stood still,
+ * corrected times go back from one segment to the next, so that some occur twice. Such
+ * times are all corrected to the middle. Return: the middle, ns; INT64_MAX: times do not
+ * go back at the end of segment @i.
  */
 static int64_t middle_of_step(const struct host_clock *host,
 			      const struct netsync_model *model, uint32_t i)

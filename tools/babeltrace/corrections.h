@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The corrections of streams' times, by a result file. */
+/* The corrections of streams' times, from a result file. */
 #ifndef NETSYNC_BABELTRACE_CORRECTIONS_H
 #define NETSYNC_BABELTRACE_CORRECTIONS_H
 
@@ -11,7 +11,7 @@
 struct corrections {
 	struct model model;
 	char *host;		/* argument of corrections_open(), or NULL */
-	bool extrapolate;	/* correct also times that the result does not hold for */
+	bool extrapolate;	/* also correct times that the result does not cover */
 	struct map clocks;	/* struct host_clock by host */
 	char *error;
 };
@@ -27,7 +27,7 @@ struct stream_correction {
 };
 
 /*
- * Read a result file, which must have @host unless @host is NULL; to be released in every
+ * Read a result file, which must contain @host unless @host is NULL; release it in every
  * case. Functions that return int return 0 or a negative errno, and corrections_error()
  * is a sentence.
  */
@@ -37,8 +37,8 @@ void corrections_release(struct corrections *corrections);
 const char *corrections_error(const struct corrections *corrections);
 
 /*
- * The correction of a stream that has a clock: that of @host; if @host is NULL, of the
- * host that the stream's trace and clock tell.
+ * Find the correction of a stream that has a clock: that of @host; if @host is NULL, that
+ * of the host identified by the stream's trace and clock.
  */
 int corrections_find(struct corrections *corrections, const struct mip *mip,
 		     const char *host, const bt_stream *stream,
@@ -48,9 +48,9 @@ int corrections_find(struct corrections *corrections, const struct mip *mip,
 bool correction_holds(const struct stream_correction *correction, int64_t time_ns);
 
 /*
- * Correct an original time. *@moved_ns: the difference from netsync_convert(), made so
- * that no time is before an earlier one at a step of the clock. -ERANGE: the corrected
- * time is before 1970, or does not fit.
+ * Correct an original time. *@moved_ns: the difference from netsync_convert(), which
+ * keeps times in order at a step of the clock. -ERANGE: the corrected time is before
+ * 1970, or does not fit.
  */
 int correction_apply(const struct stream_correction *correction, int64_t time_ns,
 		     int64_t *corrected_ns, int64_t *moved_ns);

@@ -8,27 +8,27 @@
 
 #include "map.h"
 
-/* Scopes of fields that a field class can refer to. */
+/* Scopes of the fields that a field class can refer to. */
 #define NUM_SCOPES (BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD + 1)
 
 struct field_classes {
-	bt_trace_class *trace_class;	/* that the copies belong to */
+	bt_trace_class *trace_class;	/* trace class of the copies */
 	const struct mip *mip;
 	struct map *copies;		/* copies of field classes so far */
 	const bt_field_class *roots[NUM_SCOPES];
 };
 
-/* NULL: there is not enough memory. */
+/* NULL: out of memory. */
 bt_field_class *field_class_copy(struct field_classes *classes,
 				 const bt_field_class *from);
 
 /*
- * The value of a string field. Babeltrace 2.0 returns another event's value for an empty
- * string, from the time before the field was reused.
+ * The value of a string field. For an empty string, Babeltrace 2.0 returns the value of
+ * an earlier event that used the same field.
  */
 const char *field_string(const bt_field *field);
 
-/* Copy a field; @to has the copied class of @from. False: not enough memory. */
+/* Copy a field; @to has the copied class of @from. False: out of memory. */
 bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of several inputs -> copies in the order of corrected times.
+ * Messages of several inputs -> copies in order of corrected times.
  *
- * An input is in the order of uncorrected times, and can be of several hosts (behind a
- * muxer). A message waits until no message with an earlier corrected time can come. That
- * limit of an input is its horizon: the last time of the input, corrected as a time of
- * each of its hosts; the earliest of these.
+ * An input is in order of uncorrected times, and can be of several hosts (behind a
+ * muxer). A message waits until no message with an earlier corrected time can follow. For
+ * each input, this limit is its horizon: the last uncorrected time, corrected by the
+ * clock of each of its hosts; the earliest result is used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +24,9 @@
 #define NO_MEMORY BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR
 
 /*
- * Waiting messages of which a warning is given, once. Chosen: a message takes half a KiB
- * and more with its event; if each source is connected to the filter itself, some hundred
- * wait.
+ * Number of waiting messages that causes a warning, once. Chosen: a message takes half a
+ * KiB and more with its event; if each source is connected to the filter directly, some
+ * hundred wait.
  */
 #define MANY_WAITING 250000
 
@@ -40,7 +40,7 @@ struct merge_input {
 	struct merge *merge;
 	const char *host;	/* of all its streams, or NULL */
 	bt_message_iterator *messages;	/* of the connected component; or NULL */
-	bt_graph *graph;	/* of its own, which ends in this input; or NULL */
+	bt_graph *graph;	/* its own graph, which ends in this input; or NULL */
 	bool ended;
 	struct horizon *clocks;	/* of its streams so far */
 	bool has_time;
@@ -50,7 +50,7 @@ struct merge_input {
 
 struct waiting {
 	int64_t time_ns;	/* corrected */
-	uint64_t number;	/* the order in which they came */
+	uint64_t number;	/* in order of arrival */
 	const bt_message *message;
 };
 
@@ -62,7 +62,7 @@ struct merge {
 	size_t num_waiting;
 	size_t room;
 	uint64_t num_taken;
-	int64_t last_ns;	/* corrected time of the last message handed out */
+	int64_t last_ns;	/* corrected time of the last message returned */
 	bool has_warned;
 };
 
@@ -167,8 +167,8 @@ static void set_horizon(struct merge_input *input)
 }
 
 /*
- * Put the copy of a message into the heap. Fails if a stream begins, by its corrected
- * times, before messages that were handed out already.
+ * Put the copy of a message into the heap. Fails if a stream begins, in corrected time,
+ * before messages that were already returned.
  */
 static merge_status push_copy(struct merge *merge, struct merge_input *input,
 			      const struct timed *copy)
@@ -247,7 +247,7 @@ static merge_status read_input(struct merge_input *input)
 	return OK;
 }
 
-/* The input of the earliest horizon, for which others wait; NULL: all have ended. */
+/* The input with the earliest horizon, for which others wait; NULL: all have ended. */
 static struct merge_input *last_input(struct merge *merge)
 {
 	struct merge_input *last = NULL;
@@ -262,7 +262,7 @@ static struct merge_input *last_input(struct merge *merge)
 	return last;
 }
 
-/* Hand out messages before which none can come. Return: how many. */
+/* Return messages that no message can precede any more. Return: their number. */
 static uint64_t hand_out(struct merge *merge, bt_message_array_const messages,
 			 uint64_t capacity)
 {
@@ -335,7 +335,7 @@ static const bt_component_filter *add_muxer(bt_graph *graph)
 }
 
 /*
- * Connect the streams of a trace by a muxer: they have one clock, so that their order is
+ * Connect the streams of a trace through a muxer: they have one clock, so their order is
  * right before correction.
  */
 static bool connect_muxer(bt_graph *graph, const bt_component_source *source,
@@ -481,10 +481,7 @@ merge_initialize(bt_self_message_iterator *self,
 		 bt_self_component_port_output *port)
 {
 	(void)port;
-	/*
-	 * --begin is found by reading from the beginning; both enums have the same
-	 * values.
-	 */
+	/* --begin is reached by reading from the beginning; both enums have the same values. */
 	bt_self_message_iterator_configuration_set_can_seek_forward(configuration,
 								    BT_TRUE);
 	return (int)merge_seek_beginning(self);

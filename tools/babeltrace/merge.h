@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages of several inputs -> copies in the order of corrected times. */
+/* Messages of several inputs -> copies in order of corrected times. */
 #ifndef NETSYNC_BABELTRACE_MERGE_H
 #define NETSYNC_BABELTRACE_MERGE_H
 
@@ -14,19 +14,18 @@ struct merge;
 
 typedef bt_message_iterator_class_next_method_status merge_status;
 
-/* The first member of a component's data, if its message iterators merge. */
+/* The first member of a component's data if its message iterators merge. */
 struct merged {
 	struct corrections corrections;
 	struct correct_part *part;
-	uint32_t num_inputs;	/* at the most */
+	uint32_t num_inputs;	/* maximum */
 	/* Add all inputs. False: one cannot be read. */
 	bool (*add)(struct merge *merge, const struct merged *component);
 };
 
 /*
- * Add an input, whose streams are all of @host unless @host is NULL, and which has to
- * outlive the merge: a connected port, or the CTF trace of a folder. False: it cannot be
- * read.
+ * Add an input: a connected port, or the CTF trace of a folder. All its streams are of
+ * @host unless @host is NULL. It must outlive the merge. False: it cannot be read.
  */
 bool merge_add_port(struct merge *merge, bt_self_component_port_input *port,
 		    const char *host);

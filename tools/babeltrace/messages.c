@@ -24,8 +24,8 @@ static status too_early(struct copier *copier, const struct stream_copy *stream)
 }
 
 /*
- * The corrected time, but never before an earlier one of the stream, as tracers write
- * packets that overlap a little.
+ * Compute the corrected time, but never before an earlier one of the stream: packets of
+ * tracers may overlap slightly.
  */
 static status correct_snapshot(struct copier *copier, struct stream_copy *stream,
 			       const bt_clock_snapshot *snapshot, int64_t *raw_ns,
@@ -60,7 +60,7 @@ static status correct_snapshot(struct copier *copier, struct stream_copy *stream
 	return OK;
 }
 
-/* Set the corrected time of a message, by which messages are ordered. */
+/* Set the corrected time of a message, which determines its order. */
 static status set_time(struct copier *copier, struct timed *copy,
 		       const bt_clock_snapshot *snapshot)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between versions of Babeltrace 2's Message Interchange Protocol (MIP).
- * Version 0 is the only one of Babeltrace 2.0; Babeltrace 2.1 represents CTF 2 by version
- * 1 only. MAX_MIP is the last version of the Babeltrace that this is built with.
+ * Differences between versions of Babeltrace 2's Message Interchange Protocol (MIP).
+ * Babeltrace 2.0 has only version 0; Babeltrace 2.1 represents CTF 2 only by version 1.
+ * MAX_MIP is the highest version of the Babeltrace that this is built with.
  */
 #ifndef NETSYNC_BABELTRACE_MIP_H
 #define NETSYNC_BABELTRACE_MIP_H
@@ -15,7 +15,7 @@
 
 struct field_classes;
 
-/* Functions that make something return false or NULL if there is not enough memory. */
+/* Functions that create something return false or NULL if out of memory. */
 struct mip {
 	/* Copy the identity of a trace. */
 	bool (*identify_trace)(bt_trace *to, const bt_trace *from);
@@ -32,11 +32,11 @@ struct mip {
 	bt_field_class *(*new_option)(const struct field_classes *classes,
 				      const bt_field_class *from,
 				      bt_field_class *content);
-	/* Without options, which are added later. */
+	/* Create a variant without options, which are added later. */
 	bt_field_class *(*new_variant)(const struct field_classes *classes,
 				       const bt_field_class *from);
 
-	/* NULL in versions that lack the feature. */
+	/* NULL in versions without the feature. */
 	bool (*identify_stream_class)(bt_stream_class *to,
 				      const bt_stream_class *from);
 	bool (*identify_event_class)(bt_event_class *to,
@@ -50,7 +50,7 @@ struct mip {
 extern const struct mip mip_0;
 extern const struct mip mip_1;
 
-/* The version of a graph. */
+/* The MIP version of a graph. */
 static inline uint64_t mip_version(bt_self_component *in)
 {
 #if MAX_MIP

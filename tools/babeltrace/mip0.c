@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * MIP version 0: traces and clocks have uuids. A field class that depends on another
- * field is made with the class of that field, which comes before it, and is found by a
- * path of indexes.
+ * field is created with the class of that field, which precedes it, and which is found by
+ * a path of indexes.
  */
 #include <string.h>
 

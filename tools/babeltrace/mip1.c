@@ -42,7 +42,7 @@ static bool identify_event_class(bt_event_class *to, const bt_event_class *from)
 	       (!uid || !bt_event_class_set_uid(to, uid));
 }
 
-/* An identifier can be any text; tracers write uuids nevertheless. */
+/* An identifier can be any text; tracers nevertheless use uuids. */
 static bool get_mip1_clock_uuid(const bt_clock_class *class,
 				uint8_t uuid[MODEL_UUID_SIZE])
 {

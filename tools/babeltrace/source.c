@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * source.netsync.fs: reads the CTF traces of several machines, each by a source.ctf.fs in
- * a graph of its own, and merges them by corrected time.
+ * its own graph, and merges them by corrected time.
  *
- * With a graph for each trace, only the messages of one read have to wait, whatever the
- * clocks show. The command convert of babeltrace2 would put a muxer before a filter,
- * which orders the messages of all traces by uncorrected times.
+ * With a graph for each trace, only the messages of one read have to wait, even if the
+ * clocks differ widely. The command convert of babeltrace2 would put a muxer before a
+ * filter, which would order the messages of all traces by uncorrected times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,9 +89,7 @@ static void print_source_warning(void *data, const char *sentence)
 		fprintf(stderr, "netsync: warning: %s\n", sentence);
 }
 
-/*
- * Take the CTF traces that netsync_io_add() found for an argument; others are not read.
- */
+/* Take the CTF traces that netsync_io_add() found for an argument; ignore others. */
 static status take_traces(struct source_component *component, const char *argument,
 			  uint32_t first)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces and streams -> copies with another clock: metadata of events cannot be changed,
- * so that they are made anew. The copy of a stream keeps its trace alive, which keeps all
+ * Traces and streams -> copies with another clock. Metadata of events cannot be changed,
+ * so all of it is copied. The copy of a stream keeps its trace alive, which keeps all
  * classes alive.
  *
- * All clocks show the same time, but each machine has a clock of its own, by whose uuid
- * Trace Compass tells the threads of machines apart.
+ * All clocks show the same time, but each machine has its own clock, whose uuid lets
+ * Trace Compass distinguish the threads of machines.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static bt_trace_class *get_trace_class(struct streams *streams,
 	return NULL;
 }
 
-/* The copy of a trace, to be given back with bt_trace_put_ref(). */
+/* The copy of a trace, to be put by bt_trace_put_ref(). */
 static bt_trace *get_trace(struct streams *streams, const bt_trace *from)
 {
 	bt_trace *to = map_get(&streams->copies, from);
@@ -130,7 +130,7 @@ static bool set_clock_class(struct streams *streams, bt_stream_class *to,
 
 /* ---- stream classes and event classes ----------------------------------- */
 
-/* Copying of field classes, with the scopes that they may refer to. */
+/* The state of copying field classes, with the scopes that they may refer to. */
 static struct field_classes field_classes(struct streams *streams,
 					  bt_trace_class *in,
 					  const bt_stream_class *stream_class)

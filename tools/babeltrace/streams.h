@@ -21,7 +21,7 @@ struct stream_copy {
 
 struct streams {
 	const struct mip *mip;
-	struct map copies;	/* of all objects but packets and events */
+	struct map copies;	/* of all objects except packets and events */
 	struct map clock_classes;	/* of hosts, by struct host_clock */
 	const char *reference;	/* the host whose time all clocks show */
 	bt_self_component *component;
@@ -31,12 +31,12 @@ struct streams {
 /* The copy of a stream; NULL: there is none yet. */
 struct stream_copy *streams_find(const struct streams *streams, const bt_stream *from);
 /*
- * Copy a stream. @correction->clock is NULL for a stream without a clock. NULL: there is
- * not enough memory.
+ * Copy a stream. @correction->clock is NULL for a stream without a clock. NULL: out of
+ * memory.
  */
 struct stream_copy *streams_add(struct streams *streams, const bt_stream *from,
 				const struct stream_correction *correction);
-/* The copy of an event class; NULL: not enough memory. */
+/* The copy of an event class; NULL: out of memory. */
 bt_event_class *streams_event_class(struct streams *streams,
 				    const struct stream_copy *stream,
 				    const bt_event_class *from);
