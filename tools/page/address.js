@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The address of the page leads to a view of it, what is chosen there, and a time:
+ * The address of the page leads to a view of it, a selection in that view, and a time:
  * "#VIEW&pair=web,db&from=12.5&to=13", in seconds on the axes. A view without a time is
- * its name alone.
+ * just its name.
  */
 "use strict";
 
-/* Browsers refuse to change an address more often than some 100 times in 30 s. */
+/* Browsers refuse to change an address more often than about 100 times in 30 s. */
 const TELL_MS = 300;
 
 const ADDRESSED = new Map();
 let telling = null;
 
 /*
- * What an address may say of a view. @look(from, to): show that time; @window(): [from,
- * to], or null if it shows all; @choose(told): show what is chosen, of URLSearchParams;
- * @chosen(): that, as an object. All but look and window may be missing.
+ * How an address refers to a view. @look(from, to): display that time; @window(): [from,
+ * to], or null if it displays all; @choose(told): select what URLSearchParams specify;
+ * @chosen(): the selection, as an object. All except look and window are optional.
  */
 function onAddress(section, view) {
 	ADDRESSED.set(section, view);
@@ -33,7 +33,7 @@ function addressOf(section) {
 	return "#" + section + (told.size ? "&" + told : "");
 }
 
-/* The user has changed what a view shows. */
+/* The user has changed what a view displays. */
 function tellAddress(section) {
 	if (!ADDRESSED.has(section))
 		return;
@@ -41,7 +41,7 @@ function tellAddress(section) {
 	telling = setTimeout(() => history.replaceState(null, "", addressOf(section)), TELL_MS);
 }
 
-/* The view that an element is in. */
+/* The view that contains an element. */
 function viewOf(element) {
 	return element.closest("section").id;
 }
@@ -58,7 +58,7 @@ function readAddress() {
 		view.choose(told);
 	if (view && from < to)
 		view.look(from, to);
-	/* A telling that is due is of what was seen before. */
+	/* A pending update would store an outdated view. */
 	clearTimeout(telling);
 	element.scrollIntoView();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What keys, buttons, the mouse and fingers do in a Gantt chart. */
+/* Keys, buttons, mouse and touch input of a Gantt chart. */
 "use strict";
 
 function moveGantt(gantt, what) {
@@ -14,7 +14,7 @@ function moveGantt(gantt, what) {
 	})[what]();
 }
 
-/* Choose a span, and go there. */
+/* Select a span, and go there. */
 function showSpan(gantt, row, at) {
 	const begin = gantt.rows[row].begin[at], length = gantt.to - gantt.from;
 
@@ -25,7 +25,7 @@ function showSpan(gantt, row, at) {
 	gantt.choose([row, at]);
 }
 
-/* The state before or after the one that is chosen, or one in another row. */
+/* Select the state before or after the selected one, or one in another row. */
 function stepGantt(gantt, rows, spans) {
 	const [row, at] = gantt.chosen || [0, -1];
 	const next = Math.min(Math.max(row + rows, 0), gantt.rows.length - 1);
@@ -104,7 +104,7 @@ function listenToPointer(gantt, readout) {
 	box.addEventListener("dblclick", () => moveGantt(gantt, "all"));
 }
 
-/* Buttons say by data-move what they do; what is under the mouse is described. */
+/* Each button has its action in data-move; the readout describes the span under the mouse. */
 function listenToGantt(gantt, buttons, readout) {
 	for (const button of buttons)
 		button.addEventListener("click", () => moveGantt(gantt, button.dataset.move));

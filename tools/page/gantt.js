@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A chart of rows over time. Its data has rows, each with host, name, size, and the begin
- * and end of its spans in order; labels; and the functions label(row, at), the number of
- * a span's label, arrow(row, at), { row, begin, end } of the arrow to it or null, and
- * describe(row, at), a sentence.
+ * A chart of rows over time. Its data has: rows, each with host, name, size, and the
+ * begin and end of its spans in order; labels; and the functions label(row, at), the
+ * number of a span's label, arrow(row, at), { row, begin, end } of the arrow to it or
+ * null, and describe(row, at), a sentence.
  *
- * Only rows that are seen are drawn, and of each row, of all spans that fall
- * on one pixel, the first; so that a frame takes as long as the window is large, however
- * many spans there are.
+ * Only visible rows are drawn, and of all spans of a row that fall on one pixel, only the
+ * first. The time for a frame therefore depends on the size of the window, not on the
+ * number of spans.
  */
 "use strict";
 
 const ROW = 22, AXIS = 24, GAP = 3;
-/* Pixels of a span below which it has no arrow, unless it is chosen, or its data has
- * another .leastArrow. Chosen. */
+/*
+ * Width of a span in pixels below which it has no arrow, unless it is selected, or its
+ * data has another .leastArrow. Chosen.
+ */
 const LEAST_ARROW = 6;
-/* Of Okabe and Ito, which colour-blind people can tell apart; waiting is lighter. */
+/* Colours of Okabe and Ito, which colour-blind people can distinguish; waiting is lighter. */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
 	"#8c6bb1", "#b2a100"];
 const WAITING = "#9aa4b1";
 
-/* By name, so that a state has one colour on all hosts. */
+/* By name, so that a state has the same colour on all hosts. */
 function colours(labels) {
 	const given = new Map();
 
@@ -64,7 +66,7 @@ class Gantt {
 		this.box = box;
 		this.canvas = canvas;
 		this.space = space;
-		this.told = told;	/* called when the window or what is chosen changes */
+		this.told = told;	/* called when the window or the selection changes */
 		this.colours = colours(data.labels);
 		this.byLabel = data.labels.map((label) => this.colours.get(label));
 		this.show(data.rows);
@@ -78,12 +80,12 @@ class Gantt {
 		this.rows = rows;
 		this.places = new Map(rows.map((row, i) => [row, i]));
 		this.space.style.height = rows.length * ROW + "px";
-		/* But not higher than most of the screen, as the style says. */
+		/* The style limits the height to most of the screen. */
 		this.box.style.height = Math.max(rows.length, 3) * ROW + AXIS + 2 + "px";
 		this.later();
 	}
 
-	/* Not more often than it is seen. */
+	/* Redraw at most once per displayed frame. */
 	later() {
 		if (!this.waiting)
 			requestAnimationFrame(() => this.draw());
@@ -112,7 +114,7 @@ class Gantt {
 			(this.to - this.from);
 	}
 
-	/* What is there: [row, span], or null. */
+	/* The span at a position: [row, span], or null. */
 	find(x, y) {
 		const row = Math.floor((y - AXIS + this.box.scrollTop) / ROW);
 		const slack = 2 * (this.to - this.from) / this.box.clientWidth;
@@ -125,14 +127,14 @@ class Gantt {
 		return at < of.size && of.begin[at] <= time + slack ? [row, at] : null;
 	}
 
-	/* Where closer looks go: the end of the state that is chosen, if it is seen. */
+	/* The time to zoom in on: the end of the selected state, if it is visible. */
 	middle() {
 		const end = this.chosen ? this.rows[this.chosen[0]].end[this.chosen[1]] : NaN;
 
 		return end > this.from && end < this.to ? end : (this.from + this.to) / 2;
 	}
 
-	/* Which colour is which label. */
+	/* Fill in the legend of colours. */
 	explain(legend) {
 		for (const [label, colour] of this.colours) {
 			const entry = document.createElement("span"), box = document.createElement("i");
@@ -226,7 +228,7 @@ class Gantt {
 		const arrow = this.data.arrow(row, at);
 		const place = arrow ? this.places.get(arrow.row) : undefined;
 
-		/* Of one row the end of one is the begin of the next, and says it all. */
+		/* Within one row, no arrow is needed: one span ends where the next begins. */
 		if (place !== undefined && place !== number)
 			this.arrows.push([place, arrow.begin, number, arrow.end, chosen]);
 	}

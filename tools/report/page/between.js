@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The clocks of a pair against each other, as they are estimated from: messages
- * one way lie above the difference of the clocks, those back below it.
+ * The clocks of a pair against each other, and the messages from which they are
+ * estimated: messages of one direction lie above the difference of the clocks, those of
+ * the other direction below it.
  */
 "use strict";
 
-/* How many corners an envelope of clocks that bend has, about, at most. */
+/* Approximate maximum of corners of an envelope, for clocks with curvature. */
 const MAX_CORNERS = 64;
 
 /*
- * The difference of two clocks, second less first, less a straight line from its
- * beginning to its end; and how far the truth can be.
+ * The difference of two clocks, second less first, less a straight line from its begin to
+ * its end; and its error bounds.
  */
 function differenceOf(pair) {
 	const curves = pair.hosts.map((host) => curveOf(HOSTS[host]));
@@ -41,9 +42,8 @@ function differenceOf(pair) {
 }
 
 /*
- * Of messages, [time, delay] in order of time, those with the smallest delays:
- * such that no other is so much smaller that @slope times the time between them
- * does not make up for it.
+ * From messages, [time, delay] in order of time, select those with the smallest delays:
+ * no other message's delay is smaller by more than @slope times the time between them.
  */
 function lowest(points, slope) {
 	const sweep = (order) => {
@@ -67,7 +67,7 @@ function lowest(points, slope) {
 	return points.filter((_, i) => !high[i]);
 }
 
-/* A line through the messages one way (sign 1) or back (-1) that are lowest. */
+/* A line through the lowest messages of one direction (sign 1) or the other (-1). */
 function envelopeOf(points, sign, curve) {
 	const span = curve[curve.length - 1].time - curve[0].time;
 	const median = quantileOf(points.map((p) => p[1]), 0.5);
@@ -104,7 +104,7 @@ function showBetween(pair) {
 		...envelopeOf(clouds[1], -1, curve).map((p) => row(4, p)),
 		...curve.map((p) => row(5, [p.time, p.value])),
 	].sort((a, b) => a[0] - b[0]);
-	/* The gap is what counts: late messages are out of sight at first. */
+	/* The gap matters: late messages are initially out of view. */
 	const values = (curve || []).map((p) => p.value);
 	const high = Math.max(...values) + 2 * quantileOf(clouds[0].map((p) => p[1]), 0.5);
 	const low = Math.min(...values) - 2 * quantileOf(clouds[1].map((p) => p[1]), 0.5);

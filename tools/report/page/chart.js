@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Plots over time. They all show the same stretch of it. */
+/* Plots over time. All display the same interval. */
 "use strict";
 
 const CHARTS = new Map();
@@ -59,7 +59,7 @@ function resetView() {
 	setView(limit[0], limit[1]);
 }
 
-/* What the buttons of a plot, and the keys in it, do. */
+/* Actions of a plot's buttons and keys. */
 const MOVES = {
 	out: { sign: MINUS, say: "zoom out", keys: ["-"], move: () => zoomView(2, 0.5) },
 	in: { sign: "+", say: "zoom in", keys: ["+", "="], move: () => zoomView(0.5, 0.5) },
@@ -90,7 +90,7 @@ function addMoves(box, target, moves) {
 	});
 }
 
-/* The time that all plots show; null: all of it. */
+/* The interval that all plots display; null: everything. */
 function shownView() {
 	const [from, to] = whole();
 
@@ -127,11 +127,10 @@ function ticker(ticks, spacing, isLog) {
 }
 
 /*
- * Draw the plot of an element. @spec: labels and rows, as of dygraphs; series:
- * how each is drawn; ticks: of the values; log: their scale; range: of the
- * values at first, or null; describe(row): for the line below; chosen(seconds): at a
- * click; under(context, area, graph): what is drawn below all; say: what it shows,
- * for who cannot see.
+ * Draw the plot of an element. @spec: labels and rows, as for dygraphs; series: how each
+ * is drawn; ticks: of the values; log: their scale; range: initial range of the values,
+ * or null; describe(row): for the line below; chosen(seconds): on a click; under(context,
+ * area, graph): drawn below everything; say: a description for people who cannot see it.
  */
 function plot(id, spec) {
 	const element = byId(id), readout = byId(id.replace("chart", "readout"));
@@ -187,7 +186,7 @@ function plot(id, spec) {
 	});
 }
 
-/* Of points that are drawn as marks: a dot one way, a box the other. */
+/* Draw points as marks: a dot for one direction, a box for the other. */
 function marks(name, isBox) {
 	const fill = colour(name);
 
@@ -233,7 +232,7 @@ function fillBand(context, graph, points) {
 	close();
 }
 
-/* A change of colours (light, dark) reaches canvases by drawing them anew. */
+/* When colours change (light, dark), canvases must be redrawn. */
 function redrawOnColours(all) {
 	window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", all);
 }

@@ -25,7 +25,7 @@ function drawSteps(context, area, graph, host) {
 	context.setLineDash([]);
 }
 
-/* Where they can be told apart. */
+/* Draw knots if they can be distinguished. */
 function drawKnots(context, area, graph, knots) {
 	const [from, to] = graph.xAxisRange();
 	const inside = knots.filter(([time]) => time >= from && time <= to);
@@ -71,7 +71,7 @@ function showOffset(host, curve) {
 		"Relative to the straight line from the beginning to the end, so that curvature and bound are visible.";
 }
 
-/* From the beginning to the end, in ppm. */
+/* From the begin to the end, in ppm. */
 function meanSkew(curve) {
 	const first = curve[0], last = curve[curve.length - 1];
 
@@ -80,9 +80,9 @@ function meanSkew(curve) {
 }
 
 function showSkew(host, curve) {
-	/* A rate holds from one border of segments to the next. */
+	/* A rate applies from one border of segments to the next. */
 	const rows = curve.map((p) => [p.time, p.skew]);
-	/* Where it holds for a moment only, it is that of rounded times. */
+	/* A rate that applies only briefly results from rounded times. */
 	const least = (curve[curve.length - 1].time - curve[0].time) / 1000;
 	const lasting = curve.filter((p, i) => i + 1 < curve.length && curve[i + 1].time - p.time > least);
 	const skews = (lasting.length ? lasting : curve).map((p) => p.skew);

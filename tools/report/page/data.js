@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What was measured. A number here is a double, which cannot hold the ns of an
- * epoch: times are kept as BigInt, or as seconds after BASE, the first instant.
+ * The measured data. A number here is a double, which cannot hold the ns of an epoch:
+ * times are BigInt, or seconds after BASE, the first instant.
  */
 "use strict";
 
@@ -15,7 +15,7 @@ function big(integer) {
 
 /* ---- hosts ------------------------------------------------------------- */
 
-/* In a list in order of time, where a time lies: the last that is not after it. */
+/* The index of the last element of a list, in order of time, that is not after a time. */
 function indexAt(list, time, from) {
 	let low = 0, high = list.length - 1;
 
@@ -63,7 +63,7 @@ function segmentAt(host, time) {
 	return host.segments[indexAt(host.segments, time, (s) => s.from)];
 }
 
-/* What is to be added to a time of the host: BigInt of ns. */
+/* The value to add to a time of the host: BigInt of ns. */
 function offsetAt(host, time) {
 	const segment = segmentAt(host, time);
 
@@ -85,7 +85,10 @@ function secondsOf(ns) {
 	return Number(ns - BASE) / 1e9;
 }
 
-/* Between two knots linear; outside of all the nearest, which suffices here. */
+/*
+ * Linear between two knots; before and after all knots, the nearest one, which suffices
+ * here.
+ */
 function boundAt(host, time) {
 	const knots = host.knots;
 
@@ -102,13 +105,13 @@ function boundAt(host, time) {
 	return { below: mix(a.below, b.below), above: mix(a.above, b.above) };
 }
 
-/* What a clock that was set forward left out: between these times it showed none. */
+/* Times that a clock skipped when it was stepped forward. */
 function leftOut(host) {
 	return host.steps.filter((step) => Number(step.offset_ns) > 0)
 		.map((step) => [big(step.time_ns), big(step.time_ns) + big(step.offset_ns)]);
 }
 
-/* A plot goes from left to right. */
+/* A plot must go from left to right. */
 function onlyLater(points) {
 	const kept = [];
 
@@ -119,8 +122,8 @@ function onlyLater(points) {
 }
 
 /*
- * The host's clock as a curve, exact between its points: when, in s; offset in
- * ns, less the first one; and how far the truth can be below and above.
+ * The host's clock as a curve, exact between its points: time in s; offset in ns, less
+ * the first one; and the error bounds below and above.
  */
 function curveOf(host) {
 	if (host.curve || !host.known || !host.seen)
@@ -149,7 +152,7 @@ function curveOf(host) {
 	return host.curve;
 }
 
-/* A quantity of a curve at a time in s; null where the curve has none. */
+/* A quantity of a curve at a time in s; null where the curve has no value. */
 function along(curve, seconds, quantity) {
 	const at = indexAt(curve, seconds, (p) => p.time);
 	const a = curve[at], b = curve[at + 1];
@@ -187,8 +190,8 @@ const PAIRS = (RESULT.pairs || []).map((json, index) => {
 const HAS_MESSAGES = DATA.ways !== null;
 
 /*
- * The messages of a direction, as far as they are in the page. Those that could
- * not be corrected are shown from when the trace of the sender begins.
+ * The messages of a direction that are in the page. Uncorrected ones are displayed from
+ * the start of the sender's trace.
  */
 function pointsOf(way) {
 	if (!way || way.points || !way.time)

@@ -4,7 +4,7 @@
 
 const delays = { pair: null, mode: "after", scale: null };
 
-/* Both directions side by side, in order of time. */
+/* Both directions in one list, in order of time. */
 function mergeWays(pair, value) {
 	const rows = [];
 
@@ -40,7 +40,7 @@ function shownOf(pair) {
 		"those with the smallest and the largest delay of each short interval." : "";
 }
 
-/* Delays of very different sizes are seen on a logarithmic scale only. */
+/* Delays of very different sizes are only visible on a logarithmic scale. */
 function suitsLog(pair) {
 	return pair.ways.every((way) => !way || way.min > 0) &&
 		pair.ways.some((way) => way && way.max > 20 * way.median);
@@ -95,7 +95,7 @@ function showDelays() {
 	});
 }
 
-/* What is below this line was received before it was sent. */
+/* A message below this line was received before it was sent. */
 function drawZero(context, area, graph) {
 	const y = graph.toDomYCoord(0);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Marks at the edges of a box where its content is cut: that it scrolls. */
+/* Marks at the edges of a box where its content is cut, which show that it scrolls. */
 "use strict";
 
-/* Less than a pixel is rounding, as pages can be zoomed. */
+/* Less than a pixel is a rounding error, because pages can be zoomed. */
 const LEAST_CUT = 1;
 
-/* The frame around @box has the class "edges"; the style draws what data-more says. */
+/* The frame around @box has the class "edges"; the style draws the edges in data-more. */
 function markEdges(box) {
 	const right = box.scrollWidth - box.clientWidth - box.scrollLeft;
 	const below = box.scrollHeight - box.clientHeight - box.scrollTop;

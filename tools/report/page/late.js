@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Late messages, where they are in the traces, and flows. */
+/* Late messages, with their places in the traces, and flows. */
 "use strict";
 
 const PROTOCOLS = { 1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP" };
-/* How long a button says that it has copied, ms. */
+/* How long a button reports that it has copied, ms. */
 const COPIED_MS = 1500;
-/* Letters of a file's path that are shown, its end. Chosen: they leave room for the rest. */
+/* Characters displayed of a file's path: its end. Chosen: leaves space for the rest. */
 const PATH_LENGTH = 24;
 
 const late = { marked: null };
@@ -14,7 +14,7 @@ function isLater(delay, other) {
 	return delay < 0 || other < 0 ? delay < other : delay > other;
 }
 
-/* Those of both directions: inversions first, then the largest delays. */
+/* Late messages of both directions: inversions first, then the largest delays. */
 function lateOf(pair) {
 	if (!pair.late)
 		pair.late = pair.ways.flatMap((way) => (way && way.late || []).map((json) => ({
@@ -52,7 +52,10 @@ function nameOfWay(way) {
 	return HOSTS[way.from].name + " → " + HOSTS[way.to].name;
 }
 
-/* A display filter of Wireshark for a flow; and for a packet of it, if it says which. */
+/*
+ * A display filter of Wireshark for a flow; and for one of its packets, if it can be
+ * identified.
+ */
 function filterOf(packet) {
 	if (packet.saddr === undefined)
 		return null;
@@ -72,7 +75,7 @@ function filterOf(packet) {
 	].join(" && ");
 }
 
-/* The folder that all files are in, with its "/". */
+/* The folder that contains all files, with its "/". */
 function commonFolder(paths) {
 	const folders = paths.map((path) => path.split("/").slice(0, -1));
 	const [first, ...others] = folders;
@@ -83,7 +86,7 @@ function commonFolder(paths) {
 	return first && num ? first.slice(0, num).join("/") + "/" : "";
 }
 
-/* The path of a file, in the folder that all are in. */
+/* The path of a file, relative to the folder that contains all. */
 function shortPath(file) {
 	const path = DATA.files[file].slice(commonFolder(DATA.files).length);
 
@@ -92,7 +95,7 @@ function shortPath(file) {
 
 /* ---- copying -------------------------------------------------------------- */
 
-/* Where pages from files may not use the clipboard, the older way. */
+/* The older method, for browsers in which pages from files may not use the clipboard. */
 function copyOld(text) {
 	const box = make("textarea", { class: "copied" });
 
@@ -132,7 +135,7 @@ function lines(...parts) {
 		.map((part) => make("div", {}, part)));
 }
 
-/* A time as viewers of the trace print it, or as it is in a text; and its unit. */
+/* A time as viewers of the trace print it, or as in a text; and its unit. */
 function timeIn(place) {
 	return place.file < DATA.first_text ? [formatBig(big(place.time)).replace(MINUS, "-"), "s"] :
 		[String(place.time), "ns"];
@@ -172,7 +175,7 @@ function goTo(message) {
 	tellAddress("spacetime");
 }
 
-/* Draw the plot of delays again, with a message in it marked. */
+/* Redraw the plot of delays, with one message marked. */
 function markLate(message) {
 	const chart = CHARTS.get("delays-chart");
 
@@ -249,7 +252,7 @@ function showFlows(pair) {
 
 /* ---- in the plot of delays ------------------------------------------------- */
 
-/* The list always has some; most of them may be as quick as others. */
+/* The list is never empty; most of its messages may be as fast as others. */
 function isUnusual(message) {
 	return message.after < 0 || message.after > Number(message.way.p99);
 }
@@ -278,7 +281,7 @@ function drawRings(context, area, graph, pair, mode) {
 	context.restore();
 }
 
-/* What is known of the message of a direction at a point of the plot, behind its delay. */
+/* Describe the message at a point of the plot, after its delay. */
 function sayLate(pair, back, time, value, mode) {
 	const found = lateOf(pair).find((message) => message.way === pair.ways[back] &&
 		message[mode] === value && Math.abs(message.send - time) < 1e-9);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The page: what is on top of it, and which pair it shows. */
+/* The page: its head, and the displayed pair. */
 "use strict";
 
 function headline(messages, before, after) {
@@ -43,7 +43,10 @@ function showTop() {
 		", from " + formatInstant(BASE) + ".";
 }
 
-/* When it was recorded, on the clock of the reference, for how long, where, and by what. */
+/*
+ * When it was recorded, on the clock of the reference, for how long, where, and by which
+ * tool.
+ */
 function showRecording() {
 	const curves = HOSTS.map(curveOf).filter((curve) => curve && curve.length);
 	const facts = [
@@ -75,7 +78,7 @@ function choosePair(pair, scrolls) {
 	}
 }
 
-/* Which pair the views of one show, in addresses: by the names of its hosts. */
+/* The pair displayed by views of one pair, in addresses: by the names of its hosts. */
 function addressPairs() {
 	const names = (pair) => pair.hosts.map((host) => HOSTS[host].name).join(",");
 
@@ -119,7 +122,7 @@ function hideSection(id) {
 	document.querySelector(`nav a[href="#${id}"]`).hidden = true;
 }
 
-/* A result alone does not hold the messages. */
+/* A result without traces does not contain messages. */
 function hideMessages() {
 	["delays", "late", "flows", "between", "spacetime"].forEach(hideSection);
 	byId("pairs-table").before(make("p", { class: "note" }, HAS_MESSAGES ?

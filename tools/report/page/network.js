@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The graph of who talks with whom. */
+/* The graph of hosts that exchange messages. */
 "use strict";
 
-/* With more hosts than that names stand around the circle. */
+/* With more hosts than this, names are rotated around the circle. */
 const MAX_LEVEL = 16;
-/* With more pairs than that lines are thin, and no stops for the keyboard. */
+/* With more pairs than this, lines are thin, and the keyboard cannot select them. */
 const MAX_THICK = 60;
 
 function placeHosts(size, radius) {
@@ -16,7 +16,7 @@ function placeHosts(size, radius) {
 	});
 }
 
-/* Outside of the circle, so that no line crosses it. */
+/* Outside the circle, so that no line crosses it. */
 function nameOfHost({ host, angle, x, y }) {
 	const name = host.name.length > 22 ? host.name.slice(0, 21) + "…" : host.name;
 	const level = HOSTS.length <= MAX_LEVEL, cos = Math.cos(angle), sin = Math.sin(angle);
@@ -46,7 +46,7 @@ function edgeOf(pair, places, most, choose) {
 		stroke: `var(--${known})`, "stroke-dasharray": QUALITIES[known].dash,
 		"stroke-opacity": many ? 0.5 : 0.85, class: many ? "pick" : null,
 	});
-	/* A wider one is easier to hit. */
+	/* A wider line is easier to hit. */
 	const target = many ? edge : draw("line", { ...ends, "stroke-width": 16,
 		stroke: "transparent", class: "pick", role: "button", tabindex: 0,
 		"aria-label": sayPair(pair) });

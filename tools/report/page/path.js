@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The critical path of a thread: a chart with a row for each thread that it goes through,
- * and sums. Times are in ns since its begin. */
+/*
+ * The critical path of a thread: a chart with a row for each thread on the path, and
+ * sums. Times are in ns since its begin.
+ */
 "use strict";
 
-/* Numbers of a piece in the page: see report/path.c. */
+/* Numbers in the array for each piece: see report/path.c. */
 const WIDTH_OF_PIECE = 10;
-const MINORS = 1 << 20;	/* as the kernel numbers devices inside: MINORBITS */
+const MINORS = 1 << 20;	/* the kernel's internal encoding of devices: MINORBITS */
 
 function pieceAt(data, index) {
 	const at = index * WIDTH_OF_PIECE;
@@ -42,7 +44,7 @@ function detailOf(data, piece) {
 		`from ${hostOf(data, piece.other)}, ${other}`;
 }
 
-/* A row for each thread, in the order of when the path first comes there. */
+/* A row for each thread, in the order in which the path reaches them. */
 function pathRows(data) {
 	const sizes = new Uint32Array(data.threads.length);
 	const rows = new Map();
@@ -75,7 +77,7 @@ function pathRows(data) {
 	return [...rows.values()];
 }
 
-/* Null: there is no path in the page. */
+/* Null: the page has no path. */
 function readPath(text) {
 	const read = JSON.parse(text);
 
@@ -90,10 +92,10 @@ function readPath(text) {
 	};
 
 	data.rows = pathRows(data);
-	/* They stand upright, and take no room. */
+	/* Arrows are vertical, and take no space. */
 	data.leastArrow = 1;
 	data.label = (row, at) => pieces[row.span[at] * WIDTH_OF_PIECE + 1];
-	/* From where the path was before. */
+	/* An arrow from the previous place of the path. */
 	data.arrow = (row, at) => {
 		const before = row.span[at] - 1;
 
@@ -102,7 +104,7 @@ function readPath(text) {
 			begin: row.begin[at], end: row.begin[at],
 		};
 	};
-	/* The piece before or after, whichever thread is there. */
+	/* The piece before or after, of any thread. */
 	data.follow = (row, at, step) => {
 		const index = row.span[at] + step;
 
@@ -123,7 +125,7 @@ function readPath(text) {
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* Those that are written alike are one. */
+/* Merge sums with the same text. */
 function mergeSums(sums) {
 	const merged = new Map();
 
@@ -146,7 +148,7 @@ function pathSums(data) {
 
 	for (let i = 0; i < data.count; i++) {
 		const at = i * WIDTH_OF_PIECE;
-		/* All that a sum has in common; of pieces that are alike it is made once. */
+		/* All properties of a sum; equal pieces use the same one. */
 		const key = `${pieces[at]} ${pieces[at + 1]} ${pieces[at + 2]} ${pieces[at + 6]} ` +
 			pieces[at + 7];
 		const lasts = data.ends[i] - data.begins[i];
@@ -184,7 +186,7 @@ function showPathSums(data) {
 	], pathSums(data), { caption: "Time on the path, by thread and kind", visible: true }));
 }
 
-/* Threads in the order of a tree, with the CPU that they used, and those below them. */
+/* Threads in tree order, with the CPU time of each, and of the threads below it. */
 function accountOf(data) {
 	const rows = data.charges.map(([thread, parent]) => ({ thread, parent, self: 0, total: 0,
 		children: [] }));
@@ -197,7 +199,7 @@ function accountOf(data) {
 		if (data.pieces[at + 1] === running)
 			rows[data.pieces[at + 9]].self += data.pieces[at + 4];
 	}
-	/* Whoever waits has a lower number than whom it waits for. */
+	/* A waiting thread has a lower number than the thread that it waits for. */
 	for (const row of rows.slice().reverse()) {
 		row.total += row.self;
 		if (row.parent >= 0) {

@@ -2,7 +2,7 @@
 /* The space-time diagram: hosts as lines, messages as arrows between them. */
 "use strict";
 
-/* More arrows than that are nothing to look at. */
+/* More arrows than this are unreadable. */
 const MAX_ARROWS = 300;
 
 const spacetime = { from: 0, length: 1, messages: null };
@@ -15,7 +15,7 @@ function allMessages() {
 	return spacetime.messages;
 }
 
-/* Where arrows can be told apart: the busiest ten of a row. */
+/* An interval in which arrows can be distinguished: the busiest ten in a row. */
 function usualInterval() {
 	const messages = allMessages();
 	const number = Math.min(20, messages.length);
@@ -135,7 +135,7 @@ function enterInterval(from, length) {
 	tellAddress("spacetime");
 }
 
-/* An instant in the middle, as much around it as before. */
+/* Display an instant in the middle, in an interval of the same length. */
 function showInstant(seconds) {
 	showInterval(seconds - spacetime.length / 2, spacetime.length);
 }
@@ -146,7 +146,7 @@ function scaleInterval(factor) {
 	showInterval(middle - length / 2, length);
 }
 
-/* Drag over a stretch to zoom into it. */
+/* Drag over an interval to zoom into it. */
 function dragInterval(element) {
 	let start = null;
 	const timeAt = (event) => {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Everything that is text in rows. */
+/* Tables of text. */
 "use strict";
 
-/* A table of more rows is long to draw, and is so on demand only. */
+/* A longer table takes long to draw, and is only completed on demand. */
 const FIRST_ROWS = 120;
 
 /*
- * Columns: { head, number, cell(row), order(row) }; where there is an order, a
- * click on the head sorts by it. @options: caption, and decorate(tr, row).
+ * Columns: { head, number, cell(row), order(row) }; if there is an order, a click on the
+ * head sorts by it. @options: caption, and decorate(tr, row).
  */
 function makeTable(columns, rows, options) {
 	const body = make("tbody");

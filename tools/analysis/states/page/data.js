@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The spans of the page, by row, in the order of time. Times are in ns since the base. */
+/* The spans of the page, by row, in order of time. Times are in ns since the base. */
 "use strict";
 
-/* Numbers of a span in the page. */
+/* Numbers in the array for each span. */
 const WIDTH = 9;
 const OPEN = 1, DOUBTFUL = 2, UNCERTAIN = 4;
 
@@ -31,7 +31,7 @@ function readStates(text) {
 		row.end[row.size] = spans[i * WIDTH + 3];
 		row.span[row.size++] = i;
 	}
-	/* A row may be the holder's alone, of which no state is in the window. */
+	/* A row may only exist for a holder without a state in the window. */
 	const rows = numbered.filter((row) => row.size).sort((a, b) => a.definition.localeCompare(b.definition) ||
 		a.host.localeCompare(b.host) ||
 		a.name.localeCompare(b.name, undefined, { numeric: true }));
@@ -42,7 +42,7 @@ function readStates(text) {
 		titles: meaning.definitions,
 	};
 
-	/* From where the state ended that was waited for to the end of the wait. */
+	/* An arrow from the end of the state that was waited for to the end of the wait. */
 	data.arrow = (row, at) => {
 		const holder = holderOf(data, row, at);
 
@@ -53,7 +53,7 @@ function readStates(text) {
 	return data;
 }
 
-/* Which row a span waited for, and the time when that ended; or null. */
+/* The row that a span waited for, and the end of that state; or null. */
 function holderOf(data, row, at) {
 	const [holder, end] = data.spans.slice(row.span[at] * WIDTH + 7,
 		(row.span[at] + 1) * WIDTH);
@@ -72,7 +72,7 @@ function formatInstant(data, ns) {
 		String(rest).padStart(9, "0") + " UTC";
 }
 
-/* What is known of a span, as a sentence. */
+/* Describe a span in a sentence. */
 function describe(data, row, at) {
 	const [, label, begin, end, beginBound, endBound, flags] =
 		data.spans.slice(row.span[at] * WIDTH, (row.span[at] + 1) * WIDTH);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the page does: choices, and its address. */
+/* The controls of the page, and its address. */
 "use strict";
 
 function byId(id) {
@@ -19,7 +19,7 @@ function tell(data, gantt) {
 			data.describe(gantt.rows[gantt.chosen[0]], gantt.chosen[1]);
 }
 
-/* Rows of one host, or with a word in their names. */
+/* Display rows of one host, or with a word in their names. */
 function listenToChoices(data, gantt) {
 	const host = byId("host-choice"), name = byId("name-choice");
 	const choose = () => {
