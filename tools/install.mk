@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Installs all but the kernel modules and netsync-mpi; a part of the Makefile.
+# Rules that install everything except the kernel modules and netsync-mpi; included by the
+# Makefile.
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -8,19 +9,20 @@ LIBDIR ?= $(PREFIX)/lib
 LIBEXECDIR ?= $(PREFIX)/libexec
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
-# Where bash, zsh and fish look, the second one as Linux distributions have set it up.
+# The folders in which bash, zsh and fish search; that of zsh as Linux distributions
+# configure it.
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
-# modprobe looks there too if PREFIX is /usr/local, as in /lib and /etc.
+# modprobe also searches here if PREFIX is /usr/local, as in /lib and /etc.
 MODPROBEDIR ?= $(PREFIX)/lib/modprobe.d
-# Where babeltrace2 looks for plug-ins: what is installed for all users goes there.
-# Else it finds them by BABELTRACE_PLUGIN_PATH.
+# The folder in which babeltrace2 searches for plug-ins, for an installation for all
+# users. Otherwise it finds them by BABELTRACE_PLUGIN_PATH.
 BT2_OWN_PLUGINDIR = $(or $(shell $(PKG_CONFIG) --variable=plugindir babeltrace2),$(shell \
 	$(PKG_CONFIG) --variable=libdir babeltrace2)/babeltrace2/plugins)
 IS_SYSTEM = $(and $(filter /usr /usr/local,$(PREFIX)),$(DESTDIR)$(filter 0,$(shell id -u)))
 BT2_PLUGINDIR ?= $(if $(IS_SYSTEM),$(BT2_OWN_PLUGINDIR),$(LIBDIR)/babeltrace2/plugins)
-# The same of Python: a folder of its own below PREFIX, if it has one.
+# The same for Python: its own folder below PREFIX, if there is one.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 PYTHON_OWN_DIR = $(shell $(PYTHON) -c 'import site; \
 	print(*[p for p in site.getsitepackages() if p.startswith("$(PREFIX)/lib/")][:1])' \
@@ -34,7 +36,7 @@ $(BUILD)/completion/netsync.%: $(PROGRAMS) tools/completion/generate tools/compl
 	tools/completion/generate $* $(TOOL) > $@.new
 	mv $@.new $@
 
-# The loader looks into these by itself.
+# The loader searches these by default.
 RPATH = $(if $(filter /lib% /usr/lib%,$(LIBDIR)),,-Wl$(comma)-rpath$(comma)$(LIBDIR))
 # How programs find each other, wherever the whole of it is put; see common/places.h.
 COMMANDDIR = $(LIBEXECDIR)/netsync
@@ -49,7 +51,7 @@ MAN3 := $(wildcard libnetsync/man/*.3)
 MAN5 := $(wildcard libnetsync/man/*.5 tools/man/*.5)
 MAN7 := $(wildcard tools/man/*.7)
 
-# What was installed, for uninstall.
+# The list of installed files, for uninstall.
 INSTALLED = $(PREFIX)/share/netsync/installed
 
 .PHONY: install
@@ -70,10 +72,11 @@ uninstall:
 	tools/install remove "$(DESTDIR)" "$(INSTALLED)"
 	$(LDCONFIG)
 
-# As the loader finds libraries that are new.
+# Make the loader find new libraries.
 LDCONFIG = $(if $(DESTDIR)$(filter-out 0,$(shell id -u)),,PATH="$$PATH:/sbin:/usr/sbin" ldconfig)
 
-# The package of Python; where the loader does not look, it is told of the libraries.
+# The Python package; if the loader does not search the libraries' folder, it contains
+# their path.
 .PHONY: python-stage
 python-stage:
 	install -d $(DESTDIR)$(PYTHONDIR)/netsync $(DESTDIR)$(MANDIR)/man3
@@ -83,8 +86,8 @@ python-stage:
 		$(DESTDIR)$(PYTHONDIR)/netsync/libraries.py)
 	install -m 644 $(wildcard python/man/*.3) $(DESTDIR)$(MANDIR)/man3
 
-# All that is installed, below DESTDIR, which is empty. The tool that is installed
-# finds the libraries where they are installed.
+# Everything that is installed, below DESTDIR, which is empty. The installed tool finds
+# the libraries in their installed folder.
 .PHONY: stage
 stage: python-stage
 	install -d $(DESTDIR)$(PREFIX)/share/netsync $(DESTDIR)$(BINDIR) $(DESTDIR)$(COMMANDDIR) \
@@ -125,7 +128,7 @@ stage: python-stage
 	install -m 644 $(MAN3) $(DESTDIR)$(MANDIR)/man3
 	install -m 644 $(MAN5) $(DESTDIR)$(MANDIR)/man5
 	install -m 644 $(MAN7) $(DESTDIR)$(MANDIR)/man7
-	# A page for several functions is found by the name of each.
+	# Make a page for several functions available under each name.
 	for page in $(MAN3); do \
 		sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([^ ]*\).*/\1/p' $$page | \
 		while read -r name; do \
@@ -134,8 +137,8 @@ stage: python-stage
 		done || exit 1; \
 	done
 
-# For hosts of the same release and kernel, which need no compiler then: all that
-# install and modules_install put there, with the list of it.
+# For hosts with the same release and kernel, which then need no compiler: everything that
+# install and modules_install create there, with its list.
 HOST_ARCHIVE = $(BUILD)/netsync-$(VERSION)-$(KREL).tar.gz
 
 .PHONY: host-archive

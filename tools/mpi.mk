@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds and installs netsync-mpi; a part of the Makefile.
+# Rules that build and install netsync-mpi; included by the Makefile.
 
-# Where there is MPI. MPICC and MPI_BUILD may be given for each of several kinds.
+# For systems with MPI. MPICC and MPI_BUILD can be given to build with several implementations.
 MPICC ?= mpicc
 MPI_BUILD ?= $(BUILD)
 MPI_TOOL := $(MPI_BUILD)/netsync-mpi
@@ -19,7 +19,7 @@ mpi: $(MPI_TOOL)
 
 -include $(MPI_OBJ:.o=.d)
 
-# netsync-mpi and its page, beside the rest.
+# netsync-mpi and its page, in addition to the rest.
 MPI_INSTALLED = $(PREFIX)/share/netsync/installed-mpi
 
 .PHONY: mpi-install

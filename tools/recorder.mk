@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds netsync-recorder, which needs the kernel alone; a part of the Makefile.
+# Rules that build netsync-recorder, which only needs the kernel; included by the Makefile.
 
 RECORDER := $(BUILD)/netsync-recorder
 RECORDER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/recorder/*.c))
@@ -10,7 +10,7 @@ $(BUILD)/tools/recorder/%.o: tools/recorder/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -fPIE -Os $(CFLAGS) -c -o $@ $<
 
-# It is copied to hosts that may have no library of this release.
+# Static, because it is copied to hosts whose libraries may be of another release.
 $(RECORDER): $(RECORDER_OBJ)
 	$(CC) $(LDFLAGS) -static-pie -o $@ $(RECORDER_OBJ)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Completion for bash. It needs nothing of the package bash-completion, but has host
-# names from that if it is there.
+# Completion for bash. It does not need the package bash-completion, but uses its host
+# names if installed.
 
 function all_commands(    i, text)
 {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What generate reads, for the files of the shells: num commands; of each its name,
-# summary, what its arguments are, and options from first to last; of each option its
-# name, letter, whether it has a value, what that is, and what --help says.
+# The output of generate, for the files of the shells: num commands, each with its name,
+# summary, arguments, and options from first to last; each option with its name, letter,
+# whether it has a value, the value's name, and its text in --help.
 
-# What a value, or an argument, is called -> what it is.
+# The name of a value or an argument -> its kind.
 function kind_of(called, words)
 {
 	if (words ~ / \.\.\.$/)
@@ -21,7 +21,7 @@ $1 == "command" {
 	command[++num] = $2
 	summary[num] = $3
 	first[num] = options + 1
-	# "Usage: netsync apply -m FILE -o FOLDER TRACE..."; of "HOST TIME..." the HOST.
+	# "Usage: netsync apply -m FILE -o FOLDER TRACE..."; the HOST of "HOST TIME...".
 	count = split($4, said, /[][ ]+/)
 	while (count > 1 && said[count] == "")
 		count--

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Completion for zsh, by its functions _arguments and _describe.
 
-# For single quotes, and within [...] or before a colon.
+# Quote for single quotes, within [...] or before a colon.
 function quoted(text)
 {
 	gsub(/[]\\:[]/, "\\\\&", text)
