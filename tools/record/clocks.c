@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Readings of the clocks that daemons steer, from agents -> a file beside each trace, and
- * meanwhile a file that "netsync live" follows.
+ * Clock readings from agents, for clocks that daemons steer -> a file next to each trace,
+ * and, during the recording, a file that "netsync live" follows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const char *get_reported_hostname(const struct recorded_host *host)
 	return member_text(host->remote->hello, "hostname");
 }
 
-/* Sessions that are live are of host names; is this one a word, and no other host's? */
+/* Live sessions are identified by host names: is this name a single word, and unique? */
 static bool can_be_followed(const struct record_run *rec, const struct recorded_host *host)
 {
 	const char *name = get_reported_hostname(host);
@@ -37,7 +37,7 @@ static bool can_be_followed(const struct record_run *rec, const struct recorded_
 	return true;
 }
 
-/* NULL: nobody follows it, or that failed, and was said. */
+/* NULL: no viewer needs it; or failed, with a message. */
 static FILE *followed_file(struct record_run *rec)
 {
 	char *path;
@@ -54,7 +54,7 @@ static FILE *followed_file(struct record_run *rec)
 	return rec->live_clocks;
 }
 
-/* The readings, all at once, so that who follows them does not have to wait for more. */
+/* Write all readings at once, so that a reader does not have to wait for more. */
 static void say_live(struct record_run *rec, const struct recorded_host *host,
 		     const struct clock_reading *reading, size_t num)
 {
@@ -89,7 +89,7 @@ void clocks_take(struct record_run *rec, struct recorded_host *host, struct json
 	struct clock_reading taken[PROTOCOL_CLOCKS];
 	size_t num = value_length(readings);
 
-	/* More are refused before. */
+	/* More were rejected earlier. */
 	if (num > PROTOCOL_CLOCKS)
 		num = PROTOCOL_CLOCKS;
 	if (!num || (!host->clocks.file &&

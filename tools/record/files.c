@@ -15,7 +15,7 @@
 #include "common/json-value.h"
 #include "record.h"
 
-/* Does a name from another machine stay below the folder: relative, and without ".."? */
+/* Does a name from another machine stay inside the folder: relative, and without ".."? */
 static bool is_inside(const char *name)
 {
 	if (*name == '/' || !*name)
@@ -30,7 +30,7 @@ static bool is_inside(const char *name)
 	return true;
 }
 
-/* A new file, and each new folder in its path, takes a block besides its bytes. */
+/* A new file, and each new folder in its path, takes a block in addition to its bytes. */
 uint64_t files_room(const char *dir, const struct remote *remote,
 		    struct json_object *about, size_t size)
 {
@@ -80,7 +80,7 @@ bool files_put(const char *dir, struct remote *remote,
 	return put == (ssize_t)size;
 }
 
-/* Is it a folder of this machine? lttng-relayd names them HOSTNAME-DATE. */
+/* Does the folder belong to this machine? lttng-relayd names folders HOSTNAME-DATE. */
 static bool is_of(const char *folder, const char *hostname)
 {
 	const size_t len = strlen(hostname);
@@ -145,7 +145,7 @@ void files_collect(const char *dir, const struct relay *relay,
 	}
 }
 
-/* Can a name be a word of a line, and a part of a host's name? */
+/* Is a name suitable as a word of a line, and as a part of a host's name? */
 static bool is_plain(const char *name)
 {
 	for (const char *c = name; *c; c++)

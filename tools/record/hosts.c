@@ -17,14 +17,14 @@
 #include "record.h"
 #include "record/agent/agent.h"
 
-/* us after which LTTng sends what is in buffers, if viewers watch; chosen: its default. */
+/* Period in which LTTng flushes its buffers for viewers, us; chosen: its default. */
 #define LIVE_US 1000000
 /*
- * A host may exceed the quota by 1/QUOTA_SLACK of it, the contents of its buffers when it
+ * A host may exceed the quota by 1/QUOTA_SLACK of it: the contents of its buffers when it
  * is told to stop. Chosen.
  */
 #define QUOTA_SLACK 8
-/* ns between checks of quotas while the last data come. Chosen, as STATUS_NS. */
+/* ns between checks of quotas while the last data arrives. Chosen, as STATUS_NS. */
 #define LOOK_NS NS_PER_S
 
 /* ---- requests ---------------------------------------------------------- */
@@ -36,7 +36,7 @@ static void ask_recording(struct record_run *rec, const char *what)
 			remote_ask(rec->hosts[i].remote, request_new(what));
 }
 
-/* Hosts without an answer do not record any more. Return: the number of those that do. */
+/* Stop using hosts without an answer. Return: the number of hosts that still record. */
 static unsigned int check_answers(struct record_run *rec)
 {
 	unsigned int num = 0;
@@ -115,7 +115,10 @@ static void ask_create(struct record_run *rec, struct recorded_host *host)
 	remote_ask(host->remote, request);
 }
 
-/* Send a host's trace while it is recorded; or copy it at the end, if ssh refuses ports. */
+/*
+ * Stream a host's trace while recording; or copy it at the end, if ssh refuses to forward
+ * ports.
+ */
 static void choose_way(struct record_run *rec, struct recorded_host *host)
 {
 	const struct remote *remote = host->remote;
@@ -159,7 +162,7 @@ unsigned int hosts_start(struct record_run *rec)
 
 /* ---- while it runs ----------------------------------------------------- */
 
-/* "lost": the agent does not wait until a lost relay daemon has taken all data. */
+/* "lost": the agent does not wait for a lost relay daemon to receive all data. */
 static void ask_finish(struct recorded_host *host)
 {
 	struct json_object *request = request_new("finish");
@@ -169,7 +172,7 @@ static void ask_finish(struct recorded_host *host)
 	remote_ask(host->remote, request);
 }
 
-/* Go on with a new session: LTTng's do not connect again to a relay daemon. */
+/* Continue with a new session: LTTng's sessions do not reconnect to a relay daemon. */
 static void ask_renew(struct record_run *rec, struct recorded_host *host)
 {
 	ask_finish(host);
@@ -217,7 +220,10 @@ void host_ask_status(const struct record_run *rec, const struct recorded_host *h
 {
 	struct json_object *request = request_new("status");
 
-	/* Counting events takes time on the traced machine: only if they are shown. */
+	/*
+	 * Counting events takes time on the traced machine: request it only if counts are
+	 * displayed.
+	 */
 	json_object_object_add(request, "events", json_object_new_boolean(
 				       rec->is_terminal || rec->is_losing));
 	remote_ask(host->remote, request);
@@ -317,7 +323,10 @@ bool host_take_status(struct record_run *rec, struct recorded_host *host)
 
 /* ---- the end ----------------------------------------------------------- */
 
-/* Say how much of the hosts' traffic is the trace itself, which disturbs what it shows. */
+/*
+ * Report the share of the trace itself in the hosts' traffic, because it disturbs what it
+ * records.
+ */
 static void say_traffic(const struct record_run *rec)
 {
 	char part[VALUE_SIZE], all[VALUE_SIZE];

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts of events that a channel's buffers had no room for -> warnings, with the
- * buffers that would have held them. LTTng only counts discarded events; their bytes are
- * estimated by the size of recorded events, and the largest burst by the counts of
+ * Counts of events that did not fit into a channel's buffers -> warnings, with the
+ * buffers that would have sufficed. LTTng only counts discarded events. Their bytes are
+ * estimated from the size of recorded events, and the largest burst from the counts in
  * successive status answers:
  *
- *	discarded at each status, one a second:	0 0 5 9 2 0 0 3 0
- *	bursts:					    16      3	-> worst = 16
- *	buffers needed = buffers now + worst * bytes of an event * 5 / 4
+ * 	discarded at each status, one a second:	0 0 5 9 2 0 0 3 0
+ * 	bursts:					    16      3	-> worst = 16
+ * 	buffers needed = buffers now + worst * bytes of an event * 5 / 4
  *
- * Where a second fills less than a sub-buffer, LTTng's timer begins another one each second:
- * then their number is too small, for the seconds in which none was taken.
+ * If a second's events fill less than a sub-buffer, LTTng's timer starts a new sub-buffer
+ * each second. Their number is then too small for the longest time in which none was
+ * read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,33 +31,33 @@ static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL,
 #define NUM_CHANNELS (sizeof(channels) / sizeof(channels[0]))
 
 /*
- * Margin above the bytes that were discarded: a burst may have begun before a status and
- * ended after another one, and the next recording is not exactly as this one. Chosen.
+ * Margin above the discarded bytes: a burst may have started before one status and ended
+ * after another, and the next recording will differ slightly. Chosen.
  */
 #define MARGIN(bytes) ((bytes) / 4 * 5)
 
 /*
- * Status answers in a row (each a second) with discarded events from which on there are
- * too many events, and larger buffers do not help. Chosen.
+ * Consecutive status answers (one a second) with discarded events from which on the rate
+ * of events is too high, and larger buffers do not help. Chosen.
  */
 #define STEADY_LOOKS 10
 
-/* Buffers larger than 1/MAX_SHARE of the available memory are not advised. Chosen. */
+/* Buffers larger than 1/MAX_SHARE of the available memory are not recommended. Chosen. */
 #define MAX_SHARE 2
 
 /* Losses of a channel. */
 struct loss {
-	struct buffers buffers;	/* of each processor */
-	uint64_t discarded;	/* events, in all sessions that ended */
-	uint64_t now;		/* events, in the session that is recorded */
+	struct buffers buffers;	/* for each processor */
+	uint64_t discarded;	/* events, in all finished sessions */
+	uint64_t now;		/* events, in the current session */
 	uint64_t packets;	/* trace packets that were overwritten */
-	uint64_t burst, worst;	/* discarded events of this burst, and of the largest */
-	unsigned int looks;	/* status answers in this burst, */
+	uint64_t burst, worst;	/* discarded events of the current burst, and of the largest */
+	unsigned int looks;	/* status answers in this burst */
 	unsigned int longest;	/* and in the longest */
-	uint64_t bytes;		/* recorded at seen_ns, */
-	double events;		/* with so many events; 0: not known */
+	uint64_t bytes;		/* recorded at seen_ns */
+	double events;		/* number of events in these bytes; 0: unknown */
 	int64_t seen_ns;	/* since the start of the recording */
-	bool said;		/* the warning was given */
+	bool said;		/* the warning was printed */
 };
 
 struct losses {
@@ -103,20 +104,20 @@ bool take_buffers(void *at, const struct option_row *row, const char *text)
 
 /* ---- advice ----------------------------------------------------------------- */
 
-/* Mean bytes of a recorded event. */
+/* Mean size of a recorded event, bytes. */
 static double event_bytes(const struct loss *loss, const char *channel)
 {
 	return loss->events >= 1 ? loss->bytes / loss->events :
 				   buffers_event_bytes(channel);
 }
 
-/* Convert to an integer, limited: the numbers of a host may be anything. */
+/* Convert to an integer, with limits: the numbers come from another host. */
 static uint64_t whole_bytes(double bytes)
 {
 	return bytes >= 0 && bytes < 1e18 ? bytes : 1e18;
 }
 
-/* Bytes of all processors each second, of recorded and discarded events; 0: not known. */
+/* Bytes per second of recorded and discarded events on all processors; 0: unknown. */
 static uint64_t byte_rate_seen(const struct loss *loss, const char *channel)
 {
 	const double lost = (double)(loss->discarded + loss->now) *
@@ -126,7 +127,7 @@ static uint64_t byte_rate_seen(const struct loss *loss, const char *channel)
 	       whole_bytes((loss->bytes + lost) * 1e9 / loss->seen_ns) : 0;
 }
 
-/* Is a sub-buffer larger than what comes in a second, after which another one is begun? */
+/* Is a sub-buffer larger than the data of one second, after which LTTng starts a new one? */
 static bool is_partly_filled(const struct loss *loss, const char *channel)
 {
 	const uint64_t rate = byte_rate_seen(loss, channel);
@@ -134,7 +135,7 @@ static bool is_partly_filled(const struct loss *loss, const char *channel)
 	return rate && rate < loss->buffers.size;
 }
 
-/* The buffers that would have held the largest burst, or the longest pause. */
+/* The buffers that would have sufficed for the largest burst, or the longest pause. */
 static struct buffers sufficient_buffers(const struct loss *loss,
 					 const char *channel)
 {
@@ -147,7 +148,10 @@ static struct buffers sufficient_buffers(const struct loss *loss,
 					      event_bytes(loss, channel))));
 }
 
-/* Print "; --buffers netsync=32x2M ..." if the host has memory for these, or another way. */
+/*
+ * Print "; --buffers netsync=32x2M ..." if the host has enough memory for these, or other
+ * advice.
+ */
 static void add_advice(FILE *out, const struct recorded_host *host,
 		       const struct loss *loss, const char *channel)
 {
@@ -207,7 +211,7 @@ static void warn_of_loss(struct record_run *rec, const struct recorded_host *hos
 	loss->said = true;
 }
 
-/* Measure the recorded part of a channel: bytes, and events. */
+/* Get the recorded size of a channel: bytes and events. */
 static void take_recorded(const struct record_run *rec, const struct recorded_host *host,
 			  struct loss *loss, const char *channel,
 			  struct json_object *answer)
@@ -242,7 +246,7 @@ static void take_loss(struct record_run *rec, struct recorded_host *host,
 	const uint64_t discarded = member_int(answer, "discarded");
 	uint64_t came;
 
-	/* A new session counts from 0 again. */
+	/* A new session starts at 0. */
 	if (discarded < loss->now) {
 		loss->discarded += loss->now;
 		loss->now = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which events to record: names, and lists of names for a purpose. */
+/* Events to record: names, and lists of names for a purpose. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static void add_list(struct events *events, const char *list)
 	}
 }
 
-/* A name on each line; "syscalls" and "ust" are what the options are. */
+/* A name on each line; "syscalls" and "ust" have the same effect as the options. */
 static bool add_preset_file(struct events *events, const char *path)
 {
 	FILE *file = fopen(path, "r");

@@ -30,14 +30,14 @@
 #define STATUS_NS NS_PER_S
 /* ms to wait for answers between checks of signals, command and duration. Chosen. */
 #define LOOK_MS 100
-/* Waits of LOOK_MS for the command to end by SIGTERM, before SIGKILL. Chosen: 5 s. */
+/* Periods of LOOK_MS that the command has to end after SIGTERM, before SIGKILL. Chosen: 5 s. */
 #define COMMAND_LOOKS 50
-/* Relay daemons that are replaced when they are lost, before recording ends. Chosen. */
+/* Lost relay daemons that are replaced before the recording ends. Chosen. */
 #define MAX_RENEWALS 5
 
 /* ---- the command line -------------------------------------------------- */
 
-/* Copy the path: release_recording() frees it, as it does a default one. */
+/* Copy the path: release_recording() frees it, like the default path. */
 static bool take_record_folder(void *at, const struct option_row *row,
 			       const char *value)
 {
@@ -47,7 +47,7 @@ static bool take_record_folder(void *at, const struct option_row *row,
 	return *(char **)at || no_memory();
 }
 
-/* Take a duration whose number without a unit means seconds (elsewhere ns). */
+/* Take a duration in which a number without a unit is in seconds (elsewhere ns). */
 static bool take_seconds(void *at, const struct option_row *row,
 			 const char *value)
 {
@@ -130,7 +130,7 @@ static const struct usage usage = {
 	.stops = true,
 };
 
-/* Return: -1 to go on, else the exit status. */
+/* Return: -1 to continue; otherwise the exit status. */
 static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 {
 	const int first = options_take(&usage, rec, argc, argv);
@@ -147,7 +147,7 @@ static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 		complain("--stay=%s: give a folder that begins with '/'.", rec->stay);
 		return EXIT_BAD;
 	}
-	/* --stay records to the disks of the hosts, as --pull does. */
+	/* --stay records to the disks of the hosts, like --pull. */
 	rec->pull |= rec->stay != NULL;
 	if (rec->pull + rec->live > 1 || (rec->pull && rec->url)) {
 		complain("--pull keeps the traces on the hosts until the end; use it without --live and --relayd.");
@@ -164,7 +164,7 @@ static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 
 /* ---- the folder -------------------------------------------------------- */
 
-/* Refuse a host whose folder would have the name of the result, which lies beside it. */
+/* Refuse a host whose folder would have the name of the result file next to it. */
 static bool check_names(const struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++) {
@@ -179,7 +179,7 @@ static bool check_names(const struct record_run *rec)
 	return true;
 }
 
-/* Make a random token of hexadecimal digits. False: errno says why not. */
+/* Make a random token of hexadecimal digits. False: failed, see errno. */
 static bool make_token(char token[TOKEN_SIZE])
 {
 	uint8_t bytes[TOKEN_SIZE / 2];
@@ -222,7 +222,7 @@ static bool make_record_folder(struct record_run *rec)
 	return false;
 }
 
-/* Remove folders of the recording that are empty, and its announcement. */
+/* Remove empty folders of the recording, and its announcement. */
 static void clean_folder(struct record_run *rec)
 {
 	recording_withdraw(rec->dir, rec->announced);
@@ -238,7 +238,7 @@ static void clean_folder(struct record_run *rec)
 
 static struct record_run *record_of(const struct remote *remote)
 {
-	/* The remotes are a member of the record. */
+	/* The remotes are a member of the recording. */
 	return (void *)((char *)remote->all - offsetof(struct record_run, all));
 }
 
@@ -267,7 +267,7 @@ static void keep_readings(struct remote *remote, struct json_object *readings)
 	clocks_take(record_of(remote), find_recorded_host(remote), readings);
 }
 
-/* Say "recording on web, db", and how to follow the sessions live. */
+/* Print "recording on web, db", and how to follow the sessions live. */
 static void say_recording(struct record_run *rec)
 {
 	unsigned int left = 0;
@@ -335,7 +335,7 @@ static bool check_command(struct record_run *rec)
 	return false;
 }
 
-/* End the command: SIGTERM, and SIGKILL if it does not end by that. */
+/* End the command: with SIGTERM, or with SIGKILL if it does not end. */
 static void end_command(struct record_run *rec)
 {
 	for (int i = 0; i < COMMAND_LOOKS && rec->child > 0 && !hurried; i++) {
@@ -385,7 +385,7 @@ static void draw_line(struct record_run *rec)
 	rec->drawn = true;
 }
 
-/* Take the status of all hosts, and ask for the next one. False: recording is to end. */
+/* Take the status of all hosts, and request the next one. False: end the recording. */
 static bool check_hosts(struct record_run *rec)
 {
 	bool any = false;
@@ -428,7 +428,7 @@ static bool check_hosts(struct record_run *rec)
 	return true;
 }
 
-/* Replace our relay daemon, which was lost. False: no other can be started. */
+/* Replace our own relay daemon, which was lost. False: no other one can be started. */
 static bool renew_relay(struct record_run *rec)
 {
 	complain("lttng-relayd died; the data it wrote are kept, and a new one is started.");
@@ -442,7 +442,7 @@ static bool renew_relay(struct record_run *rec)
 	return relay_start(&rec->relay, rec->dir);
 }
 
-/* Go on after the loss of a relay daemon. False: nothing is recorded any more. */
+/* Continue after the loss of a relay daemon. False: no host records any more. */
 static bool renew_recordings(struct record_run *rec)
 {
 	bool any = false;
@@ -566,7 +566,7 @@ static int synchronize_recorded(struct record_run *rec)
 	return status == EXIT_DONE && rec->partial ? EXIT_PARTIAL : status;
 }
 
-/* Synchronize, or, after a second ^C, only say where the traces are. */
+/* Synchronize; after a second ^C, only print where the traces are. */
 static int synchronize_or_say(struct record_run *rec)
 {
 	int status = EXIT_PARTIAL;
@@ -591,7 +591,7 @@ static int synchronize_or_say(struct record_run *rec)
 
 /* ---- all together ------------------------------------------------------ */
 
-/* The default: equal parts of 7/8 of the free room; the rest is for results. Chosen. */
+/* By default, equal parts of 7/8 of the free space; the rest is for results. Chosen. */
 static void set_quota(struct record_run *rec)
 {
 	const uint64_t room = folder_room(rec->dir);
@@ -615,7 +615,7 @@ static bool record_until_stopped(struct record_run *rec)
 	if (!remotes_connect(&rec->all) || interrupted ||
 	    !hosts_create(rec) || interrupted)
 		return false;
-	/* Before the traces begin, so that they show no setting up of beacons. */
+	/* Start beacons before the traces begin, so that their setup is not recorded. */
 	record_beacon_start(rec);
 	if (interrupted || !hosts_start(rec))
 		return false;
@@ -639,7 +639,10 @@ static int run_recording(struct record_run *rec)
 {
 	bool recorded;
 
-	/* Traces are for this user only: they show what all users of a machine do. */
+	/*
+	 * Traces are accessible to this user only: they contain activity of all users of
+	 * a machine.
+	 */
 	rec->umask = umask(077);
 	if (!check_names(rec) || !make_record_folder(rec))
 		return EXIT_BAD;
@@ -655,7 +658,7 @@ static int run_recording(struct record_run *rec)
 	if (!recorded && interrupted)
 		complain("interrupted; nothing was recorded.");
 	rec->all.stop = &hurried;
-	/* The remotes themselves stay until release_recording(), for the names of hosts. */
+	/* The remotes themselves are kept until release_recording(), for the names of hosts. */
 	remotes_close(&rec->all);
 	collect_traces(rec);
 	clean_folder(rec);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A folder -> an lttng-relayd of our own, on loopback, that writes below the folder. A
- * process between us and the daemon ends it even if we are killed:
+ * A folder -> our own lttng-relayd, on loopback, which writes below the folder. A keeper
+ * process between netsync record and the daemon ends the daemon even if netsync record is
+ * killed:
  *
- *	netsync record -- pipe --> keeper: keep_relay() -- signals --> lttng-relayd
+ * 	netsync record -- pipe --> keeper: keep_relay() -- signals --> lttng-relayd
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,21 +28,27 @@
 #include "common/signal.h"
 #include "record.h"
 
-/* Starts that are tried: a free port may be taken before the daemon uses it. Chosen. */
+/*
+ * Maximum attempts to start: another process may take a free port before the daemon does.
+ * Chosen.
+ */
 #define TRIES 5
-/* ns until the daemon must accept connections, and until a lost one must not. Chosen. */
+/*
+ * Time for the daemon to accept connections, and for a lost one to stop accepting them,
+ * ns. Chosen.
+ */
 #define READY_NS 10000000000LL
-/* ms between two looks at processes and ports. Chosen. */
+/* Period of checking processes and ports, ms. Chosen. */
 #define NAP_MS 20
-/* ns from SIGTERM to SIGKILL; sessions have ended before. Chosen. */
+/* Time from SIGTERM to SIGKILL, ns; sessions have ended before. Chosen. */
 #define END_NS 5000000000LL
-/* ns for viewers to take the last events of sessions that have ended. Chosen. */
+/* Time for viewers to receive the last events of finished sessions, ns. Chosen. */
 #define VIEWERS_NS 10000000000LL
 
-/* lttng-relayd's port for viewers, where netsync live and others look by default. */
+/* lttng-relayd's port for viewers, the default of netsync live and others. */
 #define DEFAULT_LIVE_PORT 5344
 
-/* Bind a socket to *@port on loopback, 0 to any that is free. -1: it is not free. */
+/* Bind a socket to *@port on loopback, or to any free port if it is 0. -1: not free. */
 static int take_port(uint16_t *port)
 {
 	struct sockaddr_in address = {
@@ -64,7 +71,7 @@ static int take_port(uint16_t *port)
 	return fd;
 }
 
-/* Find free ports; they are bound at the same time, so that they differ. */
+/* Find free ports; all are bound at the same time, so they differ. */
 static bool find_ports(struct relay *relay)
 {
 	uint16_t live = DEFAULT_LIVE_PORT;
@@ -88,7 +95,7 @@ static bool find_ports(struct relay *relay)
 	return ok;
 }
 
-/* Can all ports be bound? Not while a daemon that was lost is still ending. */
+/* Can all ports be bound? They cannot while a lost daemon is still ending. */
 static bool ports_are_free(const struct relay *relay)
 {
 	bool free = true;
@@ -116,7 +123,7 @@ static void exec_relay(const struct relay *relay, pid_t keeper)
 	};
 	int log;
 
-	/* If the keeper is killed, nobody else ends the daemon. */
+	/* If the keeper is killed, no other process ends the daemon. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != keeper)
 		_exit(127);
@@ -134,8 +141,9 @@ static void exec_relay(const struct relay *relay, pid_t keeper)
 }
 
 /*
- * The keeper: start the daemon, and end it when the other end of the pipe is closed, by us
- * or as we were killed. SIGKILL follows SIGTERM, which the daemon may miss while it starts.
+ * The keeper: start the daemon, and end it when the other end of the pipe is closed, by
+ * netsync record or because it was killed. SIGTERM is followed by SIGKILL, because the
+ * daemon may miss SIGTERM while it starts.
  */
 static void keep_relay(const struct relay *relay, int from)
 {
@@ -143,7 +151,7 @@ static void keep_relay(const struct relay *relay, int from)
 	int64_t end_ns = INT64_MAX;
 	pid_t keeper, pid;
 
-	/* No signals of the terminal; and no open files, which would outlive their owner. */
+	/* Avoid signals of the terminal, and open files, which would outlive their owner. */
 	setsid();
 	set_ends(SIG_IGN);
 	dup2(open("/dev/null", O_RDWR), STDOUT_FILENO);
@@ -217,7 +225,7 @@ static bool start_once(struct relay *relay)
 	return false;
 }
 
-/* lttng-relayd needs absolute paths. Folders of hosts do not begin with a "+". */
+/* lttng-relayd needs absolute paths. Folders of hosts do not begin with "+". */
 static bool set_paths(struct relay *relay, const char *dir)
 {
 	char *path = realpath(dir, NULL);
@@ -254,8 +262,9 @@ bool relay_start(struct relay *relay, const char *dir)
 	if (mkdir(relay->folder, 0777) && errno != EEXIST)
 		return complain_of_path(relay->folder);
 	/*
-	 * A daemon that replaces a lost one has its ports, to which ssh forwards. The lost
-	 * one may have outlived its keeper, and would take the first connections.
+	 * A daemon that replaces a lost one uses its ports, to which ssh forwards. The
+	 * lost daemon may have outlived its keeper, and would accept the first
+	 * connections.
 	 */
 	for (const int64_t end_ns = now_ns() + READY_NS;
 	     again && !ports_are_free(relay) && now_ns() < end_ns;)
