@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The output of generate, for the files of the shells: num commands, each with its name,
-# summary, arguments, and options from first to last; each option with its name, letter,
-# whether it has a value, the value's name, and its text in --help.
+# Input of generate -> variables for the files of the shells: num commands, each with its
+# name, summary, arguments, and options from first to last; each option with its name,
+# letter, whether it has a value, the value's name, and its text in --help.
 
 # The name of a value or an argument -> its kind.
 function kind_of(called, words)

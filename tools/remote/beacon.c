@@ -17,11 +17,10 @@
 /* ---- neighbours ---------------------------------------------------------- */
 
 /*
- * The machines stand in a circle, and each is joined with those k and k + 1
- * places away on either side. This is connected, also where some of them are
- * missing; and with k = ceil((sqrt(2 n - 1) - 1) / 2) it takes k steps at most from
- * any one to any other, which is the least that two distances can have. Up to
- * five of them are all joined with all.
+ * The machines form a circle; each is connected with the machines k and k + 1 places away
+ * on either side. This graph is connected, usually even if some machines are missing.
+ * With k = ceil((sqrt(2 n - 1) - 1) / 2), any two machines are at most k steps apart, the
+ * minimum for two distances. Up to five machines are all connected with each other.
  */
 unsigned int beacon_neighbours(unsigned int num, unsigned int id,
 			       uint16_t peers[BEACON_NEIGHBOURS])
@@ -62,12 +61,12 @@ static int open_family(int family, uint16_t port, int *sock)
 		return -errno;
 	if (family == AF_INET6)
 		setsockopt(*sock, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
-	else	/* What may not be split gets no IP id. */
+	else	/* A packet that must not be fragmented gets no IP id. */
 		setsockopt(*sock, IPPROTO_IP, IP_MTU_DISCOVER, &with_id,
 			   sizeof(with_id));
 	if (!bind(*sock, &address.any, size) &&
 	    !getsockname(*sock, &address.any, &size))
-		/* At the same place in both. */
+		/* The port is at the same offset in both. */
 		return ntohs(address.v4.sin_port);
 	port = errno;
 	close(*sock);
@@ -85,7 +84,7 @@ int beacon_open(uint16_t port, int socks[2])
 	second = open_family(AF_INET6, first > 0 ? first : port, &socks[1]);
 	if (second >= 0)
 		return second;
-	/* Without IPv6, IPv4 will do. */
+	/* Without IPv6, IPv4 suffices. */
 	if (first > 0 && second != -EADDRINUSE && second != -EACCES)
 		return first;
 	if (socks[0] >= 0)
@@ -121,7 +120,7 @@ static void add_address(struct beacon_peer *peer, const struct addrinfo *info)
 {
 	struct sockaddr_storage address = { 0 };
 
-	/* That would be this machine itself. */
+	/* A loopback address would be this machine itself. */
 	if (is_loopback(info->ai_addr) ||
 	    peer->num_addresses == BEACON_ADDRESSES)
 		return;
@@ -150,16 +149,16 @@ void beacon_add_address(struct beacon_peer *peer, const char *name,
 
 /* ---- packets --------------------------------------------------------------- */
 
-/* "netsybcn", by which others' packets are told apart. */
+/* "netsybcn", which distinguishes our packets from others. */
 #define MAGIC UINT64_C(0x6e6574737962636e)
 
 enum kind { PAIR, PROBE, REPLY };
 
-/* All in network byte order. */
+/* Everything is in network byte order. */
 struct beacon_packet {
 	uint64_t magic;
 	uint64_t session;
-	uint64_t count;		/* of all that one has sent to the other */
+	uint64_t count;		/* of all packets sent to this peer */
 	uint64_t time;		/* of the probe, on the prober's clock, or 0 */
 	uint16_t from;
 	uint16_t to;
@@ -168,13 +167,13 @@ struct beacon_packet {
 };
 
 /*
- * Over IPv6 the length tells packets apart. What its header leaves of the least
- * that it surely takes has room for so many pairs of different lengths.
+ * Over IPv6, packets are distinguished by length. This many pairs of different lengths
+ * fit into the minimum MTU of IPv6, less headers.
  */
 #define LENGTH_MIN 64
 #define LENGTH_MAX 1232
 #define LENGTH_PAIRS ((LENGTH_MAX - LENGTH_MIN) / 2)
-/* None of them comes again within that time (s), if there is room. Chosen. */
+/* No length is repeated within this time (s), if possible. Chosen. */
 #define UNIQUE_S 30
 
 static void fill_packet(const struct beacon *b, struct beacon_peer *peer,
@@ -201,7 +200,7 @@ static size_t packet_length(const struct beacon *b, bool v6,
 	return LENGTH_MIN + (v6 ? be64toh(packet->count) % (2 * pairs) : 0);
 }
 
-/* Several packets at once, back to back, to one address. */
+/* Send several packets back to back to one address. */
 static void send_packets(const struct beacon *b, struct beacon_peer *peer,
 			 const struct sockaddr_storage *to, enum kind kind,
 			 int64_t time, unsigned int num)
@@ -229,7 +228,7 @@ static void send_packets(const struct beacon *b, struct beacon_peer *peer,
 			.msg_iovlen = 2,
 		};
 	}
-	/* What cannot be sent now is as if it were lost. */
+	/* A packet that cannot be sent now counts as lost. */
 	sent = b->socks[v6] < 0 ? 0 : sendmmsg(b->socks[v6], messages, num, 0);
 	if (sent > 0)
 		peer->sent += sent;
@@ -238,17 +237,17 @@ static void send_packets(const struct beacon *b, struct beacon_peer *peer,
 /* ---- finding each other ---------------------------------------------------- */
 
 /*
- * Of each two, the one with the smaller id looks where the other is, and stays
- * with the address from which it first hears it; the other sends to where it
- * last heard that one from, so that both ways go between the same addresses. Who
- * is not found by then looks itself: only one of the two ways may be open.
+ * In each pair, the machine with the smaller id probes the other's addresses, and keeps
+ * the first address from which it gets an answer. The other one sends to the address from
+ * which it last received, so that both directions use the same addresses. A machine that
+ * was not found by then starts probing as well: perhaps only one direction is open.
  */
 #define WAIT_NS NS_PER_S
-/* So many times quickly, then seldom: the other may come later, or never. */
+/* Probe quickly this many times, then rarely: the other machine may start later, or never. */
 #define PROBES 50
 #define PROBE_NS (NS_PER_S / 10)
 #define PROBE_SELDOM_NS (5 * NS_PER_S)
-/* After so long without a word from there, look again. Chosen. */
+/* Probe again after this time without a packet. Chosen. */
 #define QUIET_NS (10 * NS_PER_S)
 
 static bool is_first(const struct beacon *b, const struct beacon_peer *peer)
@@ -299,7 +298,7 @@ static void receive_beacons(struct beacon *b, int sock)
 	socklen_t from_size = sizeof(from);
 	ssize_t size;
 
-	/* Not for ever, if somebody floods us. */
+	/* Limit the packets that are read at once, in case somebody floods the port. */
 	for (int i = 0; i < 64; i++) {
 		size = recvfrom(sock, data, sizeof(data), 0,
 				(struct sockaddr *)&from, &from_size);
@@ -320,7 +319,7 @@ static void send_probes(struct beacon *b, struct beacon_peer *peer)
 
 /* ---- all together ------------------------------------------------------------ */
 
-/* A tenth sooner or later, so as not to keep step with anything. */
+/* Vary the period by a tenth, to avoid synchronizing with other activity. */
 static int64_t period_ns(const struct beacon *b)
 {
 	const int64_t period = NS_PER_S / b->rate;
@@ -344,7 +343,7 @@ static void serve_peer(struct beacon *b, struct beacon_peer *peer, int64_t now)
 		send_packets(b, peer, &peer->path, PROBE, now, 1);
 	else
 		send_packets(b, peer, &peer->path, PAIR, 0, 2);
-	/* What was missed while the machine was busy is not made up for. */
+	/* Packets that were missed while the machine was busy are not sent later. */
 	peer->next_ns = now + period_ns(b);
 }
 

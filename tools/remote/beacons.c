@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The beacons of several machines: each is told of the others, and at which addresses. */
+/* The beacons of several machines: each gets the list of the others and their addresses. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -9,7 +9,7 @@
 #include "common/json-value.h"
 #include "common/now.h"
 
-/* Of a step, for the answers of all hosts. Chosen: as QUIET_NS of remote.c. */
+/* Time limit for the answers of all hosts in a step. Chosen, as QUIET_NS of remote.c. */
 #define STEP_NS (20 * NS_PER_S)
 
 struct beacon_host {
@@ -40,9 +40,9 @@ static void add_seen(struct json_object *list, const struct remote *remote,
 }
 
 /*
- * Where @to may be found from @from: by the name that was given for it, as
- * @from knows it; where its ssh server was reached, or, if it is this machine,
- * where it was seen to come from; and at its own addresses.
+ * Possible addresses of @to for @from: its given name, as @from resolves it; the address
+ * of its ssh server or, for this machine, the address from which it connected; and its
+ * own addresses.
  */
 static struct json_object *addresses_of(const struct beacon_host *to,
 					const struct beacon_host *from)
@@ -115,7 +115,7 @@ static void start_all(const struct beacons *beacons, struct remotes *all)
 {
 	int64_t session;
 
-	/* Where there is nothing better, it is at least another one each time. */
+	/* Without random numbers, the time at least differs in each session. */
 	if (getrandom(&session, sizeof(session), GRND_NONBLOCK) < 0)
 		session = now_ns();
 	for (unsigned int id = 0; id < beacons->num; id++) {

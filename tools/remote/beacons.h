@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The beacons of several machines: each is told of the others, and at which addresses. */
+/* The beacons of several machines: each gets the list of the others and their addresses. */
 #ifndef NETSYNC_BEACONS_H
 #define NETSYNC_BEACONS_H
 
@@ -8,37 +8,36 @@
 #include "remote.h"
 
 struct beacons {
-	/* As asked for. */
-	unsigned int rate;	/* pairs each second to each neighbour */
+	/* As requested. */
+	unsigned int rate;	/* pairs per second to each neighbour */
 	unsigned int port;	/* 0: any */
-	bool probe;		/* only see who can be reached */
+	bool probe;		/* only find out which machines can be reached */
 
-	/* Those that take part; their numbers are their ids. */
+	/* Participating hosts; their indexes are their ids. */
 	struct beacon_host *hosts;
 	unsigned int num;
 };
 
-/* What one machine has heard of another. */
+/* What one machine received from another. */
 struct beacon_link {
 	const struct remote *from, *to;
 	int port;		/* of @to */
 	uint64_t received;
-	int64_t rtt_ns;		/* 0: not known */
+	int64_t rtt_ns;		/* 0: unknown */
 };
 
 /*
- * Those of @list that are ready, of which @wanted has to be set, take part if
- * they can; that they cannot was said. Return: how many do; with less than two
- * nothing is sent.
+ * Start beacons on the hosts of @list that are ready and set in @wanted; failures are
+ * reported. Return: the number of participants; with fewer than two, nothing is sent.
  */
 unsigned int beacons_start(struct beacons *beacons, struct remotes *all,
 			   const bool *wanted);
-/* Hand out what each has heard of each of its neighbours, and forget who took part. */
+/* Report what each host received from each of its neighbours, and forget the participants. */
 void beacons_stop(struct beacons *beacons, struct remotes *all,
 		  void (*tell)(void *data, const struct beacon_link *link),
 		  void *data);
 
-/* Only forget them: their agents have ended, or will. */
+/* Only forget the participants: their agents have ended, or will. */
 void beacons_free(struct beacons *beacons);
 
 #endif

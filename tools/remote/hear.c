@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What agents say: bytes -> lines -> greetings, sentences, data and answers. */
+/* The output of agents: bytes -> lines -> greetings, messages, data and answers. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "remote.h"
 
 /*
- * How many sentences of one machine are shown, and how many an agent may say beside
- * its answers; chosen: LTTng's and ssh's warnings are some for each channel and
- * port. More of them would hide what others say.
+ * Maximum messages printed for one machine, and maximum messages of an agent in addition
+ * to its answers; chosen: LTTng and ssh print some warnings for each channel and port.
+ * More would hide the messages of others.
  */
 #define MAX_SENTENCES 1000
 
-/* By this a greeting is known among what shells print before it. */
+/* The start of a greeting, which distinguishes it from output that a shell prints before it. */
 #define GREETING "{\"netsync\":"
 
 void remote_say(struct remote *remote, const char *format, ...)
@@ -45,7 +45,7 @@ void remote_say(struct remote *remote, const char *format, ...)
 	free(sentence);
 }
 
-/* What it sends is not what an agent would. */
+/* Its output is not that of an agent. */
 static void refuse_answer(struct remote *remote, const char *why)
 {
 	complain("%s: invalid answer: %s.", remote->name, why);
@@ -109,7 +109,7 @@ static void take_answer_line(struct remote *remote, struct json_object *line)
 	}
 }
 
-/* Those that a line has announced; without an end of them, so few are too slow. */
+/* Take announced data; a sender that is too slow is lost. */
 static void take_data(struct remote *remote, const char *data)
 {
 	struct remotes *all = remote->all;
@@ -150,7 +150,7 @@ static void hear_line(struct remote *remote, const char *text)
 	json_object_put(line);
 }
 
-/* A line, or the data that were announced. Return: bytes of it; 0: not yet. */
+/* Take a line, or announced data. Return: its size in bytes; 0: incomplete. */
 static size_t hear_next(struct remote *remote, char *data, size_t size)
 {
 	size_t due = remote->due;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What netsync and its agents may say to each other. */
+/* Valid messages between netsync and its agents. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "protocol.h"
 
 /*
- * A member may be left out, and is of this type if it is there: an integer from
- * @least to @most, a string of at most @most bytes, or an array of at most @most
- * elements, each as @each says. Of an object, @members end with a key of NULL.
+ * A member is optional. If it exists, it has this type: an integer from @least to @most,
+ * a string of at most @most bytes, or an array of at most @most elements, each described
+ * by @each. For an object, @members end with a key of NULL.
  */
 struct protocol_member {
 	const char *key;
@@ -32,22 +32,22 @@ struct protocol_member {
 #define COUNT PROTOCOL_COUNT
 #define PORT UINT16_MAX
 #define ID UINT16_MAX
-/* Of a host, an event, a channel, an address or a session, which netsync makes. */
+/* Maximum name of a host, an event, a channel, an address or a session of netsync. */
 #define NAME 512
-/* Of user space, the kernel, packets and metadata, there is one each. */
+/* Maximum channels: one each for user space, the kernel, packets and metadata suffices. */
 #define CHANNELS 64
-/* Each check has a few. */
+/* Maximum findings: each check has a few. */
 #define FINDINGS 256
 #define PATTERNS 65536
-/* All of a machine, those of containers too; as agent/namespaces.c has them. */
+/* Maximum namespaces of a machine, including those of containers, as in agent/namespaces.c. */
 #define NAMESPACES 4096
-/* More than LTTng and Linux have; products of these fit into 64 bits. */
+/* More than LTTng and Linux allow; products of these fit into 64 bits. */
 #define BUFFER_SIZE (INT64_C(1) << 31)
 #define BUFFER_NUM 65536
 #define PROCESSORS 65536
-/* Of all channels, a few times. */
+/* Maximum entries for buffers: several for each channel. */
 #define BUFFERS 64
-/* That are given on a command line. */
+/* Maximum traces, given on a command line. */
 #define TRACES 4096
 
 /* ---- answers ------------------------------------------------------------- */
@@ -104,7 +104,7 @@ static const struct protocol_member a_reading = {
 static const struct protocol_member a_finding = {
 	.type = json_type_object, .members = finding };
 
-/* Each name means the same in all lines. */
+/* Each name has the same meaning in all lines. */
 static const struct protocol_member answers[] = {
 	TEXT("netsync", NAME),
 	TEXT("hostname", NAME),
@@ -191,7 +191,7 @@ static const struct protocol_member open_beacon[] = { INT("port", 0, PORT), END 
 static const struct protocol_member peer[] = {
 	INT("id", 0, ID),
 	INT("port", 0, PORT),
-	/* Two more: as its name, and as where ssh found it. */
+	/* Two more: its name, and the address at which ssh reached it. */
 	LIST("addresses", PROTOCOL_ADDRESSES + 2, &name),
 	END,
 };
@@ -209,9 +209,9 @@ static const struct protocol_member start_beacon[] = {
 };
 
 /*
- * The limits are several times what busy machines were seen to take. An agent
- * waits 60 s for the last data, and 10 s for the session to end. That of data is
- * for each PROTOCOL_STEP of them. Copies of traces take as long as they are large: days.
+ * The time limits are several times those seen on busy machines. An agent waits 60 s for
+ * the last data, and 10 s for the session to end. The limit for data applies to each
+ * PROTOCOL_STEP of it. Copying large traces can take days.
  */
 static const struct protocol_request requests[] = {
 	{ "nothing", 120, false, nothing },
@@ -248,7 +248,7 @@ static bool check_members(struct json_object *object,
 			  const struct protocol_member *members,
 			  char why[PROTOCOL_WHY]);
 
-/* Always false, so that it can be returned. @key is one of ours. */
+/* Always return false. @key is one of ours. */
 static bool explain_bad_member(const struct protocol_member *member, const char *key,
 			       char why[PROTOCOL_WHY])
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is said between netsync and its agents: which requests there are, of
- * which members each line consists, and how large these may be. Both sides hold
- * a line against this before they use any of it: the other one may be of any
- * make, damaged, or mean harm.
+ * The protocol between netsync and its agents: the requests, the members of each line,
+ * and their limits. Both ends check each line before using any of it: the other end may
+ * be any version, damaged, or hostile.
  */
 #ifndef NETSYNC_PROTOCOL_H
 #define NETSYNC_PROTOCOL_H
@@ -14,38 +13,44 @@
 
 #include <json.h>
 
-/* Bytes. Each line is held in memory whole, and so are data. Chosen. */
+/*
+ * Maximum bytes of a line and of a block of data, each of which is kept in memory
+ * completely. Chosen.
+ */
 #define PROTOCOL_LINE (1 << 20)
 #define PROTOCOL_DATA (1 << 20)
-/* Data that come more slowly than so many bytes in the limit are none. */
+/* Minimum data in each time limit, bytes; a slower sender is lost. */
 #define PROTOCOL_STEP (1 << 16)
-/* Bytes of a sentence, which may list the names of many events. */
+/* Maximum bytes of a message, which may list the names of many events. */
 #define PROTOCOL_SENTENCE (1 << 16)
-/* Bytes, packets, events, ns: nobody has more, and sums of some still fit. */
+/*
+ * Maximum of counts of bytes, packets, events and ns: above all real values, and sums of
+ * some still fit.
+ */
 #define PROTOCOL_COUNT (INT64_C(1) << 60)
-/* Bytes of a text that is sent in pieces: written as JSON, a pipe takes it at once. */
+/* Bytes of a text that is sent in pieces: as JSON, a piece fits into a pipe at once. */
 #define PROTOCOL_PIECE 8192
-/* Addresses of one machine: those of containers can be hundreds. Chosen. */
+/* Maximum addresses of one machine: containers can add hundreds. Chosen. */
 #define PROTOCOL_ADDRESSES 256
-/* Readings of clocks: of half a minute, ten a second. Chosen. */
+/* Maximum clock readings in a line: those of half a minute, ten per second. Chosen. */
 #define PROTOCOL_CLOCKS 256
 
-/* Bytes of a sentence that says what is wrong. Chosen. */
+/* Size of an error message. Chosen. */
 #define PROTOCOL_WHY 160
 
 struct protocol_member;
 
 struct protocol_request {
 	const char *name;
-	unsigned int limit_s;	/* the longest that an answer may take */
-	bool data;		/* data may come before the answer */
+	unsigned int limit_s;	/* time limit of an answer */
+	bool data;		/* data may precede the answer */
 	const struct protocol_member *members;
 };
 
-/* NULL: there is none of this name. */
+/* NULL: there is no such request. */
 const struct protocol_request *protocol_request(const char *name);
 
-/* Are members of a request, or of a line of an agent, what they have to be? */
+/* Are the members of a request, or of an agent's line, valid? */
 bool protocol_check_request(const struct protocol_request *request,
 			    struct json_object *object, char why[PROTOCOL_WHY]);
 bool protocol_check_answer(struct json_object *object, char why[PROTOCOL_WHY]);

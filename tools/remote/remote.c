@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Agents on other machines, and how to talk with them. */
+/* Agents on other machines, and the communication with them. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,24 +19,27 @@
 #include "protocol.h"
 #include "remote.h"
 
-/* An agent that has nothing to do thinks after a minute that we are gone. */
+/* Period of requests to an idle agent, which ends after a minute without one. */
 #define QUIET_NS (20 * NS_PER_S)
-/* One that is asked says at least every few seconds that it is working. Chosen. */
+/*
+ * Time limit between signs of life of a working agent, which sends one every few seconds.
+ * Chosen.
+ */
 #define SILENT_NS (120 * NS_PER_S)
-/* To undo what it did, after we have closed the connection; chosen. */
+/* Time for an agent to undo its actions after the connection was closed; chosen. */
 #define GOODBYE_NS (30 * NS_PER_S)
-/* To end after it was told to, and how often to look. Chosen. */
+/* Time for a process to end after a signal, and the period of checking it. Chosen. */
 #define END_NS (2 * NS_PER_S)
 #define NAP_MS 20
 /*
- * To greet: ssh, a login shell and netsync have to start, for which 60 s were seen
- * where the user's own files for the shell wait for a lock. Where ssh may ask for
- * passwords, sshd lets users take 120 s for them (its LoginGraceTime).
+ * Time limit of the greeting: ssh, a login shell and netsync must start, which took up to
+ * 60 s when a user's shell startup files waited for a lock. If ssh may ask for passwords,
+ * sshd allows users 120 s for them (its LoginGraceTime).
  */
 #define GREET_NS (120 * NS_PER_S)
 #define GREET_ASKED_NS (240 * NS_PER_S)
 
-/* Status of a shell that does not find a command. */
+/* Exit status of a shell that does not find a command. */
 #define NOT_FOUND 127
 
 /* ---- names ------------------------------------------------------------- */
@@ -61,7 +64,7 @@ static bool is_port(const char *text)
 	return isdigit((unsigned char)*text) && !*end && port > 0 && port < 65536;
 }
 
-/* Split [USER@]HOST[:PORT], and find the HOST of it. */
+/* Split [USER@]HOST[:PORT], and find its HOST. */
 static bool parse_host(struct remote *remote, const char *text)
 {
 	const char *user_end = strrchr(text, '@');
@@ -76,7 +79,7 @@ static bool parse_host(struct remote *remote, const char *text)
 			return false;
 		port = end[1] ? end + 2 : NULL;
 	} else {
-		/* Of an IPv6 address without brackets it is all address. */
+		/* An IPv6 address without brackets is an address without a port. */
 		end = strchr(host, ':');
 		if (end && !strchr(end + 1, ':'))
 			port = end + 1;
@@ -152,7 +155,7 @@ bool remotes_add(struct remotes *all, const char *host)
 		remote_free(remote);
 		return false;
 	}
-	/* The same host twice, by different users or ports, may be two. */
+	/* The same host with different users or ports may be two hosts. */
 	if (remote->name && !all->repeats && is_taken(all, remote->name)) {
 		free(remote->name);
 		remote->name = strdup(host ? host : "local");
@@ -204,7 +207,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* Its standard input ends, upon which the agent undoes what it did. */
+/* Close the agent's standard input, upon which it undoes its actions. */
 void remote_give_up(struct remote *remote)
 {
 	close_fd(&remote->to);
@@ -251,7 +254,7 @@ static void close_pair(int fds[2])
 	close_fd(&fds[1]);
 }
 
-/* The words of the user's shell there: a path may hold anything. */
+/* Quote for the user's shell there: a path may contain any character. */
 static char *quote_for_shell(const char *text)
 {
 	char *line = NULL;
@@ -272,8 +275,8 @@ static char *quote_for_shell(const char *text)
 }
 
 /*
- * A connection of its own, so that what it forwards ends with it; everything
- * else is as the user's configuration says.
+ * Use a separate connection, so that its forwarded ports end with it; everything else
+ * follows the user's configuration.
  */
 static void exec_ssh(const struct remote *remote)
 {
@@ -286,14 +289,14 @@ static void exec_ssh(const struct remote *remote)
 		"-o", "ControlMaster=no",
 		"-o", "RemoteCommand=none",
 		"-o", "ExitOnForwardFailure=no",
-		/* Who accepts a connection and is silent is not there. */
+		/* A server that accepts a connection but is silent counts as unreachable. */
 		"-o", "ConnectTimeout=20",
 		"-o", "ServerAliveInterval=10",
 		"-o", "ServerAliveCountMax=3",
 		/*
-		 * Which ports were allocated is said to whoever wants to hear as
-		 * much as LogLevel=INFO: whatever the user wants, this alone is
-		 * asked for. ssh before 8.5 does not know how.
+		 * ssh prints the allocated ports only with LogLevel=INFO or higher:
+		 * request only these messages, independent of the user's LogLevel. ssh
+		 * before 8.5 does not support this.
 		 */
 		"-o", "IgnoreUnknown=LogVerbose",
 		"-o", "LogVerbose=*:ssh_confirm_remote_forward():*",
@@ -322,7 +325,7 @@ static void exec_ssh(const struct remote *remote)
 	argv[n++] = "--";
 	argv[n++] = remote->destination;
 	argv[n++] = command;
-	/* ^C is for us: the end of a recording comes over the connection. */
+	/* ^C is for netsync: the end of a recording is sent over the connection. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	if (command)
@@ -335,7 +338,7 @@ static void exec_agent(const struct remote *remote)
 {
 	const char *netsync = remote->all->netsync;
 
-	/* Not of the terminal's foreground, which ^C ends. */
+	/* Leave the terminal's foreground process group, which ^C ends. */
 	setsid();
 	if (!netsync)
 		netsync = path_of_netsync();
@@ -360,7 +363,7 @@ static bool start_agent(struct remote *remote)
 		dup2(from[1], STDOUT_FILENO);
 		dup2(err[1], STDERR_FILENO);
 		signal(SIGPIPE, SIG_DFL);
-		/* If we are killed, too, it shall end. */
+		/* If netsync is killed, ssh must end, too. */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			_exit(1);
@@ -415,7 +418,7 @@ void buffer_drop(struct buffer *buffer, size_t len)
 	memmove(buffer->data, buffer->data + len, buffer->len);
 }
 
-/* Return: false at the end, or when it cannot be read. */
+/* Return: false at the end of input, or on an error. */
 static bool read_into_buffer(int fd, struct buffer *buffer)
 {
 	ssize_t got;
@@ -429,7 +432,10 @@ static bool read_into_buffer(int fd, struct buffer *buffer)
 	return got > 0;
 }
 
-/* Which of our ports is reached by which of theirs, as ssh says it. */
+/*
+ * Parse ssh's message about a forwarded port: our port, and the remote port that leads to
+ * it.
+ */
 static bool hear_forward(struct remote *remote, const char *line)
 {
 	const char *allocated = strstr(line, "Allocated port ");
@@ -466,7 +472,7 @@ static void hear_log(struct remote *remote)
 		log->len = 0;
 }
 
-/* What ssh says comes before what the agent says, as ssh's events did. */
+/* Process ssh's output before the agent's, in the order of events. */
 static void hear_remote(struct remote *remote, bool in)
 {
 	if (remote->err >= 0) {
@@ -485,7 +491,7 @@ static void hear_remote(struct remote *remote, bool in)
 		close_fd(&remote->from);
 }
 
-/* That there is no more to come has a reason once the process has ended. */
+/* At the end of input, determine the reason once the process has ended. */
 static void check_end(struct remote *remote)
 {
 	int status = 0;
@@ -501,13 +507,13 @@ static void check_end(struct remote *remote)
 	remote_give_up(remote);
 }
 
-/* Whoever does not answer in time holds nobody up. */
+/* An agent that does not answer in time must not delay the others. */
 static void check_time(struct remote *remote)
 {
 	const int64_t now = now_ns();
 
 	if (remote->lost) {
-		/* It was given time to undo what it did. */
+		/* It has had time to undo its actions. */
 		if (remote->pid > 0 && now - remote->lost_ns > GOODBYE_NS)
 			kill(remote->pid, SIGTERM);
 	} else if (!remote->asked) {
@@ -549,7 +555,7 @@ void remotes_poll(struct remotes *all, int timeout_ms)
 
 /* ---- asking ------------------------------------------------------------ */
 
-/* Until when it is to be answered; of several, the longest counts. */
+/* Set the time limit of the answer; of several, the longest applies. */
 static void set_answer_limit(struct remote *remote, struct json_object *request)
 {
 	const struct protocol_request *known =
@@ -564,7 +570,7 @@ static void set_answer_limit(struct remote *remote, struct json_object *request)
 	remote->step = 0;
 }
 
-/* Send a line, which may be longer than what the pipe takes at once. */
+/* Send a line, which may exceed the capacity of the pipe. */
 static bool send_line(const struct remote *remote, const char *line, size_t len)
 {
 	const int64_t end_ns = now_ns() + SILENT_NS;
@@ -660,7 +666,7 @@ bool remotes_wait(struct remotes *all, int64_t limit_ns)
 
 unsigned int remotes_connect(struct remotes *all)
 {
-	/* One after the other, if each may ask for a password. */
+	/* Connect one after the other if each may ask for a password. */
 	const bool asks = isatty(STDIN_FILENO);
 	unsigned int ready = 0;
 
@@ -676,7 +682,7 @@ unsigned int remotes_connect(struct remotes *all)
 
 /* ---- the end ----------------------------------------------------------- */
 
-/* Surely: who is stopped does not hear the first signal. */
+/* Use SIGKILL if necessary: a stopped process does not handle the first signal. */
 static void end_process(struct remote *remote)
 {
 	const int64_t end_ns = now_ns() + END_NS;
@@ -698,10 +704,10 @@ void remotes_close(struct remotes *all)
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct remote *remote = all->list[i];
 
-		/* One that has not greeted may wait for who knows what. */
+		/* An agent that has not greeted may be waiting for anything. */
 		if (!remote->hello && remote->pid > 0)
 			kill(remote->pid, SIGTERM);
-		/* What it still says is not ours. */
+		/* Its later output is not for us. */
 		if (remote->handed_over)
 			close_fd(&remote->from);
 		remote_give_up(remote);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Machines that do something for us: an agent (agent.h) runs on each, reached
- * by the user's own ssh, or as a child if it is this machine.
+ * Machines that work for netsync: an agent (agent.h) runs on each, started through the
+ * user's ssh, or as a child on this machine.
  *
- * All is said in lines of JSON. The agent greets, {"netsync":VERSION,...}; then
- * each request of ours, {"do":WHAT,...}, gets one answer: an object that tells,
- * or {"error":SENTENCE}. Before it may come any number of {"warning":SENTENCE},
- * {"note":SENTENCE}, {"working":WHAT}, and {"bytes":N,...} with N bytes of data
- * right after the line; and once {"clocks":[...]}, with the last of its readings.
+ * The protocol consists of lines of JSON. The agent greets, {"netsync":VERSION,...}; then
+ * each request, {"do":WHAT,...}, gets one answer: an object with the result, or
+ * {"error":SENTENCE}. Before the answer, any number of {"warning":SENTENCE},
+ * {"note":SENTENCE}, {"working":WHAT}, and {"bytes":N,...}, followed directly by N bytes
+ * of data; and once {"clocks":[...]}, with the last clock readings.
  *
- * Which these are, and how large, is in protocol.h: what is not as it says there,
- * or takes longer, ends what we have to do with that machine. This and what else
- * goes wrong with one is printed, with its name, and lost is set.
+ * protocol.h specifies the members and their limits. A line that violates it, or an
+ * answer that is too late, ends the communication with that machine. This and other
+ * failures are printed, with the machine's name, and set lost.
  *
- * One thread, one poll() for all.
+ * One thread with one poll() serves all machines.
  */
 #ifndef NETSYNC_REMOTE_H
 #define NETSYNC_REMOTE_H
@@ -28,7 +28,7 @@
 
 #include "common/options.h"
 
-/* Ports that ssh forwards: those of control and of data of a relay daemon. */
+/* Ports that ssh forwards: the control and data ports of a relay daemon. */
 #define REMOTE_PORTS 2
 
 struct pollfd;
@@ -40,35 +40,35 @@ struct buffer {
 };
 
 struct remote {
-	char *name;		/* for people: HOST, or as it was given */
-	char *folder;		/* the same, fit for a file or session name */
+	char *name;		/* for people: HOST, or as given */
+	char *folder;		/* the same, usable in names of files and sessions */
 	char *destination;	/* [USER@]HOST for ssh; NULL: this machine */
 	char *port;		/* NULL: ssh's default */
-	bool ready;		/* it has greeted, and is of our version */
-	bool lost;		/* it cannot be asked any more */
-	bool handed_over;	/* nor this, since others talk with it */
+	bool ready;		/* it has greeted, and has our version */
+	bool lost;		/* requests are impossible */
+	bool handed_over;	/* requests are impossible, because others use the connection */
 	unsigned int asked;	/* answers to come */
-	struct json_object *hello;	/* how it greeted */
+	struct json_object *hello;	/* its greeting */
 	struct json_object *answer;	/* the last one; NULL: lost, or an error */
-	char *last_said;	/* what was said of it last; NULL: nothing */
-	/* Its ports that lead to ours, or 0: ssh or its server refused. */
+	char *last_said;	/* the last message about it; NULL: none */
+	/* Its ports that lead to ours; 0: ssh or its server refused. */
 	uint16_t ports[REMOTE_PORTS];
 
-	/* For remote.c and hear.c alone. */
+	/* Private to remote.c and hear.c. */
 	pid_t pid;
 	int to, from, err;
-	int64_t heard_ns;	/* its last word, and ours */
+	int64_t heard_ns;	/* times of its last output, and of ours */
 	int64_t said_ns;
-	int64_t limit_ns;	/* of what was asked last */
-	int64_t end_ns;		/* until when all that was asked is answered */
+	int64_t limit_ns;	/* of the last request */
+	int64_t end_ns;		/* when all requests must be answered */
 	int64_t lost_ns;
 	struct buffer in, log;
 	bool takes_data;
-	struct json_object *about;	/* the data that come now */
-	size_t due;		/* how many bytes these are; 0: none */
-	size_t step;		/* of data since the limit was set */
-	unsigned int said;	/* sentences that were shown */
-	unsigned int sentences;	/* of its agent */
+	struct json_object *about;	/* the current data */
+	size_t due;		/* remaining bytes of it; 0: none */
+	size_t step;		/* bytes of data since the limit was set */
+	unsigned int said;	/* messages that were printed */
+	unsigned int sentences;	/* messages of its agent */
 	bool told_clocks;	/* since its last answer */
 	struct remotes *all;
 };
@@ -78,76 +78,75 @@ struct progress;
 struct remotes {
 	struct remote **list;
 	unsigned int num;
-	const char *netsync;	/* what to run there; NULL: as in their PATH */
-	bool repeats;		/* one machine may be there more than once */
-	/* Our loopback ports that shall be reached from there; 0: none. */
+	const char *netsync;	/* program to run there; NULL: by PATH */
+	bool repeats;		/* a machine may be listed more than once */
+	/* Our loopback ports to be reached from there; 0: none. */
 	uint16_t forward[REMOTE_PORTS];
-	/* Told of data; false: it could not be put anywhere, and stops coming. */
+	/* Called for data; false: it could not be stored, and no more is read. */
 	bool (*data)(struct remote *remote, struct json_object *about,
 		     const char *data, size_t size);
-	/* Told of readings of its clock, as the protocol has them; or NULL. */
+	/* Called for readings of its clock, in the protocol's form; or NULL. */
 	void (*clocks)(struct remote *remote, struct json_object *readings);
-	/* Shows how far they are while they are waited for; false: that is not known. */
+	/* Displays progress while waiting; false: unknown. */
 	bool (*show)(struct remotes *all, struct progress *line);
 	volatile sig_atomic_t *stop;	/* waiting ends when it is not 0; or NULL */
-	struct pollfd *fds;		/* for remote.c alone */
+	struct pollfd *fds;		/* private to remote.c */
 };
 
 /*
- * Add a machine: [USER@]HOST[:PORT], an IPv6 address in brackets if there is a
- * port; NULL: this one. False: it was said what is wrong with it.
+ * Add a machine: [USER@]HOST[:PORT], an IPv6 address in brackets if there is a port;
+ * NULL: this machine. False: invalid; a message was printed.
  */
 bool remotes_add(struct remotes *all, const char *host);
-/* Which machines, and how they are talked to, in a struct remotes. */
+/* Options for the machines and the connections to them, for a struct remotes. */
 extern const struct option_row remote_options[];
 
 /*
- * Start an agent on each, and wait for all of them. Those that do not come are
- * lost. Return: how many are ready.
+ * Start an agent on each machine, and wait for all of them. Agents that do not start are
+ * lost. Return: the number that are ready.
  */
 unsigned int remotes_connect(struct remotes *all);
 
 /*
- * Send a request to one that is ready. @request is released. Then wait until
- * each has answered or is lost, as those are that take longer than the protocol
- * has it; or *all->stop is set, or @limit_ns is over (0: there is no other
- * limit). False: not all have answered; the next wait goes on with them.
+ * Send a request to a machine that is ready, and release @request. Then wait until each
+ * machine has answered or is lost, because it exceeded the protocol's time limit; until
+ * *all->stop is set; or until @limit_ns is over (0: no such limit). False: some have not
+ * answered; the next wait continues with them.
  */
 void remote_ask(struct remote *remote, struct json_object *request);
 bool remotes_wait(struct remotes *all, int64_t limit_ns);
 
-/* Hear what there is, for up to @timeout_ms. */
+/* Process available input, for up to @timeout_ms. */
 void remotes_poll(struct remotes *all, int timeout_ms);
 
 /*
- * The connection is another one's from now on: what the agent said it would do when
- * it was asked to "serve" begins. The descriptors remain the machine's. False: it is
- * lost, which was said.
+ * Hand over the connection: after the request "serve", the agent starts that service on
+ * it. The machine keeps the descriptors. False: it is lost, and a message was printed.
  */
 bool remote_hand_over(struct remote *remote, int *in, int *out);
 
 /* {"do":what}, which protocol.h knows */
 struct json_object *request_new(const char *what);
 
-/* This machine has had enough of it. */
+/* Stop using this machine. */
 void remote_give_up(struct remote *remote);
-/* The same, and it can send nothing more, over ports of ours neither. */
+/* The same, and disconnect it, so that it cannot send through forwarded ports, either. */
 void remote_cut(struct remote *remote);
 
-/* Print a sentence with its name; not without end. */
+/* Print a message with its name; the number of messages is limited. */
 void remote_say(struct remote *remote, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* ---- for remote.c and hear.c alone --------------------------------------- */
 
-/* Take the lines and data that are whole out of its buffer. */
+/* Process the complete lines and data in its buffer. */
 void remote_hear(struct remote *remote);
-/* Forget the first bytes of a buffer. */
+/* Drop the first bytes of a buffer. */
 void buffer_drop(struct buffer *buffer, size_t len);
 
-/* Let all agents go, and wait for them: each undoes what it did. */
+/* Release all agents, and wait for them: each undoes its actions. */
 void remotes_close(struct remotes *all);
-/* The same, if it was not done before, and forget their names as well. */
+/* The same, unless already done, and free the machines' names as well. */
 void remotes_free(struct remotes *all);
 
 #endif

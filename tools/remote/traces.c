@@ -13,27 +13,27 @@
 #include "protocol.h"
 #include "traces.h"
 
-/* Traces of one machine, all of which the user calls NAME, or none. */
+/* Traces of one machine for which the user gave the same NAME, or none. */
 struct remote_group {
-	char *host;		/* as it was given */
-	char *name;		/* NULL: as the traces say */
+	char *host;		/* as given */
+	char *name;		/* NULL: as in the traces */
 	struct json_object *paths;
 	size_t size;		/* bytes of all paths */
-	char *lost;		/* why nothing was read of it; NULL: something was */
+	char *lost;		/* why nothing was read; NULL: something was */
 };
 
 /*
- * Bytes of the paths of a group: those beyond are of another one, with an agent of its own.
- * In JSON a byte takes six at most, and all of them are one line.
+ * Maximum bytes of a group's paths; further paths are in another group, with another
+ * agent. In JSON a byte takes at most six, and all paths are in one line.
  */
 #define MAX_GROUP_SIZE (PROTOCOL_LINE / 8)
 
-/* The colon that ends [USER@]HOST; NULL: it is a path of this machine. */
+/* The colon after [USER@]HOST; NULL: a path of this machine. */
 static const char *end_of_host(const char *text)
 {
 	const char *at = text + strcspn(text, "@/[:");
 
-	/* An IPv6 address has colons of its own. */
+	/* An IPv6 address contains colons. */
 	if (*at == '@')
 		at++;
 	else
@@ -65,7 +65,7 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* The one that a trace belongs to, whose path has so many bytes. */
+/* The group of a trace whose path has @size bytes. */
 static struct remote_group *find_group(struct remote_traces *traces, char *host,
 				       char *name, size_t size)
 {
@@ -119,7 +119,7 @@ bool remote_traces_add(struct remote_traces *traces, const char *argument)
 		? true : no_memory();
 }
 
-/* [USER@]HOST[:PORT], as remotes_add() takes it; NULL: there is no memory. */
+/* [USER@]HOST[:PORT], for remotes_add(); NULL: out of memory. */
 static char *format_remote_host(const struct remote *remote)
 {
 	const char *at = strrchr(remote->destination, '@');
@@ -201,7 +201,10 @@ void remote_traces_open(struct remote_traces *traces, struct netsync_io *io)
 		if (all->list[i]->ready)
 			request_traces(traces, i);
 	remotes_wait(all, 0);
-	/* Each opens its traces at once; here they come one after the other. */
+	/*
+	 * Each machine opens its traces at the same time; here they are added one after
+	 * the other.
+	 */
 	for (unsigned int i = 0; i < traces->num; i++)
 		open_group(traces, i, io);
 }

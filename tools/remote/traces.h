@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Traces that stay on their machines: [NAME=][USER@]HOST:PATH, as scp writes it. An
- * agent there reads them (netsync_io_serve()), and only packet events travel.
+ * Traces that stay on their machines: [NAME=][USER@]HOST:PATH, in scp's syntax. An agent
+ * there reads them (netsync_io_serve()), and only packet events are transferred.
  */
 #ifndef NETSYNC_REMOTE_TRACES_H
 #define NETSYNC_REMOTE_TRACES_H
@@ -16,43 +16,46 @@ struct remote_group;
 
 struct remote_traces {
 	struct remotes all;
-	struct remote_group *groups;	/* each is of one of these machines */
+	struct remote_group *groups;	/* each belongs to one of these machines */
 	unsigned int num;
-	unsigned int lost;	/* machines that could not be read wholly */
-	int64_t timeout_ns;	/* as of netsync_io_set_timeout() */
+	unsigned int lost;	/* machines that could not be read completely */
+	int64_t timeout_ns;	/* as in netsync_io_set_timeout() */
 };
 
 /*
- * Is it one of another machine? What exists on this machine is not, whatever colons its
- * name has; "./" says so of what does not exist yet.
+ * Is the argument a trace on another machine? A path that exists here is not, even if it
+ * contains colons; "./" excludes a path that does not exist yet.
  */
 bool is_remote_trace(const char *argument);
 
 /*
- * Take one apart: the HOST, the NAME, or NULL, and the PATH, which lies in @argument. False:
- * there is not enough memory; else the first two are to be released.
+ * Split an argument: the HOST, the NAME or NULL, and the PATH, which points into
+ * @argument. False: out of memory; otherwise free the first two.
  */
 bool remote_trace_parts(const char *argument, char **host, char **name, const char **path);
 
-/* One more. False: it was said what is wrong with it. */
+/* Add an argument. False: invalid; a message was printed. */
 bool remote_traces_add(struct remote_traces *traces, const char *argument);
 
-/* Add @path of a host that was reached before, with the host's name. */
+/* Add @path of a host that was already reached, with the host's name. */
 bool remote_traces_add_of(struct remote_traces *traces, const struct remote *remote,
 			  const char *path);
 
 /*
- * Reach all machines, and add what is there to a reader; who cannot be reached, or read,
- * is lost, which was said.
+ * Connect to all machines, and add their traces to a reader. A machine that cannot be
+ * reached or read is lost; a message was printed.
  */
 void remote_traces_open(struct remote_traces *traces, struct netsync_io *io);
 /*
- * The machine, by its number below @num, as it was given, if nothing was read of it, and a
- * sentence that says why; NULL: something was.
+ * The machine with a number below @num, as given, if nothing was read from it, and a
+ * sentence with the reason; NULL: something was read.
  */
 const char *remote_traces_lost(const struct remote_traces *traces, unsigned int which,
 			       const char **why);
-/* They were read: say what travelled. Return: how many machines were not read wholly. */
+/*
+ * After reading, print what was transferred. Return: the number of machines that were not
+ * read completely.
+ */
 unsigned int remote_traces_end(struct remote_traces *traces, const struct netsync_io *io);
 void remote_traces_free(struct remote_traces *traces);
 
