@@ -20,9 +20,9 @@
 #include "record/commands.h"
 #include "remote/protocol.h"
 
-/* Without a request for so long the other side is gone, though TCP has not noticed. */
+/* Without a request for this long, the other end is gone, even if TCP has not noticed. */
 #define ALONE_MS (60 * 1000)
-/* Time between two signs of life, ns. Chosen: far below remote.c's SILENT_NS. */
+/* Period of signs of life, ns. Chosen: far below remote.c's SILENT_NS. */
 #define WORKING_NS 2000000000LL
 
 static struct json_object *do_nothing(struct json_object *request)
@@ -55,10 +55,10 @@ static const struct {
 #define NUM_REQUESTS (sizeof(requests) / sizeof(requests[0]))
 
 static struct {
-	char *line;		/* input that was not read yet */
+	char *line;		/* input not yet read */
 	size_t len;
 	int64_t said_ns;	/* time of the last output */
-	bool ended;		/* nobody waits for answers any more */
+	bool ended;		/* nobody waits for answers */
 	bool by_ssh;		/* --ssh: the agent was started by ssh */
 } agent;
 
@@ -112,7 +112,7 @@ static struct json_object *make_sentence(const char *key, const char *format,
 
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
-	/* A sentence of a long list is cut off. */
+	/* Truncate a message with a long list. */
 	if (text && strlen(text) > PROTOCOL_SENTENCE)
 		text[PROTOCOL_SENTENCE] = '\0';
 	json_object_object_add(object, key,
@@ -196,9 +196,9 @@ bool agent_wait(int ms)
 }
 
 /*
- * End the ssh connection. If TCP does not notice that the other side is gone, the ssh
+ * End the ssh connection. If TCP does not notice that the other end is gone, the ssh
  * server keeps the connection for a quarter of an hour, and LTTng waits for its data to
- * be taken.
+ * be received.
  */
 static void end_connection(void)
 {
@@ -206,7 +206,7 @@ static void end_connection(void)
 	pid_t pid = getppid();
 	FILE *stat;
 
-	/* A shell is between the agent and the server's process for this connection. */
+	/* A shell may be between the agent and the server's process for this connection. */
 	while (agent_connection() && pid > 1) {
 		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 		stat = fopen(path, "r");
@@ -222,7 +222,7 @@ static void end_connection(void)
 	}
 }
 
-/* The next request; NULL: the other side is gone. */
+/* The next request; NULL: the other end is gone. */
 static struct json_object *next_request(void)
 {
 	struct json_object *request;
@@ -230,7 +230,7 @@ static struct json_object *next_request(void)
 	char *end = NULL;
 	size_t len;
 
-	/* What came before that was known could not be answered. */
+	/* Requests that were read before this was known could not be answered. */
 	if (agent.ended)
 		return NULL;
 	while (!agent.len || !(end = memchr(agent.line, '\n', agent.len))) {
@@ -245,7 +245,7 @@ static struct json_object *next_request(void)
 	}
 	*end = '\0';
 	request = json_tokener_parse(agent.line);
-	/* A line that is no JSON is answered as a request without a name. */
+	/* A line that is not JSON is answered like a request without a name. */
 	if (!request)
 		request = json_object_new_object();
 	len = end + 1 - agent.line;
@@ -281,7 +281,7 @@ static void send_greeting(void)
 	const char *ssh = agent_connection();
 	struct utsname system;
 
-	/* The first key, by which the other side finds the greeting. */
+	/* The first key, by which the other end recognizes the greeting. */
 	json_object_object_add(hello, "netsync",
 			       json_object_new_string(NETSYNC_VERSION));
 	uname(&system);

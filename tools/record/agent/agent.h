@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The agent: runs on a traced machine the requests of netsync elsewhere, in the protocol
- * of remote.h. The agent knows no other machine. When its standard input ends, or a
- * signal comes, everything that it did is undone.
+ * The agent: carries out requests of netsync on a traced machine, in the protocol of
+ * remote.h. It does not communicate with other machines. When its standard input ends, or
+ * a signal arrives, it undoes all its actions.
  */
 #ifndef NETSYNC_AGENT_H
 #define NETSYNC_AGENT_H
@@ -14,81 +14,75 @@
 #include <json.h>
 
 /*
- * The ssh connection by which this agent was started, as in SSH_CONNECTION; NULL: none.
- * An agent on the machine where netsync runs inherits the variable of the user's own
- * login, which does not count.
+ * The ssh connection that started this agent, as in SSH_CONNECTION; NULL: none. An agent
+ * on the machine of netsync inherits this variable from the user's own login, and ignores
+ * it.
  */
 const char *agent_connection(void);
 
 /*
  * A request is a function and a row of the table in agent.c. The function returns the
- * answer, an object; before it may write and wait by the functions below.
+ * answer, an object; before returning, it may write and wait by the functions below.
  */
 
-/* An answer {"error":SENTENCE}; and lines that may come before an answer. */
+/* An answer {"error":SENTENCE}; and lines that may precede an answer. */
 struct json_object *agent_error(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 void agent_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Write any other line, which is released. False: nobody reads it. */
+/* Write any other line, and release it. False: nobody reads it. */
 bool agent_say(struct json_object *line);
-/* Write data; @about gets "bytes", and is released. False: nobody reads them. */
+/* Write data; set "bytes" in @about, and release it. False: nobody reads it. */
 bool agent_data(struct json_object *about, const void *data, size_t size);
 
-/*
- * Wait for @ms, and write a sign of life now and then. False: nobody waits for the answer
- * any more.
- */
+/* Wait for @ms, and periodically write a sign of life. False: nobody waits for the answer. */
 bool agent_wait(int ms);
 
 /* ---- recording (agent/lttng.c) ------------------------------------------ */
 
-/* The requests of these names; their arguments are above the functions. */
+/* The requests with these names; their arguments are documented above the functions. */
 struct json_object *agent_create(struct json_object *request);
 struct json_object *agent_start(struct json_object *request);
 struct json_object *agent_status(struct json_object *request);
 struct json_object *agent_stop(struct json_object *request);
 struct json_object *agent_finish(struct json_object *request);
 
-/* The folder that agent_create() made for the session; NULL: there is none. */
+/* The folder that agent_create() created for the session; NULL: none. */
 const char *session_folder(void);
-/* Was it asked to leave that folder here? */
+/* Was it requested to leave that folder here? */
 bool session_stays(void);
 
 struct clock_reading;
 
 /* {"do":"keep"} -> {"folder":PATH}: the folder stays on this host (agent/stay.c). */
 struct json_object *agent_keep(struct json_object *request);
-/* Append readings to the file beside the traces. False: they cannot be written. */
+/* Append readings to the file next to the traces. False: writing failed. */
 bool stay_write_clocks(const struct clock_reading *readings, size_t num);
 
 /* Send the files of that folder (agent/pull.c). */
 struct json_object *agent_pull(struct json_object *request);
 /* Free bytes on the disk of a folder. */
 uint64_t folder_room(const char *path);
-/*
- * Make a folder below @in; "": below the scratch folder. NULL: that failed, and errno
- * says why.
- */
+/* Create a folder below @in; "": below the scratch folder. NULL: failed, see errno. */
 char *folder_new(const char *in);
 
 /* ---- amounts that were recorded (agent/count.c) ------------------------- */
 
 struct recorded {
 	uint64_t bytes;
-	uint64_t room;		/* taken on the disk, bytes */
+	uint64_t room;		/* disk space, bytes */
 	double events;		/* an estimate */
-	bool is_unclear;	/* some channels are not known yet */
+	bool is_unclear;	/* some channels are still unknown */
 };
 
-/* Add the contents of a folder that LTTng records to. */
+/* Add the contents of a folder to which LTTng records. */
 void count_folder(struct recorded *recorded, const char *path);
 /* Add one channel of that folder: its events, and their bytes. */
 void count_channel(struct recorded *recorded, const char *path, const char *name);
 /*
- * Estimate the number of events in these folders by decoding a packet now and then, in a
- * process that takes a small part of a processor. To be called often; a packet is decoded
- * every @period_ns at most.
+ * Estimate the number of events in these folders by decoding a packet periodically, in a
+ * process that takes a small share of a processor. Call this often; it decodes at most
+ * one packet every @period_ns.
  */
 void count_sample(int64_t period_ns);
 /* Stop counting, and forget all folders. */
@@ -96,7 +90,7 @@ void count_end(void);
 
 /* ---- network traffic (agent/own-traffic.c) ------------------------------ */
 
-/* Bytes that were sent and received. */
+/* Sent and received bytes. */
 struct agent_traffic {
 	uint64_t all;		/* on all devices but lo */
 	uint64_t trace;		/* on the agent's ssh connection */
@@ -107,11 +101,11 @@ struct agent_traffic traffic_since(void);
 
 /* ---- steering of the clock (agent/steering.c) --------------------------- */
 
-/* Begin to read the clock, until steering_end(). */
+/* Start reading the clock, until steering_end(). */
 void steering_start(void);
 /*
  * Write the readings since the last call, {"clocks":[{"time":N,"raw":N,"within":N}...]},
- * of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, ns; once, before an answer.
+ * of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, ns; once before an answer.
  */
 void steering_say(void);
 void steering_end(void);
@@ -123,17 +117,17 @@ void relay_watch(const char *url);
 bool relay_is_watched(void);
 /* Is any process of this machine connected to the daemon? */
 bool relay_is_connected(void);
-/* Can a connection to the daemon be made? */
+/* Can a connection to the daemon be opened? */
 bool relay_is_reachable(void);
 
 /* ---- traces that stay here (agent/serve.c) -------------------------------- */
 
 /*
- * {"do":"serve","paths":[PATH...]} -> {}; and then, upon {"do":"stream"}, which has no
- * answer, the connection is that of netsync_io_serve() until it ends.
+ * {"do":"serve","paths":[PATH...]} -> {}. After {"do":"stream"}, which has no answer,
+ * netsync_io_serve() uses the connection until it ends.
  */
 struct json_object *agent_serve(struct json_object *request);
-/* Serve the connection, if asked for. False: there are no further requests. */
+/* Serve the connection, if requested. False: there are no further requests. */
 bool agent_stream(void);
 
 /* ---- copies of traces that stay here (agent/apply.c) ----------------------- */
@@ -142,29 +136,28 @@ bool agent_stream(void);
 struct json_object *agent_result(struct json_object *request);
 /*
  * {"do":"apply","traces":[[NAME=]PATH...],"output":PATH,"metadata_only":BOOL,
- *  "extrapolate":BOOL} -> {"status":N}, with that file; what netsync apply says comes
- * before. What is not done when nobody waits any more leaves nothing.
+ *  "extrapolate":BOOL} -> {"status":N}, with that file. Messages of netsync apply precede
+ * the answer. If nobody waits any more, unfinished copies are removed.
  */
 struct json_object *agent_apply(struct json_object *request);
-/* "~" is what the user's shell would have made of it; to be released. NULL: no memory. */
+/* Expand "~" like the user's shell; to be freed. NULL: out of memory. */
 char *agent_expand(const char *path);
 
 /* ---- undoing (agent/undo.c) --------------------------------------------- */
 
 enum undo {
-	UNDO_SESSION = 's',	/* destroy the session of this name */
+	UNDO_SESSION = 's',	/* destroy the session with this name */
 	UNDO_FOLDER = 'f',	/* remove this folder */
 };
 
 /*
- * Undoing is done by a child process, even if the agent is killed. The child is told
- * before anything is done, and when it was undone by the agent itself. False: it could
- * not be started.
+ * A child process undoes actions, even if the agent is killed. It is told before each
+ * action, and again when the agent itself has undone it. False: it could not be started.
  */
 bool undo_start(void);
 void undo_remember(enum undo what, const char *name);
 void undo_forget(enum undo what, const char *name);
-/* Undo everything that is remembered, and wait for that. */
+/* Undo all recorded actions, and wait until this is done. */
 void undo_end(void);
 
 /* ---- sessions of LTTng (agent/lttng.c) ---------------------------------- */

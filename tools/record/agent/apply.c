@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A result file of another machine -> corrected copies of traces of this one, by netsync
- * apply in a process of its own, whose sentences go where the file came from.
+ * A result file of another machine -> corrected copies of this machine's traces. netsync
+ * apply runs in a separate process; its messages are sent to that machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +22,13 @@
 #include "common/places.h"
 #include "remote/protocol.h"
 
-/* Bytes of a result file: many times that of a thousand hosts. Chosen. */
+/* Maximum size of a result file, bytes: many times that of a thousand hosts. Chosen. */
 #define MAX_RESULT (INT64_C(1) << 30)
-/* How often it is looked whether somebody still waits, ms. Chosen. */
+/* Period of checking whether somebody still waits, ms. Chosen. */
 #define LOOK_MS 100
-/* The copies that are not whole are removed within (ms); chosen. */
+/* Time for removing incomplete copies, ms; chosen. */
 #define END_MS 20000
-/* Words of the command line beside the traces. */
+/* Words of the command line in addition to the traces. */
 #define MORE_WORDS 14
 
 static struct {
@@ -51,7 +51,7 @@ static void drop_result(void)
 	memset(&result, 0, sizeof(result));
 }
 
-/* Of the name that it has there, for what is said of it; but without any folder. */
+/* Use the file's name on the other machine, for messages, but without its folder. */
 static bool open_result(const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -86,7 +86,7 @@ struct json_object *agent_result(struct json_object *request)
 
 /* ---- the process ----------------------------------------------------------- */
 
-/* What is no absolute path begins with "./", so that it is nothing but a path. */
+/* Prefix a relative path with "./", so that it cannot be taken for anything else. */
 static char *argument_of(const char *trace)
 {
 	const size_t name = argument_name_length(trace);
@@ -102,17 +102,17 @@ static char *argument_of(const char *trace)
 struct argument_list {
 	char **list;
 	size_t num;
-	bool failed;		/* there is not enough memory */
+	bool failed;		/* out of memory */
 };
 
-/* @word is taken over; NULL: there is no memory. */
+/* Takes ownership of @word; NULL: out of memory. */
 static void append_argument(struct argument_list *words, char *word)
 {
 	words->failed |= !word;
 	words->list[words->num++] = word;
 }
 
-/* An option with a number, such as --begin, if it was asked for. */
+/* Add an option with a number, such as --begin, if requested. */
 static void add_number_word(struct argument_list *words, struct json_object *request,
 			    const char *option, const char *name)
 {
@@ -125,7 +125,7 @@ static void add_number_word(struct argument_list *words, struct json_object *req
 	append_argument(words, word);
 }
 
-/* False: there is not enough memory. */
+/* False: out of memory. */
 static bool make_words(struct argument_list *words, struct json_object *request)
 {
 	struct json_object *traces = value_member(request, "traces");
@@ -162,7 +162,7 @@ static void free_words(struct argument_list *words)
 	free(words->list);
 }
 
-/* In the child: it ends with the agent, however that ends. */
+/* In the child, which must end with the agent, however that ends. */
 static void run_apply(char **words, int out, pid_t parent)
 {
 	const int nothing = open("/dev/null", O_RDONLY);
@@ -194,7 +194,10 @@ static void report_line(const char *line)
 		agent_note("%s", line);
 }
 
-/* Pass on the whole lines that are there. 1; 0: there are no more; -EAGAIN: not now. */
+/*
+ * Forward the complete lines that are available. Return: 1; 0: end; -EAGAIN: no more for
+ * now.
+ */
 static int hear_apply(int in, char **text, size_t *used)
 {
 	char bytes[4096], *end, *more;
@@ -202,7 +205,7 @@ static int hear_apply(int in, char **text, size_t *used)
 
 	if (num < 0 && (errno == EAGAIN || errno == EINTR))
 		return -EAGAIN;
-	/* No sentence is that long. */
+	/* No message is that long. */
 	more = num > 0 && *used < PROTOCOL_SENTENCE ?
 	       realloc(*text, *used + num + 1) : NULL;
 	if (!more)
@@ -220,7 +223,7 @@ static int hear_apply(int in, char **text, size_t *used)
 	return 1;
 }
 
-/* Has it removed what is not whole? */
+/* Wait until it has removed incomplete copies. */
 static void end_apply(pid_t child)
 {
 	int left_ms = END_MS;

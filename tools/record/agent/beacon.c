@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests for the beacon, which a child process sends and receives. */
+/* Requests for the beacon; a child process sends and receives its packets. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -19,14 +19,14 @@
 #include "remote/beacon.h"
 #include "remote/protocol.h"
 
-/* Time for the beacon's process to end, as a busy machine may delay it. Chosen. */
+/* Time for the beacon's process to end; a busy machine may delay it. Chosen. */
 #define STOP_MS 2000
 
 static struct {
 	bool open;
 	int socks[2];
-	pid_t process;		/* 0: the beacon does not run */
-	int results;		/* pipe that its peers are read from */
+	pid_t process;		/* 0: not running */
+	int results;		/* pipe with the results for its peers */
 } beacon;
 
 static volatile sig_atomic_t stop;
@@ -195,7 +195,7 @@ static struct json_object *peer_json(const struct beacon_peer *peer)
 	return object;
 }
 
-/* Read the results of the ending process, within STOP_MS. Return: how many peers. */
+/* Read the results of the ending process, within STOP_MS. Return: the number of peers. */
 static unsigned int read_results(struct beacon_peer *peers)
 {
 	struct pollfd in = { .fd = beacon.results, .events = POLLIN };

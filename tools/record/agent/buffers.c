@@ -6,32 +6,32 @@
 #include "buffers.h"
 
 /*
- * How long LTTng may take no data: its timer (READ_US), and a connection that waits for
- * lost packets (TCP retransmits after 0.2 s, then 0.4 s, and so on). Chosen; twice as
- * long takes twice the memory.
+ * Longest time for which LTTng may not read data: its timer (READ_US), and a connection
+ * that waits for lost packets (TCP retransmits after 0.2 s, then 0.4 s, and so on).
+ * Chosen; twice the time takes twice the memory.
  */
 #define HOLD_MS 2000
 
 /*
- * What buffers hold for that time, on each processor, since one processor may have to
- * handle all packets of a machine: with a network card of one queue, and for one
- * connection by the loopback interface.
+ * Data in that time on each processor, because one processor may have to handle all
+ * packets of a machine: with a network card that has one queue, and for one connection on
+ * the loopback interface.
  *
- * Packets: 100,000 each second is what one processor handles of a connection of 1 Gbit/s
- * (81,000 full frames) with the replies. The events take 73 bytes (net_dev_queue), 86
+ * Packets: one processor handles 100,000 per second for a connection of 1 Gbit/s (81,000
+ * full frames) with its replies. Events take 73 bytes (net_dev_queue) or 86
  * (inet_sock_local_in, IPv4), and 24 more with IPv6, all as measured in the traces of
  * selftests/data.
  *
- * Other events: the same number, of 64 bytes each, the size of sched_switch.
+ * Other events: the same number, with 64 bytes each, the size of sched_switch.
  */
 #define EVENT_RATE 100000
 #define PACKET_BYTES 110
 #define OTHER_BYTES 64
 
 /*
- * Sub-buffers are filled and taken as a whole: of 16, the one that is being filled and
- * the one that is being taken are an eighth. Sizes above 2 MiB save nothing, as taking a
- * sub-buffer then costs far less than its bytes do. Chosen.
+ * Sub-buffers are filled and read as a whole: with 16, the one being filled and the one
+ * being read are an eighth. Sizes above 2 MiB save nothing, because reading a sub-buffer
+ * then costs far less than its bytes. Chosen.
  */
 #define USUAL_NUM 16
 #define USUAL_MIN (UINT64_C(16) << 10)
@@ -66,7 +66,7 @@ struct buffers buffers_for(uint64_t bytes)
 {
 	struct buffers buffers = { USUAL_MIN, USUAL_NUM };
 
-	/* Two sub-buffers hold nothing: one is being filled, one is being taken. */
+	/* Two sub-buffers have no capacity: one is being filled, one is being read. */
 	while (buffers.size < USUAL_MAX &&
 	       buffers.size * (buffers.num - 2) < bytes)
 		buffers.size *= 2;

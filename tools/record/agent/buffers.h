@@ -14,14 +14,14 @@
 #define CHANNEL_KERNEL "kernel"
 #define CHANNEL_USER "user"
 
-/* Buffers as LTTng wants them: both numbers are powers of two. */
+/* Buffers in LTTng's form: both numbers are powers of two. */
 struct buffers {
 	uint64_t size;		/* of a sub-buffer, in bytes */
 	uint64_t num;		/* of sub-buffers, for each processor */
 };
 
 #define BUFFER_SIZE_MIN (UINT64_C(4) << 10)	/* a page of x86 */
-#define BUFFER_SIZE_MAX (UINT64_C(1) << 30)	/* LTTng 2.13 wants less than 2 GiB */
+#define BUFFER_SIZE_MAX (UINT64_C(1) << 30)	/* LTTng 2.13 requires less than 2 GiB */
 #define BUFFER_NUM_MIN 2			/* chosen: one is written while another is read */
 #define BUFFER_NUM_MAX 4096			/* chosen: 8 MiB of pointers in LTTng */
 
@@ -30,31 +30,32 @@ static inline uint64_t buffers_bytes(struct buffers buffers)
 	return buffers.size * buffers.num;
 }
 
-/* Bytes of an event of a channel, about. */
+/* Approximate size of an event of a channel, bytes. */
 unsigned int buffers_event_bytes(const char *channel);
 
-/* Buffers that hold @bytes while LTTng takes none. */
+/* Buffers that hold @bytes while LTTng reads none. */
 struct buffers buffers_for(uint64_t bytes);
 
 /*
- * Buffers of no fewer bytes that hold few events while LTTng takes none for @seconds: each
- * second its timer begins another sub-buffer, however little the last one has.
+ * Buffers of at least the same size that can hold a low rate of events while LTTng reads
+ * none for @seconds: each second, its timer starts another sub-buffer, even if the last
+ * one is nearly empty.
  */
 struct buffers buffers_for_pause(struct buffers buffers, unsigned int seconds);
 
 /*
- * The buffers of a channel in @room bytes of memory per processor; smaller ones than
- * usual if memory is short.
+ * The buffers of a channel in @room bytes of memory per processor; smaller than usual if
+ * memory is short.
  */
 struct buffers buffers_default(const char *channel, uint64_t room);
 
-/* The period in which LTTng has to take full sub-buffers, us. */
+/* The period in which LTTng must read full sub-buffers, us. */
 unsigned int buffers_read_us(const char *channel, struct buffers buffers);
 
 /* Does LTTng allow such buffers? */
 bool buffers_are_valid(struct buffers buffers);
 
-/* Parse "16x2M": NUMxSIZE, with k, M or G. False: wrong, or not allowed by LTTng. */
+/* Parse "16x2M": NUMxSIZE, with k, M or G. False: invalid, or not allowed by LTTng. */
 bool buffers_parse(struct buffers *buffers, const char *text);
 /* Format for buffers_parse(), into @text of BUFFERS_TEXT bytes. Return: @text. */
 #define BUFFERS_TEXT 48

@@ -9,16 +9,16 @@
 #include "common/value.h"
 
 /*
- * Buffers take an eighth of the available memory by default, and three quarters at most
- * if the user asked for more. Chosen: what is traced does not miss an eighth, and LTTng
- * takes a little more than it is asked for.
+ * By default, buffers take an eighth of the available memory, and at most three quarters
+ * if the user requests more. Chosen: traced programs do not miss an eighth, and LTTng
+ * takes slightly more than requested.
  */
 #define SHARE 8
 #define MAX_SHARE(memory) ((memory) / 4 * 3)
 
 static struct {
 	const char *name;
-	unsigned int weight;	/* share of memory: the kernel's other events are most */
+	unsigned int weight;	/* share of memory: most events are the kernel's other events */
 	bool is_used;
 	struct buffers buffers;
 } channels[] = {
@@ -61,7 +61,7 @@ static void set_defaults(const struct choice *choice)
 					room / weights * channels[c].weight);
 }
 
-/* Set buffers that the user asked for. False: LTTng does not allow them. */
+/* Set requested buffers. False: LTTng does not allow them. */
 static bool set_asked(struct json_object *asked)
 {
 	const char *name = member_text(asked, "channel");

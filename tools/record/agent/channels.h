@@ -11,10 +11,10 @@
 #include "events.h"
 
 /*
- * Plan the buffers of channels that have events: those that are asked for,
- * [{"channel":NAME,"size":N,"num":N}...], where the last one counts, and a name of ""
- * stands for all; else by this machine's memory. Return: NULL, or the answer that says
- * why it cannot be.
+ * Plan the buffers of channels that have events: those requested,
+ * [{"channel":NAME,"size":N,"num":N}...], of which the last one applies, and the name ""
+ * means all channels; otherwise by this machine's memory. Return: NULL, or an answer with
+ * the reason why it is impossible.
  */
 struct json_object *channels_plan(const struct choice *choice,
 				  struct json_object *asked);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Folders that LTTng records to -> their size, and an estimate of their events. LTTng
- * does not count events, and decoding them all would take more time than recording them.
- * But the index of each stream has the sizes of its packets, and a packet that is decoded
- * now and then tells the mean size of an event of its channel.
+ * Folders to which LTTng records -> their size, and an estimate of their events. LTTng
+ * does not count events, and decoding all would take more time than recording them. The
+ * index of each stream has the sizes of its packets; a packet that is decoded
+ * periodically gives the mean size of an event of its channel.
  */
 #include <endian.h>
 #include <ftw.h>
@@ -35,24 +35,30 @@ struct index_entry {
 
 #define MIN_ENTRY offsetof(struct index_entry, others)
 
-/* Bytes of a packet that LTTng 2.13 writes besides events: 32 in its header, 52 in its context. */
+/*
+ * Bytes of a packet that LTTng 2.13 writes in addition to events: 32 in its header, 52 in
+ * its context.
+ */
 #define PACKET_HEADER 84
-/* Larger packets are not decoded. Chosen: LTTng's are smaller in channels made here. */
+/*
+ * Larger packets are not decoded. Chosen: LTTng's packets are smaller in channels created
+ * here.
+ */
 #define MAX_PACKET (16 << 20)
-/* Decoding takes a 50th of a processor at most. Chosen. */
+/* Decoding takes at most a 50th of a processor. Chosen. */
 #define PART 50
 
 struct channel {
 	struct channel *next;
 	char *path;		      /* of its streams, without the number */
 	uint64_t bytes;		      /* of events in all packets so far */
-	struct stream_packet fullest; /* the fullest packet since the last decoded one */
-	uint64_t fullest_bytes;	      /* of events in that one; 0: none */
+	struct stream_packet fullest; /* the fullest packet since the last decoding */
+	uint64_t fullest_bytes;	      /* of events in that packet; 0: none */
 	int64_t tried_ns;	      /* time of the last decoding; 0: never */
-	double event_bytes;	      /* mean size there; 0: unknown */
-	/* Each mean holds for packets since the last decoding. */
+	double event_bytes;	      /* mean size in that packet; 0: unknown */
+	/* Each mean applies to packets since the last decoding. */
 	uint64_t counted_bytes;
-	double counted;		/* events in these, estimated */
+	double counted;		/* estimated events in these packets */
 };
 
 struct counted_stream {
@@ -94,7 +100,7 @@ static struct channel *find_channel(const char *stream)
 	return channel;
 }
 
-/* Find or add a stream; @path is kept, or released. */
+/* Find or add a stream; takes ownership of @path. */
 static struct counted_stream *find_or_add_stream(char *path)
 {
 	struct channel *channel;
@@ -164,7 +170,7 @@ static void read_index(struct counted_stream *stream, const char *path)
 
 /* ---- folders ----------------------------------------------------------- */
 
-/* The result of count_file(), as nftw() has no argument for it. */
+/* The result of count_file(), because nftw() has no argument for it. */
 static struct recorded *sum;
 
 static int count_file(const char *path, const struct stat *info, int type,
@@ -229,7 +235,7 @@ void count_channel(struct recorded *recorded, const char *path, const char *name
 
 /* ---- samples ----------------------------------------------------------- */
 
-/* The channel whose last decoding is longest ago. */
+/* The channel with the oldest decoding. */
 static struct channel *next_channel(void)
 {
 	struct channel *next = NULL;
@@ -257,7 +263,7 @@ static void end_sample(const struct decoded *decoded, int64_t period_ns)
 
 	next_ns = now_ns() + (wait_ns > period_ns ? wait_ns : period_ns);
 	sampled = NULL;
-	/* Each event takes a byte at least. */
+	/* Each event takes at least a byte. */
 	if (!decoded->events || decoded->events > sampled_bytes)
 		return;
 	c->event_bytes = (double)sampled_bytes / decoded->events;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A machine's events -> those that are recorded, and the channel of each. */
+/* A machine's events -> those to record, and the channel of each. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct names {
 	size_t num;
 };
 
-/* Events of packets, the best pair first; one pair is recorded. */
+/* Events of packets, the best pair first; only one pair is recorded. */
 static const char *const pairs[][2] = {
 	{ "inet_dev_xmit", "inet_dev_receive" },
 	{ "inet_sock_local_out", "inet_sock_local_in" },
@@ -71,7 +71,10 @@ static void choose_event(struct choice *choice, enum domain domain,
 	};
 }
 
-/* Add the events of a pattern, those of packets or the others. Return: does any match? */
+/*
+ * Add the events that match a pattern, either those of packets or the others. Return:
+ * does any match?
+ */
 static bool choose_pattern(struct choice *choice, const struct names *names,
 			   const char *pattern, bool packets)
 {
@@ -107,7 +110,10 @@ static void choose_pair(struct choice *choice, const struct names *names)
 		agent_note("the kernel modules of netsync are not loaded; recording LTTng's own network events, which have larger delays.");
 }
 
-/* Add the event of clock steering: with it, clocks are estimated as if not steered. */
+/*
+ * Add the event of clock steering: with it, clocks are estimated as if they were not
+ * steered.
+ */
 static void choose_clock(struct choice *choice, const struct names *names)
 {
 	if (has_name(names, CLOCK_EVENT))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The events that are recorded, and the channel of each. */
+/* The events to record, and the channel of each. */
 #ifndef NETSYNC_AGENT_EVENTS_H
 #define NETSYNC_AGENT_EVENTS_H
 
@@ -25,16 +25,16 @@ struct choice {
 };
 
 /*
- * Choose among @num names, each @stride bytes behind the last: the packet events that
- * suit synchronization best, and the events of the request ("events", "syscalls").
- * Patterns without an event are noted.
+ * Choose among @num names, @stride bytes apart: the packet events best suited to
+ * synchronization, and the requested events ("events", "syscalls"). Patterns that match
+ * no event are recorded.
  */
 void choose_kernel(struct choice *choice, struct json_object *request,
 		   const char *names, size_t stride, size_t num);
 /* Add all events of user space. */
 void choose_user(struct choice *choice);
 bool choice_has(const struct choice *choice, enum domain domain);
-/* Is there an event that tells how the clock is steered? */
+/* Is there an event that reports how the clock is steered? */
 bool choice_tells_clock(const struct choice *choice);
 void choice_free(struct choice *choice);
 

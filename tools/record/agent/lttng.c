@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A recording session of LTTng on this machine. Other files do not call LTTng; events.c
+ * A recording session of LTTng on this machine. No other file calls LTTng; events.c
  * chooses the events of each channel.
  */
 #include <errno.h>
@@ -19,26 +19,29 @@
 #include "namespaces.h"
 #include "remote/protocol.h"
 
-/* Data that have not arrived after this time are lost, ms. Chosen. */
+/* Data that has not arrived after this time is lost, ms. Chosen. */
 #define PENDING_MS (60 * 1000)
-/* A session that is not destroyed after this time is left, ms; how often to look. Chosen. */
+/*
+ * A session that is not destroyed after this time is left, ms; and the period of
+ * checking. Chosen.
+ */
 #define DESTROY_MS (10 * 1000)
 #define POLL_MS 50
-/* Period in which LTTng sends data even if few events come, us. Chosen. */
+/* Period in which LTTng sends data even at a low rate of events, us. Chosen. */
 #define SWITCH_US 1000000
-/* Period of decoding a packet, which takes time of the traced machine, ns. Chosen. */
+/* Period of decoding a packet, which takes time on the traced machine, ns. Chosen. */
 #define SAMPLE_NS 10000000000LL
 
 /*
- * By default, LTTng sends metadata of user space at the end only, without which a trace
- * that does not end properly cannot be read. Before LTTng 2.15 metadata have a channel
- * with a timer; since then they are sent earlier only in live sessions.
+ * By default, LTTng sends metadata of user space only at the end; without it, a trace
+ * that does not end properly cannot be read. Before LTTng 2.15, metadata has a channel
+ * with a timer; since then it is sent earlier only in live sessions.
  */
 #define METADATA "metadata"
 /*
- * Period of that timer. If it has metadata that the relay daemon does not take,
- * lttng-consumerd 2.13 can deadlock when the session is destroyed: data that are lost at
- * that time have to be gone first.
+ * Period of that timer. If lttng-consumerd 2.13 has metadata that the relay daemon does
+ * not receive, it can deadlock when the session is destroyed: data that is lost at that
+ * time must be discarded before.
  */
 #define METADATA_US 5000000
 #ifdef LTTNG_HAS_TRACE_FORMAT
@@ -48,11 +51,11 @@
 #endif
 
 static struct {
-	char *name;		/* NULL: there is no session */
-	char *folder;		/* of its files; NULL: data are streamed */
-	bool stays;		/* the folder remains on this host after the recording */
+	char *name;		/* NULL: no session */
+	char *folder;		/* of its files; NULL: data is streamed */
+	bool stays;		/* the folder stays on this host after the recording */
 	bool domains[NUM_DOMAINS];
-	bool tells_clock;	/* an event tells clock steering */
+	bool tells_clock;	/* an event reports clock steering */
 } session;
 
 static const struct {
@@ -122,7 +125,7 @@ describe_session(const char *name, const char *control, const char *data,
 {
 	struct lttng_session_descriptor *descriptor;
 
-	/* One URL may be for both, control and data. */
+	/* A single URL can be for both control and data. */
 	if (!*data)
 		data = NULL;
 	if (!*control)
@@ -135,7 +138,7 @@ describe_session(const char *name, const char *control, const char *data,
 		descriptor = lttng_session_descriptor_network_create(name,
 							control, data);
 #ifdef LTTNG_HAS_TRACE_FORMAT
-	/* The format that Babeltrace 2.0 reads. */
+	/* The format that Babeltrace 2.0 can read. */
 	if (descriptor)
 		lttng_session_descriptor_set_trace_format(descriptor,
 						LTTNG_TRACE_FORMAT_CTF_1_8);
@@ -182,7 +185,7 @@ static int enable_channel(struct lttng_handle *handle, enum domain domain,
 	if (!channel)
 		return -LTTNG_ERR_NOMEM;
 	snprintf(channel->name, sizeof(channel->name), "%s", name);
-	/* LTTng 2.13 enables all new channels; 2.16 only if told so. */
+	/* LTTng 2.13 enables all new channels; 2.16 only if requested. */
 	channel->enabled = 1;
 	if (metadata) {
 		channel->attr.subbuf_size = getpagesize();
@@ -237,7 +240,7 @@ static struct json_object *enable_domain(enum domain domain,
 
 		if (chosen->domain != domain)
 			continue;
-		/* Each call takes a while. */
+		/* Each call takes some time. */
 		agent_wait(0);
 		if (strcmp(channel, chosen->channel)) {
 			channel = chosen->channel;
@@ -315,7 +318,7 @@ static int64_t live_period(struct json_object *request,
 }
 
 /*
- * Without URLs, data are recorded to a folder of this machine.
+ * Without URLs, data is recorded to a folder of this machine.
  * {"session":NAME,"events":[PATTERN...],"syscalls":BOOL,"ust":BOOL,
  *  "buffers":[{"channel":NAME,"size":N,"num":N}...],"control":URL,"data":URL,
  *  "live_us":N}
@@ -391,12 +394,12 @@ struct json_object *agent_start(struct json_object *request)
 	if (ret < 0)
 		return agent_error("cannot start the recording: %s.",
 				   lttng_strerror(ret));
-	/* Who follows the recording gets to know the clock before the first packet. */
+	/* A viewer of the recording gets clock readings before the first packet. */
 	steering_say();
 	return json_object_new_object();
 }
 
-/* Add the bytes and events of a channel, by its packets in the folder. */
+/* Add the bytes and events of a channel, from its packets in the folder. */
 static void add_counted(struct json_object *channel, const char *name)
 {
 	struct recorded recorded = { 0 };
@@ -410,10 +413,10 @@ static void add_counted(struct json_object *channel, const char *name)
 }
 
 /*
- * LTTng's consumer adds up how much a buffer's counter grew between two packets. If a
- * counter goes back by N (packets need not be counted in the order of reading), the
- * consumer takes that for the wrap of a signed long, and adds 2^63 - N: modulo 2^63 the
- * sum is right.
+ * LTTng's consumer sums the growth of a buffer's counter between packets. If a counter
+ * goes back by N (packets need not be counted in the order of reading), the consumer
+ * mistakes this for the wrap of a signed long, and adds 2^63 - N: modulo 2^63, the sum is
+ * right.
  */
 static uint64_t undo_wrap(uint64_t sum)
 {
@@ -468,10 +471,10 @@ static void add_recorded(struct json_object *answer, bool events)
  * {"events":BOOL} ->
  * {"channels":[{"name":NAME,"discarded":N,"lost":N,"size":N,"num":N}...],"processors":N,"memory":N},
  * memory in bytes. When recording to this machine, also {"size":N,"room":N}, in bytes,
- * {"events":N}, an estimate, if asked for and known yet, and for each channel
- * {"recorded":N,"events":N}; else {"connected":BOOL}, and if that is false
- * {"reachable":BOOL}. If no event tells how the clock is steered, steering_say() comes
- * first.
+ * {"events":N}, an estimate, if requested and already known, and for each channel
+ * {"recorded":N,"events":N}; otherwise {"connected":BOOL}, and if that is false
+ * {"reachable":BOOL}. If no event reports how the clock is steered, steering_say() is
+ * called before.
  */
 struct json_object *agent_status(struct json_object *request)
 {
@@ -511,7 +514,7 @@ struct json_object *agent_status(struct json_object *request)
 	return answer;
 }
 
-/* Return at once; agent_finish() waits until all data have arrived. */
+/* Return at once; agent_finish() waits until all data has arrived. */
 struct json_object *agent_stop(struct json_object *request)
 {
 	int ret;
@@ -537,7 +540,7 @@ static void add_traffic(struct json_object *answer)
 }
 
 /*
- * {"lost":BOOL}, true if nobody takes the data -> the answer of agent_status(), with
+ * {"lost":BOOL}, true if nobody receives the data -> the answer of agent_status(), with
  * network traffic {"traffic":N,"traffic_trace":N}, in bytes, and
  * {"namespaces":[{"inode":N,"name":NAME}...]}.
  */

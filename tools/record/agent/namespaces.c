@@ -13,15 +13,15 @@
 #include "../../../libnetsync/util/array.h"
 #include "namespaces.h"
 
-/* The folder of namespaces that ip-netns(8) named. */
+/* The folder of namespaces that were named by ip-netns(8). */
 #define NAMED "/run/netns"
 
-/* Namespaces that are noted at most. Chosen: no machine has so many containers. */
+/* Maximum namespaces. Chosen: no machine has so many containers. */
 #define MAX_NAMESPACES 4096
 #define NAME_SIZE 100
 #define INODE_SIZE sizeof("-18446744073709551615")
 
-/* Digits of a container's id, and those that docker ps and podman ps show. */
+/* Digits of a container's id, and those that docker ps and podman ps print. */
 #define ID_DIGITS 64
 #define SHOWN_DIGITS 12
 
@@ -79,7 +79,7 @@ static void add_namespace(uint64_t inode, const char *name)
 		return;
 	last->inode = inode;
 	snprintf(last->name, NAME_SIZE - INODE_SIZE, "%s", name);
-	/* The name may be taken by another namespace; then the inode is appended. */
+	/* If another namespace has the name, append the inode. */
 	for (size_t i = 0; i < num_namespaces; i++)
 		if (!strcmp(namespaces[i].name, last->name)) {
 			snprintf(last->name + strlen(last->name), INODE_SIZE,
@@ -170,7 +170,7 @@ static void find_containers(void)
 
 void namespaces_find(void)
 {
-	/* First the machine's own namespace, also for containers that share it. */
+	/* Add the machine's own namespace first, also for containers that share it. */
 	add_namespace(inode_of(AT_FDCWD, "/proc/1/ns/net"), "host");
 	find_named_namespaces();
 	find_containers();

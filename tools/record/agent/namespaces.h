@@ -6,7 +6,7 @@
 #include <json.h>
 
 /*
- * Look for namespaces that exist now, as containers come and go while recording. Those
+ * Find the current namespaces, because containers start and stop while recording. Those
  * found before are kept.
  */
 void namespaces_find(void);

@@ -23,7 +23,7 @@ struct devices {
 	size_t num;
 };
 
-/* When the trace began. */
+/* At the start of the trace. */
 static struct devices devices_before;
 static uint64_t stream_before;
 
@@ -33,7 +33,7 @@ struct connection {
 	unsigned int far_port, near_port;
 };
 
-/* All devices except lo; without memory for all, those that there is memory for. */
+/* All devices except lo; if memory is short, as many as fit. */
 static struct devices devices_find(void)
 {
 	FILE *file = fopen("/proc/net/dev", "r");
@@ -61,8 +61,8 @@ static struct devices devices_find(void)
 }
 
 /*
- * Bytes since then. One that came since, or came again, has counted from 0; of one that is gone
- * nobody knows.
+ * Bytes since then. A device that was added or re-added since then has counted from 0;
+ * the count of a removed device is unknown.
  */
 static uint64_t device_bytes(const struct devices *before,
 			     const struct devices *now)
@@ -136,7 +136,7 @@ struct agent_traffic traffic_since(void)
 	const uint64_t stream = stream_bytes();
 	const struct agent_traffic traffic = {
 		.all = device_bytes(&devices_before, &now),
-		/* Of a connection that is gone nobody knows either. */
+		/* The count of a closed connection is unknown, too. */
 		.trace = stream < stream_before ? 0 : stream - stream_before,
 	};
 

@@ -18,17 +18,17 @@
 #include "common/now.h"
 #include "packet.h"
 
-/* Limits of decoding, as a damaged packet may take any time and memory. Chosen. */
+/* Limits of decoding, because a damaged packet may take any time and memory. Chosen. */
 #define MAX_CPU_S 2
 #define MAX_MEMORY (UINT64_C(1) << 30)
 
-/* Bytes left to the recording, which may be on the same disk. Chosen. */
+/* Bytes left for the recording, which may be on the same disk. Chosen. */
 #define SPARE_ROOM (32 << 20)
 
 static struct {
 	pid_t pid;		/* of the decoding child; 0: none */
-	char *folder;		/* with a trace of the packet alone */
-	uint64_t *events;	/* counted so far, in shared memory */
+	char *folder;		/* with a trace that consists of the packet */
+	uint64_t *events;	/* count so far, in shared memory */
 } job;
 
 /* ---- in the child ------------------------------------------------------ */
@@ -71,7 +71,7 @@ count_events(bt_message_iterator *iterator, void *data)
 	const bt_message_iterator_next_status status =
 		bt_message_iterator_next(iterator, &messages, &num);
 
-	/* The statuses of both have the same numbers. */
+	/* Both enums have the same values. */
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
 		return (int)status;
 	for (uint64_t i = 0; i < num; i++) {
@@ -82,7 +82,7 @@ count_events(bt_message_iterator *iterator, void *data)
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
-/* The packet is alone in the folder, in one stream. */
+/* Count the events of the packet, the only one in the folder's single stream. */
 static bool count_in_folder(void)
 {
 	const bt_plugin *ctf = find_ctf_plugin();
@@ -107,7 +107,7 @@ static bool count_in_folder(void)
 	       bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
 }
 
-/* Decode. For damaged packets libbabeltrace2 may call abort(), or not return. */
+/* Decode. For damaged packets, libbabeltrace2 may call abort(), or not return. */
 static void decode_packet(const struct stream_packet *packet)
 {
 	const struct rlimit cpu = { MAX_CPU_S, MAX_CPU_S };

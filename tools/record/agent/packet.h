@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A packet of a stream that LTTng is writing -> the number of its events, which a child
- * process counts, for one packet at a time.
+ * A packet of a stream that LTTng is writing -> the number of its events. A child process
+ * counts them, one packet at a time.
  */
 #ifndef NETSYNC_AGENT_PACKET_H
 #define NETSYNC_AGENT_PACKET_H
@@ -10,19 +10,19 @@
 #include <stdint.h>
 
 struct stream_packet {
-	const char *stream;	/* a file, with "metadata" beside it */
+	const char *stream;	/* a file, with "metadata" next to it */
 	uint64_t offset, size;	/* in bytes */
 };
 
-/* Begin to decode. False: that is not possible. */
+/* Start decoding. False: not possible. */
 bool packet_decode(const struct stream_packet *packet);
 
 struct decoded {
 	uint64_t events;	/* 0 also if the packet cannot be read */
-	int64_t cpu_ns;		/* that decoding took */
+	int64_t cpu_ns;		/* time of decoding */
 };
 
-/* Get the result. False: decoding goes on. */
+/* Get the result. False: decoding is not finished. */
 bool packet_take(struct decoded *decoded);
 /* Stop decoding, if any. */
 void packet_give_up(void);

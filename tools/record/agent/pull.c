@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The folder that a session records to, and sending its files. */
+/* The folder to which a session records, and sending its files. */
 #include <errno.h>
 #include <stdio.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 /* Bytes that are sent at a time. Chosen. */
 #define CHUNK (1 << 18)
 
-/* The result of send_file(), as nftw() has no argument for it. */
+/* The result of send_file(), because nftw() has no argument for it. */
 static struct json_object *failure;
 static size_t root_len;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is a relay daemon still there? LTTng does not report that it lost one, and discards
+ * Is a relay daemon still reachable? LTTng does not report that it lost one, and discards
  * what it records.
  */
 #include <netdb.h>
@@ -17,10 +17,10 @@
 
 /* The port of a URL without one. */
 #define CONTROL_PORT "5342"
-/* To connect to a relay daemon, ms. Chosen. */
+/* Time limit for connecting to a relay daemon, ms. Chosen. */
 #define CONNECT_MS 1000
 
-/* Addresses of the daemon; NULL: none, or its name is not known. */
+/* Addresses of the daemon; NULL: none, or its name is unknown. */
 static struct addrinfo *daemon_at;
 static uint16_t daemon_port;
 
@@ -42,8 +42,8 @@ void relay_watch(const char *url)
 		daemon_at = NULL;
 	daemon_port = atoi(port);
 	/*
-	 * The first question has the kernel load the modules that answer it: now, as a
-	 * recording should not show that, nor what was recorded wait for it.
+	 * The first query makes the kernel load the modules that answer it. Do this now:
+	 * the recording should not contain it, and must not wait for it.
 	 */
 	if (daemon_at)
 		relay_is_connected();

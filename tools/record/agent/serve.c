@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Traces of this machine -> the netsync that asked, without the rest of them. */
+/* Traces of this machine -> their packet events, for the netsync that requested them. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 /* The last request; NULL: there was none. */
 static struct json_object *asked;
 
-/* As for scp. */
+/* Expand like scp. */
 char *agent_expand(const char *path)
 {
 	const char *home = getenv("HOME");
@@ -59,7 +59,7 @@ bool agent_stream(void)
 	uint32_t num = 0;
 	const char **what = asked && io ? read_paths(&num) : NULL;
 
-	/* There is nothing to be undone. */
+	/* There is nothing to undo. */
 	set_ends(SIG_DFL);
 	value_int(value_member(asked, "timeout"), 0, INT64_MAX, &timeout_ns);
 	if (io)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Steering of this machine's clock, if no event tells it: a process reads the clock of
- * LTTng together with the raw one, and readings are sent before each answer.
+ * Steering of this machine's clock, if no event reports it: a process reads LTTng's clock
+ * together with the raw clock, and readings are sent before each answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "common/signal.h"
 #include "remote/protocol.h"
 
-/* So long the first reading is waited for at most: it is made at once. Chosen. */
+/* Time limit of the first reading, which is made at once, ms. Chosen. */
 #define FIRST_READING_MS 1000
 
 static struct {
@@ -26,7 +26,8 @@ static struct {
 } steering;
 
 /*
- * Read on. Readings that fill the pipe for minutes are dropped: steering is unknown then.
+ * Continue reading. Readings that fill the pipe for minutes are dropped: steering is then
+ * unknown.
  */
 static void read_on(int to)
 {
@@ -61,7 +62,7 @@ void steering_start(void)
 	close(ends[1]);
 	steering.readings = ends[0];
 	if (steering.process > 0) {
-		/* From here on it is known. */
+		/* Steering is known from here on. */
 		poll(&(struct pollfd){ .fd = ends[0], .events = POLLIN }, 1,
 		     FIRST_READING_MS);
 		return;
@@ -87,7 +88,7 @@ void steering_say(void)
 	       read(steering.readings, &readings[num], sizeof(*readings)) ==
 		       sizeof(*readings))
 		num++;
-	/* What stays here is not told. */
+	/* Readings of a recording that stays here are not sent. */
 	if (session_stays()) {
 		stay_write_clocks(readings, num);
 		return;

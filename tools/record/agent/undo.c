@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Undoing of what an agent did, by a child that reads from a pipe what to undo: "+sNAME"
- * and "+fPATH", later "-sNAME" and "-fPATH". When the pipe ends, however the agent ended,
- * the child undoes what is left, the last first.
+ * Undoing the actions of an agent, by a child that reads from a pipe what to undo:
+ * "+sNAME" and "+fPATH", later "-sNAME" and "-fPATH". When the pipe ends, however the
+ * agent ended, the child undoes the remaining actions, the last one first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,9 +74,9 @@ bool undo_start(void)
 	undo.pid = fork();
 	if (!undo.pid) {
 		close(fds[1]);
-		/* LTTng's library cannot use a socket of number 0. */
+		/* LTTng's library cannot use a socket with number 0. */
 		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-		/* Signals that end the agent do not end the child. */
+		/* Signals that end the agent must not end the child. */
 		setsid();
 		set_ends(SIG_IGN);
 		undo_main(fds[0]);
