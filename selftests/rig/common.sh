@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034 # the scripts that source this use them
-# Where things are; sourced by the scripts of the rig and of the tests.
+# Paths; sourced by the scripts of the rig and of the tests.
 rig=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 top=$(readlink -f "$rig/../..")
-# What was fetched and made once, for all copies of this tree.
+# Downloads and builds that all copies of this tree share.
 cache=${NETSYNC_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/netsync}
 
 die() {
@@ -11,29 +11,30 @@ die() {
 	exit 1
 }
 
-# Other processors: the last word of a release, as in bookworm-arm64; Debian's name, that
-# of its kernel's flavour, the compiler's, the kernel's own, and QEMU's.
+# Other processors. Columns: the last word of a release, as in bookworm-arm64; Debian's
+# name; the kernel's flavour; the prefix of the compiler; the kernel's name; and QEMU's
+# name.
 processors="
 arm64  arm64  arm64    aarch64-linux-gnu  arm64  aarch64
 s390x  s390x  s390x    s390x-linux-gnu    s390   s390x
 686    i386   686-pae  i686-linux-gnu     i386   i386
 "
 
-# processor RELEASE [COLUMN]: of that table; nothing if it is this machine's own.
+# processor RELEASE [COLUMN]: a value of that table; nothing for this machine's own processor.
 processor() {
 	awk -v last="${1##*-}" -v column="${2:-1}" '$1 == last { print $column }' \
 		<<< "$processors"
 }
 
-# cross RELEASE: what a make for its kernel has to be told.
+# cross RELEASE: arguments of make for its kernel.
 cross() {
 	[ -z "$(processor "$1")" ] ||
 		echo "ARCH=$(processor "$1" 5) CROSS_COMPILE=$(processor "$1" 4)-"
 }
 
-# The kernel that guests run: the newest one whose headers are installed, or
-# the one that the environment names, by KVER or as the newest one of a Debian
-# release, by KERNEL. KERNEL=debug is one that finds faults.
+# The kernel that guests run: the newest one whose headers are installed, or the one given
+# in the environment, by KVER, or as the newest one of a Debian release, by KERNEL.
+# KERNEL=debug is a kernel with fault detection.
 guest_kver() {
 	local kver
 

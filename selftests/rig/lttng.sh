@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # LTTng kernel sessions in a guest; sourced by the scripts that record there.
 
-# tracer EVENTS...: start it, with the modules that these events need.
+# tracer EVENTS...: start it, with the modules for these events.
 tracer() {
 	local probes=(--kmod-probes=net)
 
@@ -18,9 +18,8 @@ tracer() {
 	lttng-sessiond --daemonize "${probes[@]}"
 }
 
-# session NAME EVENTS [OPTION-OF-CREATE...]: record them, separated by commas, if
-# not said otherwise into /tmp/NAME. Sub-buffers are small because LTTng writes
-# whole pages of each.
+# session NAME EVENTS [OPTION-OF-CREATE...]: record events, separated by commas, by
+# default to /tmp/NAME. Sub-buffers are small because LTTng writes whole pages of each.
 session() {
 	[ $# -gt 2 ] || set -- "$@" --output="/tmp/$1"
 	lttng --quiet create "$1" "${@:3}"
@@ -30,7 +29,7 @@ session() {
 	lttng --quiet start "$1"
 }
 
-# session_end NAME [FOLDER]: keep its trace there, if it is whole.
+# session_end NAME [FOLDER]: move its trace to the folder, if it is complete.
 session_end() {
 	local state
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154 # what it is sourced by has set these
-# Steps that are tried in clean Debian releases; sourced by a test, which runs them
-# with in_releases, and by the steps.
+# Running steps in clean Debian releases; sourced by a test, which runs them with
+# in_releases, and by the steps.
 
-# in_releases LOGS STEPS RELEASE...: KTAP of what STEPS LOG prints in the chroot of each.
+# in_releases LOGS STEPS RELEASE...: KTAP of the output of STEPS LOG in the chroot of each
+# release.
 in_releases() {
 	local logs=$1 steps=$2 release log line results=0
 	shift 2
@@ -30,8 +31,8 @@ in_releases() {
 	echo "1..$results"
 }
 
-# check NAME COMMAND...: prints "ok - NAME" or "not ok - NAME". What the command prints
-# goes to $log, and here if it fails. Return: whether it did not.
+# check NAME COMMAND...: print "ok - NAME" or "not ok - NAME". The command's output goes
+# to $log, and also here if it fails. Return: its success.
 check() {
 	local name=$1 start
 	shift

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print how fast this machine's time stamp counter runs, in kHz. An emulated
- * guest reads the same counter, but cannot measure it while the machine is busy:
- * its kernel would take seconds for minutes, and complain of lockups.
+ * Print the frequency of this machine's time stamp counter, in kHz. An emulated guest
+ * reads the same counter, but cannot calibrate it while the machine is busy: its kernel
+ * would mistake seconds for minutes, and report lockups.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct reading {
 	int64_t ns;
 };
 
-/* Of several, the one that was least interrupted. */
+/* Of several readings, return the least disturbed one. */
 static struct reading read_both(void)
 {
 	struct reading best = { 0, 0 };
@@ -49,7 +49,7 @@ int main(void)
 	return 0;
 }
 #else
-/* What a guest reads there is something else. */
+/* A guest of another processor reads a different counter. */
 int main(void)
 {
 	return 0;
