@@ -3,9 +3,9 @@
  * usage: adjust change|same COUNT
  *
  * Print how many ticks of the time stamp counter it takes to change the rate of this
- * machine's clock, or to set it as it is: the median of COUNT. The kernel updates
- * its time in that call, as it does in each tick. In a guest that counts
- * instructions, ticks are instructions.
+ * machine's clock, or to set it to the same rate: the median of COUNT. The kernel updates
+ * its time in that call, as in each tick. In a guest that counts instructions, ticks are
+ * instructions.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include <x86intrin.h>
 
 #define WARM_UP 200
-/* 10 ppm, which is more than any two neighbouring multipliers differ. */
+/* 10 ppm, more than the difference of any two neighbouring multipliers. */
 #define CHANGE (10 << 16)
 
 static void set_rate(long freq)

@@ -2,10 +2,10 @@
 /*
  * usage: capture [-w] DEVICE [PROTOCOL]
  *
- * An independent witness: print a line (see packet.h) for every packet of a
- * protocol (tcp if not said, udp, icmp, sctp) that passes a network device, as
- * a packet socket sees it; with -w the device and the VLAN too. Writes "ready" on standard error when it listens;
- * SIGTERM ends it. Fails if packets were lost.
+ * An independent witness: print a line (see packet.h) for every packet of a protocol (tcp
+ * by default, udp, icmp, sctp) that passes a network device, as seen by a packet socket;
+ * with -w, also the device and the VLAN. Write "ready" to standard error when listening;
+ * SIGTERM ends it. It fails if packets were lost.
  */
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -55,8 +55,8 @@ static void mapped(uint8_t *addr, const uint8_t *ipv4)
 }
 
 /*
- * A length of 16 bits is 0 in larger packets: those end where the data does. For
- * IPv6 older kernels put an option with the length there, newer ones do not.
+ * In packets that are too large for it, a 16-bit length is 0: such packets end with the
+ * data. For IPv6, older kernels add an option with the length, newer kernels do not.
  */
 static uint32_t length(const uint8_t *field, uint32_t there)
 {
@@ -128,7 +128,7 @@ static void parse_sctp(const uint8_t *sctp, uint32_t payload, struct packet *p)
 	}
 }
 
-/* Parse well-formed packets of @size bytes, of which tests are made. */
+/* Parse a well-formed packet of @size bytes; tests create no others. */
 static bool parse(const uint8_t *ip, uint32_t size, uint8_t protocol,
 		  bool partial, struct packet *p)
 {
@@ -195,7 +195,7 @@ static uint8_t protocol_number(const char *name)
 	exit(2);
 }
 
-/* A tag that is not in the data. */
+/* Get a VLAN tag that is not in the data. */
 static uint16_t vlan_tag(struct msghdr *msg)
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(msg);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """usage: chosen.py N < LINES
 
-Of the lines that "events" prints, those that a module that samples one packet
-in 2^N is to record, as module/netsync-events.h says.
+From the output of "events", print the lines that a module that samples one packet in
+2^N must record, according to module/netsync-events.h.
 """
 import re
 import sys

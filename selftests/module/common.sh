@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034 # the tests that source this use them
-# What the tests of the modules share: KTAP, waiting, tracers, two namespaces.
-# They run in a guest, or where kselftest runs them, in the top folder of the tree.
+# Functions that the tests of the modules share: KTAP, waiting, tracers, two namespaces.
+# They run in a guest, or under kselftest, in the top folder of the tree.
 set -u
 PATH=$PWD/build/selftests:$PATH
 tmp=$(mktemp -d)
 tracing=/sys/kernel/tracing
 attached=/sys/module/netsync_probes/parameters/attached
 both=inet_sock_local_in,inet_sock_local_out
-# Every event, as the module lists them.
+# All events, in the order of the module.
 all=$both,inet_udp_local_in,inet_udp_local_out
 all+=,inet_icmp_local_in,inet_icmp_local_out
 all+=,inet_sctp_local_in,inet_sctp_local_out
@@ -18,8 +18,8 @@ all+=,$sockets,$wire,netsync_clock
 results=0
 failures=0
 
-# The next test may run on the same kernel, and begins once nothing has the output
-# of this one any more.
+# The next test may run on the same kernel; it starts when no process has this test's
+# output open.
 clean_up() {
 	# shellcheck disable=SC2046 # one for each process
 	kill $(jobs -p) $(pidof lttng-sessiond)
@@ -31,7 +31,7 @@ trap clean_up EXIT
 
 echo "KTAP version 1"
 
-# skip_all WHY: none of this test, with the exit status that kselftest knows.
+# skip_all WHY: skip this test, with the exit status that kselftest expects.
 skip_all() {
 	echo "1..0 # SKIP $1"
 	exit 4
@@ -42,7 +42,7 @@ modprobe --dry-run --quiet netsync-probes ||
 	skip_all "netsync-probes is not installed for this kernel"
 dmesg --clear
 
-# check NAME COMMAND...: a result; what the command prints explains it.
+# check NAME COMMAND...: a test result; the command's output explains it.
 check() {
 	local name=$1 verdict=ok output
 	shift
@@ -70,11 +70,12 @@ fails() {
 	! "$@"
 }
 
-# Every module from outside the kernel's tree makes the first two of these, a busy
-# machine that holds the guest up those of time, and the next counts complaints
-# about packets, of which the first would be here. Then one of LTTng's own, where its
-# statedump finds no list of disks, as on arm64 and 686, and one of who looks for events
-# below debugfs, as libbpf does, in later kernels than 6.12.
+# Print nothing unless the kernel reported a problem. Ignored messages: the first two
+# occur for every module from outside the kernel's tree; those about time occur if a busy
+# machine delays the guest; the next one counts messages about packets, the first of which
+# would be reported here; then one of LTTng's own, if its statedump finds no list of
+# disks, as on arm64 and 686; and one about programs that look for events below debugfs,
+# as libbpf does, in kernels later than 6.12.
 quiet() {
 	! dmesg --notime --level=emerg,alert,crit,err,warn | grep -v \
 		-e 'loading out-of-tree module taints kernel' \
@@ -86,7 +87,7 @@ quiet() {
 		-e 'Automounting of tracing to debugfs is deprecated'
 }
 
-# The command succeeds within a minute: slow kernels on busy machines need that.
+# Wait up to a minute until the command succeeds: slow kernels on busy machines need that long.
 wait_for() {
 	local end=$((SECONDS + 60))
 
@@ -98,18 +99,18 @@ wait_for() {
 	return 1
 }
 
-# attached_is LIST: these events are in force, and no others.
+# attached_is LIST: exactly these events are attached.
 attached_is() {
 	[ "$(cat $attached)" = "$1" ]
 }
 
-# hooks_are Y|N: those of netfilter are attached, or not yet.
+# hooks_are Y|N: the netfilter hooks are attached, or not yet.
 hooks_are() {
 	[ "$(cat ${attached%/*}/hooks)" = "$1" ]
 }
 
-# No event is in force any more; the hooks stay until the module goes, since their
-# going would drop what waits in queues.
+# No event is attached any more; the hooks stay until the module is unloaded, because
+# removing them would drop queued packets.
 at_rest() {
 	attached_is "" && hooks_are Y
 }
@@ -122,7 +123,7 @@ unloaded() {
 	! loaded "$1"
 }
 
-# The same lines in any order.
+# The files have the same lines, in any order.
 same() {
 	[ -s "$1" ] || {
 		echo "nothing to compare with"
@@ -132,8 +133,7 @@ same() {
 		diff "$1.sorted" "$2.sorted"
 }
 
-# ftrace_on [EVENTS]: trace into a large enough buffer, and nothing of what was
-# before.
+# ftrace_on [EVENTS]: start tracing into a large enough, empty buffer.
 ftrace_on() {
 	local event list=${1:-$both}
 
@@ -154,7 +154,7 @@ ftrace_lost_nothing() {
 		$tracing/per_cpu/cpu*/stats
 }
 
-# LTTng's own modules, and ours where they are wanted.
+# Load LTTng's own modules, and ours if requested.
 sessiond() {
 	lttng-sessiond --daemonize --kmod-probes=statedump "$@" &&
 		wait_for lttng list
@@ -169,7 +169,7 @@ sessiond_end() {
 	wait_for fails pidof lttng-sessiond
 }
 
-# lttng_on NAME EVENTS: a session in $tmp/NAME.
+# lttng_on NAME EVENTS: record a session to $tmp/NAME.
 lttng_on() {
 	lttng create "$1" --output="$tmp/$1" &&
 		lttng enable-channel -k all --subbuf-size=1M --num-subbuf=8 &&
@@ -187,7 +187,7 @@ lttng_lost_nothing() {
 		! grep -E '(Discarded events|Lost packets): [^0]' "$tmp/$1.statistics"
 }
 
-# Two namespaces, a and b, with a link between them, called eth in both.
+# Create two namespaces, a and b, with a link between them that is called eth in both.
 netns_pair() {
 	local mtu=${1:-1500} ns
 
@@ -211,7 +211,7 @@ in_ns() {
 	ip netns exec "$@"
 }
 
-# background NAMESPACE COMMAND...: start it, and wait until it says "ready".
+# background NAMESPACE COMMAND...: start it, and wait until it prints "ready".
 background() {
 	local log
 
@@ -223,8 +223,9 @@ background() {
 	}
 }
 
-# However slow this machine: packets of so many segments are not made smaller to
-# spread them in time. More than a device takes would be cut in front of it.
+# Set the number of segments of a packet: even on a slow machine, such packets are not
+# made smaller to spread them in time. A packet larger than the device's limit would be
+# segmented before it.
 segments() {
 	in_ns a sysctl -q net.ipv4.tcp_min_tso_segs="$1" &&
 		in_ns b sysctl -q net.ipv4.tcp_min_tso_segs="$1"

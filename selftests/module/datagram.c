@@ -81,7 +81,7 @@ static void serve(int port)
 	}
 }
 
-/* Letters that tell the datagrams apart, whatever their size. */
+/* Letters that distinguish datagrams of any size. */
 static void fill(size_t size, int number)
 {
 	size_t i;

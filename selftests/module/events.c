@@ -2,10 +2,10 @@
 /*
  * usage: events [-k | -l | -w] < TEXT
  *
- * Print a line for every event in what ftrace, trace-cmd or babeltrace2 print:
- * the packet that the local stack gets or sends, see packet.h. With -k its
- * socket instead; with -w the packet at a device; with -l what happens in the
- * lives of sockets.
+ * Print a line for every event in the output of ftrace, trace-cmd or babeltrace2: the
+ * packet that the local stack receives or sends, see packet.h. With -k, print its socket
+ * instead; with -w, the packet at a device; with -l, the creation, connection and end of
+ * sockets.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "packet.h"
 
-/* The text behind "NAME=" or "NAME = ". */
+/* The text after "NAME=" or "NAME = ". */
 static const char *find(const char *line, const char *name)
 {
 	size_t len = strlen(name);
@@ -143,7 +143,7 @@ static bool read_packet(const char *line, struct packet *p)
 	return true;
 }
 
-/* What a field of the flat layout means depends on the protocol. */
+/* The meaning of a field in the flat layout depends on the protocol. */
 static bool read_wire(const char *line, struct packet *p)
 {
 	const char *at = strstr(line, " inet_dev_");
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 		}
 		if (what == 'w' ? !read_wire(line, &p) : !read_packet(line, &p))
 			continue;
-		/* A packet that is not to be split says 0 or 1; it is one. */
+		/* A packet that is not segmented reports 0 or 1; count it as one. */
 		if (!p.gso_size && !p.gso_segs)
 			p.gso_segs = 1;
 		if (what != 'k')

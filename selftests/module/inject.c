@@ -37,7 +37,7 @@
 #define TIMESTAMPS "\x08\x0a\x01\x02\x03\x04\x05\x06\x07\x08"
 #define BYTES(text) text, sizeof(text) - 1
 
-/* Extension headers that the table is made of, by their numbers. */
+/* Extension headers in the table, by their numbers. */
 #define HOP "\x00"
 #define ROUTING "\x2b"
 #define FRAGMENT "\x2c"
@@ -61,10 +61,10 @@ struct recipe {
 	struct bytes options;	/* of TCP */
 	bool has_ts;
 	uint8_t doff;		/* 0: right */
-	uint16_t flags;		/* what is or-ed in beside it */
+	uint16_t flags;		/* bits to set in addition */
 	int payload;
-	int cut;		/* bytes that are missing at its end */
-	int padding;		/* bytes behind it */
+	int cut;		/* bytes cut off at its end */
+	int padding;		/* bytes after the packet */
 	int lying_len;		/* added to the length in the IP header */
 };
 
@@ -130,7 +130,7 @@ static const struct recipe packets[] = {
 	{ "IPv6 routing", true, 6, .extensions = { BYTES(ROUTING) } },
 	{ "IPv6 several extension headers", true, 6, .payload = 5,
 	  .extensions = { BYTES(HOP DESTINATION ROUTING DESTINATION) } },
-	/* Newer kernels take no more than twelve. */
+	/* Newer kernels accept at most twelve. */
 	{ "IPv6 ten of them", true, 6, .payload = 5,
 	  .extensions = { BYTES(TEN_OF(DESTINATION)) } },
 	{ "IPv6 headers not in the linear part", true, 6, .payload = 6000,
@@ -175,10 +175,10 @@ static struct {
 } __attribute__((packed)) frame;
 
 static int fd;
-static bool raw;		/* fd takes packets that begin with IP */
+static bool raw;		/* fd accepts packets that begin with IP */
 static uint32_t netns;
 
-/* Of the packet that was built last: which protocol it says it is of, and that. */
+/* The protocol field and the transport header of the last built packet. */
 static uint8_t *kind, *transport;
 
 static void fail(const char *what)
@@ -325,8 +325,8 @@ static unsigned int build(const struct recipe *p, uint32_t seq,
 }
 
 /*
- * One IPv4 packet in three fragments, which is one segment, and two fragments
- * of packets that never get whole.
+ * Send one IPv4 packet in three fragments, which is one segment, and two fragments of
+ * packets that are never completed.
  */
 static void send_ipv4_fragments(void)
 {
@@ -362,13 +362,13 @@ static void send_ipv4_fragments(void)
 
 /* ---- distortions ---------------------------------------------------------- */
 
-/* True once in so many times. */
+/* True once in @times calls. */
 static bool once_in(int times)
 {
 	return random() % times == 0;
 }
 
-/* Make UDP, ICMP or SCTP of TCP, up to the end of the packet. */
+/* Turn TCP into UDP, ICMP or SCTP, up to the end of the packet. */
 static void change_protocol(unsigned int len)
 {
 	static const uint8_t protocols[] = { IPPROTO_UDP, IPPROTO_ICMP,
@@ -387,14 +387,14 @@ static void change_protocol(unsigned int len)
 		put16(transport, once_in(2) ? 0x8000 : 0x8100);
 		break;
 	case IPPROTO_SCTP:
-		/* A chunk that is not DATA before others. */
+		/* A chunk other than DATA before others. */
 		put16(transport + 12, (1 + random() % 5) << 8);
 		put16(transport + 14, random() % 40);
 		break;
 	}
 }
 
-/* Room for so many bytes before what is there. */
+/* Insert @bytes bytes before the current contents. */
 static void shift(unsigned int *len, unsigned int bytes)
 {
 	memmove(frame.data + bytes, frame.data, *len);
@@ -453,7 +453,7 @@ static void add_tunnel(unsigned int *len)
 	frame.eth.ether_type = htons(ETHERTYPE_IP);
 }
 
-/* What the kernel is told of segments and checksums. */
+/* Distort the information on segments and checksums for the kernel. */
 static void distort_offload(void)
 {
 	memset(&frame.vnet, 0, sizeof(frame.vnet));
@@ -467,7 +467,7 @@ static void distort_offload(void)
 	frame.vnet.hdr_len = random() % 100;
 }
 
-/* Return: its length. The last changes are to what is outermost. */
+/* Return: its length. The last changes apply to the outermost headers. */
 static unsigned int build_distorted(void)
 {
 	unsigned int len, changes = random() % 4;
@@ -495,7 +495,7 @@ static unsigned int build_distorted(void)
 	return len;
 }
 
-/* The kernel need not take all of them. */
+/* The kernel may reject some of them. */
 static void send_distorted(long count)
 {
 	const struct sockaddr_in to = { .sin_family = AF_INET,

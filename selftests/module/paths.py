@@ -22,7 +22,7 @@ import sys
 import time
 
 UDP_PORT = 6000
-# The number of bpf(2), which libc has no function for.
+# The number of bpf(2), for which libc has no function.
 BPF = {"x86_64": 321, "aarch64": 280, "s390x": 351, "i686": 357}
 
 
@@ -112,7 +112,7 @@ def device(kind, source, target, count):
 
 
 def generate(name, mode):
-    """pktgen takes one command with each write"""
+    """pktgen accepts one command in each write"""
     def tell(path, *commands):
         for command in commands:
             with open("/proc/net/pktgen/" + path, "w", encoding="ascii") as file:

@@ -2,16 +2,16 @@
 /*
  * usage: pingpong udp|tcp COUNT
  *
- * Print how many ticks of the time stamp counter a message over the loopback
- * device and its answer take: the median of COUNT (at least 64). In a guest
- * that counts instructions, ticks are instructions.
+ * Print how many ticks of the time stamp counter a message over the loopback device and
+ * its answer take: the median of COUNT (at least 64). In a guest that counts
+ * instructions, ticks are instructions.
  *
- * Some kernels take a branch more or less depending on where in its slab a
- * buffer lies: 6.12 in __check_object_size() and kfree(), 14,978 instructions or
- * 14,984. UDP's buffers are freed as soon as they are read, so that all messages
- * of a run take the same few. UDP is therefore measured in parts, and after each
- * part one more message is left unread, which shifts the buffers by one: the
- * smallest median of the parts is of the best place.
+ * Some kernels take a branch more or less depending on the position of a buffer in its
+ * slab: 6.12 in __check_object_size() and kfree(), 14,978 instructions or 14,984. UDP's
+ * buffers are freed as soon as they are read, so all messages of a run use the same few.
+ * UDP is therefore measured in parts. After each part, one more message is left unread,
+ * which shifts the buffers by one; the smallest median of the parts belongs to the best
+ * position.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -25,7 +25,7 @@
 
 #define WARM_UP 200
 #define SIZE 64
-/* A slab of buffers has 11 in a guest of one processor; 20 to 100 work as well. */
+/* A slab has 11 buffers in a guest with one processor; 20 to 100 work as well. */
 #define PARTS 64
 
 static struct sockaddr_in address = { .sin_family = AF_INET };

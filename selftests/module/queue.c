@@ -2,10 +2,10 @@
 /*
  * usage: queue NUMBER MILLISECONDS
  *
- * Whom a firewall asks about packets: those that wait in queue NUMBER (NFQUEUE)
- * of this network namespace are let through in the order that they came in, each
- * after so many milliseconds, or all of them at SIGUSR1 if that is 0. Writes
- * "ready" on standard error once the queue is there.
+ * The program that a firewall asks about packets: it accepts packets in queue NUMBER
+ * (NFQUEUE) of this network namespace in order of arrival, each after this many
+ * milliseconds; if that is 0, all of them at SIGUSR1. It writes "ready" to standard error
+ * when the queue exists.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* More packets than any test has in a queue. */
+/* More packets than any test puts into a queue. */
 #define ROOM 4096
 
 static struct {
@@ -110,7 +110,7 @@ static void open_queue(void)
 	check(mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) < 0, "bind");
 	check(setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVBUFFORCE,
 			 &room, sizeof(room)), "buffer");
-	/* What the kernel cannot tell of is dropped, and is not to end this. */
+	/* The kernel drops packets that it cannot report, which must not end this program. */
 	check(mnl_socket_setsockopt(nl, NETLINK_NO_ENOBUFS, &one, sizeof(one)),
 	      "option");
 	nlh = nfq_nlmsg_put(buffer, NFQNL_MSG_CONFIG, number);
@@ -142,7 +142,7 @@ static void serve(void)
 		if (n > 0) {
 			size = mnl_socket_recvfrom(nl, buffer, sizeof(buffer));
 			check(size < 0, "receive");
-			/* ENOENT: the kernel had dropped what it was to let through. */
+			/* ENOENT: the kernel had already dropped the packet. */
 			check(mnl_cb_run(buffer, size, 0, 0, keep, NULL) < 0 &&
 			      errno != ENOENT, "message");
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* SipHash-1-3 with the key 00 01 .. 0f, to check the digests of payloads by. */
+/* SipHash-1-3 with the key 00 01 .. 0f, to check the digests of payloads. */
 #ifndef SIPHASH_H
 #define SIPHASH_H
 

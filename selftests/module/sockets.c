@@ -2,12 +2,11 @@
 /*
  * usage: sockets THREADS
  *
- * Sockets of all kinds over the loopback device. THREADS threads wait in
- * accept() at the same time, and as many clients connect by IPv4 and by IPv6;
- * UDP sockets are connected; some connections are refused. Prints a line for
- * each connection that events should tell of, as "connect PROTOCOL FAMILY
- * ADDRESS PORT -> ADDRESS PORT" and "accept ...", and for each kind of socket
- * how many were created: "created PROTOCOL FAMILY COUNT".
+ * Sockets of all kinds over the loopback device. THREADS threads wait in accept() at the
+ * same time, and as many clients connect by IPv4 and by IPv6; UDP sockets are connected;
+ * some connections are refused. Print a line for each connection that events should
+ * report, as "connect PROTOCOL FAMILY ADDRESS PORT -> ADDRESS PORT" and "accept ...", and
+ * the number of created sockets of each kind: "created PROTOCOL FAMILY COUNT".
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -43,7 +42,7 @@ static void *wait_for_peer(void *arg)
 	return NULL;
 }
 
-/* IPv4 as ::ffff:a.b.c.d. Return: whether it is. */
+/* IPv4 as ::ffff:a.b.c.d. Return: is it IPv4? */
 static int name(const struct sockaddr_storage *addr, char *text, int *port)
 {
 	const struct sockaddr_in6 *v6 = (const void *)addr;
@@ -115,7 +114,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < threads; i++)
 		check(pthread_create(&thread[i], NULL, wait_for_peer,
 				     &accepted[i]), "thread");
-	/* Let all of them wait. */
+	/* Let all threads wait in accept(). */
 	usleep(300000);
 	for (i = 0; i < threads / 2; i++) {
 		connected(AF_INET, SOCK_STREAM, "127.0.0.1", PORT);
@@ -132,7 +131,7 @@ int main(int argc, char **argv)
 		connected(AF_INET, SOCK_STREAM, "127.0.0.1", REFUSED);
 		connected(AF_INET6, SOCK_STREAM, "::1", REFUSED);
 	}
-	/* With the listener among them. */
+	/* Including the listener. */
 	printf("created 6 2 %d\ncreated 6 10 %d\ncreated 17 2 5\ncreated 17 10 10\n",
 	       threads / 2 + 5, threads / 2 + 6);
 	return 0;

@@ -2,12 +2,11 @@
 /*
  * usage: steer freq PPM | slew MICROSECONDS | tai SECONDS | leap 1|0 | read SECONDS
  *
- * What daemons do to the clock: set its rate, have the kernel make up for so
- * much at 500 ppm, tell it how far TAI is ahead, and that this day ends with a leap
- * second (or not). Or read CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC,
- * CLOCK_REALTIME, CLOCK_BOOTTIME, CLOCK_TAI and CLOCK_MONOTONIC, each two
- * milliseconds, for so long or until terminated; these are printed in the end, a
- * line for each time.
+ * Act on the clock like a daemon: set its rate; have the kernel slew it by this offset at
+ * 500 ppm; set the offset of TAI; announce a leap second at the end of the day (or not).
+ * Or read CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC, CLOCK_REALTIME,
+ * CLOCK_BOOTTIME, CLOCK_TAI and CLOCK_MONOTONIC every two milliseconds, for this time or
+ * until terminated, and print them at the end, a line for each time.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -68,7 +67,7 @@ static int read_clocks(double seconds)
 	return 0;
 }
 
-/* The kernel takes up to 500 ppm as a frequency, and the rest by whole ticks. */
+/* The kernel accepts up to 500 ppm as a frequency, and the rest in whole ticks. */
 static int set_rate(double ppm)
 {
 	struct timex t = { .modes = ADJ_FREQUENCY | ADJ_TICK, .tick = 10000 };

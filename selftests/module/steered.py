@@ -3,10 +3,11 @@
 """usage: steered.py records < TEXT
        steered.py map TEXT READINGS
 
-Of events netsync_clock, as ftrace or babeltrace2 print them: their fields, a line
-for each; or whether the map from CLOCK_MONOTONIC to CLOCK_MONOTONIC_RAW that they
-make agrees with readings of both (see steer.c), each within the time that it took,
-and so do CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_TAI by the offsets.
+Read events netsync_clock in the output of ftrace or babeltrace2. Either print their
+fields, a line for each; or check whether the map from CLOCK_MONOTONIC to
+CLOCK_MONOTONIC_RAW that they define agrees with readings of both (see steer.c), each
+within the time that it took, and whether CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_TAI
+agree by the offsets.
 """
 import bisect
 import re
@@ -14,10 +15,10 @@ import sys
 
 FIELDS = ("mono raw offs_real offs_boot offs_tai mult raw_mult shift steps seq "
           "clocksource").split()
-# The kernel changes a rate at the counter's value that it read a moment before the
-# event's, which in a kernel that finds faults, emulated, can be ms ago.
+# The kernel changes a rate at a counter value that it read slightly before that of the
+# event; in an emulated kernel with fault detection, the difference can be several ms.
 MOMENT = 20_000_000
-# What the events claim (netsync-events.h), and two roundings, ns.
+# The accuracy that the events promise (netsync-events.h), and two roundings, ns.
 TOLERANCE = 50 + 2
 
 
@@ -37,11 +38,12 @@ def compare(events, readings):
     def raw(mono):
         i = max(bisect.bisect_right(times, mono) - 1, 0)
         at, value, rate = points[i]
-        # Between two the line that joins them; after the last one its own.
+        # Between two records, use the line that connects them; after the last one, its
+        # own rate.
         if i + 1 < len(points):
             after, end, rate_after = points[i + 1]
-            # What the rate before makes of it is too much by what the next one has
-            # changed in that moment.
+            # The previous rate applied too long: until the instant at which the next rate
+            # took effect.
             ahead = value + (after - at) / rate - end
             change = 1 / rate - 1 / rate_after
             moment = ahead / change if abs(change) > 1e-6 else 0
@@ -72,8 +74,8 @@ def compare(events, readings):
 
 
 def contradicted(events, readings):
-    """The first reading of a clock that is not what its offset makes of CLOCK_MONOTONIC,
-    but for rounding."""
+    """Find the first reading of a clock that differs from CLOCK_MONOTONIC plus its offset
+    by more than rounding."""
     events = sorted(events)
     times = [event[0] for event in events]
     for _, _, before, *shown, after in readings:

@@ -46,9 +46,9 @@ static void set(int fd, int level, int name, const void *value, socklen_t len,
 
 static void ip_options(int fd, int family)
 {
-	/* Three times no operation, then the end. */
+	/* Three no-operations, then the end. */
 	static const unsigned char ipv4[] = { 1, 1, 1, 0 };
-	/* An option for experiments, to be skipped, of 12 bytes; padding. */
+	/* An experimental option of 12 bytes, to be skipped; then padding. */
 	static const unsigned char hop[16] = { 0, 1, 0x1e, 12 };
 	static const unsigned char dest[8] = { 0, 0, 1, 4 };
 
@@ -141,7 +141,7 @@ static void talk(const char *address, int port, long count, size_t size,
 		if (!bulk && recv(fd, buffer, size, MSG_WAITALL) != (ssize_t)size)
 			fail("answer");
 	}
-	/* The server has everything when it closes too. */
+	/* The server has received everything when it closes the connection, too. */
 	shutdown(fd, SHUT_WR);
 	if (recv(fd, buffer, 1, 0) != 0 &&
 	    !(protocol == IPPROTO_SCTP && errno == ENOTCONN))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events netsync_clock -> their records, into a ring: one program that is attached to the
- * raw tracepoint, one to the trace event. clock.c attaches one of them.
+ * Events netsync_clock -> their records, in a ring: one program for the raw tracepoint,
+ * one for the trace event. clock.c attaches one of them.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -31,10 +31,10 @@ int raw_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Where the fields of the trace event begin, which kernels put some of their own before. */
+/* Offset of the first field of the trace event; some kernels add common fields before it. */
 const volatile u32 first_field = 8;
 
-/* They are laid out as the record is. */
+/* The fields are laid out like the record. */
 SEC("tp/netsync/netsync_clock")
 int trace_event(const char *ctx)
 {

@@ -2,8 +2,8 @@
 /*
  * usage: clock clock.bpf.o raw_tracepoint|trace_event
  *
- * Attach one program of clock.bpf.c, say "ready", and print each record that it puts into
- * the ring, as ftrace prints the event, until terminated.
+ * Attach one program of clock.bpf.c, print "ready", and print each record that it puts
+ * into the ring, in ftrace's format, until terminated.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -46,7 +46,10 @@ static int print(void *data, void *at, size_t size)
 	return 0;
 }
 
-/* Where the kernel says that the first field is which is not of all events; or -1. */
+/*
+ * The offset of the first field that is not common to all events, according to the
+ * kernel; or -1.
+ */
 static int first_field(void)
 {
 	FILE *format = fopen(FORMAT_FILE, "r");
@@ -64,7 +67,7 @@ static int first_field(void)
 	return offset;
 }
 
-/* Tell the program, by its only constant. 0 or -errno. */
+/* Set the program's only constant: 0 or -errno. */
 static int set_first_field(struct bpf_object *object)
 {
 	struct bpf_map *map;
@@ -78,7 +81,7 @@ static int set_first_field(struct bpf_object *object)
 	return -ENOENT;
 }
 
-/* Return: the ring; NULL: an error, of which libbpf has told. */
+/* Return: the ring; NULL: an error that libbpf has reported. */
 static struct ring_buffer *start(struct bpf_object *object, const char *name)
 {
 	struct bpf_program *program;
@@ -94,7 +97,10 @@ static struct ring_buffer *start(struct bpf_object *object, const char *name)
 
 int main(int argc, char **argv)
 {
-	/* Linux before 5.11 counts maps as locked memory; libbpf before 1.0 leaves its limit. */
+	/*
+	 * Linux before 5.11 counts maps as locked memory; libbpf before 1.0 does not
+	 * raise the limit.
+	 */
 	const struct rlimit any = { RLIM_INFINITY, RLIM_INFINITY };
 	struct bpf_object *object;
 	struct ring_buffer *ring;

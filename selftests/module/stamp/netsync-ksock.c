@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A socket of the kernel's own, which keeps no reference to its network
- * namespace, that of the task that loads this: it sends one datagram to
- * 10.9.0.2, port 6000, and is closed. What becomes of the socket's memory is up
- * to the datagram.
+ * A socket of the kernel's own, which holds no reference to its network namespace, that
+ * of the task that loads this module. It sends one datagram to 10.9.0.2, port 6000, and
+ * is closed. The datagram then determines how long the socket's memory lives.
  */
 #include <linux/in.h>
 #include <linux/module.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Three packets come in by the loopback device, to UDP port 4001 with a time
- * stamp of the hardware's, to 4002 with none, and to 4003 with what a driver
- * has to tell the time from later: no device of a virtual machine has any.
+ * Three packets arrive by the loopback device: to UDP port 4001 with a hardware
+ * timestamp, to 4002 without one, and to 4003 with data from which a driver later
+ * determines the time. No device of a virtual machine has these.
  */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
