@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Agents, asked as netsync record asks them."""
+"""Agents that are controlled as by netsync record."""
 import json
 import os
 import pathlib
@@ -11,7 +11,7 @@ SESSION = 0x123456789abcdef
 
 
 class Agent:
-    """In a network namespace, or the one that this is in."""
+    """An agent in a network namespace, or in the current one."""
 
     def __init__(self, namespace=None):
         self.namespace = namespace
@@ -31,7 +31,7 @@ class Agent:
         self.port, self.addresses = answer["port"], answer["addresses"]
 
     def start(self, number, peers, rate=50, session=SESSION):
-        """@peers: {their number: (port, addresses)}"""
+        """@peers: {number: (port, addresses)}"""
         answer = self.ask("beacon-start", id=number, rate=rate, session=session,
                           peers=[{"id": n, "port": port, "addresses": addresses}
                                  for n, (port, addresses) in peers.items()])
@@ -49,7 +49,7 @@ class Agent:
 
 
 def start_all(agents, addresses=lambda agent: agent.addresses, **options):
-    """All with all; @addresses(agent) says where one can be found."""
+    """Start beacons between all agents; @addresses(agent) returns an agent's addresses."""
     for agent in agents:
         agent.open()
     for i, agent in enumerate(agents):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Hosts to record, in namespaces of this machine, and what must not stay."""
+"""Hosts to record, in namespaces of this machine, and checks for leftovers."""
 import os
 import pathlib
 import re
@@ -13,18 +13,18 @@ TOP = HERE.parent.parent
 sys.path.insert(0, str(TOP / "selftests" / "tools"))
 from ktap import case, check, main  # noqa: E402
 
-# Tests take these from here.
+# Tests import these from here.
 __all__ = ["case", "check", "main"]
 
 NETSYNC = os.environ.get("NETSYNC", str(TOP / "build" / "netsync"))
 NAMESPACES = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork",
               "--kill-child", "--mount-proc"]
-# Slow machines, and several things at once.
+# Seconds to wait: machines may be slow, and run several things at the same time.
 PATIENCE = 60
 
 
 def enter():
-    """Go on in namespaces of our own, with a bridge for the hosts."""
+    """Continue in our own namespaces, with a bridge for the hosts."""
     if os.environ.get("NETSYNC_FIELD"):
         return
     if os.geteuid():
@@ -45,7 +45,7 @@ def wait_for(what, condition, seconds=PATIENCE):
             raise AssertionError("waited in vain: " + what)
         time.sleep(0.05)
 
-# Bytes of an index file of LTTng before its first packet.
+# Bytes of an LTTng index file before its first packet.
 INDEX_HEADER = 16
 
 
@@ -72,7 +72,7 @@ class Field:
         self.env = dict(os.environ, PATH=f"{self.folder}/bin:" + os.environ["PATH"])
 
     def configure(self):
-        """Tell ssh which hosts there are."""
+        """Write ssh's configuration for the hosts."""
         lines = ["Host *", f"  IdentityFile {self.folder}/key", "  UserKnownHostsFile /dev/null",
                  "  StrictHostKeyChecking no", "  LogLevel ERROR"]
         for name, host in self.hosts.items():
@@ -80,8 +80,7 @@ class Field:
         (self.folder / "ssh.conf").write_text("\n".join(lines) + "\n")
 
     def add(self, name, *sshd_options, hostname=None, **env):
-        # The network of a host that was closed can answer for a while: its address is
-        # not given to another one.
+        # The network of a closed host may still answer for a while: do not reuse its address.
         self.added += 1
         host = Host(self, name, self.added, sshd_options, hostname or name, env)
         self.hosts[name] = host
@@ -89,7 +88,7 @@ class Field:
         return host
 
     def record(self, *arguments, **options):
-        """netsync record, as it runs."""
+        """Start netsync record."""
         return subprocess.Popen(
             [NETSYNC, "record", "--remote-netsync", NETSYNC, *map(str, arguments)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -118,7 +117,7 @@ class Host:
             stderr=subprocess.STDOUT)
         self.pid = 0
         wait_for("the namespaces of " + name, self.find_init)
-        # The namespace of one that was killed takes a while to go.
+        # The namespace of a killed host takes a while to disappear.
         port = f"port{self.pid}"
         run("ip", "link", "add", port, "type", "veth", "peer", "name", "eth0",
             "netns", str(self.pid))
@@ -126,7 +125,7 @@ class Host:
         wait_for("sshd of " + name, up.exists)
 
     def find_init(self):
-        """Its first process, once that has namespaces of its own."""
+        """Find its first process, once it has its own namespaces."""
         done = subprocess.run(["pgrep", "-P", str(self.process.pid)], check=False,
                               capture_output=True, text=True)
         self.pid = int(done.stdout.split()[0]) if done.stdout else 0
@@ -138,18 +137,18 @@ class Host:
             return False
 
     def run(self, *command, check=True):
-        """A command there; what it printed."""
+        """Run a command there; return its output."""
         return subprocess.run(
             ["nsenter", "--target", str(self.pid), "--all", "--root", "--wd=/", "env",
              "HOME=/run/home", *map(str, command)],
             check=check, capture_output=True, text=True, timeout=PATIENCE_S).stdout
 
     def kill(self, pattern):
-        """The oldest process with such a command line."""
+        """Kill the oldest process with a matching command line."""
         self.run("pkill", "-KILL", "-o", "-f", pattern)
 
     def leftovers(self, sessions=True):
-        """What a recording may leave nowhere; without sessions, LTTng is not asked."""
+        """List leftovers of a recording; without sessions, LTTng is not asked."""
         found = []
         for line in self.run("ps", "-eo", "args").splitlines():
             if re.search("netsync[- ]agent|lttng-relayd|@notty", line):
@@ -164,12 +163,12 @@ class Host:
         self.process.wait()
 
 
-# No packets: recorded all the same, but not corrected.
+# No packets: recorded, but not corrected.
 RECORDED = 2
 
 
 def processes():
-    """What of a recording runs on this machine."""
+    """List processes of a recording on this machine."""
     done = subprocess.run(["pgrep", "--ns", str(os.getpid()), "--nslist", "pid", "-r", "D,R,S",
                            "-af", "ssh -T|lttng-relayd|netsync[- ]agent"],
                           check=False, capture_output=True, text=True)
@@ -177,7 +176,7 @@ def processes():
 
 
 class Recording:
-    """A run of netsync record with what it said, and no trace of it left."""
+    """A run of netsync record with its messages; it must leave nothing behind."""
 
     def __init__(self, field, process, said="", timeout=120):
         self.out, self.err = process.communicate(timeout=timeout)
@@ -196,7 +195,7 @@ class Recording:
         return self
 
     def events(self, host):
-        """How many there are in the traces of a host, in total."""
+        """The total number of events in the traces of a host."""
         done = subprocess.run(["babeltrace2", self.folder / host], check=False,
                               capture_output=True)
         check(done.returncode == 0, host, "cannot be read:", done.stderr)
@@ -214,7 +213,7 @@ class Recording:
 
 
 def nonsense(field, kind, request):
-    """A netsync that is none on the host "bad"."""
+    """Make a netsync that is invalid on the host "bad"."""
     path = field.folder / "nonsense"
     path.write_text("#!/bin/sh\n"
                     f"[ $(hostname) = bad ] || exec {NETSYNC} \"$@\"\n"
@@ -240,7 +239,7 @@ def with_hosts(*names):
 
 
 def until_said(process, words):
-    """Wait until it has said that; all that it said until then."""
+    """Wait until a message contains @words; return all messages until then."""
     said = ""
     while words not in said:
         line = process.stderr.readline()
@@ -250,11 +249,11 @@ def until_said(process, words):
 
 
 def started(process):
-    """Wait until it records; what it said until then."""
+    """Wait until it records; return its messages until then."""
     return until_said(process, "recording on")
 
 
-# A command that runs until the test says that it has done its part, however long that takes.
+# A command that runs until the test has created a file, however long that takes.
 UNTIL_DONE = ["sh", "-c", "until [ -e done ]; do sleep 0.1; done; rm done"]
 
 
@@ -263,16 +262,16 @@ def end_command(field):
 
 
 def can_be_read(session):
-    """Whether what a relay daemon has of a session are packets of events, and what describes
-    these, which LTTng sends every five seconds."""
+    """Does a relay daemon have event packets of a session, and metadata, which LTTng
+    sends every five seconds?"""
     return any(b"event {" in file.read_bytes() for file in session.rglob("metadata")) and \
         any(file.stat().st_size > INDEX_HEADER for file in session.rglob("*.idx"))
 
 
 def wait_for_traces(field, *hosts, number=1):
-    """Wait until something of this session of each host can be read, and then for a time
-    between two in which LTTng sends descriptions: lttng-consumerd 2.13.9 can lock itself up
-    for ever when it loses the relay daemon while it is asked for one."""
+    """Wait until something of this session can be read for each host, and then until a
+    time between two transmissions of metadata: lttng-consumerd 2.13.9 can deadlock if
+    it loses the relay daemon while metadata is requested."""
     incoming = field.folder / "out" / "+incoming"
     for host in hosts:
         wait_for("a trace of " + host, lambda host=host: any(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""netsync live in guests: what it printed, beside the truth and beside sync."""
+"""netsync live in guests: its output, compared with the truth and with sync."""
 import collections
 import json
 import pathlib
@@ -13,8 +13,8 @@ from compare import Answer, Truth, check, finish
 
 OUT = TOP / "build/selftests/field"
 
-# A line: when on web's clock, how far its offset is from the truth at least, how
-# far it can be as it says (ns), and the skew.
+# A line: its time on web's clock; the minimum error of its offset, and its bound (ns);
+# and the skew.
 Error = collections.namedtuple("Error", "at error bound skew_ppm")
 
 
@@ -24,7 +24,7 @@ def clean(share):
 
 
 def record(share, options, web, db):
-    """Record in two guests: did all succeed?"""
+    """Record in two guests. Return: did all succeed?"""
     run = subprocess.run([TOP / "selftests/rig/pair", "-c", "hpet", *options, share,
                           "selftests/field/live " + web,
                           "selftests/field/live " + db], check=False)
@@ -34,7 +34,7 @@ def record(share, options, web, db):
 
 
 class Lines:
-    """What was printed of web, against db."""
+    """The output about web, relative to db."""
 
     def __init__(self, share):
         self.share = share
@@ -45,7 +45,7 @@ class Lines:
             for name in ("web", "db"))
 
     def errors(self):
-        """Of each line that has a truth beside it."""
+        """The errors of all lines for which the truth is known."""
         found = []
         for line in self.lines:
             hosts = {host["name"]: host for host in line["hosts"]}
@@ -53,7 +53,7 @@ class Lines:
                     hosts["web"]["bound_ns"] is None or line["reference"] != "db":
                 continue
             at = hosts["web"]["at_ns"]
-            # The truth is known at those times when it was asked for.
+            # The truth is only known at the times when it was measured.
             for sent, machine, received in self.truth.samples:
                 if not at - 600_000_000 < sent <= received < at:
                     continue
@@ -71,7 +71,7 @@ class Lines:
         return found
 
     def changes(self):
-        """When the rate of web was changed (its clock), and by how many ppm it ran
+        """When the rate of web was changed (on its clock), and by how many ppm it has run
         fast since then."""
         with open(self.share / "web/rates", encoding="ascii") as file:
             return [(after + self.truth.epoch, ppm)
@@ -86,7 +86,7 @@ def without_paths(result):
 
 
 def check_same(share):
-    """The last result is that of sync, to the last digit."""
+    """The last result equals that of sync, to the last digit."""
     answer = Answer(share / "sync.json", share / "stored")
     live = json.loads((share / "live.json").read_text(encoding="utf-8"))
     check(answer.status == 0 and without_paths(live) == without_paths(answer.result),

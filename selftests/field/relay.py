@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A real relay daemon, sessions that are streamed to it, and netsync live.
 
-A Session says to the daemon what LTTng's consumer daemon says (protocol 2.13):
-it streams a ctf.Trace, or as much of it as is wanted by now.
+A Session acts like LTTng's consumer daemon (protocol 2.13): it streams a ctf.Trace, or
+the part of it that is requested so far.
 """
 import contextlib
 import json
@@ -36,7 +36,7 @@ def free_port():
 
 
 class Relayd:
-    """lttng-relayd, on ports of its own of this machine."""
+    """lttng-relayd, with its own ports on this machine."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -65,7 +65,7 @@ class Relayd:
         return self
 
     def viewers(self):
-        """How many sessions have one."""
+        """How many sessions have a viewer."""
         out = subprocess.run(["babeltrace2", "--input-format=lttng-live", self.url],
                              capture_output=True, text=True, check=True).stdout
         return out.count("1 client(s) connected")
@@ -88,7 +88,7 @@ class Relayd:
 
 
 class Session:
-    """A session of one host. What is streamed is what was added to its trace."""
+    """A session of one host. It streams what was added to its trace."""
 
     count = 0
 
@@ -150,8 +150,8 @@ class Session:
             end, 0, 0, stream, seq))
 
     def send(self, until=None):
-        """What the trace has of before a time (as printed), and nothing later:
-        as the live timer does it."""
+        """Send the part of the trace before a time (as printed), and nothing later, like
+        LTTng's live timer."""
         clock = None if until is None else \
             (until - self.trace.epoch) * self.trace.freq // 10**9
         for stream, handle in self.handle.items():
@@ -171,12 +171,12 @@ class Session:
                 self.seq[stream] += 1
                 self.sent[stream] += len(part)
             if clock is not None:
-                # Nothing until then: without a packet.
+                # Report that there is nothing until then: without a packet.
                 self._index(stream, NONE, 0, 0, 0, clock)
         return self
 
     def close(self):
-        """The session is destroyed, once all was sent."""
+        """Destroy the session, after everything was sent."""
         handles = [*self.handle.items(), (None, self.metadata)]
         self._do(ROTATE, struct.pack(">IBQ", len(handles), 0, 0) + b"".join(
             struct.pack(">QQ", handle, self.seq.get(stream, 0))
@@ -190,13 +190,13 @@ class Session:
         self.abandon()
 
     def abandon(self):
-        """The host goes, without a word."""
+        """The host disappears without closing the session."""
         self.control.close()
         self.data.close()
 
 
 class Live:
-    """netsync live, as a program sees it."""
+    """netsync live, started by a program."""
 
     def __init__(self, folder, *arguments):
         self.result = folder / "live.json"
@@ -209,7 +209,7 @@ class Live:
         self.line = None
 
     def wait_for(self, what, condition):
-        """Until what it prints is as it should be."""
+        """Wait until its output is as expected."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if not select.select([self.process.stdout], [], [], 1)[0]:
@@ -228,7 +228,7 @@ class Live:
             time.sleep(0.05)
 
     def wait_for_packets(self, **least):
-        """So many at least of each host, and no other hosts."""
+        """Wait for at least this many packets of each host, and no other hosts."""
         def met(line):
             packets = {host["name"]: host["packets"] for host in line["hosts"]}
             return packets.keys() == least.keys() and \
@@ -244,7 +244,7 @@ class Live:
                               capture_output=True, text=True, check=False).stdout.split()
 
     def memory(self):
-        """Of it and its children, KiB; what several share is counted once."""
+        """Memory of the process and its children, KiB; shared memory is counted once."""
         total = 0
         for pid in [str(self.process.pid), *self.children()]:
             with contextlib.suppress(OSError):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How large buffers are: what they have to hold, and what there is room for. */
+/* Sizes of buffers: what they must hold, and what fits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,22 +12,22 @@
 
 #define PLENTY (UINT64_C(1) << 40)
 
-/* Packets a second that one processor has to handle, and bytes of each event. */
+/* Packets per second that one processor must handle, and bytes of each event. */
 #define RATE 100000
 #define IPV6_BYTES 110
 
 static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL,
 					CHANNEL_USER };
 
-/* One of them is being filled, and one is being taken. */
+/* One of them is being filled, and one is being read. */
 static uint64_t held(struct buffers buffers)
 {
 	return buffers.size * (buffers.num - 2);
 }
 
 /*
- * LTTng looks once in a while, and does nothing for @stall_us now and then: is
- * nothing lost in @seconds?
+ * If LTTng reads periodically, and sometimes does nothing for @stall_us, is nothing lost
+ * in @seconds?
  */
 static bool keeps_up(struct buffers buffers, unsigned int read_us,
 		     unsigned int stall_us, unsigned int seconds)
@@ -40,7 +40,7 @@ static bool keeps_up(struct buffers buffers, unsigned int read_us,
 		filled += rate * period_us / 1000000;
 		if (filled > buffers_bytes(buffers))
 			return false;
-		/* What was not filled stays. */
+		/* An incomplete sub-buffer remains. */
 		filled %= buffers.size;
 	}
 	return true;
@@ -55,7 +55,7 @@ static void hundred_thousand(void **state)
 	assert_true(keeps_up(buffers, read_us, 0, 60));
 	assert_true(keeps_up(buffers, read_us, 2000000, 60));
 	assert_true(held(buffers) >= (uint64_t)RATE * IPV6_BYTES * 2);
-	/* Eight of 2 MiB, of before, did not. */
+	/* The former eight of 2 MiB did not suffice. */
 	assert_false(keeps_up((struct buffers){ 2 << 20, 8 }, 200000, 2000000,
 			      60));
 	/* An eighth of 1 GiB, for four processors, without a pause. */
@@ -65,7 +65,7 @@ static void hundred_thousand(void **state)
 		assert_true(keeps_up(less, buffers_read_us(CHANNEL_PACKETS, less),
 				     1000000, 60));
 	}
-	/* Where there is little, LTTng has to look often. */
+	/* With little memory, LTTng must read often. */
 	for (uint64_t room = 32 << 20; room >= 1 << 20; room /= 2) {
 		const struct buffers less = buffers_default(CHANNEL_PACKETS, room);
 
@@ -98,7 +98,7 @@ static void enough(void **state)
 		assert_true(held(buffers) >= bytes);
 		assert_true(bytes < 1 << 18 || buffers_bytes(buffers) < 3 * bytes);
 	}
-	/* More than there is: as much as LTTng can have. */
+	/* More than exists: as much as LTTng allows. */
 	assert_true(buffers_are_valid(buffers_for(UINT64_MAX)));
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who sends beacons to whom: few, both ways, and all can be reached. */
+/*
+ * The machines that exchange beacons: each has few neighbours, links have both
+ * directions, and all machines can be reached.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +33,7 @@ static bool are_joined(unsigned int a, unsigned int b)
 	return false;
 }
 
-/* The most steps from machine 0 to any other that is there; -1: no way. */
+/* Most steps from machine 0 to any other existing one; -1: not connected. */
 static int steps(unsigned int num, unsigned int missing)
 {
 	const unsigned int start = missing == 0;
@@ -86,7 +89,7 @@ static void few_steps(void **state)
 	for (unsigned int num = 2; num <= MOST; num++) {
 		int k = 0;
 
-		/* From one, k steps reach 2 k (k + 1) others at most. */
+		/* From one machine, k steps reach at most 2 k (k + 1) others. */
 		while (2 * k * (k + 1) + 1 < (int)num)
 			k++;
 		join(num);

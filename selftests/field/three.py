@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""netsync record on three machines: web and db, which are traced, and ctl, which
-controls them by ssh."""
+"""netsync record on three machines: web and db, which are traced, and ctl, which controls
+them by ssh."""
 import json
 import pathlib
 import shutil
@@ -14,7 +14,7 @@ OUT = TOP / "build/selftests/field/three"
 
 
 class Recorded(Answer):
-    """What netsync record said, and left in its folder and on the machines."""
+    """The messages of netsync record, its folder, and leftovers on the machines."""
 
     def __init__(self, name):
         folder = OUT / name
@@ -26,14 +26,14 @@ class Recorded(Answer):
         self.result = json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def is_accurate(self):
-        """The two machines, with each other?"""
+        """Did the two machines exchange messages, with an accurate result?"""
         pairs = self.result.get("pairs")
         return pairs and pairs[0]["quality"] == "accurate" and \
             pairs[0]["inversions"]["after"] == 0
 
 
 def run_guests(cases):
-    """Each a line for selftests/field/control. Return: did the machines do it?"""
+    """Run cases, lines for selftests/field/control. Return: did all machines succeed?"""
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
     for key in "key", "host-key":
