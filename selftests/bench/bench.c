@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a packet event costs, with few hosts and many, beside sorting as many
- * messages by time with qsort(): any tool that merges traces does at least that.
- * Memory is what the library takes, not what it is given. text.c is about messages.
+ * The cost of a packet event, with few and many hosts, compared with sorting as many
+ * messages by time with qsort(): any tool that merges traces does at least that. Memory
+ * is the memory that the library allocates, not its input. text.c is about messages.
  *
- * Then how much faster two threads are than one: at matching packets, and at estimating
- * the clocks of many hosts. Of several runs in turn the fastest counts, as other programs
- * may run, too. The clocks must be the same. With --threads: this part alone.
+ * Then, how much faster two threads are than one: at matching packets, and at estimating
+ * the clocks of many hosts. Several runs alternate, and the fastest is used, because
+ * other programs may run, too. The clocks must be the same. With --threads: only this
+ * part.
  *
- * With --stream HOURS: 10,000 packets a second on ten hosts, for so long.
+ * With --stream HOURS: 10,000 packets per second on ten hosts, for this time.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,20 +22,20 @@
 #include "netsync.h"
 
 #define SORTED 1000000
-#define RUNS 3			/* of which the fastest counts */
+#define RUNS 3			/* the fastest is used */
 
 struct job {
 	int hosts;
 	long messages;
-	bool packets;		/* else ready-made messages */
+	bool packets;		/* otherwise ready-made messages */
 	enum netsync_method method;
 	uint32_t threads;
 };
 
 struct cost {
-	double ns;		/* of all */
+	double ns;		/* total */
 	double solve_ns;	/* of netsync_solve() alone */
-	double memory;		/* bytes at most */
+	double memory;		/* peak, bytes */
 	double matched;		/* share of the packet events */
 	uint64_t clocks;	/* a digest */
 };
@@ -91,8 +92,8 @@ static void set_address(uint8_t *address, uint32_t host)
 }
 
 /*
- * Bulk traffic, one connection of each pair: @sent before, this way. All start
- * with other numbers.
+ * Bulk traffic, with one connection for each pair: @sent before, in this direction.
+ * Sequence numbers start at different values.
  */
 static void push_packet(struct netsync *ns, const struct cluster_message *m,
 			uint32_t sent)
@@ -140,7 +141,7 @@ static void push_packets(struct netsync *ns, const struct cluster *c)
 		push_packet(ns, m, sent[m->from * hosts + m->to]++);
 		last[m->from] = m->send_ns;
 		last[m->to] = m->recv_ns;
-		/* As readers do; no packet is a second late. */
+		/* Advance like readers do; no packet is a second late. */
 		for (uint32_t h = 0; h < hosts && i % 8192 == 8191; h++)
 			if (last[h] && netsync_advance(ns, h, last[h] -
 						       1000000000))
@@ -196,7 +197,7 @@ static void print_costs(const struct job *job, double reference)
 	       100 * cost.matched);
 }
 
-/* Clocks that are straight cost little beside matching, others much beside pushing. */
+/* Linear clocks cost little compared with matching, others much compared with pushing. */
 static void print_speed_up(struct job job)
 {
 	double fastest[2] = { INFINITY, INFINITY };
@@ -219,10 +220,7 @@ static void print_speed_up(struct job job)
 	       fastest[1] / 1e9, fastest[0] / fastest[1]);
 }
 
-/*
- * What memory hours of packets take that come at a steady rate, and what asking
- * for the clocks in between.
- */
+/* Memory for hours of packets at a steady rate, and for estimating the clocks at intervals. */
 static void stream(double hours)
 {
 	enum { HOSTS = 10, MESSAGES = 5000, STEPS = 12 };
@@ -285,7 +283,7 @@ static int by_recv(const void *a, const void *b)
 	return p->recv_ns < q->recv_ns ? -1 : p->recv_ns > q->recv_ns;
 }
 
-/* What sorting costs, for each message. */
+/* The cost of sorting, per message. */
 static double sort(void)
 {
 	const struct job job = { .hosts = 2, .messages = SORTED };

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Worlds by class: what happens to the clocks, or how messages travel, has a name.
+"""Worlds by class: the class names what happens to the clocks, or how messages travel.
 
-Each class is there on a LAN, with minimum delays of 10 to 100 us and little jitter, and on a
-WAN: "migrate/lan". A world depends on its class and seed alone.
+Each class exists on a LAN, with minimum delays of 10 to 100 us and little jitter, and
+on a WAN: "migrate/lan". A world depends only on its class and seed.
 """
 import zlib
 
@@ -11,20 +11,21 @@ import numpy as np
 from world import (EPOCH, MOST_STEERING, SECOND, Clock, World, answered, oscillator, queueing,
                    slews, traffic)
 
-# Limits of a clock whose oscillator nobody steers, ppm: two of them stay within the 500 ppm that
-# netsync.h assumes of two clocks. An oscillator, and what migrations and rate steps add.
+# Limits of a clock whose oscillator is not steered, ppm: two of them stay within the 500
+# ppm that netsync.h assumes for two clocks. The oscillator, and changes by migrations and
+# rate steps.
 MOST_OSCILLATOR, MOST_MIGRATION, MOST_RATE_STEP = 80, 60, 110
-MOST_SLEW = 500             # ppm, of a clock that is steered, as netsync.h assumes
-# Messages of each direction between two steps that show a step without contradicting anything, as
-# netsync.h says.
+MOST_SLEW = 500             # ppm, of a steered clock, as netsync.h assumes
+# Messages of each direction between two steps that reveal a step that is consistent with
+# all messages, as documented in netsync.h.
 SHOW = 80
 READING = 30                # ns, error of a reading in a log
-SLEEP = .1024               # s, between beacons that tell a station of Wi-Fi of its packets
-DELAYED = .04               # s, by which TCP delays acknowledgements
+SLEEP = .1024               # s, between beacons that announce packets to a Wi-Fi station
+DELAYED = .04               # s, by which TCP delays acknowledgments
 
 
 def migrate(clock, rng, seconds):
-    """A virtual machine goes to a host of another rate, whose clock is set beside it."""
+    """A virtual machine migrates to a host with another rate, whose clock is stepped."""
     begin, length = rng.uniform(.1, .85) * seconds, rng.choice([.02, .3, 2]) * rng.random()
     clock.gaps.append((begin, begin + length))
     clock.steps.append((begin, rng.choice([0, -length]) * SECOND
@@ -33,7 +34,7 @@ def migrate(clock, rng, seconds):
 
 
 def set_often(clock, rng, seconds):
-    """Somebody sets it."""
+    """A user steps it."""
     clock.steps += [(rng.uniform(.02, .98) * seconds,
                      rng.choice([3e9, 1e8, 1e6, 1e5, 1e4, 1e3]) * rng.normal())
                     for _ in range(rng.integers(1, 6))]
@@ -41,7 +42,7 @@ def set_often(clock, rng, seconds):
 
 
 def twice(clock, rng, seconds):
-    """It is set, and set back."""
+    """It is stepped, and stepped back."""
     begin, by = rng.uniform(.1, .8) * seconds, rng.choice([6, .5, .01, 1e-4]) * rng.normal()
     wait = rng.choice([0, .1, 2, 20]) * rng.random()
     clock.steps += [(begin, by * SECOND), (begin + wait, -by * SECOND * rng.choice([1, 1, .9]))]
@@ -49,7 +50,7 @@ def twice(clock, rng, seconds):
 
 
 def step_rate(_, rng, seconds):
-    """Its rate changes at once, and stays."""
+    """Its rate changes suddenly, and stays."""
     by = rng.choice([1, 5, 50, 100]) * rng.normal()
     yield (rng.uniform(.1, .9) * seconds, seconds + 2,
            np.clip(by, -MOST_RATE_STEP, MOST_RATE_STEP))
@@ -70,7 +71,7 @@ def steer(how):
 
 
 def pause(clock, rng, seconds):
-    """A virtual machine is paused, and its agent sets the clock right."""
+    """A virtual machine is paused, and its agent corrects the clock."""
     for _ in range(rng.integers(1, 3)):
         begin, length = rng.uniform(.1, .8) * seconds, rng.choice([.05, .5, 3, 10]) * rng.random()
         wait = rng.choice([0, .1, 2, 20]) * rng.random()
@@ -80,7 +81,7 @@ def pause(clock, rng, seconds):
 
 
 def pause_slew(clock, rng, seconds):
-    """A virtual machine is paused, and a daemon slews the clock until it is right."""
+    """A virtual machine is paused, and a daemon slews the clock until it is correct."""
     begin, length = rng.uniform(.1, .8) * seconds, rng.choice([.001, .01, .1, 1]) * rng.random()
     end = begin + length + rng.choice([0, 1, 10]) * rng.random()
     clock.gaps.append((begin, begin + length))
@@ -89,7 +90,7 @@ def pause_slew(clock, rng, seconds):
 
 
 def slew_little(_, rng, seconds):
-    """Slews of less than a minimum delay each, away and back or not."""
+    """Slews of less than a minimum delay each, in both directions or one."""
     for _ in range(rng.integers(1, 30)):
         begin, ppm = rng.uniform(0, seconds), rng.choice([20, 100, 480]) * rng.choice([-1, 1])
         length = rng.choice([1, 5, 20, 50]) * rng.random() / abs(ppm)
@@ -98,22 +99,22 @@ def slew_little(_, rng, seconds):
             yield begin + length, begin + 2 * length, -ppm
 
 
-# What happens to a clock: adds steps and gaps to it, and yields changes of rate.
+# Events of a clock: each function adds steps and gaps to it, and yields changes of rate.
 EVENTS = {"migrate": migrate, "set": set_often, "twice": twice, "rate": step_rate,
           "smear": smear, "pause": pause, "pause-slew": pause_slew, "slew-little": slew_little,
           **{how: steer(how) for how in ("adjtime", "ntpd", "chrony")}}
 STEERED = "smear", "pause-slew", "slew-little", "adjtime", "ntpd", "chrony"    # one at a time
-DAEMONS = "ntpd", "chrony"  # change rates all the time, and are not to stay unseen
-SLOW = "smear", "ntpd"      # take longer than the others
+DAEMONS = "ntpd", "chrony"  # change rates all the time; this must be detected
+SLOW = "smear", "ntpd"      # slower than the others
 
-# Situations in which nothing happens to the clocks in half of the worlds, and in "free" never.
+# Situations in which the clocks have no events in half of the worlds; in "free", never.
 SITUATIONS = ("free", "logs", "short", "oneway", "wifi", "routes", "delack", "bursts")
 CLASSES = [f"{name}/{net}" for name in (*EVENTS, "mixed", "stacked", *SITUATIONS)
            for net in ("wan", "lan")]
 
 
 def pick_events(rng, name, host, odd):
-    """What happens to a host's clock in a class of worlds."""
+    """The events of a host's clock in a class of worlds."""
     if name == "stacked" and host == odd:
         some = [str(one) for one in rng.permutation([*EVENTS])[:rng.integers(2, 5)]]
         steered = [one for one in some if one in STEERED]
@@ -130,12 +131,12 @@ def pick_events(rng, name, host, odd):
 
 
 class EventfulClock(Clock):
-    """A clock to which named events happen."""
+    """A clock with named events."""
 
     def __init__(self, rng, seconds, kind, events):
         # pylint: disable=super-init-not-called
         self.steps, self.gaps, self.events, changes = [], [], events, []
-        self.jumps = set()      # when its rate or time changes at once, s
+        self.jumps = set()      # when its rate or time changes suddenly, s
         for event in events:
             some = list(EVENTS[event](self, rng, seconds))
             changes += some
@@ -150,7 +151,7 @@ class EventfulClock(Clock):
         self.integrate(error, changes, ahead, seconds)
 
     def is_ambiguous(self, at):
-        """Instants whose time it shows twice, and a millisecond about a step."""
+        """Instants whose time it shows twice, and a millisecond around a step."""
         found = np.zeros(len(at), bool)
         for when, by in self.steps:
             found |= abs(at - when) <= max(-by, 0) / SECOND * 1.01 + .001
@@ -159,7 +160,7 @@ class EventfulClock(Clock):
         return found
 
     def read(self, rng, seconds):
-        """A log: times (s), and what its raw clock, which nobody steers, shows at these, ns."""
+        """A log: times (s), and the readings of its raw clock, which is never steered, ns."""
         at = np.arange(rng.uniform(0, .1), seconds, rng.choice([.1, .1, 1]))
         raw = at * SECOND + np.interp(at, *self.raw) + rng.uniform(-READING, READING, len(at))
         return at, raw.astype(np.int64)
@@ -195,8 +196,9 @@ class NamedWorld(World):
 
     def is_unseen(self, host, at):
         """
-        Besides instants between two messages: those next to a step that contradicts no message, if
-        too few messages of a direction pass until the next one, or since the one before.
+        In addition to instants between two messages: instants next to a step that is
+        consistent with all messages, if too few messages of a direction follow before the
+        next step, or precede it after the previous one.
         """
         found = super().is_unseen(host, at)
         marks = np.array([0, *sorted(when for when in self.clocks[host].jumps
@@ -211,10 +213,10 @@ class NamedWorld(World):
         return found
 
     def fits_line(self, host, begin, end, middle):
-        """Is there a straight clock for each pair of a host that satisfies its messages then?"""
+        """Does a linear clock satisfy the messages of each pair of a host then?"""
         sent, received = self.shown()
         for other in set(range(len(self.clocks))) - {host}:
-            # What happens to the other clock meanwhile says nothing of this one.
+            # Simultaneous events of the other clock do not matter here.
             jumps = np.array([0, *sorted(self.clocks[other].jumps), self.seconds])
             within = ((self.at >= max(begin, jumps[jumps <= middle].max())) &
                       (self.at + self.delay / SECOND <= min(end, jumps[jumps >= middle].min())))
@@ -228,8 +230,8 @@ class NamedWorld(World):
 
     def is_rejected(self, result, at):
         """
-        Instants about messages that the result inverts: a bound of a host called approximate holds
-        if these are wrong, and here none is.
+        Instants around messages that the result inverts: a bound of a host called
+        approximate holds if these messages are wrong, but here none is.
         """
         sent, received = self.shown()
         times = []
@@ -250,7 +252,7 @@ class NamedWorld(World):
         return found
 
     def talk(self, rng, hosts):
-        """Have messages sent, and say how."""
+        """Send messages, and return how."""
         sending = ("bursts" if self.kind == "bursts" else
                    str(rng.choice(["even", "even", "bursts", "silence"])))
         num = int(rng.choice([60, 500, 3000, 20000]))
@@ -276,8 +278,9 @@ class NamedWorld(World):
 
 def fits_line(above_at, above, below_at, below):
     """
-    Is there a line, no steeper than clocks that are steered, with no point of @above below it and
-    none of @below above it? What the best offset leaves free is a concave function of the slope.
+    Is there a line, no steeper than steered clocks, with no point of @above below it and
+    no point of @below above it? The slack of the best offset is a concave function of the
+    slope.
     """
     def slack(slope):
         return ((above - slope * (above_at - EPOCH)).min()
@@ -294,7 +297,7 @@ def fits_line(above_at, above, below_at, below):
 
 
 class Delays:
-    """How long messages take between hosts: a minimum for each ordered pair, and more."""
+    """Delays of messages between hosts: a minimum for each ordered pair, and an excess."""
 
     def __init__(self, rng, world, hosts):
         self.rng, self.seconds, self.kind = rng, world.seconds, world.kind
@@ -315,7 +318,7 @@ class Delays:
         """Delays of messages, ns."""
         least = self.least[source, sink]
         for when, host, factor in self.routes:
-            # A route to a host changes; the way back stays as it was.
+            # The route to a host changes; the route back does not.
             least = np.where((at > when) & (sink == host), least * factor, least)
         delay = least + queueing(self.rng, at, self.seconds, self.queueing, self.scale)
         if self.kind == "wifi":

@@ -17,10 +17,10 @@
 struct rate_piece {
 	double from;
 	double skew;
-	double ahead;		/* at from, by the pieces before */
+	double ahead;		/* at @from, accumulated by earlier pieces */
 };
 
-/* Rates one after another, each until the next begins. */
+/* Consecutive rates; each applies until the next one begins. */
 struct rate_pieces {
 	struct rate_piece *piece;
 	size_t num;
@@ -29,9 +29,9 @@ struct rate_pieces {
 
 struct clock_break {
 	double from;
-	double to;		/* the clock stands still until then */
-	double ahead;		/* by how much it is set at the end */
-	/* The host's last message before, and its first one after. */
+	double to;		/* the clock stops until then */
+	double ahead;		/* by how much it is stepped at the end */
+	/* The host's last message before the break, and the first one after it. */
 	double heard_until;
 	double heard_from;
 };
@@ -40,11 +40,11 @@ struct cluster_clock {
 	int64_t offset;
 	double skew;
 	double ramp;		/* skew per ns */
-	double middle;		/* where the ramp passes zero */
+	double middle;		/* time at which the ramp passes zero */
 	double amplitude;
 	double omega;
 	double phase;
-	struct rate_pieces steps;	/* by whoever steers it */
+	struct rate_pieces steps;	/* by a daemon that steers it */
 	struct rate_pieces quartz;
 	struct clock_break brk[MAX_BREAKS];
 	int num_breaks;
@@ -52,7 +52,7 @@ struct cluster_clock {
 
 /* ---- random numbers ---------------------------------------------------- */
 
-/* Each purpose draws from a stream of its own. */
+/* Each purpose uses its own random stream. */
 enum stream { CLOCKS, LINKS, MESSAGES, FAULTS };
 
 static uint64_t stream(uint64_t seed, enum stream which)
@@ -77,7 +77,7 @@ static long below(uint64_t *s, long n)
 
 /* ---- clocks ------------------------------------------------------------ */
 
-/* The rate is @skew from @t on. */
+/* Set the rate to @skew from @t on. */
 static bool add_piece(struct rate_pieces *p, double t, double skew)
 {
 	struct rate_piece *last = p->num ? &p->piece[p->num - 1] : NULL;
@@ -99,7 +99,7 @@ static bool add_piece(struct rate_pieces *p, double t, double skew)
 	return true;
 }
 
-/* The piece that a time is in. */
+/* Find the piece that contains a time. */
 static size_t find_piece(const struct rate_pieces *p, double t)
 {
 	size_t low = 0, high = p->num;
@@ -138,7 +138,7 @@ static bool make_rate_steps(struct cluster_clock *k, double span, uint64_t *s)
 	return true;
 }
 
-/* Of a normal distribution (G. E. P. Box, M. E. Muller, 1958). */
+/* A normally distributed number (G. E. P. Box, M. E. Muller, 1958). */
 static double normal(uint64_t *s)
 {
 	double r = sqrt(-2 * log(uniform(s)));
@@ -147,10 +147,10 @@ static double normal(uint64_t *s)
 }
 
 /*
- * Frequency noise of IEEE Std 1139, as of a computer's quartz (Allan deviation
- * about 1e-9 from 10 to 1,000 s): a random walk of 3.5e-10 in a second's root;
- * flicker, as sums of relaxations whose times are in powers of ten; 0.1 ppm by
- * the temperature of a room, in 10-30 min.
+ * Frequency noise of IEEE Std 1139, as of a computer's quartz (Allan deviation about 1e-9
+ * from 10 to 1,000 s): a random walk of 3.5e-10 in the root of a second; flicker, as sums
+ * of relaxations with time constants in powers of ten; and 0.1 ppm by the temperature of
+ * a room, in 10-30 min.
  */
 static bool make_quartz(struct cluster_clock *k, double span, uint64_t *s)
 {
@@ -177,7 +177,7 @@ static bool make_quartz(struct cluster_clock *k, double span, uint64_t *s)
 	return true;
 }
 
-/* Each second the skew takes a step, the sum of white noise (IEEE Std 1139). */
+/* Each second, the skew changes by a random step: the sum of white noise (IEEE Std 1139). */
 static bool make_walk(struct cluster_clock *k, double span, uint64_t *s)
 {
 	double skew = 0;
@@ -191,8 +191,8 @@ static bool make_walk(struct cluster_clock *k, double span, uint64_t *s)
 }
 
 /*
- * A daemon wakes up, estimates the offset, slews it away at a constant rate,
- * and corrects the frequency a little (chrony.conf(5), maxslewrate).
+ * A daemon wakes up, estimates the offset, slews it away at a constant rate, and slightly
+ * corrects the frequency (chrony.conf(5), maxslewrate).
  */
 struct daemon {
 	double poll_s[2];
@@ -218,7 +218,7 @@ static bool make_daemon(struct cluster_clock *k, const struct daemon *d,
 		t += length;
 		if (t + take > span)
 			return true;
-		/* Mostly back to where it should be: measurements are noisy. */
+		/* Usually back towards the right value; measurements are noisy. */
 		if ((ahead > 0) == (uniform(s) < 0.8)) {
 			slew = -slew;
 			change = -change;
@@ -233,8 +233,9 @@ static bool make_daemon(struct cluster_clock *k, const struct daemon *d,
 }
 
 /*
- * Each second the frequency is set so that 0.7 of the offset that was read is gone a second
- * later (ptp4l(8), pi_proportional_const); readings err by 100 ns, as those by software do.
+ * Each second, the frequency is set such that 0.7 of the measured offset is removed a
+ * second later (ptp4l(8), pi_proportional_const); readings have an error of 100 ns, like
+ * software timestamps.
  */
 static bool make_ptp(struct cluster_clock *k, double span, uint64_t *s)
 {
@@ -303,7 +304,7 @@ static void make_breaks(struct cluster_clock *k, unsigned int clocks,
 	}
 }
 
-/* Set by seconds, and in turn by up to @small ns. */
+/* Step by seconds, and alternately by up to @small ns. */
 static void make_settings(struct cluster_clock *k, int times, double small,
 			  double span, uint64_t *s)
 {
@@ -378,7 +379,7 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 	return !(clocks & QUARTZ) || make_quartz(k, c->span_ns, s);
 }
 
-/* Against true time, without the offset. */
+/* Offset from true time, without the initial offset. */
 static double ahead(const struct cluster_clock *k, double t)
 {
 	double e = k->skew * t + pieces_ahead(&k->steps, t) +
@@ -408,7 +409,7 @@ double cluster_ahead(const struct cluster *c, int ref, int host, double t)
 	       (ahead(&c->clock[ref], t) - ahead(&c->clock[host], t));
 }
 
-/* By how much the clock was set until then. */
+/* Sum of the steps up to @t. */
 static double set_until(const struct cluster_clock *k, double t)
 {
 	double sum = 0;
@@ -446,7 +447,7 @@ bool cluster_next_point(const struct cluster *c, int host, double *t,
 		return false;
 	*t = next;
 	point->time_ns = cluster_reading(c, host, next);
-	/* It is the clock less what was done to it. */
+	/* The clock without its steering. */
 	point->raw_ns = llround(next + (ahead(k, next) -
 					pieces_ahead(&k->steps, next) -
 					set_until(k, next)));
@@ -479,7 +480,7 @@ bool cluster_host_is_sound(const struct cluster *c, int host)
 	return !(c->spec.clocks & FALSE_LAST) || host != c->spec.hosts - 1;
 }
 
-/* What a program that runs there reads. */
+/* The reading of a program that runs there. */
 static int64_t stamp(const struct cluster *c, int host, double t, uint64_t *s)
 {
 	int64_t r = cluster_reading(c, host, t);
@@ -496,7 +497,7 @@ static int64_t stamp(const struct cluster *c, int host, double t, uint64_t *s)
 	return resolution ? r - r % (int64_t)resolution : r;
 }
 
-/* A host that stands still does what it has to do soon after it is back. */
+/* A host that stopped does its work soon after it resumes. */
 static double awake(const struct cluster_clock *k, double t, uint64_t *s)
 {
 	for (int i = 0; i < k->num_breaks; i++)
@@ -514,7 +515,7 @@ struct link {
 
 const int cluster_eight[CLUSTER_EIGHT] = { 1, 10, 100, 317 };
 
-/* The links of host @b with those of smaller numbers in the ring. Return: how many. */
+/* The links of host @b with lower-numbered hosts in the ring. Return: their number. */
 static long link_eight(struct link *l, int b, int hosts)
 {
 	long num = 0;
@@ -578,7 +579,7 @@ struct draw {
 	uint64_t faults;
 };
 
-/* What the host sends or receives tells that a break was later, or before. */
+/* A message at @t shows whether a break is earlier or later. */
 static void hear(struct cluster_clock *k, double t)
 {
 	for (int i = 0; i < k->num_breaks; i++) {
@@ -602,12 +603,12 @@ static void add(struct cluster *c, int from, int to, double sent,
 	};
 }
 
-/* The time of a packet that has nothing to do with the one sent at @t. */
+/* The time of a packet unrelated to the one sent at @t. */
 static double unrelated(const struct cluster *c, double t, uint64_t *s)
 {
 	double other = uniform(s) * c->span_ns;
 
-	/* Half of them are a look-alike soon before or after. */
+	/* Half of them are a similar packet, shortly before or after. */
 	if (random64(s) & 1) {
 		double by = exponential(s, 10e6);
 
@@ -630,7 +631,7 @@ static void draw_message(struct cluster *c, struct draw *d, double t)
 
 	if (spec->lost[back] && uniform(&d->faults) < spec->lost[back])
 		return;
-	/* Nobody talks with a machine that is suspended. */
+	/* A suspended machine exchanges no messages. */
 	if ((spec->clocks & SUSPEND) &&
 	    (awake(&c->clock[from], t, &d->faults) != t ||
 	     awake(&c->clock[to], t, &d->faults) != t))

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mean of the posterior. A clock, against host 0, is a sum of functions of time with
- * normal weights w (prior.h). A pair has a smallest delay, one for both directions, that
- * nothing is known of, and is a weight, too; delays beyond it are exponential of mean mu. So
- * a message i, whose clocks and smallest delay add up to z = phi_i' w, says
+ * The mean of the posterior. A clock, relative to host 0, is a sum of functions of time
+ * with normal weights w (prior.h). A pair has one minimum delay for both directions, with
+ * an unknown value; it is a weight, too. Delays beyond it are exponential with mean mu.
+ * For a message i whose clocks and minimum delay add up to z = phi_i' w, the likelihood
+ * is
  *
- *	exp(z / mu) if z <= u_i, else 0	(u_i: what was seen)
+ * 	exp(z / mu) if z <= u_i, else 0	(u_i: the observed delay)
  *
- * The first factor is linear in w, and is summed over all messages; the second cuts off
- * a half-space, softly if stamps are rounded. Normal with some half-spaces cut off:
- * expectation propagation finds its mean (T. Minka, "Expectation propagation for
- * approximate Bayesian inference", UAI 2001; for half-spaces J. Cunningham, P. Hennig, S.
- * Lacoste-Julien, "Gaussian probabilities and expectation propagation", 2011), all factors
- * in parallel. Only messages near the truth can matter, and these are looked at: more of
- * them, until the furthest are FAR_DEVIATIONS away.
+ * The logarithm of the first factor is linear in w, and is summed over all messages. The
+ * second factor truncates at a half-space, softly if stamps are rounded. For a normal
+ * truncated by several half-spaces, expectation propagation finds the mean (T. Minka,
+ * "Expectation propagation for approximate Bayesian inference", UAI 2001; for half-spaces
+ * J. Cunningham, P. Hennig, S. Lacoste-Julien, "Gaussian probabilities and expectation
+ * propagation", 2011), with all factors in parallel. Only messages near the truth can
+ * matter, and only these are used: more of them, until the furthest are FAR_DEVIATIONS
+ * away.
  *
- * A message concerns two clocks and one smallest delay. So delays are eliminated pair by
- * pair, and what is left has the size of the clocks, however many pairs there are. Where
- * pairs have so few messages (FEW) that what is learned of one is of use to others, all
- * have one smallest delay, as they have in the simulation: the last weight.
+ * A message depends on two clocks and one minimum delay. Delays are therefore eliminated
+ * pair by pair, and the remaining system has the size of the clocks, regardless of the
+ * number of pairs. If pairs have so few messages (FEW) that the minimum delay of one
+ * helps to estimate others, all have one common minimum delay, as in the simulation: the
+ * last weight.
  *
- * What makes it a floor for each estimator with a normal prior, and not for all: of a
- * single sinusoid one could know more, than its covariance says.
+ * This is a floor for every estimator with a normal prior, not for every estimator: of a
+ * single sinusoid, more could be known than its covariance.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,44 +33,47 @@
 #include "floor.h"
 #include "prior.h"
 
-/* What cluster.c takes if nothing is said, ns. */
+/* Defaults of cluster.c, ns. */
 #define LEAST_DELAY 30e3
 #define MEAN_DELAY 100e3
 #define INSTANTS 500		/* of each host */
-/* Messages that cut off, at first, and how far the furthest has to be, chosen. */
+/* Messages that truncate, initially, and minimum distance of the furthest one; chosen. */
 #define CUTTING 1000
 #define FAR_DEVIATIONS 6
-#define SWEEPS 1000		/* over all factors, at most. Chosen */
-#define DAMPED 0.2		/* of what a factor changes by, or they swing. Chosen */
-#define CONVERGED 0.01		/* of its deviation: by how much a mean moves */
-/* Messages of a pair, on average, below which all pairs have one smallest delay. Chosen. */
+#define SWEEPS 1000		/* maximum passes over all factors; chosen */
+#define DAMPED 0.2		/* of a change, applied to avoid oscillation; chosen */
+#define CONVERGED 0.01		/* change of a mean, in standard deviations */
+/*
+ * Average number of messages of a pair below which all pairs have a common minimum delay.
+ * Chosen.
+ */
 #define FEW 64
-/* Times that messages of a direction are summed up in. */
+/* Intervals of time in which messages of a direction are summed. */
 #define BINS 2048
-/* Of stamps that are rounded by more the delays' distribution is another one. */
+/* If stamps are rounded more coarsely, the distribution of delays changes. */
 #define MOST_RESOLUTION (MEAN_DELAY / 10)
 
 /* A message; delays in ns. */
 struct said {
 	double t;
-	double excess;		/* delay beyond the smallest */
+	double excess;		/* delay beyond the minimum */
 	int from;
 	int to;
 };
 
-/* Of one cut: the normal factor that stands for it, and u. */
+/* A truncation: the normal factor that replaces it, and u. */
 struct cut {
 	double u;
 	double tau;
 	double nu;
 };
 
-/* What the factors of a pair's messages say together; b is the second host. */
+/* The sum of the factors of a pair's messages; b is the second host. */
 struct pair_sum {
 	double *m;		/* functions x functions: tau f f' */
 	double *b;		/* functions: tau s f, s = -1 from b to a */
 	double *n;		/* functions: nu s f */
-	double d, e;		/* tau and nu of the smallest delay */
+	double d, e;		/* tau and nu of the minimum delay */
 };
 
 struct pair {
@@ -76,31 +82,31 @@ struct pair {
 	/* The posterior of the second clock less the first. */
 	double *g;		/* functions x functions: its covariance */
 	double *mean;		/* functions */
-	double *with_delay;	/* functions: their covariance with the one smallest delay */
+	double *with_delay;	/* functions: their covariance with the common minimum delay */
 	double *slope;		/* functions: of the linear factors, s f / mu */
 	double messages;	/* over mu */
 };
 
 struct oracle {
 	const struct cluster *c;
-	int first;		/* clock with functions of its own */
+	int first;		/* first clock with its own functions */
 	struct prior prior;
 	int functions;		/* of each clock */
-	bool one_delay;		/* the last weight is the smallest delay of all pairs */
-	int dim;		/* of all clocks, and of that */
+	bool one_delay;		/* the last weight is the minimum delay of all pairs */
+	int dim;		/* of all clocks, and of that delay */
 	double *a;		/* dim x dim: the precision, then its inverse */
 	double *mean;		/* dim */
 	double *room;		/* dim */
 	struct pair *pair;
 	int *pair_of;		/* hosts x hosts, from the smaller number: place, or -1 */
 	int num_pairs;
-	double *of_pairs;	/* all their numbers */
+	double *of_pairs;	/* memory of all their numbers */
 	struct said *said;	/* by excess */
 	long num;
 	struct cut *cut;
 	long cuts;
-	double blur;		/* variance of what stamps are rounded by, ns^2 */
-	double deviation;	/* the largest of a cut's z, ns */
+	double blur;		/* variance of the rounding of stamps, ns^2 */
+	double deviation;	/* the largest one of a truncated z, ns */
 };
 
 bool floor_is_known(const struct cluster_spec *s)
@@ -115,7 +121,7 @@ bool floor_is_known(const struct cluster_spec *s)
 
 /* ---- the messages ------------------------------------------------------- */
 
-/* How far a clock is ahead of host 0, less the straight line, which nobody knows. */
+/* The offset of a clock from host 0, without the unknown straight line. */
 static double ahead(const struct cluster *c, int host, double t)
 {
 	double a, b;
@@ -127,7 +133,7 @@ static double ahead(const struct cluster *c, int host, double t)
 	return cluster_ahead(c, host, 0, t) - a - (b - a) * (t / c->span_ns);
 }
 
-/* The true time of what a clock shows: by Newton's method, as rates are about 1. */
+/* The true time of a reading: by Newton's method, because rates are about 1. */
 static double true_time(const struct cluster *c, int host, int64_t shown)
 {
 	double t = (double)(shown - cluster_reading(c, host, 0));
@@ -154,7 +160,7 @@ static bool set_said(struct oracle *o)
 		double sent = true_time(c, (int)m->from, m->send_ns);
 		double received = true_time(c, (int)m->to, m->recv_ns);
 
-		/* A ns for stamps that were rounded. */
+		/* One ns because stamps were rounded. */
 		o->said[i] = (struct said){ sent, received - sent - LEAST_DELAY + 1,
 					    (int)m->from, (int)m->to };
 	}
@@ -162,7 +168,7 @@ static bool set_said(struct oracle *o)
 	return o->said;
 }
 
-/* The pair of a message, and on which side of it the second clock is. */
+/* The pair of a message, and the sign of the second clock in it. */
 static struct pair *pair_of(const struct oracle *o, const struct said *s, double *sign)
 {
 	const int low = s->from < s->to ? s->from : s->to;
@@ -212,7 +218,7 @@ static bool set_pairs(struct oracle *o)
 	return true;
 }
 
-/* The first factors of all messages, summed up by times. */
+/* The first factors of all messages, summed by intervals of time. */
 static bool set_slope(struct oracle *o)
 {
 	double f[PRIOR_FUNCTIONS], *number, *sum, sign;
@@ -246,7 +252,7 @@ static bool set_slope(struct oracle *o)
 
 /* ---- linear algebra ----------------------------------------------------- */
 
-/* In four sums, which a processor adds to at the same time. */
+/* Use four sums, which a processor can add to in parallel. */
 static double dot(const double *a, const double *b, int n)
 {
 	double sum[4] = { 0 };
@@ -260,7 +266,7 @@ static double dot(const double *a, const double *b, int n)
 	return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-/* Cholesky's factor in place, of the lower half. */
+/* Replace the lower half by the Cholesky factor. */
 static void factor(double *a, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -275,12 +281,12 @@ static void factor(double *a, int n)
 	}
 }
 
-/* The inverse of a matrix, both halves, in place of its factor. @x: room. */
+/* Replace the factor by the inverse of the matrix, both halves. @x: scratch. */
 static void invert(double *l, double *x, int n)
 {
 	const size_t size = (size_t)n;
 
-	/* The factor's inverse, its columns where rows were, above the diagonal. */
+	/* The inverse of the factor, with columns as rows, above the diagonal. */
 	for (size_t j = 0; j < size; j++) {
 		for (size_t i = j; i < size; i++)
 			x[i] = ((i == j) - dot(&l[i * size + j], &x[j], (int)(i - j))) /
@@ -301,7 +307,7 @@ static void invert(double *l, double *x, int n)
 			l[i * size + j] = l[j * size + i];
 }
 
-/* x' A x of a symmetric one. */
+/* x' A x of a symmetric matrix. */
 static double square_of(const double *a, const double *x, int n)
 {
 	double sum = 0;
@@ -313,13 +319,13 @@ static double square_of(const double *a, const double *x, int n)
 
 /* ---- expectation propagation ------------------------------------------- */
 
-/* Where a clock's weights are; -1: it has none. */
+/* The index of a clock's weights; -1: it has none. */
 static int place_of(const struct oracle *o, int host)
 {
 	return host < o->first ? -1 : (host - o->first) * o->functions;
 }
 
-/* What the factors say, as they are now. */
+/* Sum the current factors. */
 static void sum_up(struct oracle *o)
 {
 	double f[PRIOR_FUNCTIONS], sign;
@@ -352,7 +358,7 @@ static void sum_up(struct oracle *o)
 	}
 }
 
-/* Add what a pair says of the one smallest delay, and of that and its clocks. */
+/* Add a pair's information on the common minimum delay, and on that and its clocks. */
 static void add_delay(struct oracle *o, const struct pair *p)
 {
 	const int n = o->functions, a = place_of(o, p->a), b = place_of(o, p->b);
@@ -367,7 +373,7 @@ static void add_delay(struct oracle *o, const struct pair *p)
 	o->mean[o->dim - 1] += p->sum.e;
 }
 
-/* Add what a pair says of its clocks, its own smallest delay being eliminated. */
+/* Add a pair's information on its clocks, after eliminating its own minimum delay. */
 static void add_pair(struct oracle *o, struct pair *p)
 {
 	const int n = o->functions, a = place_of(o, p->a), b = place_of(o, p->b);
@@ -396,13 +402,13 @@ static void add_pair(struct oracle *o, struct pair *p)
 	}
 }
 
-/* The line of host 0 is nothing: all others' are against it. */
+/* The line of host 0 is zero: all others are relative to it. */
 static double prior_of(const struct oracle *o, int host, int i)
 {
 	return host || i >= PRIOR_LINE ? o->prior.precision[i] : 1e30;
 }
 
-/* Difference of the clocks of a pair. */
+/* Compute the posterior difference of the clocks of a pair. */
 static void look_at_pair(const struct oracle *o, struct pair *p)
 {
 	const int n = o->functions, a = place_of(o, p->a), b = place_of(o, p->b);
@@ -425,7 +431,7 @@ static void look_at_pair(const struct oracle *o, struct pair *p)
 	}
 }
 
-/* The posterior, as the factors are now: of each clock, and of each pair's. */
+/* Compute the posterior for the current factors: of each clock, and of each pair. */
 static void set_posterior(struct oracle *o)
 {
 	const size_t dim = (size_t)o->dim;
@@ -453,8 +459,8 @@ static void set_posterior(struct oracle *o)
 }
 
 /*
- * Mean and variance of a normal distribution, of which what is above @u is cut off, @u
- * being off by a normal error of variance @blur.
+ * Mean and variance of a normal distribution that is truncated above @u, where @u has a
+ * normal error of variance @blur.
  */
 static void cut_off(double u, double blur, double *mean, double *variance)
 {
@@ -469,7 +475,7 @@ static void cut_off(double u, double blur, double *mean, double *variance)
 			       1 - part * hazard * (hazard + x);
 }
 
-/* The factor of a cut, if without it z were normal of @mean and @variance. */
+/* The factor of a truncation, if z without it is normal with @mean and @variance. */
 static struct cut factor_of(const struct oracle *o, double u, double mean, double variance)
 {
 	double m = mean, v = variance;
@@ -498,7 +504,7 @@ static double z_of(const struct oracle *o, const struct said *s, double *varianc
 	return mean + (p->sum.e - dot(p->sum.b, p->mean, n)) / p->sum.d;
 }
 
-/* One cut: by how much its mean is to move, in deviations. */
+/* Update one truncation. Return: the change of its mean, in deviations. */
 static double refine(struct oracle *o, long k)
 {
 	struct cut *cut = &o->cut[k], next;
@@ -506,7 +512,7 @@ static double refine(struct oracle *o, long k)
 	const double z = z_of(o, &o->said[k], &v);
 
 	o->deviation = fmax(o->deviation, sqrt(v));
-	/* Without this cut; and with what it says indeed. */
+	/* Without this truncation; and with its actual effect. */
 	rest = 1 / v - cut->tau;
 	if (!(rest > 0))
 		return 0;
@@ -518,7 +524,7 @@ static double refine(struct oracle *o, long k)
 	return moved;
 }
 
-/* Begin near the truth, where the factors do not swing. */
+/* Start near the truth, where the factors do not oscillate. */
 static bool set_cuts(struct oracle *o, long cuts)
 {
 	double far = fmax(o->said[cuts - 1].excess, 1) / FAR_DEVIATIONS;
@@ -537,7 +543,7 @@ static bool set_cuts(struct oracle *o, long cuts)
 	return true;
 }
 
-/* False: no memory, or it does not converge. */
+/* False: out of memory, or no convergence. */
 static bool propagate(struct oracle *o)
 {
 	for (long cuts = CUTTING * (o->c->spec.hosts - 1);; cuts *= 2) {
@@ -569,7 +575,7 @@ static bool oracle_new(struct oracle *o, const struct cluster *c)
 	size_t dim;
 
 	*o = (struct oracle){ .c = c };
-	/* Rounding of both stamps, each evenly by up to a tick. */
+	/* Rounding of both stamps, each uniform up to a tick. */
 	o->blur = spec->resolution_ns * spec->resolution_ns / 6;
 	if (!prior_make(&o->prior, c))
 		return false;
@@ -616,7 +622,7 @@ static double error_of(const struct oracle *o)
 			squares += error * error;
 		}
 	}
-	/* What is handed out is rounded to 1 ns. */
+	/* Output is rounded to 1 ns. */
 	return sqrt(squares / (o->c->spec.hosts - 1) / (INSTANTS + 1) + 1.0 / 12);
 }
 

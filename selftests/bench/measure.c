@@ -52,7 +52,7 @@ void measure_memory_start(void)
 
 	malloc_trim(0);
 	if (f) {
-		/* Forget the peak so far. */
+		/* Reset the peak. */
 		fputs("5", f);
 		fclose(f);
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What sinusoids and frequency modulation make clocks turn by has a covariance, of which a
- * pivoted Cholesky factor is taken, column by column, until less than ROUGH of a clock is
- * left (H. Harbrecht, M. Peters, R. Schneider, "On the low-rank approximation by the
- * pivoted Cholesky decomposition", 2012).
+ * The covariance of sinusoids and frequency modulation is factored by a pivoted Cholesky
+ * decomposition, column by column, until less than ROUGH of a clock remains (H.
+ * Harbrecht, M. Peters, R. Schneider, "On the low-rank approximation by the pivoted
+ * Cholesky decomposition", 2012).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,22 +12,22 @@
 #include "prior.h"
 
 #define SEC 1e9
-/* Cells of time in which functions are known at the ends, of few hosts and of many. Chosen. */
+/* Cells of time, with functions tabulated at their ends, for few hosts and for many. Chosen. */
 #define CELLS 16384
 #define CELLS_OF_MANY 4096
-/* What is left of a clock, deviation in ns: of few, and of many, whose floor is higher. */
+/* Remaining deviation of a clock, ns: for few hosts, and for many, whose floor is higher. */
 #define ROUGH 0.02
 #define ROUGH_OF_MANY 10
-#define MANY 10			/* hosts, above which they are many */
+#define MANY 10			/* more hosts than this are many */
 /*
- * Frequencies of a sinusoid, by Gauss' quadrature: over an hour their range is 8 turns, of
- * which each half takes one, and 8 more make the rest small.
+ * Frequencies of a sinusoid, by Gauss' quadrature: over an hour, their range is 8 turns,
+ * each half of which needs one, and 8 more make the remainder small.
  */
 #define FREQUENCIES_HOUR 24
-/* Frequency modulation: the series is this much longer than the span. */
+/* Frequency modulation: the series is longer than the span by this factor. */
 #define LONGER 1.25
 
-/* Of frequency modulation, per radian of frequency, two-sided, at w (1 / s); s. */
+/* Spectrum of frequency modulation, per radian of frequency, two-sided, at w (1 / s); s. */
 static double spectrum(unsigned int clocks, double w)
 {
 	double sum = 0, tau = 10;
@@ -42,7 +42,7 @@ static double spectrum(unsigned int clocks, double w)
 	return sum;
 }
 
-/* The @i-th of @n nodes of Gauss and Legendre's quadrature between -1 and 1, and its weight. */
+/* Node @i of @n of the Gauss-Legendre quadrature between -1 and 1, and its weight. */
 static double node(int n, int i, double *weight)
 {
 	double x = cos(M_PI * (i + 0.75) / (n + 0.5)), slope = 1;
@@ -63,7 +63,7 @@ static double node(int n, int i, double *weight)
 	return x;
 }
 
-/* Periods are drawn evenly between two, of which one is three times the other. */
+/* Periods are uniform between two values, one of which is three times the other. */
 static void set_sinusoids(struct prior *pr)
 {
 	bool bend = pr->cluster->spec.clocks & BEND, quartz = pr->cluster->spec.clocks & QUARTZ;
@@ -72,7 +72,10 @@ static void set_sinusoids(struct prior *pr)
 	pr->frequencies = bend || quartz ?
 		(int)fmin(ceil(FREQUENCIES_HOUR * hours), PRIOR_FREQUENCIES) : 0;
 	for (int i = 0; i < pr->frequencies; i++) {
-		/* Over that of the longest period; the density falls with its square. */
+		/*
+		 * In units of the longest period's frequency; the density falls with its
+		 * square.
+		 */
 		double weight, f = 2 + node(pr->frequencies, i, &weight), amplitude;
 
 		pr->omega[i] = 2 * M_PI * f / ((bend ? 900 : 1800) * SEC);
@@ -81,7 +84,7 @@ static void set_sinusoids(struct prior *pr)
 	}
 }
 
-/* Where the series is taken. */
+/* Argument of the series. */
 static double series_at(const struct prior *pr, double t)
 {
 	return (t + (LONGER - 1) / 2 * pr->cluster->span_ns) * M_PI / (LONGER * pr->cluster->span_ns);
@@ -99,7 +102,7 @@ static void set_series(struct prior *pr)
 	}
 }
 
-/* Of how a clock turns, at two times. */
+/* Covariance of a clock at two times. */
 static double covariance(const struct prior *pr, double t, double s)
 {
 	double sum = 0;
@@ -116,7 +119,10 @@ static double end_of_cell(const struct prior *pr, int cell)
 	return pr->cluster->span_ns * cell / pr->cells;
 }
 
-/* The next column, at the cell where most is left. @left: variance that is, at each. */
+/*
+ * Add the next column, at the cell with the largest remaining variance. @left: remaining
+ * variance at each cell.
+ */
 static void add_turn(struct prior *pr, double *left, int room, int n, int at)
 {
 	double pivot = sqrt(left[at]);
@@ -128,7 +134,7 @@ static void add_turn(struct prior *pr, double *left, int room, int n, int at)
 
 		for (int k = PRIOR_LINE; k < n; k++)
 			v -= row[k] * other[k];
-		/* The pivot's own row is needed as it was until the last. */
+		/* The pivot's own row must not change until the end. */
 		if (i != at)
 			row[n] = v / pivot;
 		left[i] -= (v / pivot) * (v / pivot);
@@ -174,7 +180,7 @@ bool prior_make(struct prior *pr, const struct cluster *c)
 		add_turn(pr, left, room, n++, at);
 	}
 	free(left);
-	/* Rows as long as there are functions. */
+	/* Shorten rows to the number of functions. */
 	for (int i = 0; i <= pr->cells; i++)
 		memmove(&pr->table[(size_t)i * (size_t)n], &pr->table[(size_t)i * (size_t)room], (size_t)n * sizeof(*pr->table));
 	pr->functions = n;
@@ -191,7 +197,7 @@ void prior_release(struct prior *pr)
 	free(pr->table);
 }
 
-/* By Lagrange's cubic of the four ends of cells about it. */
+/* By Lagrange's cubic through the four nearest ends of cells. */
 void prior_at(const struct prior *pr, double t, double *f)
 {
 	double x = t / pr->cluster->span_ns * pr->cells, p, w[4];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How many messages there are must not matter to memory: a thousand hosts, each of which
- * talks with eight others, exchange a thousand million messages within an hour. They are
- * made in this process, in the order in which they are sent, pushed and forgotten, so
- * that no file is needed. Shown are the memory that the library takes after each tenth,
- * and how the time of processors divides; last, how far the clocks are from the truth. It
- * fails if memory grows in the second half, or where a clock is outside of its bound.
+ * Memory must not depend on the number of messages: a thousand hosts, each of which
+ * exchanges messages with eight others, exchange a thousand million messages within an
+ * hour. This process generates them in the order of sending, pushes and forgets them, so
+ * no file is needed. It prints the memory of the library after each tenth, the shares of
+ * processor time, and finally the errors of the clocks. It fails if memory grows in the
+ * second half, or if a clock is outside its bound.
  *
  * usage: scale MESSAGES
  */
@@ -23,10 +23,10 @@
 #define LINKS (CLUSTER_EIGHT * HOSTS)
 #define SPAN_S 3600.0
 #define MIN_DELAY_NS 30e3
-#define MEAN_DELAY_NS 100e3	/* beyond that, exponential */
-#define CHUNK 65536		/* messages that are made at a time */
+#define MEAN_DELAY_NS 100e3	/* beyond the minimum, exponential */
+#define CHUNK 65536		/* messages generated at a time */
 #define STEPS 10
-/* What memory may grow by in the second half: hulls get a few more corners. Chosen. */
+/* Allowed growth of memory in the second half: hulls get a few more corners. Chosen. */
 #define GROWTH 1.125
 #define INSTANTS 101		/* of each clock that are compared with the truth */
 
@@ -34,9 +34,9 @@ struct scale {
 	struct cluster c;
 	struct netsync *ns;
 	uint64_t seed;
-	double apart_ns;	/* between two messages that are sent */
-	double made_ns;		/* time that it took to make messages, */
-	double pushed_ns;	/* and to push them */
+	double apart_ns;	/* between two sent messages */
+	double made_ns;		/* time for generating messages */
+	double pushed_ns;	/* and for pushing them */
 	struct cluster_message chunk[CHUNK];
 };
 
@@ -77,7 +77,7 @@ static void push(struct scale *s, long num)
 	}
 }
 
-/* *memory: bytes that the library takes after the first half, and after the second. */
+/* *memory: bytes used by the library after the first half, and after the second. */
 static void push_all(struct scale *s, long messages, double memory[2])
 {
 	printf("%12s %8s %8s %8s %8s\n", "messages", "made, s", "pushed, s", "ns each",
@@ -103,7 +103,7 @@ static void push_all(struct scale *s, long messages, double memory[2])
 	}
 }
 
-/* How far the clocks are from the truth: the worst of all, and whether bounds hold. */
+/* Print the errors of the clocks: the worst one, and whether bounds hold. */
 static bool show_errors(const struct scale *s)
 {
 	const int reference = netsync_reference(s->ns);
@@ -125,7 +125,7 @@ static bool show_errors(const struct scale *s)
 			error = (double)(at - read) - ahead;
 			worst = fmax(worst, fabs(error));
 			squares += error * error;
-			/* Of both readings, and of the rounding. */
+			/* From both readings, and from rounding. */
 			outside += bound != NETSYNC_UNKNOWN &&
 				   fabs(error) > (double)bound + 1;
 			unknown += bound == NETSYNC_UNKNOWN;

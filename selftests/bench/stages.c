@@ -8,7 +8,8 @@
 
 /*
  * Messages that are pushed together: reading the clock before and after takes 1.3 us, as
- * measured, and pushing a message 0.1 to 0.4. Chosen: they fit into the processor's cache.
+ * measured, and pushing a message 0.1 to 0.4. Chosen: they fit into the processor's
+ * cache.
  */
 #define CHUNK 1024
 
@@ -24,7 +25,7 @@ static struct message {
 } chunk[CHUNK];
 static size_t num; /* of messages in it */
 
-/* Return: the stage that is left, to be entered again later. */
+/* Return: the stage that was left, to be re-entered later. */
 static enum stage enter(enum stage stage)
 {
 	const enum stage before = now;
@@ -69,7 +70,7 @@ CALL(reduction_fit_jointly);
 CALL(reduction_fit_steered);
 CALL(reduction_make_clock);
 
-/* The value of an expression, which is computed in a stage. */
+/* The value of an expression that is computed in a stage. */
 #define IN_STAGE(number, expression)                                           \
 	({                                                                     \
 		const enum stage before_ = enter(number);                      \
@@ -110,7 +111,7 @@ int __wrap_netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 
 	if (!ret)
 		ret = IN_STAGE(STAGE_LINES, __real_netsync_solve(ns, opt));
-	/* The command has nothing else to do, until it frees all. */
+	/* The command has nothing else to do until it frees everything. */
 	enter(STAGE_WRITE);
 	return ret;
 }

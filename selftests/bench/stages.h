@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The time of processors that netsync sync takes, by stages. Calls between files of the
- * libraries, and of the command to them, pass through stages.c by the linker's option
- * --wrap: what is measured is what users run, and knows nothing of this. STAGE_CALLS of
- * bench.mk names the calls.
+ * The processor time of netsync sync, by stages. Calls between files of the libraries,
+ * and from the command to them, are routed through stages.c by the linker's option
+ * --wrap: the measured code is the code that users run, and is unaware of the
+ * measurement. STAGE_CALLS of bench.mk lists the calls.
  */
 #ifndef STAGES_H
 #define STAGES_H
 
-/* Each without those that it calls. */
+/* Each excludes the stages that it calls. */
 enum stage {
-	STAGE_REST,	   /* arguments, and freeing all at the end */
-	STAGE_READ,	   /* the text, twice: for the names of hosts, then messages */
+	STAGE_REST,	   /* arguments, and freeing everything at the end */
+	STAGE_READ,	   /* the text, twice: for the names of hosts, then for messages */
 	STAGE_PUSH,	   /* messages into bins and hulls */
 	STAGE_LINES,	   /* a line for each pair, the span of each host, and results */
-	STAGE_PAIR_BOUNDS, /* before there are curves, and after */
-	STAGE_REFERENCE,   /* islands, and the host whose sum of bounds is smallest */
+	STAGE_PAIR_BOUNDS, /* before there are curves, and afterwards */
+	STAGE_REFERENCE,   /* islands, and the host with the smallest sum of bounds */
 	STAGE_HOST_FITS,   /* the corrections of one host after another */
-	STAGE_JOINT_FIT,   /* and of all at once */
-	STAGE_HOST_BOUNDS, /* clocks with bounds, of corrections */
+	STAGE_JOINT_FIT,   /* and of all hosts at once */
+	STAGE_HOST_BOUNDS, /* clocks with bounds, from corrections */
 	STAGE_WRITE,	   /* JSON, and warnings */
 	NUM_STAGES
 };
 
-/* From now on. This thread alone may make the calls; others may work for it meanwhile. */
+/*
+ * Start measuring. Only this thread may make the calls; other threads may work for it
+ * meanwhile.
+ */
 void stages_begin(void);
 
-/* What was spent in each until now, ns. */
+/* Time spent in each stage so far, ns. */
 void stages_end(double spent[NUM_STAGES]);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What "netsync sync --messages" costs from a text of messages to coefficients as JSON, few
- * hosts and many: seconds of processors, of all threads, beside md5sum on the same file, as
- * any program that reads a file does at least as much; memory; and the goals that both are
- * measured against, where there are some. Then where the time goes: the same sources run in
- * this program, which measures their stages. Of several runs the fastest counts, as other
- * programs may run, too. Goals are shown, not asserted.
+ * The cost of "netsync sync --messages" from a text of messages to coefficients as JSON,
+ * for few hosts and many: processor time of all threads, s, compared with md5sum on the
+ * same file, because any program that reads a file does at least as much; memory; and the
+ * goals for both, if any. Then the time by stage: the same sources run in this program,
+ * which measures their stages. The fastest of several runs is used, because other
+ * programs may run, too. Goals are printed, not asserted.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,8 +27,8 @@ struct job {
 	enum cluster_topology topology;
 	unsigned int clocks; /* enum cluster_clocks */
 	long messages;
-	int runs; /* of which the fastest counts. Chosen: what takes long is run once. */
-	/* Time of processors, s, and memory, MiB, that it is to take; 0: nobody said. */
+	int runs; /* the fastest is used. Chosen: long jobs run once. */
+	/* Goals: processor time, s, and memory, MiB; 0: none. */
 	double goal_s;
 	double goal_mib;
 };
@@ -38,10 +38,10 @@ struct text {
 	char path[4096];
 };
 
-/* Of a program that was run. */
+/* The cost of a program run. */
 struct cost {
-	double seconds; /* of processors */
-	double mib;	/* of memory at most */
+	double seconds; /* processor time */
+	double mib;	/* peak of memory */
 };
 
 static const char *const topologies[] = {
@@ -76,7 +76,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* In a process of its own, whose memory ends with it. */
+/* Runs in a separate process, whose memory ends with it. */
 static void write_messages(const void *arg, void *result)
 {
 	const struct text *text = arg;
@@ -102,7 +102,7 @@ static void write_messages(const void *arg, void *result)
 	*(bool *)result = true;
 }
 
-/* The result, and what the command says of clocks that are not known well. */
+/* The result, and the command's messages about clocks that are not known well. */
 static void forget_output(void)
 {
 	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
@@ -145,7 +145,7 @@ static struct cost run(char *const argv[], int runs)
 	return least;
 }
 
-/* In a process of its own: the same command line as that of the netsync command. */
+/* Runs in a separate process, with the command line of the netsync command. */
 static void run_here(const void *arg, void *result)
 {
 	char *const *argv = arg;
@@ -160,7 +160,7 @@ static void run_here(const void *arg, void *result)
 	stages_end(result);
 }
 
-/* Of some stages, ns. */
+/* The sum of some stages, ns. */
 static double sum(const double stages[NUM_STAGES], enum stage first, enum stage last)
 {
 	double all = 0;
@@ -235,7 +235,7 @@ static void print_heads(void)
 /* The argument is the netsync command. */
 int main(int argc, char **argv)
 {
-	/* Goals are chosen, for a machine of 2 processors. */
+	/* Goals are chosen for a machine with 2 processors. */
 	static const struct job jobs[] = {
 		{ 2, ALL_PAIRS, BEND, 1000000, 3, 0, 0 },
 		{ 10, ALL_PAIRS, BEND, 1000000, 3, 0.8, 0 },

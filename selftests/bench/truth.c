@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How far netsync is from the truth, on simulated clusters whose clocks are
- * known; and what it costs. The cases and their targets are the table below.
+ * The error of netsync on simulated clusters with known clocks, and its cost. The table
+ * below has the cases and their targets.
  *
- * Each seed is solved in a process of its own, so that its memory can be
- * measured and a crash is one bad line.
+ * Each seed is solved in a separate process, so that its memory can be measured, and a
+ * crash affects only one line.
  */
 #include <fnmatch.h>
 #include <getopt.h>
@@ -21,9 +21,9 @@
 
 #define HOUR 3600
 #define MAX_SEEDS 64
-#define INSTANTS 4000		/* of each host, evenly, and the last one */
-#define NEAR_BREAK 0.1e9	/* ns around a break that are left out */
-#define NEAR_FLOOR 1.3		/* goal: RMS error over the floor */
+#define INSTANTS 4000		/* for each host, evenly spaced, including the last instant */
+#define NEAR_BREAK 0.1e9	/* ns around a break that are not compared */
+#define NEAR_FLOOR 1.3		/* goal: ratio of RMS error to the floor */
 
 struct test_case {
 	const char *name;
@@ -31,14 +31,17 @@ struct test_case {
 	/* Targets in ns; 0: none. */
 	double max;
 	double rms;
-	double bound;		/* over the smallest delay */
-	/* RMS of an estimator that knows the model, by --floor, 8 seeds (of many hosts: 1-3). */
+	double bound;		/* beyond the minimum delay */
+	/*
+	 * RMS of an estimator that knows the model, from --floor, 8 seeds (for many
+	 * hosts: 1-3).
+	 */
 	double floor;
 	/* Also with 2 % late and 0.1 % wrong messages, within 1.5 x. */
 	bool with_faults;
 	/*
-	 * Also with events that tell how clocks were steered and set: within
-	 * 1.5 x of the same oscillators left alone.
+	 * Also with events that report how clocks were steered and stepped: within 1.5 x
+	 * of the same oscillators without steering.
 	 */
 	bool with_events;
 };
@@ -75,7 +78,7 @@ static const struct test_case cases[] = {
 	{ .name = "bend-24h", PAIR(BEND, 24 * HOUR, 1000000),
 	  .max = 2500, .rms = 300, .floor = 74 },
 
-	/* The same with one clock that runs straight. */
+	/* The same with one linear clock. */
 	{ .name = "bend-1e6-one", PAIR(BEND | STEADY_FIRST, HOUR, 1000000),
 	  .max = 300, .rms = 40, .bound = 500, .floor = 4.5 },
 	{ .name = "steps-1e6-one", PAIR(RATE_STEPS | STEADY_FIRST, HOUR, 1000000),
@@ -96,7 +99,7 @@ static const struct test_case cases[] = {
 	{ .name = "bend-pauses", PAIR(BEND | PAUSES, HOUR, 1000000) },
 	{ .name = "linear-jump", PAIR(JUMP, HOUR, 1000000) },
 
-	/* More queueing one way; and half of 100 us that nobody can know. */
+	/* More queueing in one direction; and half of 100 us that nothing can reveal. */
 	{ .name = "bend-uneven-load",
 	  PAIR(BEND, HOUR, 1000000, .mean_delay_ns = { 100e3, 1e6 }) },
 	{ .name = "bend-uneven-path",
@@ -109,14 +112,14 @@ static const struct test_case cases[] = {
 	{ .name = "steps-24h", PAIR(RATE_STEPS, 24 * HOUR, 1000000) },
 	{ .name = "chain10-bend-1e6", SPEC(10, CHAIN, BEND, HOUR, 1000000), .floor = 76 },
 	{ .name = "star10-bend-1e6", SPEC(10, STAR, BEND, HOUR, 1000000), .floor = 37 },
-	/* Of a pair so few messages that none says much. */
+	/* Pairs with so few messages that none reveals much. */
 	{ .name = "all40-linear-60s", SPEC(40, ALL_PAIRS, 0, 60, 100000), .floor = 360 },
 	{ .name = "all40-bend-60s", SPEC(40, ALL_PAIRS, BEND, 60, 100000), .floor = 390 },
 	{ .name = "sparse100-bend-1e6", SPEC(100, SPARSE, BEND, HOUR, 1000000),
 	  .floor = 380 },
 	{ .name = "sparse1000-linear-1e6", SPEC(1000, SPARSE, 0, HOUR, 1000000) },
 
-	/* Worlds: clocks that are steered, and what else happens to people. */
+	/* Worlds: steered clocks, and other events in practice. */
 	{ .name = "walk-1e5", PAIR(WALK, HOUR, 100000), .floor = 81 },
 	{ .name = "walk-1e6", PAIR(WALK, HOUR, 1000000), .floor = 21 },
 	{ .name = "quartz-1e5", PAIR(QUARTZ, HOUR, 100000), .floor = 56 },
@@ -166,7 +169,7 @@ static const struct test_case cases[] = {
 	{ .name = "all10-chrony-calm-2e5",
 	  SPEC(10, ALL_PAIRS, QUARTZ | CHRONY_CALM, HOUR, 200000),
 	  .with_events = true },
-	/* The other nine as if it were not there: all10-quartz-1e5. */
+	/* The other nine as if it did not exist: all10-quartz-1e5. */
 	{ .name = "all10-false-1e5",
 	  SPEC(10, ALL_PAIRS, QUARTZ | FALSE_LAST, HOUR, 100000), .max = 3e3, .rms = 340 },
 	{ .name = "all10-set-1e5",
@@ -178,7 +181,7 @@ static const struct test_case cases[] = {
 	  .max = 20e3, .rms = 3e3 },
 	{ .name = "all10-bend-near-1%", SPEC(10, ALL_PAIRS, BEND, HOUR, 1000000, .near = 0.01),
 	  .max = 2e3, .rms = 300 },
-	/* Half of 100 us nobody can know, and messages may be wrong by that. */
+	/* Half of 100 us cannot be known, and messages may be wrong by that much. */
 	{ .name = "uneven-near-1%",
 	  PAIR(BEND, HOUR, 100000, .min_delay_ns = { 30e3, 130e3 }, .near = 0.01),
 	  .max = 52e3, .rms = 50.3e3 },
@@ -195,7 +198,7 @@ static const struct test_case cases[] = {
 	{ .name = "bend-1us", PAIR(BEND, HOUR, 100000, .resolution_ns = 1e3), .floor = 125 },
 	{ .name = "bend-10us", PAIR(BEND, HOUR, 100000, .resolution_ns = 10e3), .floor = 400 },
 	{ .name = "bend-4ms", PAIR(BEND, HOUR, 100000, .resolution_ns = 4e6) },
-	/* Nobody knows more of a time than what its processors agree on. */
+	/* A time is only defined to the agreement of the processors. */
 	{ .name = "bend-processors-1e5",
 	  PAIR(BEND, HOUR, 100000, .processors_ns = 200), .max = 1200, .rms = 200 },
 	{ .name = "linear-processors-1e6",
@@ -205,7 +208,7 @@ static const struct test_case cases[] = {
 	{ .name = "all10-linear-processors-1e6",
 	  SPEC(10, ALL_PAIRS, 0, HOUR, 1000000, .processors_ns = 200),
 	  .max = 200, .rms = 100 },
-	/* Pairs that hardly talk, as of many hosts. */
+	/* Pairs with little traffic, as with many hosts. */
 	{ .name = "all40-bend-2e5", SPEC(40, ALL_PAIRS, BEND, HOUR, 200000), .floor = 870 },
 	{ .name = "all64-bend-1e6", SPEC(64, ALL_PAIRS, BEND, HOUR, 1000000),
 	  .max = 5e3, .rms = 500, .floor = 300 },
@@ -221,31 +224,31 @@ static const struct test_case cases[] = {
 
 #define NUM_CASES (sizeof(cases) / sizeof(cases[0]))
 
-/* What one seed gave. */
+/* The result of one seed. */
 struct outcome {
 	bool done;
-	int quality;		/* the worst host's */
+	int quality;		/* of the worst host */
 	double max;
 	double rms;
 	double inside;		/* share of instants inside the bound */
 	double claimed;		/* share of instants with a bound */
-	double bound;		/* median half-width less the least delay */
-	double jump_error;	/* ns: how late or early a jump is seen */
-	bool other_bits;	/* by two threads, of the first seed */
-	double floor;		/* ns, RMS; 0: not known */
-	double cost;		/* ns for each message */
-	double memory;		/* bytes at most */
+	double bound;		/* median half-width less the minimum delay */
+	double jump_error;	/* ns: error of a jump's time */
+	bool other_bits;	/* two threads give different bits, for the first seed */
+	double floor;		/* ns, RMS; 0: unknown */
+	double cost;		/* ns per message */
+	double memory;		/* peak, bytes */
 };
 
 /* ---- errors against the truth ------------------------------------------ */
 
-/* In a silence, only what is claimed counts. */
+/* In a silence, only instants with a bound count. */
 enum place { NORMAL, SILENT, AT_BREAK };
 
 /*
- * @from_jump: how far @t is from the next jump. Of a clock that was set back,
- * some readings occur twice, and nobody can tell the one time from the other:
- * these do not count. Nor can anybody tell when in a silence a clock was set.
+ * @from_jump: distance of @t from the next jump. After a clock is stepped back, some
+ *   readings occur twice, and cannot be distinguished: these do not count. Nor can the
+ *   time of a step within a silence be known.
  */
 static enum place place(const struct cluster *c, double t, double *from_jump)
 {
@@ -277,7 +280,7 @@ struct sums {
 	long num_inside;
 	long num_bounds;
 	long num_claimed;
-	double *half_width;	/* of all hosts and instants */
+	double *half_width;	/* for all hosts and instants */
 	long num_half_widths;
 };
 
@@ -442,7 +445,7 @@ static bool push_and_solve(const struct cluster *c, struct netsync *ns, bool tol
 	return solve(c, ns, 1);
 }
 
-/* Do two threads give other bits than one did? */
+/* Do two threads give different bits than one? */
 static bool differs(const struct cluster *c, struct netsync *ns)
 {
 	const uint64_t bits = digest_clocks(ns);
@@ -492,7 +495,7 @@ static void run_seed(const void *arg, void *result)
 struct settings {
 	int seeds;
 	bool verbose;
-	bool floor;		/* is computed anew */
+	bool floor;		/* recompute it */
 	char **patterns;
 };
 
@@ -546,7 +549,7 @@ static void print_line(const char *name, const struct summary *s)
 	       o->memory / 1048576);
 }
 
-/* No seed may be worse than three times the target. */
+/* No seed may exceed three times the target. */
 static bool meets(double median, double worst, double target)
 {
 	return !target || (median <= target && worst <= 3 * target);
@@ -690,7 +693,7 @@ static bool run_with_events(const struct settings *set,
 	return true;
 }
 
-/* A case with faults is measured by the clean one, which then runs, too. */
+/* A case with faults is compared with the clean one, which is then also run. */
 static bool run(const struct settings *set, const struct test_case *t)
 {
 	struct summary s;

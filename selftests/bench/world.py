@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Random worlds, each by its seed: clocks of hosts, and what they show of messages."""
+"""Random worlds, each with a seed: clocks of hosts, and their readings for messages."""
 import dataclasses
 
 import numpy as np
 
 SECOND = 10**9
 EPOCH = 1_700_000_000 * SECOND
-UNKNOWN = 2**62             # ns; bounds from here on are unknown
+UNKNOWN = 2**62             # ns; this and larger bounds are unknown
 INSTANTS = 8000             # at which results are compared with the truth; chosen
 ROUNDING = 2                # ns, of times in whole ns
-MOST_STEERING = 1500e-6     # of a clock beside another one: max_skew_ppm, and adjtime(3) of both
+MOST_STEERING = 1500e-6     # between two clocks: max_skew_ppm, and adjtime(3) of both
 
 KINDS = "line", "walk", "temperature", "flicker", "all"
 STEERED = "chrony", "calm", "ptp", "adjtime", "smear", "set", "suspend"
 ODD = ("pause", "migrate", "twice", "set", "adjtime", "chrony", "smear", "rate", "none")
-RARE, ODDS, NTPD, NAMED = 1000, 2000, 3000, 4000    # the first seeds of such worlds
+RARE, ODDS, NTPD, NAMED = 1000, 2000, 3000, 4000    # the first seeds of these worlds
 
 
 def oscillator(rng, seconds, kind):
-    """Its frequency error at each second, ppb."""
+    """Its frequency error in each second, ppb."""
     num = int(seconds) + 2
     error = np.full(num, rng.normal(0, 20e3))
     if kind in ("walk", "all"):
@@ -39,8 +39,9 @@ def oscillator(rng, seconds, kind):
 
 def ntpd_slews(rng, seconds):
     """
-    The discipline of ntpd(8) at a poll interval of 64 s: each second it takes away a 1024th of the
-    offset that it measured last, 500 ppm at most, and each poll changes the frequency, too.
+    The discipline of ntpd(8) at a poll interval of 64 s: each second it removes a 1024th
+    of the offset that it measured last, at most 500 ppm, and each poll also changes the
+    frequency.
     """
     offset = rng.choice([.12, .02, .002, .0002]) * rng.uniform(-1, 1)
     frequency, left, first = rng.normal(0, 2), 0.0, rng.integers(64)
@@ -55,7 +56,7 @@ def ntpd_slews(rng, seconds):
 
 
 def slews(rng, seconds, how):
-    """What a daemon does to the rate: from, to (s), ppm."""
+    """Rate changes of a daemon: from, to (s), ppm."""
     if how == "ntpd":
         yield from ntpd_slews(rng, seconds)
         return
@@ -77,7 +78,7 @@ def slews(rng, seconds, how):
 
 
 class Clock:
-    """How far it is ahead of the truth, ns, at times in seconds."""
+    """Its offset from the truth, ns, at times in seconds."""
 
     def __init__(self, rng, seconds, kind, how):
         error = oscillator(rng, seconds, kind)
@@ -100,8 +101,8 @@ class Clock:
 
     def integrate(self, error, changes, ahead, seconds):
         """
-        Tabulate a clock that is @ahead, ns, at first, by its frequency error at each second, ppb,
-        and by its changes of rate: from, to (s), ppm.
+        Tabulate a clock whose initial offset is @ahead, ns, from its frequency error in
+        each second, ppb, and from its rate changes: from, to (s), ppm.
         """
         marks = set(range(len(error)))
         for begin, end, _ in changes:
@@ -116,7 +117,7 @@ class Clock:
         self.ahead = ahead + np.concatenate([[0], np.cumsum(rate[:-1] * np.diff(self.at))])
 
     def odd(self, rng, seconds, how, changes):
-        """What machines do of which messages may say nothing."""
+        """Actions of machines that messages may not reveal."""
         begin, length = rng.uniform(.1, .8) * seconds, rng.choice([.05, .5, 3, 10]) * rng.random()
         wait = rng.choice([0, .1, 2, 20]) * rng.random()
         if how == "pause":
@@ -139,7 +140,7 @@ class Clock:
         return ahead.astype(np.int64)
 
     def is_ambiguous(self, at):
-        """Instants whose time it shows twice, or about a step."""
+        """Instants whose time it shows twice, or around a step."""
         found = np.zeros(len(at), bool)
         for when, by in self.steps:
             found |= abs(at - when) <= abs(by) / SECOND * 1.01 + .001
@@ -149,7 +150,7 @@ class Clock:
 
 
 def traffic(rng, seconds, num, kind):
-    """When messages are sent, s."""
+    """The send times of messages, s."""
     at = rng.uniform(0, seconds, num)
     if kind == "bursts":
         at = rng.choice(at[:max(4, num // 500)], num) + rng.exponential(.01, num)
@@ -162,7 +163,7 @@ def traffic(rng, seconds, num, kind):
 
 
 def queueing(rng, at, seconds, kind, scale):
-    """Delays beyond the smallest, ns."""
+    """Delays beyond the minimum, ns."""
     num = len(at)
     if kind == "gamma":
         return rng.gamma(3, scale / 3, num)
@@ -177,7 +178,7 @@ def queueing(rng, at, seconds, kind, scale):
 
 
 def readings(rng, clock, seconds):
-    """A log of a clock: times (s), and what it shows of a clock that nobody steers, ns."""
+    """A log of a clock: times (s), and its readings of a clock that is never steered, ns."""
     at = np.arange(rng.uniform(0, .1), seconds, rng.choice([.1, .1, 1]))
     for begin, end in clock.gaps:
         at = at[(at < begin) | (at > end)]
@@ -185,25 +186,25 @@ def readings(rng, clock, seconds):
 
 
 def answered(at, delay, source, sink, answer, back):
-    """Messages, each followed by its answer, that is sent at @answer and takes @back."""
+    """Messages, each followed by its answer, which is sent at @answer and takes @back."""
     return tuple(np.ravel(np.stack(ends, 1)) for ends in (
         (at, answer), (delay, back), (source, sink), (sink, source)))
 
 
 @dataclasses.dataclass
 class Outcome:
-    """How far a result is from the truth; times in ns, of all hosts but the reference."""
+    """The errors of a result; times in ns, for all hosts except the reference."""
 
     worst: int = 0              # error
-    excess: int = 0             # of an error over its bound
+    excess: int = 0             # of an error beyond its bound
     outside: int = 0            # instants whose error exceeds their bound
     unknown: int = 0            # instants without a bound
-    hosts: list = dataclasses.field(default_factory=list)   # names, of those compared
-    false: list = dataclasses.field(default_factory=list)   # names, of those outside
-    bounds: list = dataclasses.field(default_factory=list)  # an array of each of hosts
+    hosts: list = dataclasses.field(default_factory=list)   # names of the compared hosts
+    false: list = dataclasses.field(default_factory=list)   # names of hosts outside their bounds
+    bounds: list = dataclasses.field(default_factory=list)  # an array for each of hosts
 
     def add(self, name, error, bounds):
-        """A host's errors and bounds, at as many instants."""
+        """Add a host's errors and bounds, at the same instants."""
         known = bounds < UNKNOWN
         over = np.where(known, error - bounds - ROUNDING, -1)
         self.worst, self.excess = max(self.worst, error.max()), max(self.excess, over.max())
@@ -226,14 +227,14 @@ class Outcome:
 
 
 class World:
-    """Clocks, and what they show of messages."""
+    """Clocks, and their readings for messages."""
 
     logs = ()
 
     def is_unseen(self, host, at):
-        """Instants between two messages of a host, in one direction, between which its clock is
-        stepped by no more, in all, than steering may do meanwhile: netsync.h excludes these from
-        what bounds promise."""
+        """Instants between two messages of a host, in one direction, between which its
+        clock is stepped by no more, in total, than steering could do meanwhile:
+        netsync.h excludes these from the promise of bounds."""
         clock, found = self.clocks[host], np.zeros(len(at), bool)
         for when, who in (self.at, self.source), (self.at + self.delay / SECOND, self.sink):
             marks = np.concatenate([[0], np.sort(when[who == host]), [self.seconds]])
@@ -251,7 +252,7 @@ class World:
         rare = RARE <= seed < NTPD
         hosts = int(rng.choice([2, 2, 2, 3, 3] if rare else [2, 2, 2, 3, 5, 10]))
         self.seconds = seconds = float(rng.choice([120, 600, 3600, 3600, 14400]))
-        # Steps that nobody saw are what no message tells.
+        # An unseen step is one that no message reveals.
         kinds = STEERED[:5] if rare else STEERED + ("none",) * 4
         how, alone = str(rng.choice(kinds)), rng.random() < .5
         if seed >= NTPD:
@@ -291,7 +292,7 @@ class World:
                      f"unequal {unequal}, resolution {self.resolution} ns")
 
     def deliver(self, at, delay, source, sink):
-        """Keep the messages that both of their hosts see: those of hosts that run meanwhile."""
+        """Keep the messages that both hosts see: those of running hosts."""
         kept = at + delay / SECOND < self.seconds
         for host, clock in enumerate(self.clocks):
             for begin, end in clock.gaps:
@@ -307,7 +308,7 @@ class World:
                     log.write(f"h{host} {EPOCH + when + shown} {when} 30\n")
 
     def shown(self):
-        """What clocks show of messages when they are sent, and received."""
+        """Readings of clocks when messages are sent and received."""
         sent = (self.at * SECOND).astype(np.int64)
         received = sent + self.delay.astype(np.int64)
         for times, who in (sent, self.source), (received, self.sink):
@@ -319,11 +320,11 @@ class World:
         return sent, received
 
     def write(self, path):
-        """Messages, as netsync-messages(5) has them."""
+        """Write messages in the format of netsync-messages(5)."""
         np.savetxt(path, np.stack([self.source, self.sink, *self.shown()], 1), "h%d h%d %d %d")
 
     def is_rejected(self, _, at):
-        """Instants about messages that a result takes to be wrong."""
+        """Instants around messages that a result treats as wrong."""
         return np.zeros(len(at), bool)
 
     def compare(self, result):
@@ -349,7 +350,7 @@ class World:
 
 
 class Odd(World):
-    """Hosts of which one or all do something odd, and talk in some usual way."""
+    """Worlds in which one host or all do something odd, with one of the usual kinds of traffic."""
 
     def __init__(self, seed):
         # pylint: disable=super-init-not-called
