@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Traces of any types that CTF 1.8 has, made at random, and what is in them."""
+"""Random traces with all types of CTF 1.8, and their contents."""
 import struct
 import uuid
 
@@ -7,7 +7,7 @@ MAGIC = 0xc1fc1fc1
 
 
 class Bits:
-    """Bits in the order of a byte order, from the beginning of a packet."""
+    """Bits in a byte order, from the beginning of a packet."""
 
     def __init__(self):
         self.data = bytearray()
@@ -85,7 +85,7 @@ class String:
 
 
 class Array:
-    """Fixed, of @inner; some are of characters."""
+    """A fixed array of @inner; some are of characters."""
 
     def __init__(self, inner, length):
         self.inner, self.length = inner, length
@@ -98,7 +98,7 @@ class Array:
 
 
 class Struct:
-    """Members are (name, type); a sequence and a variant follow what they need."""
+    """Members are (name, type); a sequence and a variant follow the fields that they need."""
 
     def __init__(self, members, align=0):
         self.members, self.own = members, align
@@ -131,7 +131,7 @@ class Sequence:
 
 
 class Tag(Integer):
-    """An enumeration with a label for each option, of which one has two ranges."""
+    """An enumeration with a label for each option, one of which has two ranges."""
 
     def __init__(self, rng, big, options):
         super().__init__(rng, big, size=rng.choice((8, 16, 3)))
@@ -171,8 +171,8 @@ def alignment(kind):
 
 
 def random_element(rng, big):
-    """Of an array: none of arrays, which no tracer writes, nor of what needs another field,
-    which ends babeltrace2 2.0 with an assertion."""
+    """An element of an array: not an array, which no tracer writes, nor a type that needs
+    another field, which ends babeltrace2 2.0 with an assertion."""
     if rng.randrange(4) == 0:
         return Struct([("_f%d" % i, random_element(rng, big)) for i in range(rng.randrange(4))],
                       rng.choice((0, 0, 16)))
@@ -180,7 +180,7 @@ def random_element(rng, big):
 
 
 def random_type(rng, big, depth):
-    """Not one that needs another field."""
+    """A type that needs no other field."""
     kind = rng.randrange(9 if depth else 7)
     if kind < 4:
         return rng.choice((Integer, Integer, Integer, Float))(rng, big)
@@ -195,8 +195,8 @@ def random_type(rng, big, depth):
 
 
 def random_plain(rng, big):
-    """Without sequences or variants, which end babeltrace2 2.0 with an assertion in contexts
-    and in variants."""
+    """Without sequences or variants, which end babeltrace2 2.0 with an assertion in
+    contexts and in variants."""
     return Struct([("_f%d" % i, random_type(rng, big, 0)) for i in range(rng.randrange(5))],
                   rng.choice((0, 0, 8)))
 
@@ -236,13 +236,13 @@ HEADERS = {
 
 
 class Trace:
-    """One stream; @events: lines as selftests/direct/walk prints them."""
+    """One stream; @events: lines in the format of selftests/direct/walk."""
 
     def __init__(self, rng):
         self.rng, self.big = rng, rng.random() < 0.3
         self.header = rng.choice(list(HEADERS))
         self.uuid = uuid.UUID(int=rng.getrandbits(128))
-        self.wide = rng.choice((8, 8, 8, 64))    # as tracers align them
+        self.wide = rng.choice((8, 8, 8, 64))    # aligned as by tracers
         self.common = random_plain(rng, self.big) if rng.random() < 0.3 else None
         self.kinds = [(rng.choice((i, i + 31, i + 100)),
                        random_plain(rng, self.big) if rng.random() < 0.3 else None,
@@ -287,7 +287,7 @@ class Trace:
         bits.put(value, size, self.big)
 
     def put_header(self, bits, number):
-        """The lower part of the clock, where it is enough."""
+        """The lower bits of the clock, if they suffice."""
         step = self.rng.choice((0, 1000, 1 << 20, 1 << 27, 1 << 32))
         few = {"plain": 64, "compact": 27, "large": 32}[self.header]
         self.clock += self.rng.randrange(step + 1)
@@ -352,7 +352,7 @@ class Trace:
 
 
 def mutate(rng, data):
-    """A file, damaged at random."""
+    """A file with random damage."""
     data = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 8))):
         at = rng.randrange(len(data))

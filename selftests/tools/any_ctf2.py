@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The metadata of CTF 2 for the traces of any_ctf.py, of which the streams are the same."""
+"""The metadata of CTF 2 for the traces of any_ctf.py, whose streams stay the same."""
 import json
 import re
 
@@ -12,7 +12,7 @@ BASES = {"10": 10, "hex": 16, "8": 8}
 
 
 def plain(name):
-    """Readers remove one underscore of names in CTF 1.8."""
+    """Readers remove one underscore from names in CTF 1.8."""
     return name.removeprefix("_")
 
 
@@ -27,7 +27,7 @@ def structure(members, align=1):
 
 
 class Scope:
-    """A structure that is written: where it is, and how a field in it is told."""
+    """A structure that is written: its place, and how to refer to a field in it."""
 
     def __init__(self, rng, origin, path=()):
         self.rng, self.origin, self.path = rng, origin, path
@@ -118,7 +118,7 @@ class Metadata:
         return self.alias(integer(size, self.wide if size % 8 == 0 else 1, self.big, **more))
 
     def alias(self, kind):
-        """The same by a name, at times."""
+        """The same by a name, sometimes."""
         if self.rng.random() < 0.7:
             return kind
         self.aliases += 1
@@ -199,7 +199,7 @@ def fragments_of(text):
 
 
 def left_to_babeltrace(text):
-    """The same metadata, with something that says nothing and is not translated."""
+    """The same metadata, with an element that has no effect and is not translated."""
     fragments = fragments_of(text)
     fragments[0]["extensions"] = {}
     return sequence(fragments)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Write CTF 1.8 traces of given packets, in the layouts that tracers use.
 
-The metadata is written by hand, so that every detail of a layout (labels,
-selectors, bit-fields) is what the tracer wrote and not what a library makes of
-it. A Trace collects events; write() puts it into a directory.
+The metadata is written by hand, so that every detail of a layout (labels, selectors,
+bit-fields) is that of the tracer, not of a library. A Trace collects events; write()
+writes it to a directory.
 """
 import copy
 import ipaddress
@@ -13,7 +13,7 @@ import uuid
 
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 
-# As module/netsync-lttng-events.h writes them.
+# The layout of module/netsync-lttng-events.h.
 OWN_FIELDS = [
     ("sk", "x64"), ("seq", "u32"), ("ack_seq", "u32"), ("check", "u16"),
     ("window", "u16"), ("flags", "u16"), ("sport", "u16"), ("dport", "u16"),
@@ -47,7 +47,7 @@ WIRE_FIELDS = [
     ("family", "u8"), ("has_ts", "u8"), ("sampling", "u8"), ("saddr", "addr"),
     ("daddr", "addr"),
 ]
-# As the old addons module did, and our own before addresses had two lengths.
+# The layout of the old addons module, and our own before addresses had two lengths.
 ADDONS_FIELDS = [
     ("sk", "x64"), ("seq", "be32"), ("ack_seq", "be32"), ("check", "be16"),
     ("window", "be16"), ("flags", "be16"),
@@ -112,7 +112,7 @@ TCP = ("struct { %s _source_port; %s _dest_port; %s _seq; %s _ack_seq; "
 
 
 def net_fields(version, label):
-    """The fields of net_dev_queue as lttng-modules of a version writes them."""
+    """The fields of net_dev_queue in a version of lttng-modules."""
     protocol = ('enum : %s { "%sunknown" = 0 ... 5, "%stcp" = 6, '
                 '"%sunknown" = 7 ... 255 }' % (be(8), label, label, label))
     kind = ('enum : %s { "%sunknown" = 0, "%stcp" = 1, "%sudp" = 2, "%sicmp" = 3 }' %
@@ -161,7 +161,7 @@ def mapped(addr):
 
 
 class Packet:
-    """One packet; what it does not say is filled in."""
+    """One packet; unspecified fields get defaults."""
 
     def __init__(self, saddr="10.0.0.1", daddr="10.0.0.2", sport=40000,
                  dport=80, seq=1, ack=1, flags=ACK, window=512, len=0, id=1,
@@ -244,7 +244,7 @@ class Packet:
 class Trace:
     """One CTF trace of one host.
 
-    epoch: what is added to a time of the clock to get what is printed, ns.
+    epoch: the value to add to a time of the clock to get the printed time, ns.
     """
 
     def __init__(self, layout="own", hostname="web", clock=None, epoch=0,
@@ -269,7 +269,7 @@ class Trace:
         return [FLAT[self.layout][0] + d for d in ("_out", "_in")]
 
     def add(self, time, is_out, packet, stream=0, dev="eth0", skb=None):
-        """One sighting; time as printed, that is with the epoch offset."""
+        """An event; time as printed, including the epoch."""
         self.skb += 256
         if self.layout == "lttng":
             data = packet.net(self.version, skb or self.skb, dev, is_out)
@@ -309,7 +309,7 @@ class Trace:
         else:
             clock = ("typealias integer { size = 64; align = 8; signed = false;"
                      " } := uint64_time_t;\n")
-        # Babeltrace 2 makes up a clock for fields that are called timestamp.
+        # Babeltrace 2 invents a clock for fields that are called timestamp.
         stamp = "when" if self.clock == "none" else "timestamp"
         text = ("/* CTF 1.8 */\n"
                 "typealias integer { size = 8; align = 8; signed = false; } "
@@ -344,7 +344,7 @@ class Trace:
         return text
 
     def event_text(self, _name):
-        """What metadata say of the contents of an event."""
+        """The metadata of an event's contents."""
         if self.layout == "lttng":
             fields = net_fields(self.version, self.label)
         elif self.layout == "none":
@@ -354,8 +354,7 @@ class Trace:
         return f"\tfields := struct {{\n{fields}\t}};\n"
 
     def packet(self, stream, part, seq=0, lost=0):
-        """One packet, of these events of a stream, and how long it is without
-        what fills it up."""
+        """One packet with these events of a stream, and its length without padding."""
         body = b"".join(struct.pack("<HQ", e, t) + d for t, e, d in part)
         used = 24 + 6 * 8 + 4 + len(body)
         size = -(-used // 4096) * 4096
@@ -385,7 +384,7 @@ class Trace:
 
 
 class Netns:
-    """A network namespace of a host: a Trace, as far as exchange() knows."""
+    """A network namespace of a host, which exchange() can use like a Trace."""
 
     def __init__(self, trace, inum):
         self.trace, self.inum = trace, inum
@@ -401,8 +400,8 @@ def exchange(a, b, count=200, start=1_700_000_000_000_000_000,
              base_seq=1000, seed=1, **packet):
     """Ping-pong between Trace a and Trace b, whose clock is a's + offset + skew.
 
-    Delays are at least `delay`, and equal to it now and then in both
-    directions, so that the truth is known.
+    Delays are at least `delay`, and sometimes equal to it in both directions, so the
+    truth is known.
     """
     state = seed
     saddr, daddr = (("fd00::1", "fd00::2") if v6 else ("10.0.0.1", "10.0.0.2"))

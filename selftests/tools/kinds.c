@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A plug-in of Babeltrace 2 with source.kinds.all: one stream with every kind
- * of message and of field, and with all properties that these can have by the
- * newest version of the Message Interchange Protocol (MIP) that there is. It is
- * there to see that copies are the same.
+ * A plug-in of Babeltrace 2 with source.kinds.all: one stream with every kind of message
+ * and field, and all their properties in the newest version of the Message Interchange
+ * Protocol (MIP). It serves to check that copies are equal.
  */
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
@@ -43,7 +42,7 @@ static bt_value *attributes(const char *name)
 
 /* ---- links ---------------------------------------------------------------- */
 
-/* To the field that one depends on: its class, or where it is. */
+/* A reference to the field that another one depends on: its class, or its place. */
 struct link {
 #if MAX_MIP
 	bt_field_location *location;
@@ -52,7 +51,7 @@ struct link {
 #endif
 };
 
-/* Of a structure in a scope, or of one in that, the member of that name. */
+/* Refer to the member with a name, of a structure in a scope, or of a structure in that one. */
 static struct link link_to(bt_trace_class *in, bt_field_path_scope scope,
 			   const char *outer, bt_field_class *structure,
 			   const char *name)
@@ -174,7 +173,7 @@ static bt_field_class *make_empty_variant(bt_trace_class *in, enum which which,
 
 /* ---- field classes ------------------------------------------------------- */
 
-/* Appends to a structure, which holds it from then on. */
+/* Append a member to a structure, which then owns it. */
 static bt_field_class *add(bt_field_class *structure, const char *name,
 			   bt_field_class *class)
 {
@@ -246,7 +245,7 @@ static void set_option_attributes(bt_field_class *class)
 			       "option");
 }
 
-/* Of a string (selected by 0 to 3, or less), and a structure. */
+/* A variant with a string (selected by 0 to 3, or fewer), and a structure. */
 static bt_field_class *make_variant(bt_trace_class *in, enum which which,
 				    struct link selector)
 {
@@ -318,7 +317,7 @@ static void add_arrays(bt_trace_class *in, bt_field_class *to,
 		class[i] = bt_field_class_structure_create(in);
 		add(class[i], "length", make_unsigned(in, 30));
 	}
-	/* In an element: as long as that says itself. */
+	/* In an element: a length that is in the element. */
 	inner = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, "counted", class[2],
 			"length");
 	add(class[2], "texts", make_sequence(in, text, &inner));
@@ -331,7 +330,7 @@ static void add_arrays(bt_trace_class *in, bt_field_class *to,
 		bt_field_class_put_ref(class[i]);
 }
 
-/* What others refer to, in each scope. */
+/* The fields that others refer to, in each scope. */
 static bt_field_class *make_context(bt_trace_class *in)
 {
 	bt_field_class *class = bt_field_class_structure_create(in);
@@ -342,7 +341,7 @@ static bt_field_class *make_context(bt_trace_class *in)
 	return class;
 }
 
-/* What the newest version only has. */
+/* Kinds that only the newest version has. */
 static void add_new(bt_trace_class *in, bt_field_class *to, struct link length)
 {
 #if MAX_MIP

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the tests of the command share: running it, and reporting in KTAP."""
+"""Functions of the command's tests: running it, and reporting in KTAP."""
 import json
 import os
 import pathlib
@@ -12,14 +12,14 @@ import traceback
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 NETSYNC = os.environ.get("NETSYNC", str(TOP / "build" / "netsync"))
 
-# Where the command is emulated it takes longer.
+# An emulated command takes longer.
 SLOWER = int(os.environ.get("NETSYNC_SLOWER", "1"))
 
 CASES = []
 
 
 def case(function):
-    """A function with a docstring is a test; check() says what must hold."""
+    """A function with a docstring is a test; check() states what must be true."""
     CASES.append(function)
     return function
 
@@ -42,16 +42,16 @@ class Run:
                               timeout=timeout * SLOWER, check=False)
         self.status = done.returncode
         self.out = done.stdout.decode()
-        # Names are bytes, and need not be UTF-8.
+        # Names are bytes, and may not be UTF-8.
         self.err = done.stderr.decode(errors="replace")
-        # A crash of a process that reads does not end the command.
+        # A crash of a reader process does not end the command.
         check("is a bug in netsync" not in self.err, arguments, self.err)
 
     def json(self):
         return json.loads(self.out)
 
     def expect(self, status, *words):
-        """The exit status, and words that stderr must hold."""
+        """Check the exit status, and words that stderr must contain."""
         check(self.status == status, "exit status", self.status, "not", status,
               "stderr:", self.err)
         for word in words:
@@ -70,7 +70,7 @@ def sync_json(*arguments, status=0, **options):
 
 
 def peak(command):
-    """Memory, in KiB, of a command: of a small parent, which counts as well."""
+    """Memory of a command, in KiB, including its small parent."""
     code = ("import os, sys; pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], "
             "os.environ); _, s, u = os.wait4(pid, 0); print(s, u.ru_maxrss)")
     status, size = subprocess.run(
@@ -81,7 +81,7 @@ def peak(command):
 
 
 def children_of(pid):
-    """Its processes: the one that reads files is the first, and those that read traces follow."""
+    """Its processes: the first one reads files, the others read traces."""
     path = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
     try:
         return [int(child) for child in path.read_text(encoding="ascii").split()]
@@ -90,9 +90,9 @@ def children_of(pid):
 
 
 def main():
-    """Run all cases, or those whose names are given."""
+    """Run all cases, or the given ones."""
     cases = [c for c in CASES if c.__name__ in sys.argv[1:]] or CASES
-    # Whoever runs tests by nohup(1) has it ignored, and commands leave it so.
+    # If the tests run under nohup(1), SIGHUP is ignored, and commands would inherit it.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     print("TAP version 13")
     print(f"1..{len(cases)}")

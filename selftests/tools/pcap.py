@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Write captures of given packets: pcap and pcapng, in all their variants.
 
-A Capture collects packets as ctf.Trace does, so that ctf.exchange() fills both.
+A Capture collects packets like ctf.Trace, so ctf.exchange() fills both.
 """
 import ipaddress
 import struct
@@ -54,7 +54,7 @@ def checksum(data):
 
 
 class Packet(ctf.Packet):
-    """One with a payload, which depends on its number, and right checksums."""
+    """A packet with a payload that depends on its number, and correct checksums."""
 
     def __init__(self, *, extensions=b"", next_header=None, fragment=0x4000, **fields):
         super().__init__(**fields)
@@ -66,7 +66,7 @@ class Packet(ctf.Packet):
 
     def own(self):
         digest = siphash(self.payload()[:64])
-        # A chunk's header counts as payload of SCTP.
+        # A chunk's header counts as SCTP payload.
         size = self.len + (8 if self.proto == 132 else 0)
         return super().own() | dict(digest=digest, len=size)
 
@@ -91,7 +91,7 @@ class Packet(ctf.Packet):
                            0) + chunk
 
     def ip(self):
-        """From its IP header on."""
+        """Starting with its IP header."""
         src = ipaddress.ip_address(self.saddr).packed
         dst = ipaddress.ip_address(self.daddr).packed
         body = self.extensions + self.transport(src + dst) + self.payload()
@@ -146,9 +146,9 @@ def option(order, code, value):
 class Capture:
     """One file. order: "<" or ">"; ticks: per second; ng: pcapng.
 
-    For pcapng: direction tells it of each packet; addresses are written into
-    the interface's block; offset_s is if_tsoffset; resolution is if_tsresol;
-    old writes obsolete packet blocks.
+    For pcapng: with direction, each packet has its direction; addresses are written
+    into the interface's block; offset_s is if_tsoffset; resolution is if_tsresol; old
+    writes obsolete packet blocks.
     """
 
     def __init__(self, link=ETHERNET, ng=False, order="<", resolution=9, snaplen=262144,
@@ -238,7 +238,7 @@ def words(order, data, at, count):
 
 
 class Reader:
-    """An independent look at a file: blocks, each as a key that holds all but its
+    """An independent reader of a file: blocks, each as a key with everything except its
     times, and its times in ns."""
 
     def __init__(self, data):

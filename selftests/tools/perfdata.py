@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""perf.data files as they could have been written, by tools/perf/Documentation/
-perf.data-file-format.txt of Linux."""
+"""Valid perf.data files, according to tools/perf/Documentation/perf.data-file-format.txt
+of Linux."""
 import struct
 import subprocess
 import zlib
@@ -19,13 +19,13 @@ COMPRESSED, COMPRESSED2 = 81, 83
 FILTERED = 1 << 15
 
 CLOCKS = {"realtime": 0, "mono": 1, "mono_raw": 4, "boot": 7, "tai": 11, "perf": None}
-# Two clocks as a recording began.
+# Readings of two clocks at the start of a recording.
 WALL, BEGAN = 1_700_000_000_000_000_000, 9_000_000_000
 
 
 class File(tracedat.File):
-    """A perf.data file of what a trace.dat file could hold. @rounds: ns that each has,
-    0: there are none. @packed: the type of records that are compressed"""
+    """A perf.data file with the content of a trace.dat file. @rounds: length of a round,
+    ns; 0: no rounds. @packed: the type of compressed records"""
 
     def __init__(self, name, order="<", pipe=False, has=USUAL, clock="mono", rounds=10**9,
                  packed=None, session=""):
@@ -33,7 +33,7 @@ class File(tracedat.File):
         self.pipe, self.has, self.rounds, self.packed = pipe, has, rounds, packed
         self.samples = []		# (time, processor, raw event)
         self.lost = []			# (time, processor, number)
-        self.more = []			# records at the end, whole
+        self.more = []			# complete records at the end
         self.names = list(tracedat.IDS)
 
     def page(self, cpu, time, events, missed=None):
@@ -43,7 +43,7 @@ class File(tracedat.File):
             self.lost.append((time, cpu, missed))
 
     def pack_of(self, data, at):
-        """The number of 64 bits that is there."""
+        """The 64-bit number at an offset."""
         return struct.unpack_from(self.order + "Q", data, at)[0]
 
     # ---- records
@@ -58,7 +58,7 @@ class File(tracedat.File):
         number, = struct.unpack_from(self.order + "H", raw)
         name, = [n for n in self.names if tracedat.IDS[n] == number]
         own = self.id_of(name, cpu)
-        # The size of what is raw makes the record a multiple of 8.
+        # The size of raw data makes the record a multiple of 8.
         raw = self.pack("I", len(raw) + -(len(raw) + 4) % 8) + raw + bytes(-(len(raw) + 4) % 8)
         parts = [(IDENTIFIER, self.pack("Q", own)), (IP, bytes(8)),
                  (TID, self.pack("II", 50, 51)), (TIME, self.pack("Q", time)), (ADDR, bytes(8)),
@@ -79,16 +79,16 @@ class File(tracedat.File):
         return self.record(LOST, self.pack("QQ", own, number) + self.trailer(time, cpu, own))
 
     def exit_of(self, time, cpu):
-        """A thread has ended: the record has its time twice."""
+        """A thread has ended: the record contains its time twice."""
         own = self.id_of(self.names[0], cpu)
         return self.record(EXIT, self.pack("IIIIQ", 50, 1, 51, 1, time) +
                            self.trailer(time, cpu, own))
 
     def records(self):
-        """All, in rounds, and in these by processors."""
+        """All records, in rounds, and within these by processor."""
         found = [(t, cpu, self.sample(t, cpu, raw)) for t, cpu, raw in self.samples] + \
             [(t, cpu, self.loss(t, cpu, n)) for t, cpu, n in self.lost]
-        # A processor's records can be of the round before, too.
+        # A processor's records may also be in the round before.
         start = min((t for t, _, _ in found), default=0)
         lag = self.rounds // 3
         rounds = {}
@@ -102,7 +102,7 @@ class File(tracedat.File):
         yield from self.more
 
     def pack_records(self, records):
-        """Some of them compressed, all by one stream, cut anywhere."""
+        """Some of them compressed, in one stream, cut at arbitrary places."""
         if not self.packed:
             return b"".join(records)
         small = subprocess.run(["zstd", "-q", "-c"], input=b"".join(records), check=True,

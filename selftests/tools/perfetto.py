@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What netsync export --perfetto wrote, in either format, as the same lists; and what
-Perfetto's tables of processes, threads and scheduling have of it."""
+"""The output of netsync export --perfetto, in either format, as the same lists; and
+Perfetto's tables of processes, threads and scheduling."""
 import ast
 import collections
 import decimal
@@ -20,7 +20,7 @@ Flow = collections.namedtuple("Flow", "source sent destination received")
 
 
 class Timeline:
-    """slices, instants, packets (slices or instants), and flows between these."""
+    """slices, instants, packets (slices or instants), and flows between them."""
 
     def __init__(self):
         self.tracks = {}
@@ -33,7 +33,7 @@ class Timeline:
         return self
 
     def check_slices(self):
-        """On one track, none begins before the one before it has ended."""
+        """On one track, no slice begins before the previous one has ended."""
         last = {}
         for s in sorted(self.slices, key=lambda s: (s.begin, s.end)):
             check(s.end > s.begin, "takes no time:", s)
@@ -46,7 +46,7 @@ class Timeline:
 
 
 def plain(value):
-    """A number, however a format writes it: JSON has strings for large ones."""
+    """A number in any format: JSON has strings for large ones."""
     if isinstance(value, str) and re.fullmatch(r"-?\d{16,}", value):
         return int(value)
     if isinstance(value, decimal.Decimal):
@@ -106,7 +106,7 @@ def read_json(path):
 
 
 def decode(data):
-    """By protoc and the file with the format. Return: its text."""
+    """Decode with protoc and the file of the format. Return: its text."""
     done = subprocess.run(["protoc", "--decode=perfetto.protos.Trace",
                            f"-I{PROTO.parent}", PROTO.name], input=data,
                           capture_output=True, check=False)
@@ -144,7 +144,7 @@ def one(message, name, default=None):
 
 
 def packets_of(data):
-    """All, with those that are in compressed ones, in their order."""
+    """All packets, including those in compressed ones, in order."""
     for packet in parse(iter(decode(data).splitlines()))["packet"]:
         compressed = one(packet, "compressed_packets")
         if compressed is None:
@@ -158,7 +158,7 @@ def packets_of(data):
 
 
 class Sequence:
-    """What packets of a sequence refer to."""
+    """The state that packets of a sequence refer to."""
 
     TABLES = ("event_categories", "event_names", "debug_annotation_names",
               "debug_annotation_string_values")
@@ -224,17 +224,17 @@ def value_of(annotation, strings):
 Thread = collections.namedtuple("Thread", "host tid")
 Sched = collections.namedtuple("Sched", "ts dur cpu thread end_state")
 State = collections.namedtuple("State", "ts dur thread state cpu waker")
-# As trace_processor names them, of kernels since 4.4.
+# The names of trace_processor, for kernels since 4.4.
 STATES = {0: "R", 1: "S", 2: "D", 4: "T", 8: "t", 0x10: "X", 0x20: "Z"}
-# Perfetto's ids of threads are these many times the number of the host, and the thread's id.
+# Perfetto's thread ids are the number of the host times TIDS, plus the thread's id.
 TIDS = 10_000_000
 MAX_TID = 5_000_000
 
 
 class Tables:
-    """What trace_processor has in "process", "thread", "sched" and "thread_state" of a file
-    (src/trace_processor/importers: ftrace_sched_event_tracker.cc, thread_state_tracker.cc,
-    process_tracker.cc)."""
+    """The rows of trace_processor's "process", "thread", "sched" and "thread_state" for a
+    file (src/trace_processor/importers: ftrace_sched_event_tracker.cc,
+    thread_state_tracker.cc, process_tracker.cc)."""
 
     def __init__(self):
         self.processes = {}	# pid -> name
@@ -323,7 +323,7 @@ class Tables:
         self.thread_state.append(self.last[thread])
 
 
-# States of threads as slices call them.
+# Names of thread states in slices.
 NAMES = {"R": "runnable", "S": "sleeping", "D": "blocked", "T": "stopped", "t": "stopped",
          "Running": "running"}
 
@@ -334,7 +334,7 @@ def tid_of(slice_):
 
 
 def check_tables(tables, whole):
-    """Against slices of CPUs and states: what begins and ends is at the same times; only
+    """Compare with slices of CPUs and states: they begin and end at the same times; only
     sleep before a first event, and ends at the last one, are not in the tables."""
     check(not tables.mismatched, "on a CPU another thread ran", tables.mismatched)
     cpus_of, rows = collections.defaultdict(set), collections.Counter()
@@ -348,7 +348,7 @@ def check_tables(tables, whole):
         elif s.category == "sched":
             states[s.track[0]][(s.begin, s.end - s.begin, tid_of(s), s.name)] += 1
     for r in tables.sched:
-        # What the last event of a host switches to takes no time on its track.
+        # The thread to which the last event of a host switches takes no time on its track.
         if r.thread and r.dur and (r.dur > 0 or r.ts < last[r.thread.host]):
             thread = r.thread._replace(tid=tables.tids[r.thread])
             rows[(r.ts, r.dur, thread)] += 1
@@ -377,7 +377,7 @@ def check_states(tables, states):
                 if end > s.ts:
                     found[(s.ts, end - s.ts, tables.tids[s.thread], NAMES[s.state])] += 1
         missing, more = expected - found, found - expected
-        # Where events were lost, what ran is said to sleep.
+        # Where events were lost, the running thread appears to sleep.
         more = [m for m in more if not (tables.lost and m[3] == "sleeping")]
         for begin, dur, tid, name in list(missing):
             # Implied by the first event of a thread.
@@ -395,7 +395,7 @@ class Reader:
         self.opened = collections.defaultdict(list)
 
     def name(self, track):
-        """(host, name): of the one that all others of it are below."""
+        """(host, name) of the track that is above all others of a host."""
         parent = one(track, "parent_uuid")
         check(parent is None or parent in self.tracks, "no parent:", track)
         host = track
@@ -406,7 +406,7 @@ class Reader:
     def track(self, packet):
         track = one(packet, "track_descriptor")
         uuid = one(track, "uuid")
-        # That of a thread comes again with the thread's new name.
+        # The track of a thread is repeated with the thread's new name.
         is_again = uuid in self.tracks and one(track, "thread") is not None
         check(uuid and (is_again or uuid not in self.tracks), "there is that one:", track)
         self.tables.describe(track, is_again)
@@ -452,7 +452,7 @@ class Reader:
 
 
 def read_both(path):
-    """What is on tracks, and what is in tables."""
+    """The contents of tracks and of tables."""
     reader, sequences = Reader(), collections.defaultdict(Sequence)
     for packet in packets_of(path.read_bytes()):
         sequence = sequences[one(packet, "trusted_packet_sequence_id")]

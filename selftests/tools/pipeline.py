@@ -30,7 +30,7 @@ def lines(*arguments, **options):
 
 
 def result(folder, offset=-1000, rate=1.0, **hosts):
-    """Hosts and uuids; all with one and the same correction."""
+    """Write a result with hosts and uuids; all have the same correction."""
     file = folder / "sync.json"
     file.write_text(json.dumps({
         "format": "netsync-1", "reference": "ref", "hosts": [{
@@ -45,7 +45,7 @@ def result(folder, offset=-1000, rate=1.0, **hosts):
 
 
 def details(text, rate):
-    """Everything but the clock; times are those that they shall become."""
+    """Everything except the clock, with the expected new times."""
     def shifted(match):
         ns = int(match[1].replace(",", ""))
         return str(ns if rate is None else
@@ -56,6 +56,6 @@ def details(text, rate):
 
 
 def alike(before, after):
-    """The same lines; else the first that differ are told."""
+    """Compare lines, and report the first difference."""
     check(before == after, *next(((a, b) for a, b in zip(before, after) if a != b),
                                  (len(before), len(after))))

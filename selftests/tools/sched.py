@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""CTF traces of what threads do, as LTTng's kernel tracer writes them."""
+"""CTF traces of thread activity, in the format of LTTng's kernel tracer."""
 import struct
 
 from ctf import TYPES, Trace
@@ -15,7 +15,7 @@ SWITCH = [("prev_comm", "comm"), ("prev_tid", "s32"), ("prev_prio", "s32"),
           ("next_prio", "s32")]
 WAKEUP = [("comm", "comm"), ("tid", "s32"), ("prio", "s32"),
           ("target_cpu", "s32")]
-# By name, the fields of each; a name with "@" has a context with the tid.
+# The fields of each event, by name; a name with "@" has a context with the tid.
 EVENTS = {
     "sched_switch": SWITCH,
     "sched_wakeup": WAKEUP,
@@ -57,7 +57,7 @@ def encode(kind, value):
 
 
 class Sched(Trace):
-    """say() adds an event; those that have a context have the tid first."""
+    """say() adds an event; events with a context have the tid first."""
 
     def __init__(self, hostname, context=(), events=None, **options):
         super().__init__(layout="sched", hostname=hostname, **options)
@@ -93,7 +93,7 @@ class Sched(Trace):
             (value, self.names().index(name), data))
 
     def switch(self, time, cpu, prev, state, following):
-        """Of threads, each a name and a tid."""
+        """Each thread is a name and a tid."""
         self.say(time, cpu, "sched_switch", *prev, 20, state, *following, 20)
 
     def wakeup(self, time, cpu, thread, event="sched_wakeup"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two machines whose clocks a daemon steers, and traces of them that tell how."""
+"""Two machines whose clocks a daemon steers, and traces that report it."""
 import bisect
 import random
 import struct
@@ -17,8 +17,8 @@ FIELDS = [("mono", "u64"), ("raw", "u64"), ("offs_real", "u64"), ("offs_boot", "
 
 
 class Clock:
-    """CLOCK_MONOTONIC of a machine, of which a daemon changes the rate now and then;
-    begin: what it shows at the start."""
+    """CLOCK_MONOTONIC of a machine, whose rate a daemon sometimes changes; begin: its
+    reading at the start."""
 
     def __init__(self, seed, begin, steered=True):
         chance = random.Random(seed)
@@ -30,7 +30,7 @@ class Clock:
             self.mult.append(MULT + chance.randrange(-2000, 2000))
 
     def set(self, time, by):
-        """It is set at a time after the last change."""
+        """Step it, at a time after the last change."""
         shown = self.show(time) + by
         self.at.append(time)
         self.shown.append(shown)
@@ -53,7 +53,7 @@ class Clock:
 
 
 def times(seed, rate=100):
-    """When messages are sent, which way, and how long they take."""
+    """The send times, directions and delays of messages."""
     chance = random.Random(seed)
     for i in range(SPAN // SECOND * rate):
         yield (i * SECOND // rate + chance.randrange(SECOND // rate // 2), i % 2 == 0,
@@ -61,7 +61,7 @@ def times(seed, rate=100):
 
 
 def worst_error(result, clocks, epoch):
-    """Against the truth, at each tenth of a second, ns."""
+    """The largest error, at each tenth of a second, ns."""
     host, = [h for h in result["hosts"] if h["name"] == "db"]
     worst = 0
     for time in range(0, SPAN, SECOND // 10):
@@ -91,7 +91,7 @@ class Steered(ctf.Trace):
 
 
 def make_traces(clocks, epoch=START, told=True):
-    """Of hosts web and db."""
+    """Traces of the hosts web and db."""
     traces = [Steered(hostname=name, epoch=epoch) for name in ("web", "db")]
     addresses = "10.0.0.1", "10.0.0.2"
     for i, (time, forth, delay) in enumerate(times(3)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""trace.dat files, as trace-cmd shows them and as they could have been written."""
+"""trace.dat files, as printed by trace-cmd, and valid artificial ones."""
 import pathlib
 import re
 import struct
@@ -8,7 +8,7 @@ import zlib
 
 from ktap import TOP, check
 
-# Recordings: of two machines that talked to each other, and in several ways of one.
+# Recordings: of two machines that exchanged packets, and of one in several forms.
 DATA = TOP / "selftests/data/trace-cmd"
 WEB, DB = DATA / "web/trace.dat", DATA / "db/trace.dat"
 KINDS = DATA / "kinds"
@@ -24,10 +24,10 @@ def trace_cmd(*arguments):
 
 
 def report(*files):
-    """What trace-cmd prints: [(file, time in ns, event, its fields)]"""
+    """The output of trace-cmd: [(file, time in ns, event, its fields)]"""
     inputs = [word for file in files for word in ("-i", file)]
-    # From 3.2 on flags of the task are between processor and time. Of clocks whose
-    # unit it does not know, the time is a whole number, which may fill its column.
+    # Since 3.2, flags of the task are between processor and time. For clocks with an
+    # unknown unit, the time is a whole number, which may fill its column.
     line = re.compile(
         r"(?:(\S+): )? *.*? \[\d+\] *(?:\S{5} )? *(\d+)(\.\d{9})?: (\w+): +(.*)")
     found = map(line.fullmatch, trace_cmd("report", "-t", *inputs).splitlines())
@@ -35,7 +35,7 @@ def report(*files):
 
 
 def packets(events):
-    """Those that tell of packets."""
+    """Events of packets."""
     return [e for e in events if re.match(r"inet_(\w+_local|dev)_", e[2])]
 
 
@@ -48,7 +48,7 @@ def convert(source, target, version=7, compression="none"):
 
 
 def options(data):
-    """The options of a file of version 7: (id, where their data are, their size)"""
+    """The options of a file of version 7: (id, offset of their data, their size)"""
     at, = struct.unpack_from("<Q", data, data.index(b"\0", data.index(b"\0", 18) + 1) + 1)
     while at:
         at += 16
@@ -107,7 +107,7 @@ SIZES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 def format_of(name):
-    """As the kernel tells it."""
+    """In the kernel's format."""
     at, lines = 0, [f"name: {name}", f"ID: {IDS[name]}", "format:"]
     for field, size in FIELDS.get(name) or FIELDS[name.rsplit("_", 1)[0]]:
         lines.append(f"\tfield:u{8 * size} {field};\toffset:{at};\tsize:{size};\tsigned:0;")
@@ -121,7 +121,7 @@ def format_of(name):
 
 
 class File:
-    """A trace.dat file of packet events, of any byte order and version."""
+    """A trace.dat file of packet events, in any byte order and version."""
 
     def __init__(self, name, order="<", long=8, page_size=4096, version=6, cpus=2,
                  clock="mono", session=""):
@@ -133,7 +133,7 @@ class File:
         return struct.pack(self.order + codes, *values)
 
     def head(self, kind, delta):
-        """The word before an event; the order of its parts is that of its bytes."""
+        """The word before an event; the order of its parts follows the byte order."""
         return self.pack("I", kind | delta << 5 if self.order == "<" else kind << 27 | delta)
 
     def event(self, way, seq, src, dst, large=False):
@@ -156,11 +156,11 @@ class File:
         return len(data) // 4, data
 
     def page(self, cpu, time, events, missed=None):
-        """Of [(time, what event() gives)]; all kinds of steps of time."""
+        """For [(time, result of event())]; with all kinds of time steps."""
         data, now = b"", time
         for i, (when, (kind, event)) in enumerate(events):
             if i % 5 == 2:
-                # What was given back to the buffer, by a filter.
+                # An event that a filter discarded from the buffer.
                 data += self.head(29, 1) + self.pack("I", 12) + bytes(8)
                 now += 1
             delta = when - now
@@ -207,7 +207,7 @@ class File:
         return self.data_6(start, more) if self.version == 6 else self.data_7(start, more)
 
     def lay_out(self, at):
-        """[(place, size)] of the processors' pages, the first at a full page."""
+        """[(offset, size)] of the processors' pages, the first at a full page."""
         for pages in self.pages:
             at += -at % self.page_size
             yield at, len(pages) * self.page_size
@@ -248,9 +248,9 @@ class File:
 
 def exchange(one, other, count=200, offset=5_000_000, skew_ppm=0, jump=0, start=10**10,
              step=10**8, delay=50_000):
-    """Segments there and back; each machine has every fourth one on its second
-    processor. The clock of the other one is off, and jumps in the middle. What each
-    holds: [time of its events]"""
+    """Segments in both directions; on each machine, every fourth one is on its second
+    processor. The clock of the other machine is off, and jumps in the middle. Return:
+    the times of events in each."""
     seen = {one: [[], []], other: [[], []]}
     for i in range(2 * count):
         sender, receiver = (one, other) if i % 2 else (other, one)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two machines, as far as tcpdump can tell: network namespaces of this one.
+"""Two machines, from tcpdump's point of view: network namespaces of this machine.
 
-They share a clock: the truth is an offset of 0.
+They share a clock: the true offset is 0.
 """
 import os
 import subprocess
@@ -11,7 +11,7 @@ import time
 from ktap import Skip
 
 A, B = "10.99.0.1", "10.99.0.2"
-# Of a, where a router is between it and b.
+# The address of a, if a router is between it and b.
 INSIDE = "10.98.0.1"
 
 SERVER = """
@@ -58,7 +58,7 @@ def run(*command):
 
 
 class Namespaces:
-    """a and b, joined by a virtual cable; or by a router that translates addresses."""
+    """a and b, connected by a virtual cable; or by a router that translates addresses."""
 
     def __init__(self, translated=False):
         self.a, self.b, self.router = (f"netsync-{os.getpid()}-{n}" for n in "abr")
@@ -66,7 +66,7 @@ class Namespaces:
         self.captures = []
 
     def join(self, one, other, *, device="eth0"):
-        """Two, given as (namespace, address)."""
+        """Connect two, given as (namespace, address)."""
         run("ip", "link", "add", "eth0", "netns", one[0], "type", "veth",
             "peer", "name", device, "netns", other[0])
         for (name, address), own in (one, "eth0"), (other, device):
@@ -110,7 +110,7 @@ class Namespaces:
                                 **options)
 
     def capture(self, name, *command):
-        """tcpdump or dumpcap, once it says that it captures."""
+        """Start tcpdump or dumpcap, and wait until it captures."""
         process = self.start(name, *command, stderr=subprocess.PIPE, text=True)
         for line in process.stderr:
             if "listening on" in line or line.startswith("File:"):
@@ -118,7 +118,7 @@ class Namespaces:
         self.captures.append(process)
 
     def talk(self):
-        """TCP, UDP and pings both ways, then all captures end."""
+        """Send TCP, UDP and pings in both directions, then end all captures."""
         with self.start(self.b, sys.executable, "-c", SERVER,
                         stdout=subprocess.PIPE) as server:
             server.stdout.readline()
@@ -129,7 +129,7 @@ class Namespaces:
                 if client.returncode:
                     raise RuntimeError(f"{command[0]}: status {client.returncode}")
             server.kill()
-        # What the kernel has not yet handed to the captures.
+        # Wait for packets that the kernel has not yet passed to the captures.
         time.sleep(1)
         for process in self.captures:
             process.terminate()

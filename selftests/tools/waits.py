@@ -22,7 +22,7 @@ INTERRUPTS = {
     "x86_irq_vectors_local_timer_exit": [("vector", "s32")],
     "block_rq_complete": [("dev", "u32"), ("sector", "u64")],
 }
-# What is on the clock of another host is not closer than that to the truth.
+# Times on another host's clock have at least this error.
 CLOSE = US
 
 CLIENT, SERVER, DB, HOG = (("client", 100), ("server", 200), ("db", 201), ("hog", 300))
@@ -32,7 +32,7 @@ REPLY = Packet(saddr="10.0.0.2", daddr="10.0.0.1", sport=80, dport=40000,
 
 
 class Host:
-    """A machine whose clock shows offset more than the time that is given."""
+    """A machine whose clock shows offset more than the given time."""
 
     def __init__(self, name, offset=0, without=()):
         self.name, self.offset = name, offset
@@ -47,7 +47,7 @@ class Host:
             self.events.say(time + self.offset, cpu, event, *values)
 
     def run(self, time, cpu, thread, state=SLEEP):
-        """A thread is switched to; what ran before is in that state then."""
+        """Switch to a thread; the previous one then has the given state."""
         before = self.on.get(cpu, IDLE)
         self.on[cpu] = thread
         self.say(time, cpu, "sched_switch", *before, 20,
@@ -75,7 +75,7 @@ class Host:
         self.say(time + US, cpu, "irq_handler_exit", 33, 1)
 
     def poll(self, time, cpu, thread):
-        """A disk that is looked at by a timer."""
+        """Complete a request of a disk that is polled by a timer."""
         self.say(time - US, cpu, "timer_hrtimer_expire_entry", 1)
         self.say(time - US // 2, cpu, "block_rq_complete", DISK, 4711)
         self.wake(time, cpu, thread)
@@ -105,7 +105,7 @@ def write(folder, a, b):
 
 
 def request(a, b, t=BEGIN + 500 * MS):
-    """A client asks a server, which asks a database, which reads a disk; all the
+    """A client asks a server, which asks a database, which reads a disk. Return: all
     pieces of the path."""
     a.run(t, 0, CLIENT)
     a.send(t + 1000 * US, 0, REQUEST)
