@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Matching by itself: packet events go in, messages are kept to be looked at. */
+/* Matching alone: packet events are added, and messages are kept for inspection. */
 #ifndef SELFTESTS_MATCHER_H
 #define SELFTESTS_MATCHER_H
 
@@ -74,14 +74,14 @@ static inline void see(struct bench *b, uint32_t host, int dir, int64_t time)
 	assert_int_equal(matcher_add(&b->m, &b->p), 0);
 }
 
-/* From A to B. */
+/* Send a packet from A to B. */
 static inline void pass(struct bench *b, int64_t time)
 {
 	see(b, A, NETSYNC_OUT, time);
 	see(b, B, NETSYNC_IN, time + 50);
 }
 
-/* Records that are kept, of all shards, and those that are to be matched next. */
+/* Records kept in all shards, and records to be matched next. */
 static inline uint32_t num_kept(const struct matcher *m)
 {
 	uint32_t num = m->batch[m->filling].all;
@@ -113,7 +113,7 @@ static inline void expect(struct bench *b, uint64_t matched, uint64_t ambiguous,
 	assert_int_equal(t.unmatched, unmatched);
 }
 
-/* There is this message; it is taken from the list. */
+/* Expect this message, and remove it from the list. */
 static inline void take(struct bench *b, uint32_t from, uint32_t to,
 			int64_t send, int64_t recv)
 {

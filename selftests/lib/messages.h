@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages of hosts whose clocks are known, for tests of what is made of them. */
+/* Messages of hosts with known clocks, for tests of later stages. */
 #ifndef SELFTESTS_MESSAGES_H
 #define SELFTESTS_MESSAGES_H
 
@@ -17,8 +17,8 @@ static inline void add_message(struct pairs *ps, uint32_t from, uint32_t to,
 }
 
 /*
- * Once a second for so many, host 0 asks and host 1 answers, which takes
- * @delay each way and up to as much again; host 1 is @ahead.
+ * Once a second, this many times, host 0 asks and host 1 answers; each message takes
+ * @delay and up to as much again. Host 1 is @ahead.
  */
 static inline void add_talk(struct pairs *ps, int seconds, int64_t ahead,
 			    int64_t delay)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hosts and pairs whose clocks are known, for tests of each step of reduction. */
+/* Hosts and pairs with known clocks, for tests of each step of reduction. */
 #ifndef SELFTESTS_REDUCED_H
 #define SELFTESTS_REDUCED_H
 
@@ -11,7 +11,7 @@
 
 enum { REDUCED_HOSTS = 4 };
 
-/* Host h + 1 is a second ahead of host h; they are called d, c, b, a. */
+/* Host h + 1 is a second ahead of host h; their names are d, c, b, a. */
 struct reduced {
 	struct pairs ps;
 	struct host host[REDUCED_HOSTS];
@@ -19,7 +19,7 @@ struct reduced {
 	struct task task;
 };
 
-/* So many a message each way, once a second, of two hosts. */
+/* Two hosts exchange a message in each direction once a second, this many times. */
 static inline void reduced_talk(struct reduced *r, uint32_t a, uint32_t b,
 				int seconds, int64_t delay)
 {
@@ -51,7 +51,7 @@ static inline void reduced_init(struct reduced *r, enum netsync_method method)
 		};
 }
 
-/* Once all have talked. */
+/* Call this when all messages were added. */
 static inline void reduced_estimate(struct reduced *r)
 {
 	assert_int_equal(pairs_settle(&r->ps), 0);

@@ -12,7 +12,7 @@
 
 static const struct correction sample_reference = { .known = true, .to = SECONDS * SEC };
 
-/* Of host 1, whose correction is known but for 0.25 ms. */
+/* Observations of host 1, whose correction is known to 0.25 ms. */
 struct sample {
 	struct pairs ps;
 	struct correction c;

@@ -7,13 +7,13 @@
 #include "curve/state.h"
 #include "sample.h"
 
-/* What the correction has too little of, see sample.h, ns. */
+/* Error of the correction, see sample.h, ns. */
 #define MISSING 250e3
 
-/* The truth of a clock, beyond MISSING: t, ns. */
+/* The truth of a clock, in addition to MISSING: t, ns. */
 typedef double (*truth_fn)(double t);
 
-/* A curve_fn: what an initial fit would say. */
+/* A curve_fn: the result of an initial fit. */
 static inline double staged_truth(void *truth, double t)
 {
 	return MISSING + (*(truth_fn *)truth)(t);
@@ -32,7 +32,7 @@ static inline void staged_init(struct host_fit *k, struct sample *s, truth_fn tr
 	assert_int_equal(delays_set_means(&k->obs), 0);
 }
 
-/* How far the best curve is off, but within 2 s of @not. */
+/* Largest error of the best curve, except within 2 s of @not. */
 static inline double staged_worst(const struct host_fit *k, truth_fn truth, double not)
 {
 	double most = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Two hosts whose clocks are steered and set, and talk: for tests of netsync_push_clock(). */
+/*
+ * Two hosts with steered and stepped clocks, and their messages: for tests of
+ * netsync_push_clock().
+ */
 #ifndef SELFTESTS_STEERED_H
 #define SELFTESTS_STEERED_H
 
@@ -7,21 +10,21 @@
 
 #include "test.h"
 
-/* Messages pass for so long, so many a second each way. Chosen. */
+/* Messages are exchanged for this long, at this rate in each direction. Chosen. */
 #define SPAN (900 * SEC)
 #define RATE 40
-/* Their smallest delay, ns, and the mean of what comes on top, as of a LAN. Chosen. */
+/* Minimum delay, ns, and mean excess, as on a LAN. Chosen. */
 #define DELAY 30000
 #define MEAN 100e3
-/* Changes of a clock at most: chronyd's, of all of the time. */
+/* Maximum changes of a clock: chronyd's, over the whole time. */
 #define MOST_CHANGES 4096
 #define PPM 1e-6
 
-/* An oscillator, and what a daemon does to the clock that is made of it. */
+/* An oscillator, and the steering of its clock by a daemon. */
 struct machine {
 	double skew;			/* of the oscillator */
 	int64_t offset;
-	/* The rate of the clock per raw time, from raw times on. */
+	/* The rate of the clock per raw time, from each raw time on. */
 	int64_t change[MOST_CHANGES];
 	double rate[MOST_CHANGES];
 	int64_t shown[MOST_CHANGES];	/* the clock at that time */
@@ -34,7 +37,7 @@ static inline int64_t raw_time(const struct machine *m, int64_t t)
 	return 77 * SEC + t + llround(m->skew * (double)t);
 }
 
-/* What the clock shows at a raw time. */
+/* The reading of the clock at a raw time. */
 static inline int64_t shown(const struct machine *m, int64_t raw)
 {
 	size_t i = m->num - 1;
@@ -61,7 +64,7 @@ static inline void steer(struct machine *m, int64_t raw, double rate, int64_t se
 	m->set[m->num++] = set_by;
 }
 
-/* Slews as chrony makes them: each some seconds, back to a rate of its own. */
+/* Slews like chrony's: each some seconds, then back to its own rate. */
 static inline void chrony(struct machine *m, uint64_t *s)
 {
 	for (int64_t raw = raw_time(m, 0); raw < raw_time(m, SPAN);) {
@@ -111,7 +114,7 @@ static inline struct netsync_clock_point point_at(const struct machine *m, uint3
 	return p;
 }
 
-/* Each change, and once a second, as the kernel module does. */
+/* Report each change, and once a second, like the kernel module. */
 static inline void tell(struct world *w, uint32_t host, int64_t from, int64_t to)
 {
 	const struct machine *m = &w->m[host];
@@ -131,14 +134,14 @@ static inline void tell(struct world *w, uint32_t host, int64_t from, int64_t to
 	}
 }
 
-/* All points of a host's steering, less those in a time. */
+/* All readings of a host's clock, except those within a window. */
 static inline void tell_but(struct world *w, uint32_t host, int64_t from, int64_t to)
 {
 	tell(w, host, 0, from);
 	tell(w, host, to, SPAN);
 }
 
-/* Read ten times a second, to 30 ns, with no rates: steps of 100 ppm are bends. */
+/* Readings ten times a second, to 30 ns, without rates: steps of 100 ppm are bends. */
 static inline void sample(struct world *w, int64_t from, int64_t to, uint64_t *s)
 {
 	for (uint32_t host = 0; host < 2; host++)
@@ -174,7 +177,7 @@ struct errors {
 	int unknown;
 };
 
-/* Errors of b on a's clock, but for times within @margin of one. */
+/* Errors of b on a's clock, except within @margin of a time. */
 static inline struct errors errors_at(const struct world *w, int64_t apart,
 			       int64_t except, int64_t margin)
 {
@@ -218,7 +221,7 @@ static inline void check_accurate(const struct world *w)
 	}
 }
 
-/* What the result says of how a host was steered. */
+/* Check the result's report on how a host was steered. */
 static inline void check_steering(const struct world *w, uint32_t host, int64_t unknown)
 {
 	struct netsync_steering info = { .size = sizeof(info) };
@@ -233,7 +236,7 @@ static inline void check_steering(const struct world *w, uint32_t host, int64_t 
 	}
 	assert_int_equal(netsync_get_steering(w->ns, host, &info), 0);
 	assert_true(info.points > 0);
-	/* The first line begins before anything was seen. */
+	/* The first line begins before any observation. */
 	assert_true(info.min_ppm >= lo - 1e-6 && info.min_ppm <= lo + 20);
 	assert_true(info.max_ppm <= hi + 1e-6 && info.max_ppm >= hi - 20);
 	assert_in_range(llabs(info.unknown_ns - unknown), 0, 3 * SEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What all library tests share: cmocka, and seeded random numbers. */
+/* Functions that all library tests share: cmocka, and seeded random numbers. */
 #ifndef SELFTESTS_TEST_H
 #define SELFTESTS_TEST_H
 
@@ -40,7 +40,7 @@ static inline double exponential(uint64_t *state, double mean)
 	return -mean * log(uniform(state));
 }
 
-/* A TCP segment from 10.0.0.1 to 10.0.0.2, of which all but offload is known. */
+/* A TCP segment from 10.0.0.1 to 10.0.0.2; everything except offload is known. */
 static inline struct netsync_packet a_segment(void)
 {
 	return (struct netsync_packet){

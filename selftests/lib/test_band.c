@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Symmetric band matrices, against a product written out. */
+/* Symmetric band matrices, compared with an explicit product. */
 #include <string.h>
 
 #include "curve/band.h"
@@ -15,7 +15,7 @@ static double element(double (*a)[BAND], size_t i, size_t k)
 	return left < BAND ? a[row][left] : 0;
 }
 
-/* Solve for a product. */
+/* Solve for a known product. */
 static void test_solve(void **state)
 {
 	double a[ROWS][BAND], factor[ROWS][BAND], x[ROWS], y[ROWS] = { 0 };
@@ -26,7 +26,7 @@ static void test_solve(void **state)
 		x[i] = (double)below(&seed, 1000);
 		for (size_t k = 0; k < BAND; k++)
 			a[i][k] = k > i ? 0 : (double)below(&seed, 100);
-		/* Larger than all others of its row. */
+		/* Larger than the sum of all others in its row. */
 		a[i][0] += 600;
 	}
 	memcpy(factor, a, sizeof(a));
@@ -45,7 +45,7 @@ static void test_solve(void **state)
 		assert_true(fabs(y[i] - x[i]) < 1e-9 * 1000);
 }
 
-/* Columns beside each other are solved like one by itself. */
+/* Several columns are solved like a single one. */
 static void test_columns(void **state)
 {
 	double a[ROWS][BAND] = { { 0 } }, one[ROWS], two[ROWS][2];
@@ -66,7 +66,7 @@ static void test_columns(void **state)
 	}
 }
 
-/* What nothing determines does not become infinite. */
+/* An undetermined unknown does not become infinite. */
 static void test_singular(void **state)
 {
 	double a[ROWS][BAND] = { { 0 } }, x[ROWS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is learned of bends: those that messages show stay, others vanish. */
+/* Learning bends: those that messages show stay, others vanish. */
 #include <math.h>
 
 #include "curve/bend-variance.h"
@@ -9,7 +9,7 @@
 #define BENDS (INTERVALS + 1)
 #define ROUNDS 200
 
-/* What a daemon does to a slope, and how well it is known. */
+/* Change of slope by a daemon, and its standard deviation. */
 #define SLEW 50e-6
 #define KNOWN 1e-6
 
@@ -18,7 +18,7 @@ static double square(double v)
 	return v * v;
 }
 
-/* At first bends may be larger the longer the time is that they stand for. */
+/* Initially, bends may be larger the longer the time they stand for. */
 static void test_begin(void **state)
 {
 	const struct spline_knot change = { .t = 6e9, .times = 3 };
@@ -39,7 +39,7 @@ static void test_begin(void **state)
 	spline_free(&s);
 }
 
-/* What is learned in the end of a bend that was observed so. */
+/* The final learned variance of a bend with this observation. */
 static double learned(double slope, double deviation, double begin)
 {
 	const struct slope_change change = { slope, square(deviation), 1e9 };
@@ -48,7 +48,7 @@ static double learned(double slope, double deviation, double begin)
 	for (int i = 0; i < ROUNDS; i++) {
 		struct slope_change c = change;
 
-		/* A fit draws it to 0 as strongly as is assumed. */
+		/* A fit draws it to 0 as strongly as assumed. */
 		c.variance = 1 / (1 / change.variance + 1 / variance);
 		c.slope = slope * c.variance / change.variance;
 		bend_variances_learn(&variance, &c, 1);
@@ -59,17 +59,20 @@ static double learned(double slope, double deviation, double begin)
 static void test_learn(void **state)
 {
 	(void)state;
-	/* The likeliest variance of what is known is its square, less what that errs by. */
+	/*
+	 * The likeliest variance of a known bend is its square, less the variance of its
+	 * error.
+	 */
 	assert_true(fabs(sqrt(learned(SLEW, KNOWN, 1e-8)) / SLEW - 1) < 0.1);
 	assert_true(fabs(sqrt(learned(SLEW, KNOWN, 1e-11)) / SLEW - 1) < 0.1);
-	/* Of what is as large as its error nothing stays. */
+	/* A bend as large as its error vanishes. */
 	assert_true(sqrt(learned(KNOWN, KNOWN, 1e-10)) < KNOWN);
 	assert_true(sqrt(learned(0, KNOWN, 1e-10)) < KNOWN / 2);
-	/* But what an oscillator does by itself. */
+	/* The oscillator's own noise remains. */
 	assert_true(sqrt(learned(0, KNOWN, 1e-10)) > 1e-11);
 }
 
-/* Of what no message says anything, it falls to the oscillator's; a change point's stays. */
+/* Without any message, it falls to the oscillator's; that of a change point stays. */
 static void test_unknown(void **state)
 {
 	const struct slope_change change[] = {
@@ -92,7 +95,7 @@ static void test_freedom(void **state)
 {
 	const struct slope_change change[] = {
 		{ .slope = SLEW, .variance = 0, .length = 1e9 },     /* known: 1 */
-		{ .slope = 0, .variance = 1e-10, .length = 1e9 },    /* not at all: 0 */
+		{ .slope = 0, .variance = 1e-10, .length = 1e9 },    /* unknown: 0 */
 		{ .slope = 0, .variance = 0.5e-10, .length = 1e9 },  /* half */
 		{ .slope = 1, .variance = 0, .length = 0 },	     /* a change point: 1 */
 	};
@@ -102,7 +105,7 @@ static void test_freedom(void **state)
 	assert_true(fabs(bend_variances_freedom(variance, change, 4) - 4.5) < 1e-9);
 }
 
-/* Constraints are as soft as the curve is uncertain, and no sharper than stamps. */
+/* Constraints are as soft as the curve is uncertain, and never sharper than stamps. */
 static void test_scale(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a clock was set: between the messages that contradict either side. */
+/* When a clock was stepped: between the messages that are inconsistent with either side. */
 #include "curve/change-point.h"
 #include "test.h"
 
@@ -30,7 +30,7 @@ static void see(struct seen *s, double by)
 	};
 }
 
-/* One that was set forward skips so much time, which belongs to no side. */
+/* A clock stepped forward skips that time, which belongs to neither side. */
 static void test_forward(void **state)
 {
 	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 1000 };
@@ -55,7 +55,7 @@ static void test_backward(void **state)
 	assert_true(b.uncertainty == 5);
 }
 
-/* One that stood still for long goes on where it was: no time is shown twice. */
+/* A clock that stopped for long continues where it was: no time is shown twice. */
 static void test_suspended(void **state)
 {
 	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 10e9 };
@@ -67,7 +67,7 @@ static void test_suspended(void **state)
 	assert_true(b.stood_still);
 	assert_true(b.t == STEP + 5);
 	assert_true(b.uncertainty == 5);
-	/* One that is set back by so much shows them twice. */
+	/* A clock stepped back by this much shows times twice. */
 	see(&s, 10e9);
 	for (size_t i = 0; i < s.all.num; i++)
 		s.obs[i].t = s.obs[i].t * 1e8 - (s.obs[i].t > STEP ? 10e9 : 0);
@@ -77,7 +77,7 @@ static void test_suspended(void **state)
 	assert_true(b.uncertainty >= 5e9);
 }
 
-/* Where messages are that rare nobody can tell: it may have been set back in a silence. */
+/* If messages are this rare, it is unknown: it may have been stepped back in a silence. */
 static void test_suspended_in_silence(void **state)
 {
 	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 10e9 };
@@ -99,7 +99,7 @@ static void test_suspended_in_silence(void **state)
 	assert_true(b.uncertainty >= 5e9);
 }
 
-/* Messages beyond the uncertainty say nothing, nor do those that agree with both. */
+/* Messages beyond the uncertainty reveal nothing, nor do those consistent with both sides. */
 static void test_unknown(void **state)
 {
 	struct change_point b = { .t = 455, .uncertainty = 4, .offset = -1000 };
@@ -115,7 +115,7 @@ static void test_unknown(void **state)
 	assert_true(b.t == STEP && b.uncertainty == 200);
 }
 
-/* Nothing was seen around it: it stays one. */
+/* Without observations around it, it stays one. */
 static void test_split_of_nothing(void **state)
 {
 	struct change_point b[2] = { { .t = 1e6, .uncertainty = 10 } };

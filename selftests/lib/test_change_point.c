@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Breaks and wrong messages are told from what clocks and networks do
- * otherwise. One host (1) talks to two (0 and 2) whose clocks are right, or
- * to one of them alone.
+ * Breaks and wrong messages are distinguished from normal behaviour of clocks and
+ * networks. One host (1) exchanges messages with two (0 and 2) whose clocks are right, or
+ * with only one of them.
  */
 #include <string.h>
 
@@ -12,17 +12,17 @@
 #include "curve/outliers.h"
 
 #define SPAN 240e9
-#define RATE 140		/* messages a second, each way */
+#define RATE 140		/* messages per second, in each direction */
 #define DELAY 30e3
 #define MEAN 100e3
-#define DRIFT (0.1e-6 / 1e9)	/* that clocks have by themselves, 1 / ns */
-#define BREAK 120e9	/* as many messages before as after */
+#define DRIFT (0.1e-6 / 1e9)	/* of free-running clocks, 1 / ns */
+#define BREAK 120e9	/* with as many messages before as after */
 #define PPM 1e-6
 #define SEEDS 20
 
-/* How far the host's clock is ahead at a true time, ns. */
+/* Offset of the host's clock at a true time, ns. */
 typedef double (*ahead_fn)(double t);
-/* The smallest delay of a direction. */
+/* The minimum delay of a direction. */
 typedef double (*delay_fn)(int side, double t);
 
 static double right(double t)
@@ -42,9 +42,9 @@ struct network {
 	ahead_fn ahead;
 	delay_fn delay;
 	uint64_t seed;
-	double wrong;		/* part of the messages */
+	double wrong;		/* fraction of the messages */
 	bool alone;		/* with one neighbour, not two */
-	/* The rest is filled in by make(). */
+	/* make() fills in the rest. */
 	struct pairs pairs;
 	struct correction other;
 	struct correction correction;
@@ -65,7 +65,7 @@ static void send(struct network *n, uint32_t peer, int side, uint64_t *seed)
 		from.t += llround(n->ahead(t));
 	else
 		to.t += llround(n->ahead(r));
-	/* The answer to another one: earlier or later by up to 0.1 s. */
+	/* The answer to another request: earlier or later by up to 0.1 s. */
 	if (uniform(seed) < n->wrong)
 		to.t += below(seed, 200000000) - 100000000;
 	assert_int_equal(pairs_add(&n->pairs, &from, &to), 0);
@@ -95,7 +95,7 @@ static void make(struct network *n)
 		n->points.direction[i].mean = MEAN;
 }
 
-/* What the points are beyond, as they were moved. */
+/* The value to which the points are relative. */
 static double straight(const struct correction *c, double t)
 {
 	return (double)c->offset + c->frac + c->skew * t;
@@ -109,7 +109,7 @@ static void done(struct network *n)
 	correction_release(&n->correction);
 }
 
-/* As in a first look: nothing is known but the middle line. */
+/* A first pass: only the middle line is known. */
 static int look(struct network *n)
 {
 	return change_points_find(&n->correction, &n->points, DRIFT, false, initial_fit_at,
@@ -148,13 +148,13 @@ static void test_noise(void **state)
 		finds_none(right, same, seed, seed & 1);
 }
 
-/* Half as fast as clocks may drift: 12 ppm in all. */
+/* At half of the assumed drift: 12 ppm in all. */
 static double drifting(double t)
 {
 	return 0.25 * DRIFT * t * t;
 }
 
-/* 53 ppb/s at most */
+/* at most 53 ppb/s */
 static double swinging(double t)
 {
 	return 30e3 * sin(2 * M_PI * t / 150e9);
@@ -169,7 +169,7 @@ static void test_smooth(void **state)
 	}
 }
 
-/* Another route, this way */
+/* Another route, in this direction */
 static double slower_up(int side, double t)
 {
 	return DELAY + (side == ABOVE && t > BREAK ? 30e3 : 0);
@@ -180,7 +180,7 @@ static double slower_down(int side, double t)
 	return DELAY + (side == BELOW && t > BREAK ? 30e3 : 0);
 }
 
-/* or both ways, */
+/* or in both directions, */
 static double slower(int side, double t)
 {
 	(void)side;
@@ -233,7 +233,7 @@ static void check_kink(const struct change_point *b, double t, double faster)
 	assert_false(b->phase_step);
 	assert_true(b->uncertainty < 5e9);
 	assert_true(fabs(b->t - t) < b->uncertainty);
-	/* It may take a neighbour's for its own, until curves are fitted. */
+	/* A neighbour's break may be taken for its own, until curves are fitted. */
 	assert_true(b->skew / -faster > 0.5 && b->skew / -faster < 2);
 }
 
@@ -247,7 +247,7 @@ static void find_kinks(uint64_t seed, bool alone)
 	assert_int_equal(find(&one), 1);
 	check_kink(&one.correction.change[0], BREAK, 20 * PPM);
 	assert_float_equal(one.correction.change[0].t, BREAK, 0.5e9);
-	/* Again, there is nothing more. */
+	/* In a second pass, there is nothing more. */
 	assert_int_equal(look(&one), 0);
 	done(&one);
 	two.ahead = two_kinks;
@@ -269,7 +269,7 @@ static void test_kinks(void **state)
 		find_kinks(seed, seed & 1);
 }
 
-/* Beyond a curve that has the break already, there is none. */
+/* Relative to a curve that already has the break, there is none. */
 static double kink_known(void *arg, double t)
 {
 	(void)arg;
@@ -299,7 +299,7 @@ static double backward(double t)
 	return t > BREAK ? -50e6 : 0;
 }
 
-/* Going on from the break that was found, as the middle line is known. */
+/* Starting from the break that was found, because the middle line is known. */
 static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 {
 	struct network n = {
@@ -317,7 +317,7 @@ static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 	b.uncertainty += fabs(size);
 	change_point_place_phase_step(&b, &n.points, -size / 2 - straight(&n.correction, b.t),
 			  -n.correction.skew);
-	/* Times from BREAK to BREAK + size were skipped, or seen twice. */
+	/* Times from BREAK to BREAK + size were skipped, or shown twice. */
 	assert_float_equal(b.t, BREAK + size / 2, 20e6);
 	assert_true(b.uncertainty < fabs(size) + 20e6);
 	assert_true(b.t - b.uncertainty <= BREAK + fmax(size, 0));
@@ -334,7 +334,7 @@ static void test_jumps(void **state)
 	}
 }
 
-/* A clock that is set so late that 60 messages each way are left. */
+/* A clock stepped so late that only 60 messages in each direction follow. */
 #define LATE (SPAN - 60e9 / RATE)
 
 static double late(double t)
@@ -371,7 +371,7 @@ static double near_opposite(double t)
 	return kink(t) - kink(t - APART);
 }
 
-/* What curves that fit on either side do at @at. */
+/* The values and slopes at @at of curves that fit on either side. */
 static struct ends ends_of(ahead_fn ahead, double at)
 {
 	const double far = 40e9;
@@ -420,7 +420,7 @@ static void test_split(void **state)
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		check_split(near_same, 20 * PPM, seed);
 		check_split(near_opposite, -20 * PPM, seed);
-		/* One stays one, even if its place is not known so well. */
+		/* One break stays one, even if its place is less certain. */
 		assert_int_equal(split(kink, BREAK, seed, b), 0);
 		assert_int_equal(split(kink, BREAK + 0.5e9, seed, b), 0);
 		assert_true(b[0].t == BREAK + 0.5e9 && !b[0].placed);
@@ -429,7 +429,7 @@ static void test_split(void **state)
 
 /* ---- wrong messages ---------------------------------------------------- */
 
-/* How many points are inward of what the truth allows by more than that. */
+/* Number of points inward of the truth's limits by more than @by. */
 static size_t count_inward(const struct network *n, double by, size_t *all)
 {
 	const struct correction *c = &n->correction;
@@ -464,7 +464,7 @@ static void clean(struct network *n, size_t *before, size_t *after,
 	make(n);
 	*inward = count_inward(n, 50e3, before);
 	assert_int_equal(initial_fit_find(&n->initial, &n->points, &n->correction), 0);
-	/* The middle line is near the clock whatever else there is. */
+	/* The middle line is near the clock, whatever else there is. */
 	for (double t = 10e9; t < SPAN - 10e9; t += 1e9)
 		if (fabs(t - BREAK) > 5e9)
 			assert_float_equal(initial_fit_at(&n->initial, t) +
@@ -498,10 +498,10 @@ static void test_wrong(void **state)
 	}
 }
 
-/* Nothing is lost of what is right, even as the clock is set. */
+/* No correct message is lost, even when the clock is stepped. */
 static void test_right(void **state)
 {
-	/* Not backward: times that were seen twice have two truths. */
+	/* Not backward: times shown twice have two truths. */
 	const ahead_fn clocks[] = { right, swinging, kink, forward };
 	size_t before, after, inward;
 

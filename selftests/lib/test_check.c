@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results against the messages that they were made of, and against the truth, whatever the
- * estimator: clocks that are stepped away and back, and ones that are steered.
+ * Results compared with their messages, and with the truth, for any estimator: clocks
+ * that are stepped away and back, and steered clocks.
  */
 #include <string.h>
 
@@ -11,18 +11,18 @@ enum { MESSAGES = 4000 };
 
 #define DELAY (50 * US)
 
-/* Host b is ahead by @by from @from on until @to, of a trace of @length; ns. */
+/* Host b is ahead by @by from @from until @to, in a trace of @length; ns. */
 struct stepped {
 	struct netsync *ns;
 	int64_t length;
 	int64_t from;
 	int64_t to;
 	int64_t by;
-	int64_t silent_from; /* when no message passes */
+	int64_t silent_from; /* start of a silence */
 	int64_t silent_to;
-	int64_t slew_ns; /* a daemon's: how far it goes to and fro */
+	int64_t slew_ns; /* of a daemon: amplitude of its slews */
 	int64_t least; /* delay; 0: DELAY */
-	double more; /* mean excess over that; 0: DELAY */
+	double more; /* mean excess; 0: DELAY */
 };
 
 static int64_t ahead(const struct stepped *w, int64_t t)
@@ -39,7 +39,7 @@ static int64_t show_b(const struct stepped *w, int64_t t)
 	return EPOCH + 5 * SEC + t + ahead(w, t);
 }
 
-/* Requests, and their responses; or @apart: each at a time of its own. */
+/* Requests and their responses; or @apart: each at a separate time. */
 static void exchange(struct stepped *w, uint64_t seed, int num)
 {
 	const int64_t least = w->least ? w->least : DELAY;
@@ -73,7 +73,7 @@ static struct netsync_host_info solve(struct stepped *w)
 	return info;
 }
 
-/* How many instants are outside of the bound, but for those next to a step. */
+/* Number of instants outside the bound, except those next to a step. */
 static int count_outside(const struct stepped *w)
 {
 	const struct netsync_clock *c = netsync_host_clock(w->ns, 1);
@@ -92,7 +92,7 @@ static int count_outside(const struct stepped *w)
 	return outside;
 }
 
-/* A machine is paused, and its clock set right later: messages between the steps tell. */
+/* A machine is paused, and its clock corrected later: messages between the steps reveal it. */
 static void test_paused(void **state)
 {
 	(void)state;
@@ -110,7 +110,7 @@ static void test_paused(void **state)
 	}
 }
 
-/* Where a step was found in a silence, there may have been two. */
+/* Where one step was found in a silence, there may have been two. */
 static void test_silent_steps(void **state)
 {
 	(void)state;
@@ -137,8 +137,9 @@ static void test_silent_steps(void **state)
 }
 
 /*
- * A step of less than the smallest delays of both directions together contradicts no message: a
- * straight clock satisfies all. But the delays of both directions change by as much at once.
+ * A step smaller than the sum of both directions' minimum delays is consistent with all
+ * messages: a linear clock satisfies all. But the delays of both directions change by
+ * that amount at once.
  */
 static void test_hidden_step(void **state)
 {
@@ -161,8 +162,9 @@ static void test_hidden_step(void **state)
 }
 
 /*
- * A host whose bound comes from one pair, and is contradicted by a message of another one, is not
- * accurate: its clock may have been stepped away and back meanwhile.
+ * If a host's bound comes from one pair, and a message of another pair is inconsistent
+ * with it, the host is not accurate: its clock may have been stepped away and back
+ * meanwhile.
  */
 static void test_other_pair(void **state)
 {
@@ -196,7 +198,7 @@ static void test_other_pair(void **state)
 	netsync_free(w.ns);
 }
 
-/* No segment is steeper than clocks that are steered may be, beside each other. */
+/* No segment is steeper than two steered clocks may be relative to each other. */
 static void check_rates_of(const struct netsync *ns, uint32_t host)
 {
 	struct netsync_model m = { .size = sizeof(m) };
@@ -205,13 +207,13 @@ static void check_rates_of(const struct netsync *ns, uint32_t host)
 	for (uint32_t i = 0; i < m.num_segments; i++) {
 		const struct netsync_segment *s = netsync_model_segment(&m, i);
 
-		/* What rounding makes of a short one is no rate. */
+		/* The slope of a short segment is dominated by rounding. */
 		if (s->to_ns - s->from_ns > SEC / 1000)
 			assert_true(fabs(s->rate - 1) < 1600e-6);
 	}
 }
 
-/* An estimate is inside of its bound: of clocks that are steered, too, it inverts no message. */
+/* An estimate is within its bound: for steered clocks, too, it inverts no message. */
 static void test_inside(void **state)
 {
 	(void)state;
@@ -232,7 +234,10 @@ static void test_inside(void **state)
 	}
 }
 
-/* Messages that take seconds, of minutes: any slope fits them nearly as well as the right one. */
+/*
+ * Messages that take seconds, in traces of minutes: any slope fits them nearly as well as
+ * the right one.
+ */
 static void test_slow(void **state)
 {
 	uint64_t s = 5;
@@ -255,7 +260,7 @@ static void test_slow(void **state)
 				back ? show_b(&w, t) : EPOCH + t,
 				back ? EPOCH + late : show_b(&w, late)), 0);
 		}
-		/* Whatever the quality: no message contradicts another one. */
+		/* Whatever the quality: no two messages are inconsistent. */
 		assert_int_equal(solve(&w).contradicted, 0);
 		check_rates_of(w.ns, 1);
 		assert_int_equal(count_outside(&w), 0);
@@ -264,8 +269,8 @@ static void test_slow(void **state)
 }
 
 /*
- * The rate of a host that is several hosts away from the reference is held to what is assumed of
- * any two clocks, too, and not to the sum of that over the hosts between them.
+ * The rate of a host several hops away from the reference is limited to the assumption
+ * for any two clocks, too, not to its sum over the hops.
  */
 static void test_slow_chain(void **state)
 {

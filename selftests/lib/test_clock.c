@@ -116,9 +116,9 @@ static void test_bound(void **state)
 	assert_int_equal(bound(c, EPOCH), 5000);
 	assert_int_equal(bound(c, EPOCH + SEC / 4), 4000);
 	assert_int_equal(bound(c, EPOCH + SEC), 1000);
-	/* Where one side falls and the other rises, the larger one counts. */
+	/* Where one direction falls and the other rises, the larger one is used. */
 	assert_int_equal(bound(c, EPOCH + 3 * SEC / 2), 1300);
-	/* Outside it grows by 2 and by 3 ppm. */
+	/* Outside, it grows by 2 and by 3 ppm. */
 	assert_int_equal(bound(c, EPOCH - SEC), 7000);
 	assert_int_equal(bound(c, EPOCH + 3 * SEC), 5000);
 	netsync_clock_free(c);
@@ -142,7 +142,7 @@ static void test_interval(void **state)
 	assert_int_equal(netsync_interval(c, EPOCH - SEC, &lo, &hi), 0);
 	assert_int_equal(lo, EPOCH - SEC + 7 - 7000);
 	assert_int_equal(hi, EPOCH - SEC + 7 + 2700);
-	/* Beside a knot of which a side is not known, it is not. */
+	/* Next to a knot with one unknown direction, that direction is unknown. */
 	assert_int_equal(netsync_interval(c, EPOCH + SEC + 1, &lo, &hi), 0);
 	assert_int_equal(lo, EPOCH + SEC + 1 + 7 - 1000);
 	assert_int_equal(hi, INT64_MAX);
@@ -175,7 +175,7 @@ static void test_order(void **state)
 			 NETSYNC_UNCERTAIN);
 	assert_int_equal(netsync_order(a, EPOCH + 132, b, EPOCH),
 			 NETSYNC_AFTER);
-	/* One clock needs no bounds. */
+	/* A single clock needs no bounds. */
 	assert_int_equal(netsync_order(c, EPOCH, c, EPOCH + 1), NETSYNC_BEFORE);
 	assert_int_equal(netsync_order(c, EPOCH + 1, c, EPOCH), NETSYNC_AFTER);
 	assert_int_equal(netsync_order(c, EPOCH, c, EPOCH), NETSYNC_UNCERTAIN);
@@ -243,7 +243,7 @@ static void test_refused(void **state)
 	netsync_clock_free(c);
 }
 
-/* A caller of a later version knows more of each element. */
+/* A caller built with a later version has larger elements. */
 static void test_larger_elements(void **state)
 {
 	const struct {
@@ -280,7 +280,7 @@ static void test_larger_elements(void **state)
 	netsync_clock_free(c);
 }
 
-/* A model goes out and comes back in unchanged. */
+/* A model is exported and imported unchanged. */
 static void test_round_trip(void **state)
 {
 	const struct netsync_segment s[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where delays are lifted, constraints are soft; the score of the messages must
- * never push through them, or the fit has no minimum.
+ * If delays are lifted, constraints are soft; the score of the messages must never push
+ * through them, or the fit has no minimum.
  */
 #include <string.h>
 

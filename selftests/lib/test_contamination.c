@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where wrong messages are all over a trace, which observations go beside those that are far off. */
+/*
+ * If wrong messages are spread over a trace, which observations are rejected in addition
+ * to those that are far off.
+ */
 #include <math.h>
 
 #include "curve/contamination.h"
@@ -7,9 +10,12 @@
 
 enum { BINS = 400, OF_BIN = 10, WINDOWS = 40, OF_WINDOW = BINS / WINDOWS };
 
-#define MEAN 100e3 /* delay beyond the least, ns */
+#define MEAN 100e3 /* excess delay, ns */
 #define FAR (-200e3)
-/* Of 100 messages of a window the lowest is about 1 us above the edge: 40 of these are between. */
+/*
+ * The lowest of 100 messages of a window is about 1 us above the edge: 40 of these are
+ * between.
+ */
 #define NEAR (-40e3)
 #define SCALE 500.0 /* by which a message may be below the edge, ns */
 
@@ -22,7 +28,10 @@ struct sample {
 	struct observation obs[2][BINS][OF_BIN];
 };
 
-/* Exponential delays; the last observation of a bin is far off, and was rejected, every @every windows. */
+/*
+ * Exponential delays; every @every windows, the last observation of a bin is far off, and
+ * was rejected.
+ */
 static void draw(struct sample *s, uint64_t seed, size_t every)
 {
 	*s = (struct sample){ 0 };
@@ -58,7 +67,7 @@ static void draw(struct sample *s, uint64_t seed, size_t every)
 	}
 }
 
-/* The observation that is wrong by little. */
+/* Add an observation with a small error. */
 static void add_near(struct sample *s)
 {
 	s->obs[BELOW][BINS / 2 + 3][4].residual = -NEAR;
@@ -69,7 +78,7 @@ static size_t kept(const struct sample *s)
 	return s->p.num - observations_rejected(&s->p);
 }
 
-/* Return: how many. */
+/* Return: the number of rejected observations. */
 static size_t reject_lone(struct sample *s, const struct correction *c)
 {
 	size_t rejected;
@@ -78,7 +87,7 @@ static size_t reject_lone(struct sample *s, const struct correction *c)
 	return rejected;
 }
 
-/* The same, of the edge that draw() makes. */
+/* The same, for the edge of draw(). */
 static size_t reject_inverted(struct sample *s)
 {
 	const double margin = 0, scale = SCALE;
@@ -104,7 +113,7 @@ static void test_lone(void **state)
 	assert_int_equal(s.bin[BELOW][BINS / 2 + 3].num, OF_BIN - 1);
 }
 
-/* Two that are alike hide each other from a look at the lowest alone. */
+/* Two equal ones hide each other from a check of only the lowest. */
 static void test_two(void **state)
 {
 	static struct sample s;
@@ -129,7 +138,7 @@ static void test_inverted(void **state)
 	assert_int_equal(s.bin[ABOVE][7].num, OF_BIN);
 }
 
-/* Coarse stamps scatter: what is wrong by less cannot be told. */
+/* Coarse stamps scatter: smaller errors cannot be detected. */
 static void test_resolution(void **state)
 {
 	static struct sample s;
@@ -142,7 +151,7 @@ static void test_resolution(void **state)
 	assert_int_equal(reject_inverted(&s), 0);
 }
 
-/* What is wrong here and there may be the clock. */
+/* Errors in a few places may be the clock's. */
 static void test_not_all_over(void **state)
 {
 	static struct sample s;
@@ -154,7 +163,7 @@ static void test_not_all_over(void **state)
 	assert_int_equal(reject_inverted(&s), 0);
 }
 
-/* In the window of a change point no curve is known. */
+/* In the window of a change point, no curve is known. */
 static void test_near_change(void **state)
 {
 	struct change_point change = { .t = BINS / 2 * 1e9, .uncertainty = 10e9 };

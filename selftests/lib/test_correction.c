@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Corrections of straight clocks: numbers that can be worked out by hand. */
+/* Corrections of linear clocks: numbers that can be computed by hand. */
 #include "curve/correction.h"
 #include "test.h"
 
@@ -7,7 +7,7 @@
 static const struct correction slow = {
 	.known = true, .to = 1000 * SEC, .offset = 5000000, .skew = 10e-6,
 };
-/* The reference itself. */
+/* The reference. */
 static const struct correction reference = { .known = true, .to = 1000 * SEC };
 
 static void test_changes_before(void **state)
@@ -67,7 +67,7 @@ static void test_segments(void **state)
 
 	(void)state;
 	assert_true(num >= 1);
-	/* A straight clock: each segment is right everywhere. */
+	/* A linear clock: each segment is valid everywhere. */
 	for (int64_t i = 0; i < num; i++) {
 		const double t = (double)(segment[i].from_ns - EPOCH);
 
@@ -79,7 +79,7 @@ static void test_segments(void **state)
 	free(segment);
 }
 
-/* What a segment says of a time. */
+/* The value of a segment at a time. */
 static double told(const struct netsync_segment *s, int64_t num, int64_t t)
 {
 	int64_t i = 0;
@@ -89,7 +89,7 @@ static double told(const struct netsync_segment *s, int64_t num, int64_t t)
 	return (double)s[i].offset_ns + (s[i].rate - 1) * (double)(t - s[i].from_ns);
 }
 
-/* A curve that is not known to a ns is handed out in segments as much longer. */
+/* A curve that is not known to a ns is split into longer segments. */
 static void test_expected_error(void **state)
 {
 	struct correction c = { .to = 1000 * SEC };
@@ -119,7 +119,7 @@ static void test_expected_error(void **state)
 	correction_release(&c);
 }
 
-/* A clock set forward by 1 s at 49.5 s skipped what it would have shown to 50.5 s. */
+/* A clock stepped forward by 1 s at 49.5 s skipped its readings up to 50.5 s. */
 static void test_set_forward(void **state)
 {
 	struct change_point change = { .t = 50e9, .phase_step = true, .offset = -1e9 };
@@ -139,7 +139,7 @@ static void test_set_forward(void **state)
 	num = correction_segments(&set, &right, 0, 0, &segment);
 	assert_true(num > 0);
 	for (int64_t t = 0; t < 100 * SEC; t += SEC / 8) {
-		/* Meanwhile the true time stands still. */
+		/* Meanwhile, the true time stands still. */
 		int64_t skipped = t < 49 * SEC + SEC / 2 ? 0
 				  : t > 50 * SEC + SEC / 2
 					  ? SEC : t - (49 * SEC + SEC / 2);
@@ -152,7 +152,7 @@ static void test_set_forward(void **state)
 	spline_free(&set.curve);
 }
 
-/* Clocks that are as far apart as times are kept, and farther than 64 bits tell. */
+/* Clocks that are as far apart as the limit of times, and beyond 64 bits. */
 static void test_far_apart(void **state)
 {
 	static const int64_t host[] = { -NETSYNC_MAX_TIME, NETSYNC_MAX_TIME };
@@ -169,7 +169,7 @@ static void test_far_apart(void **state)
 	}
 }
 
-/* Of a pair of clocks that agree, what is received before it was sent. */
+/* For a pair of consistent clocks, messages received before they were sent. */
 static void test_inverts(void **state)
 {
 	const struct correction *both[2] = { &reference, &reference };
@@ -187,7 +187,7 @@ static void test_inverts(void **state)
 	}
 }
 
-/* A copy has all for itself: either can go. */
+/* A copy shares nothing: either can be released. */
 static void test_copy(void **state)
 {
 	struct correction c = slow, copy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clocks whose rate changes. */
+/* Clocks with changing rates. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define SPAN (600 * SEC)
 
-/* How far the second clock is ahead of the first, ns. */
+/* Offset of the second clock from the first, ns. */
 typedef double (*ahead_fn)(double t);
 
 static double straight(double t)
@@ -32,7 +32,7 @@ static double breaking(double t)
 	return v;
 }
 
-/* The clock is set. No instant that is looked at is nearer than 0.15 s. */
+/* The clock is stepped. All compared instants are at least 0.15 s away. */
 #define SET 199.95e9
 #define BY 50e6
 
@@ -51,7 +51,7 @@ static int64_t second(ahead_fn ahead, int64_t t)
 	return EPOCH + 5 * SEC + t + llround(ahead((double)t));
 }
 
-/* The smallest delay of a direction, ns. */
+/* The minimum delay of a direction, ns. */
 typedef int64_t (*delay_fn)(int up, int64_t t);
 
 static int64_t same(int up, int64_t t)
@@ -62,9 +62,9 @@ static int64_t same(int up, int64_t t)
 }
 
 /*
- * Idle machines answer slowly. In bulk traffic, which comes for a second in
- * every ten, a few messages are quicker than any of these and all others wait,
- * many in a row for as long.
+ * Idle machines answer slowly. In bulk traffic, which occurs for a second in every ten, a
+ * few messages are faster than all others, and the rest waits, many consecutive ones for
+ * the same time.
  */
 static int64_t bulk(int up, int64_t t)
 {
@@ -78,7 +78,7 @@ static int64_t bulk(int up, int64_t t)
 /* Nothing is sent meanwhile. */
 static int64_t silent_from, silent_to;
 
-/* @wrong: the part of the messages that is off, by up to @most ns */
+/* @wrong: the fraction of messages that are off, by up to @most ns */
 static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages,
 				  uint64_t seed, int reverse, double wrong,
 				  int64_t most)
@@ -125,7 +125,7 @@ static void solve(struct netsync *ns, enum netsync_method method)
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 }
 
-/* The truth must always lie within the bound of curves. */
+/* The truth must always be within the bound of curves. */
 static int64_t worst_error(struct netsync *ns, ahead_fn ahead)
 {
 	int64_t worst = 0;
@@ -165,7 +165,7 @@ static void test_follows(void **state)
 	}
 }
 
-/* Segments join without a gap, and none is inverted. */
+/* Segments are contiguous, and none is inverted. */
 static void test_continuous(void **state)
 {
 	struct netsync *ns = talk(bending, 100000, 2, 0);
@@ -218,7 +218,7 @@ static void any_order(ahead_fn ahead, double wrong)
 		assert_int_equal(sa.time_ns, sb.time_ns);
 		assert_int_equal(sa.within_ns, sb.within_ns);
 		assert_int_equal(sa.offset_ns, sb.offset_ns);
-		/* But for its last digits. */
+		/* Except for its last digits. */
 		assert_float_equal(sa.skew_ppm, sb.skew_ppm, 1e-9);
 	}
 	netsync_free(a);
@@ -279,8 +279,8 @@ static int64_t moved(struct netsync *clean, struct netsync *wrong,
 }
 
 /*
- * One message in a thousand is wrong, by little or much: no matter. A quarter of
- * the messages that the limits of clocks[] are for leaves twice the error.
+ * One message in a thousand is wrong, by little or much, without effect. A quarter of the
+ * messages for which the limits of clocks[] apply leaves twice the error.
  */
 static void test_wrong_messages(void **state)
 {
@@ -313,7 +313,7 @@ static void test_wrong_messages(void **state)
 	}
 }
 
-/* Too few messages for a curve: the line is taken, and the bound tells. */
+/* Too few messages for a curve: the line is used, and the bound reflects it. */
 static void test_bulk(void **state)
 {
 	const ahead_fn aheads[] = { straight, bending };
@@ -332,7 +332,7 @@ static void test_bulk(void **state)
 	}
 }
 
-/* 1 of 100 is off by up to 50 ms: every sixth group of 16 holds one. */
+/* 1 of 100 is off by up to 50 ms: every sixth group of 16 contains one. */
 static void test_many_wrong(void **state)
 {
 	(void)state;
@@ -346,7 +346,7 @@ static void test_many_wrong(void **state)
 	}
 }
 
-/* The rate changes at any time while nobody talks, and changes back. */
+/* The rate changes at any time in a silence, and changes back. */
 static double in_silence(double t)
 {
 	return 50e-6 * (fmin(fmax(t - 291e9, 0), 3e9));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The likelihood of the lowest messages of a factor, against numerical quadrature. */
+/* The likelihood of the lowest messages of a factor, compared with numerical quadrature. */
 #include "model/model.h"
 #include "test.h"
 
 #define MEAN 1e5 /* excess, ns */
-/* Of quadrature: steps, over so many standard deviations on either side. */
+/* For quadrature: steps, over this many standard deviations on either side. */
 #define STEPS 200000
 #define WIDTH 12.0
 
@@ -48,7 +48,7 @@ static void test_cut_normal(void **state)
 	}
 }
 
-/* Far beyond the cut, where erfc() is 0, the series goes on. */
+/* Far beyond the truncation, where erfc() is 0, the series is used. */
 static void test_series(void **state)
 {
 	struct moments near, far;
@@ -63,7 +63,7 @@ static void test_series(void **state)
 	assert_true(far.variance > 0);
 }
 
-/* Few messages of a law that is not learned from: the posterior is the textbook one. */
+/* Few messages of a law without learning: the posterior is the textbook one. */
 static void test_tilt(void **state)
 {
 	const struct lowest l = { .messages = 12, .num = 3, .delay = { 0, 7e3, 20e3 } };
@@ -82,13 +82,13 @@ static void test_tilt(void **state)
 	/* z is below the lowest by an exponential of mean / 12. */
 	assert_float_equal(m.mean, -MEAN / 12, 20);
 	assert_float_equal(sqrt(m.variance), MEAN / 12, 20);
-	/* A cavity far below leaves nothing to say but the slope of the exponential. */
+	/* A cavity far below leaves only the slope of the exponential. */
 	m = delay_tilt(&l, &d, (struct moments){ -1e6, 1e6 }, false);
 	assert_float_equal(m.mean, -1e6 + 12 / MEAN * 1e6, 1);
 	assert_float_equal(m.variance, 1e6, 1);
 }
 
-/* A message that is much too early, and a factor that is lifted, do not move a sure cavity. */
+/* A message that is much too early, and a lifted factor, do not move a certain cavity. */
 static void test_robust(void **state)
 {
 	const struct lowest early = { .messages = 12, .num = 3, .delay = { -1e7, 3e3, 9e3 } };
@@ -131,7 +131,7 @@ static void test_learn(void **state)
 	assert_true(d.lift[0] > 0.98);
 }
 
-/* The evidence of a cavity is the mean of those of points of it. */
+/* The evidence of a cavity is the mean of the evidence at points drawn from it. */
 static void test_evidence(void **state)
 {
 	const struct lowest l = { .messages = 12, .num = 3, .delay = { 0, 7e3, 20e3 } };
@@ -154,7 +154,7 @@ static void test_evidence(void **state)
 	assert_float_equal(delay_evidence(&none, &d, (struct moments){ 0, 1 }), 0, 0);
 }
 
-/* Numbers that no clock shows do not become NaN. */
+/* Numbers that no clock shows do not cause NaN. */
 static void test_extremes(void **state)
 {
 	const struct lowest l = { .messages = 1e18, .num = 3, .delay = { -1e18, 0, 1e18 } };

@@ -3,7 +3,7 @@
 #include "curve/delays.h"
 #include "sample.h"
 
-/* Of a very good clock, 1 / ns: it bends by 50 ns in a window. */
+/* For a very good clock, 1 / ns: it deviates by 50 ns in a window. */
 #define DRIFT 1e-19
 
 /* Delays are uniform, from DELAY to twice that. */
@@ -21,7 +21,7 @@ static void test_means(void **state)
 	sample_release(&s);
 }
 
-/* With the largest drift that the clock is thought to have, 1 / ns. */
+/* With the clock's assumed maximum drift, 1 / ns. */
 static int find(struct sample *s, double drift)
 {
 	observations_set_residuals(&s->p, NULL, NULL);
@@ -43,8 +43,8 @@ static void test_stationary(void **state)
 }
 
 /*
- * But in the first of six windows, which is far enough from the last one, both
- * directions take 5 ms more.
+ * Except in the first of six windows, far enough from the last one, where both directions
+ * take 5 ms more.
  */
 static void test_lifted(void **state)
 {
@@ -71,7 +71,7 @@ static void test_lifted(void **state)
 		assert_true(dir->bin[dir->bins - 1].excess > 4e6 &&
 			    dir->bin[dir->bins - 1].excess < 6e6);
 	}
-	/* A worse clock may have bent so much itself. */
+	/* The deviation of a worse clock could be as large. */
 	assert_int_equal(find(&s, 1e-15), 0);
 	sample_release(&s);
 }
@@ -81,7 +81,7 @@ static void test_lifted(void **state)
 #define MESSAGES 400000
 #define INTERVALS 64
 
-/* What is added to a limit at a time, ns. */
+/* A value to add to a limit at a time, ns. */
 typedef double (*add_fn)(int side, double t, uint64_t *seed);
 
 static double nothing(int side, double t, uint64_t *seed)
@@ -100,7 +100,7 @@ static double differing(int side, double t, uint64_t *seed)
 	return (uniform(seed) - uniform(seed)) * MEAN / 10;
 }
 
-/* A curve misses this of the clock: more than windows scatter. */
+/* The curve's error: more than the scatter of windows. */
 static double missed(int side, double t, uint64_t *seed)
 {
 	(void)side;
@@ -108,7 +108,7 @@ static double missed(int side, double t, uint64_t *seed)
 	return MEAN / 1000 * sin(2 * M_PI * t / 60e9);
 }
 
-/* Delays are longer for a while, both ways. */
+/* Delays are longer for a while, in both directions. */
 static double busy(int side, double t, uint64_t *seed)
 {
 	return (side == ABOVE ? 1 : -1) * missed(side, t, seed);
@@ -148,7 +148,7 @@ static double softness(add_fn add)
 	return soft;
 }
 
-/* Of a curve that is wrong, and of busy times, the edge is as sharp as ever. */
+/* A wrong curve and busy times do not blur the edge. */
 static void test_softness(void **state)
 {
 	(void)state;

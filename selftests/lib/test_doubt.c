@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a curve is not to be relied on: it is contradicted, or bends too much. */
+/*
+ * When a curve is untrusted: messages are inconsistent with it, or its curvature is too
+ * large.
+ */
 #include <string.h>
 
 #include "curve/doubt.h"
@@ -8,7 +11,7 @@
 /* Largest drift of an oscillator, 1 / ns. */
 #define DRIFT 1e-16
 
-/* The curve of a sample that is known, by its value in the middle of each interval. */
+/* The curve of a sample, given by its value in the middle of each knot interval. */
 struct fixture {
 	struct sample s;
 	struct host_fit k;
@@ -51,7 +54,7 @@ static void test_right(void **state)
 	end(&f);
 }
 
-/* For 40 s of 400 it is off by nearly the margin, as slowly as clocks drift. */
+/* For 40 s of 400, it is off by nearly the minimum delay, as slowly as clocks drift. */
 static void test_contradicted(void **state)
 {
 	struct fixture f;
@@ -65,7 +68,7 @@ static void test_contradicted(void **state)
 		spline_set_cubics(&f.k.best);
 		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_int_equal(f.s.c.num_doubts, 1);
-		/* And half as long before and after. */
+		/* And half of that before and after. */
 		assert_true(f.s.c.doubt[0].from < 130e9 && f.s.c.doubt[0].from > 0);
 		assert_true(f.s.c.doubt[0].to > 270e9 && f.s.c.doubt[0].to < 400e9);
 		end(&f);
@@ -73,14 +76,15 @@ static void test_contradicted(void **state)
 }
 
 /*
- * For 40 s of 400 messages of one direction, or of both, are quicker than all others by half of
- * the smallest delay. Of one, the curve may be wrong; of both, together, it is not.
+ * For 40 s of 400, messages of one direction, or of both, are faster than all others by
+ * half of the minimum delay. With one direction, the curve may be wrong; with both, it is
+ * not.
  */
 static void test_quicker(void **state)
 {
 	(void)state;
 	for (int ways = 1; ways <= 3; ways++) {
-		/* So far apart it may have been slewed in between. */
+		/* With this distance, it may have been slewed in between. */
 		const int64_t late = ways == 3 ? SEC / 3 : 0;
 		uint64_t seed = 7;
 		struct fixture f;
@@ -108,7 +112,10 @@ static void test_quicker(void **state)
 	}
 }
 
-/* About a change point, of either host, a bound assumes nothing, and need not doubt. */
+/*
+ * Near a change point of either host, a bound assumes nothing, and needs no untrusted
+ * interval.
+ */
 static void test_at_change(void **state)
 {
 	struct change_point change = { .t = 200e9, .uncertainty = 60e9,
@@ -138,7 +145,7 @@ static void test_at_change(void **state)
 	}
 }
 
-/* Two messages beside a phase step, of one direction, are of the other side of it. */
+/* Two messages of one direction next to a phase step belong to its other side. */
 static void test_beside_step(void **state)
 {
 	struct change_point change = { .t = 208e9, .uncertainty = 1e9,
@@ -153,13 +160,13 @@ static void test_beside_step(void **state)
 		change.offset = sign * 3 * DELAY;
 		f.s.c.change = &change;
 		f.s.c.num_changes = 1;
-		/* At 206 s; one second before and after they fit again. */
+		/* At 206 s; one second before and after, they fit again. */
 		f.k.best.coef[207] = sign * 3 * DELAY;
 		spline_set_cubics(&f.k.best);
 		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_int_equal(f.s.c.num_doubts, 1);
 		assert_true(f.s.c.doubt[0].phase_step);
-		/* And half as long before and after. */
+		/* And half of that before and after. */
 		assert_true(f.s.c.doubt[0].from < 205e9 && f.s.c.doubt[0].from > 200e9);
 		assert_true(f.s.c.doubt[0].to > 209e9 && f.s.c.doubt[0].to < 214e9);
 		f.s.c.change = NULL;
@@ -168,7 +175,7 @@ static void test_beside_step(void **state)
 	}
 }
 
-/* It leaves a margin to all messages, but turns by 20 ppm within 10 s. */
+/* It leaves slack to all messages, but turns by 20 ppm within 10 s. */
 static void test_bent(void **state)
 {
 	struct fixture f;
@@ -184,7 +191,7 @@ static void test_bent(void **state)
 	end(&f);
 }
 
-/* It turns at once, in the middle, by so much. */
+/* The sudden turn in the middle. */
 static double turn;
 
 static double turned(double t)
@@ -192,7 +199,7 @@ static double turned(double t)
 	return turn * fmax(t - SECONDS / 2 * 1e9, 0);
 }
 
-/* As add_talk(), but a clock that turns, and silence @about the middle, s. */
+/* Like add_talk(), with a clock that turns, and a silence @about the middle, s. */
 static void talk(struct pairs *ps, int about)
 {
 	uint64_t seed = 7;
@@ -210,8 +217,8 @@ static void talk(struct pairs *ps, int about)
 }
 
 /*
- * Its curve turns within 80 s, as much as oscillators drift. Where messages tell that it
- * does it may be an oscillator; else it may be at once.
+ * Its curve turns within 80 s, as fast as oscillators drift. If messages show the turn,
+ * it may be an oscillator's; otherwise, it may be sudden.
  */
 static void check_silent(double by)
 {
@@ -239,7 +246,7 @@ static void check_silent(double by)
 	}
 }
 
-/* By more than clocks are slewed by: it was rather set. */
+/* By more than clocks are slewed: it was rather stepped. */
 static void test_silent(void **state)
 {
 	(void)state;
@@ -248,8 +255,9 @@ static void test_silent(void **state)
 }
 
 /*
- * Of few messages, a link's margin is what the fit says, or what messages leave. One of several
- * without a margin may have a neighbour that is false; half of four say that it is this host.
+ * With few messages, a link's minimum delay is that of the fit, or what messages leave.
+ * One of several without a minimum delay may have a false neighbour; with half of four,
+ * this host is false.
  */
 static void test_without_margin(void **state)
 {
@@ -291,7 +299,7 @@ static void test_without_margin(void **state)
 	}
 }
 
-/* Where a daemon steers, no drift is assumed at any time. */
+/* If a daemon steers, no drift limit is assumed at any time. */
 static void test_steered(void **state)
 {
 	for (int n = 7; n <= 8; n++) {
@@ -313,7 +321,7 @@ static void test_steered(void **state)
 	}
 }
 
-/* A clock that was set goes on as before: with another rate, it was slewed. */
+/* A stepped clock continues as before; with another rate, it was slewed. */
 static void test_slewed(void **state)
 {
 	struct change_point change = { .t = 200e9, .phase_step = true,
@@ -332,13 +340,13 @@ static void test_slewed(void **state)
 	end(&f);
 }
 
-/* Nothing is known of a curve that inverts messages. */
+/* A curve that inverts messages is unknown. */
 static void test_no_margin(void **state)
 {
 	struct fixture f;
 
 	(void)state;
-	/* Not where it is only a little too high, and messages leave room on both sides. */
+	/* Not if it is only slightly too high, and messages leave slack on both sides. */
 	begin(&f, 1);
 	f.margin = -5;
 	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
@@ -353,7 +361,7 @@ static void test_no_margin(void **state)
 	spline_set_cubics(&f.k.best);
 	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 	assert_true(f.s.c.no_margin);
-	/* Messages are so many that it would have one, did the clock drift as assumed. */
+	/* With this many messages, it would have one if the clock drifted as assumed. */
 	assert_int_equal(f.s.c.num_doubts, 1);
 	assert_true(f.s.c.doubt[0].from <= 0);
 	assert_true(f.s.c.doubt[0].to >= f.k.obs.span);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What an envelope keeps, against its definition and in any order. */
+/* The contents of an envelope, compared with its definition, and in any order. */
 #include <string.h>
 
 #include "test.h"
@@ -38,7 +38,7 @@ static struct envelope make(const struct point *p, size_t n, int64_t origin,
 	return e;
 }
 
-/* The same bins and points, but for where times are counted from. */
+/* The same bins and points, with different origins of time. */
 static void check_same(const struct envelope *a, const struct envelope *b)
 {
 	int64_t shift = b->base - a->base;
@@ -81,7 +81,7 @@ static void check_order(const struct envelope *e, size_t messages)
 	assert_int_equal(n, messages);
 }
 
-/* How far a point is above bend/2 (x - x0)^2 + slope (x - x0). */
+/* Height of a point above bend/2 (x - x0)^2 + slope (x - x0). */
 static double above(const struct point *p, int64_t x0, double slope,
 		    double bend)
 {
@@ -90,7 +90,7 @@ static double above(const struct point *p, int64_t x0, double slope,
 	return (double)p->y - slope * d - bend / 2 * d * d;
 }
 
-/* No curve that drifts by 1 ppm/s at most sees a difference. */
+/* The result is the same for curves that drift by at most 1 ppm/s. */
 static void test_touches(void **state)
 {
 	enum { N = 60 };
@@ -145,7 +145,7 @@ static int by_time(const void *a, const void *b)
 	return p->x < q->x ? -1 : p->x > q->x;
 }
 
-/* Few bins, few corners, many points: whatever the order, and the origin. */
+/* Few bins, few corners, many points: in any order, and with any origin. */
 static void any_order(size_t n, int64_t span, double jitter,
 		      struct budget room, uint64_t seed)
 {
@@ -188,7 +188,7 @@ static void test_any_order(void **state)
 	}
 }
 
-/* The corners of the straight hull of all points are among what is kept. */
+/* The corners of the straight hull of all points are kept. */
 static void test_straight_hull(void **state)
 {
 	enum { N = 100000 };
@@ -218,7 +218,7 @@ static void test_straight_hull(void **state)
 	free(p);
 }
 
-/* Constant delays leave every point a corner: there is a limit all the same. */
+/* With constant delays, every point is a corner: their number is nevertheless limited. */
 static void test_constant_delays(void **state)
 {
 	enum { N = 1000000 };

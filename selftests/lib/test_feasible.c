@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A correction puts no message before its sending where another one puts none: hosts between
- * which messages pass in one direction only. Whatever the estimator, each message that was
- * pushed is converted by the clocks that were published.
+ * A correction inverts no message where another one inverts none: hosts between which
+ * messages pass in one direction only. For any estimator, each pushed message is
+ * converted by the resulting clocks.
  */
 #include <string.h>
 
@@ -45,7 +45,7 @@ static void make_hosts(struct oneway *w, uint32_t hosts, int64_t resolution,
 	}
 }
 
-/* What a host's clock shows at a true time, cut off to the resolution. */
+/* The reading of a host's clock at a true time, rounded down to the resolution. */
 static int64_t show(const struct oneway *w, uint32_t host, int64_t t)
 {
 	const int64_t own = EPOCH + t + w->offset[host] +
@@ -66,7 +66,7 @@ static void send_one(struct oneway *w, uint32_t from, uint32_t to, int64_t t,
 					      s.recv_ns), 0);
 }
 
-/* 200 packets pass all hosts in order, each of which sees each packet. */
+/* 200 packets pass all hosts in order; each host sees each packet. */
 static void pass_along(struct oneway *w)
 {
 	for (int i = 0; i < 200; i++) {
@@ -109,7 +109,7 @@ static void check_order(struct oneway *w, const char *reference,
 	}
 }
 
-/* Datagrams through a router, captured at three places: whatever the reference. */
+/* Datagrams through a router, captured at three places, with any reference. */
 static void test_router(void **state)
 {
 	static const char *const reference[] = { NULL, "a", "b", "c" };
@@ -128,7 +128,10 @@ static void test_router(void **state)
 		}
 }
 
-/* Two captures in us, or ms: no message is received before its sending, as the stamps say. */
+/*
+ * Two captures in us, or ms: no message is received before it was sent, according to the
+ * stamps.
+ */
 static void test_coarse(void **state)
 {
 	static const int64_t resolution[] = { 1000, 1000000 };
@@ -146,7 +149,10 @@ static void test_coarse(void **state)
 	}
 }
 
-/* Hosts that talk both ways stay as far apart as they are; others move around them. */
+/*
+ * Hosts that exchange messages in both directions keep their distance; others move
+ * relative to them.
+ */
 static void test_mixed(void **state)
 {
 	(void)state;
@@ -161,7 +167,7 @@ static void test_mixed(void **state)
 			const int64_t late = 30 * US +
 				(int64_t)exponential(&w.seed, 50e3);
 
-			/* a and b talk; from both, messages go to others, by all ways. */
+			/* a and b exchange messages; both send to others, along all paths. */
 			send_one(&w, 0, 1, at, 30 * US +
 				 (int64_t)exponential(&w.seed, 50e3));
 			send_one(&w, 1, 0, at + SEC / 10, late);
@@ -182,7 +188,7 @@ static void test_mixed(void **state)
 	}
 }
 
-/* Where wrong messages leave no correction without inversions, the estimate stays. */
+/* If wrong messages leave no correction without inversions, the estimate stays. */
 static void test_impossible(void **state)
 {
 	struct oneway w;

@@ -5,7 +5,7 @@
 #include "curve/fit.h"
 #include "sample.h"
 
-/* What the correction has too little of, see sample.h. */
+/* Error of the correction, see sample.h. */
 #define MISSING (250e3)
 
 static double worst(const struct fit *f)
@@ -34,7 +34,7 @@ static void fit(struct sample *s, size_t intervals)
 	assert_true(worst(&f) < 0.2 * DELAY);
 	assert_true(residual > 0 && residual < 2.0 * DELAY);
 	assert_int_equal(fit_solve(&f, 1, 30, &cost), 0);
-	/* Far less than delays differ: the quickest of many decide. */
+	/* Far less than the scatter of delays: the fastest of many messages determine it. */
 	assert_true(worst(&f) < 0.05 * DELAY);
 	assert_true(fabs(f.margin[0] - DELAY) < 0.05 * DELAY);
 	constraints_fit_free(&f);

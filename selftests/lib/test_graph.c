@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Islands and trees of shortest paths, against all ways through small graphs. */
+/* Islands and trees of shortest paths, compared with all paths through small graphs. */
 #include "reduce/graph.h"
 #include "test.h"
 
@@ -10,10 +10,10 @@ struct sample {
 	struct estimate est[HOSTS * HOSTS];
 	double cost[HOSTS * HOSTS];
 	uint32_t num;
-	double distance[HOSTS][HOSTS];	/* of the shortest ways */
+	double distance[HOSTS][HOSTS];	/* of the shortest paths */
 };
 
-/* Each two hosts have a pair with a chance of @share. */
+/* Any two hosts are a pair with probability @share. */
 static void draw(struct sample *s, uint64_t *seed, double share)
 {
 	*s = (struct sample){ .num = 0 };

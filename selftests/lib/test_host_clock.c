@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The clock that a host gets: segments, bound, quality. */
+/* The clock of a host: segments, bound, quality. */
 #include "reduction.h"
 
 static struct netsync_model model_of(const struct host *h)
@@ -10,7 +10,7 @@ static struct netsync_model model_of(const struct host *h)
 	return m;
 }
 
-/* Straight clocks take one segment, over the host's span. */
+/* A linear clock has one segment, over the host's span. */
 static void test_straight(void **state)
 {
 	struct netsync_model m;
@@ -31,10 +31,7 @@ static void test_straight(void **state)
 	reduced_release(&r);
 }
 
-/*
- * The bound is half of the round trip at least, and what it can be at most is
- * what it is said to be.
- */
+/* The bound is at least half of the round trip, and its maximum is the declared one. */
 static void test_bound(void **state)
 {
 	struct netsync_model m;
@@ -65,8 +62,8 @@ static void test_bound(void **state)
 }
 
 /*
- * Before its first segment and behind the last the clock goes on as these do, and the bound
- * grows by what the truth may do otherwise. The clock's rate changes by 10 ppm.
+ * Before its first segment and after the last, the clock continues like these, and the
+ * bound grows by the possible deviation. The clock's rate changes by 10 ppm.
  */
 static void test_growth(void **state)
 {
@@ -97,7 +94,7 @@ static void test_growth(void **state)
 	reduced_release(&r);
 }
 
-/* One direction: an offset from one side, and no bound. */
+/* One direction: an offset bounded in one direction only. */
 static void test_one_direction(void **state)
 {
 	struct reduced r;
@@ -114,7 +111,7 @@ static void test_one_direction(void **state)
 	reduced_release(&r);
 }
 
-/* Messages that no clocks of this skew can have made: no bound is claimed. */
+/* Messages that clocks of this skew cannot cause: no bound. */
 static void test_contradiction(void **state)
 {
 	struct reduced r;
@@ -145,7 +142,7 @@ static void check_claim(const struct host *h, bool claimed)
 	assert_int_equal(h->bound_max == NETSYNC_UNKNOWN, !claimed);
 }
 
-/* The ways over two neighbours contradict each other: one of them is wrong. */
+/* The paths through two neighbours are inconsistent: one of them is wrong. */
 static void test_ways_contradict(void **state)
 {
 	struct reduced r;
@@ -162,7 +159,7 @@ static void test_ways_contradict(void **state)
 	reduced_release(&r);
 }
 
-/* So many hosts contradict that what is assumed of all clocks must be wrong. */
+/* So many hosts are inconsistent that the assumptions on all clocks must be wrong. */
 static void test_many_contradict(void **state)
 {
 	struct reduced r;
@@ -182,7 +179,7 @@ static void test_many_contradict(void **state)
 	reduced_release(&r);
 }
 
-/* Of a host whose bounds with most others cannot be claimed, the last is not, either. */
+/* If a host has no bound with most others, it has none with the last one, either. */
 static void test_most_contradict(void **state)
 {
 	struct reduced r;
@@ -207,8 +204,9 @@ static void test_most_contradict(void **state)
 }
 
 /*
- * Of three hosts, one pair contradicts itself: one of its hosts was set. The third one
- * would have seen it of the one that it talks with all the time, but not of the other.
+ * Of three hosts, the messages of one pair are inconsistent: one of its hosts was
+ * stepped. The third host would have seen a step of the host with which it exchanges
+ * messages all the time, but not of the other.
  */
 static void test_set_in_silence(void **state)
 {
@@ -231,7 +229,7 @@ static void test_set_in_silence(void **state)
 	reduced_release(&r);
 }
 
-/* A bad host is one whose pairs with all others contradict themselves: it spoils none. */
+/* A bad host's pairs are all inconsistent; it does not affect other pairs. */
 static void test_bad_one(void **state)
 {
 	struct reduced r;
@@ -258,8 +256,8 @@ static bool has_knot(const struct netsync_model *m, int64_t t)
 }
 
 /*
- * A pair's bound may have windows that no correction knows of. It leaps where they end, and
- * there the host's leaps, too, and not on a line to the next instant.
+ * A pair's bound may have windows that are in no correction. It steps at their ends; the
+ * host's bound also steps there, and does not follow a line to the next instant.
  */
 static void test_leap(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The whole estimator of one host, beside a neighbour whose clock is right. */
+/* The complete estimator of one host, with a neighbour whose clock is right. */
 #include "curve/host-fit.h"
 #include "curve/state.h"
 #include "sample.h"
@@ -30,14 +30,14 @@ static void test_constant(void **state)
 	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
 	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
 	assert_int_equal(s.c.num_changes, 0);
-	/* Once more, from what was found. */
+	/* Once more, starting from the result. */
 	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
 	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
 	correction_release(&s.c);
 	sample_release(&s);
 }
 
-/* Nobody to compare with, or no time in between: it stays as it was. */
+/* Without a neighbour, or without time in common, it stays unchanged. */
 static void test_nothing(void **state)
 {
 	struct correction c = { .known = true, .from = 0, .to = SEC, .offset = 5 };
@@ -55,7 +55,7 @@ static void test_nothing(void **state)
 	sample_release(&s);
 }
 
-/* In so short a time a straight correction that inverts nothing is left alone. */
+/* In such a short time, a straight correction without inversions is kept. */
 static void test_short(void **state)
 {
 	struct sample s;
@@ -69,7 +69,7 @@ static void test_short(void **state)
 	sample_release(&s);
 }
 
-/* The middle of all messages, to a part of their delays. */
+/* The middle of all messages, to a fraction of their delays. */
 static void test_start(void **state)
 {
 	struct sample s;
@@ -82,14 +82,14 @@ static void test_start(void **state)
 	assert_true(s.c.curve.coefs > 0);
 	assert_int_equal(s.c.intervals, 0);
 	correction_release(&s.c);
-	/* From there, and by thin links, as well as ever. */
+	/* Starting from there, and by merged links, as good as ever. */
 	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
 	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
 	correction_release(&s.c);
 	sample_release(&s);
 }
 
-/* Thin links come last, and count if they have more messages than the others. */
+/* Links with few messages come last, and count if they have more messages than the others. */
 static void test_choose(void **state)
 {
 	struct pairs few = { 0 }, enough = { 0 };

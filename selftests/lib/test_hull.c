@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The hull against its definition. */
+/* The hull compared with its definition. */
 #include <string.h>
 
 #include "test.h"

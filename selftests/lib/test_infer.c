@@ -7,7 +7,7 @@
 
 #define HOUR (3600 * SEC)
 
-/* Parts per billion by which the second host's frequency swings, and how long a swing takes. */
+/* Amplitude of the second host's frequency in ppb, and the period. */
 #define SWING 400.0
 #define PERIOD 1200.0
 
@@ -64,7 +64,7 @@ static void solve_world(struct netsync *ns, uint32_t threads)
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 }
 
-/* The root mean square of the errors of a host, ns, but near the step; bounds must hold. */
+/* RMS error of a host, ns, except near the step; bounds must hold. */
 static double rms_of(const struct world *w, const struct netsync *ns, int host)
 {
 	const struct netsync_clock *c = netsync_host_clock(ns, (uint32_t)host);
@@ -102,7 +102,7 @@ static void test_smooth(void **state)
 	check_world(&(struct world){ .hosts = 4, .messages = 40000, .seed = 2 }, 1500);
 }
 
-/* As without: one in a hundred messages is wrong. */
+/* As good as without: one in a hundred messages is wrong. */
 static void test_wrong(void **state)
 {
 	(void)state;
@@ -157,7 +157,7 @@ static void push(struct netsync *ns, uint32_t from, int64_t sent, int64_t receiv
 	netsync_push_message(ns, from, !from, sent, received);
 }
 
-/* What no network does: all is accepted, and leads to some clock. */
+/* Impossible traffic: everything is accepted, and leads to some clock. */
 static void test_hostile(void **state)
 {
 	(void)state;
@@ -189,7 +189,7 @@ static void test_hostile(void **state)
 				push(ns, from, EPOCH + i * SEC,
 				     EPOCH + i * SEC + (i & 2 ? far >> 12 : 30000));
 				break;
-			default: /* a coarse clock that stands still */
+			default: /* a coarse clock that stops */
 				push(ns, from, EPOCH + i / 100 * SEC, EPOCH + i / 50 * SEC);
 			}
 		}

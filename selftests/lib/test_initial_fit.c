@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The robust initial fit: where it begins, whatever outliers there are. */
+/* The robust initial fit starts near the truth, for any outliers. */
 #include "curve/initial-fit.h"
 #include "sample.h"
 #include "util/whole.h"
@@ -10,12 +10,12 @@ static void test_interpolates(void **state)
 	struct initial_fit r = { .t = t, .y = y };
 
 	(void)state;
-	/* Of nothing; of one window, which says the same for all times. */
+	/* Without data; with one window, which gives the same for all times. */
 	assert_true(initial_fit_at(&r, 15) == 0);
 	r.num = 1;
 	assert_true(initial_fit_at(&r, -1e18) == 1 && initial_fit_at(&r, 1e18) == 1);
 	r.num = 3;
-	/* Forward and backward: the guess of the last piece does not matter. */
+	/* Forward and backward: the previous place used as a guess does not matter. */
 	for (int round = 0; round < 2; round++) {
 		assert_true(initial_fit_at(&r, 10) == 1);
 		assert_true(initial_fit_at(&r, 15) == 2);
@@ -27,7 +27,7 @@ static void test_interpolates(void **state)
 	}
 }
 
-/* How far the correction and the fit together are off, at most, ns. */
+/* Largest error of the correction plus the fit, ns. */
 static double worst(struct sample *s, struct initial_fit *r)
 {
 	double most = 0;
@@ -42,7 +42,7 @@ static double worst(struct sample *s, struct initial_fit *r)
 	return most;
 }
 
-/* What the correction had too little of moves into its straight part. */
+/* The missing part of the correction moves into its straight part. */
 static void test_constant(void **state)
 {
 	struct initial_fit r = { 0 };
@@ -76,7 +76,7 @@ static void test_outliers(void **state)
 	sample_release(&s);
 }
 
-/* Observations that no clocks make: as far as times are kept, and no farther. */
+/* Observations that clocks cannot cause: up to the limit of times, and not beyond. */
 static void test_far(void **state)
 {
 	(void)state;
@@ -89,7 +89,7 @@ static void test_far(void **state)
 		for (size_t i = 0; i < s.p.num; i++)
 			s.p.obs[i].y += side * 9e18;
 		assert_int_equal(initial_fit_find(&r, &s.p, &s.c), 0);
-		/* What is so large is known to 1024 ns. */
+		/* Such large values are known to 1024 ns. */
 		assert_true(llabs(s.c.offset - side * FARTHEST) < SEC);
 		initial_fit_release(&r);
 		sample_release(&s);

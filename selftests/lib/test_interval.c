@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Intervals that hold the truth, whatever clocks do within the assumptions. */
+/* Intervals that contain the truth, for any clocks within the assumptions. */
 #include <errno.h>
 
 #include "test.h"
@@ -7,7 +7,7 @@
 #define SPAN (600 * SEC)
 #define MAX_HOSTS 4
 
-/* How far a host's clock is ahead, ns. */
+/* Offset of a host's clock, ns. */
 typedef double (*ahead_fn)(int host, double t);
 
 static double steady(int host, double t)
@@ -15,7 +15,7 @@ static double steady(int host, double t)
 	return host * (1e9 + 20e-6 * t);
 }
 
-/* 0.02 ppm/s at most. */
+/* At most 0.02 ppm/s. */
 static double bending(int host, double t)
 {
 	return host * 7e9 - 30e-6 * t + 50e3 * sin(t * 2e-11 + host);
@@ -37,7 +37,7 @@ static int64_t reading(ahead_fn ahead, int host, int64_t t)
 	return EPOCH + t + llround(ahead(host, (double)t));
 }
 
-/* A chain of hosts; of its pairs @ways: 1 forward, 2 back, 3 both. */
+/* A chain of hosts; @ways of its pairs: 1 forward, 2 back, 3 both. */
 static struct netsync *talk(ahead_fn ahead, int hosts, long messages, int ways)
 {
 	struct netsync *ns = netsync_new();
@@ -91,7 +91,7 @@ static double mean_width(const struct netsync *ns, ahead_fn ahead, int host)
 		int64_t r = reading(ahead, host, t), truth = reading(ahead, 0, t);
 
 		assert_int_equal(netsync_interval(c, r, &lo, &hi), 0);
-		/* The reading is of whole ns. */
+		/* The reading is in whole ns. */
 		assert_true(lo <= truth + 1 && hi >= truth - 1);
 		assert_int_equal(netsync_convert(c, r, &mid, &bound), 0);
 		assert_true(lo <= mid && mid <= hi);
@@ -113,7 +113,7 @@ static void test_bending(void **state)
 	for (int h = 1; h < MAX_HOSTS; h++) {
 		double width = mean_width(ns, bending, h);
 
-		/* Twice the smallest delay for each hop, and a little more. */
+		/* Twice the minimum delay for each hop, and slightly more. */
 		assert_true(width > h * 60e3 && width < h * 63e3);
 		assert_int_equal(info(ns, (uint32_t)h).quality,
 				 NETSYNC_ACCURATE);
@@ -121,7 +121,7 @@ static void test_bending(void **state)
 	netsync_free(ns);
 }
 
-/* What is assumed decides what can be guaranteed. */
+/* The assumptions determine what can be guaranteed. */
 static void test_assumptions(void **state)
 {
 	struct netsync *ns = talk(bending, 2, 20000, 3);
@@ -136,7 +136,7 @@ static void test_assumptions(void **state)
 	solve(ns, NETSYNC_METHOD_AUTO, 2);
 	wide = mean_width(ns, bending, 1);
 	assert_true(narrow < wide - 2000);
-	/* These clocks are not straight: that is seen, and nothing claimed. */
+	/* These clocks are not linear: this is detected, and no bound is reported. */
 	solve(ns, NETSYNC_METHOD_HULL, 0);
 	assert_int_equal(info(ns, 1).quality, NETSYNC_APPROXIMATE);
 	assert_int_equal(info(ns, 1).bound_max_ns, NETSYNC_UNKNOWN);
@@ -173,7 +173,7 @@ static void test_steps(void **state)
 	netsync_free(ns);
 }
 
-/* What goes one way says on which side the truth is. */
+/* Messages in one direction reveal on which side the truth is. */
 static void test_one_direction(void **state)
 {
 	(void)state;
@@ -199,7 +199,7 @@ static void test_one_direction(void **state)
 	}
 }
 
-/* Few messages, and nothing that says whether a daemon steers the clocks. */
+/* Few messages, and no information on whether a daemon steers the clocks. */
 static void test_silences(void **state)
 {
 	struct netsync *ns = talk(steady, 2, 40, 3);

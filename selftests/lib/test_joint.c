@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The curves of all hosts at once, in a ring of them. */
+/* The curves of all hosts of a ring at once. */
 #include <string.h>
 
 #include "curve/pair-terms.h"
@@ -11,7 +11,7 @@
 #define DELAY (100 * US)
 /* Largest drift of an oscillator, 1 / ns. */
 #define DRIFT 1e-16
-/* What corrections have wrong at first, of host h: h times as much. */
+/* Initial error of the corrections; for host h, h times as much. */
 #define WRONG (10.0 * US)
 #define INTERVALS 4
 
@@ -23,11 +23,11 @@ struct ring {
 	struct joint_task task;
 };
 
-/* The rate by which a daemon slews a host's clock for so many s of each 60 s, and back. */
+/* A daemon slews a host's clock at this rate for SLEW_S s of each 60 s, and back. */
 #define SLEW 50e-6
 #define SLEW_S 4.0
 
-/* How far the clock of host h is ahead; other hosts are slewed at other times. */
+/* Offset of host h's clock; other hosts are slewed at other times. */
 static double slewed(uint32_t h, int64_t t)
 {
 	double at = fmod((double)t / SEC + 9.0 * h, 60);
@@ -36,7 +36,10 @@ static double slewed(uint32_t h, int64_t t)
 	       (fmin(at, SLEW_S) - fmin(fmax(at - 30, 0), SLEW_S));
 }
 
-/* Clocks are right, but for what daemons do; messages take DELAY, and up to as much again. */
+/*
+ * Clocks are right, except for slews by daemons; messages take DELAY, and up to as much
+ * again.
+ */
 static void make_clocks(struct ring *r, bool are_steered)
 {
 	uint64_t seed = 11;
@@ -94,7 +97,7 @@ static void release(struct ring *r)
 	pairs_release(&r->ps);
 }
 
-/* How far hosts are from each other's time, at most, ns. */
+/* Largest difference between the hosts' times, ns. */
 static double apart(const struct ring *r)
 {
 	double most = 0;
@@ -127,14 +130,14 @@ static void test_ring(void **state)
 			assert_int_equal(r.c[h].curve.coefs,
 					 (intervals ? intervals : 1) + 3);
 		}
-		/* Once more, from there. */
+		/* Once more, starting from there. */
 		assert_int_equal(joint_fit(&r.task), 0);
 		assert_true(apart(&r) < 0.05 * DELAY);
 		release(&r);
 	}
 }
 
-/* How far hosts are from each other's time, at most, whose clocks are steered, ns. */
+/* Largest difference between the hosts' times with steered clocks, ns. */
 static double apart_if_steered(const struct ring *r)
 {
 	double most = 0;
@@ -154,7 +157,7 @@ static double apart_if_steered(const struct ring *r)
 	return most;
 }
 
-/* Smooth curves miss what daemons do, by 200 us; these are found of all at once. */
+/* Smooth curves miss the slews, by 200 us; fitting all at once finds them. */
 static void test_steered(void **state)
 {
 	struct ring r;
@@ -210,7 +213,7 @@ static void test_steered_threads(void **state)
 	parallel_release(&parallel);
 }
 
-/* Where nobody steers, or nobody may be steered, messages do not agree any better. */
+/* Without steering, or without permission to assume it, messages do not agree better. */
 static void test_not_steered(void **state)
 {
 	struct ring r;
@@ -231,7 +234,7 @@ static void test_not_steered(void **state)
 	}
 }
 
-/* One that takes no part stays as it is, and says nothing. */
+/* A host that takes no part stays unchanged, and contributes nothing. */
 static void test_apart(void **state)
 {
 	struct ring r;
@@ -245,7 +248,7 @@ static void test_apart(void **state)
 	for (int h = 0; h < HOSTS; h++)
 		assert_true(h == 3 || r.c[h].curve.coefs);
 	r.c[3].frac = 0;
-	/* The others are right among themselves. */
+	/* The others are consistent with each other. */
 	for (int h = 0; h < HOSTS; h++)
 		r.c[3].frac += h == 3 ? 0 : r.c[h].frac / (HOSTS - 1);
 	for (int h = 1; h < HOSTS; h++) {
@@ -282,7 +285,7 @@ static void test_threads(void **state)
 	parallel_release(&parallel);
 }
 
-/* Nobody, and hosts that have no message or no time. */
+/* No host, and hosts without messages or time. */
 static void test_nothing(void **state)
 {
 	struct ring r;
@@ -304,7 +307,7 @@ static void test_nothing(void **state)
 	release(&r);
 }
 
-/* The derivatives are those of the objective: by differences. */
+/* The derivatives are those of the objective: checked by differences. */
 static void test_derivatives(void **state)
 {
 	const double small = 1e-3;
@@ -356,7 +359,7 @@ static void test_derivatives(void **state)
 		assert_true(fabs((beside[1] - beside[0]) / (2 * small) -
 				 gradient[i]) < 1e-4);
 	}
-	/* Products are differences of gradients, but for caution: not larger. */
+	/* Products are differences of gradients, except for safety margins: not larger. */
 	direction[2] = 1;
 	objective_product(&o, direction, product);
 	x[2] += small;
@@ -364,7 +367,7 @@ static void test_derivatives(void **state)
 	objective_differentiate(&o, x, other);
 	assert_true(product[2] >= (other[2] - gradient[2]) / small - 1e-3);
 	assert_true(product[2] <= 4 * (other[2] - gradient[2]) / small);
-	/* Enough constraints for threads, which find the same. */
+	/* Enough constraints for threads, which give the same result. */
 	o.constraints = 1000000;
 	o.parallel = &parallel;
 	o.threads = 2;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Steps of a clock, by birth and death: where the evidence asks for one, and nowhere else. */
+/* Steps of a clock, by birth and death: where the evidence supports one, and nowhere else. */
 #include <string.h>
 
 #include "infer/window.h"
 #include "test.h"
 
 #define KNOTS 200
-#define LENGTH 0.5    /* s, from knot to knot */
-#define MESSAGES 10   /* of a direction at a knot */
+#define LENGTH 0.5    /* s, between knots */
+#define MESSAGES 10   /* per direction at a knot */
 #define MEAN 1e5      /* excess, ns */
 #define DELAY 3e4     /* minimum, ns */
 #define STEP_AT 90
@@ -52,7 +52,7 @@ static void fill_factors(struct stepper *s, double step, double slew)
 	}
 }
 
-/* After the round in which factors are alone. */
+/* The state after the round in which factors use only their own messages. */
 static void make_stepper(struct stepper *s, double step, double slew)
 {
 	struct chain *c = &s->chain[1];
@@ -79,7 +79,7 @@ static void make_stepper(struct stepper *s, double step, double slew)
 	assert_int_equal(smooth_chain(c), 0);
 }
 
-/* The knots with a jump: how many, and the last one. */
+/* The number of knots with a jump, and the last one. */
 static int count_jumps(const struct stepper *s, int *last)
 {
 	int num = 0;
@@ -110,7 +110,7 @@ static void test_birth(void **state)
 	}
 }
 
-/* A clock that is slewed by 500 ppm, and one that nothing happens to, are not stepped. */
+/* A clock slewed by 500 ppm, and one without events, are not stepped. */
 static void test_none(void **state)
 {
 	static struct stepper s;
@@ -125,7 +125,7 @@ static void test_none(void **state)
 	assert_int_equal(count_jumps(&s, &at), 0);
 }
 
-/* A step that is not there goes; one that is next to its place is moved there. */
+/* A false step is removed; a misplaced one is moved. */
 static void test_death(void **state)
 {
 	static struct stepper s;
@@ -146,7 +146,7 @@ static void test_death(void **state)
 	assert_int_equal(at, STEP_AT);
 }
 
-/* The index finds each factor once, at its knot and as the receiver or sender. */
+/* The index finds each factor once, at its knot, as the receiver or sender. */
 static void test_index(void **state)
 {
 	static struct stepper s;
@@ -167,8 +167,8 @@ static void test_index(void **state)
 }
 
 /*
- * Evidence of a window without anything to be learned is that of its messages: a second window
- * adds what its knots say.
+ * The evidence of a window without learning is that of its messages: a second window adds
+ * that of its knots.
  */
 static void test_evidence(void **state)
 {
@@ -188,7 +188,7 @@ static void test_evidence(void **state)
 	window_filter(&right);
 	window_filter(&wrong);
 	assert_true(right.evidence > wrong.evidence + 100);
-	/* Each message is exponential about its knot: some -12 in logarithms of 1/ns. */
+	/* Each message is exponential around its knot: about -12 as logarithm of 1/ns. */
 	assert_true(right.evidence / (80 * LOWEST) > -14);
 	window_apply(&right, &s.n, 1, &x, STEP_AT - 20);
 	assert_float_equal(s.knot[STEP_AT].jump, 1e13, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Knots are made from samples, and must hold at all instants: on random clocks
- * that bend, change their rates and jump, every ns of a short span is tried.
+ * Knots are computed from samples, and must hold at all instants: for random clocks with
+ * curvature, rate changes and jumps, every ns of a short span is checked.
  */
 #include "test.h"
 #include "clock.h"
@@ -9,7 +9,7 @@
 
 #define SPAN 20000
 
-/* A range at one time after the other. */
+/* Ranges at ascending times. */
 struct source {
 	struct range (*at)(void *arg, int64_t t);
 	void *arg;
@@ -25,7 +25,7 @@ static void ask(void *arg, const int64_t *t, size_t num, struct range *range)
 	}
 }
 
-/* A clock's offset from the reference: before and after a window. */
+/* Offset of a clock from the reference: before and after a window. */
 struct truth {
 	double y[2];		/* at the window */
 	double slope[2];
@@ -50,7 +50,7 @@ static double truth_at(const struct truth *c, int64_t t)
 	return (double)t + branch(c, (double)t >= c->at, (double)t);
 }
 
-/* What is known at t: more or less, differently at each instant. */
+/* The known range at t: wider or narrower at each instant. */
 static struct range known(void *arg, int64_t t)
 {
 	const struct truth *c = arg;
@@ -94,7 +94,7 @@ static void draw(struct truth *c, uint64_t *seed)
 	}
 }
 
-/* A correction that is somewhere near, with a break where it likes. */
+/* A correction somewhere near, with an arbitrary break. */
 static struct netsync_clock *correction(const struct truth *c,
 					const struct netsync_knot *knot,
 					uint32_t knots)
@@ -160,7 +160,7 @@ static struct range even(void *arg, int64_t t)
 	return (struct range){ EPOCH + t - 1000000, EPOCH + t + 2000000 };
 }
 
-/* Where nothing changes, nothing is kept; and no more than a limit. */
+/* Where nothing changes, no knots are kept; and no more than a limit. */
 static void test_few(void **state)
 {
 	struct truth c = { .limits = { 500e-6, 2e-16 }, .noise = 7 };
@@ -189,7 +189,7 @@ static void test_few(void **state)
 	netsync_clock_free(clock);
 }
 
-/* Limits that are smooth for a while, and then leap at each ns. */
+/* Limits that are smooth for a while, and then change at each ns. */
 static struct range leaping(void *arg, int64_t t)
 {
 	double far = (double)(t - SPAN / 4) / (SPAN / 4);
@@ -201,7 +201,7 @@ static struct range leaping(void *arg, int64_t t)
 	return (struct range){ EPOCH + t - by, EPOCH + t + by };
 }
 
-/* Where lines are poor costs nothing elsewhere. */
+/* Places where lines fit badly cost nothing elsewhere. */
 static void test_apart(void **state)
 {
 	struct truth c = { .limits = { .slope = 500e-6, .bend = 2e-16 } };
@@ -222,7 +222,7 @@ static void test_apart(void **state)
 
 		assert_int_equal(netsync_interval(clock, t, &lo, &hi), 0);
 		assert_true(lo <= known.lo && hi >= known.hi);
-		/* As of smooth limits alone, and rounding. */
+		/* As for smooth limits alone, plus rounding. */
 		if (t < SPAN * 7 / 16)
 			assert_true(hi - known.hi < 7 + 2 + 5);
 	}
@@ -230,7 +230,7 @@ static void test_apart(void **state)
 	free(k.knot);
 }
 
-/* Limits that rise and fall as fast as clocks can, a truth that is at one of them. */
+/* Limits that rise and fall as fast as clocks can, with the truth at one of them. */
 struct zigzag {
 	const struct truth *c;
 	int64_t period;
@@ -254,7 +254,7 @@ static struct range zigzag(void *arg, int64_t t)
 	return (struct range){ at - (z->side ? 1000 : 0), at + (z->side ? 0 : 1000) };
 }
 
-/* In a window nothing but the largest slope is assumed. */
+/* In a window, only the maximum slope is assumed. */
 static void test_zigzag(void **state)
 {
 	const struct truth c = { .limits = { .slope = 0.2 } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The noise of a simulated clock is learned, whatever it is taken for at first. */
+/* The noise of a simulated clock is learned, from any initial assumption. */
 #include <string.h>
 
 #include "infer/internal.h"
@@ -17,8 +17,8 @@ static double normal(uint64_t *seed)
 }
 
 /*
- * A clock of such noise, observed with a deviation of 1 ns; by a daemon, its frequency steps by
- * @slew, ppb, at every 100th knot.
+ * A clock with this noise, observed with a deviation of 1 ns; a daemon changes its
+ * frequency by @slew, ppb, at every 100th knot.
  */
 static void simulate_clock(struct knot *knot, double white, double walk, double slew)
 {
@@ -44,7 +44,7 @@ static void simulate_clock(struct knot *knot, double white, double walk, double 
 	}
 }
 
-/* @jump: the knots where steps may have been, up to 0. */
+/* @jump: the knots where steps may have been, terminated by 0. */
 static void learn_chain(struct chain *c, struct knot *knot, double white, double walk,
 			const int *jump)
 {
@@ -78,7 +78,7 @@ static void test_oscillator(void **state)
 	}
 }
 
-/* Slews are no noise: each is found where it is. */
+/* Slews are not noise: each is found at its place. */
 static void test_daemon(void **state)
 {
 	static struct knot knot[KNOTS];
@@ -95,8 +95,8 @@ static void test_daemon(void **state)
 }
 
 /*
- * A clock that is stepped by 10 ms: of two knots at which it may have been, one step stays, and its
- * variance is learned.
+ * A clock that is stepped by 10 ms: of two knots at which it may have been, one step
+ * stays, and its variance is learned.
  */
 static void test_step(void **state)
 {

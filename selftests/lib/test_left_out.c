@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bounds of pairs whose corrections are wrong: by the half of unequal delays,
- * with wrong messages in between; and where they missed what a clock did.
+ * Bounds of pairs with wrong corrections: by half of unequal delays, with wrong messages
+ * in between; and where they missed a clock event.
  */
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "util/number.h"
 
 #define SPAN 240e9
-#define RATE 140 /* messages a second, each way */
+#define RATE 140 /* messages per second, in each direction */
 #define MEAN 100e3
 
-/* How far host 1 is ahead of host 0 at a true time, ns. */
+/* Offset of host 1 from host 0 at a true time, ns. */
 typedef double (*ahead_fn)(double t);
 
 static double right(double t)
@@ -22,20 +22,20 @@ static double right(double t)
 	return 0;
 }
 
-/* Slewed forth by 200 us in 2 s, and back 4 s later. */
+/* Slewed by 200 us in 2 s, and back 4 s later. */
 static double slewed(double t)
 {
 	return 100e-6 * (fmin(fmax(t - 100e9, 0), 2e9) -
 			 fmin(fmax(t - 106e9, 0), 2e9));
 }
 
-/* Set at the last moment, by more than its rate explains. */
+/* Stepped at the last moment, by more than its rate explains. */
 static double set_at_end(double t)
 {
 	return t < SPAN - 0.5e9 ? 0 : 5e6;
 }
 
-/* As a false curve: what straight corrections leave of it looks like it. */
+/* As a false curve: the remainder of straight corrections looks like it. */
 static double far_off(double t)
 {
 	return 5e-6 * t;
@@ -45,7 +45,7 @@ struct world {
 	ahead_fn ahead;
 	double delay[2];
 	double wrong; /* share of messages that are 200 us off */
-	double rate;  /* messages a second; 0: RATE */
+	double rate;  /* messages per second; 0: RATE */
 };
 
 /* The bound with corrections of zero; host 0's time is the truth. */
@@ -79,7 +79,7 @@ static void make(struct pair_bound *b, const struct world *w, uint64_t seed)
 	pairs_release(&pairs);
 }
 
-/* The truth is inside at all times, and the bound is claimed. */
+/* The truth is inside at all times, and the bound is usable. */
 static void holds(const struct world *w, uint64_t seed)
 {
 	struct pair_bound b;
@@ -96,8 +96,8 @@ static void holds(const struct world *w, uint64_t seed)
 }
 
 /*
- * Of delays of 30 and 130 us the corrections are wrong by 50: messages that are
- * 30 to 80 us too early contradict the truth, but not these.
+ * With delays of 30 and 130 us, the corrections are wrong by 50: messages that are 30 to
+ * 80 us too early are inconsistent with the truth, but not with them.
  */
 static void test_between(void **state)
 {
@@ -107,7 +107,7 @@ static void test_between(void **state)
 				       .wrong = 0.005 }, seed);
 }
 
-/* So many that there are more than can be told: nothing is claimed. */
+/* So many that they exceed the limit: no bound. */
 static void test_too_many(void **state)
 {
 	struct world w = { .ahead = right, .delay = { 80e3, 80e3 },
@@ -118,14 +118,14 @@ static void test_too_many(void **state)
 	make(&b, &w, 1);
 	assert_false(b.usable);
 	pair_bound_release(&b);
-	/* Those that are inverted say so, too. */
+	/* Inverted messages also reveal it. */
 	w.delay[0] = w.delay[1] = 30e3;
 	make(&b, &w, 1);
 	assert_false(b.usable);
 	pair_bound_release(&b);
 }
 
-/* A slew that the corrections missed is a change point's window. */
+/* A slew that the corrections missed is in a change point's window. */
 static void test_missed(void **state)
 {
 	(void)state;
@@ -134,7 +134,7 @@ static void test_missed(void **state)
 				       .delay = { 30e3, 30e3 } }, seed);
 }
 
-/* That the last messages are wrong nothing says: the clock may have been set. */
+/* Nothing shows that the last messages are wrong: the clock may have been stepped. */
 static void test_at_end(void **state)
 {
 	(void)state;
@@ -143,7 +143,7 @@ static void test_at_end(void **state)
 				       .delay = { 30e3, 30e3 } }, seed);
 }
 
-/* Of few messages that agree none is left out, however wrong the curve. */
+/* Of few consistent messages, none is rejected, however wrong the curve. */
 static void test_few(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The line of a pair, in numbers worked out by hand; and the table of methods. */
+/* The line of a pair, in numbers computed by hand; and the table of methods. */
 #include "pair/estimate.h"
 #include "test.h"
 
@@ -28,7 +28,7 @@ static void test_to_second(void **state)
 	assert_int_equal(t, 999 * SEC + 7 - 2000);
 }
 
-/* There and back again: nothing is lost but what is below 1 ns. */
+/* In both directions: only fractions of 1 ns are lost. */
 static void test_both_ways(void **state)
 {
 	uint64_t seed = 1;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Many hosts for a short time, most pairs of which hardly talk: what a few
- * messages seem to say must not outweigh what many do, and clocks that run
- * straight are found to.
+ * Many hosts for a short time, most pairs with few messages: a few messages must not
+ * outweigh many, and linear clocks are recognized as such.
  */
 #include <stdio.h>
 #include <time.h>
@@ -125,8 +124,8 @@ static int64_t bent(const struct machine *m, uint32_t host, int64_t t)
 }
 
 /*
- * No pair has messages enough to show how its clocks bend, by 8 ms from a line, but each
- * host has them with all others together.
+ * No pair has enough messages to show the curvature of its clocks, which deviate by 8 ms
+ * from a line, but each host has with all others together.
  */
 static void test_thin(void **state)
 {
@@ -170,8 +169,8 @@ static void test_thin(void **state)
 }
 
 /*
- * One of ten reads its time from two processors' clocks, in turn: it contradicts
- * all others, is not their time base, and spoils none of them.
+ * One of ten reads its time alternately from two processors' clocks: it is inconsistent
+ * with all others, is not their time base, and does not affect them.
  */
 static void test_false_clock(void **state)
 {
@@ -215,7 +214,10 @@ static void test_false_clock(void **state)
 	netsync_free(ns);
 }
 
-/* Processor time (s) for solving a star: clients that talk with one server, added last. */
+/*
+ * Processor time (s) for solving a star: clients that exchange messages with one server,
+ * added last.
+ */
 static double solve_star(uint32_t clients)
 {
 	struct netsync *ns = netsync_new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which records become messages, and which are left out. */
+/* Which records become messages, and which are rejected. */
 #include <errno.h>
 #include <string.h>
 
@@ -89,8 +89,8 @@ static void test_plain(void **state)
 }
 
 /*
- * Each field that both sides know tells packets apart, but for those which
- * address translation changes, and the length, which segmentation does.
+ * Each field that both records know distinguishes packets, except those that address
+ * translation changes, and the length, which segmentation changes.
  */
 static void test_fields(void **state)
 {
@@ -136,7 +136,7 @@ static void test_fields(void **state)
 	assert_int_equal(stats(n).nat, 8);
 }
 
-/* A source that knows only the header words, as the old probes do. */
+/* A source that knows only the header words, like the old probes. */
 static void test_source_that_knows_little(void **state)
 {
 	struct net *n = *state;
@@ -150,7 +150,7 @@ static void test_source_that_knows_little(void **state)
 	expect(n, 2, 0, 0);
 }
 
-/* A retransmission differs in the id; whoever does not know ids cannot tell. */
+/* A retransmission differs in the id; a source without ids cannot detect it. */
 static void test_retransmission(void **state)
 {
 	struct net *n = *state;
@@ -181,7 +181,7 @@ static void test_between_two_packets(void **state)
 	expect(n, 0, 3, 0);
 }
 
-/* Without addresses nobody knows that these are one. */
+/* Without addresses, it is unknown that these are one. */
 static void test_sent_by_two_hosts(void **state)
 {
 	struct net *n = *state;
@@ -193,7 +193,7 @@ static void test_sent_by_two_hosts(void **state)
 	expect(n, 0, 3, 0);
 }
 
-/* Bridge over an interface: last on the way out, first on the way in. */
+/* Bridge over an interface: last when sent, first when received. */
 static void test_several_devices(void **state)
 {
 	struct net *n = *state;
@@ -220,7 +220,7 @@ static void test_several_devices(void **state)
 	assert_int_equal(info.min_delay_ns[0] + info.min_delay_ns[1], 0);
 }
 
-/* Of those that were seen at several places of a host, and were not cut. */
+/* For packets seen at several places of a host, and not segmented. */
 static void test_time_in_stack(void **state)
 {
 	struct net *n = *state;
@@ -243,7 +243,7 @@ static void test_time_in_stack(void **state)
 		for (n->p.point = 0; n->p.point < 3; n->p.point++)
 			see(n, A, NETSYNC_OUT, i * SEC +
 			    (5000 + i) * (int64_t)n->p.point);
-		/* Nobody else sees some. */
+		/* Some were seen by no other host. */
 		for (n->p.point = 0; n->p.point < 2 && i % 4; n->p.point++)
 			see(n, B, NETSYNC_IN, i * SEC + 100000 +
 			    (i < 998 ? 700 : 70000) * (int64_t)n->p.point);
@@ -273,7 +273,7 @@ static void test_time_in_stack(void **state)
 	}
 }
 
-/* Devices of one name in two namespaces: same buffer and id, or ambiguous. */
+/* Devices with one name in two namespaces: same buffer and id, or ambiguous. */
 static void test_one_name_twice(void **state)
 {
 	struct net *n = *state;
@@ -292,7 +292,7 @@ static void test_one_name_twice(void **state)
 	expect(n, 3, 3, 0);
 }
 
-/* A packet that is routed: both links get their message. */
+/* A routed packet: both links get their message. */
 static void test_router(void **state)
 {
 	struct net *n = *state;
@@ -308,7 +308,7 @@ static void test_router(void **state)
 	assert_int_equal(messages(n, B, A) + messages(n, C, B), 0);
 }
 
-/* A container's packet goes through the host's bridge before it leaves. */
+/* A container's packet passes the host's bridge before it leaves. */
 static void test_sender_that_forwards(void **state)
 {
 	struct net *n = *state;
@@ -347,7 +347,7 @@ static void test_stays_on_host(void **state)
 	assert_int_equal(netsync_num_pairs(n->ns), 0);
 }
 
-/* Solving in between changes nothing of what comes later. */
+/* Solving in between does not affect later results. */
 static void test_solve_in_between(void **state)
 {
 	struct net *n = *state;
@@ -358,13 +358,13 @@ static void test_solve_in_between(void **state)
 	expect(n, 2, 0, 0);
 	expect(n, 2, 0, 0);
 	assert_int_equal(messages(n, A, B), 1);
-	/* A repetition that comes later does not take the message back. */
+	/* A later repetition does not withdraw the message. */
 	see(n, B, NETSYNC_IN, 20);
 	expect(n, 2, 0, 1);
 	assert_int_equal(messages(n, A, B), 1);
 }
 
-/* A storm of one key costs no time and gives no message. */
+/* A storm of one key takes no time and gives no message. */
 static void test_storm(void **state)
 {
 	struct net *n = *state;
@@ -426,7 +426,7 @@ static void test_any_order(void **state)
 
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 
-/* Who says how many are kept has the oldest given up. */
+/* With a limit, the oldest records are given up. */
 static void test_limit(void **state)
 {
 	struct netsync_stats stats = { .size = sizeof(stats) };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Several clocks of one machine see the same packets: an LTTng trace, a trace.dat
- * and a capture are three hosts to the library.
+ * Several clocks of one machine see the same packets: an LTTng trace, a trace.dat and a
+ * capture are three hosts to the library.
  */
 #include "matcher.h"
 
 #define MSS 1448u
 
-/* Machines on a packet's way, and how many clocks each can have. */
+/* Machines on a packet's path, and the maximum number of clocks of each. */
 enum { SENDER, ROUTER, RECEIVER, MACHINES };
 enum { CLOCKS = 3 };
 
@@ -21,7 +21,7 @@ static int machine_of(uint32_t host)
 	return (int)host / CLOCKS;
 }
 
-/* Nobody but the test knows that they are so far apart. */
+/* Only the test knows that they are so far apart. */
 static int64_t shown(uint32_t host, int64_t time)
 {
 	return time + host * 1000 * SEC;
@@ -43,8 +43,8 @@ static int setup_clocks(void **state)
 }
 
 /*
- * What different sources know of the same packet: all; no options and no
- * offload, as LTTng's own events; what is on a wire.
+ * The fields that different sources know of the same packet: all; no options and no
+ * offload, like LTTng's own events; and the fields on the wire.
  */
 static void see_as(struct bench *b, uint32_t host, int dir, int64_t time)
 {
@@ -82,7 +82,7 @@ static void next_packet(struct bench *b)
 		b->p.tcp.seq += b->p.len;
 }
 
-/* No message says what is not true. */
+/* No message is false. */
 static void check_truth(const struct bench *b)
 {
 	for (size_t i = 0; i < b->num; i++) {
@@ -102,7 +102,7 @@ static size_t between(const struct bench *b, uint32_t from, uint32_t to)
 	return n;
 }
 
-/* Every mixture of clocks on both sides: each has its message to each. */
+/* Every combination of clocks at both ends: each has its message to each. */
 static void every_mixture(struct bench *b)
 {
 	for (unsigned int out = 1; out < 1 << CLOCKS; out++) {
@@ -177,7 +177,7 @@ static void segment(struct bench *b, uint32_t host, int dir, int64_t time,
 	b->p = base;
 }
 
-/* One clock sees what the socket sends, the others what is on the wire. */
+/* One clock sees the packets of the socket, the others those on the wire. */
 static void test_cut(void **state)
 {
 	struct bench *b = *state;
@@ -197,11 +197,11 @@ static void test_cut(void **state)
 	take(b, sock, near, shown(sock, 10), shown(near, 200));
 	for (uint32_t i = 0; i < 20; i++)
 		take(b, wire, far, shown(wire, 20 + i), shown(far, 100 + i));
-	/* What was found as a whole is not looked for in parts. */
+	/* Packets that were found as a whole are not searched in parts. */
 	assert_int_equal(b->num, 0);
 }
 
-/* All clocks of a router see packets come and go. */
+/* All clocks of a router see packets arrive and leave. */
 static void test_router(void **state)
 {
 	struct bench *b = *state;
@@ -220,7 +220,7 @@ static void test_router(void **state)
 			for (int i = 0; i < CLOCKS; i++)
 				assert_int_equal(between(b, clock_of(SENDER, i),
 					clock_of(RECEIVER, 1)), out >> i & 1);
-			/* Of several clocks the order is not known. */
+			/* For several clocks, the order is unknown. */
 			for (int i = 0; i < CLOCKS; i++)
 				assert_int_equal(between(b, clock_of(ROUTER, i),
 					clock_of(RECEIVER, 2)), on == 1u << i);
@@ -228,7 +228,7 @@ static void test_router(void **state)
 	}
 }
 
-/* A clock that sees what a router sends, and not what it receives. */
+/* A clock that sees the packets that a router sends, but not those it receives. */
 static void test_router_in_the_dark(void **state)
 {
 	struct bench *b = *state;
@@ -248,7 +248,7 @@ static void test_router_in_the_dark(void **state)
 	assert_true(between(b, clock_of(ROUTER, 1), clock_of(RECEIVER, 1)));
 }
 
-/* The same with what is cut on its way. */
+/* The same with packets that are segmented along the path. */
 static void test_parts_in_the_dark(void **state)
 {
 	struct bench *b = *state;
@@ -270,7 +270,7 @@ static void test_parts_in_the_dark(void **state)
 	assert_true(between(b, dark, to));
 }
 
-/* One clock sees addresses before they are translated, the others behind that. */
+/* One clock sees addresses before they are translated, the others afterwards. */
 static void test_nat(void **state)
 {
 	struct bench *b = *state;
@@ -287,7 +287,7 @@ static void test_nat(void **state)
 	assert_int_equal(totals(&b->m).nat, 0);
 	assert_int_equal(b->num, 600);
 	check_truth(b);
-	/* With that one alone there is no doubt. */
+	/* With only that one, it is unambiguous. */
 	next_packet(b);
 	b->p.saddr[15] = 1;
 	see_by(b, SENDER, 1, NETSYNC_OUT, 100);
@@ -297,7 +297,7 @@ static void test_nat(void **state)
 	assert_int_equal(totals(&b->m).nat, 4);
 }
 
-/* Each clock misses some; some packets are sent again, some lost. */
+/* Each clock misses some; some packets are retransmitted, some lost. */
 static void test_losses(void **state)
 {
 	struct bench *b = *state;
@@ -328,7 +328,7 @@ static void test_losses(void **state)
 					1000, 1500);
 }
 
-/* How far all clocks are apart becomes known, and memory does not grow. */
+/* The offsets of all clocks become known, and memory does not grow. */
 static void test_memory(void **state)
 {
 	struct bench *b = *state;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is kept until when: nothing is lost, and memory does not grow. */
+/* How long records are kept: nothing is lost, and memory does not grow. */
 #include "matcher.h"
 
 /* The clocks of A and B are decades apart. */
 #define APART (INT64_C(1) << 61)
 
-/* Packet number i, at both ends; there and back in turn. */
+/* Packet number i, at both ends; in alternating directions. */
 static void packet(struct bench *b, int i, int dir, int64_t gap)
 {
 	bool back = i % 2;
@@ -24,7 +24,7 @@ static void promise(struct bench *b, uint32_t host, int64_t time)
 	matcher_advance(&b->m, host, time);
 }
 
-/* All that comes is matched once; hosts that bring nothing more are said so. */
+/* Everything is matched once; hosts without further events are marked. */
 static void test_stream(void **state)
 {
 	struct bench *b = *state;
@@ -44,7 +44,7 @@ static void test_stream(void **state)
 	assert_int_equal(b->num, 500000);
 }
 
-/* What talks to machines that nobody traced does not stay, either. */
+/* Traffic with machines that are not traced is not kept, either. */
 static void test_unmatched(void **state)
 {
 	struct bench *b = *state;
@@ -64,7 +64,7 @@ static void test_unmatched(void **state)
 	assert_int_equal(b->m.evicted, 0);
 }
 
-/* One host's packets long before the other's. */
+/* One host's packets arrive long before the other's. */
 static void test_behind(void **state)
 {
 	struct bench *b = *state;
@@ -108,7 +108,7 @@ static void test_one_after_the_other(void **state)
 	assert_int_equal(b->num, n);
 }
 
-/* A host of which nothing is known keeps all the others' packets. */
+/* A host without any events keeps all the others' packets. */
 static void test_silent_host(void **state)
 {
 	struct bench *b = *state;
@@ -120,7 +120,7 @@ static void test_silent_host(void **state)
 		promise(b, B, i * INT64_C(1000000) + APART);
 	}
 	assert_int_equal(num_kept(&b->m), 100000);
-	/* Then it comes, and was in between of two of them. */
+	/* Then it appears, and was between two of them. */
 	b->p.saddr[15] = 1;
 	b->p.daddr[15] = 2;
 	for (int i = 0; i < 50000; i += 2) {
@@ -132,7 +132,7 @@ static void test_silent_host(void **state)
 	assert_int_equal(b->num, 75000);
 }
 
-/* A host that was done, and is back, is waited for. */
+/* A host that was finished, and returns, is waited for. */
 static void test_back(void **state)
 {
 	struct bench *b = *state;
@@ -158,7 +158,7 @@ static void test_back(void **state)
 	assert_int_equal(b->num, 2 * half);
 }
 
-/* At the limit the oldest go, which is counted. */
+/* At the limit, the oldest are dropped, and counted. */
 static void test_limit(void **state)
 {
 	struct bench *b = *state;
@@ -177,7 +177,7 @@ static void test_limit(void **state)
 	assert_int_equal(b->num, 500);
 }
 
-/* A key that comes again is told from its first use only while that is kept. */
+/* A repeated key is distinguished from its first use only while that is kept. */
 static void test_reuse(void **state)
 {
 	struct bench *b = *state;
@@ -194,7 +194,7 @@ static void test_reuse(void **state)
 		promise(b, B, t + APART);
 	}
 	expect(b, 200000, 0, 0);
-	/* Within a second it is the same packet, sent twice. */
+	/* Within a second, it is the same packet, sent twice. */
 	b->p.tcp.ack++;
 	for (int i = 0; i < 2; i++) {
 		see(b, A, NETSYNC_OUT, 100 * SEC + i * SEC);
@@ -203,7 +203,7 @@ static void test_reuse(void **state)
 	expect(b, 200000, 4, 0);
 }
 
-/* Of each pair: events by what became of them. */
+/* For each pair: events by outcome. */
 static void test_pairs(void **state)
 {
 	struct bench *b = *state;
@@ -230,14 +230,14 @@ static void test_pairs(void **state)
 	assert_null(peers_find(&b->m.peers, A, C));
 }
 
-/* How far all clocks are apart becomes known soon, however many hosts. */
+/* The offsets of all clocks become known soon, with any number of hosts. */
 static void many_hosts(struct bench *b, int ids)
 {
 	enum { MANY = 1000 };
 
 	for (int i = HOSTS; i < MANY; i++)
 		assert_int_equal(matcher_add_host(&b->m), 0);
-	/* Each talks with the next one in turn, once in a second. */
+	/* Each sends to the next one, once a second. */
 	for (int i = 0; i < 400000; i++) {
 		uint32_t from = (uint32_t)i % MANY, to = (from + 1) % MANY;
 		int64_t t = i * INT64_C(1000000);
@@ -260,7 +260,7 @@ static void test_many_hosts(void **state)
 	many_hosts(*state, UINT16_MAX);
 }
 
-/* All with the same ports and few ids, so that a key is that of several. */
+/* All with the same ports and few ids, so that one key belongs to several. */
 static void test_many_hosts_udp(void **state)
 {
 	struct bench *b = *state;
@@ -272,8 +272,8 @@ static void test_many_hosts_udp(void **state)
 }
 
 /*
- * Datagrams that only their lengths tell apart, as those of a beacon over IPv6, which come
- * again after half a minute: that they are few is no reason to keep them until then.
+ * Datagrams that only their lengths distinguish, like those of a beacon over IPv6, which
+ * repeat after half a minute: they are not kept until then, although they are few.
  */
 static void test_rare(void **state)
 {

@@ -4,7 +4,7 @@
 
 enum { DATA = 0, INIT = 1, SACK = 3, HEARTBEAT = 4 };
 
-/* Of a sender that counts no IP ids. */
+/* A sender that does not count IP ids. */
 static void sctp(struct bench *b)
 {
 	b->p.protocol = 132;
@@ -41,7 +41,7 @@ static void test_data(void **state)
 	take(b, A, B, 99 * SEC, 99 * SEC + 50);
 }
 
-/* Each of these is another packet: nothing is received of what was sent. */
+/* Each of these is another packet: none of those sent is received. */
 static void test_fields(void **state)
 {
 	struct bench *b = *state;
@@ -81,7 +81,7 @@ static void test_fields(void **state)
 	expect(b, 0, 0, 14);
 }
 
-/* Which of two sendings was received is known where ids are counted. */
+/* Which of two transmissions was received is known if ids are counted. */
 static void test_sent_again(void **state)
 {
 	struct bench *b = *state;
@@ -99,7 +99,7 @@ static void test_sent_again(void **state)
 	see(b, B, NETSYNC_IN, 600);
 	expect(b, 2, 3, 1);
 	take(b, A, B, 500, 600);
-	/* With another chunk beside it, the second time. */
+	/* With another chunk in addition, the second time. */
 	b->p.sctp.tsn++;
 	b->p.ip_id = 0;
 	see(b, A, NETSYNC_OUT, 10);
@@ -111,7 +111,7 @@ static void test_sent_again(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* Packets that are sent at once: the first one begins with their number. */
+/* Packets that are sent at once: the first one has their number. */
 static void test_segmentation(void **state)
 {
 	struct bench *b = *state;
@@ -121,7 +121,7 @@ static void test_segmentation(void **state)
 	b->p.gso_size = UINT16_MAX;
 	b->p.gso_segs = 4;
 	see(b, A, NETSYNC_OUT, 10);
-	/* Seen again after it was cut. */
+	/* Seen again after segmentation. */
 	b->p.point = 1;
 	b->p.gso_size = b->p.gso_segs = 0;
 	b->p.len = 1400;
@@ -133,7 +133,7 @@ static void test_segmentation(void **state)
 	expect(b, 9, 0, 0);
 	assert_int_equal(b->num, 4);
 	take(b, A, B, 20, 100);
-	/* Sent again, one of the two at once with others. */
+	/* Retransmitted, one of the two at once with others. */
 	b->p.point = 0;
 	see(b, A, NETSYNC_OUT, 200);
 	b->p.len = 5000;
@@ -145,7 +145,7 @@ static void test_segmentation(void **state)
 	expect(b, 9, 3, 0);
 }
 
-/* Packets without DATA: by their ids, else if there is only one of a kind. */
+/* Packets without DATA: by their ids, or if there is only one of a kind. */
 static void test_without_data(void **state)
 {
 	struct bench *b = *state;

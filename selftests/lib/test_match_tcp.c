@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Segments that are cut, put together, lost and sent again on their way. */
+/* Segments that are segmented, merged, lost and retransmitted along their path. */
 #include "matcher.h"
 
 #define MSS 1448
@@ -44,7 +44,7 @@ static void test_put_together(void **state)
 	take(b, A, B, 29, 100);
 }
 
-/* Cut at other places than they were put together. */
+/* Segmented at other places than where they were merged. */
 static void test_other_edges(void **state)
 {
 	struct bench *b = *state;
@@ -57,7 +57,7 @@ static void test_other_edges(void **state)
 	assert_int_equal(b->num, 2);
 	take(b, A, B, 10, 100);
 	take(b, A, B, 20, 200);
-	/* The other way round both sent ones begin in the first received. */
+	/* In the opposite direction, both sent ones begin in the first received one. */
 	b->p.tcp.ack++;
 	segment(b, A, NETSYNC_OUT, 10, 0, 33 * MSS);
 	segment(b, A, NETSYNC_OUT, 20, 33 * MSS, 37 * MSS);
@@ -86,7 +86,7 @@ static void test_wrap(void **state)
 	take(b, A, B, 10, 100);
 }
 
-/* A part that was lost is sent again: the id tells. */
+/* A lost part is retransmitted: the id reveals it. */
 static void test_sent_again(void **state)
 {
 	struct bench *b = *state;
@@ -105,7 +105,7 @@ static void test_sent_again(void **state)
 	take(b, A, B, 500, 600);
 }
 
-/* Where neither id nor timestamp tells, nothing is guessed. */
+/* If neither id nor timestamp reveals it, nothing is guessed. */
 static void test_sent_again_unclear(void **state)
 {
 	struct bench *b = *state;
@@ -120,7 +120,7 @@ static void test_sent_again_unclear(void **state)
 	expect(b, 10, 2, 0);
 	assert_int_equal(b->num, 1);
 	take(b, A, B, 10, 100);
-	/* A first part that is sent again could be either. */
+	/* A retransmitted first part could be either. */
 	b->p.tcp.ack++;
 	segment(b, A, NETSYNC_OUT, 10, 0, 10 * MSS);
 	segment(b, A, NETSYNC_OUT, 500, 0, MSS);
@@ -129,7 +129,7 @@ static void test_sent_again_unclear(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* On each of several devices: last out, first in. */
+/* On each of several devices: the last when sent, the first when received. */
 static void test_devices(void **state)
 {
 	struct bench *b = *state;
@@ -145,12 +145,12 @@ static void test_devices(void **state)
 	take(b, A, B, 30, 100);
 }
 
-/* At sockets and at devices: cut after the one, put together before the other. */
+/* At sockets and at devices: segmented after one, merged before the other. */
 static void test_socket_and_device(void **state)
 {
 	struct bench *b = *state;
 
-	/* With ids and timestamps, with ids, with neither; come as sent. */
+	/* With ids and timestamps, with ids, with neither; received as sent. */
 	for (int round = 0; round < 4; round++) {
 		b->p.tcp.ack++;
 		segment(b, A, NETSYNC_OUT, 10, 0, 5 * MSS);
@@ -172,7 +172,7 @@ static void test_socket_and_device(void **state)
 	}
 }
 
-/* One side was seen at both places, the other one at its socket. */
+/* One end was seen at both places, the other one at its socket. */
 static void test_socket_and_device_of_one(void **state)
 {
 	struct bench *b = *state;
@@ -193,7 +193,7 @@ static void test_socket_and_device_of_one(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* A sends to B through C, which is traced, too, and cuts or puts together. */
+/* A sends to B through C, which is also traced, and segments or merges. */
 static void test_router_cuts(void **state)
 {
 	struct bench *b = *state;
@@ -229,7 +229,7 @@ static void test_router_of_parts(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* What comes back together as it was sent, but was in parts in between. */
+/* Merged again to the sent form, but in parts in between. */
 static void test_router_in_parts(void **state)
 {
 	struct bench *b = *state;
@@ -246,7 +246,7 @@ static void test_router_in_parts(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* Sent by two, which may not be one, and neither had it from the other. */
+/* Sent by two, which may not be one; neither received it from the other. */
 static void test_no_router(void **state)
 {
 	struct bench *b = *state;
@@ -271,7 +271,7 @@ static void test_without_data(void **state)
 	expect(b, 0, 0, 2);
 }
 
-/* Keep-alives and window probes are alike but for the id. */
+/* Keep-alives and window probes are equal except for the id. */
 static void test_probes(void **state)
 {
 	struct bench *b = *state;
@@ -291,7 +291,7 @@ static void test_probes(void **state)
 	expect(b, 80, 8, 0);
 }
 
-/* Addresses and ports are translated on the way; cut, too. */
+/* Addresses and ports are translated along the path; also segmented. */
 static void test_nat(void **state)
 {
 	struct bench *b = *state;
@@ -308,7 +308,7 @@ static void test_nat(void **state)
 	assert_int_equal(b->num, 2);
 	take(b, A, B, 10, 100);
 	take(b, A, B, 20, 210);
-	/* With nothing to be sure of it by, it is left alone. */
+	/* Without identifying fields, it is not matched. */
 	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP);
 	b->p.tcp.ack++;
 	segment(b, A, NETSYNC_OUT, 10, 0, 100);
@@ -339,13 +339,13 @@ struct stream {
 	int64_t now;		/* of the sender */
 	int64_t arrival;	/* of the last packet */
 	uint16_t id;
-	uint32_t wait;		/* put together, and not handed on yet: */
+	uint32_t wait;		/* merged, but not yet passed on: */
 	uint32_t wait_from;
 	uint16_t wait_id;
 	uint32_t wait_tsval;
-	struct netsync_packet *event;	/* all that is seen */
+	struct netsync_packet *event;	/* all observations */
 	size_t events;
-	bool devices;		/* seen there, too, at odd times */
+	bool devices;		/* also seen there, at odd times */
 };
 
 static void add_event(struct bench *b, struct stream *s, uint32_t host, int dir,
@@ -404,7 +404,7 @@ static void receive(struct bench *b, struct stream *s, uint32_t from,
 		receive_at(b, s, 1, from, len, id, b->p.tcp.tsval);
 }
 
-/* Send, and what is lost again a little later. */
+/* Send, and retransmit lost segments slightly later. */
 static void send_bytes(struct bench *b, struct stream *s, uint32_t from,
 		       uint32_t len, int tries)
 {
@@ -511,7 +511,7 @@ static void run_stream(struct bench *b, uint32_t unknown, bool devices,
 	t = totals(&b->m);
 	assert_true(t.matched * 100 >= s.events * percent);
 	assert_int_equal(t.matched + t.ambiguous + t.unmatched, s.events);
-	/* Not one is wrong: nothing was received within 30 us, or 29.8 us. */
+	/* None is wrong: nothing was received within 30 us, or 29.8 us. */
 	for (size_t i = 0; i < b->num; i++) {
 		assert_true(b->found[i].recv - b->found[i].send >= 29800);
 		assert_int_equal(b->found[i].send & 1, devices);
@@ -548,7 +548,7 @@ static void test_stream_with_neither(void **state)
 		   NETSYNC_HAS_GSO, false, 60);
 }
 
-/* What is lost was seen on its own at the device. */
+/* Lost segments were seen separately at the device. */
 static void test_stream_at_devices(void **state)
 {
 	run_stream(*state, 0, true, 98);

@@ -18,7 +18,7 @@ static void test_plain(void **state)
 		b->p.ip_id = (uint16_t)(65500 + i);
 		pass(b, i * SEC);
 	}
-	/* Of the hundred one had the id 0, which alone says nothing. */
+	/* One of the hundred had the id 0, which alone identifies nothing. */
 	expect(b, 200, 0, 0);
 	take(b, A, B, 99 * SEC, 99 * SEC + 50);
 }
@@ -40,7 +40,7 @@ static void test_broadcast(void **state)
 	take(b, A, C, 100, 300);
 }
 
-/* Where ids do not count, the payload tells, and the length if that is all. */
+/* If ids are not counted, the payload identifies it, or, failing that, the length. */
 static void test_without_ids(void **state)
 {
 	struct bench *b = *state;
@@ -68,7 +68,7 @@ static void test_without_ids(void **state)
 	expect(b, 30, 4, 0);
 }
 
-/* A checksum counts where both have a final one. */
+/* A checksum is compared if both have a final one. */
 static void test_checksum(void **state)
 {
 	struct bench *b = *state;
@@ -90,7 +90,7 @@ static void test_checksum(void **state)
 	expect(b, 4, 0, 2);
 }
 
-/* Datagrams that are sent at once, with ids that run on. */
+/* Datagrams that are sent at once, with consecutive ids. */
 static void test_segmentation(void **state)
 {
 	struct bench *b = *state;
@@ -114,7 +114,7 @@ static void test_segmentation(void **state)
 	assert_int_equal(b->num, 1);
 	take(b, A, B, 10, 100);
 	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_DIGEST | NETSYNC_HAS_CHECKSUM);
-	/* The other way round the last one that was sent counts. */
+	/* In the opposite direction, the last one sent counts. */
 	b->p.ip_id = 300;
 	for (int i = 0; i < 3; i++) {
 		see(b, A, NETSYNC_OUT, 10 + i);
@@ -154,7 +154,7 @@ static void test_ping(void **state)
 	take(b, B, A, 5 * SEC + 60, 5 * SEC + 99);
 }
 
-/* The source is another one on the other side, or the destination. */
+/* The source differs at the other end, or the destination. */
 static void test_nat(void **state)
 {
 	struct bench *b = *state;
@@ -175,14 +175,14 @@ static void test_nat(void **state)
 		see(b, B, NETSYNC_IN, i * SEC + 50);
 		b->p = before;
 	}
-	/* But for the one with id 0. */
+	/* Except for the one with id 0. */
 	expect(b, 198, 0, 2);
 	assert_int_equal(totals(&b->m).nat, 198);
 	assert_int_equal(b->num, 99);
 	take(b, A, B, 99 * SEC, 99 * SEC + 50);
 }
 
-/* Both ends are others: only the payload leaves no doubt. */
+/* Both ends differ: only the payload is unambiguous. */
 static void test_nat_of_both(void **state)
 {
 	struct bench *b = *state;
@@ -197,7 +197,7 @@ static void test_nat_of_both(void **state)
 		b->p.saddr[13]++;
 		b->p.daddr[13]++;
 		see(b, B, NETSYNC_IN, 100 + i);
-		/* Another payload, or length, is another one. */
+		/* Another payload, or length, is another datagram. */
 		b->p.udp.digest++;
 		b->p.len += i ? 0 : 1;
 		see(b, C, NETSYNC_IN, 100 + i);
@@ -219,7 +219,7 @@ static void test_nat_unclear(void **state)
 	see(b, B, NETSYNC_IN, 100);
 	expect(b, 0, 3, 0);
 	assert_int_equal(b->num, 0);
-	/* What is found under its own addresses is no candidate. */
+	/* A datagram found under its own addresses is not a candidate. */
 	b->p.ip_id++;
 	see(b, C, NETSYNC_OUT, 200);
 	see(b, B, NETSYNC_IN, 300);
@@ -262,7 +262,7 @@ static void test_ping_nat(void **state)
 	expect(b, 40, 0, 3);
 }
 
-/* Ids do not count, and only one source has a digest of the payload. */
+/* Ids are not counted, and only one source has a digest of the payload. */
 static void test_digest_of_one(void **state)
 {
 	struct bench *b = *state;
@@ -281,7 +281,7 @@ static void test_digest_of_one(void **state)
 	}
 	expect(b, 200, 0, 0);
 	assert_int_equal(totals(&b->m).nat, 0);
-	/* Two of one length could be each other. */
+	/* Two with one length could be each other. */
 	b->p.len = 20;
 	for (int i = 0; i < 2; i++) {
 		b->p.fields |= NETSYNC_HAS_DIGEST;
@@ -293,7 +293,7 @@ static void test_digest_of_one(void **state)
 	expect(b, 200, 4, 0);
 }
 
-/* One that is lost among many that look alike costs no more. */
+/* A lost one among many similar ones does not cause others to be lost. */
 static void test_lost_among_many(void **state)
 {
 	struct bench *b = *state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The line, the possible slopes and the bounds of a pair against a solver that
+ * The line, the possible slopes and the bounds of a pair, compared with a solver that
  * tries every line through two messages, on small random cases.
  */
 #include "bound/rate-bound.h"
@@ -18,7 +18,7 @@ struct observation {
 	double limit;
 };
 
-/* Is y = p.y + s (x - p.x) at most U and at least L everywhere? */
+/* Is y = p.y + s (x - p.x) everywhere at most U and at least L? */
 static bool possible(const struct observation *c, const struct point *p, double s)
 {
 	if (fabs(s) > c->limit + TINY)
@@ -46,7 +46,7 @@ static double width(const struct observation *c, double s)
 	return up - down;
 }
 
-/* What the solver finds. */
+/* The result of the solver. */
 struct truth {
 	double widest;		/* over all slopes within the limit */
 	double slope_min;
@@ -87,7 +87,7 @@ static struct truth solve(const struct observation *c, int64_t x)
 				continue;
 			s = (double)(p->y - q->y) / (double)(p->x - q->x);
 			try_line(c, &t, p, s, x);
-			/* The width is concave: its best is at an edge's slope. */
+			/* The width is concave: its maximum is at an edge's slope. */
 			s = fmax(fmin(s, c->limit), -c->limit);
 			t.widest = fmax(t.widest, width(c, s));
 		}
@@ -148,13 +148,13 @@ static void draw(struct observation *c, uint64_t *seed, int64_t range, int64_t g
 	}
 }
 
-/* Both clouds exist at the same time, so that the strip cannot be unlimited. */
+/* Both clouds exist at the same time, so the strip cannot be unlimited. */
 static bool strip_is_limited(const struct estimate *e)
 {
 	return e->overlap_from < e->overlap_to;
 }
 
-/* What straight clocks leave possible at x, by bound.c; in small units. */
+/* The range that linear clocks leave at x, by bound.c; in small units. */
 static struct range bound_of(const struct observation *c, int64_t x)
 {
 	const struct limits limits = { .slope = c->limit };
@@ -187,7 +187,7 @@ static void check_possible(const struct observation *c, const struct estimate *e
 	assert_int_equal(e->quality, NETSYNC_ACCURATE);
 	assert_float_equal(e->slope_min, t.slope_min, TINY);
 	assert_float_equal(e->slope_max, t.slope_max, TINY);
-	/* Rounded outward, by whole units. */
+	/* Rounded outward, to whole units. */
 	assert_true((double)r.lo / FINE <= t.lowest + TINY);
 	assert_true((double)r.hi / FINE >= t.highest - TINY);
 	assert_float_equal((double)r.lo / FINE, t.lowest, 1e-4);
@@ -255,7 +255,7 @@ static void test_barely_feasible(void **state)
 	assert_true(not > 1000);
 }
 
-/* Where no line fits, the widest "strip" is the smallest overlap. */
+/* If no line fits, the widest "strip" is the smallest overlap. */
 static void test_infeasible(void **state)
 {
 	uint64_t seed = 3;
@@ -290,7 +290,7 @@ static void test_exact_decision(void **state)
 
 	(void)state;
 	for (int overlap = 0; overlap < 2; overlap++) {
-		/* Three points of a line of slope 1/2^20, far apart. */
+		/* Three points on a line of slope 1/2^20, far apart. */
 		const struct point up[] = { { -far, -(far >> 20) },
 					    { far, far >> 20 } };
 		const struct point down = { t0, (t0 >> 20) + overlap };
@@ -322,7 +322,7 @@ static void test_one_direction(void **state)
 	pairs_release(&ps);
 }
 
-/* More skew than thought possible is said, and followed all the same. */
+/* A skew beyond the limit is reported, and nevertheless followed. */
 static void test_skew_beyond_limit(void **state)
 {
 	struct pairs ps = { 0 };
@@ -344,7 +344,7 @@ static void test_skew_beyond_limit(void **state)
 	pairs_release(&ps);
 }
 
-/* Where the least squares of a side pass x, with all digits that there are. */
+/* The value of one direction's least squares at x, with all digits. */
 static long double fitted(const struct point *p, size_t n, long double x,
 			  long double *slope)
 {
@@ -369,7 +369,7 @@ static void test_regression(void **state)
 
 	(void)state;
 	for (int round = 0; round < 200; round++) {
-		/* From a second to the 36 years that there may be. */
+		/* From a second to the maximum of 36 years. */
 		int64_t span = INT64_C(1) << (30 + below(&seed, 31));
 		int64_t apart = below(&seed, span) - span / 2;
 		long double slope[2], y = 0;
@@ -398,7 +398,7 @@ static void test_regression(void **state)
 		estimate_regression(&e, ps.pair[0], 500e-6);
 		for (int side = 0; side < 2; side++)
 			y += fitted(p[side], N, x, &slope[side]) / 2;
-		/* Parenthesized: the first word would become a float alone. */
+		/* Parenthesized: otherwise the first word would become a float. */
 		assert_float_equal((e.line.slope - (slope[0] + slope[1]) / 2) *
 				   span, 0, 1);
 		assert_float_equal(((long double)e.line.y - y + e.line.frac +
@@ -420,7 +420,7 @@ static void test_line_both_ways(void **state)
 
 		back = t1;
 		f0 = line_to_first(&l, &back);
-		/* A fraction that is left out comes back nearly unchanged. */
+		/* A fraction that is dropped is restored nearly unchanged. */
 		assert_float_equal((double)(back - t0) + f0 + f1, 0, 1e-3);
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What parts of all messages leave, put together in any order, is what all of them leave. */
+/* The parts of all messages, merged in any order, give the same as all of them. */
 #include <string.h>
 
 #include "message/message.h"
@@ -11,7 +11,7 @@
 
 static const int64_t origin[HOSTS] = { EPOCH, EPOCH - 7 * SEC, EPOCH + SEC, EPOCH };
 
-/* Messages of a part count from times of its own. */
+/* Messages of a part count from its own origin. */
 static void start_of(uint64_t *seed, int64_t *from)
 {
 	for (int h = 0; h < HOSTS; h++)
@@ -27,14 +27,14 @@ static void add(struct pairs *ps, const int64_t *from, const uint32_t *host,
 	assert_int_equal(pairs_add(ps, &a, &b), 0);
 }
 
-/* The whole, and in how many parts; @span decides how wide bins have to be. */
+/* The whole, and the number of parts; @span determines the width of bins. */
 struct parts {
 	struct pairs all;
 	struct pairs part[PARTS];
 	int64_t from[PARTS][HOSTS];
 };
 
-/* Part 0 is half of the messages, and none of host 3, whose first message part 4 has. */
+/* Part 0 has half of the messages, and none of host 3, whose first message is in part 4. */
 static void fill(struct parts *p, uint64_t seed, int64_t span)
 {
 	memset(p, 0, sizeof(*p));
@@ -111,7 +111,7 @@ static void assert_same(const struct pairs *a, const struct pairs *b)
 	}
 }
 
-/* In orders that differ in where they begin; some parts were settled before, some not. */
+/* In orders with different beginnings; some parts were settled before, some not. */
 static void test_any_order(void **state)
 {
 	static const int64_t resolution[HOSTS] = { 1, 1000, 1, 1 };
@@ -145,7 +145,7 @@ static void test_any_order(void **state)
 	}
 }
 
-/* Bins of one part are wider already, as it has more of them. */
+/* Bins of one part are already wider, because it has more of them. */
 static void test_other_width(void **state)
 {
 	struct pairs sum = { 0 }, all = { 0 }, wide = { 0 }, narrow = { 0 };
@@ -176,8 +176,9 @@ static void test_other_width(void **state)
 }
 
 /*
- * Of a hundred hosts that all talk, each pair has bins enough to show how its clocks bend; and
- * with more pairs none gets more, or what is kept would depend on who talked first.
+ * With a hundred hosts that all exchange messages, each pair has enough bins to show the
+ * curvature of its clocks. With more pairs, none gets more, because the kept data would
+ * depend on the order of pairs.
  */
 static void test_many_pairs(void **state)
 {

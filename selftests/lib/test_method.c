@@ -24,7 +24,7 @@ static void test_no_row(void **state)
 	assert_null(method_of(UINT32_MAX));
 }
 
-/* Each has an estimate, of two messages already, and says whose it is. */
+/* Each has an estimate, even for two messages, and names its method. */
 static void test_estimates(void **state)
 {
 	struct pairs ps = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Increments of phase and frequency: matched to their mixtures, and rates that are learned. */
+/* Increments of phase and frequency: matched to their mixtures, with learned rates. */
 #include "model/model.h"
 #include "test.h"
 
@@ -48,12 +48,12 @@ static void test_match(void **state)
 		assert_float_equal(c.mean * v / (v + c.variance), want,
 				   1e-3 * fabs(want) + 1e-3);
 		assert_true(quiet >= 0 && quiet <= 1);
-		/* What is far beyond the base is of some scale. */
+		/* An increment far beyond the base has some scale. */
 		assert_true(mean[i] > 100 ? quiet < 1e-3 : 1);
 	}
 }
 
-/* The scales of phase reach to what the phase does. */
+/* The scales of phase cover the range of the phase. */
 static void test_range(void **state)
 {
 	struct scale_mixture m;
@@ -67,7 +67,7 @@ static void test_range(void **state)
 	assert_true(m.scales <= MOST_SCALES);
 }
 
-/* Of increments that are drawn, the rates of their scales are found, and others vanish. */
+/* For drawn increments, the rates of their scales are found, and others vanish. */
 static void test_learn(void **state)
 {
 	struct scale_mixture m;
@@ -83,7 +83,7 @@ static void test_learn(void **state)
 			const bool steered = uniform(&seed) < 0.05;
 			double quiet;
 
-			/* Each twentieth second by 640 ppb, the third scale. */
+			/* Each twentieth second, by 640 ppb, the third scale. */
 			mixture_match(&m, &(struct increment_cavity){
 				.length = 1, .base = 1,
 				.mean = steered ? sign * 640 : sign, .variance = 1 }, &quiet);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A rate step that curves missed, and few messages would show, is not bounded by drift. */
+/* A rate step that curves missed, and few messages show, is not bounded by drift. */
 #include "bound/narrow.h"
 #include "bound/pair-bound.h"
 #include "curve/wander.h"
 #include "test.h"
 
 #define SPAN 600e9
-#define RATE 5 /* messages a second, each way */
+#define RATE 5 /* messages per second, in each direction */
 #define DELAY 30e3
 #define MEAN 100e3
 #define SEEDS 40
@@ -49,8 +49,8 @@ static const struct correction flat = {
 };
 
 /*
- * The correction of the second host follows that half-way: it is off by less than the
- * smallest delay, and so inverts no message.
+ * The correction of the second host follows half of it: its error is below the minimum
+ * delay, so it inverts no message.
  */
 static void follow(struct correction *c)
 {
@@ -60,7 +60,7 @@ static void follow(struct correction *c)
 	assert_int_equal(spline_new(&c->curve, 0, (double)(flat.to - flat.from),
 				    intervals, NULL, 0), 0);
 	for (size_t i = 0; i < c->curve.coefs; i++) {
-		/* Where the i-th B-spline has its middle. */
+		/* The middle of the i-th B-spline. */
 		double t = ((double)i - 1) * length + (double)flat.from;
 
 		c->curve.coef[i] = -ahead(t) / 2;
@@ -99,7 +99,7 @@ static void test_missed(void **state)
 	}
 }
 
-/* No windows where nothing is wrong: all of the drift is assumed everywhere. */
+/* No windows without an error: the drift limit is assumed everywhere. */
 static void test_steady(void **state)
 {
 	(void)state;
@@ -115,8 +115,8 @@ static void test_steady(void **state)
 }
 
 /*
- * Nor where messages are quicker for a while: the bound leaves less, but as much on one side as
- * on the other.
+ * Nor if messages are faster for a while: the bound has less slack, but equally in both
+ * directions.
  */
 static void test_quicker(void **state)
 {

@@ -3,7 +3,7 @@
 #include "curve/delays.h"
 #include "sample.h"
 
-/* The correction lies between: 0.25 ms more than the one that is assumed. */
+/* The correction lies between: 0.25 ms more than the assumed one. */
 static void test_limits(void **state)
 {
 	struct sample s;
@@ -28,12 +28,12 @@ static void test_limits(void **state)
 			}
 	}
 	assert_int_equal(seen, s.p.num);
-	/* The offset that leads through a message of the link. */
+	/* The offset that passes through a message of the link. */
 	assert_true(llabs(observations_level(&s.link) + AHEAD) <= 2 * DELAY);
 	sample_release(&s);
 }
 
-/* Thin links are one together, whose bins are in order of time, each an observation. */
+/* Links with few messages are merged; their bins are in order of time, each an observation. */
 static void test_thin(void **state)
 {
 	struct observations p;
@@ -75,7 +75,7 @@ static void test_thin(void **state)
 	sample_release(&s);
 }
 
-/* The same of a link whose host has few bins: it remains a link by itself. */
+/* The same for a link whose host has few bins: it remains a separate link. */
 static void test_few_bins(void **state)
 {
 	struct observations p;
@@ -134,7 +134,7 @@ static void test_residuals(void **state)
 	sample_release(&s);
 }
 
-/* Groups are in order, hold all bins once, and their lowest is the lowest. */
+/* Groups are in order, contain all bins once, and their lowest is the lowest. */
 static void test_groups(void **state)
 {
 	struct sample s;
@@ -171,7 +171,7 @@ static void test_groups(void **state)
 	sample_release(&s);
 }
 
-/* Delays are from DELAY to twice that, of all directions and all the time. */
+/* Delays are between DELAY and twice that, in all directions at all times. */
 static void test_delays(void **state)
 {
 	struct sample s;
@@ -181,7 +181,7 @@ static void test_delays(void **state)
 	observations_set_residuals(&s.p, NULL, NULL);
 	assert_int_equal(delays_set_means(&s.p), 0);
 	for (int side = ABOVE; side <= BELOW; side++) {
-		/* Half of the range; of what is kept, which are the quick ones, less. */
+		/* Half of the range; less for the kept messages, which are the fast ones. */
 		assert_true(s.p.direction[side].mean > 0);
 		assert_true(s.p.direction[side].mean < (double)DELAY);
 	}
@@ -189,7 +189,7 @@ static void test_delays(void **state)
 	sample_release(&s);
 }
 
-/* A curve that swings by *@factor to either side of the line. */
+/* A curve that deviates by *@factor to either side of the line. */
 static double wide(void *factor, double t)
 {
 	return *(double *)factor * (fmod(t, 2 * SEC) < SEC ? 1 : -1);

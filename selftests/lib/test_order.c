@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How many intervals a spline gets: as many as the clock's bends pay for. */
+/* How many knot intervals a spline gets: as many as the clock's curvature justifies. */
 #include "curve/constraints.h"
 #include "curve/order.h"
 #include "staged.h"
@@ -10,7 +10,7 @@ static double constant(double t)
 	return 0;
 }
 
-/* As fast as a clock can bend whose drift is this, 1 / ns. */
+/* Curvature at the limit of this drift, 1 / ns. */
 #define DRIFT 2e-15
 
 static double bending(double t)
@@ -40,13 +40,13 @@ static void test_bending(void **state)
 	staged_init(&k, &s, bending);
 	k.drift = DRIFT;
 	assert_int_equal(order_choose(&k), 0);
-	/* A line is 2 ms off, and two intervals for each period are not enough. */
+	/* A line is 2 ms off, and two knot intervals for each period are insufficient. */
 	assert_true(k.intervals > 4 && k.intervals < 100);
 	assert_true(staged_worst(&k, bending, -1e18) < 0.5 * DELAY);
 	staged_end(&k, &s);
 }
 
-/* From as many intervals as others have, the search goes down to those that are enough. */
+/* Starting with the number of others, the search goes down to a sufficient number. */
 static void test_others(void **state)
 {
 	struct sample s;
@@ -67,7 +67,7 @@ static void test_others(void **state)
 	}
 }
 
-/* Of fits all of which are further from the messages than a line, one is kept nevertheless. */
+/* Even if all fits are further from the messages than a line, one is kept. */
 static void test_strayed(void **state)
 {
 	struct sample s;
@@ -82,7 +82,7 @@ static void test_strayed(void **state)
 	staged_end(&k, &s);
 }
 
-/* A number that is settled stays, and wrong messages are rejected nevertheless. */
+/* A settled number stays, and wrong messages are nevertheless rejected. */
 static void test_settled(void **state)
 {
 	struct sample s;
@@ -102,7 +102,7 @@ static void test_settled(void **state)
 	staged_end(&k, &s);
 }
 
-/* That is no failure where there is no curve yet, either. */
+/* This is no failure if there is no curve yet, either. */
 static void test_settled_first(void **state)
 {
 	struct sample s;
@@ -119,7 +119,7 @@ static void test_settled_first(void **state)
 	staged_end(&k, &s);
 }
 
-/* Of two orders, the right one has the smaller cost; what is kept is the best. */
+/* Of two orders, the right one has the smaller cost; the best one is kept. */
 static void test_cost(void **state)
 {
 	struct sample s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which groups are judged to be outliers, and which observations go. */
+/* Which groups are outliers, and which observations are rejected. */
 #include "curve/outliers.h"
 #include "sample.h"
 
@@ -14,7 +14,7 @@ static void draw(struct bin_group *g, uint64_t *seed)
 		};
 }
 
-/* Where there are hardly any neighbours nothing can be said. */
+/* With hardly any neighbours, nothing can be decided. */
 static void test_few(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS];
@@ -29,7 +29,7 @@ static void test_few(void **state)
 	assert_false(isinf(outliers_judge(g, 9, 0, inward, buffer)));
 }
 
-/* On a slope no group is one; one that is far inward is, wherever it stands. */
+/* On a slope, no group is one; one far inward is, at any place. */
 static void test_judge(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;
@@ -49,7 +49,7 @@ static void test_judge(void **state)
 	}
 }
 
-/* A clock that is set agrees with one side of that instant: no outlier. */
+/* A stepped clock agrees with one side of that instant: no outlier. */
 static void test_step(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;
@@ -65,7 +65,7 @@ static void test_step(void **state)
 		assert_true(inward[i] <= most);
 }
 
-/* So does one that is set near an end: three groups agree with each other. */
+/* So does one stepped near an end: three groups agree with each other. */
 static void test_step_near_end(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;
@@ -87,7 +87,7 @@ static void test_step_near_end(void **state)
 	}
 }
 
-/* The observation half-way above the line, so far that it cannot be right. */
+/* Move the observation half-way far above the line, so that it cannot be right. */
 static void move_one(struct sample *s)
 {
 	const struct obs_direction *above = &s->p.direction[ABOVE];
@@ -95,7 +95,7 @@ static void move_one(struct sample *s)
 	s->p.obs[above->bin[above->bins / 2].from].y -= 1e8;
 }
 
-/* Only what is wrong goes, and once. */
+/* Only the wrong one is rejected, and once. */
 static void test_reject(void **state)
 {
 	struct sample s;
@@ -124,7 +124,7 @@ static double sum_of(const struct observations *p, const struct obs_bin *h, uint
 	return sum;
 }
 
-/* What is rejected in a round that is undone is needed again: it is still there. */
+/* Observations rejected in a round that is undone are restored. */
 static void test_undone(void **state)
 {
 	struct sample s;
@@ -151,8 +151,8 @@ static void test_undone(void **state)
 }
 
 /*
- * At the ends a curve that bends too little is further from right messages than anywhere; one
- * wrong message among few others is nevertheless told.
+ * At the ends, a curve with too little curvature is farthest from correct messages; one
+ * wrong message among few others is nevertheless detected.
  */
 static void test_ends(void **state)
 {
@@ -175,7 +175,7 @@ static void test_ends(void **state)
 	}
 }
 
-/* In the window of a change point no curve is known, and nothing goes. */
+/* In the window of a change point, no curve is known, and nothing is rejected. */
 static void test_near_change(void **state)
 {
 	struct change_point change = { .t = SECONDS / 2 * 1e9, .uncertainty = 20e9 };

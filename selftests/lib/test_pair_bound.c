@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the messages of a pair guarantee, and when that may be claimed. */
+/* The guarantee that the messages of a pair give, and when it can be reported. */
 #include "bound/pair-bound.h"
 #include "messages.h"
 
@@ -33,12 +33,12 @@ static void test_accurate(void **state)
 	for (int64_t x = SEC; x < 99 * SEC; x += SEC / 7) {
 		const struct range f = rate_bound_at(&r.bound, x);
 
-		/* 1 ns less sharp, as times are whole ns. */
+		/* Wider by 1 ns, because times are in whole ns. */
 		assert_in_range(AHEAD, f.lo, f.hi);
-		/* 0.75 s from the nearest message at most, at 500 ppm each. */
+		/* At most 0.75 s from the nearest message, at 500 ppm each. */
 		assert_true(f.hi - f.lo <= 4 * DELAY + 750 * US);
 	}
-	/* At least the smallest delays, each way. */
+	/* At least the minimum delays in each direction. */
 	assert_true(pair_bound_width(&r, SEC, 99 * SEC) >= (double)DELAY);
 	assert_true(pair_bound_width(&r, SEC, 99 * SEC) < 5e5);
 	pair_bound_release(&r);
@@ -62,7 +62,7 @@ static void test_incomplete(void **state)
 	pairs_release(&ps);
 }
 
-/* What is received before it was sent is left out, and the bound is not exact. */
+/* A message received before it was sent is rejected, and the bound is not exact. */
 static void test_wrong_message(void **state)
 {
 	struct pairs ps = { 0 };
@@ -80,7 +80,7 @@ static void test_wrong_message(void **state)
 	pairs_release(&ps);
 }
 
-/* Where the curve of a host inverts messages, it cannot tell which are wrong. */
+/* If a host's curve inverts messages, it cannot identify the wrong ones. */
 static void test_blind(void **state)
 {
 	struct correction blind = reference;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is told of a pair: rates, delays and inversions by the clocks, counts. */
+/* The information on a pair: rates, delays and inversions by the clocks, counts. */
 #include "reduce/pair-info.h"
 #include "reduced.h"
 
@@ -31,7 +31,7 @@ static void test_solved(void **state)
 	reduced_release(&r);
 }
 
-/* Without clocks no delay is known, and inversions are as they were. */
+/* Without clocks, no delay is known, and inversions stay as before. */
 static void test_without_clocks(void **state)
 {
 	struct netsync_pair_info info = { .size = sizeof(info) };
@@ -49,7 +49,7 @@ static void test_without_clocks(void **state)
 	reduced_release(&r);
 }
 
-/* What fell off and what is there by now count together. */
+/* Dropped records and those still there are counted together. */
 static void test_counts(void **state)
 {
 	struct netsync_pair_info info = { .size = sizeof(info) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the messages of a host say of it and its neighbours together. */
+/* The information of a host's messages on it and its neighbours together. */
 #include <string.h>
 
 #include "curve/constraints.h"
@@ -14,7 +14,7 @@ static const struct correction host_of_sample = {
 	.known = true, .from = AHEAD, .to = AHEAD + SECONDS * SEC, .offset = -AHEAD,
 };
 
-/* Of host 0, whose only neighbour is host 1. */
+/* For host 0, whose only neighbour is host 1. */
 static void make(struct sample *s, struct pair_terms *p,
 		 const struct correction *other)
 {
@@ -40,7 +40,7 @@ static void test_terms(void **state)
 	for (size_t i = 0; i < p.num_constraints; i++) {
 		const struct pair_constraint *w = &p.constraint[i];
 
-		/* Either clock is right, so that slack is what a message took. */
+		/* Either clock is right, so the slack is the delay of a message. */
 		assert_true(w->room >= 0.99 * DELAY && w->room <= 2.01 * DELAY);
 		assert_int_equal(w->other, 1);
 		assert_true(fabs(w->u[1] - w->u[0]) < 3 * DELAY);
@@ -56,7 +56,7 @@ static void test_terms(void **state)
 	sample_release(&s);
 }
 
-/* A pair's terms are those of one of its hosts. */
+/* A pair's terms belong to one of its hosts. */
 static void test_other_host(void **state)
 {
 	struct pair_terms p;
@@ -75,7 +75,7 @@ static void test_other_host(void **state)
 	sample_release(&s);
 }
 
-/* Where it is not known whether the other clock was set already, nothing is. */
+/* If it is unknown whether the other clock was already stepped, there is none. */
 static void test_step(void **state)
 {
 	struct change_point step = {
@@ -99,7 +99,10 @@ static void test_step(void **state)
 	sample_release(&s);
 }
 
-/* A bend is the less likely the longer it has been straight, and the larger the walk is. */
+/*
+ * A bend is less likely the longer the line before it, and likelier the larger the random
+ * walk.
+ */
 static void test_prior(void **state)
 {
 	const struct bend bend = { .length = 1e9 }, twice = { .length = 2e9 };
@@ -110,7 +113,7 @@ static void test_prior(void **state)
 	make(&s, &p, &host_of_sample);
 	assert_true(fabs(pair_terms_prior(&p, &bend, 0) /
 			 pair_terms_prior(&p, &twice, 0) - 8) < 1e-9);
-	/* Of a clock whose rate may change at once, each has its own. */
+	/* For a clock whose rate may change suddenly, each has its own. */
 	p.variance = (double[]){ 1e-10, 4e-10 };
 	assert_true(fabs(pair_terms_prior(&p, &bend, 0) /
 			 pair_terms_prior(&p, &bend, 1) - 4) < 1e-9);
@@ -120,7 +123,7 @@ static void test_prior(void **state)
 	sample_release(&s);
 }
 
-/* A straight curve in the middle of the messages, @off ns beside it. */
+/* A straight curve in the middle of the messages, off by @off ns. */
 static void set_curve(struct correction *c, double off)
 {
 	assert_int_equal(spline_new(&c->curve, 0, (double)(c->to - c->from), 1,
@@ -132,7 +135,7 @@ static void set_curve(struct correction *c, double off)
 
 static void test_doubt(void **state)
 {
-	/* Which the curve of none of them explains. */
+	/* No curve explains it. */
 	const struct doubt set = { 1e9, 2e9, true }, other = { 5e9, 6e9, false };
 
 	(void)state;
@@ -151,7 +154,7 @@ static void test_doubt(void **state)
 		assert_int_equal(c.no_margin, off);
 		assert_true(c.num_doubts >= 1);
 		assert_true(c.doubt[0].phase_step);
-		/* Without a margin, it is in doubt all the time. */
+		/* Without a minimum delay, it is untrusted all the time. */
 		assert_true(off ? c.doubt[0].to == (double)(c.to - c.from)
 				: c.num_doubts == 1 && c.doubt[0].to == set.to);
 		assert_true(c.curve.coefs == 4);
@@ -160,7 +163,7 @@ static void test_doubt(void **state)
 	}
 }
 
-/* Where no bound of a steered clock could be claimed, none is; other clocks are asked anew. */
+/* If a steered clock cannot have a bound, it has none; other clocks are examined again. */
 static void test_doubt_steered(void **state)
 {
 	(void)state;
@@ -179,7 +182,10 @@ static void test_doubt_steered(void **state)
 	}
 }
 
-/* The mean delay is that beyond the smallest, of both directions, and not how far a curve is. */
+/*
+ * The mean delay is the excess over the minimum, of both directions, not the distance of
+ * a curve.
+ */
 static void test_judge(void **state)
 {
 	double mean_delay, twice, expected_error;
@@ -196,7 +202,7 @@ static void test_judge(void **state)
 	assert_true(expected_error > 0 && expected_error < 0.1 * DELAY);
 	assert_int_equal(pair_terms_judge(&c, &s.link, 1, 8, &mean_delay, &twice), 0);
 	assert_true(fabs(twice / expected_error - 2) < 1e-9);
-	/* With an interval for each eight messages of a direction, there are too few. */
+	/* With a knot interval for each eight messages of a direction, there are too few. */
 	assert_int_equal(pair_terms_count_intervals(&c, &s.link, 1, &intervals), 0);
 	assert_int_equal(intervals, 0);
 	correction_release(&c);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Change points that were detected: placed, or removed where they are none. */
+/* Detected change points: placed, or removed if false. */
 #include <string.h>
 
 #include "curve/placement.h"
 #include "staged.h"
 
-/* Where the clock is set, or its rate changes, ns. */
+/* When the clock is stepped, or its rate changes, ns. */
 #define AT 200.2e9
 
 static double constant(double t)
@@ -73,7 +73,7 @@ static void test_rate_step(void **state)
 	staged_end(&k, &s);
 }
 
-/* Nothing happened there, or nobody can say so near to an end. */
+/* Nothing happened there, or it is too near to an end to know. */
 static void test_none(void **state)
 {
 	const struct change_point found[] = {
@@ -95,7 +95,7 @@ static void test_none(void **state)
 	}
 }
 
-/* The expected error falls with the messages that each coefficient has. */
+/* The expected error falls with the number of messages for each coefficient. */
 static void test_expected_error(void **state)
 {
 	const struct spline few = { .coefs = 5 }, many = { .coefs = 50 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The posterior of a pair: how far it is from the truth, and how far it says that it is. */
+/* The posterior of a pair: its error, and its declared deviation. */
 #include "infer/infer.h"
 #include "messages.h"
 
@@ -7,7 +7,7 @@
 #define MESSAGES 20000
 #define AHEAD (7 * SEC)
 
-/* What host 1 shows more than host 0: a random walk of frequency, a second at a time. */
+/* Offset of host 1 from host 0: a random walk of frequency, with steps of a second. */
 struct wanderer {
 	double phase[SECONDS + 1];
 	double frequency[SECONDS + 1]; /* ns/s */
@@ -48,9 +48,9 @@ static void talk(struct pairs *ps, const struct wanderer *w, uint64_t *seed)
 }
 
 /*
- * Errors over deviations should have a mean square of 1. Yet noise that is learned counts as
- * known, and the drift takes a part of what the random walk of the frequency does: their root
- * is up to 1.7.
+ * Errors over deviations should have a mean square of 1. But learned noise counts as
+ * known, and the drift explains a part of the frequency's random walk: the root is up to
+ * 1.7.
  */
 static void test_calibration(void **state)
 {
@@ -100,7 +100,7 @@ static void test_calibration(void **state)
 	assert_true(most < 9);
 }
 
-/* Between knots deviations are interpolated; beyond, they are those of the ends. */
+/* Between knots, deviations are interpolated; beyond, they are those of the ends. */
 static void test_deviation(void **state)
 {
 	struct deviation_knot knot[] = { { 10, 4 }, { 30, 2 } };
@@ -114,7 +114,7 @@ static void test_deviation(void **state)
 	assert_true(isinf(correction_deviation_at(&none, 100)));
 }
 
-/* What no clock shows leaves the straight line, and says that it is not to be relied on. */
+/* Impossible input leaves the straight line, marked as unreliable. */
 static void test_nonsense(void **state)
 {
 	struct correction c[2] = { { .known = true, .to = SECONDS * SEC },

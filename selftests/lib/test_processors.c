@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stamps of processors whose clocks differ: an uncertainty that contradicts nothing. */
+/* Stamps of processors whose clocks differ: an uncertainty without inconsistencies. */
 #include "test.h"
 
 #define SPAN (600 * SEC)
 #define MESSAGES 300000
 #define PROCESSORS 4
-/* The furthest of them are so far apart, ns. */
+/* Largest difference between them, ns. */
 #define APART 200.0
-/* What is said of the mean of a host's processors, between them, ns. */
+/* Allowed error for the mean of a host's processors, ns. */
 #define WORST 60.0
 
-/* Of host 1: how far its processors, in the mean, are ahead of host 0's. */
+/* Offset of the mean of host 1's processors from host 0's. */
 static int64_t ahead(int64_t t)
 {
 	return 5 * SEC + llround(30e-6 * (double)t);
@@ -21,7 +21,7 @@ static int64_t processor(uint64_t *seed)
 	return llround(APART * ((double)below(seed, PROCESSORS) / (PROCESSORS - 1) - 0.5));
 }
 
-/* Delays are exponential, of mean @mean, beyond @least (ns). */
+/* Delays are exponential, with mean @mean, beyond @least (ns). */
 static struct netsync *talk(double least, double mean)
 {
 	struct netsync *ns = netsync_new();
@@ -44,7 +44,7 @@ static struct netsync *talk(double least, double mean)
 	return ns;
 }
 
-/* The largest error; the truth is in every bound. */
+/* The largest error; the truth is within every bound. */
 static double worst(const struct netsync *ns)
 {
 	const struct netsync_clock *clock = netsync_host_clock(ns, 1);
@@ -70,7 +70,7 @@ static struct netsync_host_info info_of(const struct netsync *ns)
 	return info;
 }
 
-/* As of a network: no curve bends to follow single processors. */
+/* As in a network: no curve follows single processors. */
 static void test_accurate(void **state)
 {
 	struct netsync *ns = talk(30e3, 20e3);
@@ -81,7 +81,7 @@ static void test_accurate(void **state)
 	netsync_free(ns);
 }
 
-/* Messages seem to be received before they are sent: never is the truth out of a bound. */
+/* Messages seem to be received before they are sent: the truth is never outside a bound. */
 static void test_quicker_than_apart(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages between factors, clocks and links, of one knot and two factors. */
+/* Messages between factors, clocks and links, with one knot and two factors. */
 #include <string.h>
 
 #include "infer/internal.h"
@@ -16,7 +16,7 @@ struct small {
 	struct factor factor[2];
 };
 
-/* One knot of host 1 beside a reference, and a factor of either direction. */
+/* One knot of host 1 with a reference, and a factor in either direction. */
 static void make_small(struct small *s, double there, double back)
 {
 	const double delay[2] = { there, back };
@@ -54,8 +54,8 @@ static void run_small(struct small *s, int rounds)
 }
 
 /*
- * z there is m - c, and back m + c, each some MEAN / 100 below the lowest message: c is half of
- * the difference.
+ * z is m - c in one direction, and m + c in the other, each some MEAN / 100 below the
+ * lowest message: c is half of the difference.
  */
 static void test_half_way(void **state)
 {
@@ -70,15 +70,15 @@ static void test_half_way(void **state)
 	assert_float_equal(s.knot.state[0], 7e5, 20);
 	assert_float_equal(s.link.delay.mean, 3e4 - MEAN / 100, 500);
 	/*
-	 * Both edges are known to MEAN / 100, their half difference to less by a root of 2. The
-	 * link is in a loop with the clock, so that the variance is too large while the minimum
-	 * delay is known no better than by its prior, but never too small.
+	 * Both edges are known to MEAN / 100, their half difference better by a root of
+	 * 2. The link is in a loop with the clock, so the variance is too large while
+	 * only the prior determines the minimum delay, but never too small.
 	 */
 	assert_true(sqrt(s.knot.variance) > 700 && sqrt(s.knot.variance) < 3000);
 	assert_true(s.n.moved < 1e-3);
 }
 
-/* While factors are alone, the minimum delay stays as it was taken to be. */
+/* While factors use only their own messages, the minimum delay stays as assumed. */
 static void test_alone(void **state)
 {
 	struct small s;
@@ -91,13 +91,13 @@ static void test_alone(void **state)
 	assert_float_equal(s.knot.state[0], -5e5, 2e3);
 }
 
-/* A site never has a negative precision, and what cannot be is no NaN. */
+/* A site never has a negative precision, and impossible input causes no NaN. */
 static void test_contradiction(void **state)
 {
 	struct small s;
 
 	(void)state;
-	/* Both take less than nothing, by a second. */
+	/* Both delays are negative, by a second. */
 	make_small(&s, -1e9, -1e9);
 	run_small(&s, 50);
 	for (int way = 0; way < 2; way++)
@@ -109,8 +109,8 @@ static void test_contradiction(void **state)
 }
 
 /*
- * Sites that are inconsistent by minutes, as of a cell with a step in it, leave in a few rounds:
- * their own marginal, between both, is far from either.
+ * Sites that are inconsistent by minutes, as in a cell with a step, separate in a few
+ * rounds: their own marginal, between both, is far from either.
  */
 static void test_frozen(void **state)
 {
@@ -130,7 +130,7 @@ static void test_frozen(void **state)
 	assert_float_equal(s.knot.state[0], 7e5, 2e3);
 }
 
-/* New messages of a factor say of each end what the site of z says beside the others. */
+/* New messages of a factor to each end are the site of z combined with the other ends. */
 static void test_begin(void **state)
 {
 	struct small s;
@@ -141,7 +141,7 @@ static void test_begin(void **state)
 	s.knot.variance = 1e6;
 	s.link.delay = (struct moments){ 3e4, 1e6 };
 	factor_begin(&s.n, &s.link, 0, &s.factor[0]);
-	/* Host 1 receives there: its message points to m - z. */
+	/* Host 1 is the receiver: its message points to m - z. */
 	assert_true(s.factor[0].site[TO_RECEIVER].precision > 0);
 	assert_float_equal(s.factor[0].site[TO_RECEIVER].weighted /
 			   s.factor[0].site[TO_RECEIVER].precision, 7e5, 2e3);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guaranteed limits of the clocks of a pair: random clocks that keep to the
- * assumptions must never leave them, and the limits must be as narrow as
- * searching all combinations of messages makes them.
+ * Guaranteed limits of the clocks of a pair: random clocks within the assumptions must
+ * never leave them, and the limits must be as tight as those of an exhaustive search over
+ * combinations of messages.
  */
 #include "test.h"
 #include "bound/rate-bound.h"
@@ -12,7 +12,7 @@
 #define MAX_JOLTS 3
 #define SPAN 1000000		/* ns */
 
-/* A clock: intervals of parabolas, with windows. */
+/* A clock: knot intervals of parabolas, with windows. */
 struct truth {
 	double from[MAX_INTERVALS];
 	double y[MAX_INTERVALS];
@@ -36,10 +36,10 @@ static double truth_at(const struct truth *c, double x)
 	return c->y[i] + (c->slope[i] + c->bend[i] / 2 * d) * d;
 }
 
-/* By how much a phase step changes a clock at most, ns. */
+/* Largest change of a clock by a phase step, ns. */
 #define LARGEST_STEP 10000
 
-/* By their beginnings; those that set a clock are apart from each other. */
+/* In order of their beginnings; phase steps are apart from each other. */
 static void draw_jolts(struct truth *c, uint64_t *seed)
 {
 	int64_t from = 0, to = 0;
@@ -59,7 +59,7 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 			.from = from, .to = from + width, .phase_step = sets,
 			.largest = i == 1 ? 0 : LARGEST_STEP };
 		c->at[i] = (double)from + uniform(seed) * (double)width;
-		/* Those that overlap are one, and change the clock in this order. */
+		/* Overlapping ones are merged, and change the clock in this order. */
 		if (i && c->at[i] < c->at[i - 1])
 			c->at[i] = c->at[i - 1];
 		if (c->window[i].to < (int64_t)ceil(c->at[i]))
@@ -67,7 +67,7 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 	}
 }
 
-/* Begin a interval; its slope stays within the limit until the next one. */
+/* Begin an interval; its slope stays within the limit until the next one. */
 static void add_piece(struct truth *c, double x, double y, double slope,
 		      double length, uint64_t *seed)
 {
@@ -79,7 +79,7 @@ static void add_piece(struct truth *c, double x, double y, double slope,
 	c->from[i] = x;
 	c->y[i] = y;
 	c->slope[i] = slope;
-	/* The extremes more often than not. */
+	/* Usually an extreme. */
 	switch (below(seed, 3)) {
 	case 0:
 		c->bend[i] = max;
@@ -160,7 +160,7 @@ static void draw_truth(struct truth *c, uint64_t *seed)
 
 struct observation {
 	struct truth truth;
-	struct point p[2][MAX_POINTS];	/* as rate_bound_make() wants them */
+	struct point p[2][MAX_POINTS];	/* in the form of rate_bound_make() */
 	size_t n[2];
 	struct rate_bound bound;
 };
@@ -209,7 +209,7 @@ static bool holds(const struct range *r, double v)
 	       (r->hi == INT64_MAX || (double)r->hi >= v - 1e-3);
 }
 
-/* No clock that keeps to the assumptions leaves the limits. */
+/* No clock within the assumptions leaves the limits. */
 static void test_holds(void **state)
 {
 	uint64_t seed = 1;
@@ -238,7 +238,7 @@ static void test_holds(void **state)
 			in.hi = (int64_t)ceil(t) + below(&seed, 1000);
 			out = rate_bound_to_first(&c.bound, in, &near);
 			assert_true(holds(&out, (double)x));
-			/* Where it was looked for does not matter. */
+			/* The starting point of the search does not matter. */
 			in = rate_bound_to_first(&c.bound, in, &anywhere);
 			assert_memory_equal(&in, &out, sizeof(in));
 		}
@@ -257,7 +257,7 @@ static double climb(const struct limits *l, double rise, double d)
 	return rise * part + l->bend / 2 * part * part + l->slope * (d - part);
 }
 
-/* Is q[j] on no chord of others (with the bend)? */
+/* Is q[j] on no chord of others (with the curvature)? */
 static bool is_corner(const struct limits *l, const struct point *q, size_t n,
 		      size_t j)
 {
@@ -276,7 +276,7 @@ static bool is_corner(const struct limits *l, const struct point *q, size_t n,
 	return true;
 }
 
-/* The upper limit at x; @side 1: of -f. Of corners only, as times are whole. */
+/* The upper limit at x; @side 1: of -f. Only from corners, because times are whole. */
 static double search(const struct observation *s, int side, double x)
 {
 	const struct limits *l = &s->truth.limits;
@@ -326,7 +326,7 @@ static void test_narrow(void **state)
 			double u = search(&c, 0, (double)x);
 			double l = search(&c, 1, (double)x);
 
-			/* A ns for each time that a limit is rounded. */
+			/* One ns for each rounding of a limit. */
 			if (c.n[0])
 				assert_true((double)r.hi <= u + MAX_POINTS);
 			else
@@ -340,7 +340,7 @@ static void test_narrow(void **state)
 	}
 }
 
-/* A message each second and way, which leaves 60 us. */
+/* A message per second in each direction, which leaves 60 us. */
 static void exchange(struct point *up, struct point *low, int num)
 {
 	for (int i = 0; i < num; i++) {
@@ -350,7 +350,7 @@ static void exchange(struct point *up, struct point *low, int num)
 	}
 }
 
-/* What contradicts the assumptions is said. */
+/* Violations of the assumptions are reported. */
 static void test_clashes(void **state)
 {
 	const struct limits limits = { .slope = 500e-6, .bend = 2e-16 };
@@ -396,8 +396,8 @@ static void test_far(void **state)
 }
 
 /*
- * Before the first message, or after the last, a clock that may have been set shows any
- * time; but those that it cannot have shown then are known all the same.
+ * Before the first message, or after the last, a clock that may have been stepped shows
+ * any time; but times that it cannot have shown then are nevertheless known.
  */
 static void test_no_message_beyond(void **state)
 {
@@ -419,12 +419,12 @@ static void test_no_message_beyond(void **state)
 	r = rate_bound_to_first(&b, (struct range){ 100 * SEC, 100 * SEC }, &near);
 	assert_in_range(100 * SEC - r.lo, 0, 31000);
 	assert_in_range(r.hi - 100 * SEC, 0, 31000);
-	/* Of either side of the window. */
+	/* From either side of the window. */
 	r = rate_bound_to_first(&b, (struct range){ 5 * SEC, 5 * SEC }, &near);
 	assert_true(r.lo == INT64_MIN && r.hi >= 5 * SEC);
 	r = rate_bound_to_first(&b, (struct range){ 195 * SEC, 195 * SEC }, &near);
 	assert_true(r.lo <= 195 * SEC && r.hi == INT64_MAX);
-	/* Set twice by a millisecond it was not past more than that. */
+	/* Stepped twice by a millisecond, it did not pass more than that. */
 	r = rate_bound_to_first(&b, (struct range){ 5 * SEC + 3000000, 5 * SEC + 3000000 },
 				&near);
 	assert_true(r.lo > 5 * SEC && r.lo <= 5 * SEC + 3000000);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A curve whose rate changes at once is found where it does, and nowhere else. */
+/* Sudden rate changes of a curve are found at their times, and nowhere else. */
 #include "curve/rate-changes.h"
 #include "staged.h"
 
-/* Messages of either direction in a second. */
+/* Messages per second in each direction. */
 #define RATE 20
 
-/* Each 20 s the clock is slewed by 40 ppm for 5 s, there and back. */
+/* Every 20 s, the clock is slewed by 40 ppm for 5 s, forth and back. */
 static double slewed(double t)
 {
 	double at = fmod(t, 40e9);
@@ -20,7 +20,7 @@ static double constant(double t)
 	return 0;
 }
 
-/* It is set once, by so much (ns), and when. */
+/* Its single step: size (ns), and time. */
 #define BY 5e6
 #define SET 210e9
 
@@ -37,7 +37,7 @@ struct fixture {
 	truth_fn truth;
 };
 
-/* A curve that misses all but what is missing of the correction, and its delays. */
+/* A curve that has only the missing part of the correction, and its delays. */
 static void begin(struct fixture *f, truth_fn truth)
 {
 	uint64_t seed = 7;
@@ -98,7 +98,7 @@ static void test_steered(void **state)
 	(void)state;
 	begin(&f, slewed);
 	assert_true(staged_worst(&f.k, slewed, -1e18) > 1.9 * DELAY);
-	/* Two changes a slew, and four slews in 80 s. */
+	/* Two changes for each slew, and four slews in 80 s. */
 	assert_true(fit(&f) > 20);
 	assert_true(staged_worst(&f.k, slewed, -1e18) < 0.2 * DELAY);
 	end(&f);
@@ -115,7 +115,7 @@ static void test_unsteered(void **state)
 	end(&f);
 }
 
-/* Messages that are wrong, and were rejected before, are no rate changes. */
+/* Wrong messages that were rejected before are not rate changes. */
 static void test_wrong(void **state)
 {
 	struct fixture f;
@@ -137,7 +137,7 @@ static void test_wrong(void **state)
 	end(&f);
 }
 
-/* A phase step remains, and where it is. */
+/* A phase step stays, at its place. */
 static void test_set(void **state)
 {
 	struct change_point *change = calloc(1, sizeof(*change));
@@ -156,7 +156,7 @@ static void test_set(void **state)
 	end(&f);
 }
 
-/* Few messages say nothing of steering. */
+/* Few messages reveal nothing about steering. */
 static void test_few(void **state)
 {
 	double freedom = 0;

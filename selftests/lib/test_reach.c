@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The window of a phase step reaches to the messages that tell on which side of it they
- * are, where curves invert messages in it; and no farther where they do not.
+ * The window of a phase step extends to the messages that reveal on which side of it they
+ * are, if curves invert messages in it; otherwise it does not grow.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "test.h"
 
 #define NUM 100
-#define APART 1000000 /* of messages, ns */
+#define APART 1000000 /* between messages, ns */
 #define STEP 50e3     /* ns */
 #define QUICK 20e3    /* ns, below the step */
 #define SLOW 80e3     /* ns, above it */
@@ -23,7 +23,7 @@ struct world {
 	struct windows windows;
 };
 
-/* All are slow; one in the window is left out, as it is inverted. */
+/* All are slow; one in the window is rejected, because it is inverted. */
 static void make(struct world *w, double offset)
 {
 	memset(w, 0, sizeof(*w));
@@ -49,8 +49,8 @@ static void reaches(struct world *w, int64_t from, int64_t to)
 }
 
 /*
- * A message of one way tells before, one of the other after: to the wrong side of the
- * step that one is quicker.
+ * A message of one direction reveals it before, one of the other direction after: it is
+ * faster than the wrong side of the step allows.
  */
 static void test_to_those_that_tell(void **state)
 {
@@ -67,7 +67,7 @@ static void test_to_those_that_tell(void **state)
 	}
 }
 
-/* What is left out tells nothing; nor do those that are slow, up to the last. */
+/* Rejected messages reveal nothing; nor do slow ones, up to the last. */
 static void test_to_the_ends(void **state)
 {
 	struct world w;
@@ -79,7 +79,7 @@ static void test_to_the_ends(void **state)
 	reaches(&w, 0, (NUM - 1) * APART);
 }
 
-/* Where nothing contradicts the curves, and where no step is known. */
+/* If nothing is inconsistent with the curves, and if no step is known. */
 static void test_as_it_was(void **state)
 {
 	struct world w;

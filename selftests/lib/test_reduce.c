@@ -2,7 +2,7 @@
 /* From estimates of pairs to the clocks of all hosts. */
 #include "reduced.h"
 
-/* Everybody's clock leads to that of the reference, within its bound. */
+/* Every clock leads to that of the reference, within its bound. */
 static void check_clocks(struct reduced *r, uint32_t hosts)
 {
 	for (uint32_t h = 0; h < hosts; h++)
@@ -27,19 +27,19 @@ static void test_chain(void **state)
 		for (uint32_t h = 0; h + 1 < REDUCED_HOSTS; h++)
 			reduced_talk(&r, h, h + 1, 100, 1000);
 		reduced_run(&r);
-		/* The two in the middle are as good: names decide. */
+		/* The two in the middle are equal: names decide. */
 		assert_int_equal(r.task.reference, 2);
 		check_clocks(&r, REDUCED_HOSTS);
 		for (int h = 0; h < REDUCED_HOSTS; h++)
 			assert_int_equal(r.host[h].quality, NETSYNC_ACCURATE);
-		/* What is unknown of each link adds up. */
+		/* The uncertainties of links add up. */
 		assert_true(r.host[0].bound_median > 3 * r.host[3].bound_median / 2);
 		assert_int_equal(r.host[2].bound_max, 0);
 		reduced_release(&r);
 	}
 }
 
-/* A direct way of long delays does not replace two of short ones. */
+/* A direct path with long delays does not replace two hops with short ones. */
 static void test_shorter_way(void **state)
 {
 	struct reduced r;
@@ -56,7 +56,7 @@ static void test_shorter_way(void **state)
 	reduced_release(&r);
 }
 
-/* Hosts that nobody reaches have no clock. */
+/* Hosts that cannot be reached have no clock. */
 static void test_absent(void **state)
 {
 	struct reduced r;
@@ -74,7 +74,7 @@ static void test_absent(void **state)
 	reduced_release(&r);
 }
 
-/* No pair at all: one host is the time base of nobody else. */
+/* Without pairs, one host is the reference for nobody else. */
 static void test_nobody(void **state)
 {
 	struct reduced r;

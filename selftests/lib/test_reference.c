@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which host is the time base, and who is connected with whom. */
+/* Which host is the reference, and which hosts are connected. */
 #include "reduction.h"
 
-/* The reference of hosts that talk as given by pairs, all costs 1. */
+/* The reference of hosts connected by these pairs, all with cost 1. */
 static uint32_t reference_of(const uint32_t pair[][2], int pairs, uint32_t given,
 			     uint32_t *island)
 {
@@ -37,7 +37,7 @@ static void test_middle(void **state)
 		assert_int_equal(island[h], 0);
 }
 
-/* Of equal ones the first name, not the first number: host 3 is called a. */
+/* Among equal ones, the first name, not the first number: host 3 is called a. */
 static void test_names(void **state)
 {
 	const uint32_t all[][2] = { { 0, 1 }, { 0, 2 }, { 0, 3 },
@@ -50,7 +50,7 @@ static void test_names(void **state)
 	assert_int_equal(reference_of(two, 1, NO_HOST, island), 1);
 }
 
-/* The largest island has it, wherever it lies. */
+/* The largest island has it, wherever it is. */
 static void test_largest(void **state)
 {
 	const uint32_t some[][2] = { { 1, 2 }, { 2, 3 } };
@@ -63,7 +63,7 @@ static void test_largest(void **state)
 	assert_int_equal(island[3], 1);
 }
 
-/* One that is given stays, be it connected or not. */
+/* A given one stays, connected or not. */
 static void test_given(void **state)
 {
 	const uint32_t some[][2] = { { 1, 2 }, { 2, 3 } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A curve whose form is decided is fitted again by its own oscillator and uncertainty. */
+/* A curve whose form is settled is fitted again with its own oscillator and uncertainty. */
 #include "curve/constraints.h"
 #include "curve/order.h"
 #include "curve/refine.h"
@@ -14,7 +14,7 @@ static double constant(double t)
 	return 0;
 }
 
-/* As fast as a clock can bend whose drift is this. */
+/* Curvature at the limit of this drift. */
 static double bending(double t)
 {
 	return 2e6 * sin(2 * M_PI * t / 200e9);
@@ -33,7 +33,7 @@ static void decide(struct host_fit *k, struct sample *s, truth_fn truth)
 	assert_int_equal(order_choose(k), 0);
 }
 
-/* The prior of clocks that bend as fast as is assumed. */
+/* The prior of clocks with the assumed curvature. */
 static double usual_walk(const struct host_fit *k)
 {
 	double walk;
@@ -71,7 +71,7 @@ static void test_bending(void **state)
 	staged_end(&k, &s);
 }
 
-/* A calm oscillator is told by its messages, which then say more. */
+/* Messages reveal a calm oscillator, and then carry more information. */
 static void test_calm(void **state)
 {
 	struct sample s;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Least squares of both directions, on messages whose sums are known. */
+/* Least squares of both directions, on messages with known sums. */
 #include "messages.h"
 #include "pair/estimate.h"
 
-/* By so much host 1 is ahead at a time of host 0. */
+/* Offset of host 1 at a time of host 0. */
 static int64_t ahead(int64_t t)
 {
 	return 7 * SEC + t / 10000;
 }
 
-/* A message each way every second, with the same delays all along. */
+/* A message in each direction every second, with constant delays. */
 static void talk(struct pairs *ps, int64_t from, int messages, int64_t there,
 		 int64_t back)
 {
@@ -31,7 +31,7 @@ static void expect(const struct pairs *ps, int64_t at, double offset, double slo
 	assert_float_equal(e.line.slope, slope, 1e-9);
 }
 
-/* Half of the difference of the delays is what no method can see. */
+/* Half of the difference of the delays is invisible to any method. */
 static void test_exact(void **state)
 {
 	const int64_t from[] = { 0, -3600 * SEC, NETSYNC_MAX_SPAN / 2 };
@@ -46,7 +46,7 @@ static void test_exact(void **state)
 	}
 }
 
-/* Two instants are the least that have a slope. */
+/* A slope needs at least two instants. */
 static void test_two(void **state)
 {
 	struct pairs ps = { 0 };
@@ -68,7 +68,7 @@ static void test_one(void **state)
 	pairs_release(&ps);
 }
 
-/* The slope of one direction that has one is taken for both. */
+/* If only one direction has a slope, it is used for both. */
 static void test_one_slope(void **state)
 {
 	struct pairs ps = { 0 };
@@ -82,7 +82,7 @@ static void test_one_slope(void **state)
 	pairs_release(&ps);
 }
 
-/* Of one direction alone, the mean delay is taken for nothing. */
+/* With one direction only, the mean delay is assumed to be zero. */
 static void test_one_direction(void **state)
 {
 	struct pairs ps = { 0 };
@@ -99,7 +99,7 @@ static void test_one_direction(void **state)
 	pairs_release(&ps);
 }
 
-/* Delays that grow as fast as time passes: no clock stands still, or runs backward. */
+/* Delays that grow as fast as time passes: no clock stops, or runs backward. */
 static void test_falling_delays(void **state)
 {
 	struct pairs ps = { 0 };

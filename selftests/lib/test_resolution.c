@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stamps that are cut off: how far, and that they contradict nothing. */
+/* Stamps that are rounded down: their resolution, and no inconsistencies. */
 #include <errno.h>
 #include <string.h>
 
@@ -25,11 +25,11 @@ static void test_found(void **state)
 		const int64_t by = resolutions[k];
 		uint64_t seed = 7 + k;
 
-		/* Whatever they are counted from. */
+		/* With any origin. */
 		for (int i = 0; i < 64; i++)
 			t[i] = below(&seed, 3600 * SEC / by) * by - 1800 * SEC + 1;
 		assert_int_equal(find(t, 64), by);
-		/* A single finer one shows that there are such. */
+		/* A single finer one shows that finer stamps exist. */
 		t[50] = t[49] + 1;
 		assert_int_equal(find(t, 64), 1);
 	}
@@ -44,7 +44,7 @@ static void test_unknown(void **state)
 	for (int i = 0; i < 64; i++)
 		t[i] = (i + i % 3) * 10 * US;
 	assert_int_equal(find(t, 64), 10 * US);
-	/* Too few, or mostly the same. */
+	/* Too few, or mostly equal. */
 	assert_int_equal(find(t, 2), 1);
 	for (int i = 0; i < 64; i++)
 		t[i] = (i + i % 3) * 2;
@@ -56,13 +56,13 @@ static void test_unknown(void **state)
 	for (int i = 0; i < 64; i++)
 		t[i] = 5;
 	assert_int_equal(find(t, 64), 1);
-	/* No clock ticks so seldom. */
+	/* No clock ticks so rarely. */
 	for (int i = 0; i < 64; i++)
 		t[i] = (i + i % 3) * 60 * SEC;
 	assert_int_equal(find(t, 64), SEC);
 }
 
-/* The longer it is, the fewer stamps show it. */
+/* The coarser it is, the fewer stamps reveal it. */
 static void test_few(void **state)
 {
 	static const struct {
@@ -74,7 +74,7 @@ static void test_few(void **state)
 	(void)state;
 	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
 		const int64_t by = row[k].resolution;
-		/* Multiples of it by primes, which have nothing in common. */
+		/* Multiples of it by primes, which have no common factor. */
 		const int64_t prime[] = { 13, 3, 7, 11, 17, 19, 23, 29, 31,
 					  37, 41, 43, 47, 53, 59, 61, 67 };
 		int64_t t[17];
@@ -86,7 +86,7 @@ static void test_few(void **state)
 	}
 }
 
-/* A stamp that counts from 1970 is far from it, also if it is the only one. */
+/* A stamp that counts from 1970 is far from it, even if it is the only one. */
 static void test_from_epoch(void **state)
 {
 	struct resolution r = { 0 };
@@ -104,7 +104,7 @@ static void test_from_epoch(void **state)
 	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC + 10 * US), 10 * US);
 }
 
-/* Of few stamps what distances have in common by chance is not taken for it. */
+/* For few stamps, a chance common factor of distances is not accepted. */
 static void test_multiples(void **state)
 {
 	static const int64_t t[] = { 0, 21 * SEC, 84 * SEC, 105 * SEC };
@@ -120,7 +120,7 @@ static void test_multiples(void **state)
 	assert_int_equal(find(many, 20), 30 * US);
 }
 
-/* Parts, with times that count from elsewhere, are the whole, even of few stamps. */
+/* Parts with other origins give the whole, even with few stamps. */
 static void test_merged(void **state)
 {
 	uint64_t seed = 3;
@@ -145,7 +145,7 @@ static void test_merged(void **state)
 	}
 }
 
-/* All is as if receivers' clocks had shown the next time; and back. */
+/* As if receivers' clocks had shown the next time; and back. */
 static void test_raised(void **state)
 {
 	const int64_t coarse[] = { 1001, 10001 }, fine[] = { 1, 1 };
@@ -179,7 +179,7 @@ static void test_raised(void **state)
 	assert_int_equal(pairs_settle(&ps), 0);
 	assert_int_equal(ps.pair[0]->direction[0].hull.corner[0].y, 5 * SEC);
 	assert_int_equal(ps.pair[0]->direction[1].hull.corner[0].y, -5 * SEC);
-	/* As clocks go on meanwhile. */
+	/* Because clocks run on meanwhile. */
 	pairs_raise(&ps, coarse, 1e-3);
 	assert_int_equal(ps.pair[0]->direction[0].envelope.bin[0].corner[0].y,
 			 5 * SEC + 10000 + 10);
@@ -187,7 +187,7 @@ static void test_raised(void **state)
 	pairs_release(&later);
 }
 
-/* Clock 1 runs 80 ppm fast; delays are 30 us and some 100 us more. */
+/* Clock 1 runs 80 ppm fast; delays are 30 us plus some 100 us. */
 static void push(struct netsync *ns, const int64_t resolution[2], bool rounded)
 {
 	uint64_t seed = 11;
@@ -248,13 +248,13 @@ static void test_solved(void **state)
 	solve((int64_t[]){ 100 * US, 100 * US }, false, 50e3);
 	solve((int64_t[]){ 4000 * US, 4000 * US }, false, 2000e3);
 	solve((int64_t[]){ 1, 10 * US }, false, 10e3);
-	/* Were they rounded, no bound is false, either. */
+	/* If they were rounded to nearest, no bound is false, either. */
 	solve((int64_t[]){ 100 * US, 100 * US }, true, 100e3);
 	solve((int64_t[]){ 1, 100 * US }, true, 100e3);
 	solve((int64_t[]){ 100 * US, 1 }, true, 100e3);
 }
 
-/* Two clocks, 300 ms apart, of ticks of 40 ms that are seen some ns late. */
+/* Two clocks, 300 ms apart, with ticks of 40 ms that are seen some ns late. */
 static void test_given(void **state)
 {
 	struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
@@ -280,7 +280,7 @@ static void test_given(void **state)
 	assert_non_null(strstr(netsync_error(ns), "resolution"));
 	opt.resolution_ns = NETSYNC_MAX_RESOLUTION + 1;
 	assert_int_equal(netsync_solve(ns, &opt), -EINVAL);
-	/* Callers of before do not know of it. */
+	/* Older callers do not know it. */
 	opt.size = offsetof(struct netsync_options, resolution_ns);
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 	opt.size = sizeof(opt);

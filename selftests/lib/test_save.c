@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What parts save and merge is what one object knows, to the last bit; nothing else is. */
+/* Saved and merged parts equal one object, to the last bit; anything else is refused. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 
 #define PARTS 3
 #define TRANSMISSIONS 6000
-#define STEERED 1	/* this host's clock is told */
+#define STEERED 1	/* this host's clock is reported */
 
 struct bytes {
 	uint8_t *at;
@@ -25,7 +25,7 @@ static int append(void *data, const void *bytes, size_t size)
 	return 0;
 }
 
-/* Points of one clock, each second; all are known to every part. */
+/* Readings of one clock, each second; all parts have all of them. */
 static void push_points(struct netsync *ns, const struct traffic *traffic)
 {
 	const int64_t end = traffic->event[traffic->num - 1].time_ns;
@@ -40,7 +40,7 @@ static void push_points(struct netsync *ns, const struct traffic *traffic)
 	}
 }
 
-/* A part has only some shards; hosts are named in their order. */
+/* A part has only some shards; it adds hosts in its own order. */
 static struct netsync *pushed(const struct traffic *traffic, uint32_t shards,
 			      bool steered)
 {
@@ -97,7 +97,7 @@ static void assert_same_clocks(const struct netsync *a, const struct netsync *b)
 	}
 }
 
-/* With how events of each were decided. */
+/* Including how each pair's events were decided. */
 static void assert_same_pairs(const struct netsync *a, const struct netsync *b)
 {
 	assert_int_equal(netsync_num_pairs(a), netsync_num_pairs(b));
@@ -140,7 +140,7 @@ static void add_counts(struct counts *sum, const struct netsync *ns)
 	}
 }
 
-/* Of some that were solved before. */
+/* Some were solved before. */
 static struct bytes saved(struct netsync *ns, struct counts *sum)
 {
 	static const struct netsync_options opt = { .size = sizeof(opt),
@@ -215,7 +215,7 @@ static void test_steered(void **state)
 	free(traffic.event);
 }
 
-/* Whatever is changed or cut off, the object is as before, or has something of a host. */
+/* Whatever is changed or truncated, the object is unchanged, or has a part of a host. */
 static void test_hostile(void **state)
 {
 	struct traffic traffic = traffic_make(7, 300);

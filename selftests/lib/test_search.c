@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A search that begins anywhere finds what a binary search does. */
+/* A search that starts anywhere finds the same as a binary search. */
 #include "test.h"
 #include "util/search.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Packets that several objects share out find the messages that one object finds. */
+/* Several objects that share packets find the messages that one object finds. */
 #include <errno.h>
 
 #include "traffic.h"
@@ -18,7 +18,7 @@ struct messages {
 	struct found *found;
 	size_t num;
 	size_t room;
-	size_t events;		/* that netsync_watch_packets() told of */
+	size_t events;		/* reported by netsync_watch_packets() */
 };
 
 static void on_message(void *data, const struct netsync_message *msg)
@@ -58,7 +58,7 @@ static void add_stats(struct netsync_stats *sum, const struct netsync_stats *s)
 	sum->unsupported += s->unsupported;
 }
 
-/* Push what belongs to some shards, and what progress of all hosts there is. */
+/* Push packets of some shards, and the progress of all hosts. */
 static void match(const struct traffic *traffic, uint32_t shards,
 		  struct messages *messages, struct netsync_stats *sum)
 {
@@ -150,7 +150,7 @@ static void test_shares(void **state)
 	free(traffic.event);
 }
 
-/* What is not matched is counted once, too. */
+/* Unmatched kinds are counted once, too. */
 static void test_not_matched(void **state)
 {
 	struct netsync_packet p = a_segment();
@@ -175,7 +175,7 @@ static void test_errors(void **state)
 	assert_int_equal(netsync_keep_shards(ns, 0), -EINVAL);
 	assert_int_equal(netsync_keep_shards(ns, 1 << NETSYNC_SHARDS), -EINVAL);
 	assert_string_not_equal(netsync_error(ns), "");
-	/* A packet of another shard is ignored, and one can still choose. */
+	/* A packet of another shard is ignored, and shards can still be chosen. */
 	assert_int_equal(netsync_keep_shards(ns, ALL & ~netsync_packet_shards(&p)), 0);
 	assert_int_equal(netsync_push_packet(ns, &p), 0);
 	assert_int_equal(netsync_keep_shards(ns, ALL), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When no message passed: of one direction, of all links. */
+/* Silences: of one direction, and of all links. */
 #include "curve/silences.h"
 #include "sample.h"
 
@@ -34,11 +34,11 @@ static void test_reach(void **state)
 	assert_int_equal(silences_until(&s, ABOVE, 19e9), 1);
 	silences_reach(&s, &from, &to);
 	assert_true(from == 20e9 && to == 90e9);
-	/* From message to message already, of one side. */
+	/* Already from message to message, in one direction. */
 	from = 20e9, to = 40e9;
 	silences_reach(&s, &from, &to);
 	assert_true(from == 0 && to == 90e9);
-	/* Beyond all of one side. */
+	/* Beyond all of one direction. */
 	from = 50e9, to = 91e9;
 	silences_reach(&s, &from, &to);
 	assert_true(from == 30e9 && to == 100e9);

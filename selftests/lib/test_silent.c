@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* In silences bounds assume no drift, unless it is known that nobody steers the clocks. */
+/*
+ * In silences, bounds assume no drift limit, unless it is known that the clocks are not
+ * steered.
+ */
 #include "bound/pair-bound.h"
 #include "bound/silent.h"
 #include "curve/wander.h"
@@ -12,7 +15,7 @@ static const struct limits limits = {
 };
 static const struct wander told = { .left_alone = true };
 
-/* An hour with a minute's talk at the beginning and one at the end, @ahead and @later. */
+/* An hour with a minute of messages at each end, @ahead and @later. */
 static void make(struct pair_bound *b, int64_t ahead, int64_t later,
 		 const struct wander *wander)
 {
@@ -60,7 +63,7 @@ static void test_silence(void **state)
 	pair_bound_release(&b);
 }
 
-/* Where messages are near each other it does not matter. */
+/* If messages are close together, it does not matter. */
 static void test_messages(void **state)
 {
 	struct pair_bound b;
@@ -86,7 +89,7 @@ static void test_longest(void **state)
 	assert_int_equal(silent_longest(point, (size_t[]){ 2, 2 }, both), 75 * SEC);
 }
 
-/* What went on by more than the largest skew was set: when, nobody knows. */
+/* A difference beyond the maximum skew is a step, at an unknown time. */
 static void test_set(void **state)
 {
 	struct pair_bound b;
@@ -101,7 +104,7 @@ static void test_set(void **state)
 	pair_bound_release(&b);
 }
 
-/* So it was in a short silence, as that is too far for one that is slewed. */
+/* Also in a short silence, if it is too large for a slew. */
 static void test_set_soon(void **state)
 {
 	struct doubt doubt = { .from = 29e9, .to = 33e9 };
@@ -134,7 +137,7 @@ static void test_set_soon(void **state)
 		}
 		assert_int_equal(pairs_settle(&ps), 0);
 		assert_int_equal(pair_bound_make(&b, ps.pair[0], both, &limits), 0);
-		/* The largest skew makes 1 ms of 2 s. */
+		/* The maximum skew gives 1 ms in 2 s. */
 		assert_int_equal(b.usable, !n);
 		pair_bound_release(&b);
 		spline_free(&c[1].curve);

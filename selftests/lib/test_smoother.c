@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The smoother of a chain, against the dense solution of the same normal model. */
+/* The smoother of a chain, compared with the dense solution of the same normal model. */
 #include <string.h>
 
 #include "infer/internal.h"
@@ -8,7 +8,7 @@
 #define KNOTS 7
 #define UNKNOWNS (KNOTS * STATES)
 
-/* Invert a symmetric positive matrix in place, by Gauss and Jordan with pivots. */
+/* Invert a symmetric positive matrix in place, by Gauss-Jordan elimination with pivots. */
 static void invert(double m[UNKNOWNS][UNKNOWNS])
 {
 	static double a[UNKNOWNS][2 * UNKNOWNS];
@@ -60,7 +60,7 @@ static void make_chain(struct chain *c, struct knot *knot, double jump)
 		c->first.deviation[i] = 30 / (i + 1.0);
 }
 
-/* The covariance of all states, prior to the sites. */
+/* The prior covariance of all states, before the sites. */
 static void prior_covariance(const struct chain *c, double all[UNKNOWNS][UNKNOWNS])
 {
 	/* From increments to states. */
@@ -134,7 +134,7 @@ static void test_dense(void **state)
 	check_chain(1e4, 1e-5);
 }
 
-/* A jump of minutes leaves the variances beside it as they are without digits lost. */
+/* A jump of minutes leaves the variances next to it unchanged, without loss of digits. */
 static void test_large_jump(void **state)
 {
 	const double jump = 6e11 * 6e11;
@@ -149,7 +149,10 @@ static void test_large_jump(void **state)
 	for (int n = 0; n < KNOTS; n++)
 		assert_float_equal(near[n].variance, far[n].variance, 1e-6 * near[n].variance);
 	assert_float_equal(far[3].state[0] - near[3].state[0], 6e11 - 1e6, 1);
-	/* What all else says of the jump has the information of the jump itself, and no more. */
+	/*
+	 * All other information on the jump is the information of the jump itself, and no
+	 * more.
+	 */
 	assert_float_equal(far[3].score[STATE_PHASE].information * jump, 1, 1e-6);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Splines between knots that stand once, three and four times. */
+/* Splines with knots of multiplicity one, three and four. */
 #include "test.h"
 #include "curve/spline.h"
 
 #define SPAN 100.0
 
-/* The place of a coefficient: in line with these, the spline is a line. */
+/* The abscissa of a coefficient: with coefficients on a line there, the spline is that line. */
 static double abscissa(const struct spline *s, size_t i)
 {
 	return (s->knot[i + 1] + s->knot[i + 2] + s->knot[i + 3]) / 3;
@@ -21,7 +21,7 @@ static struct spline make(size_t intervals, const struct spline_knot *b, size_t 
 		assert_true(s.knot[i] >= 0 && s.knot[i] <= SPAN);
 		assert_true(!i || s.knot[i - 1] <= s.knot[i]);
 	}
-	/* A interval between a regular knot and a break is not much shorter. */
+	/* An interval between a regular knot and a break is not much shorter. */
 	for (size_t i = 4; i + 4 < s.knots; i++) {
 		double nearest = SPAN;
 
@@ -40,7 +40,7 @@ static void set_random(struct spline *s, uint64_t seed)
 	spline_set_cubics(s);
 }
 
-/* The basis sums up to one, and any line can be had. */
+/* The basis sums to one, and any line can be represented. */
 static void check_lines(struct spline *s)
 {
 	for (size_t i = 0; i < s->coefs; i++)
@@ -63,7 +63,7 @@ static void check_lines(struct spline *s)
 static void test_lines(void **state)
 {
 	const struct spline_knot near[] = {
-		/* Beside a regular knot, close together, close to the ends. */
+		/* Next to a regular knot, close together, close to the ends. */
 		{ 1e-3, 3 }, { 20 - 1e-6, 3 }, { 50, 4 }, { 50.01, 3 },
 		{ 73, 4 }, { SPAN - 1e-3, 4 },
 	};
@@ -81,7 +81,7 @@ static void test_lines(void **state)
 	}
 }
 
-/* By how much value, slope and bend change at a place. */
+/* The changes of value, slope and curvature at a place. */
 static void changes(const struct spline *s, double t, double change[3])
 {
 	const double h = 1e-3;
@@ -110,14 +110,14 @@ static void test_smoothness(void **state)
 		double c[3];
 
 		set_random(&s, seed);
-		/* Regular knots, and between: two derivatives go on. */
+		/* Regular knots, and between: two derivatives are continuous. */
 		for (double t = 5; t < 96; t += 5) {
 			changes(&s, t, c);
 			assert_true(c[0] < 1e-6);
 			assert_true(c[1] < 1e-2);
 			assert_true(c[2] < 1e-2);
 		}
-		/* A kink: the value goes on, and the slope need not. */
+		/* A kink: the value is continuous, the slope need not be. */
 		changes(&s, b[0].t, c);
 		assert_true(c[0] < 1e-6);
 		worst[0] = fmax(worst[0], c[1]);
@@ -129,7 +129,7 @@ static void test_smoothness(void **state)
 	assert_true(worst[0] > 0.3 && worst[1] > 0.3);
 }
 
-/* What is right of a jump knows nothing of what is left of it. */
+/* Right of a jump, nothing depends on the left. */
 static void test_jump_parts(void **state)
 {
 	const struct spline_knot b = { 50, 4 };
@@ -138,7 +138,7 @@ static void test_jump_parts(void **state)
 	(void)state;
 	for (size_t i = 0; i < s.coefs; i++)
 		s.coef[i] = abscissa(&s, i) < 50 ? -1 : 1;
-	/* Of those in the same place, the first belongs to the left. */
+	/* Of those at the same place, the first belongs to the left. */
 	for (size_t i = 1; i < s.coefs; i++)
 		if (abscissa(&s, i) == 50 && abscissa(&s, i - 1) < 50)
 			s.coef[i] = -1;
@@ -150,7 +150,7 @@ static void test_jump_parts(void **state)
 	spline_free(&s);
 }
 
-/* A jump has no slope; what is no number is not flat. */
+/* A jump has no slope; NaN is not flat. */
 static void test_flat(void **state)
 {
 	const struct spline_knot b = { 50, 4 };
@@ -171,7 +171,7 @@ static void test_flat(void **state)
 	spline_free(&s);
 }
 
-/* Where there are more knots, the curve stays what it was: change points, too. */
+/* With more knots, the curve stays the same: change points, too. */
 static void test_follow(void **state)
 {
 	/* The last are several change points at once. */
@@ -214,7 +214,7 @@ static void test_through(void **state)
 		const double before = i ? spline_at(&s, v[i].t - near) : v[i].value;
 		const double after = spline_at(&copy, v[i].t + near);
 
-		/* At a step, the last of two vertices is what begins there. */
+		/* At a step, the second of two vertices is the value after it. */
 		if (i != 2)
 			assert_float_equal(after, v[i].value, 1e-5);
 		if (i != 3)
@@ -222,7 +222,10 @@ static void test_through(void **state)
 		if (i != 2 && i != 4)
 			assert_float_equal((after - spline_at(&s, v[i].t)) / near, v[i].slope, 1e-4);
 	}
-	/* Half-way a cubic is the mean of the values, and an eighth of the slopes' difference. */
+	/*
+	 * Half-way, a cubic is the mean of the values plus an eighth of the slopes'
+	 * difference.
+	 */
 	assert_float_equal(spline_at(&s, 1), 2 + 2 * 1.5 / 8, 1e-12);
 	spline_free(&s);
 	spline_free(&copy);

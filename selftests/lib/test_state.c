@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the stages of a host's fit ask of its state. */
+/* Functions of a host's fit that its stages share. */
 #include "curve/state.h"
 #include "sample.h"
 
-/* Before there is a curve, the initial fit stands for it. */
+/* Before there is a curve, the initial fit is used. */
 static void test_curve(void **state)
 {
 	double t[] = { 0, SECONDS * 1e9 }, y[] = { 0, 1000 };
@@ -19,7 +19,7 @@ static void test_curve(void **state)
 	spline_free(&k.best);
 }
 
-/* Residuals are against the curve that is given. */
+/* Residuals are relative to the given curve. */
 static void test_residuals(void **state)
 {
 	struct spline s = { 0 };
@@ -44,7 +44,7 @@ static void test_residuals(void **state)
 	sample_release(&sample);
 }
 
-/* All links of a direction count together; without any there is one bin. */
+/* All links of a direction count together; without links, there is one bin. */
 static void test_fewest_bins(void **state)
 {
 	struct obs_direction dir[] = { { .bins = 5 }, { .bins = 90 },
@@ -59,7 +59,10 @@ static void test_fewest_bins(void **state)
 	assert_int_equal(host_fit_fewest_bins(&k), 26);
 }
 
-/* A link's; of 64 groups of messages a curve with 32 degrees of freedom explains half by chance. */
+/*
+ * For a link; with 64 groups of messages, a curve with 32 degrees of freedom explains
+ * half by chance.
+ */
 static void test_mean_delay(void **state)
 {
 	struct obs_direction dir[] = { { .mean = 100 }, { .mean = 300 },
@@ -71,7 +74,7 @@ static void test_mean_delay(void **state)
 	assert_true(host_fit_mean_delay(&k) == 800);
 	assert_true(host_fit_mean_delay_beyond(&k, 0) == 400);
 	assert_true(host_fit_mean_delay_beyond(&k, 32) == 800);
-	/* With more there is nothing to tell it by. */
+	/* With more, it cannot be determined. */
 	assert_true(host_fit_mean_delay_beyond(&k, 60) <= 1600);
 	assert_true(host_fit_mean_delay_beyond(&k, 600) <= 1600);
 }

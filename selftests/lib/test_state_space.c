@@ -13,7 +13,7 @@ static void random_vector(uint64_t *seed, double *v, size_t n)
 		v[i] = 2 * uniform(seed) - 1;
 }
 
-/* A cubic goes on as its Taylor series says, and two steps are one. */
+/* A cubic continues by its Taylor series, and two steps equal one. */
 static void test_shift(void **state)
 {
 	/* 1 + 2 t + 3 t^2 / 2 + 4 t^3 / 6 */
@@ -53,7 +53,7 @@ static void test_transpose(void **state)
 	assert_float_equal(after, before, 1e-12);
 }
 
-/* Of x x' the covariance becomes F x (F x)', and the information likewise. */
+/* The covariance of x x' becomes F x (F x)', and the information likewise. */
 static void test_outer_products(void **state)
 {
 	uint64_t seed = 4;
@@ -77,7 +77,7 @@ static void test_outer_products(void **state)
 	}
 }
 
-/* An increment half-way is that component alone, shifted by half of the length. */
+/* A half-way increment is that component, shifted by half of the length. */
 static void test_loading(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clocks that a daemon steers, and netsync_push_clock(), which tells how: they are
- * estimated as well as clocks that nobody steers. Points that are wrong, or were
- * lost, cost the time beside them.
+ * Clocks steered by a daemon, and netsync_push_clock(), which reports how: they are
+ * estimated as well as clocks that are not steered. Readings that are wrong, or were
+ * lost, only affect the time next to them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void lines_are_thinned(void **state)
 
 /* ---- estimates ---------------------------------------------------------------- */
 
-/* The same oscillators and messages, left alone. */
+/* The same oscillators and messages, without steering. */
 static struct errors alone(uint64_t seed)
 {
 	struct world w;
@@ -84,7 +84,7 @@ static void as_if_nobody_steered(void **state)
 		struct world w;
 
 		make_world(&w, s);
-		/* Both, one, and the other of them is steered. */
+		/* Both, one, or the other one is steered. */
 		for (int i = 0; i < 2; i++)
 			if (k % 3 != 1 + i)
 				chrony(&w.m[i], &seeds);
@@ -191,7 +191,10 @@ static void wrong_ones_are_left_out(void **state)
 	netsync_free(w.ns);
 }
 
-/* Readings of a much longer time than messages are of: results are of this, and some more. */
+/*
+ * Readings of a much longer time than messages: results cover that of messages, and some
+ * more.
+ */
 static void results_reach_so_far(void **state)
 {
 	struct netsync_model all = { .size = sizeof(all) },
@@ -231,8 +234,8 @@ static void results_reach_so_far(void **state)
 }
 
 /*
- * Readings that begin some seconds after messages do, or end before them, while a slew goes on
- * in the time that is not read: only that time is wide.
+ * Readings that begin some seconds after messages, or end before them, during a slew in
+ * the time without readings: only that time has a wide bound.
  */
 static void readings_are_fewer(void **state)
 {
@@ -286,7 +289,7 @@ static void sampled_ones_do(void **state)
 	netsync_free(w.ns);
 }
 
-/* Readings that come later than packets, and results all along, as netsync live has them. */
+/* Readings that come later than packets, with results in between, as in netsync live. */
 static void late_ones_are_waited_for(void **state)
 {
 	const int64_t apart = 30 * SEC, lag = 3 * SEC;
@@ -351,14 +354,14 @@ static void a_gap_falls_back(void **state)
 	talk(&w, 0, SPAN);
 	assert_int_equal(netsync_solve(w.ns, NULL), 0);
 	check_steering(&w, 1, SPAN / 6);
-	/* Where it is told, it is as good as ever. */
+	/* Where readings report it, it is as good as ever. */
 	e = errors_at(&w, SEC / 10, SPAN / 12 * 5, SPAN / 6);
 	print_message("beside the gap %lld / %.0f ns\n", (long long)e.max, e.rms);
 	assert_in_range(e.max, 0, 20000);
 	netsync_free(w.ns);
 }
 
-/* As of a recording without packets: there are no spans, but a reference. */
+/* As for a recording without packets: no spans, but a reference. */
 static void nothing_to_correct(void **state)
 {
 	for (int spans = 0; spans < 3; spans++) {
@@ -413,10 +416,10 @@ static void senseless_ones_are_refused(void **state)
 	q = p;
 	q.raw_ns -= NETSYNC_MAX_SPAN + SEC;
 	assert_int_equal(netsync_push_clock(ns, &q), -ERANGE);
-	/* What is told of a clock, and what the clock shows, are of one time. */
+	/* The readings of a clock, and its times, are in one time base. */
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH - FAR, EPOCH),
 			 -ERANGE);
-	/* A point alone says nothing, and does no harm. */
+	/* A single reading reveals nothing, and does no harm. */
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH, EPOCH + US), 0);
 	assert_int_equal(netsync_push_message(ns, 1, 0, EPOCH + SEC,
 					      EPOCH + SEC + US), 0);
@@ -432,11 +435,11 @@ static void senseless_ones_are_refused(void **state)
 	netsync_add_host(ns, "b");
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH + 5 * SEC,
 					      EPOCH + 5 * SEC + US), 0);
-	/* Messages of the first times wait for points, until there is a result. */
+	/* Messages of the first times wait for readings, until there is a result. */
 	assert_int_equal(netsync_solve(ns, NULL), 0);
 	assert_int_equal(netsync_push_clock(ns, &p), -EALREADY);
 	assert_string_not_equal(netsync_error(ns), "");
-	/* Nor is it after one that was not late; a clock that is set back shows it later. */
+	/* Nor after one that was not late; a clock that is stepped back shows it later. */
 	q = p;
 	q.time_ns += 9 * SEC / 2;
 	q.raw_ns += 9 * SEC / 2;
@@ -451,7 +454,7 @@ static void senseless_ones_are_refused(void **state)
 
 /* ---- messages before the first point --------------------------------------------- */
 
-/* A clock that is slewed hard when it is first seen, and a little all along. */
+/* A clock that is slewed strongly at first, and slightly all the time. */
 static void slew_at_begin(struct machine *m, double first)
 {
 	steer(m, raw_time(m, -SEC / 2), 1 + first, 0);
@@ -461,7 +464,7 @@ static void slew_at_begin(struct machine *m, double first)
 	}
 }
 
-/* Ten points a second, from a time on. */
+/* Ten readings a second, from a time on. */
 static void tell_from(struct world *w, uint32_t host, int64_t from)
 {
 	const struct machine *m = &w->m[host];
@@ -497,12 +500,13 @@ static void check_same_clocks(const struct world *a, const struct world *b)
 }
 
 /*
- * Messages of the first second, or some, and the first points come in any order: the result is
- * the same, and its bounds hold, whether points begin before the messages or after some.
+ * All or some messages of the first second, and the first readings, come in any order:
+ * the result is the same, and its bounds hold, whether readings begin before the messages
+ * or after some.
  */
 static void early_messages_wait(void **state)
 {
-	/* When the points of the hosts begin, and how many messages come before these. */
+	/* When the hosts' readings begin, and the number of messages before them. */
 	static const struct {
 		int64_t begin[2], before;
 	} cases[] = {
@@ -543,7 +547,7 @@ static void early_messages_wait(void **state)
 	}
 }
 
-/* A result was asked for before the first points: what was used without them widens bounds. */
+/* A result was requested before the first readings: messages used without them widen bounds. */
 static void used_too_early(void **state)
 {
 	(void)state;

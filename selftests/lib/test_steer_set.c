@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clocks that are set, and netsync_push_clock(), which tells when, or between which readings:
- * the truth is in the bound at every instant, on either side of a setting.
+ * Stepped clocks, and netsync_push_clock(), which reports when, or between which
+ * readings: the truth is within the bound at every instant, on either side of a step.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void set_clocks_are_told(void **state)
 	assert_int_equal(netsync_get_steering(w.ns, 0, &told), 0);
 	assert_int_equal(told.points, 0);
 	assert_int_equal(netsync_get_steering(w.ns, 2, &told), -EINVAL);
-	/* The 3 s that were shown twice cannot be told apart. */
+	/* The 3 s that were shown twice are ambiguous. */
 	e = errors_at(&w, SEC / 10, SPAN / 5 * 2, 4 * SEC);
 	assert_int_equal(e.outside, 0);
 	assert_in_range(e.max, 0, 5000);
@@ -49,7 +49,7 @@ static void set_clocks_are_told(void **state)
 	netsync_free(w.ns);
 }
 
-/* Where points were lost, nobody knows when the clock was set: short gaps, and long ones. */
+/* If readings were lost, the time of the step is unknown: short gaps, and long ones. */
 static void set_when_points_were_lost(void **state)
 {
 	const int64_t by[] = { 300 * US, 20000 * US, 3 * SEC / 2, -3 * SEC / 2 };
@@ -74,7 +74,7 @@ static void set_when_points_were_lost(void **state)
 }
 
 /*
- * Set back by less than steering may do from one reading to the next: times near the readings
+ * Stepped back by less than steering may do between two readings: times near the readings
  * were shown twice. Both as the reference, and as the other host.
  */
 static void set_back_by_little(void **state)
@@ -101,7 +101,7 @@ static void set_back_by_little(void **state)
 	}
 }
 
-/* How many times, from one on, are converted to intervals without the truth? */
+/* The number of times, from @from on, whose interval does not contain the truth. */
 static int outside_from(const struct world *w, int64_t from, int64_t to,
 			int64_t apart)
 {
@@ -121,8 +121,8 @@ static int outside_from(const struct world *w, int64_t from, int64_t to,
 }
 
 /*
- * The same of readings with rates, some seconds apart, none of which is of the setting: what was
- * shown again was read before the last reading, or after the next one.
+ * The same for readings with rates, some seconds apart, none of which reports the step:
+ * times shown again were read before the last reading, or after the next one.
  */
 static void set_back_between_rates(void **state)
 {
@@ -156,12 +156,12 @@ static void set_back_between_rates(void **state)
 	}
 }
 
-/* How points are told where the one of a setting may be lost. */
+/* How readings are reported if that of a step may be lost. */
 enum told { NUMBERED, NOT_NUMBERED, BY_WAS_SET };
 
 /*
- * Once a second, in no order, each twice, and at a setting, unless that one was lost. Who
- * numbers points began anew some time.
+ * Once a second, in random order, each twice, and at a step, unless that one was lost.
+ * Numbering restarts at some time.
  */
 static void tell_setting(struct world *w, enum told how, int64_t set, bool is_lost)
 {
@@ -184,7 +184,7 @@ static void tell_setting(struct world *w, enum told how, int64_t set, bool is_lo
 	}
 }
 
-/* A setting is known to a point's instant only where no point can have been lost. */
+/* A step is known to a reading's instant only if no reading can have been lost. */
 static void a_setting_may_be_lost(void **state)
 {
 	const int64_t by[] = { 5 * SEC, -5 * SEC, SEC / 2, -SEC / 2 };
@@ -215,7 +215,7 @@ static void a_setting_may_be_lost(void **state)
 	}
 }
 
-/* A setting at one end of what is read ten times a second. */
+/* A step at one end of readings at ten per second. */
 static void set_between_samples(void **state)
 {
 	const int64_t by[] = { 100 * US, -300 * US, 5000 * US, SEC };
@@ -236,8 +236,8 @@ static void set_between_samples(void **state)
 }
 
 /*
- * A reference that is set by more than the time between two samples: at an instant of which
- * only these are known, an inverse of its map errs by all that the clock was set by.
+ * A reference stepped by more than the time between two readings: at an instant known
+ * only from these, the inverse of its map has an error of the whole step.
  */
 static void set_reference_between_samples(void **state)
 {
@@ -267,8 +267,8 @@ static void set_reference_between_samples(void **state)
 }
 
 /*
- * Times that were shown twice are apart by more on the reference than the clock was set by, if
- * the oscillator is slow, or the clock slewed at once.
+ * Times shown twice are farther apart on the reference than the step, if the oscillator
+ * is slow, or the clock was slewed at the same time.
  */
 static void set_back_and_slow(void **state)
 {
@@ -300,9 +300,7 @@ static void set_back_and_slow(void **state)
 	}
 }
 
-/*
- * Points tell more than messages do: of settings before the first message, and after the last.
- */
+/* Readings reveal more than messages: steps before the first message, and after the last. */
 static void set_without_messages(void **state)
 {
 	const struct netsync_options opt = { .size = sizeof(opt),
@@ -312,7 +310,7 @@ static void set_without_messages(void **state)
 
 	(void)state;
 	for (int i = 0; i < 16; i++) {
-		/* Just before the end of messages, or long before their begin. */
+		/* Just before the end of messages, or long before their beginning. */
 		const int64_t at = i & 4 ? SPAN / 2 : SPAN / 4;
 		const int64_t from = at - 10 * SEC - SEC / 3;
 		const int64_t until = at + 100 * SEC;
@@ -350,8 +348,8 @@ static void set_without_messages(void **state)
 }
 
 /*
- * Set in the time before the first reading, or after the last one: messages of that time are left
- * out, and say that its bound cannot be claimed; all other times are as if it had not happened.
+ * Stepped before the first reading, or after the last one: messages of that time are
+ * rejected, and its bound is not usable; all other times are as if it had not happened.
  */
 static void set_where_nothing_is_read(void **state)
 {
@@ -383,7 +381,10 @@ static void set_where_nothing_is_read(void **state)
 	}
 }
 
-/* A request and its response, one after the other, as often as fit: @first sends the requests. */
+/*
+ * A request and its response, one after the other, as often as possible: @first sends the
+ * requests.
+ */
 static void ask_and_answer(struct world *w, int first, int64_t from, int64_t to)
 {
 	const int64_t takes = DELAY + 10 * US;
@@ -400,8 +401,8 @@ static void ask_and_answer(struct world *w, int first, int64_t from, int64_t to)
 }
 
 /*
- * So many requests and responses that only some are kept: of either direction, as only one of
- * these says that the clock was set.
+ * So many requests and responses that only some are kept: in either direction, because
+ * only one of them reveals the step.
  */
 static void set_beside_many_messages(void **state)
 {
@@ -433,7 +434,7 @@ static int append(void *data, const void *bytes, size_t size)
 	return fwrite(bytes, 1, size, file) == size ? 0 : -EIO;
 }
 
-/* Another object that knows what this one does. */
+/* Another object with the same data. */
 static struct netsync *copy_of(struct netsync *ns)
 {
 	struct netsync *copy = netsync_new();
@@ -450,8 +451,8 @@ static struct netsync *copy_of(struct netsync *ns)
 }
 
 /*
- * Once messages have shown that a clock was set where nothing is read, each later result knows
- * that, also one of another object, and if a host was traced for longer meanwhile.
+ * After messages have revealed a step of a clock without readings, each later result
+ * knows it, also in another object, and if a host was traced for longer meanwhile.
  */
 static void set_is_not_forgotten(void **state)
 {
@@ -486,7 +487,7 @@ static void set_is_not_forgotten(void **state)
 	}
 }
 
-/* What is saved of points is what was pushed: how far they may be off, and their numbers. */
+/* Saved readings are those that were pushed: with their uncertainties and numbers. */
 static void points_are_saved_whole(void **state)
 {
 	const int64_t set = SPAN / 2 + SEC / 3;

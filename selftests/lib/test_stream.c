@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages that come for hours: asking in between, and memory. */
+/* Messages for hours: results in between, and memory. */
 #include <malloc.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void start(struct stream *s, uint64_t seed)
 	}
 }
 
-/* A clock that bends, by 50 us in ten minutes. */
+/* A clock that deviates by 50 us in ten minutes. */
 static int64_t reading(uint32_t host, int64_t t)
 {
 	double bend = 50e3 * sin((double)t * (2 * M_PI / 600e9) + host);
@@ -59,7 +59,10 @@ static void push_message(struct stream *s, const struct event *e)
 					      e->recv), 0);
 }
 
-/* Bulk traffic, one connection of each pair. All start with other numbers. */
+/*
+ * Bulk traffic, with one connection for each pair. Sequence numbers start at different
+ * values.
+ */
 static void push_packets(struct stream *s, const struct event *e)
 {
 	uint32_t sent = s->sent[e->from][e->to]++;
@@ -151,7 +154,7 @@ static void test_solved_in_between(void **state)
 			push_message(&once, &e);
 			e = draw(&often, t);
 			push_message(&often, &e);
-			/* Early, too, when not all pairs are known. */
+			/* Also early, when not all pairs are known. */
 			if (i == 20 || i == 1000 || i % (N / 5) == 77)
 				solve(&often, methods[k]);
 		}
@@ -166,7 +169,7 @@ static void test_solved_in_between(void **state)
 /* 10,000 packets a second on ten hosts, as readers push them. */
 static void test_memory_of_packets(void **state)
 {
-	/* Messages of the first half a minute wait for points of clocks. */
+	/* Messages of the first half minute wait for clock readings. */
 	enum { RATE = 5000, SECONDS = 80 };
 	struct netsync_stats stats = { .size = sizeof(stats) };
 	struct stream s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The corrections of all hosts, along the tree and by what neighbours say. */
+/* The corrections of all hosts, along the tree and by their neighbours. */
 #include "reduction.h"
 
 static void make_chain(struct reduced *hosts, struct reduction *r,
@@ -15,7 +15,7 @@ static void make_chain(struct reduced *hosts, struct reduction *r,
 	reduction_find_ways(r);
 }
 
-/* Along the lines of three pairs, each of which is a second. */
+/* Along the lines of three pairs, each of which adds a second. */
 static void test_carry(void **state)
 {
 	struct reduced hosts;
@@ -29,14 +29,14 @@ static void test_carry(void **state)
 		assert_true(llabs(c.t - 40 * SEC) <= h);
 		assert_true(fabs(c.skew) < 1e-9);
 		assert_true(c.complete);
-		/* What lines leave open adds up. */
+		/* The uncertainties of lines add up. */
 		assert_true(h ? c.growth > 0 : c.growth == 0);
 	}
 	reduction_end(&r);
 	reduced_release(&hosts);
 }
 
-/* One direction anywhere on the way, and the whole way has one. */
+/* If any link on the path has one direction only, so has the whole path. */
 static void test_incomplete(void **state)
 {
 	struct reduced hosts;
@@ -52,7 +52,7 @@ static void test_incomplete(void **state)
 	reduced_release(&hosts);
 }
 
-/* Skews of a way multiply. */
+/* Skews along a path multiply. */
 static void test_skew(void **state)
 {
 	struct reduced hosts;
@@ -70,8 +70,8 @@ static void test_skew(void **state)
 }
 
 /*
- * The ways of a long chain are found by one step for each host: by a step for each host on the way
- * of each one, 2 * 10^10 in all, this would exceed the time that tests have.
+ * The paths of a long chain take one step for each host: with a step for each host on the
+ * path of each one, 2 * 10^10 in all, this would exceed the time limit of tests.
  */
 static void test_long_chain(void **state)
 {

@@ -7,7 +7,7 @@
 
 #define MAX_HOSTS 10
 
-/* Clocks that run straight: skew and offset against true time. */
+/* Linear clocks: skew and offset relative to true time. */
 struct cluster {
 	struct netsync *ns;
 	uint64_t seed;
@@ -15,7 +15,7 @@ struct cluster {
 	int64_t span;
 	int64_t offset[MAX_HOSTS];
 	double skew[MAX_HOSTS];
-	/* delays: 30 us + exponential 100 us, some of them later still */
+	/* delays: 30 us + exponential 100 us, some even later */
 	double late_share;
 	double late_by;
 };
@@ -33,7 +33,7 @@ static void start(struct cluster *c, uint64_t seed, int hosts, int64_t span)
 	}
 }
 
-/* What the clock of a host shows at a true instant since the epoch. */
+/* The reading of a host's clock at a true instant since the epoch. */
 static int64_t reading(const struct cluster *c, int host, int64_t t)
 {
 	return EPOCH + t + c->offset[host] +
@@ -121,8 +121,8 @@ static void end(struct cluster *c)
 }
 
 /*
- * Of one cluster a million messages; of others fewer, which leave more error: it
- * shrinks as their number grows.
+ * One cluster has a million messages; others have fewer, with larger errors: the error
+ * falls as their number grows.
  */
 static void two_hosts(int seeds, int64_t span, double late)
 {
@@ -224,8 +224,8 @@ static void test_chain(void **state)
 		const enum netsync_method method[] = { NETSYNC_METHOD_HULL,
 						       NETSYNC_METHOD_AUTO };
 		/*
-		 * A few messages past the chain make nothing worse. All hosts
-		 * together: what is a ns better for one is worse for another.
+		 * A few messages that bypass the chain make nothing worse, in total: a ns
+		 * better for one host is worse for another.
 		 */
 		const int64_t more[] = { 0, 3 };
 		int64_t alone[2][10];
@@ -251,9 +251,8 @@ static void test_chain(void **state)
 }
 
 /*
- * What poor links do improve is the guarantee: fewer smallest delays add up. A
- * clock that may drift is held by single messages only near them: it gains
- * little.
+ * Poor links do improve the guarantee: fewer minimum delays add up. If a clock may drift,
+ * single messages limit it only near their times: they help little.
  */
 static void test_bound_takes_the_short_way(void **state)
 {
@@ -285,7 +284,7 @@ static void test_reference(void **state)
 
 	(void)state;
 	start(&c, 1, 4, 60 * SEC);
-	/* A star: its middle has the smallest total bound. */
+	/* A star: its centre has the smallest total bound. */
 	talk(&c, 2, 0, 1000);
 	talk(&c, 2, 1, 1000);
 	talk(&c, 2, 3, 1000);
@@ -351,12 +350,12 @@ static void test_one_direction(void **state)
 	assert_int_equal(netsync_convert(netsync_host_clock(c.ns, 1),
 					 reading(&c, 1, 30 * SEC), &r, &b), 0);
 	assert_int_equal(b, NETSYNC_UNKNOWN);
-	/* The smallest delay is taken for nothing: 30 us too early. */
+	/* The minimum delay is assumed to be zero: 30 us too early. */
 	assert_true(llabs(r + 30000 - reading(&c, 0, 30 * SEC)) < 1000);
 	end(&c);
 }
 
-/* The mean delays are equal both ways, so that the middle is near the truth. */
+/* The mean delays are equal in both directions, so the middle is near the truth. */
 static void test_regression(void **state)
 {
 	struct netsync_options opt = { .size = sizeof(opt), .reference = "h0",
@@ -381,7 +380,7 @@ static void test_regression(void **state)
 	assert_int_equal(p.quality, NETSYNC_ACCURATE);
 	assert_true(llabs(p.min_delay_ns[0] - 30000) < 3000);
 	end(&c);
-	/* One direction only: the mean delay is taken for nothing. */
+	/* One direction only: the mean delay is assumed to be zero. */
 	start(&c, 1, 2, 60 * SEC);
 	for (int i = 0; i < 10000; i++) {
 		struct event e = draw(&c, 0, 1);
@@ -400,7 +399,7 @@ static void test_regression(void **state)
 	end(&c);
 }
 
-/* All messages within 0.1 s of a trace of 20 s: the bound tells. */
+/* All messages are within 0.1 s of a trace of 20 s: the bound reflects it. */
 static void test_short_talk_in_long_trace(void **state)
 {
 	struct netsync_host_info h = { .size = sizeof(h) };
@@ -420,7 +419,7 @@ static void test_short_talk_in_long_trace(void **state)
 	end(&c);
 }
 
-/* A board whose clock begins in 1970 each time it starts. */
+/* A board whose clock starts in 1970 at each boot. */
 static void test_clocks_decades_apart(void **state)
 {
 	struct netsync_pair_info p = { .size = sizeof(p) };
@@ -433,7 +432,7 @@ static void test_clocks_decades_apart(void **state)
 	solve(&c, "h0");
 	assert_true(worst_error(&c, 1) < 50);
 	assert_int_equal(netsync_get_pair(c.ns, 0, &p), 0);
-	/* All messages to the future, and none of those to the past. */
+	/* All messages to the future, and none to the past. */
 	assert_int_equal(p.inversions_before, p.messages[0]);
 	assert_int_equal(p.inversions_after, 0);
 	end(&c);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* However many threads match and estimate, the result is the same to the last bit. */
+/*
+ * With any number of threads for matching and estimating, the result is the same to the
+ * last bit.
+ */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,14 +14,14 @@
 #include "traffic.h"
 #include "util/parallel.h"
 
-#define HOSTS 24		/* enough for some to be fitted side by side */
-#define LINKS 9		/* that each begins */
+#define HOSTS 24		/* enough to fit some at the same time */
+#define LINKS 9		/* initiated by each */
 #define SPAN (600 * SEC)
 #define MESSAGES 21600
 #define CALLS 1000
 #define FAILING 700
 
-/* Bends by up to 20 us, and is apart from the others by seconds. */
+/* Deviates by up to 20 us, and is seconds apart from the others. */
 static int64_t reading(uint32_t host, int64_t t)
 {
 	double angle = (double)t / (double)(100 * SEC) + host;
@@ -78,7 +81,7 @@ static void assert_same(const struct netsync *a, const struct netsync *b)
 				    m.num_knots * sizeof(*m.knots));
 		segments += m.num_segments;
 	}
-	/* They do bend. */
+	/* They do have curvature. */
 	assert_true(segments > 2 * HOSTS);
 }
 
@@ -102,7 +105,7 @@ static void test_same_bits(void **state)
 	netsync_free(one);
 }
 
-/* What a synchronization of packets came to. */
+/* The result of a synchronization of packets. */
 struct matched {
 	struct netsync *ns;
 	struct netsync_message *message;
@@ -123,13 +126,13 @@ static void on_message(void *data, const struct netsync_message *msg)
 	m->message[m->num++] = *msg;
 }
 
-/* In which way packets are pushed. */
+/* How packets are pushed. */
 struct way {
-	uint32_t limit;		/* of packets that are kept; 0: as it is */
+	uint32_t limit;		/* on kept packets; 0: default */
 	bool is_watched;
-	bool is_steered;	/* the first host is, and told so */
+	bool is_steered;	/* the first host is, which is reported */
 	bool has_promises;
-	bool has_messages;	/* ready-matched ones in between */
+	bool has_messages;	/* matched messages in between */
 };
 
 static void push_between(struct netsync *ns, const struct way *way, size_t i, int64_t t)
@@ -263,7 +266,7 @@ static struct netsync *with_threads(void)
 	return ns;
 }
 
-/* Threads that are at work when it is given back, or when a host is added. */
+/* Threads that are working when it is released, or when a host is added. */
 static void test_busy(void **state)
 {
 	struct traffic traffic = traffic_make(12, 4000);
@@ -282,7 +285,7 @@ static void test_busy(void **state)
 	free(traffic.event);
 }
 
-/* Results stay those of the last call while threads match what was pushed after it. */
+/* Results stay those of the last call while threads match packets pushed later. */
 static void test_results_while_busy(void **state)
 {
 	const struct netsync_options opt = {
@@ -318,9 +321,9 @@ static void test_results_while_busy(void **state)
 	free(traffic.event);
 }
 
-/* ThreadSanitizer takes the threads of a child for those of its parent. */
+/* ThreadSanitizer mistakes the threads of a child for those of its parent. */
 #ifndef __SANITIZE_THREAD__
-/* The matched packets, with @num events from @first on pushed; or an error. */
+/* The number of matched packets, after pushing @num events from @first on; or an error. */
 static int matched_with(struct netsync *ns, const struct traffic *traffic, size_t first,
 			size_t num)
 {
@@ -339,7 +342,7 @@ static int matched_with(struct netsync *ns, const struct traffic *traffic, size_
 	return ret ? ret : (int)s.matched;
 }
 
-/* In a child of fork() there are no threads. Return: whether it came to @expected. */
+/* A child of fork() has no threads. Return: did it return @expected? */
 static bool child_comes_to(struct netsync *ns, const struct traffic *traffic,
 			   size_t first, size_t num, int expected)
 {
@@ -350,7 +353,7 @@ static bool child_comes_to(struct netsync *ns, const struct traffic *traffic,
 		int matched = matched_with(ns, traffic, first, num);
 		bool told = *netsync_error(ns);
 
-		/* It was at work, or not. */
+		/* Threads were working, or not. */
 		bool ok = matched == -EOWNERDEAD ? told && first % 1000
 						 : matched == expected;
 		netsync_free(ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What all folders of the core use: against loops that leave nothing to be proved. */
+/* Helpers that all folders of the core use, compared with obvious loops. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,7 +174,7 @@ static void test_wide(void **state)
 
 			assert_true(p.low == q.low && p.high == q.high);
 		}
-	/* What 128 bits cannot hold: (2^100 + 5) 2^60 - 2^160 = 5 * 2^60 */
+	/* More than 128 bits: (2^100 + 5) 2^60 - 2^160 = 5 * 2^60 */
 	for (int sign = -1; sign <= 1; sign += 2) {
 		const struct wide sum = wide_sum(
 			wide_product(sign * (big + 5), INT64_C(1) << 60),
@@ -187,7 +187,7 @@ static void test_wide(void **state)
 			assert_true((double)floor_div(a, b) == floor((double)a / b));
 }
 
-/* Four streams whose times are 4 i + stream, of which one has more than the others. */
+/* Four streams whose times are 4 i + stream, one of which is longer than the others. */
 static void test_time_heap(void **state)
 {
 	int64_t streams[] = { 3, 0, 2, 1 };
@@ -215,7 +215,7 @@ static void test_time_heap(void **state)
 	assert_int_equal(num, 3 * 10 + 20);
 }
 
-/* Items at few times, added in any order, come by time, and then by rank. */
+/* Items at few times, added in any order, come in order of time, then of rank. */
 static void test_time_heap_ranks(void **state)
 {
 	struct time_heap_item items[100];
@@ -243,7 +243,7 @@ static void compare_number(uint64_t v, size_t bytes)
 	assert_int_equal(n, bytes);
 	assert_int_equal(leb128_take(room, sizeof(room), &back), n);
 	assert_true(back == v);
-	/* One that does not end. */
+	/* An unterminated one. */
 	assert_int_equal(leb128_take(room, n - 1, &back), 0);
 	assert_true(back == 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Does what was seen of a clock say that nobody steered it when it was not? */
+/* Do the observations of a clock show that it was not steered in silences? */
 #include "curve/observations.h"
 #include "curve/wander.h"
 #include "messages.h"
@@ -7,7 +7,7 @@
 #define DRIFT (0.1e-6 / 1e9)
 #define DELAY (30 * US)
 
-/* Host 1 is ahead by that at a time, ns. */
+/* Offset of host 1 at a time, ns. */
 typedef int64_t (*ahead_fn)(int64_t t);
 
 static int64_t runs_on(int64_t t)
@@ -33,7 +33,10 @@ static int64_t moved_far(int64_t t)
 
 static const struct correction reference = { .known = true, .to = 10000 * SEC };
 
-/* Of host 1, when it talks with host 0 in bursts of 50 messages each way, @apart each time. */
+/*
+ * For host 1, if it exchanges bursts of 50 messages in each direction with host 0, @apart
+ * each time.
+ */
 static void measure(struct wander *w, ahead_fn ahead, int64_t apart, int bursts)
 {
 	const int64_t span = apart * bursts;
@@ -68,11 +71,11 @@ static void test_left_alone(void **state)
 	/* Between two bursts, half-way along. */
 	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 20e3));
 	assert_float_equal(wander_silence(&w, 1005 * SEC, 1035 * SEC), 18e9, 3e9);
-	/* Beyond its span nobody saw it. */
+	/* There are no observations beyond its span. */
 	assert_true(wander_silence(&w, 1500 * SEC, 5000 * SEC) >= 3000e9);
 	assert_true(wander_silence(&w, -3000 * SEC, 500 * SEC) >= 3000e9);
 	assert_false(wander_is_small(&w, 1500 * SEC, 5000 * SEC, 20e3));
-	/* Delays are not that even. */
+	/* Delays are not that constant. */
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 100));
 	wander_release(&w);
 }
@@ -86,13 +89,13 @@ static void test_steered(void **state)
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 10e3));
 	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 100e3));
 	wander_release(&w);
-	/* The curve inverts messages, and says nothing. */
+	/* The curve inverts messages, and reveals nothing. */
 	measure(&w, moved_far, 20 * SEC, 100);
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 1e9));
 	wander_release(&w);
 }
 
-/* Of a silence that is a good part of the trace, the rest says little. */
+/* If a silence is a large part of the trace, the rest reveals little. */
 static void test_few_looks(void **state)
 {
 	struct wander w;
@@ -118,7 +121,7 @@ static void test_known(void **state)
 	assert_true(wander_silence(&told, 0, SEC) == 0);
 }
 
-/* A curve that bends as no oscillator does is that of a steered clock. */
+/* A curve with more curvature than an oscillator's is that of a steered clock. */
 static void test_bend(void **state)
 {
 	struct wander w = { .longest = 100e9, .looks = { 14, 30, 60 } };

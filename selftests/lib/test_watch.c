@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Being told of packet events and of messages. */
+/* Reports of packet events and of messages. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { A, B, HOSTS };
 
 struct net {
 	struct netsync *ns;
-	struct netsync_packet p;	/* the next sighting, to be changed */
+	struct netsync_packet p;	/* the next event, to be changed */
 	struct netsync_packet packet[TOLD];
 	size_t packets;
 	struct netsync_message message[TOLD];
@@ -50,7 +50,7 @@ static void on_message(void *data, const struct netsync_message *msg)
 	n->message[n->messages++] = *msg;
 }
 
-/* With the addresses of the packet that it is said to be of. */
+/* With the addresses of its packet. */
 static void on_any_message(void *data, const struct netsync_message *msg)
 {
 	struct net *n = data;
@@ -152,7 +152,7 @@ static void test_pushed(void **state)
 	assert_int_equal(n->messages, 1);
 }
 
-/* What the library does not use is told, too; what it refuses is not. */
+/* Packets that the library does not use are reported, too; refused ones are not. */
 static void test_packets(void **state)
 {
 	struct net *n = *state;
@@ -171,7 +171,7 @@ static void test_packets(void **state)
 		assert_int_equal(n->packet[i].time_ns, EPOCH + i + 1);
 		assert_int_equal(n->packet[i].sport, 40000);
 	}
-	/* What an older caller does not know of reads as 0. */
+	/* Members unknown to an older caller read as 0. */
 	n->p.time_ns = EPOCH;
 	n->p.protocol = 17;
 	n->p.size = offsetof(struct netsync_packet, udp.checksum);
@@ -182,7 +182,7 @@ static void test_packets(void **state)
 	assert_int_equal(n->packet[3].udp.checksum, 0);
 }
 
-/* As packets are decided on, while more are pushed and the log grows. */
+/* While packets are decided, more are pushed and the log grows. */
 static void test_on_the_way(void **state)
 {
 	struct net *n = *state;
@@ -204,7 +204,7 @@ static void test_on_the_way(void **state)
 	assert_int_equal(info.messages[0], num);
 }
 
-/* Of those pushed before anybody asked, all is known but the addresses. */
+/* For packets pushed before the request, everything except the addresses is known. */
 static void test_asked_late(void **state)
 {
 	struct net *n = *state;

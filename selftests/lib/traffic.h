@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packet events of all kinds, from a seed: TCP that is cut up and put together on its
- * way, or sent again; datagrams with and without IP ids, digests, and joined ones; SCTP;
- * echoes; translated addresses; routers; packets that were lost.
+ * Packet events of all kinds, from a seed: TCP that is segmented and merged along its
+ * path, or retransmitted; datagrams with and without IP ids, digests, and merged ones;
+ * SCTP; echoes; translated addresses; routers; lost packets.
  */
 #ifndef SELFTESTS_TRAFFIC_H
 #define SELFTESTS_TRAFFIC_H
@@ -12,7 +12,7 @@
 #include "test.h"
 
 #define TRAFFIC_HOSTS 6
-#define TRAFFIC_STEP (50 * US)		/* between packets that are sent */
+#define TRAFFIC_STEP (50 * US)		/* between sent packets */
 #define TRAFFIC_MSS 1448
 
 struct traffic {
@@ -26,7 +26,7 @@ struct traffic {
 	uint32_t to;
 };
 
-/* Clocks are apart by seconds. */
+/* Clocks are seconds apart. */
 static inline int64_t traffic_reading(uint32_t host, int64_t t)
 {
 	return EPOCH + (int64_t)host * 3 * SEC + t;
@@ -55,7 +55,7 @@ static inline int64_t traffic_delay(struct traffic *a)
 	return 30 * US + (int64_t)exponential(&a->seed, 40e3);
 }
 
-/* Sent and received, through a third host at times; a few are not received. */
+/* Sent and received, sometimes through a third host; a few are not received. */
 static inline void traffic_pass(struct traffic *a)
 {
 	int64_t t = a->now;
@@ -106,7 +106,7 @@ static inline void traffic_tcp(struct traffic *a)
 	if (!again)
 		a->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
 	traffic_pass(a);
-	/* The same bytes once more: without IP ids nobody can tell. */
+	/* The same bytes once more: ambiguous without IP ids. */
 	if (again < 2) {
 		a->now += 20 * TRAFFIC_STEP;
 		a->p.ip_id += 7;
@@ -239,7 +239,7 @@ static inline int traffic_order(const void *a, const void *b)
 	return s < t ? -1 : s > t;
 }
 
-/* Events of so many transmissions, in order of true time; to be given back by free(). */
+/* Events of this many transmissions, in order of true time; to be released by free(). */
 static inline struct traffic traffic_make(uint64_t seed, uint32_t transmissions)
 {
 	static void (*const kinds[])(struct traffic *a) = {
