@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Clocks: what corrects the times of a host."""
+"""Clocks: functions that correct the times of a host."""
 from __future__ import annotations
 
 import array
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _Times = POINTER(c_int64)
 
-# So far outside of its span a result holds, if that is as long: netsync-sync.json(5).
+# A result is valid outside its span for the length of the span, within these limits; see
+# netsync-sync.json(5).
 _MIN_SLACK = 60 * 10**9         # ns
 _MAX_SLACK = 3600 * 10**9       # ns
 _HOUR = 3600 * 10**9            # ns
@@ -34,11 +35,11 @@ class Segment(NamedTuple):
     to_ns: int
     offset_ns: int
     rate: float
-    bound_ns: Optional[int]         # the largest in it; None: nothing is known
+    bound_ns: Optional[int]         # the largest of the segment; None: unknown
 
 
 class Knot(NamedTuple):
-    """How far the truth can be below and above the corrected time."""
+    """How far the true time can be below and above the corrected time."""
     time_ns: int
     below_ns: Optional[int]
     above_ns: Optional[int]
@@ -46,28 +47,28 @@ class Knot(NamedTuple):
 
 class Converted(NamedTuple):
     time_ns: int
-    bound_ns: Optional[int]         # how far from the truth it can be
+    bound_ns: Optional[int]         # largest distance from the truth
 
 
 class Interval(NamedTuple):
-    lo_ns: Optional[int]            # not earlier than this; None: nothing is known
+    lo_ns: Optional[int]            # the event was not earlier; None: unknown
     hi_ns: Optional[int]
 
 
 class Span(NamedTuple):
-    """When a host was traced, on its clock; of is the result that says so."""
+    """When a host was traced, on its clock. of names the result that this was read from."""
     of: str
     host: str
     first_ns: int
     last_ns: int
 
     def holds(self, time_ns: int) -> bool:
-        """Is this time within what was traced, or near enough?"""
+        """Is this time within the span, or near enough?"""
         slack = min(max(self.last_ns - self.first_ns, _MIN_SLACK), _MAX_SLACK)
         return self.first_ns - slack <= time_ns <= self.last_ns + slack
 
     def refuse(self, time_ns: int, bound_ns: Optional[int]) -> Error:
-        """What netsync convert says of a time that is too far outside."""
+        """Return the error that netsync convert prints for a time too far outside."""
         is_early = time_ns < self.first_ns
         far = self.first_ns - time_ns if is_early else time_ns - self.last_ns
         return Error(errno.ERANGE,
@@ -107,10 +108,11 @@ def _does_not_fit(ret: int) -> Error:
 
 
 class Clock:
-    """A host's clock against the reference. It does not change, and threads share it.
-    Times far outside of what a result was made of are an error, but with extrapolate."""
+    """A host's clock against the reference. It is constant, and threads may share it.
+    Times far outside the span of the result are an error unless extrapolate is set."""
 
-    # Of a result; the reference's own clock holds at any time, as one of given numbers does.
+    # Span of the result. The reference's own clock and clocks made from numbers have
+    # none: they are valid at any time.
     _span: Optional[Span] = None
 
     def __init__(self, segments: Iterable[Segment], knots: Iterable[Knot] = (),
@@ -132,7 +134,7 @@ class Clock:
 
     @classmethod
     def _copy(cls, pointer: int) -> "Clock":
-        """Of one that the library keeps until it solves again."""
+        """Copy a clock that the library keeps only until the next solve."""
         clock = cls.__new__(cls)
         model = s.netsync_model(size=ctypes.sizeof(s.netsync_model))
         core.netsync_clock_model(pointer, model)
@@ -168,7 +170,7 @@ class Clock:
 
     @property
     def growth_ppm(self) -> Tuple[float, float]:
-        """By how much bounds grow before the first knot, and after the last one."""
+        """How fast bounds grow before the first knot and after the last one."""
         before, after = self._model().growth_ppm
         return before, after
 
@@ -182,7 +184,7 @@ class Clock:
                 raise self._span.refuse(time_ns, bound)
 
     def convert(self, time_ns: SupportsIndex, *, extrapolate: bool = False) -> Converted:
-        """The same instant on the reference clock, and how far off that can be."""
+        """Return the corrected time, and the largest error that it can have."""
         t_ref, bound = c_int64(), c_int64()
         if not extrapolate:
             self._check(int64(time_ns))
@@ -192,7 +194,8 @@ class Clock:
         return Converted(t_ref.value, known(bound.value))
 
     def interval(self, time_ns: SupportsIndex, *, extrapolate: bool = False) -> Interval:
-        """Between which times on the reference clock an event was, guaranteed."""
+        """Return the earliest and the latest time of an event on the reference clock,
+        guaranteed."""
         lo, hi = c_int64(), c_int64()
         if not extrapolate:
             self._check(int64(time_ns))
@@ -203,7 +206,7 @@ class Clock:
 
     def order(self, time_ns: SupportsIndex, other: "Clock", other_ns: SupportsIndex, *,
               extrapolate: bool = False) -> Sequence:
-        """Whether an event at this clock's time was before one at the other's."""
+        """Was an event at this clock's time before one at the other clock's time?"""
         if not extrapolate:
             self._check(int64(time_ns))
             other._check(int64(other_ns))
@@ -212,9 +215,9 @@ class Clock:
 
     def convert_many(self, times: Union["numpy.ndarray[Any, Any]", Iterable[int]], *,
                      extrapolate: bool = False) -> Any:
-        """Corrected times and their bounds, as numpy arrays of the same shape for a numpy
-        array (of integers, or datetime64[ns]), else as array.array("q"). A bound that
-        is not known is 2**63 - 1."""
+        """Return corrected times and their bounds: for a numpy array (of integers, or
+        datetime64[ns]) as numpy arrays of the same shape, else as array.array("q"). An
+        unknown bound is 2**63 - 1."""
         numpy = sys.modules.get("numpy")
         if numpy is not None and isinstance(times, numpy.ndarray):
             return self._convert_numpy(numpy, times, extrapolate)

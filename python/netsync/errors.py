@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Errors: the library's negative errno and its sentence, as an exception."""
+"""Errors: a negative errno value and a sentence of the library, as an exception."""
 from __future__ import annotations
 
 import errno
@@ -7,7 +7,7 @@ import os
 
 
 class Error(Exception):
-    """What failed, and what to do, as a sentence; and which error it is."""
+    """A sentence that says what failed and what to do, and the error number."""
 
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -15,8 +15,8 @@ class Error(Exception):
 
 
 def fail(ret: int, sentence: str) -> Error:
-    """The exception for a negative errno; where the library says nothing, what the
-    system calls it."""
+    """Return the exception for a negative errno value. Without a sentence from the
+    library, use the system's text."""
     return Error(-ret, sentence or f"{os.strerror(-ret)}.")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A synchronization: hosts and packet events go in, a Result comes out."""
+"""A synchronization: takes hosts and packet events, and returns a Result."""
 from __future__ import annotations
 
 import ctypes
@@ -25,43 +25,43 @@ def method_of(name: Union[str, Method]) -> Method:
 
 
 class Synchronization:
-    """struct netsync. Threads may share one: whoever comes second waits."""
+    """struct netsync. Threads may share one; they wait for each other."""
 
     def __init__(self) -> None:
         self._handle = Handle(core.netsync_new(), core.netsync_free, core.netsync_error)
-        # What the library calls must stay as long as it does.
+        # Functions that the library calls must live as long as it does.
         self._watchers: List[Any] = []
-        # Those that read into this one: what they tell of the traces of a host.
+        # Functions of readers that push to this object; each returns the traces of a host.
         self._traces: List[Callable[[], Tuple[Trace, ...]]] = []
 
     # ---- input
 
     def add_host(self, name: str) -> int:
-        """Add a clock. Return: the host's number."""
+        """Add a clock. Return the host's number."""
         return self._handle.number(core.netsync_add_host, encode(name))
 
     def extend_span(self, host: SupportsIndex, time_ns: SupportsIndex) -> None:
-        """The host was traced at this time, too."""
+        """Extend the span of time in which the host was traced to this time."""
         self._handle.call(core.netsync_extend_span, uint(host), int64(time_ns))
 
     def push_packet(self, packet: Packet) -> None:
         self._handle.within(core.netsync_push_packet, packet._struct())
 
     def advance(self, host: SupportsIndex, time_ns: Optional[SupportsIndex]) -> None:
-        """All the host's packets of before this time were pushed; None: all of them."""
+        """Promise that all the host's packets before this time were pushed; None: all packets."""
         self._handle.within(core.netsync_advance, uint(host),
                             s.UNKNOWN if time_ns is None else int64(time_ns))
 
     def limit_packets(self, num: SupportsIndex) -> None:
-        """So many packets at most wait for their counterparts."""
+        """Let at most this many packets wait for their counterparts."""
         self._handle.call(core.netsync_limit_packets, uint(num))
 
     def use_threads(self, threads: SupportsIndex) -> None:
-        """So many threads match what is pushed, the caller's among them."""
+        """Match with this many threads, including the caller's."""
         self._handle.call(core.netsync_use_threads, uint(threads))
 
     def keep_shards(self, shards: SupportsIndex) -> None:
-        """Match only the packets of these shards, a bit mask."""
+        """Match only the packets of these shards, given as a bit mask."""
         self._handle.call(core.netsync_keep_shards, uint(shards))
 
     def push_message(self, from_host: SupportsIndex, to_host: SupportsIndex,
@@ -75,21 +75,21 @@ class Synchronization:
     # ---- parts that others matched
 
     def save_messages(self) -> bytes:
-        """What is known of all messages, for another synchronization, anywhere."""
+        """Return all known messages in a form that another synchronization can merge anywhere."""
         return self._handle.written(core.netsync_save_messages)
 
     def merge_messages(self, saved: bytes) -> None:
-        """Add what another synchronization saved."""
+        """Add the messages that another synchronization saved."""
         self._handle.call(core.netsync_merge_messages, bytes(saved), len(saved))
 
     # ---- watching
 
     def watch_packets(self, function: Optional[Callable[[Packet], None]]) -> None:
-        """Have a function told of each packet event that is pushed; None: no longer."""
+        """Call a function for each packet event that is pushed; None ends this."""
         self._watch(core.netsync_watch_packets, s.packet_func, Packet, function)
 
     def watch_messages(self, function: Optional[Callable[[Message], None]]) -> None:
-        """Have a function told of each message that is found; None: no longer."""
+        """Call a function for each message that is found; None ends this."""
         self._watch(core.netsync_watch_messages, s.message_func, Message, function)
 
     def _watch(self, watch: Any, func: Any, kind: Any,
@@ -111,8 +111,8 @@ class Synchronization:
               reference: Optional[str] = None, max_skew_ppm: float = 0.0,
               max_drift_ppm_s: float = 0.0, threads: int = 0,
               resolution_ns: SupportsIndex = 0) -> Result:
-        """Match what is not matched yet, and estimate every clock, by so many threads.
-        Python's lock is released meanwhile."""
+        """Match what is not matched yet, and estimate every clock, with this many
+        threads. Python's lock is released meanwhile."""
         options = s.netsync_options(
             size=ctypes.sizeof(s.netsync_options), method=method_of(method),
             reference=None if reference is None else encode(reference),
@@ -136,7 +136,7 @@ class Synchronization:
 
 
 def _identity(trace: Trace) -> Any:
-    """Of a host, by its first trace."""
+    """Return the identity of a host, which its first trace gives."""
     clock = trace.identity
     assert clock
     return type(clock)(clock.host_name, clock.name, clock.uuid,

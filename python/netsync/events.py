@@ -16,7 +16,7 @@ from .names import Dir, Field
 
 Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 
-# Which fields of a struct netsync_packet, or netsync_message, a bit says are known.
+# Fields of struct netsync_packet and struct netsync_message that each bit declares known.
 _KNOWN: Dict[Field, Tuple[str, ...]] = {
     Field.ADDRS: ("saddr", "daddr"), Field.PORTS: ("sport", "dport"),
     Field.IP_ID: ("ip_id",), Field.LEN: ("len",), Field.WINDOW: ("window",),
@@ -25,8 +25,8 @@ _KNOWN: Dict[Field, Tuple[str, ...]] = {
     Field.CHECKSUM: ("checksum",), Field.ECHO: ("icmp_type", "icmp_id", "icmp_seq"),
     Field.SCTP: ("vtag", "chunk"), Field.TSN: ("tsn",),
 }
-# What one protocol alone has: its part of struct netsync_packet, by IP's numbers, and
-# where a field is there.
+# Fields that only one protocol has: the member of struct netsync_packet for each IP
+# protocol number, and the place of each field.
 _PARTS: Dict[int, str] = {1: "icmp", 6: "tcp", 17: "udp", 58: "icmp", 132: "sctp"}
 _OF_PART: Dict[str, Tuple[str, str]] = {
     **{name: ("tcp", name) for name in ("seq", "ack", "flags", "window", "tsval", "tsecr")},
@@ -37,7 +37,7 @@ _OF_PART: Dict[str, Tuple[str, str]] = {
 
 
 def _place(struct: Any, name: str) -> Tuple[Any, str]:
-    """Where a field is; None: that is of another protocol, or another structure."""
+    """Return where a field is; None if it belongs to another protocol or structure."""
     part, name = _OF_PART.get(name, ("", name))
     if part:
         return (getattr(struct, part) if part == _PARTS.get(struct.protocol) else None), name
@@ -45,7 +45,7 @@ def _place(struct: Any, name: str) -> Tuple[Any, str]:
 
 
 def _pack(address: Union[str, bytes, Address]) -> bytes:
-    """16 bytes; IPv4 as ::ffff:a.b.c.d."""
+    """Return 16 bytes; an IPv4 address as ::ffff:a.b.c.d."""
     if isinstance(address, bytes) and len(address) == 16:
         return address
     try:
@@ -61,7 +61,7 @@ def _unpack(raw: Any) -> Address:
 
 
 def _known(struct: Any) -> Dict[str, Any]:
-    """The fields of a structure that it says are known."""
+    """Return the fields that a structure declares known."""
     found = {}
     for bit, group in _KNOWN.items():
         for name in group if struct.fields & bit else ():
@@ -74,7 +74,7 @@ def _known(struct: Any) -> Dict[str, Any]:
 
 @dataclasses.dataclass
 class Packet:
-    """A packet event: struct netsync_packet. None: the source does not know it."""
+    """A packet event: struct netsync_packet. None: unknown to the source."""
     host: int
     time_ns: int
     dir: Dir
@@ -82,7 +82,7 @@ class Packet:
     seq: int = 0
     ack: int = 0
     flags: int = 0
-    point: int = 0                  # where on the host it was seen
+    point: int = 0                  # observation point on the host
     saddr: Union[str, bytes, Address, None] = None
     daddr: Union[str, bytes, Address, None] = None
     sport: Optional[int] = None
@@ -92,7 +92,7 @@ class Packet:
     window: Optional[int] = None
     tsval: Optional[int] = None
     tsecr: Optional[int] = None
-    no_tstamp: bool = False         # known to be without TCP's option
+    no_tstamp: bool = False         # known to lack TCP's timestamp option
     skb: Optional[int] = None
     netns: Optional[int] = None
     gso_size: Optional[int] = None
@@ -108,7 +108,7 @@ class Packet:
 
     @property
     def shards(self) -> int:
-        """The shards that it belongs to, a bit mask; see netsync_packet_shards(3)."""
+        """Return the shards of the packet as a bit mask; see netsync_packet_shards(3)."""
         shards: int = core.netsync_packet_shards(self._struct())
         return shards
 
@@ -152,7 +152,7 @@ class Message:
     from_host: int
     to_host: int
     send_ns: int                    # on the clock of from_host
-    recv_ns: int                    # on that of to_host
+    recv_ns: int                    # on the clock of to_host
     protocol: Optional[int] = None
     saddr: Optional[Address] = None
     daddr: Optional[Address] = None
@@ -168,7 +168,7 @@ class Message:
 
 @dataclasses.dataclass
 class ClockPoint:
-    """What a clock that nobody steers showed: struct netsync_clock_point."""
+    """A reading of a clock that is not steered: struct netsync_clock_point."""
     host: int
     time_ns: int
     raw_ns: int

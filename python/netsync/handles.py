@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the libraries allocate: used by one thread at a time, released in order; and
-values that fit into the libraries' types, or are refused."""
+"""Objects of the libraries, each used by one thread at a time and released in order, and
+conversion of values to the libraries' types."""
 from __future__ import annotations
 
 import contextlib
@@ -18,14 +18,14 @@ Text = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
 def as_list(inputs: Union[Text, Iterable[Text]]) -> List[Text]:
-    """One, or several."""
+    """Accept one input, or several."""
     if isinstance(inputs, (str, bytes, os.PathLike)):
         return [inputs]
     return list(inputs)
 
 
 def int64(value: SupportsIndex) -> int:
-    """A time: never a float, which holds none exactly."""
+    """Convert a time; a float is refused, since it is not exact."""
     number = operator.index(value)
     if not -2**63 <= number < 2**63:
         raise Error(errno.ERANGE, f"{number} does not fit into 64 bits.")
@@ -40,7 +40,7 @@ def uint(value: SupportsIndex, bits: int = 32) -> int:
 
 
 def encode(text: Text) -> bytes:
-    """Names and paths are bytes to the libraries."""
+    """Encode a name or path, which the libraries take as bytes."""
     raw = os.fsencode(text)
     if b"\0" in raw:
         raise Error(errno.EINVAL, f"{raw!r} contains a zero byte, which names and paths "
@@ -53,8 +53,8 @@ def decode(raw: Optional[bytes]) -> str:
 
 
 class Guard:
-    """A lock that whoever has it cannot wait for; and what was raised by a function
-    that the library called, until it returns."""
+    """A lock that fails instead of waiting if the thread already holds it. It also keeps
+    an exception of a callback until the library returns."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -75,7 +75,8 @@ class Guard:
 
     @contextlib.contextmanager
     def within(self) -> Iterator[None]:
-        """Of what a function that may push can do, too, which has the lock already."""
+        """For calls that are also allowed in callbacks that may push; there, the thread
+        already holds the lock."""
         if self._may_push and self._owner == threading.get_ident():
             yield
         else:
@@ -84,7 +85,7 @@ class Guard:
 
     def told(self, function: Callable[..., Optional[int]], otherwise: int = 0,
              may_push: bool = False) -> Callable[..., int]:
-        """The same function for the library: what it raises is kept."""
+        """Wrap a function for the library, and keep the exception that it raises."""
         def call(*arguments: Any) -> int:
             outer, self._may_push = self._may_push, may_push
             try:
@@ -98,7 +99,7 @@ class Guard:
 
 
 class Handle:
-    """A pointer that is released with the last reference to it, before what it needs."""
+    """A pointer that is released after its last reference, but before the objects it needs."""
 
     def __init__(self, pointer: Optional[int], free: Callable[[int], None],
                  error: Optional[Callable[[int], bytes]] = None,
@@ -116,22 +117,23 @@ class Handle:
             self._free(self.pointer)
 
     def call(self, function: Callable[..., Optional[int]], *arguments: Any) -> None:
-        """Call with the pointer. A negative result, or what a function that was called
-        meanwhile raised, becomes an exception."""
+        """Call the function with the pointer. A negative result, or an exception of a
+        callback, is raised."""
         self.number(function, *arguments)
 
     def number(self, function: Callable[..., Optional[int]], *arguments: Any) -> int:
-        """The same, for the result that is not negative."""
+        """The same, but return the result."""
         with self.guard:
             return self._result(function, *arguments)
 
     def within(self, function: Callable[..., Optional[int]], *arguments: Any) -> None:
-        """Call it; functions that may push can do that, too."""
+        """Call the function; this is also allowed in callbacks that may push."""
         with self.guard.within():
             self._result(function, *arguments)
 
     def written(self, function: Callable[..., Optional[int]]) -> bytes:
-        """What the library writes by a netsync_write_func, for functions that may push, too."""
+        """Return what the library writes to a netsync_write_func; also allowed in
+        callbacks that push."""
         parts: List[bytes] = []
 
         def write(_: Any, data: int, size: int) -> int:

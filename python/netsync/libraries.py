@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The functions of libnetsync and libnetsync-io, by ctypes, which needs no compiler,
-goes with every version of Python, and lets go of Python's lock in each call."""
+"""The functions of libnetsync and libnetsync-io. ctypes needs no compiler, works with
+every version of Python, and releases Python's lock during each call."""
 from __future__ import annotations
 
 import ctypes
@@ -11,10 +11,10 @@ from typing import Any
 
 from . import structs as s
 
-# Where make install put the libraries; "": where the loader looks by itself.
+# The folder that make install put the libraries into; "": where the loader searches.
 LIBDIR = ""
 
-# What it returns, what it takes.
+# The types of each function's result and arguments.
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_version": (c_char_p,),
     "netsync_new": (c_void_p,),
@@ -126,11 +126,11 @@ core = _load("libnetsync.so.0", FUNCTIONS)
 
 @functools.lru_cache(maxsize=None)
 def io() -> Any:
-    """libnetsync-io, which brings Babeltrace 2 with it: when it is needed first."""
+    """Load libnetsync-io, and Babeltrace 2 with it, when it is first needed."""
     return _load("libnetsync-io.so.0", IO_FUNCTIONS)
 
 
 def version() -> str:
-    """The version of the library."""
+    """Return the version of the library."""
     text: bytes = core.netsync_version()
     return text.decode()

@@ -6,13 +6,13 @@ import enum
 
 
 class Dir(enum.IntEnum):
-    """enum netsync_dir: whether a packet leaves the host, or arrives there."""
+    """enum netsync_dir: does the packet leave the host or arrive there?"""
     OUT = 0
     IN = 1
 
 
 class Field(enum.IntFlag):
-    """enum netsync_packet_fields: what the source of a packet event knows."""
+    """enum netsync_packet_fields: the fields that the source of a packet event knows."""
     ADDRS = 1 << 0
     PORTS = 1 << 1
     IP_ID = 1 << 2
@@ -31,7 +31,7 @@ class Field(enum.IntFlag):
 
 
 class Limit(enum.IntEnum):
-    """enum netsync_io_limit: what the limits of a part of the time are."""
+    """enum netsync_io_limit: what the limits of a time window refer to."""
     NO_LIMIT = 0
     AT = 1
     SINCE_BEGIN = 2
@@ -46,7 +46,7 @@ class Method(enum.IntEnum):
 
 
 class Quality(enum.IntEnum):
-    """enum netsync_quality: how much is known of a clock, or a pair."""
+    """enum netsync_quality: how well a clock or a pair is known."""
     ABSENT = 0
     INCOMPLETE = 1
     APPROXIMATE = 2
@@ -54,14 +54,14 @@ class Quality(enum.IntEnum):
 
 
 class Sequence(enum.IntEnum):
-    """enum netsync_sequence: which of two events was first."""
+    """enum netsync_sequence: which of two events came first."""
     BEFORE = -1
     UNCERTAIN = 0
     AFTER = 1
 
 
 class ValueKind(enum.IntEnum):
-    """enum netsync_io_value_kind: what a field of an event holds."""
+    """enum netsync_io_value_kind: the type of an event's field."""
     SIGNED = 1
     UNSIGNED = 2
     TEXT = 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A reader: traces, live sessions and texts go in, into a Synchronization."""
+"""A reader of traces, live sessions and texts for a Synchronization."""
 from __future__ import annotations
 
 import ctypes
@@ -18,7 +18,7 @@ from .libraries import io
 from .names import Limit, ValueKind
 from .result import Identity, Trace
 
-# The name of the clock in CTF traces whose times netsync has corrected.
+# The clock's name in CTF traces that netsync has corrected.
 CORRECTED_CLOCK = "netsync"
 
 Progress = Callable[[int, int], Any]
@@ -26,7 +26,7 @@ Value = Union[int, float, bool, str, bytes]
 
 
 class HasDescriptor(Protocol):
-    """A file, a socket, or a process's pipe."""
+    """A file, a socket, or the pipe of a process."""
     def fileno(self) -> int: ...
 
 
@@ -45,33 +45,33 @@ class Served(NamedTuple):
     traces: int
     stored_bytes: int
     received_bytes: int
-    ended: bool                 # the connection did, before all was read
-    left_out: int               # paths and captures that it did not open
+    ended: bool                 # the connection ended before all was read
+    left_out: int               # paths and captures that the server skipped
 
 
 class LeftOut(NamedTuple):
     """struct netsync_io_left_out: a trace, file or folder that was skipped."""
-    what: str                   # its path
+    what: str                   # path
     why: str
 
 
 class Event(NamedTuple):
-    """struct netsync_io_event: an event of a trace; or, if the name is "", a loss of some."""
+    """struct netsync_io_event: an event of a trace, or a loss of events if the name is ""."""
     time_ns: int
-    cpu: Optional[int]          # None: not known
+    cpu: Optional[int]          # None: unknown
     system: str
     name: str
     fields: Dict[str, Value]
-    context: Dict[str, Value]   # of trace.dat and perf.data: the fields that all events have
-    labels: Dict[str, str]      # of fields that are numbers with names
-    lost: Optional[int]         # at least so many; None: nobody knows how many; 0: none
+    context: Dict[str, Value]   # trace.dat and perf.data: fields common to all events
+    labels: Dict[str, str]      # names of the values of numeric fields
+    lost: Optional[int]         # at least this many; None: number unknown; 0: none
 
 
 class Frame(NamedTuple):
-    """struct netsync_io_frame: a frame of a capture that holds a packet."""
-    number: int                 # as Wireshark's frame.number
-    time_ns: int                # the begin of the tick of its timestamp
-    tick_ns: int                # the length of a tick
+    """struct netsync_io_frame: a frame of a capture that contains a packet."""
+    number: int                 # Wireshark's frame.number
+    time_ns: int                # start of the timestamp's tick
+    tick_ns: int                # length of a tick
     packet: Packet              # without host, point and direction
 
 
@@ -101,7 +101,7 @@ def _trace(info: s.netsync_io_trace) -> Trace:
 
 
 class Reader:
-    """struct netsync_io. @warn is told of what went less than well."""
+    """struct netsync_io. @warn is called with each warning."""
 
     def __init__(self, synchronization: Synchronization,
                  warn: Optional[Callable[[str], Any]] = None) -> None:
@@ -121,41 +121,41 @@ class Reader:
         synchronization._traces.append(lambda: self.traces)
 
     def add(self, what: Text) -> int:
-        """Open the traces of a file or folder: "PATH", or "NAME=PATH". Return: how many."""
+        """Open the traces of a file or folder: "PATH", or "NAME=PATH". Return their number."""
         return self._handle.number(self._io.netsync_io_add, encode(what))
 
     def add_address(self, what: str) -> None:
-        """An address of a captured host: "NAME=ADDRESS"."""
+        """Add an address of a captured host: "NAME=ADDRESS"."""
         self._handle.call(self._io.netsync_io_add_address, encode(what))
 
     def add_messages(self, path: Text, strict: bool = False) -> None:
-        """A text of messages; see netsync-messages(5)."""
+        """Add a text of messages; see netsync-messages(5)."""
         self._handle.call(self._io.netsync_io_add_messages, encode(path), strict)
 
     def add_packets(self, path: Text, strict: bool = False) -> None:
-        """A text of packet events; see netsync-packets(5)."""
+        """Add a text of packet events; see netsync-packets(5)."""
         self._handle.call(self._io.netsync_io_add_packets, encode(path), strict)
 
     def add_clocks(self, path: Text, strict: bool = False) -> None:
-        """A text of how clocks were steered; see netsync-clocks(5)."""
+        """Add a text of clock readings; see netsync-clocks(5)."""
         self._handle.call(self._io.netsync_io_add_clocks, encode(path), strict)
 
     def split_netns(self, split: bool = True) -> None:
-        """Make a host of every network namespace."""
+        """Treat every network namespace as a host."""
         self._handle.call(self._io.netsync_io_set_split_netns, split)
 
     def jobs(self, number: int) -> None:
-        """Read so many traces at a time; 0, as at first: as there are processors."""
+        """Read this many traces at a time; 0, the default, is the number of processors."""
         self._handle.call(self._io.netsync_io_set_jobs, number)
 
     def timeout(self, timeout_ns: int) -> None:
-        """Give up a trace of which nothing was read for so long; 0, as at first: 120 s. To be
-        called before add()."""
+        """Give up a trace after this time without progress; 0, the default, is 120 s.
+        Call this before add()."""
         self._handle.call(self._io.netsync_io_set_timeout, int64(timeout_ns))
 
     @property
     def left_out(self) -> Tuple[LeftOut, ...]:
-        """The traces, files and folders that add() has skipped."""
+        """The traces, files and folders that add() skipped."""
         found: List[LeftOut] = []
 
         def collect(pointer: int) -> None:
@@ -168,7 +168,7 @@ class Reader:
 
     def window(self, begin_ns: Optional[int] = None, end_ns: Optional[int] = None, *,
                kind: Limit = Limit.AT) -> None:
-        """Read only a part of the time, by each host's own clock; None: no such limit."""
+        """Read only a part of the time, on each host's own clock; None: no limit."""
         part = s.netsync_io_window(
             size=ctypes.sizeof(s.netsync_io_window),
             begin_is=Limit.NO_LIMIT if begin_ns is None else kind,
@@ -180,26 +180,27 @@ class Reader:
 
     def serve(self, what: Union[Text, Iterable[Text]], source: Union[int, HasDescriptor],
               to: Union[int, HasDescriptor]) -> None:
-        """Read traces for a reader elsewhere, which add_served() of these descriptors' other
-        ends, until that one has all. This reader is a new one, for nothing else."""
+        """Serve traces until the other side has read all of them. The other side calls
+        add_served() with the other ends of these descriptors. The reader must be new,
+        and is for no other use."""
         array = _texts(what)
         self._handle.call(self._io.netsync_io_serve, array, len(array), _descriptor(source),
                           _descriptor(to))
 
     def describe(self, what: Union[Text, Iterable[Text]],
                  to: Union[int, HasDescriptor]) -> None:
-        """Write which traces these are, for add_served() where others read them; see part().
-        This reader is a new one, for nothing else."""
+        """Write the list of these traces, for add_served() in processes where others read
+        them; see part(). The reader must be new, and is for no other use."""
         array = _texts(what)
         self._handle.call(self._io.netsync_io_describe, array, len(array), _descriptor(to))
 
     def add_served(self, label: str, source: Union[int, HasDescriptor],
                    to: Union[int, HasDescriptor], name: Optional[str] = None) -> int:
-        """Add the traces of a process that serves them, as those of a machine @label, and of
-        host @name if not of the hosts that they name. Return: how many."""
+        """Add the traces of a process that serves them. @label names the machine; @name
+        replaces the hosts that the traces name. Return the number of traces."""
         for file in source, to:
             os.set_blocking(_descriptor(file), False)
-        # They have to stay open until all is read.
+        # They must stay open until all is read.
         self._files += [source, to]
         return self._handle.number(self._io.netsync_io_add_served, encode(label),
                                    None if name is None else encode(name),
@@ -207,7 +208,7 @@ class Reader:
 
     @property
     def served(self) -> Tuple[Served, ...]:
-        """What is known of those that were added."""
+        """The state of each added server."""
         found: List[Served] = []
 
         def collect(pointer: int) -> None:
@@ -222,9 +223,10 @@ class Reader:
     def part(self, part: SupportsIndex, parts: SupportsIndex, *,
              packet: Callable[[Packet], Any], clock: Callable[[ClockPoint], Any],
              slice: Callable[[int, int], SupportsIndex], end: Callable[[], Any]) -> None:
-        """Read only this one of so many parts: readers in other processes read the others.
-        These functions are told what is found. They may push to this synchronization,
-        and @end, when all was read, may save and merge counts; see netsync_io_set_part(3)."""
+        """Read only this part; readers in other processes read the other parts. The
+        functions are called with what is found. They may push to this synchronization.
+        @end, called when all was read, may save and merge counts; see
+        netsync_io_set_part(3)."""
         def told(function: Callable[..., Optional[int]]) -> Callable[..., int]:
             return self._handle.guard.told(lambda _, *given: function(*given),
                                            otherwise=-errno.ECANCELED, may_push=True)
@@ -245,22 +247,22 @@ class Reader:
         self._handle.call(self._io.netsync_io_set_part, self._part)
 
     def save_counts(self) -> bytes:
-        """What was counted of the traces of this part, at its end."""
+        """Return the counts of the traces of this part; allowed in @end."""
         return self._handle.written(self._io.netsync_io_save_counts)
 
     def merge_counts(self, saved: bytes) -> None:
-        """Add what the reader of another part saved, at the end of this one."""
+        """Add the counts that the reader of another part saved; allowed in @end."""
         self._handle.within(self._io.netsync_io_merge_counts, bytes(saved), len(saved))
 
     # ---- reading
 
     def read(self, progress: Optional[Progress] = None) -> None:
-        """Read all that was added. @progress is called with how much is done, of how much;
-        if it returns anything true, reading stops with an Error."""
+        """Read all that was added. @progress is called with the amount read and the
+        total; if it returns a true value, reading stops with an Error."""
         self._handle.call(self._io.netsync_io_read, self._progress(progress), None)
 
     def _progress(self, progress: Optional[Progress]) -> Any:
-        """Called in any case, so that ^C is heard and what watchers raise ends it."""
+        """Always pass a function, so that ^C and exceptions of watchers end the reading."""
         guard = self._handle.guard
 
         def step(_: Any, done: int, total: int) -> int:
@@ -268,7 +270,7 @@ class Reader:
         return s.progress_func(guard.told(step, otherwise=1))
 
     def _keep(self, keep: Optional[Callable[[int], Any]]) -> Any:
-        """Without one, a null pointer: all are kept."""
+        """Without @keep, a null pointer: all events are kept."""
         def is_kept(_: Any, time_ns: int) -> int:
             return int(bool(keep and keep(time_ns)))
         if not keep:
@@ -280,11 +282,11 @@ class Reader:
         self._handle.call(self._io.netsync_io_add_live, encode(url))
 
     def add_live_clocks(self, path: Text) -> None:
-        """Follow a file of how clocks are steered, netsync-clocks(5), as it grows."""
+        """Follow a file of clock readings, netsync-clocks(5), as it grows."""
         self._handle.call(self._io.netsync_io_add_live_clocks, encode(path))
 
     def poll(self, timeout_ms: int = 0) -> int:
-        """Push what has come from live sessions. Return: how many packet events."""
+        """Push what live sessions have received. Return the number of packet events."""
         return self._handle.number(self._io.netsync_io_poll, uint(timeout_ms, 31))
 
     @property
@@ -303,9 +305,9 @@ class Reader:
 
     def read_events(self, sources: Union[Text, Iterable[Tuple[Text, SupportsIndex]]],
                     each: Callable[[Event], Any]) -> None:
-        """Read all events of a trace of CTF, trace.dat or perf.data, or of several of a host,
-        each with a shift (ns) of its times; @each is told of every one, in the order of
-        time, and stops reading by returning anything true."""
+        """Read all events of a trace in CTF, trace.dat or perf.data, or of several traces
+        of a host, each with a shift (ns) of its times. @each is called with each event
+        in the order of time, and stops the reading by returning a true value."""
         guard = self._handle.guard
         if isinstance(sources, (str, bytes, os.PathLike)):
             sources = [(sources, 0)]
@@ -338,8 +340,8 @@ class Reader:
     # ---- frames of captures
 
     def read_frames(self, path: Text, each: Callable[[Frame], Any]) -> None:
-        """Read a capture again, for the numbers of its frames: @each is told of every frame
-        with a packet, and stops reading by returning anything true."""
+        """Read a capture again for the numbers of its frames. @each is called with each
+        frame that contains a packet, and stops the reading by returning a true value."""
         guard = self._handle.guard
 
         def take(_: Any, pointer: Any) -> int:
@@ -356,9 +358,10 @@ class Reader:
                       knots: Iterable[Tuple[SupportsIndex, SupportsIndex]],
                       progress: Optional[Progress] = None,
                       keep: Optional[Callable[[int], Any]] = None) -> None:
-        """Copy a trace.dat file with other times: between knots, each a time in the file
-        and what it is to be, these are interpolated. @keep is called with the time of each
-        event: the copy has those for which it returns anything true."""
+        """Copy a trace.dat file with corrected times. Knots are pairs of a time in the
+        file and its new time; between them, times are interpolated. @keep is called
+        with the time of each event; the copy contains those for which it returns a
+        true value."""
         pairs = [s.netsync_io_knot(int64(time), int64(new)) for time, new in knots]
         array = (s.netsync_io_knot * max(1, len(pairs)))(*pairs)
         self._handle.call(self._io.netsync_io_copy_tracedat_part, encode(source), encode(to),
@@ -367,22 +370,24 @@ class Reader:
 
     def copy_capture(self, source: Text, to: Text,
                      time: Callable[[int], Optional[SupportsIndex]]) -> None:
-        """Copy a capture with other times: each is given to @time, which returns what it is
-        to be; None: it cannot be changed. The copy has all packets."""
+        """Copy a capture with corrected times. @time is called with each time, and
+        returns the new time, or None if it cannot be corrected. The copy contains all
+        packets."""
         self._copy(self._io.netsync_io_copy_capture, source, to, time)
 
     def copy_perf(self, source: Text, to: Text,
                   time: Callable[[int], Optional[SupportsIndex]]) -> None:
-        """Copy a perf.data file of perf record with other times, as copy_capture() does."""
+        """Copy a perf.data file of perf record with corrected times, as copy_capture() does."""
         self._copy(self._io.netsync_io_copy_perf, source, to, time)
 
     def merge_captures(self, captures: Iterable[
             Tuple[Text, Text, Optional[Text], Callable[[int], Optional[SupportsIndex]]]],
                        to: Any, comment: Optional[Text] = None,
                        progress: Optional[Progress] = None) -> None:
-        """Put captures into one of pcapng, in the order of other times. Each is its path,
-        the name of its host, a description of its interfaces or None, and a function as of
-        copy_capture(). @to: a file that is open for writing, or its descriptor."""
+        """Merge captures into one pcapng file, in the order of corrected times. Each
+        capture is its path, the name of its host, a description of its interfaces or
+        None, and a function as for copy_capture(). @to: a file that is open for
+        writing, or its descriptor."""
         functions = []
         rows = []
         for path, host, description, time in captures:

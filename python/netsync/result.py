@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What came of it: hosts and their clocks, pairs, statistics. Copies, which stay."""
+"""The result: hosts and their clocks, pairs, statistics. All are copies, independent of
+the library's objects."""
 from __future__ import annotations
 
 import dataclasses
@@ -23,12 +24,12 @@ class Step:
     within_ns: int
     offset_ns: int
     skew_ppm: float
-    known: Optional[bool] = None    # it was told, not found; None: a file does not say
+    known: Optional[bool] = None    # True: reported; False: found; None: not in the file
 
 
 @dataclasses.dataclass(frozen=True)
 class Stack:
-    """How long packets took through a host's network stack: struct netsync_stack."""
+    """Time that packets spend in a host's network stack: struct netsync_stack."""
     packets: int
     min_ns: Optional[int]
     median_ns: Optional[int]
@@ -38,7 +39,7 @@ class Stack:
 
 @dataclasses.dataclass(frozen=True)
 class Steering:
-    """How a host's clock was steered, against its oscillator: struct netsync_steering."""
+    """How a host's clock was steered, relative to its oscillator: struct netsync_steering."""
     points: int
     min_ppm: Optional[float]
     max_ppm: Optional[float]
@@ -47,7 +48,7 @@ class Steering:
 
 @dataclasses.dataclass(frozen=True)
 class Identity:
-    """By what the traces of a host are known: the clock that they were recorded with."""
+    """What identifies the traces of a host: the clock that they were recorded with."""
     host_name: str
     name: Optional[str]
     uuid: Optional[UUID]
@@ -56,8 +57,8 @@ class Identity:
 
 @dataclasses.dataclass(frozen=True)
 class Trace:
-    """What one tracing session wrote: struct netsync_io_trace. Of a loaded result, path,
-    shift_ns and netns alone are known."""
+    """The output of one tracing session: struct netsync_io_trace. In a loaded result,
+    only path, shift_ns and netns are known."""
     path: str
     shift_ns: int = 0
     netns: Optional[int] = None
@@ -73,12 +74,12 @@ class Trace:
     format: Optional[str] = None
     identity: Optional[Identity] = None
     readable: Optional[str] = None
-    wall_shift_ns: Optional[int] = None     # None: how it relates to UTC is not known
+    wall_shift_ns: Optional[int] = None     # None: relation to UTC unknown
 
 
 @dataclasses.dataclass(frozen=True)
 class Host:
-    """A host, that is, one clock: struct netsync_host_info, and what belongs to it."""
+    """A host, that is, one clock: struct netsync_host_info, and related data."""
     name: str
     quality: Quality
     packets: int
@@ -87,25 +88,25 @@ class Host:
     bound_median_ns: Optional[int]
     bound_max_ns: Optional[int]
     island: int
-    corrected: Optional[Clock]      # None: it could not be corrected
+    corrected: Optional[Clock]      # None: could not be corrected
     steps: Tuple[Step, ...]
     stack_out: Stack
     stack_in: Stack
-    identity: Optional[Identity] = None     # None: it has no traces
+    identity: Optional[Identity] = None     # None: no traces
     traces: Tuple[Trace, ...] = ()
-    steering: Optional[Steering] = None     # None: nothing tells of it
-    silent_ns: int = 0      # how long a daemon may have steered it, and none knows
+    steering: Optional[Steering] = None     # None: no readings
+    silent_ns: int = 0      # time in which a daemon may have steered the clock unreported
 
     @property
     def clock(self) -> Clock:
-        """What corrects its times; an Error where that is not known."""
+        """The clock that corrects the host's times. Raise an Error if it is not known."""
         if self.corrected is None:
             raise Error(errno.ENODATA, f"The clock of {self.name} could not be corrected: no "
                         "message connects it with the reference.")
         return self.corrected
 
     def holds(self, time_ns: int) -> bool:
-        """Is this time within what was traced, or near enough?"""
+        """Is this time within the traced span, or near enough?"""
         if self.first_ns is None or self.last_ns is None:
             return True
         return Span("", self.name, self.first_ns, self.last_ns).holds(time_ns)
@@ -113,8 +114,8 @@ class Host:
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    """Two hosts that exchanged messages: struct netsync_pair_info. Of two values, the
-    second is of the way back."""
+    """Two hosts that exchanged messages: struct netsync_pair_info. The second of two
+    values is for the opposite direction."""
     hosts: Tuple[str, str]
     quality: Quality
     messages: Tuple[int, int]
@@ -132,7 +133,7 @@ class Pair:
 
 @dataclasses.dataclass(frozen=True)
 class Stats:
-    """Where packet events went: struct netsync_stats."""
+    """What became of packet events: struct netsync_stats."""
     packets: int
     matched: int
     unmatched: int
@@ -145,12 +146,12 @@ class Stats:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """The clocks of all hosts against that of one, the reference."""
+    """The clocks of all hosts relative to that of one host, the reference."""
     reference: str
     hosts: Dict[str, Host]
     pairs: Tuple[Pair, ...]
     stats: Stats
-    path: Optional[str] = None      # None: no file has it
+    path: Optional[str] = None      # None: not from a file
 
     def __post_init__(self) -> None:
         for host in self.hosts.values():
@@ -161,20 +162,20 @@ class Result:
                                         host.last_ns)
 
     def host_of(self, trace: Trace) -> Tuple[Host, int]:
-        """The host whose trace it is, by its clock, and what is to be added to times in
-        it to get the host's."""
+        """Return the host that a trace belongs to, by its clock, and the shift from times
+        in the trace to the host's times."""
         clock = trace.identity
         found = [host for host in self.hosts.values() if clock and host.identity and
                  host.identity.name == clock.name and host.identity.uuid == clock.uuid]
-        # A clock that has an uuid is known by that, under another name, too; that of a
-        # copied machine is another one's as well.
+        # A clock with a uuid is identified by it even if the host's name differs; but a
+        # copied machine may have the same uuid, so that the same name comes first.
         same_name = [host for host in found if clock and host.identity and
                      host.identity.host_name == clock.host_name]
         found = same_name or (found if clock and clock.uuid else [])
         if not found:
             raise Error(errno.ENOENT, f"{trace.path}: the result has no host with this clock; "
                         f"its hosts are: {', '.join(self.hosts)}.")
-        # Several are the network namespaces of one.
+        # Several matches are the network namespaces of one machine.
         best = min(found, key=lambda host: (host.corrected is None, host.bound_max_ns is None,
                                             host.bound_max_ns))
         assert clock and best.identity
@@ -182,7 +183,7 @@ class Result:
 
     def messages(self, inputs: Union[Text, List[Text]], *,
                  extrapolate: bool = False) -> "Iterator[Corrected]":
-        """The messages of Babeltrace 2 in CTF traces of these hosts, in the order of the
-        reference clock. Needs python3-bt2."""
-        from . import traces        # which reads them, and so needs this module
+        """Return the messages of Babeltrace 2 in CTF traces of these hosts, in the order
+        of the reference clock. This needs python3-bt2."""
+        from . import traces        # here, since traces imports this module
         return traces.messages(self, inputs, extrapolate=extrapolate)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The result that netsync sync and netsync record write: netsync-sync.json(5)."""
+"""Read the result that netsync sync and netsync record write: netsync-sync.json(5)."""
 from __future__ import annotations
 
 import errno

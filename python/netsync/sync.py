@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""From traces to a result in one call, as netsync sync does."""
+"""From traces to a result in one call, as in netsync sync."""
 from __future__ import annotations
 
 import os
@@ -27,8 +27,9 @@ def sync(inputs: Union[Text, Iterable[Text]] = (), *,
          warn: Optional[Callable[[str], Any]] = None,
          progress: Optional[Progress] = None) -> Result:
     """Read traces (@inputs, each "PATH" or "NAME=PATH"), captures and texts, or a part of
-    the time, see Reader.window(), and estimate the clocks of their hosts. Python's lock is released meanwhile. Without @warn, what went
-    less than well becomes a RuntimeWarning."""
+    the time (see Reader.window()), and estimate the clocks of their hosts. Python's
+    lock is released meanwhile. Warnings are passed to @warn, or else raised as
+    RuntimeWarning."""
     found = method_of(method)
     said: List[str] = []
     synchronization = Synchronization()

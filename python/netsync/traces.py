@@ -15,7 +15,7 @@ from .result import Host, Result
 
 class Corrected(NamedTuple):
     time_ns: int                    # on the reference clock
-    bound_ns: Optional[int]         # how far from the truth that can be; None: unknown
+    bound_ns: Optional[int]         # largest distance from the truth; None: unknown
     host: str
     msg: Any                        # of bt2, with the trace's own time
 
@@ -30,13 +30,13 @@ def _bt2() -> Any:
 
 
 def _time(msg: Any) -> Optional[int]:
-    """What the trace's clock showed; None: the message does not say."""
+    """Return the time of the trace's clock, or None if the message has none."""
     for name in "default_clock_snapshot", "beginning_default_clock_snapshot":
         try:
             time: int = getattr(msg, name).ns_from_origin
             return time
         except (AttributeError, ValueError):
-            pass                    # not of this kind, or of a stream without a clock
+            pass                    # other kind of message, or a stream without a clock
     return None
 
 
@@ -57,10 +57,11 @@ def _correct(messages: Iterable[Any], path: str, host: Host, shift_ns: int,
 
 def messages(result: Result, inputs: Union[Text, Iterable[Text]], *,
              extrapolate: bool = False) -> Iterator[Corrected]:
-    """All messages that have a time, in the order of the reference clock. Traces of
-    formats other than CTF are left out."""
+    """Return all messages that have a time, in the order of the reference clock. Traces
+    of formats other than CTF are skipped."""
     bt2 = _bt2()
-    # It finds traces and tells whose they are, and keeps what is readable of damaged ones.
+    # The reader finds traces, identifies their hosts, and keeps what is readable of
+    # damaged ones.
     reader = Reader(Synchronization())
     for what in as_list(inputs):
         reader.add(what)
@@ -78,4 +79,4 @@ def messages(result: Result, inputs: Union[Text, Iterable[Text]], *,
 
 def _merge(corrected: "list[Iterator[Corrected]]", reader: Reader) -> Iterator[Corrected]:
     yield from heapq.merge(*corrected, key=lambda message: message.time_ns)
-    del reader                      # until here
+    del reader                      # only needed until here
