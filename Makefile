@@ -3,7 +3,7 @@
 # Builds the libraries into build/, and by tools/build.mk the programs; "make help" lists all
 # targets. The kernel side is Kbuild.
 
-# The one place of the version is the public header.
+# The version is defined only in the public header.
 VERSION := $(shell sed -n 's/^\#define NETSYNC_VERSION "\(.*\)"/\1/p' \
 	libnetsync/include/netsync.h)
 SOVERSION := 0
@@ -15,19 +15,19 @@ CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
 	-Wdeclaration-after-statement -Wvla
 BASE_CFLAGS := -std=gnu11 $(WARN) -Ilibnetsync/include -D_GNU_SOURCE -MMD -MP
-# What the libraries do not export is made local by their symbol maps. Of the
-# tool, the plug-in has a part.
+# Symbol maps make all symbols local that the libraries do not export. The plug-in
+# contains part of the tool.
 LIB_CFLAGS := $(BASE_CFLAGS) -fPIC
 PKG_CONFIG ?= pkg-config
 OBJCOPY ?= objcopy
-# Asked for when used, so that "make modules" does not need these packages.
-# MAX_MIP: the last version of Babeltrace 2's Message Interchange Protocol; it
-# tells of traces in CTF 2 by 1 only.
+# Evaluated when used, so that "make modules" does not need these packages. MAX_MIP: the
+# newest Message Interchange Protocol of Babeltrace 2 to use; only version 1 supports
+# traces in CTF 2.
 BT2_CFLAGS = $(shell $(PKG_CONFIG) --cflags babeltrace2) -DMAX_MIP=$(shell \
 	$(PKG_CONFIG) --atleast-version=2.1 babeltrace2 && echo 1 || echo 0)
 BT2_LIBS = $(shell $(PKG_CONFIG) --libs babeltrace2)
-# What traces are compressed with: zlib and zstd, which trace-cmd uses as well, and others
-# if they are there.
+# Libraries that decompress traces: zlib and zstd, which trace-cmd uses as well, and
+# others if they are installed.
 HAS_LZMA = $(shell $(PKG_CONFIG) --exists liblzma && echo liblzma)
 HAS_LZ4 = $(shell $(PKG_CONFIG) --exists liblz4 && echo liblz4)
 ZIP_LIBRARIES = zlib libzstd $(HAS_LZMA) $(HAS_LZ4)
@@ -47,9 +47,9 @@ CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)
 IO_OBJ := $(IO_SRC:%.c=$(BUILD)/%.o)
 CORE_SO := $(BUILD)/libnetsync.so
 IO_SO := $(BUILD)/libnetsync-io.so
-# Tests and benchmarks reach inside the core, which the shared library hides.
+# Tests and benchmarks use internal functions, which the shared library hides.
 CORE_A := $(BUILD)/libnetsync.a
-# What is installed for programs that are linked statically hides it, too.
+# The installed static library hides them, too.
 STATIC_A := $(BUILD)/static/libnetsync.a
 
 # A folder page/ is not made of page.c beside it, whatever make's own rules say.
@@ -58,7 +58,7 @@ STATIC_A := $(BUILD)/static/libnetsync.a
 .PHONY: all
 all: $(CORE_SO) $(CORE_A) $(STATIC_A) $(IO_SO)
 
-# Files of the libraries name each other by their folders.
+# The libraries' files include each other by folder.
 $(BUILD)/libnetsync/io/%.o: libnetsync/io/%.c
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(BT2_CFLAGS) $(JSON_CFLAGS) $(ZIP_CFLAGS) $(CFLAGS) \
@@ -68,7 +68,7 @@ $(BUILD)/libnetsync/%.o: libnetsync/%.c
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(CFLAGS) -c -o $@ $<
 
-# Its inner loops are over all neighbours of a host.
+# Their inner loops run over all neighbours of a host.
 $(BUILD)/libnetsync/curve/fit.o $(BUILD)/libnetsync/joint/objective.o: \
 	LIB_CFLAGS += -ftree-vectorize -fvect-cost-model=dynamic
 
@@ -79,7 +79,7 @@ $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 	ln -sf libnetsync.so.$(VERSION) $@.$(SOVERSION)
 	ln -sf libnetsync.so.$(SOVERSION) $@
 
-# Anew each time: ar keeps members whose source is gone.
+# Removed first: ar keeps members whose source is gone.
 $(CORE_A): $(CORE_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
@@ -102,7 +102,7 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 
 -include $(CORE_OBJ:.o=.d) $(IO_OBJ:.o=.d)
 
-# dkms has the Makefile and module/ alone.
+# For dkms, only the Makefile and module/ are installed.
 include module/modules.mk
 # The others use what the first one defines.
 include $(wildcard tools/build.mk)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Has dkms build the kernel modules for each new kernel; a part of the Makefile.
+# Lets dkms build the kernel modules for each new kernel; included by the Makefile.
 
 DKMS_SRC := /usr/src/netsync-$(VERSION)
 DKMS_VERSIONS = $(patsubst /var/lib/dkms/netsync/%/source,%,$(wildcard \
 	/var/lib/dkms/netsync/*/source))
-# $(call dkms_forget,VERSIONS): before its sources go, dkms has to know.
+# $(call dkms_forget,VERSIONS): dkms has to remove a version before its source goes.
 dkms_forget = for version in $(1); do \
 	dkms remove netsync/$$version --all && \
 	rm -rf /usr/src/netsync-$$version || exit 1; done
 
-# What dkms builds from, below DESTDIR.
+# Install below DESTDIR what dkms builds from.
 .PHONY: dkms-source
 dkms-source:
 	install -d $(DESTDIR)$(DKMS_SRC) $(DESTDIR)$(MODPROBEDIR)
@@ -18,7 +18,7 @@ dkms-source:
 		> $(DESTDIR)$(DKMS_SRC)/dkms.conf
 	install -m 644 module/netsync.conf $(DESTDIR)$(MODPROBEDIR)
 
-# In place of any other version, once the new one is built.
+# Once the new version is built, it replaces all others.
 .PHONY: dkms-install
 dkms-install:
 	@command -v dkms > /dev/null || { echo "dkms is not installed" >&2; false; }
@@ -35,8 +35,8 @@ dkms-install:
 	$(call dkms_forget,$(filter-out $(VERSION),$(DKMS_VERSIONS)))
 	@$(say_lttng)
 
-# That lttng-probe-netsync is there, or why not, and what to do. It is an error only
-# where LTTng's modules are there.
+# Print that lttng-probe-netsync is installed, or why it is not and what to do. Its
+# absence is an error only if LTTng's modules are installed.
 LTTNG_KNOWN = $(firstword $(notdir $(wildcard /usr/src/lttng-modules-*)))
 define say_lttng
 if ls /var/lib/dkms/netsync/$(VERSION)/$(KREL)/*/module/lttng-probe-netsync.ko* \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Makes the source archive and packages; a part of the Makefile.
+# Builds the source archive and packages; included by the Makefile.
 
-# The source in one file: the same bits each time.
+# The source in one file, which is reproducible bit by bit.
 DIST = $(BUILD)/netsync-$(VERSION).tar.xz
 
 .PHONY: release
@@ -13,11 +13,11 @@ dist:
 	packaging/dist netsync-$(VERSION) $(DIST)
 	@echo "$(DIST)"
 
-# Packages that are missing are installed only if SETUP=1 asks for it.
+# Missing packages are installed only with SETUP=1.
 SETUP ?=
 SETUP_PACKAGES = @selftests/rig/setup $(if $(filter-out 0,$(SETUP)),,-n)
 
-# The archive -> packages of Debian, or of RPM.
+# Build Debian or RPM packages from the archive.
 .PHONY: deb rpm
 deb rpm:
 	$(SETUP_PACKAGES) build $@

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where the version is written. netsync.h has the one that counts."""
+"""The files that contain the version. The version in netsync.h is authoritative."""
 import pathlib
 import re
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 HEADER = "libnetsync/include/netsync.h"
-# The first match of each pattern, in these files below the top.
+# The pattern of the version in each file, relative to the top; its first match counts.
 WRITTEN = {
     HEADER: r'^#define NETSYNC_VERSION "(.*)"$',
     "NEWS": r"^netsync (\S+)$",
@@ -17,7 +17,7 @@ WRITTEN = {
 
 
 def find(name, top=TOP):
-    """The match of the version in a file, or None."""
+    """Return the match of the version in a file, or None."""
     return re.search(WRITTEN[name], (top / name).read_text(), re.MULTILINE)
 
 
