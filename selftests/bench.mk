@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds and runs the benchmarks; a part of the Makefile.
+# Builds and runs the benchmarks; included by the Makefile.
 
 .PHONY: bench
 bench: $(BUILD)/selftests/bench/bench
@@ -33,7 +33,7 @@ bench-worlds: all
 bench-readers: all
 	selftests/bench/readers
 
-# Messages that are pushed without a file; of fewer than 1e7 memory tells nothing.
+# Number of messages that are pushed without a file. Memory is not meaningful below 1e7.
 MESSAGES ?= 1e9
 .PHONY: bench-scale
 bench-scale: all $(BUILD)/selftests/bench/scale
@@ -46,7 +46,7 @@ bench-scale: all $(BUILD)/selftests/bench/scale
 bench-text: $(BUILD)/selftests/bench/text $(TOOL)
 	$< $(TOOL)
 
-# What the benchmarks share.
+# Files shared by the benchmarks.
 BENCH_SRC := $(addprefix selftests/bench/,cluster.c digest.c floor.c measure.c prior.c)
 BENCH_HDR := $(BENCH_SRC:.c=.h)
 
@@ -54,8 +54,8 @@ $(BUILD)/selftests/bench/%: selftests/bench/%.c $(BENCH_SRC) $(BENCH_HDR) $(CORE
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(CORE_A) -lm -pthread
 
-# The command with its libraries in one program, where calls between files pass through
-# stages.c. Names of the command's own are not for the libraries, which have some of them, too.
+# The command and its libraries in one program, so that calls between files can go through
+# stages.c. The command's own names are renamed where the libraries have the same.
 STAGE_CALLS := netsync_io_read netsync_io_free netsync_push_message netsync_solve \
 	matcher_settle pairs_raise pairs_settle reduce reduction_find_islands \
 	reduction_fit_hosts reduction_fit_jointly reduction_fit_steered reduction_make_clock

@@ -4,16 +4,16 @@
  *	  often toggle COUNT
  *	  often netns COUNT
  *
- * The same again and again, without starting a program each time, which is what
- * takes longest on a slow kernel.
+ * Repeat an action without starting a program each time, which takes longest on a slow
+ * kernel.
  *
  *   load    load netsync-probes and remove it: unused, while events are being
- *           attached, and when they are
+ *           attached, and when they are attached
  *   toggle  switch all events on or off
  *   netns   create a network namespace, send a datagram to port 6000 of its
  *           loopback device, and leave it; the last ten are kept. The kernel
- *           removes namespaces when it has time, and is waited for when it
- *           allows no more (user.max_net_namespaces)
+ *           removes namespaces in the background; wait for it when it allows
+ *           no more (user.max_net_namespaces)
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -60,7 +60,7 @@ static void enable(bool yes)
 	close(fd);
 }
 
-/* Events are attached, or detached, a little after they were asked for. */
+/* Events are attached and detached some time after the request. */
 static void wait_attached(bool yes)
 {
 	int fd = open_file(ATTACHED, O_RDONLY), i;

@@ -2,8 +2,8 @@
 /*
  * usage: events TRACE...
  *
- * Print all events of traces of one host, each a line: time, CPU, name, and the values of
- * all fields, of which those of the context are before a "|". A loss is a line as well.
+ * Print all events of traces of one host, one a line: time, CPU, name, and the values of
+ * all fields; fields of the context come before a "|". A loss is also printed as a line.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 /*
  * usage: walk METADATA STREAM...
  *
- * Print all events of stream files as they are read directly, a line each: what the
- * clock showed, the name, and all integers that are not in arrays. After those of a
- * file, a line "end", or "stopped" where it is left to others.
+ * Print all events of stream files as the direct reader sees them, one a line: clock
+ * value, name, and all integers that are not in arrays. The events of a file end with a
+ * line "end", or "stopped" if the rest is left to another reader.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A tutorial -> what its reader types and sees.
+"""The commands in a tutorial, and the output that it shows.
 
-Blocks between fences are sessions if they begin with "$ ": each such line is a command, and
-the lines up to the next one are its output, in which a line "..." stands for any lines. A
-block whose first line is a comment with the name of a file is that file. Other blocks are
-commands for other machines."""
+Blocks between fences are sessions if they begin with "$ ". Each such line is a
+command, and the lines up to the next one are its output, in which a line "..." stands
+for any lines. A block whose first line is a comment with a file name is that file.
+Other blocks are commands for other machines."""
 import re
 from dataclasses import dataclass, field
 
 import session
 
 FILE_NAME = re.compile(r"(?:#|//|/\*) (\S+\.(?:py|c|txt))(?: \*/)?$")
-# tshark says so to root on standard error; readers are other users.
+# tshark prints this only for root; readers are other users.
 NOT_COMPARED = re.compile(r"Running as user \"root\"")
 
 
 @dataclass
 class Typed:
-    line: int		# of the document, where the command stands
+    line: int		# line of the command in the document
     command: str
     output: list = field(default_factory=list)
-    end: int = 0	# the line behind its output
+    end: int = 0	# line after its output
 
 
 @dataclass
@@ -52,7 +52,7 @@ def read_blocks(path):
 
 
 def read_session(block):
-    """Its commands, each with the output that the tutorial shows."""
+    """Return the commands of a session, each with the output that the tutorial shows."""
     typed = []
     for number, line in enumerate(block.lines, block.line):
         if line.startswith("$ "):
@@ -66,7 +66,7 @@ def read_session(block):
 
 
 def environment(home):
-    """The source is in ~/netsync, and programs link its libraries."""
+    """netsync's source is in ~/netsync, and programs link its libraries."""
     env = session.environment(home / "bin", HOME=str(home), LIBRARY_PATH=str(session.BUILD),
                               C_INCLUDE_PATH=str(session.TOP / "libnetsync/include"), TZ="UTC",
                               COLUMNS="80")
@@ -75,7 +75,7 @@ def environment(home):
 
 
 def type_tutorial(path, folder):
-    """[(Typed, exit status, lines of its output)] of all sessions."""
+    """Run all sessions. Return [(Typed, exit status, lines of output)]."""
     env = environment(folder / "home")
     work = folder / "work"
     work.mkdir()
@@ -95,13 +95,13 @@ def type_tutorial(path, folder):
 
 
 def printed_by(step, status, output):
-    """Its exit status, and the lines that it printed behind the command itself."""
+    """Return the exit status, and the lines printed after the command itself."""
     lines = output.splitlines()[step.command.count("\n"):]
     return status, [line.rstrip() for line in lines if not NOT_COMPARED.match(line)]
 
 
 def is_alike(shown, printed):
-    """Is what a tutorial shows what was printed?"""
+    """Does the printed output match what a tutorial shows?"""
     pattern = "".join(r"(?:.*\n)*" if line == "..." else re.escape(line.rstrip()) + "\n"
                       for line in shown)
     return re.fullmatch(pattern, "".join(line + "\n" for line in printed)) is not None

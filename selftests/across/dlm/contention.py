@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Of a cluster of two machines that contended for a lock: do states show who had it when?"""
+"""Check the recording of a two-node cluster that contends for a lock: do states show who
+held it when?"""
 import csv
 import io
 import pathlib
@@ -24,7 +25,7 @@ def netsync(*arguments):
 
 
 def ctf_of_perf(share):
-    """What perf makes of its recordings: a CTF trace of each host, and their packets."""
+    """Return what perf exported: a CTF trace of each host, and their packets."""
     traces = []
     for host in HOSTS:
         traces.append(share / "perf" / host)
@@ -32,7 +33,7 @@ def ctf_of_perf(share):
         traces[-1].parent.mkdir(exist_ok=True)
         subprocess.run(["perf", "data", "convert", "--to-ctf", traces[-1],
                         "-i", share / host / "perf.data"], check=True)
-    # perf's CTF has no addresses.
+    # perf's CTF contains no addresses.
     packets = share / "perf/packets"
     with open(packets, "wb") as out:
         subprocess.run([TOP / "examples/perf-packets",
@@ -42,8 +43,9 @@ def ctf_of_perf(share):
 
 
 def check_states(share, result, locks, files=None, packets=()):
-    """Each node has had the lock so often. All is in the files, but for packets."""
-    # How often one waits for the other: with 520 it is far above 100.
+    """Check states against the log. Each node has taken the lock @locks times. The files
+    contain everything except packets."""
+    # How often a node waits for the other; with 520 locks, far above 100.
     least = locks * 100 // 520
     files = files or [share / host / "trace.dat" for host in HOSTS]
     run = netsync("sync", "--format", "json", "--force", "-o", result, *(packets or files))
@@ -55,7 +57,7 @@ def check_states(share, result, locks, files=None, packets=()):
           len({s["shared"] for s in spans}) == 1, "a resource is one thing on both nodes",
           str({s["shared"] for s in spans}))
 
-    # The value of the resource counts: the true order.
+    # The value of the resource counts the holders and so gives the true order.
     held = []
     for host in HOSTS:
         counts = [int(n) for n in (share / host / "counts").read_text().split()]
@@ -74,7 +76,7 @@ def check_states(share, result, locks, files=None, packets=()):
             continue
         wrong += gap < -bound
         gaps.append(gap)
-        # It asked for the lock while the other one had it.
+        # The node asked for the lock while the other one held it.
         if int(wait["begin_ref_ns"]) < int(one["end_ref_ns"]) - bound:
             asked += 1
             told += wait["waited_for"] == one["host"]

@@ -2,9 +2,9 @@
 /*
  * usage: locker NUMBER MICROSECONDS
  *
- * Hold the DLM's lock "res0" exclusively NUMBER times, so long each time. The value of the
- * resource counts how often anybody has had it: that is printed, a line for each time, and
- * so is the true order of all.
+ * Hold the DLM's lock "res0" exclusively NUMBER times, each time for MICROSECONDS. The
+ * value of the resource counts how often any node has held it. Each time, the value is
+ * printed on a line, which gives the true order of all holders.
  */
 #include <sys/types.h>
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* DLM_LVB_LEN of the kernel. */
+/* The kernel's DLM_LVB_LEN. */
 #define VALUE_SIZE 32
 #define LOCKSPACE "states"
 #define RESOURCE "res0"
@@ -34,7 +34,7 @@ static dlm_lshandle_t join(void)
 	return space ? space : dlm_create_lockspace(LOCKSPACE, 0600);
 }
 
-/* A resource that nobody has a lock of loses its value. */
+/* Keep a lock on the resource, which otherwise loses its value. */
 static void keep(dlm_lshandle_t space, struct dlm_lksb *lock)
 {
 	if (dlm_ls_lock_wait(space, LKM_NLMODE, lock, 0, RESOURCE,
@@ -57,7 +57,7 @@ static uint64_t hold(dlm_lshandle_t space, unsigned int us)
 	count++;
 	memcpy(value, &count, sizeof(count));
 	usleep(us);
-	/* libdlm gives the kernel a value with this, and not with unlocking. */
+	/* libdlm passes a value to the kernel on conversion, but not on unlocking. */
 	if (dlm_ls_lock_wait(space, LKM_NLMODE, &lock, LKF_CONVERT | LKF_VALBLK,
 			     RESOURCE, strlen(RESOURCE), 0, NULL, NULL, NULL) ||
 	    lock.sb_status)
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < atoi(argv[1]); i++)
 		printf("%" PRIu64 "\n", hold(space, atoi(argv[2])));
 	fflush(stdout);
-	/* The other one may still be at it. */
+	/* The other node may still use the lockspace. */
 	dlm_close_lockspace(space);
 	return 0;
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A client that asks a web server, which asks a database, which reads a disk. Each prints
- * from when to when it did what, as "REQUEST NAME BEGIN END" in ns of the clock that is
- * traced, to be compared with what netsync path tells: computing, sleeping, reading, and
- * waiting for an answer. What the kernel counts as a thread's CPU time is no measure: where
- * an emulated processor stands still, it counts other than clocks do.
+ * A client asks a web server, which asks a database, which reads a disk. Each program
+ * prints what it did and when, as "REQUEST NAME BEGIN END" in ns of the traced clock:
+ * computing, sleeping, reading, and waiting for an answer. The output is compared with
+ * netsync path. A thread's CPU time in the kernel is no measure: if an emulated processor
+ * stops, it counts differently than clocks.
  *
  * usage: chain client WEB PLAN     a line of PLAN for each request: "FAULT MICROSECONDS"
  *        chain web PORT DB
  *        chain db PORT DEVICE...   disk devices, the first one of which is not slow
  *
- * Faults last so long: "server": web computes longer; "lock": a thread of db has the
- * lock; "disk": db reads that device; "network": what a queue adds; "preempt": another
- * process of higher priority takes the client's processor; "timer": web sleeps longer.
+ * Faults last for the given time: "server": web computes longer; "lock": a thread of db
+ * holds the lock; "disk": db reads the slow device; "network": a queue delays packets;
+ * "preempt": another process with a higher priority takes the client's processor;
+ * "timer": web sleeps longer.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -29,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What each does when nothing is wrong, us. Chosen: well above what the kernel takes. */
+/* How long each step takes without a fault, us. Chosen: well above the kernel's overhead. */
 #define CLIENT_US 2000
 #define WEB_US 3000
 #define SLEEP_US 5000
@@ -73,13 +74,13 @@ static void say_span(uint32_t number, const char *name, int64_t begin_ns,
 	       (long long)end_ns);
 }
 
-/* From then until now. */
+/* Log what was done from the given time until now. */
 static void say(uint32_t number, const char *name, int64_t begin_ns)
 {
 	say_span(number, name, begin_ns, now());
 }
 
-/* Of the processor, not of the clock: who is preempted has not computed. */
+/* Processor time, not elapsed time: a preempted thread has not computed. */
 static void compute(uint32_t us)
 {
 	const int64_t end_ns = cpu() + us * INT64_C(1000);
@@ -108,7 +109,7 @@ static int tcp(void)
 	return fd;
 }
 
-/* "10.1.1.2:80"; it may not be there yet. */
+/* Connect to "10.1.1.2:80", which may not listen yet. */
 static int reach(const char *address)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET };
@@ -151,7 +152,7 @@ static void tell(int fd, const struct request *request)
 		err(1, "write");
 }
 
-/* False: there are no more. */
+/* Return false at the end of requests. */
 static int hear(int fd, struct request *request)
 {
 	return recv(fd, request, sizeof(*request), MSG_WAITALL) ==
@@ -159,10 +160,10 @@ static int hear(int fd, struct request *request)
 }
 
 /*
- * Wait for the answer, logged as ME-wait. Who goes to wait does so some time after it looked
- * at the clock: where its emulated processor stands still meanwhile, much later. What it
- * computed in all that while is known, and logged as ME-awake: it waits by the end of that.
- * False: there is no answer.
+ * Wait for the answer, and log that as ME-wait. The thread looks at the clock some time
+ * before it waits; if its emulated processor stops in between, much earlier. The time
+ * that it computed since then is known, and logged as ME-awake: after that time, it waits
+ * at the latest. Return false if there is no answer.
  */
 static int await(int fd, struct request *request, const char *me)
 {
@@ -181,7 +182,7 @@ static int await(int fd, struct request *request, const char *me)
 
 static int hog_pipe[2];
 
-/* A process that computes as long as it is told, before all others. */
+/* Start a process that computes as long as it is told, with the highest priority. */
 static void make_hog(void)
 {
 	const struct sched_param first = { .sched_priority = 10 };
@@ -200,7 +201,7 @@ static void make_hog(void)
 	_exit(0);
 }
 
-/* What all packets wait for in the queue of the device. */
+/* Delay all packets in the device's queue. */
 static void set_queue(uint32_t us)
 {
 	char command[128];
@@ -252,7 +253,7 @@ static void be_client(const char *address, const char *plan)
 	while (fscanf(file, "%15s %u", fault, &request.us) == 2) {
 		request.fault = fault_of(fault);
 		request.device = 0;
-		/* The devices of db are slow by as much as the plan has it, in order. */
+		/* The devices of db are ordered by their delay in the plan. */
 		for (i = 1; i < 8 && request.fault == SLOW_DISK; i++) {
 			if (slow[i] && slow[i] != request.us)
 				continue;
@@ -264,7 +265,7 @@ static void be_client(const char *address, const char *plan)
 		if (i != queue_us)
 			set_queue(i);
 		queue_us = i;
-		/* All is quiet again. */
+		/* Wait until all is idle again. */
 		doze(20000);
 		ask(web, &request);
 		request.number++;
@@ -302,7 +303,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t wanted, taken;
 static uint32_t lock_us;
 
-/* Has the lock for so long when it is told to. */
+/* Hold the lock for the time that it is told. */
 static void *hold(void *data)
 {
 	prctl(PR_SET_NAME, "locker");
@@ -356,7 +357,7 @@ static void be_db(const char *port, char **devices, int num)
 
 int main(int argc, char **argv)
 {
-	/* All of it is written in the end, and nothing waits for that meanwhile. */
+	/* All output is written at the end, so that nothing waits for it before. */
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	if (argc == 4 && !strcmp(argv[1], "client"))
 		be_client(argv[2], argv[3]);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The requests of chain.c: which there are, how they are recorded, what the three machines
-log, and what netsync path has to say of each."""
+"""The requests of chain.c: the plan, how they are recorded, the logs of the three
+machines, and what netsync path has to report for each."""
 import collections
 import json
 import pathlib
@@ -14,7 +14,7 @@ sys.path[1:1] = [str(TOP / "selftests/pair")]
 from compare import check  # noqa: E402
 
 HOSTS = "web", "db", "ctl"
-# What the path has more of if it is so: host, thread, kind, and who ran instead.
+# What each fault adds to the path: host, thread, kind, and who ran instead.
 FAULTS = {
     "server": ("web", "chain", "running", None),
     "lock": ("db", "locker", "timer", None),
@@ -23,8 +23,9 @@ FAULTS = {
     "preempt": ("ctl", "chain", "preempted", "hog"),
     "timer": ("web", "chain", "timer", None),
 }
-# In the order of a request: what logs call so is done by chain of that host, while those
-# wait that are named next; and of which kind it is above all, for how long at least.
+# Phases in the order of a request. chain on the host logs each phase under this name,
+# while the named hosts wait. The path has mostly the given kind, for at least the given
+# time.
 PHASES = {
     "client-1": ("ctl", (), "running", 0),
     "web-1": ("web", ("client",), "running", 0),
@@ -34,13 +35,14 @@ PHASES = {
     "web-2": ("web", ("client",), "running", 0),
     "client-2": ("ctl", (), "running", 0),
 }
-# Where who waits is.
+# The host of each waiting program.
 WAITING = {"client": "ctl", "web": "web"}
 CLOSE_NS = 100_000
 
 
 def plan_of(quiet, lengths_us):
-    """(fault, microseconds): some without, then at each place one of each length."""
+    """Return the plan as (fault, microseconds): requests without a fault, then one of
+    each length for each fault."""
     return [("none", 0)] * quiet + [(fault, us) for fault in FAULTS for us in lengths_us]
 
 
@@ -63,7 +65,7 @@ def netsync(*arguments):
 
 
 class Requests:
-    """A recording, and the path of its client."""
+    """A recording, and the critical path of its client."""
 
     def __init__(self, share, result, traces, epochs=None):
         self.epochs = epochs or {}
@@ -80,7 +82,7 @@ class Requests:
                                                 self.corrected(host, int(end)))
 
     def corrected(self, host, time):
-        """On the reference clock. Logs have monotonic time, LTTng's clock an epoch."""
+        """Convert to the reference clock. Logs have monotonic time; LTTng's clock has an epoch."""
         time += self.epochs.get(host, 0)
         for segment in self.hosts[host]["segments"]:
             if time < segment["to_ns"]:
@@ -89,14 +91,15 @@ class Requests:
                 round((segment["rate"] - 1) * (time - segment["from_ns"])))
 
     def between(self, begin, end):
-        """Pieces of the path, each with how much of it is between these times."""
+        """Return the pieces of the path between these times, each with its share."""
         for piece in self.pieces:
             lasts = min(piece["end_ns"], end) - max(piece["begin_ns"], begin)
             if lasts > 0:
                 yield piece, lasts
 
     def of(self, number):
-        """A request: time by host, thread, kind and other thread, and the sum of bounds."""
+        """Return the time of a request by host, thread, kind and other thread, and the
+        sum of bounds."""
         times, bound = collections.Counter(), 0
         for piece, lasts in self.between(*self.logs[number][self.plan[number][0]]):
             other = piece["kind"] == "preempted" and piece["other"]
@@ -106,12 +109,12 @@ class Requests:
         return times, bound
 
     def phase(self, number, name):
-        """By how much the path is elsewhere while a request is there, and by how much the
-        kind is too short that is known to last so long; below 0: it is not."""
+        """Return how long the path is elsewhere during a phase, and how much the expected
+        kind is shorter than its known minimum; below 0: it is long enough."""
         host, waiting, kind, least = PHASES[name]
         log = self.logs[number]
         began, end = log[name]
-        # Before all wait for it, it is not on the way, nor is what it lasts by then.
+        # Before all others wait for a phase, neither it nor its duration counts.
         begin = max([began, *(log[who + "-wait"][0] for who in waiting)])
         if begin >= end:
             return 0, 0
@@ -121,7 +124,7 @@ class Requests:
                 there += lasts
                 of_kind += lasts * (piece["kind"] == kind)
         for who in waiting:
-            # It logs that it waits a little before it does.
+            # The log says that the thread waits a little before it really does.
             late = log.get(who + "-awake", (begin, begin))[1]
             awake += sum(lasts for piece, lasts in self.between(begin, min(late, end))
                          if (piece["host"], piece["name"], piece["kind"]) ==
@@ -137,7 +140,7 @@ def check_known(requests):
 
 
 def check_phases(requests, quiet):
-    """Of the requests without a fault, what was logged, and what the path says."""
+    """Compare the path with the logs of the requests without a fault."""
     for name in PHASES:
         errors = [requests.phase(number, name) for number in range(quiet)]
         bounds = [requests.of(number)[1] for number in range(quiet)]
@@ -152,7 +155,7 @@ def check_phases(requests, quiet):
 
 
 def name_fault(usual, times):
-    """The place that has grown most against the usual request."""
+    """Return the place that has grown most, relative to the usual request."""
     more = {key: times[key] - usual[key] for key in times}
     network = sum(lasts for key, lasts in more.items() if key[2] == "network")
     best = max(more, key=more.get)
@@ -174,7 +177,7 @@ def check_faults(requests, quiet):
         times, bound = found[number]
         name, more = name_fault(usual, times)
         good = name == fault
-        # Nobody can tell what is below the bound.
+        # Faults below the bound cannot be recognized.
         open_ = not good and bound > us * 1000 / 10
         right[fault] += good or open_
         all_[fault] += 1
