@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever an agent says: netsync uses it, or refuses it and gives that machine up,
- * in a moment and in little memory, and the other machine records on. An input is
- * what comes from web, a line for each time that netsync listens, while it goes
- * through a recording; db answers as it should.
+ * Fuzz the answers of an agent: netsync uses an answer, or refuses it and gives up that
+ * host, quickly and in little memory, while the other host continues to record. An input
+ * is what web sends, one line each time that netsync listens, during a recording; db
+ * answers correctly.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +23,7 @@
 
 enum { WEB, DB, NUM };
 
-/* Good for any request. */
+/* A valid answer to any request. */
 static const char answer[] =
 	"{\"port\":7712,\"addresses\":[\"10.0.0.2\"],\"channels\":[{\"name\":\"netsync\","
 	"\"discarded\":0,\"lost\":0}],\"size\":1,\"events\":1,\"room\":100000000,"
@@ -35,7 +35,7 @@ static const char greeting[] = "{\"netsync\":\"" NETSYNC_VERSION
 static char folder[] = "/dev/shm/netsync-fuzz-XXXXXX";
 static struct record_run rec;
 static struct recorded_host hosts[NUM];
-static int feeds[NUM];		/* what can be read there by netsync */
+static int feeds[NUM];		/* what netsync can read there */
 static const char *input;
 static size_t input_left;
 
@@ -79,7 +79,7 @@ static void feed_web(void)
 	const char *end = input_left ? memchr(input, '\n', input_left) : NULL;
 	size_t size = end ? (size_t)(end + 1 - input) : input_left;
 
-	/* As much as a pipe takes. */
+	/* At most what a pipe holds. */
 	if (size > 1 << 15)
 		size = 1 << 15;
 	if (!size || rec.all.list[WEB]->lost) {
@@ -103,7 +103,7 @@ static void feed_db(void)
 		feed(DB, answer, strlen(answer));
 }
 
-/* In place of the C library's: what is waited for comes now. */
+/* Replaces the C library's function: an event that is waited for arrives now. */
 int poll(struct pollfd *fds, nfds_t num, int timeout_ms)
 {
 	(void)timeout_ms;
@@ -129,7 +129,7 @@ static void add(int which, const char *name)
 	feeds[which] = fds[1];
 	remote->from = fds[0];
 	remote->to = open("/dev/null", O_WRONLY);
-	/* Of no process, so that it has ended as soon as nothing comes any more. */
+	/* No process: the connection ends as soon as nothing arrives any more. */
 	remote->pid = INT_MAX;
 	remote->asked = 1;
 	remote->heard_ns = remote->end_ns = now_ns();
@@ -219,7 +219,7 @@ static void remove_folder(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Sentences are made, and nobody wants to see them. */
+/* Complaints are formatted but not printed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static FILE *nowhere;
@@ -239,7 +239,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.all.data = put_data,
 		.all.clocks = keep_readings,
 		.events.patterns = json_object_new_array(),
-		/* Of one kind or the other, as the sizes of inputs happen to be. */
+		/* The size of the input chooses the kind. */
 		.quota = 1 << 20,
 		.pull = size % 2,
 		.url = size % 2 ? NULL : "net://10.0.0.3",

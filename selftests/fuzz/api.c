@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The public calls in any order: no call crashes, or refuses what is documented to work; bounds
- * hold, and contain the truth where times are those of clocks that run as is assumed. One and
- * the same script leads to one result, whether it is solved once or twice, by one thread or
- * several, by one object or by several that save their messages for another one.
+ * Fuzz the public calls in any order. No call crashes, or refuses documented use. Bounds
+ * are consistent, and contain the truth if times are those of clocks within the
+ * assumptions. A script always leads to the same result: solved once or twice, with one
+ * thread or several, with one object or several whose messages are saved and merged.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static struct saved save(struct netsync *ns)
 	return s;
 }
 
-/* Threads that match, too: the same result, also when it is asked for again. */
+/* With several threads: the same result, also when solved again. */
 static void check_again(const struct script *s, const struct netsync *all)
 {
 	struct player p;
@@ -56,7 +56,7 @@ static void check_again(const struct script *s, const struct netsync *all)
 	netsync_free(p.ns);
 }
 
-/* Results in between change nothing, unless what comes later changes what was known before. */
+/* Results in between change nothing, unless later input changes what was known before. */
 static void check_between(const struct script *s, const struct netsync *all)
 {
 	struct player p;
@@ -71,7 +71,7 @@ static void check_between(const struct script *s, const struct netsync *all)
 	netsync_free(p.ns);
 }
 
-/* All that was solved, in another object. */
+/* Merge all that was solved into another object. */
 static void check_saved(const struct script *s, struct netsync *all)
 {
 	struct saved saved = save(all);
@@ -86,7 +86,7 @@ static void check_saved(const struct script *s, struct netsync *all)
 	free(saved.bytes);
 }
 
-/* Save what one part is told. */
+/* Save the messages of one part. */
 static struct saved save_part(const struct script *s, uint32_t part, uint64_t *refused)
 {
 	struct player p;
@@ -103,7 +103,7 @@ static struct saved save_part(const struct script *s, uint32_t part, uint64_t *r
 	return saved;
 }
 
-/* Parts, put together, are all; or they do not belong together, and that is said. */
+/* Merged parts equal the whole; or merging fails with an error if they do not fit together. */
 static void check_parts(const struct player *all)
 {
 	const struct script *s = all->script;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever is in the files of a CTF trace: what can be read of it is, in a moment
- * and in little memory. An input is the metadata, and after each SEPARATOR a
- * stream file.
+ * Fuzz the files of a CTF trace: whatever is readable is read, quickly and in little
+ * memory. An input is the metadata, and a stream file after each SEPARATOR.
  *
- * Child processes do the reading. libbabeltrace2 may end them; where our own code
- * is wrong there, it is said here.
+ * Child processes read the files. libbabeltrace2 may end them; errors of our own code
+ * there are reported here.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,7 +23,7 @@
 
 #define SEPARATOR "\n%%\n"
 
-/* In memory, and gone with the process that begins it. */
+/* In memory; removed at the end of the process that created it. */
 static char named[] = "host=/dev/shm/netsync-fuzz-XXXXXX";
 static char *const folder = named + sizeof("host=") - 1;
 static const char *const files[] = { "metadata", "0", "1", "2" };
@@ -34,7 +33,7 @@ static int at = -1;
 
 /* ---- what is found in children ----------------------------------------- */
 
-/* Shared with them. */
+/* Shared with the child processes. */
 static struct report {
 	volatile bool is_wrong;
 	char text[1 << 16];
@@ -48,7 +47,7 @@ void __ubsan_get_current_report_data(const char **kind, const char **message,
 				     const char **file, unsigned int *line,
 				     unsigned int *column, char **memory);
 
-/* Children let signals end them; what sends one is to be told nevertheless. */
+/* Signals end child processes; errors behind these signals are reported nevertheless. */
 const char *__asan_default_options(void)
 {
 	return "handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2:allocator_may_return_null=1:quarantine_size_mb=16";
@@ -69,7 +68,7 @@ void __ubsan_on_report(void)
 	report->is_wrong = true;
 }
 
-/* Not where it is in a library. */
+/* Errors in a library do not count. */
 static void use_report(const char *text)
 {
 	Dl_info here, there;
@@ -86,13 +85,13 @@ static void become_child(void)
 {
 	is_child = true;
 	__asan_set_error_report_callback(use_report);
-	/* The fuzzer's own would take it for the end of all. */
+	/* The fuzzer's own callback would end the whole run. */
 	__sanitizer_set_death_callback(NULL);
 }
 
 /*
- * From where to where clang has put what counts for the fuzzer how often code has
- * run; else 0. It gives its own names for these other meanings in C.
+ * The range of clang's counters of executed code, or 0. The fuzzer's own names for it
+ * have another meaning in C.
  */
 extern const uintptr_t counters[2];
 __asm__(".pushsection .data\n"
@@ -101,7 +100,7 @@ __asm__(".pushsection .data\n"
 	"counters: .quad __start___sancov_cntrs, __stop___sancov_cntrs\n"
 	".popsection");
 
-/* Children count with us, in all pages that hold nothing else. */
+/* Let children count in our counters, in all pages that contain nothing else. */
 static bool share_counters(void)
 {
 	const uintptr_t page = sysconf(_SC_PAGESIZE);

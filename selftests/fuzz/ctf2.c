@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever metadata in CTF 2 hold: they are refused with a reason, or the translation is
- * a text of its own, which the parser of CTF 1.8 takes or refuses. What is read with it,
- * walk.c and ctf.c try.
+ * Fuzz metadata in CTF 2: they are refused with a reason, or translated to a separate
+ * text, which the parser of CTF 1.8 accepts or refuses. walk.c and ctf.c test reading
+ * with it.
  */
 #include <stdint.h>
 #include <stdlib.h>

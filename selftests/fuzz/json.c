@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whatever is in a result file: its clocks can be used, or it is refused. */
+/* Fuzz result files: the clocks can be used, or the file is refused. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

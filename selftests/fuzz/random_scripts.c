@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A fuzzer's program (SCRIPTS: how many inputs) with random bytes instead of a fuzzer: the same
- * ones each time, and those that once found a fault. An argument: that one alone; two: from one to
- * another.
+ * A fuzzer's program with random bytes instead of a fuzzer: SCRIPTS inputs, the same ones
+ * each time, and those that found a fault before. With one argument, only that input;
+ * with two, a range.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,15 +10,15 @@
 
 #include "calls/script.h"
 
-/* The longest input: as many bytes as the longest script has (script.c). */
+/* The longest input: the size of the longest script (script.c). */
 #define MOST_BYTES 336
 
-/* Scripts that found faults, beyond the first SCRIPTS. */
+/* Scripts beyond the first SCRIPTS that found faults. */
 static const uint16_t found_faults[] = {
 	539,  /* a regression line of slope -1: no clock */
-	682,  /* growth of a bound by an outermost segment that was replaced later */
+	682,  /* growth of a bound in an outermost segment that was replaced later */
 	1120, /* the method hull where readings report nothing */
-	2727, /* false readings that lead to times farther away than any may be */
+	2727, /* wrong readings that lead to times beyond any limit */
 	6124, /* the method hull before the first reading of the reference */
 };
 
@@ -37,7 +37,7 @@ static void try_script(uint64_t number)
 
 static void try_numbered(uint64_t number)
 {
-	/* What fails ends the program: the number is on the last line. */
+	/* A failure ends the program: the last line has the number. */
 	printf("# script %llu\n", (unsigned long long)number);
 	fflush(stdout);
 	try_script(number);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever is in a file that is a trace: it is read, copied with other times, or
- * refused, in a moment and in little memory. Which reader it comes to is found out
- * by how it begins, so that the samples to start from decide which one is tried;
- * what is of no known format is read as text.
+ * Fuzz trace files: a file is read, copied with other times, or refused, quickly and in
+ * little memory. The beginning of a file chooses the reader, so that the samples to start
+ * from choose the format; files of unknown formats are read as text.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +14,7 @@
 
 #include <netsync-io.h>
 
-/* In memory, and gone with the process that begins it. */
+/* In memory; removed at the end of the process that created it. */
 static char named[] = "host=/dev/shm/netsync-fuzz-XXXXXX";
 static char *const path = named + sizeof("host=") - 1;
 static char copy[sizeof(named) + sizeof(".copy")];
@@ -107,7 +106,7 @@ static void merge_twice(struct netsync_io *io)
 	unlink(copy);
 }
 
-/* Of each other one it is told whose it is; else that has to be inferred. */
+/* Name the host of every other capture; otherwise it has to be inferred. */
 static void read_capture(struct netsync_io *io, size_t size)
 {
 	struct netsync_io_trace info = { .size = sizeof(info) };
@@ -156,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct netsync_io *io = netsync_io_new(ns);
 	int found;
 
-	/* What breaks a reader is to break this process. */
+	/* A crash of a reader has to end this process. */
 	netsync_io_set_jobs(io, 1);
 	if (!put(data, size)) {
 		perror(path);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever an agent is asked: it answers each line, with an error if that is no
- * request. An input is what it reads. What it does with LTTng and with packets is
- * left out: of a request that was found good, the events are chosen, and all
- * members are as they were checked.
+ * Fuzz requests to an agent: it answers each line, with an error if the line is no
+ * request. An input is what the agent reads. Actions on LTTng and packets are left out: a
+ * valid request only gets its events chosen and its members checked.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -149,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const int out = dup(STDOUT_FILENO);
 	int in[2];
 
-	/* More than a pipe takes is not tried. */
+	/* Skip what does not fit into a pipe. */
 	if (size > 1 << 16)
 		return 0;
 	if (out < 0 || pipe(in) || write(in[1], data, size) != (ssize_t)size ||

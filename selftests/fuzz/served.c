@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever a server of traces sends: what makes sense is used, the rest is refused, in
- * a moment and in little memory, and the reader goes on. An input is all that comes
- * over the connection, or, so that zstd is no obstacle, the records that are in it.
+ * Fuzz a server of traces: valid data is used, the rest refused, quickly and in little
+ * memory, and the reader continues. An input is everything that the connection delivers,
+ * or only its records, so that zstd is no obstacle.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 #include "io/remote/protocol.h"
 
-/* What a pipe takes at once (bytes). */
+/* Bytes that a pipe holds. */
 #define MAX_SIZE 60000
 
 static void put(int fd, const void *data, size_t size)
@@ -24,7 +24,7 @@ static void put(int fd, const void *data, size_t size)
 		abort();
 }
 
-/* As a server would. */
+/* Compress the records like a server. */
 static void put_records(int fd, const uint8_t *data, size_t size)
 {
 	static ZSTD_CCtx *zstd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever metadata holds: if there is one clock in it, changing that gives a text
- * with the new one in its place, and one that is longer by these numbers only.
+ * Fuzz metadata: if it has one clock, changing the clock gives a text with the new clock
+ * in its place. The text grows only by the longer numbers.
  */
 #include <stdint.h>
 #include <stdlib.h>

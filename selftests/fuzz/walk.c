@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever metadata and a stream file hold: walking through it ends, and reads nothing
- * that is outside. An input is that of ctf.c, of which the first stream is taken.
+ * Fuzz metadata and a stream file: the walk ends, and reads nothing outside the file. An
+ * input is as for ctf.c; only the first stream is used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static bool use_integer(void *data, const char *name, const struct ctf_type *typ
 }
 
 /*
- * All that a reader would look at, of one file twice, as if these were two; and, if its
- * packets have times in order, of what is behind the first half of these.
+ * Walk as a reader does: over one file twice, as two files; and, if the times of its
+ * packets are ordered, over events after half of them.
  */
 static void walk_all(const struct metadata *metadata, const char *path, bool twice)
 {

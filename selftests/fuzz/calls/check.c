@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-/* Instants of a host's span that are looked at. Chosen. */
+/* Number of instants of a host's span that are checked. Chosen. */
 #define INSTANTS 64
 
 static struct netsync_model model_of(const struct netsync_clock *c)
@@ -75,7 +75,7 @@ static void check_host(const struct netsync *ns, uint32_t h)
 	if (info.bound_median_ns > info.bound_max_ns || info.bound_median_ns < 0)
 		play_fail("host %u: bounds of %lld and %lld", h,
 			  (long long)info.bound_median_ns, (long long)info.bound_max_ns);
-	/* The reference has its clock even if it shares no message with any host. */
+	/* The reference has a clock even if it shares no message with any host. */
 	if ((info.quality == NETSYNC_ABSENT && (int)h != netsync_reference(ns)) != !c)
 		play_fail("host %u: quality %d, and %s clock", h, (int)info.quality,
 			  c ? "a" : "no");
@@ -85,7 +85,7 @@ static void check_host(const struct netsync *ns, uint32_t h)
 		check_clock(c, &info);
 }
 
-/* Beyond its ends a bound grows by all that the clock may leave the outermost segment. */
+/* Beyond the ends, a bound grows by the largest possible change of the clock's rate. */
 static void check_growth(const struct netsync *ns, uint32_t h, double skew_ppm)
 {
 	const struct netsync_clock *c = netsync_host_clock(ns, h);
@@ -109,7 +109,7 @@ void check_result(const struct script *s, const struct netsync *ns)
 {
 	for (uint32_t h = 0; netsync_reference(ns) >= 0 && h < netsync_num_hosts(ns); h++) {
 		check_host(ns, h);
-		/* Clocks that the method hull takes for straight are known from their messages. */
+		/* The method hull knows straight clocks from their messages. */
 		if (s->options.method != NETSYNC_METHOD_HULL)
 			check_growth(ns, h, s->options.max_skew_ppm ?
 					    s->options.max_skew_ppm : 500);
@@ -118,10 +118,10 @@ void check_result(const struct script *s, const struct netsync *ns)
 
 /* ---- the truth ------------------------------------------------------------- */
 
-/* Does nobody know of a setting but the clock itself? */
+/* Is the setting of the clock not reported by anything? */
 static bool is_set_untold(const struct player *p, uint32_t h)
 {
-	/* A single reading beside a setting is taken for a wrong one. */
+	/* A single reading before or after a setting is taken for a wrong one. */
 	return p->script->clock[h].set_by && (p->readings[h][0] < 3 || p->readings[h][1] < 3);
 }
 

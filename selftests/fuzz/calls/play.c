@@ -8,14 +8,14 @@
 
 #include "play.h"
 
-/* What messages take at least, and on top: as in a LAN. */
+/* Smallest delay of messages, and largest addition to it, as in a LAN. */
 #define LEAST_DELAY (30 * US)
 #define MORE_DELAY (200 * US)
 
 /* Flags of messages and packets, */
 #define BOTH_DIRECTIONS 1
 #define ONE_IS_SLOW 2
-/* of readings, */
+/* of clock readings, */
 #define TELLS_RATE 1
 #define IS_NUMBERED 2
 #define TELLS_SETTING 4
@@ -42,7 +42,7 @@ static void note_refused(struct player *p, const struct call *c, uint32_t i, int
 	p->refused = script_random(&state) + (uint64_t)-error;
 }
 
-/* Only what is documented may be refused, with a sentence. */
+/* Only documented errors are accepted, with a sentence. */
 static bool is_taken(struct player *p, const struct call *c, uint32_t i, int ret)
 {
 	const char *why = netsync_error(p->ns);
@@ -57,7 +57,7 @@ static bool is_taken(struct player *p, const struct call *c, uint32_t i, int ret
 	return false;
 }
 
-/* Times at which something overflows, if anything does. */
+/* Return a time near an overflow. */
 static int64_t wild_time(uint64_t *state)
 {
 	static const int64_t times[] = {
@@ -80,7 +80,7 @@ static int64_t time_of(const struct player *p, uint32_t host, int64_t t, uint64_
 		wild_time(state) : script_shown(&p->script->clock[host], t);
 }
 
-/* The number of a host, which is added when it is first used. */
+/* Return a host's number; add the host when it is first used. */
 static uint32_t number_of(struct player *p, uint32_t host)
 {
 	char name[8];
@@ -103,7 +103,7 @@ static int64_t delay(const struct call *c, uint32_t i, uint64_t *state)
 	return LEAST_DELAY + slow + (int64_t)(script_random(state) % MORE_DELAY);
 }
 
-/* Ends of the i-th message of a call, and when: by hosts of the script. */
+/* The hosts and times of the i-th message of a call. */
 struct trip {
 	uint32_t from;
 	uint32_t to;
@@ -163,7 +163,7 @@ static void push_packets(struct player *p, const struct call *c, uint64_t *state
 		pkt.host = number_of(p, t.from);
 		pkt.time_ns = t.send;
 		is_taken(p, c, 2 * i, netsync_push_packet(p->ns, &pkt));
-		/* Some are lost. */
+		/* Lose some packets. */
 		if (script_random(state) % 8 == 0)
 			continue;
 		pkt.dir = NETSYNC_IN;
@@ -183,7 +183,7 @@ static void push_reading(struct player *p, const struct call *c, uint32_t i,
 	p->readings[h][at >= p->script->clock[h].set_at]++;
 }
 
-/* Readings of a clock one after the other, and one when it is set. */
+/* Push consecutive readings of a clock, and one at its setting. */
 static void push_readings(struct player *p, const struct call *c, uint64_t *state)
 {
 	const struct true_clock *clock = &p->script->clock[c->host[0]];
@@ -209,7 +209,10 @@ static void push_readings(struct player *p, const struct call *c, uint64_t *stat
 			at = clock->set_at;
 			point.was_set = c->flags & TELLS_SETTING ? 1 : 0;
 		}
-		/* A gap, of which numbers tell; but not where the clock is set. */
+		/*
+		 * Leave out a reading, which its number shows; but not where the clock is
+		 * set.
+		 */
 		if (c->flags & FORGETS_SOME && i % 5 == 4 && !sets)
 			continue;
 		point.time_ns = time_of(p, c->host[0], at, state);
@@ -251,7 +254,7 @@ static void promise(struct player *p, const struct call *c, uint64_t *state)
 	is_taken(p, c, 0, netsync_advance(p->ns, host, t));
 }
 
-/* Any result, also of what was not pushed yet. */
+/* Any result is valid, also of what was not pushed yet. */
 static void solve_between(struct player *p)
 {
 	if (p->solves)
@@ -260,7 +263,10 @@ static void solve_between(struct player *p)
 
 static void make_call(struct player *p, const struct call *c)
 {
-	/* Each call draws numbers of its own: which parts are played changes none. */
+	/*
+	 * Each call has its own random numbers, which do not depend on the parts that are
+	 * played.
+	 */
 	uint64_t state = (uint64_t)(c - p->script->call) * 977 + c->flags;
 
 	switch (c->kind) {
@@ -318,7 +324,7 @@ void play_solve(struct player *p)
 {
 	const int ret = netsync_solve(p->ns, &p->script->options);
 
-	/* A script adds hosts late, or names one that is not there. */
+	/* A script may add hosts late, or name an unknown host. */
 	if (ret && ret != -ENOENT)
 		play_fail("not solved: %d, %s", ret, netsync_error(p->ns));
 }

@@ -8,29 +8,29 @@
 struct player {
 	const struct script *script;
 	struct netsync *ns;
-	bool solves; /* also where the script says so in between */
-	uint32_t added[SCRIPT_HOSTS]; /* one more than a host's number; 0: not yet */
-	/* Of what was refused, with which errors: the same if two objects refused the same. */
+	bool solves; /* also solves in between if the script says so */
+	uint32_t added[SCRIPT_HOSTS]; /* host's number + 1; 0: not yet added */
+	/* Digest of refused calls and their errors; equal if two objects refused the same. */
 	uint64_t refused;
-	/* Readings of each host's clock that were taken: before, and since, it was set. */
+	/* Accepted readings of each host's clock, before and after it was set. */
 	uint32_t readings[SCRIPT_HOSTS][2];
 	uint64_t seen_packets;
 	uint64_t seen_messages;
 };
 
-/* Say what is wrong, and abort(). */
+/* Print what is wrong, and abort(). */
 void play_fail(const char *what, ...) __attribute__((format(printf, 1, 2), noreturn));
 
-/* Make an object. */
+/* Create an object. */
 void play_begin(struct player *p, const struct script *s);
 
-/* Make the calls of a part. */
+/* Make the calls of one part. */
 void play_part(struct player *p, uint32_t part);
 
-/* Make those of all parts, one part after the other. */
+/* Make the calls of all parts, in order. */
 void play_all(struct player *p);
 
-/* Solve with the options of the script; they may name a host that is not there. */
+/* Solve with the options of the script, which may name an unknown host. */
 void play_solve(struct player *p);
 
 #endif

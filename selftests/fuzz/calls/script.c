@@ -4,7 +4,10 @@
 
 #include "script.h"
 
-/* True times of all calls are in this, ns. Chosen: longer than gaps that count as unreported. */
+/*
+ * True times of all calls are in this span, ns. Chosen: longer than gaps that count as
+ * unreported.
+ */
 #define WORLD_SPAN (200 * SEC)
 
 struct cursor {
@@ -49,7 +52,7 @@ int64_t script_shown(const struct true_clock *c, int64_t t)
 	       (t >= c->set_at ? c->set_by : 0);
 }
 
-/* Two clocks differ by 400 ppm at most, within the default limit of 500. */
+/* Two clocks differ by at most 400 ppm, within the default limit of 500. */
 static struct true_clock take_clock(struct cursor *c)
 {
 	static const int64_t offsets[] = { 0, 3 * SEC, -40 * MS, 3600 * SEC };
@@ -85,7 +88,7 @@ static void take_options(struct cursor *c, struct netsync_options *o)
 
 static struct call take_call(struct cursor *c)
 {
-	/* Messages and readings are most of what users push. */
+	/* Messages and readings are most frequent, as in practice. */
 	static const enum call_kind kinds[] = {
 		CALL_MESSAGES, CALL_MESSAGES, CALL_MESSAGES, CALL_MESSAGES,
 		CALL_MESSAGES, CALL_MESSAGES, CALL_PACKETS, CALL_PACKETS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Random bytes -> a script: a world of clocks, and calls of the library about it. */
+/* Convert random bytes to a script: clocks, and library calls about them. */
 #ifndef SELFTESTS_FUZZ_SCRIPT_H
 #define SELFTESTS_FUZZ_SCRIPT_H
 
@@ -41,42 +41,42 @@ enum call_kind {
 	CALL_LIMIT,
 };
 
-/* A call, or some alike. */
+/* A call, or several similar ones. */
 struct call {
 	enum call_kind kind;
 	uint32_t part;
 	uint32_t host[2];
-	int64_t at;    /* true time of the first one, ns */
-	int64_t apart; /* from one to the next, ns */
+	int64_t at;    /* true time of the first call, ns */
+	int64_t apart; /* interval between calls, ns */
 	uint32_t num;
-	uint32_t flags; /* of its kind, see play.c */
+	uint32_t flags; /* depend on the kind, see play.c */
 };
 
 struct script {
 	struct true_clock clock[SCRIPT_HOSTS];
 	struct call call[SCRIPT_CALLS];
 	uint32_t num;
-	/* Times are anything at all; otherwise what the clocks show. */
+	/* Times are arbitrary; otherwise those of the clocks. */
 	bool is_wild;
-	bool adds_hosts_late; /* each when it is first used */
+	bool adds_hosts_late; /* each host when it is first used */
 	bool solves_parts;    /* before they are saved */
 	bool has_readings;
 	struct netsync_options options;
 };
 
 /*
- * Does no part push messages of a host before readings of its clock? Which of these came first
- * changes what the messages count for, and another part may have had readings before.
+ * Return true if no part pushes messages of a host before readings of its clock. The
+ * order changes how messages count, and another part may have had the readings before.
  */
 bool script_reads_first(const struct script *s);
 
 void script_make(struct script *s, const uint8_t *data, size_t size);
 
-/* What a host's clock, and its raw clock, show at a true time. */
+/* Return what a host's clock, and its raw clock, show at a true time. */
 int64_t script_shown(const struct true_clock *c, int64_t t);
 int64_t script_raw(const struct true_clock *c, int64_t t);
 
-/* Numbers that depend on @state only (splitmix64). */
+/* Return random numbers that depend on @state only (splitmix64). */
 uint64_t script_random(uint64_t *state);
 
 #endif
