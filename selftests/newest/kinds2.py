@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A trace with every kind of field that CTF 2 has, and with all that tells classes
-apart; kinds.py of selftests/tools is that for CTF 1.8."""
+"""A trace with every kind of field in CTF 2, and with everything that distinguishes
+classes; selftests/tools/kinds.py is the same for CTF 1.8."""
 import json
 import struct
 
@@ -39,7 +39,7 @@ TEXT = {"type": "null-terminated-string"}
 SIZE = integer(64)
 TIME = integer(64, roles=["default-clock-timestamp"])
 
-# What sink.ctf.fs of Babeltrace 2.1.2 ends the process for.
+# Fields that make sink.ctf.fs of Babeltrace 2.1.2 end the process.
 NOT_WRITABLE = "by_flag", "blob", "blobs"
 KINDS = {
     "hex": integer(16, **{"preferred-display-base": 16}),
@@ -48,7 +48,7 @@ KINDS = {
     "leb": {"type": "variable-length-unsigned-integer"},
     "signed_leb": {"type": "variable-length-signed-integer"},
     "flag": fixed("boolean", 8),
-    # Babeltrace 2.1.2 cannot read it with anything in between.
+    # Babeltrace 2.1.2 cannot read it if anything comes in between.
     "by_flag": {"type": "optional", "field-class": TEXT,
                 "selector-field-location": at(PAYLOAD, "flag")},
     "bits": fixed("bit-array", 16),
@@ -124,18 +124,18 @@ def fragments(host, uid, kinds):
 
 
 def leb128(number):
-    """Two's complement, as long as needed."""
+    """Encode a number in two's complement, as long as needed."""
     out = bytearray()
     while True:
         low, number = number & 127, number >> 7
-        # The sign is the highest bit of the last byte.
+        # The highest bit of the last byte is the sign.
         if number == (-1 if low & 64 else 0):
             return bytes(out + bytes([low]))
         out.append(low | 128)
 
 
 def values(number, count, minus, inner):
-    """Of all kinds of fields, in the event of that number."""
+    """Return the fields of all kinds for an event with this number."""
     few, flag, length = number % 5, number % 2, number % 4
     return {
         "hex": struct.pack("<H", number),

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which files belong to which package: by Debian's lists and by RPM's."""
+"""The files of each package, by Debian's lists and by the RPM spec."""
 import fnmatch
 import pathlib
 import re
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-# Debian's name -> RPM's, where it is another one.
+# RPM's names that differ from Debian's.
 RPM_NAMES = {"libnetsync-dev": "libnetsync-devel"}
 
 
 def debian():
-    """(package, pattern): what each package takes of what is staged."""
+    """Yield (package, pattern) for the staged files that each package contains."""
     for file in sorted((TOP / "debian").glob("*.install")):
         for pattern in file.read_text().split():
             yield file.stem, "/" + pattern
 
 
 def rpm(**macros):
-    """The same of the spec, whose macros are given; but for documents."""
+    """The same from the spec, with these macros, without documents."""
     text = (TOP / "packaging/netsync.spec").read_text()
     macros.update(re.findall(r"^%global (\w+) +(\S+)$", text, re.MULTILINE))
     macros["version"] = re.search(r"^Version: +(\S+)$", text, re.MULTILINE)[1]
@@ -37,7 +37,7 @@ def rpm(**macros):
 
 
 def owners(path, patterns):
-    """The packages that have a file, or a folder that it is in."""
+    """Return the packages that contain a file, or a folder above it."""
     parts = path.split("/")
     return {package for package, pattern in patterns
             if len(pattern.split("/")) <= len(parts) and

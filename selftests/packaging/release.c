@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Preloaded: uname() reports the kernel release $RELEASE, as if that one had been booted. */
+/* Preloaded: uname() reports the kernel release $RELEASE, as if it was booted. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What two clocks of this machine show at one time: CLOCK_MONOTONIC before and
-after CLOCK_REALTIME, in ns, of many tries the one with the least between."""
+"""Print readings of two clocks of this machine at about the same time: CLOCK_MONOTONIC
+before and after CLOCK_REALTIME, in ns. Of many readings, take the one with the
+shortest interval."""
 import time
 
 

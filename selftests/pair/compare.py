@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the tests of recordings share: reporting in KTAP, and netsync's answer
-beside the truth."""
+"""Common code of the tests of recordings: KTAP output, and comparison of netsync's
+results with the truth."""
 import json
 import os
 import pathlib
@@ -19,9 +19,9 @@ INET = "inet_sock_local_in,inet_sock_local_out"
 UDP = "inet_udp_local_in,inet_udp_local_out"
 PING = "inet_icmp_local_in,inet_icmp_local_out"
 WIRE = "inet_dev_receive,inet_dev_xmit"
-# How near the line through a minute's messages comes to the rate that was set.
+# Largest error of the rate fitted to a minute's messages.
 RATE_PPM = 4
-# Of the data-carrying events that can be matched, so many must be.
+# Least share of matched events, among data-carrying events that can be matched.
 MATCHED = 0.99
 
 checks = []
@@ -54,7 +54,7 @@ def ppm(rate):
 
 
 def record(name, share, options, web, db):
-    """Run a command in each of two guests. Return: did both succeed?"""
+    """Run a command in each of two guests. Return whether both succeeded."""
     share.mkdir(parents=True, exist_ok=True)
     run = subprocess.run([TOP / "selftests/rig/pair", *options, share,
                           "selftests/pair/record " + web,
@@ -64,8 +64,7 @@ def record(name, share, options, web, db):
 
 
 def trace_epoch(trace):
-    """LTTng traces monotonic time and says in the trace how far that is from
-    1970."""
+    """LTTng traces monotonic time; the trace has the distance from 1970."""
     text = subprocess.run(
         ["babeltrace2", "--output-format=ctf-metadata", trace],
         check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
@@ -74,8 +73,8 @@ def trace_epoch(trace):
 
 
 class Truth:
-    """Where the clock of a guest really stood, in the time of a trace of it: of LTTng,
-    or (None) of monotonic time, as ftrace's clock mono is."""
+    """The true time of a guest's clock, in the time base of a trace: of LTTng, or (None)
+    of monotonic time, as in ftrace's clock mono."""
 
     def __init__(self, folder, trace="trace"):
         self.epoch = trace_epoch(folder / trace) if trace else 0
@@ -84,7 +83,7 @@ class Truth:
                             for sent, host, received in json.load(file)]
 
     def at(self, host_ns):
-        """The earliest and latest that the clock can have shown then."""
+        """Return the earliest and latest reading of the clock that is possible then."""
         for before, after in zip(self.samples, self.samples[1:]):
             if before[1] <= host_ns <= after[1]:
                 part = Fraction(host_ns - before[1], after[1] - before[1])
@@ -93,7 +92,7 @@ class Truth:
 
 
 class Answer:
-    """What netsync sync makes of traces; it is kept in a file."""
+    """The output of netsync sync for traces, which is kept in a file."""
 
     def __init__(self, path, *arguments):
         self.path = path
@@ -105,12 +104,12 @@ class Answer:
             if self.status != 1 else {}
 
     def hosts(self):
-        """All but the reference."""
+        """Return all hosts except the reference."""
         return [host for host in self.result["hosts"]
                 if host["name"] != self.result["reference"]]
 
     def correct(self, host, times):
-        """Times of a host on the reference clock, each with its bound (or None)."""
+        """Convert times of a host to the reference clock, each with its bound (or None)."""
         run = subprocess.run(
             [NETSYNC, "convert", "-m", self.path, host,
              *map(str, times)], check=True, stdout=subprocess.PIPE, encoding="ascii")
@@ -119,18 +118,18 @@ class Answer:
                 for word in words]
 
     def rate(self, host, begin, end):
-        """The mean rate between two times of a host."""
+        """Return the mean rate between two times of a host."""
         times = self.correct(host, [begin, end])
         return Fraction(times[1][0] - times[0][0], end - begin)
 
 
 class Error:
-    """How far a corrected time is from the measured one, in ns."""
+    """The distance of a corrected time from the measured one, in ns."""
 
     def __init__(self, mine, ref):
         self.ns = abs(mine[0][0] + mine[1][0] - sum(ref)) / 2
-        # Both exchanged time with the computer that runs them, whose time lies
-        # between that of sending and of receiving: the truth is an interval.
+        # Both guests exchanged time with their host computer. Its time lies between
+        # sending and receiving, so that the truth is an interval.
         self.unsure = (mine[1][0] - mine[0][0] + ref[1] - ref[0]) / 2
         bounds = [m[1] for m in mine]
         self.bound = None if None in bounds else max(bounds)
@@ -138,7 +137,7 @@ class Error:
 
 
 def offset_errors(answer, host, truth, truth_ref, usable=lambda host_ns: True):
-    """The error at each time of a host's trace when the truth was measured."""
+    """Return the error at each time at which the truth was measured."""
     samples, refs = [], []
     for sample in truth.samples:
         ref = truth_ref.at(sample[1])
@@ -166,7 +165,7 @@ def check_offset(name, errors):
 def overlap(one, others):
     """How many of these data-carrying events share a byte with some other?
 
-    Both are of one flow and direction; sequence numbers wrap.
+    All events are of one flow and direction; sequence numbers wrap.
     """
     if not one or not others:
         return 0
@@ -186,13 +185,12 @@ def overlap(one, others):
 
 
 def check_bulk(name, traces, answer, size):
-    """How many data-carrying events are matched, of those that can be?
+    """What share of data-carrying events is matched, of those that can be?
 
-    An event that carries data can be matched if the other machine recorded, in
-    the same flow and the other direction, an event with at least one of its
-    bytes; that is counted here, from the traces alone. netsync counts all
-    events together, so that every single one that it did not match, even of
-    those without data, is taken for a data-carrying one here.
+    An event that carries data can be matched if the other machine recorded at least
+    one of its bytes in the same flow and the opposite direction. These events are
+    counted here, from the traces alone. netsync counts all events together; here, each
+    event that it did not match counts as a data-carrying one, even if it had no data.
     """
     flows = [{}, {}]
     data = 0

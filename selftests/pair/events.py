@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet events of a trace, as Babeltrace prints them."""
+"""Packet events of a trace, from Babeltrace's output."""
 import collections
 import ipaddress
 import re
@@ -59,7 +59,7 @@ def parse(line):
 
 
 def read(trace):
-    """All TCP and UDP packets of a trace, in the order of time."""
+    """Yield all TCP and UDP packets of a trace, in the order of time."""
     with subprocess.Popen(
             ["babeltrace2", "--clock-seconds", "--no-delta", trace],
             stdout=subprocess.PIPE, encoding="utf-8") as babeltrace:

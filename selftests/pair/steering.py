@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Recordings of two machines whose clocks are steered, and the truth about them.
 
-Both machines' raw clocks are hpets, which run at the rate of the computer that runs
-the machines: their distance does not change, and is the truth. Each machine reads its
-own two clocks all the time. By these readings the same messages are also brought to
-raw clocks, as if nobody had steered: netsync must do as well with the steered ones.
+The raw clocks of both machines are hpets, which run at the rate of the computer that
+runs the machines: their distance is constant, and is the truth. Each machine
+constantly reads its two clocks. These readings also bring the same messages to raw
+clocks, as without steering: netsync must be as accurate with the steered clocks.
 """
 import bisect
 import csv
@@ -12,22 +12,21 @@ import subprocess
 
 from compare import INET, TOP, Answer, Truth, check, check_offset, offset_errors
 
-# Where the error is looked at.
+# Interval at which the error is checked.
 STEP_NS = 50_000_000
-# Readings are 2 ms apart, more on a busy machine; where they are farther apart than that
-# they tell nothing.
+# Readings are 2 ms apart, or more on a busy machine. Across longer gaps, they are not used.
 MOST_APART_NS = 10_000_000
-# What they leave open otherwise: they take a few us each in an emulated machine, and
-# between two of them a rate may change by 1000 ppm, ns.
+# Uncertainty of the readings otherwise, ns: a reading takes a few us in an emulated
+# machine, and between two readings a rate may change by 1000 ppm.
 UNSURE_NS = 5000
-# How much worse than without steering is allowed.
+# Allowed ratio of errors with and without steering.
 WORSE = 1.5
 EVENTS = INET + ",netsync_clock"
 CHECKS = 7
 
 
 class Machine:
-    """A machine's clocks, by its own readings of both."""
+    """A machine's clocks, known from its readings of both."""
 
     def __init__(self, folder):
         self.truth = Truth(folder)
@@ -39,7 +38,7 @@ class Machine:
         self.times, self.raws = zip(*quick)
 
     def around(self, time):
-        """The reading after a time of CLOCK_MONOTONIC, of those with one before."""
+        """Return the index of the first reading after a time of CLOCK_MONOTONIC, at least 1."""
         return min(max(bisect.bisect_right(self.times, time), 1), len(self.times) - 1)
 
     def knows(self, time):
@@ -47,7 +46,7 @@ class Machine:
         return 0 <= time - self.times[i - 1] <= self.times[i] - self.times[i - 1] <= MOST_APART_NS
 
     def raw(self, time):
-        """On the line between two readings."""
+        """Interpolate between two readings."""
         i = self.around(time)
         begin, end = self.times[i - 1:i + 1]
         raw, raw_end = self.raws[i - 1:i + 1]
@@ -59,7 +58,7 @@ def traces(share):
 
 
 def export(share):
-    """The messages between them: (from, to, sent, received)."""
+    """Return the messages between the machines: (from, to, sent, received)."""
     path = share / "messages.csv"
     subprocess.run([TOP / "build/netsync", "export", "--csv", "-m", share / "sync.json",
                     "--force", "-o", path, *traces(share)], check=True)
@@ -69,7 +68,7 @@ def export(share):
 
 
 def sync_text(share, name, messages, *options):
-    """The same from a text of messages."""
+    """Solve the same from a text of messages."""
     path = share / (name + ".messages")
     with open(path, "w", encoding="ascii") as file:
         file.writelines("%s %s %d %d\n" % message for message in messages)
@@ -97,7 +96,7 @@ def check_steering(answer, seconds):
 
 
 class Judge:
-    """What was recorded, and the truth about it."""
+    """A recording, and the truth about it."""
 
     def __init__(self, share, answer):
         self.web, self.db = (Machine(share / name) for name in ("web", "db"))
@@ -128,8 +127,8 @@ class Judge:
         self.alone = [apart - self.distance for apart in alone]
 
     def errors(self, answer, web_epoch=0, db_epoch=0):
-        """How far apart the raw clocks are at what is called the same time, less what
-        they seem to be without steering; and the bounds, ns."""
+        """Return the differences of the raw clocks at times that are equal after
+        correction, less the difference without steering; and the bounds, ns."""
         corrected = answer.correct("web", [time + web_epoch for time in self.times])
         return [self.db.raw(time - db_epoch) - raw - self.distance
                 for (time, _), raw in zip(corrected, self.raw)], \
@@ -153,7 +152,7 @@ class Judge:
 
 
 def judge(share, seconds):
-    """CHECKS results."""
+    """Report CHECKS results."""
     answer = Answer(share / "sync.json", "--reference", "db", *traces(share))
     if not check(answer.status == 0, "netsync sync succeeds",
                  "exit status %d" % answer.status):
@@ -178,12 +177,12 @@ def judge(share, seconds):
 
 
 def besides(*commands):
-    """Options of selftests/pair/record: what goes on in a machine meanwhile."""
+    """Return options of selftests/pair/record: commands that run in a machine meanwhile."""
     commands += ("build/selftests/steer read 600 > /share/$(hostname)/readings",
                  "build/netsync clock-log --clock monotonic > /share/$(hostname)/steering")
     return " ".join("-b '%s'" % command for command in commands)
 
 
 def prepare():
-    """Get a chronyd."""
+    """Build chronyd."""
     subprocess.run(["make", "-s", "-C", TOP / "selftests/rig", "chrony"], check=True)

@@ -5,11 +5,11 @@
 usage: traffic.py serve CLIENTS
        traffic.py drive SECONDS RATE BURST [TIMESx]BULK [udp:|sctp:]ADDRESS...
 
-"drive" sends, RATE times a second for SECONDS, BURST small requests to one
-address after the other, each answered before the next one; halfway, or so many
-times in even distances, it moves BULK bytes to each address and back. "serve"
-ends when CLIENTS TCP connections have come and gone; it answers datagrams, and
-SCTP where the kernel has it, until then.
+"drive" sends, RATE times a second for SECONDS, BURST small requests to each address in
+turn. Each request is answered before the next one. Halfway, or TIMES times at equal
+intervals, it moves BULK bytes to each address and back. "serve" ends when CLIENTS TCP
+connections have come and gone; until then it answers datagrams, and SCTP if the kernel
+supports it.
 """
 import errno
 import os
@@ -21,22 +21,22 @@ import time
 PORT = 5001
 HEADER = 8
 REQUEST = 64
-# Of UDP, the kernel is given many datagrams at once (UDP_SEGMENT).
+# Pass many datagrams to the kernel at once (UDP_SEGMENT).
 UDP_SEGMENT = 103
-# Let it count IP ids, as it does not for datagrams that must stay whole.
+# Make the kernel count IP ids, which it does not for datagrams that must not be fragmented.
 IP_MTU_DISCOVER, IP_PMTUDISC_DONT = 10, 0
 DATAGRAM = 1400
 BUNDLE = 40 * DATAGRAM
 PAIR = 2 * DATAGRAM
 WINDOW = 16 * PAIR
-# Nothing is sent again, so that what comes at once from all sides must fit.
+# Lost data is not sent again, so that bursts from all sides must fit.
 SO_RCVBUFFORCE, ROOM = 33, 1 << 23
-# No SCTP message may be longer than the room that a socket has for sending.
+# An SCTP message cannot be longer than the socket's send buffer.
 SCTP_NODELAY, MESSAGE = 3, 16000
 
 
 def message(size):
-    """What is in datagrams tells them apart."""
+    """Random contents distinguish datagrams."""
     return size.to_bytes(HEADER, "little") + os.urandom(size - HEADER)
 
 
@@ -46,7 +46,7 @@ def no_delay(conn):
 
 
 def receive(conn, size):
-    """Take size bytes and return the last ones; b"" at the end."""
+    """Receive size bytes and return the last ones, or b"" at the end."""
     data = b""
     while size > 0:
         data = conn.recv(min(size, 65536))
@@ -77,7 +77,7 @@ def datagrams():
 
 
 def send(conn, data, client):
-    """All at once, if the device makes the checksums."""
+    """Send all at once if the device computes checksums."""
     try:
         if conn.getsockopt(socket.IPPROTO_UDP, UDP_SEGMENT):
             conn.sendto(data, client)
@@ -91,7 +91,7 @@ def send(conn, data, client):
 
 
 def answer_datagrams(conn):
-    """When as many bytes have come as a bundle's first ones say, send as many."""
+    """The first bytes of a bundle give its size; answer with as many bytes when all have come."""
     left = {}
     while True:
         data, client = conn.recvfrom(65536)
@@ -140,7 +140,7 @@ def serve(clients):
 
 
 class Stream:
-    """The other machine may take its time to come up."""
+    """The other machine may take time to boot."""
 
     def __init__(self, address):
         for _ in range(600):
@@ -164,7 +164,7 @@ class Stream:
 
 
 class Datagrams(Stream):
-    """A large bundle and then small ones, to a server that is up by now."""
+    """Send a large bundle, then small ones, to a server that is already up."""
 
     def __init__(self, address):
         self.conn = datagrams()
@@ -176,7 +176,7 @@ class Datagrams(Stream):
         send(self.conn, data, self.server)
 
     def request(self, size):
-        """What follows the first bundle comes faster than it is answered."""
+        """Data after the first bundle arrives faster than it is answered."""
         super().request(max(HEADER, min(size, BUNDLE)))
         for left in range(size - BUNDLE, 0, -WINDOW):
             window = min(left, WINDOW)
@@ -187,7 +187,7 @@ class Datagrams(Stream):
 
 
 class Messages(Stream):
-    """SCTP, to a server that is up by now."""
+    """SCTP, to a server that is already up."""
 
     def __init__(self, address):
         self.conn = sctp(socket.AF_INET6 if ":" in address else socket.AF_INET)

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """usage: truth.py OUT PAUSE
 
-Until terminated, every PAUSE seconds exchange time with the machine that runs the guests, over a
-serial port, which has nothing to do with the network; then write to OUT, as
-JSON, of every ten exchanges the one with the shortest round trip:
+Until terminated, exchange time every PAUSE seconds with the machine that runs the
+guests, over a serial port, which is independent of the network. Then write to OUT, as
+JSON, the exchange with the shortest round trip of every ten:
 
     [[sent, host, received], ...]
 
-in nanoseconds of CLOCK_MONOTONIC, "sent" and "received" here and "host" there.
-The host's time was read between the two, which bounds the error strictly.
+in nanoseconds of CLOCK_MONOTONIC; "sent" and "received" are of this guest, "host" is
+of the machine. The host's time was read between the two, which bounds the error
+strictly.
 """
 import json
 import os
