@@ -2,7 +2,7 @@
 /*
  * Between two vertices the second derivative of a limit is -k, and that of a curve is
  * -k at least: the curve comes nearest to the limit at a vertex, and only these are
- * asked.
+ * checked. Without a curve, half of the bound's width is what it leaves to any clock.
  */
 #include <errno.h>
 #include <math.h>
@@ -69,20 +69,43 @@ static double room_at(const struct bound_vertex *v, int side,
 	return (double)v->y + (side ? f : -f);
 }
 
+/* What the bound leaves at a vertex: to the curve, or without one to a clock in its middle, ns. */
+static double room_in_bound(const struct rate_bound *bound, const struct bound_vertex *v,
+			    int side, const struct correction *correction[2])
+{
+	struct range y;
+
+	if (correction)
+		return room_at(v, side, correction);
+	y = rate_bound_at(bound, v->x);
+	return y.lo == INT64_MIN || y.hi == INT64_MAX ? HUGE_VAL :
+							((double)y.hi - (double)y.lo) / 2;
+}
+
+/*
+ * What a vertex @u of the side other than @v's leaves: to the curve, or without one both leave to
+ * a clock between them, ns.
+ */
+static double room_opposite(const struct bound_vertex *v, const struct bound_vertex *u,
+			    int side, const struct correction *correction[2])
+{
+	return correction ? room_at(u, !side, correction) : (double)(v->y + u->y) / 2;
+}
+
 /*
  * Does one of the other side leave as little, so near that no daemon slews the clock in between?
  * Then messages were quicker there, in both directions, and the curve is in the middle.
  */
-static bool is_balanced(const struct bound_segment *z, int side, int64_t x,
-			double room, const struct correction *correction[2],
-			double slope)
+static bool is_balanced(const struct rate_bound *bound, const struct bound_segment *z,
+			int side, size_t i, const struct correction *correction[2])
 {
-	const struct bound_vertex *v = z->vertex[!side];
-	size_t n = z->num_vertices[!side], next = NUM_BEFORE(v, n, x, x);
+	const struct bound_vertex *at = &z->vertex[side][i], *v = z->vertex[!side];
+	size_t n = z->num_vertices[!side], next = NUM_BEFORE(v, n, x, at->x);
+	double room = room_in_bound(bound, at, side, correction);
 
-	for (size_t i = next ? next - 1 : 0; i < n && i <= next; i++) {
-		double other = room_at(&v[i], !side, correction);
-		double slewed = slope * fabs((double)(v[i].x - x));
+	for (size_t k = next ? next - 1 : 0; k < n && k <= next; k++) {
+		double other = room_opposite(at, &v[k], side, correction);
+		double slewed = bound->limits.slope * fabs((double)(v[k].x - at->x));
 
 		if (room >= BALANCED * other && slewed <= (1 - BALANCED) * other)
 			return true;
@@ -110,6 +133,32 @@ static int add_window(struct windows *add, const struct bound_segment *z,
 	return windows_add_one(add, &w);
 }
 
+/* Is vertex @i closer than @least, and than those of the other side beside it? */
+static bool is_narrow(const struct rate_bound *bound, const struct bound_segment *z,
+		      int side, size_t i, const struct correction *correction[2],
+		      double least)
+{
+	return room_in_bound(bound, &z->vertex[side][i], side, correction) < least &&
+	       !is_balanced(bound, z, side, i, correction);
+}
+
+/* Windows about vertices of one side of a segment: their number, or -ENOMEM. */
+static int add_narrow_windows(struct windows *add, const struct rate_bound *bound,
+			      const struct bound_segment *z, int side,
+			      const struct correction *correction[2], double least)
+{
+	int found = 0;
+
+	for (size_t i = 0; i < z->num_vertices[side]; i++) {
+		if (!is_narrow(bound, z, side, i, correction, least))
+			continue;
+		if (add_window(add, z, side, i))
+			return -ENOMEM;
+		found++;
+	}
+	return found;
+}
+
 int narrow_windows(struct windows *add, const struct rate_bound *bound,
 		   const struct correction *correction[2], double least)
 {
@@ -121,23 +170,13 @@ int narrow_windows(struct windows *add, const struct rate_bound *bound,
 		for (size_t j = 0; j < part->num_segments; j++) {
 			const struct bound_segment *z = &part->segment[j];
 
-			for (int side = 0; side < 2 && !isinf(z->bend);
-			     side++) {
-				for (size_t i = 0; i < z->num_vertices[side];
-				     i++) {
-					const struct bound_vertex *v =
-						&z->vertex[side][i];
-					double room = room_at(v, side, correction);
+			for (int side = 0; side < 2 && !isinf(z->bend); side++) {
+				int n = add_narrow_windows(add, bound, z, side, correction,
+							   least);
 
-					if (room >= least ||
-					    is_balanced(z, side, v->x, room,
-							correction,
-							bound->limits.slope))
-						continue;
-					if (add_window(add, z, side, i))
-						return -ENOMEM;
-					found++;
-				}
+				if (n < 0)
+					return n;
+				found += n;
 			}
 		}
 	}

@@ -89,19 +89,28 @@ static void judge(struct pair_bound *r, const struct pair *pair,
 			     : NETSYNC_ACCURATE;
 }
 
+/*
+ * What a pair's bound has to agree with. @curve: the corrections, or NULL if they are not to be
+ * relied on. @least: what the bound leaves to clocks, ns.
+ */
+struct agreement {
+	const struct correction **correction;
+	const struct correction **curve;
+	double least;
+};
+
 /* Windows where the bound is not to be relied on: their number, or -ENOMEM. */
-static int add_windows(struct windows *w, struct pair_bound *r,
-		       const struct correction *correction[2], double least)
+static int add_windows(struct windows *w, struct pair_bound *r, const struct agreement *a)
 {
 	size_t known = w->num;
-	int narrow = 0, silent = silent_windows(w, &r->bound, correction);
+	int narrow = 0, silent = silent_windows(w, &r->bound, a->correction);
 
 	for (size_t i = known; i < w->num; i++)
 		if (w->window[i].to - w->window[i].from >= LONG_SILENCE)
 			r->silent = clamp64((__int128)r->silent + w->window[i].to -
 					    w->window[i].from);
-	if (silent >= 0 && least > 0)
-		narrow = narrow_windows(w, &r->bound, correction, least);
+	if (silent >= 0 && a->least > 0)
+		narrow = narrow_windows(w, &r->bound, a->curve, a->least);
 	return silent < 0 || narrow < 0 ? -ENOMEM : silent + narrow;
 }
 
@@ -111,8 +120,7 @@ static int add_windows(struct windows *w, struct pair_bound *r,
  */
 static int make_bound(struct pair_bound *r, const struct limits *limits,
 		      struct point *const point[2], const size_t num[2],
-		      struct windows *w, const struct correction *correction[2],
-		      double least, bool *blind)
+		      struct windows *w, const struct agreement *a, bool *blind)
 {
 	int ret = 0, found = 1;
 
@@ -122,9 +130,9 @@ static int make_bound(struct pair_bound *r, const struct limits *limits,
 		ret = rate_bound_make(&r->bound, limits, point[0], num[0],
 				      point[1], num[1], w->window, w->num);
 		/* Where no clocks at all are possible, the largest drift is wrong. */
-		if (ret || !correction || (!look && r->bound.infeasible))
+		if (ret || !a->correction || (!look && r->bound.infeasible))
 			return ret;
-		found = add_windows(w, r, correction, least);
+		found = add_windows(w, r, a);
 	}
 	*blind |= found > 0 || silent_was_set(&r->bound);
 	return found < 0 ? found : ret;
@@ -139,6 +147,7 @@ static int make(struct pair_bound *r, const struct pair *pair,
 	struct point *point[2] = { NULL, NULL };
 	bool blind = correction && !all &&
 		     (correction[0]->no_margin || correction[1]->no_margin);
+	struct agreement agreement = { correction, all ? NULL : correction, 0 };
 	struct windows w = { 0 };
 	double margin = 0;
 	size_t num[2];
@@ -158,16 +167,13 @@ static int make(struct pair_bound *r, const struct pair *pair,
 		if (!ret)
 			ret = pick(&point[way], &num[way], &l[way]);
 	}
-	if (!ret && correction && !all)
+	if (!ret && correction)
 		ret = narrow_margin(l, pair, &margin);
 	/* Coarse stamps are off by as much all together. */
+	agreement.least = LEAST_ROOM * margin -
+			  (double)max64(pair->direction[0].raised, pair->direction[1].raised);
 	if (!ret)
-		ret = make_bound(
-			r, limits, point, num, &w, correction,
-			LEAST_ROOM * margin -
-				(double)max64(pair->direction[0].raised,
-					      pair->direction[1].raised),
-			&blind);
+		ret = make_bound(r, limits, point, num, &w, &agreement, &blind);
 	if (!ret && correction)
 		r->longest_silence = silent_longest(point, num, correction);
 	if (!ret)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The guarantee that the messages of a pair give, and when it can be reported. */
 #include "bound/pair-bound.h"
+#include "curve/wander.h"
 #include "messages.h"
 
 #define AHEAD (3 * SEC)
@@ -99,6 +100,87 @@ static void test_blind(void **state)
 	pairs_release(&ps);
 }
 
+/* Limits that allow for daemons. */
+static const struct limits steered = { .slope = 500e-6, .bend = 2e-16, .slew = 1e-3 };
+
+#define LENGTH (60 * SEC)
+#define FAR_DELAY (3500 * US)
+
+/* By what host 1 is ahead besides: it is slewed by 300 ppm for 20 s, and back. */
+static int64_t slewed(int64_t t)
+{
+	const int64_t there = t < 10 * SEC ? 0 : t < 30 * SEC ? t - 10 * SEC : 20 * SEC;
+	const int64_t back = t < 30 * SEC ? 0 : t < 50 * SEC ? t - 30 * SEC : 20 * SEC;
+
+	return 3 * (there - back) / 10000 - 3000 * US;
+}
+
+static int64_t even(int64_t t)
+{
+	(void)t;
+	return 0;
+}
+
+/* Three exchanges a second, with some 300 us more than the smallest delay each way. */
+static void talk_by(struct pairs *ps, int64_t (*clock)(int64_t t), uint64_t seed)
+{
+	for (int64_t i = 0; i < 180; i++) {
+		const int64_t t = i * LENGTH / 180;
+		const int64_t there = t + FAR_DELAY + (int64_t)exponential(&seed, 300e3);
+		const int64_t sent = there + 300 * US;
+		const int64_t back = sent + FAR_DELAY + (int64_t)exponential(&seed, 300e3);
+
+		add_message(ps, 0, 1, t, there + AHEAD + clock(there));
+		add_message(ps, 1, 0, sent + AHEAD + clock(sent), back);
+	}
+	assert_int_equal(pairs_settle(ps), 0);
+}
+
+/* Beside corrections that say that both clocks are even: is the truth inside? */
+static void check_inside(const struct pair_bound *r, int64_t (*clock)(int64_t t))
+{
+	for (int64_t t = SEC; t < LENGTH; t += SEC / 7) {
+		const struct range f = rate_bound_at(&r->bound, t);
+
+		assert_true(f.lo <= AHEAD + clock(t) && AHEAD + clock(t) <= f.hi);
+	}
+}
+
+static void check_poor_curve(int64_t (*clock)(int64_t t))
+{
+	static const struct wander seen = { .left_alone = true };
+	struct correction first = reference, second = ahead;
+	const struct correction *correction[2] = { &first, &second };
+
+	first.wander = second.wander = &seen;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct pairs ps = { 0 };
+		struct pair_bound r;
+
+		talk_by(&ps, clock, seed);
+		assert_int_equal(pair_bound_make(&r, ps.pair[0], correction, &steered), 0);
+		assert_true(r.usable);
+		assert_int_equal(r.quality, NETSYNC_ACCURATE);
+		check_inside(&r, clock);
+		/* Nothing is assumed for no reason. */
+		if (clock == even)
+			assert_int_equal(r.bound.part[0].num_segments, 1);
+		pair_bound_release(&r);
+		pairs_release(&ps);
+	}
+}
+
+/*
+ * A curve that misses how the clock was slewed inverts no message, and neither does a clock that
+ * drifts as assumed. But the bound of such a clock leaves less than all messages do.
+ */
+static void test_poor_curve(void **state)
+{
+	(void)state;
+	check_poor_curve(slewed);
+	check_poor_curve(even);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +188,7 @@ int main(void)
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_wrong_message),
 		cmocka_unit_test(test_blind),
+		cmocka_unit_test(test_poor_curve),
 	};
 
 	return cmocka_run_group_tests_name("pair-bound", tests, NULL, NULL);
