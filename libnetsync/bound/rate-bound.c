@@ -335,12 +335,13 @@ static void count_infeasible(struct rate_bound *b, const struct bound_part *p,
 
 /* ---- the pair ---------------------------------------------------------- */
 
-/* The segment of a window, behind *@z. */
-static void add_window(struct bound_part *p, struct bound_segment **z,
-		       const struct change_window *w)
+/* A segment without a drift limit, behind *@z, unless it is empty. */
+static void add_steep_segment(struct bound_part *p, struct bound_segment **z, int64_t from,
+			      int64_t to, bool divided)
 {
-	*++*z = (struct bound_segment){ w->from, w->to, .bend = HUGE_VAL,
-					.divided = w->phase_step };
+	if (from >= to && !divided)
+		return;
+	*++*z = (struct bound_segment){ from, to, .bend = HUGE_VAL, .divided = divided };
 	p->num_segments++;
 }
 
@@ -352,7 +353,43 @@ static double step_in(const struct change_window *w)
 	return w->largest > 0 ? w->largest : HUGE_VAL;
 }
 
-/* Divide time at the windows; windows that overlap become one. */
+/* Windows that overlap. */
+struct overlap {
+	struct range all;
+	struct range divided; /* of those with a phase step; lo > hi: none */
+	double step;	      /* the most that f steps by */
+	size_t steps;
+	bool rate_step; /* a window without a phase step is among them */
+};
+
+static void add_to_overlap(struct overlap *o, const struct change_window *w)
+{
+	o->all.hi = max64(o->all.hi, w->to);
+	o->rate_step |= !w->phase_step;
+	if (!w->phase_step)
+		return;
+	o->divided.lo = min64(o->divided.lo, w->from);
+	o->divided.hi = max64(o->divided.hi, w->to);
+	o->step += step_in(w);
+	o->steps++;
+}
+
+/* Those that overlap with windows[*i], and where the next ones begin. */
+static struct overlap find_overlap(const struct change_window *windows, size_t n, size_t *i)
+{
+	struct overlap o = { .all = { windows[*i].from, windows[*i].to },
+			     .divided = { INT64_MAX, INT64_MIN } };
+
+	add_to_overlap(&o, &windows[(*i)++]);
+	for (; *i < n && windows[*i].from <= o.all.hi; ++*i)
+		add_to_overlap(&o, &windows[*i]);
+	return o;
+}
+
+/*
+ * Divide time at the windows. Of windows that overlap, only the times of those with a phase step
+ * are divided: a message before or after these tells what f is on its side.
+ */
 static void make_segments(struct rate_bound *b,
 			  const struct change_window *windows, size_t n)
 {
@@ -365,32 +402,29 @@ static void make_segments(struct rate_bound *b,
 	*z = (struct bound_segment){ .from = INT64_MIN,
 				     .bend = b->limits.bend };
 	for (size_t i = 0; i < n;) {
-		struct change_window w = windows[i++];
-		bool rate_step = !w.phase_step;
-		double step = step_in(&w);
-		size_t steps = w.phase_step;
+		const struct overlap o = find_overlap(windows, n, &i);
+		const struct range d = o.divided;
 
-		for (; i < n && windows[i].from <= w.to; i++) {
-			w.to = max64(w.to, windows[i].to);
-			w.phase_step |= windows[i].phase_step;
-			step += step_in(&windows[i]);
-			steps += windows[i].phase_step;
-			rate_step |= !windows[i].phase_step;
+		z->to = o.all.lo;
+		if (!o.steps)
+			add_steep_segment(p, &z, o.all.lo, o.all.hi, false);
+		if (o.steps && o.rate_step) {
+			add_steep_segment(p, &z, o.all.lo, d.lo, false);
+			add_steep_segment(p, &z, d.lo, d.hi, true);
 		}
-		z->to = w.from;
-		if (rate_step)
-			add_window(p, &z, &w);
-		if (w.phase_step) {
-			p->x.hi = w.to;
-			p->step = step;
-			p->steps = steps;
+		if (o.steps) {
+			p->x.hi = d.hi;
+			p->step = o.step;
+			p->steps = o.steps;
 			*++p = (struct bound_part){
-				.segment = z + 1, .x = { w.from, INT64_MAX }
+				.segment = z + 1, .x = { d.lo, INT64_MAX }
 			};
-			if (rate_step)
-				add_window(p, &z, &w);
 		}
-		*++z = (struct bound_segment){ .from = w.to,
+		if (o.steps && o.rate_step) {
+			add_steep_segment(p, &z, d.lo, d.hi, true);
+			add_steep_segment(p, &z, d.hi, o.all.hi, false);
+		}
+		*++z = (struct bound_segment){ .from = o.all.hi,
 					       .bend = b->limits.bend };
 		p->num_segments++;
 	}
@@ -500,7 +534,7 @@ int rate_bound_make(struct rate_bound *b, const struct limits *limits,
 		    const struct point *lower, size_t num_lower,
 		    const struct change_window *windows, size_t num_windows)
 {
-	size_t segments = 2 * num_windows + 1;
+	size_t segments = 3 * num_windows + 1;
 	struct filling in = { .point = { upper, lower },
 			      .num = { num_upper, num_lower } };
 

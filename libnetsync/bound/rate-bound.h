@@ -32,8 +32,8 @@ struct limits {
 struct limits limits_of_clocks(double skew, double drift, double slew);
 
 /*
- * The uncertainty window of a change point, at which f'' has no limit. Windows
- * that overlap are taken as one; rate steps may be in it before a phase step and after.
+ * The uncertainty window of a change point, at which f'' has no limit. Of windows that overlap,
+ * those with a phase step are taken as one; rate steps may be in it, before it and after.
  * Where they have several phase steps, or messages are too rare in it to show a second
  * one (a clock that was set, and set right again), nothing is known.
  */

@@ -433,6 +433,54 @@ static void test_no_message_beyond(void **state)
 	rate_bound_release(&b);
 }
 
+/* Messages once a ms, each way, that take some us; f is ahead by @step from @at on. */
+#define MESSAGES 200
+#define EVERY (1000 * US)
+
+static void make_stepped(struct rate_bound *b, int64_t at, int64_t step,
+			 const struct change_window *windows, size_t num)
+{
+	const struct limits limits = { .slope = 500e-6, .bend = 1e-16, .slew = 1e-3 };
+	struct point upper[MESSAGES], lower[MESSAGES];
+
+	for (int64_t i = 0; i < MESSAGES; i++) {
+		const int64_t x = i * EVERY, f = x < at ? 0 : step;
+
+		upper[i] = (struct point){ x, f + 5 * US };
+		lower[i] = (struct point){ x, -f + 5 * US };
+	}
+	assert_int_equal(rate_bound_make(b, &limits, upper, MESSAGES, lower, MESSAGES,
+					 windows, num), 0);
+}
+
+/*
+ * In the window of a rate step, messages before and after the window of a phase step say what f is
+ * there: only about the phase step it is one of both.
+ */
+static void test_step_in_window(void **state)
+{
+	const struct change_window windows[] = {
+		{ .from = 10 * EVERY, .to = 190 * EVERY },
+		{ .from = 99 * EVERY, .to = 101 * EVERY, .phase_step = true },
+	};
+	struct rate_bound b;
+
+	(void)state;
+	make_stepped(&b, 100 * EVERY, 300 * US, windows, 2);
+	assert_int_equal(b.infeasible, 0);
+	for (int64_t x = 0; x < MESSAGES * EVERY; x += EVERY / 4) {
+		const struct range f = rate_bound_at(&b, x);
+		const bool before = x <= 101 * EVERY, after = x >= 99 * EVERY;
+
+		assert_true(f.lo <= (before ? 0 : 300 * US));
+		assert_true(f.hi >= (after ? 300 * US : 0));
+		/* As far from a message as 1500 ppm make it. */
+		assert_true(f.lo >= (before ? 0 : 300 * US) - 10 * US);
+		assert_true(f.hi <= (after ? 300 * US : 0) + 10 * US);
+	}
+	rate_bound_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_clashes),
 		cmocka_unit_test(test_far),
 		cmocka_unit_test(test_no_message_beyond),
+		cmocka_unit_test(test_step_in_window),
 	};
 
 	return cmocka_run_group_tests_name("rate_bound", tests, NULL, NULL);
