@@ -478,6 +478,29 @@ static void set_others(struct rate_bound *b)
 	}
 }
 
+/* The end of a part as above, with the other limit of f: INT64_MAX if there is none. */
+static int64_t inner_end_of(const struct rate_bound *b, const struct bound_part *p, int side)
+{
+	const int64_t x = side == UPPER ? p->x.hi : p->x.lo;
+	struct bound_place near = { 0 };
+	const int64_t y = limit_at(b, p, !side, x, &near);
+
+	return y == INT64_MAX ? INT64_MAX : side == UPPER ? x - y : x + y;
+}
+
+/* By f at both ends of each part; without it, by the ends that are known. */
+static void set_inner_others(struct rate_bound *b)
+{
+	for (size_t i = 0; i < b->parts; i++) {
+		struct bound_part *p = &b->part[i];
+		const int64_t lo = i ? inner_end_of(b, p, LOWER) : INT64_MAX;
+		const int64_t hi = i + 1 < b->parts ? inner_end_of(b, p, UPPER) : INT64_MAX;
+
+		p->other_inner.lo = lo == INT64_MAX ? p->other.lo : lo;
+		p->other_inner.hi = hi == INT64_MAX ? p->other.hi : hi;
+	}
+}
+
 /*
  * Are messages of a direction farther apart in a window, or around it, than LONG_SILENCE, by
  * both clocks? One that stood still shows no time meanwhile.
@@ -562,6 +585,7 @@ int rate_bound_make(struct rate_bound *b, const struct limits *limits,
 			count_infeasible(b, p, &p->segment[j]);
 	}
 	set_others(b);
+	set_inner_others(b);
 	return 0;
 }
 

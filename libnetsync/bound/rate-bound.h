@@ -69,7 +69,8 @@ struct bound_part {
 	struct bound_segment *segment;
 	size_t num_segments;
 	struct range x;	    /* with the windows at both ends */
-	struct range other; /* the same as time on host[1] */
+	struct range other; /* the same as time on host[1], whatever f is at both ends, */
+	struct range other_inner; /* and up to where f has all of its values there */
 	double step; /* f's to the next part is at most that, ns; HUGE_VAL: not known */
 	size_t steps; /* phase steps to the next part that were found */
 	bool ends_unknown; /* nothing is known in the window between it and the next part */

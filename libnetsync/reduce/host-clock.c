@@ -290,19 +290,20 @@ static bool is_contradicted(const struct reduction *r, uint32_t h)
 		((double)v.silence > LONG_SILENCE && was_perhaps_set(r, h)));
 }
 
-static int add_edge(struct windows *to, const struct range *span, int64_t t)
+static int add_edge(struct windows *to, const struct range *span, int64_t from, int64_t until)
 {
-	const struct change_window w = { .from = t,
-					 .to = t,
+	const struct change_window w = { .from = max64(from, span->lo),
+					 .to = min64(until, span->hi),
 					 .phase_step = true };
 
-	return t < span->lo || t > span->hi ? 0 : windows_add_one(to, &w);
+	return w.from <= w.to ? windows_add_one(to, &w) : 0;
 }
 
 /*
  * Where a pair's bound leaps, from the limits on one side of a phase step to those on both:
  * its windows may reach further than those of the corrections, and between instants on
- * either side of such an end a truth that steps there would be off the line.
+ * either side of such an end a truth that steps there would be off the line. As time of the second
+ * host such an end is where f begins to be possible, up to where all of f is.
  */
 static int add_edges(struct windows *to, const struct reduction *r, uint32_t h,
 		     uint32_t via)
@@ -316,17 +317,26 @@ static int add_edges(struct windows *to, const struct reduction *r, uint32_t h,
 		const struct bound_part *after = &b->part[i],
 					*before = after - 1;
 
-		ret = add_edge(to, span,
-			       is_first ? after->x.lo : after->other.lo);
+		ret = is_first ? add_edge(to, span, after->x.lo, after->x.lo) :
+				 add_edge(to, span, after->other.lo, after->other_inner.lo);
 		if (!ret)
-			ret = add_edge(to, span,
-				       is_first ? before->x.hi
-						: before->other.hi);
+			ret = is_first ? add_edge(to, span, before->x.hi, before->x.hi) :
+					 add_edge(to, span, before->other_inner.hi,
+						  before->other.hi);
 	}
 	return ret;
 }
 
-/* When a pair's bound assumes no drift, in the host's time. */
+/* Add a time of the first host of a pair, in that of a host. */
+static int add_window_between(struct windows *to, int64_t from, int64_t until,
+			      const struct correction *first, const struct correction *own)
+{
+	const struct change_window w = { .from = from, .to = until };
+
+	return windows_add_range(to, &w, first, own);
+}
+
+/* When a pair's bound assumes no drift, or a phase step, in the host's time. */
 static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
 		     uint32_t via)
 {
@@ -339,15 +349,12 @@ static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
 	for (size_t i = 0; !ret && i < b->parts; i++) {
 		const struct bound_part *p = &b->part[i];
 
-		for (size_t j = 0; !ret && j < p->num_segments; j++) {
-			const struct change_window w = {
-				.from = p->segment[j].from,
-				.to = p->segment[j].to,
-			};
-
+		for (size_t j = 0; !ret && j < p->num_segments; j++)
 			if (isinf(p->segment[j].bend))
-				ret = windows_add_range(to, &w, first, own);
-		}
+				ret = add_window_between(to, p->segment[j].from,
+							 p->segment[j].to, first, own);
+		if (!ret && i + 1 < b->parts)
+			ret = add_window_between(to, p[1].x.lo, p->x.hi, first, own);
 	}
 	return ret;
 }

@@ -481,6 +481,32 @@ static void test_step_in_window(void **state)
 	rate_bound_release(&b);
 }
 
+/*
+ * As time of the second host a side of a phase step is possible for some f from the end of its
+ * window on, and for all from its inner end on.
+ */
+static void test_inner_ends(void **state)
+{
+	const struct change_window window = { .from = 99 * EVERY, .to = 101 * EVERY,
+					      .phase_step = true };
+	struct bound_place near = { 0 };
+	struct rate_bound b;
+
+	(void)state;
+	make_stepped(&b, 100 * EVERY, 300 * US, &window, 1);
+	assert_int_equal(b.parts, 2);
+	assert_true(b.part[1].other.lo < b.part[1].other_inner.lo);
+	assert_true(b.part[0].other_inner.hi < b.part[0].other.hi);
+	for (int inner = 0; inner < 2; inner++) {
+		const int64_t t = inner ? b.part[1].other_inner.lo : b.part[1].other.lo - 1;
+		const struct range x = rate_bound_to_first(&b, (struct range){ t, t }, &near);
+
+		/* The earliest x by the part before the step or by that after it. */
+		assert_int_equal(x.lo < t - 290 * US, inner);
+	}
+	rate_bound_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_far),
 		cmocka_unit_test(test_no_message_beyond),
 		cmocka_unit_test(test_step_in_window),
+		cmocka_unit_test(test_inner_ends),
 	};
 
 	return cmocka_run_group_tests_name("rate_bound", tests, NULL, NULL);
