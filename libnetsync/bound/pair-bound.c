@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "util/number.h"
+#include "bound/hidden-step.h"
 #include "bound/left-out.h"
 #include "bound/narrow.h"
 #include "bound/pair-bound.h"
@@ -172,6 +173,8 @@ static int make(struct pair_bound *r, const struct pair *pair,
 	/* Coarse stamps are off by as much all together. */
 	agreement.least = LEAST_ROOM * margin -
 			  (double)max64(pair->direction[0].raised, pair->direction[1].raised);
+	if (!ret && agreement.least > 0)
+		ret = hidden_steps_find(&w, l, limits->slope + limits->slew, agreement.least);
 	if (!ret)
 		ret = make_bound(r, limits, point, num, &w, &agreement, &blind);
 	if (!ret && correction)

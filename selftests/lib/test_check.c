@@ -332,6 +332,7 @@ int main(void)
 		cmocka_unit_test(test_paused),
 		cmocka_unit_test(test_silent_steps),
 		cmocka_unit_test(test_hidden_step),
+		cmocka_unit_test(test_about_hidden_step),
 		cmocka_unit_test(test_other_pair),
 		cmocka_unit_test(test_inside),
 		cmocka_unit_test(test_slow),

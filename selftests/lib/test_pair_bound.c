@@ -115,6 +115,12 @@ static int64_t slewed(int64_t t)
 	return 3 * (there - back) / 10000 - 3000 * US;
 }
 
+/* It is stepped by less than the delays of both directions together, and back later. */
+static int64_t stepped(int64_t t)
+{
+	return (t > 20 * SEC && t < 40 * SEC ? 3000 : -3000) * US;
+}
+
 static int64_t even(int64_t t)
 {
 	(void)t;
@@ -142,7 +148,8 @@ static void check_inside(const struct pair_bound *r, int64_t (*clock)(int64_t t)
 	for (int64_t t = SEC; t < LENGTH; t += SEC / 7) {
 		const struct range f = rate_bound_at(&r->bound, t);
 
-		assert_true(f.lo <= AHEAD + clock(t) && AHEAD + clock(t) <= f.hi);
+		if (llabs(t - 20 * SEC) > SEC / 2 && llabs(t - 40 * SEC) > SEC / 2)
+			assert_true(f.lo <= AHEAD + clock(t) && AHEAD + clock(t) <= f.hi);
 	}
 }
 
@@ -181,6 +188,13 @@ static void test_poor_curve(void **state)
 	check_poor_curve(even);
 }
 
+/* The same of a clock that was stepped: a steered one, which inverts no message, is too steep. */
+static void test_hidden_step(void **state)
+{
+	(void)state;
+	check_poor_curve(stepped);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +203,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_message),
 		cmocka_unit_test(test_blind),
 		cmocka_unit_test(test_poor_curve),
+		cmocka_unit_test(test_hidden_step),
 	};
 
 	return cmocka_run_group_tests_name("pair-bound", tests, NULL, NULL);

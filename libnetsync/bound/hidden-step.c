@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "bound/hidden-step.h"
+
+/*
+ * Messages of both directions before an instant, and after it, that are compared. Chosen: eight of
+ * each direction, as curve/doubt.c takes.
+ */
+#define BESIDE 16
+
+/* A message that is kept: what it leaves to f (@way 0), or to -f. */
+struct passage {
+	int64_t x;
+	int64_t y;
+	int way;
+};
+
+/* Messages of both directions, in order of time. */
+struct passages {
+	struct passage *passage;
+	size_t num;
+	int64_t level; /* of f about which y is taken: no digits are lost */
+	double steepest;
+};
+
+/* Which two messages leave the least to a clock between them. */
+struct closest {
+	double gap; /* half of what they leave, ns */
+	size_t before;
+	size_t after;
+};
+
+/* The lowest of each direction so far, as seen from later times. */
+struct lowest_passages {
+	double y[2]; /* at time 0 of gap_* functions, less what f may rise until then */
+	size_t at[2];
+};
+
+static double height(const struct passages *p, size_t i)
+{
+	const struct passage *m = &p->passage[i];
+
+	return (double)(m->way ? m->y + p->level : m->y - p->level);
+}
+
+static double rise_until(const struct passages *p, size_t from, size_t i)
+{
+	return p->steepest * (double)(p->passage[i].x - p->passage[from].x);
+}
+
+static void lower_to(struct lowest_passages *low, const struct passages *p, size_t from, size_t i)
+{
+	const int way = p->passage[i].way;
+	const double y = height(p, i) - rise_until(p, from, i);
+
+	if (y < low->y[way]) {
+		low->y[way] = y;
+		low->at[way] = i;
+	}
+}
+
+/* What message @i leaves together with the lowest ones of the other direction before it. */
+static void come_closer(struct closest *c, const struct lowest_passages *low,
+			const struct passages *p, size_t from, size_t i)
+{
+	const int other = !p->passage[i].way;
+	const double gap = (height(p, i) + rise_until(p, from, i) + low->y[other]) / 2;
+
+	if (gap < c->gap)
+		*c = (struct closest){ gap, low->at[other], i };
+}
+
+/* Of messages @from to before @to. */
+static double gap_among(const struct passages *p, size_t from, size_t to)
+{
+	struct lowest_passages low = { { HUGE_VAL, HUGE_VAL }, { 0 } };
+	struct closest c = { HUGE_VAL, 0, 0 };
+
+	for (size_t i = from; i < to; i++) {
+		come_closer(&c, &low, p, from, i);
+		lower_to(&low, p, from, i);
+	}
+	return c.gap;
+}
+
+/* Of one message from @from on, and one of the other direction from @middle to before @to. */
+static struct closest gap_across(const struct passages *p, size_t from, size_t middle, size_t to)
+{
+	struct lowest_passages low = { { HUGE_VAL, HUGE_VAL }, { 0 } };
+	struct closest c = { HUGE_VAL, 0, 0 };
+
+	for (size_t i = from; i < middle; i++)
+		lower_to(&low, p, from, i);
+	for (size_t i = middle; i < to; i++)
+		come_closer(&c, &low, p, from, i);
+	return c;
+}
+
+/* Merge the messages of both directions that are not left out: 0 or -ENOMEM. */
+static int merge_passages(struct passages *p, const struct limits_of_way l[2])
+{
+	size_t next[2] = { 0, 0 };
+
+	p->passage = malloc((l[0].num + l[1].num + 1) * sizeof(*p->passage));
+	if (!p->passage)
+		return -ENOMEM;
+	while (next[0] < l[0].num || next[1] < l[1].num) {
+		const int way = next[0] == l[0].num ||
+				(next[1] < l[1].num && l[1].limit[next[1]].point.x <
+							       l[0].limit[next[0]].point.x);
+		const struct limit *m = &l[way].limit[next[way]++];
+
+		if (m->left_out)
+			continue;
+		if (!p->num)
+			p->level = way ? -m->point.y : m->point.y;
+		p->passage[p->num++] = (struct passage){ m->point.x, m->point.y, way };
+	}
+	return 0;
+}
+
+/* Does a window with a phase step, of the first @num, meet a stretch of time? */
+static bool is_known_step(const struct windows *w, size_t num, int64_t from, int64_t to)
+{
+	for (size_t i = 0; i < num; i++)
+		if (w->window[i].phase_step && w->window[i].from <= to && from <= w->window[i].to)
+			return true;
+	return false;
+}
+
+/* Windows that overlap, each of which has a phase step: one, if that may be the same. */
+struct step_run {
+	struct change_window all;
+	struct range common;
+};
+
+static int add_step_run(struct windows *to, const struct step_run *r)
+{
+	int ret = windows_add_one(to, &r->all);
+
+	/* Of more than one in a window, nothing is known. */
+	return ret || r->common.lo <= r->common.hi ? ret : windows_add_one(to, &r->all);
+}
+
+/* The next window: another run, or one of the last run's. */
+static int extend_step_run(struct windows *to, struct step_run *r, bool *any, struct range w)
+{
+	int ret = 0;
+
+	if (*any && w.lo <= r->all.to) {
+		r->all.from = min64(r->all.from, w.lo);
+		r->all.to = max64(r->all.to, w.hi);
+		r->common.lo = max64(r->common.lo, w.lo);
+		r->common.hi = min64(r->common.hi, w.hi);
+		return 0;
+	}
+	if (*any)
+		ret = add_step_run(to, r);
+	*r = (struct step_run){ { .from = w.lo, .to = w.hi, .phase_step = true }, w };
+	*any = true;
+	return ret;
+}
+
+int hidden_steps_find(struct windows *to, const struct limits_of_way l[2],
+		      double steepest, double least)
+{
+	struct passages p = { .steepest = steepest };
+	const size_t known = to->num;
+	struct step_run run = { { 0 }, { 0, 0 } };
+	bool any = false;
+	int ret = merge_passages(&p, l);
+
+	for (size_t i = 1; !ret && i < p.num; i++) {
+		const size_t from = i > BESIDE ? i - BESIDE : 0;
+		const size_t end = p.num - i > BESIDE ? i + BESIDE : p.num;
+		const struct closest c = gap_across(&p, from, i, end);
+		struct range w;
+
+		if (c.gap >= least || gap_among(&p, from, i) < least ||
+		    gap_among(&p, i, end) < least)
+			continue;
+		w = (struct range){ p.passage[c.before].x, p.passage[c.after].x };
+		if (!is_known_step(to, known, w.lo, w.hi))
+			ret = extend_step_run(to, &run, &any, w);
+	}
+	if (!ret && any)
+		ret = add_step_run(to, &run);
+	free(p.passage);
+	return ret;
+}

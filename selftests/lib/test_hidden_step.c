@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Phase steps of less than the delays of both directions together are found by messages that leave
+ * less than usual across them; and nothing is found where no clock is stepped.
+ */
+#include <string.h>
+
+#include "bound/hidden-step.h"
+#include "test.h"
+
+#define NUM 300
+#define APART (10000 * US) /* of messages of a direction */
+#define DELAY (1000 * US)
+#define MORE 50e3	   /* mean of what messages take more, ns */
+#define LEAST (0.75 * DELAY)
+#define STEEPEST 1500e-6
+
+struct exchange {
+	struct limit limit[2][NUM];
+	struct limits_of_way way[2];
+	struct windows found;
+};
+
+/* How far f is ahead, ns. */
+typedef int64_t (*ahead_fn)(int64_t x);
+
+static int64_t even(int64_t x)
+{
+	(void)x;
+	return 0;
+}
+
+static int64_t stepped(int64_t x)
+{
+	return x > 150 * APART + APART / 3 ? 1200 * US : 0;
+}
+
+/* Away, and back after as many messages as are compared. */
+static int64_t stepped_back(int64_t x)
+{
+	return x > 100 * APART && x < 120 * APART ? -1100 * US : 0;
+}
+
+static int64_t slewed(int64_t x)
+{
+	return llround(480e-6 * (double)(x < 150 * APART ? x : 300 * APART - x));
+}
+
+/* Messages of one direction lie half-way between those of the other one. */
+static void make(struct exchange *e, ahead_fn ahead, uint64_t seed)
+{
+	memset(e, 0, sizeof(*e));
+	for (int way = 0; way < 2; way++) {
+		e->way[way] = (struct limits_of_way){ .limit = e->limit[way], .num = NUM };
+		for (int64_t i = 0; i < NUM; i++) {
+			const int64_t x = i * APART + way * APART / 2;
+			const int64_t d = DELAY + (int64_t)exponential(&seed, MORE);
+
+			e->limit[way][i].point = (struct point){
+				x, EPOCH / 2 * (way ? -1 : 1) + (way ? -ahead(x) : ahead(x)) + d };
+		}
+	}
+}
+
+static void find(struct exchange *e)
+{
+	assert_int_equal(hidden_steps_find(&e->found, e->way, STEEPEST, LEAST), 0);
+}
+
+static void test_none(void **state)
+{
+	static const ahead_fn ahead[] = { even, slewed };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct exchange e;
+
+		make(&e, ahead[seed % 2], seed);
+		find(&e);
+		assert_int_equal(e.found.num, 0);
+		windows_release(&e.found);
+	}
+}
+
+static void test_step(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct exchange e;
+
+		make(&e, stepped, seed);
+		find(&e);
+		assert_int_equal(e.found.num, 1);
+		assert_true(e.found.window[0].phase_step);
+		/* It is in the window, which has some of the messages that are compared. */
+		assert_in_range(e.found.window[0].from, 142 * APART, 150 * APART + APART / 3);
+		assert_in_range(e.found.window[0].to, 150 * APART + APART / 3, 158 * APART);
+		windows_release(&e.found);
+	}
+}
+
+static void test_back(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct exchange e;
+
+		make(&e, stepped_back, seed);
+		find(&e);
+		assert_int_equal(e.found.num, 2);
+		assert_in_range(100 * APART, e.found.window[0].from, e.found.window[0].to);
+		assert_in_range(120 * APART, e.found.window[1].from, e.found.window[1].to);
+		windows_release(&e.found);
+	}
+}
+
+/* A step that a window includes already is not found again. */
+static void test_known(void **state)
+{
+	const struct change_window known = { .from = 149 * APART, .to = 152 * APART,
+					     .phase_step = true };
+	struct exchange e;
+
+	(void)state;
+	make(&e, stepped, 1);
+	assert_int_equal(windows_add_one(&e.found, &known), 0);
+	find(&e);
+	assert_int_equal(e.found.num, 1);
+	windows_release(&e.found);
+}
+
+/* Messages of one direction, or of both, that are quicker for a while, are no step. */
+static void test_quicker(void **state)
+{
+	(void)state;
+	for (int ways = 1; ways <= 2; ways++) {
+		struct exchange e;
+
+		make(&e, even, 3);
+		for (int way = 0; way < ways; way++)
+			for (size_t i = 100; i < 140; i++)
+				e.limit[way][i].point.y -= DELAY / 3 * 2;
+		find(&e);
+		assert_int_equal(e.found.num, 0);
+		windows_release(&e.found);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_back),
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_quicker),
+	};
+
+	return cmocka_run_group_tests_name("hidden-step", tests, NULL, NULL);
+}
