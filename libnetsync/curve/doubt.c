@@ -171,14 +171,26 @@ static int add_runs(struct correction *c, size_t *room, const struct seen_observ
 	return ret;
 }
 
+/* The median of groups, ns. */
+static double middle_of_groups(const struct bin_group *group, size_t num, double *buffer)
+{
+	for (size_t i = 0; i < num; i++)
+		buffer[i] = group[i].y;
+	return statistics_median(buffer, num);
+}
+
 /*
  * The margin that a link has usually, ns: half of what is between the lowest of both
  * directions, less what these exceed the minimum by. Where a phase step was missed
  * the curve passes between the messages before and after it, and what it is fitted
  * with is the least margin of all.
+ *
+ * *offset: by how much the curve is usually nearer to the lower limits than to the upper ones, ns.
+ * The curve of a host with several links is not in the middle of each, as delays of both directions
+ * differ. With the offset taken away, it drifts no faster.
  */
 static double link_margin(const struct observations *p, size_t link,
-			  struct bin_group *group[2], double *buffer)
+			  struct bin_group *group[2], double *buffer, double *offset)
 {
 	const struct obs_direction *dir = &p->direction[2 * link];
 	size_t num[2], n;
@@ -191,11 +203,16 @@ static double link_margin(const struct observations *p, size_t link,
 	}
 	n = bin_group_margins(group[ABOVE], num[ABOVE], group[BELOW],
 			      num[BELOW], buffer);
-	return n ? statistics_median(buffer, n) - excess : 0;
+	if (!n)
+		return 0;
+	excess = statistics_median(buffer, n) - excess;
+	*offset = (middle_of_groups(group[ABOVE], num[ABOVE], buffer) -
+		   middle_of_groups(group[BELOW], num[BELOW], buffer)) / 2;
+	return excess;
 }
 
-/* Make the margins of all links what they are usually. 0 or -ENOMEM. */
-static int set_margins(struct host_fit *k)
+/* Make the margins of all links what they are usually, with offsets. 0 or -ENOMEM. */
+static int set_margins(struct host_fit *k, double *offset)
 {
 	size_t most = observations_most_bins(&k->obs) + 1;
 	struct bin_group *group[2] = { malloc(most * sizeof(**group)),
@@ -206,7 +223,7 @@ static int set_margins(struct host_fit *k)
 
 	for (size_t i = 0; !ret && i < k->obs.links; i++)
 		k->margin[i] = fmax(k->margin[i],
-				    link_margin(&k->obs, i, group, buffer));
+				    link_margin(&k->obs, i, group, buffer, &offset[i]));
 	free(group[0]);
 	free(group[1]);
 	free(buffer);
@@ -389,9 +406,9 @@ static int reach_quick(struct host_fit *k, size_t *room, const struct seen_obser
 	return ret;
 }
 
-/* Add those of the next link, in order of time. */
+/* Add those of the next link, in order of time, beside a curve between both of its directions. */
 static void see_link(struct seen_way *way, const struct observations *p,
-		     size_t link, int side)
+		     size_t link, int side, double offset)
 {
 	const struct obs_direction *dir = &p->direction[2 * link + side];
 
@@ -404,7 +421,8 @@ static void see_link(struct seen_way *way, const struct observations *p,
 
 			way->seen[way->num++] = (struct seen_observation){
 				.t = o->t,
-				.distance = observation_outward(o, side),
+				.distance = observation_outward(o, side) -
+					    (side == ABOVE ? offset : -offset),
 			};
 		}
 	}
@@ -445,7 +463,7 @@ static void mark_quick(struct seen_way *way, const struct seen_way *other,
 }
 
 static int find_quick_of_link(struct host_fit *k, const struct link *links,
-			      size_t num_links, size_t link,
+			      size_t num_links, size_t link, double offset,
 			      struct seen_way way[2], struct unknown *u,
 			      size_t *room)
 {
@@ -457,7 +475,7 @@ static int find_quick_of_link(struct host_fit *k, const struct link *links,
 		return 0;
 	ret = find_unknown(u, k, links, num_links, link);
 	for (int side = ABOVE; !ret && side <= BELOW; side++)
-		see_link(&way[side], &k->obs, link, side);
+		see_link(&way[side], &k->obs, link, side, offset);
 	for (int side = ABOVE; !ret && side <= BELOW; side++) {
 		struct seen_way *w = &way[side];
 
@@ -469,7 +487,7 @@ static int find_quick_of_link(struct host_fit *k, const struct link *links,
 
 /* Those of both directions by themselves, but of all links together. */
 static int find_quick(struct host_fit *k, const struct link *links,
-		      size_t num_links, size_t *room)
+		      size_t num_links, const double *offset, size_t *room)
 {
 	struct seen_way way[2] = { { 0 }, { 0 } };
 	struct unknown u = { 0 };
@@ -481,7 +499,8 @@ static int find_quick(struct host_fit *k, const struct link *links,
 		ret = way[side].seen ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; !ret && i < k->obs.links; i++)
-		ret = find_quick_of_link(k, links, num_links, i, way, &u, room);
+		ret = find_quick_of_link(k, links, num_links, i, offset[i], way,
+					 &u, room);
 	for (int side = ABOVE; side <= BELOW; side++) {
 		if (!ret) {
 			qsort(way[side].seen, way[side].num,
@@ -694,13 +713,16 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 {
 	struct correction *c = k->correction;
 	size_t first = c->num_doubts, room = first;
-	double margin = 0;
+	double *offset, margin = 0;
 	bool fast, steered;
 	int ret;
 
 	/* Also those that were rejected: rather the curve may be wrong. */
 	observations_release(&k->obs);
 	ret = observations_gather(&k->obs, c, links, num_links);
+	offset = calloc(num_links + 1, sizeof(*offset));
+	if (!offset)
+		ret = -ENOMEM;
 	if (!ret) {
 		host_fit_set_residuals(k, &k->best);
 		for (size_t i = 0; i < k->obs.links; i++)
@@ -710,17 +732,18 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 	}
 	if (!ret) {
 		c->no_margin |= !margin;
-		ret = set_margins(k);
+		ret = set_margins(k, offset);
 	}
 	if (!ret)
 		ret = middle_margin(k, &margin);
 	if (!ret) {
-		ret = find_quick(k, links, num_links, &room);
+		ret = find_quick(k, links, num_links, offset, &room);
 		if (c->num_doubts > first)
 			c->num_doubts = first + merge(c->doubt + first,
 						      c->num_doubts - first);
 		widen(c, first);
 	}
+	free(offset);
 	if (!ret)
 		ret = find_bends(k, &room, PART * margin);
 	steered = is_steered(c, k->obs.span, &fast);

@@ -372,6 +372,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_right),
+		cmocka_unit_test(test_unequal),
 		cmocka_unit_test(test_contradicted),
 		cmocka_unit_test(test_quicker),
 		cmocka_unit_test(test_at_change),
