@@ -262,15 +262,15 @@ struct trace_search {
 	char *other;		/* and the path of the first one */
 };
 
-/* Files that netsync itself writes beside traces, and nobody takes for some. */
+/* Files that netsync itself writes next to traces, and nobody takes for some. */
 static bool is_own_file(const char *path)
 {
 	static const char *const names[] = { "sync.json", "+live.url", "+relayd.log" };
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 
-	for (int i = 0; i < NUM_BESIDE; i++)
-		if (!strcmp(name, io_beside_names[i]))
+	for (int i = 0; i < NUM_SIDECARS; i++)
+		if (!strcmp(name, io_sidecar_names[i]))
 			return true;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))

@@ -490,7 +490,7 @@ static int read_all_traces(struct netsync_io *io)
 	if (!ret)
 		ret = io_read_texts(io, &done);
 	if (!ret)
-		ret = io_read_clocks_beside(io, hosts, num_hosts);
+		ret = io_read_sidecar_clocks(io, hosts, num_hosts);
 	if (!ret && io->num_traces)
 		ret = read_slices(io, hosts, num_hosts, done);
 	if (!ret)

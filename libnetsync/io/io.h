@@ -178,10 +178,10 @@ struct io_sink {
 	int (*span)(struct trace *trace, int64_t first_ns, int64_t last_ns);
 };
 
-/* Files that the recorder ("netsync record") writes beside the traces of a machine. */
-enum beside { BESIDE_NETNS_NAMES, BESIDE_CLOCKS, NUM_BESIDE };
+/* Sidecar files, which the recorder ("netsync record") writes next to the traces of a machine. */
+enum sidecar { SIDECAR_NETNS_NAMES, SIDECAR_CLOCKS, NUM_SIDECARS };
 
-extern const char *const io_beside_names[NUM_BESIDE];
+extern const char *const io_sidecar_names[NUM_SIDECARS];
 
 /* A copy of such a file from another machine. */
 struct copied {
@@ -236,7 +236,7 @@ struct trace {
 	bool is_remote;		/* read by another process, the server of this number, */
 	size_t server;
 	/* which sent these copies; NULL: there is no such file. */
-	const struct copied *beside[NUM_BESIDE];
+	const struct copied *sidecars[NUM_SIDECARS];
 	bool has_network;	/* has event classes of network events, */
 	bool has_netns;		/* some of which have the network namespace */
 	bool has_unusable;	/* has some that cannot be used, as a warning said */
@@ -404,9 +404,9 @@ struct io_part *io_find_part(struct trace *trace, uint32_t netns);
 
 /*
  * Open the nearest file of this kind in the trace's folder or above, up to the machine's
- * folder (beside.c). NULL: there is none; else the caller frees @path.
+ * folder (sidecar.c). NULL: there is none; else the caller frees @path.
  */
-struct disk_file *io_open_beside(const struct trace *trace, enum beside which, char **path);
+struct disk_file *io_open_sidecar(const struct trace *trace, enum sidecar which, char **path);
 
 /* The name of a namespace when it was recorded (netns.c). False: not known. */
 #define NETNS_NAME_SIZE 128	/* bytes with the 0; chosen: ids of containers have 64 */
@@ -420,8 +420,8 @@ bool io_netns_name(const struct trace *trace, uint32_t netns,
 #define TEXT_STEPS 1024
 int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done);
 int io_read_texts(struct netsync_io *io, uint64_t *done);
-/* Push clock events in the files "netsync-clocks" beside traces. */
-int io_read_clocks_beside(struct netsync_io *io, const struct io_host *hosts,
+/* Push clock events in the sidecar files "netsync-clocks". */
+int io_read_sidecar_clocks(struct netsync_io *io, const struct io_host *hosts,
 			  size_t num);
 /* Call netsync_io.observe with all packets in texts. */
 int io_observe_texts(struct netsync_io *io);
@@ -580,9 +580,9 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt,
 /* Readings of clocks at one instant. */
 int io_clock(struct trace *trace, const struct clock_event *clock);
 /*
- * Use readings from a file beside the trace, which are used outside of the trace's window, too.
+ * Use readings from a sidecar file, which are used outside of the trace's window, too.
  */
-int io_clock_beside(struct trace *trace, const struct clock_event *clock);
+int io_sidecar_clock(struct trace *trace, const struct clock_event *clock);
 /* A packet or a clock event. */
 int io_event(struct trace *trace, const struct event_seen *seen);
 /* The trace has events, of any kind, from @first_ns to @last_ns. */

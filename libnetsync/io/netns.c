@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A network namespace's inode number -> its name, from the file "netsync-namespaces" that
- * "netsync record" writes beside traces, with a line for each namespace:
+ * "netsync record" writes next to traces, with a line for each namespace:
  *
  *	INODE NAME
  */
@@ -85,7 +85,7 @@ bool io_netns_name(const struct trace *trace, uint32_t netns,
 {
 	size_t size = 0;
 	char *path;
-	struct disk_file *from = io_open_beside(trace, BESIDE_NETNS_NAMES, &path);
+	struct disk_file *from = io_open_sidecar(trace, SIDECAR_NETNS_NAMES, &path);
 	char *text = from ? read_whole_file(from, &size) : NULL;
 	FILE *file = text ? fmemopen(text, size, "r") : NULL;
 	const bool found = file && find_netns_name(file, netns, name);

@@ -117,10 +117,10 @@ static int push_clocks(struct trace *trace, const struct io_part *part)
 int io_clock(struct trace *trace, const struct clock_event *clock)
 {
 	return range_has(&trace->window, clock->time_ns) ?
-	       io_clock_beside(trace, clock) : 0;
+	       io_sidecar_clock(trace, clock) : 0;
 }
 
-int io_clock_beside(struct trace *trace, const struct clock_event *clock)
+int io_sidecar_clock(struct trace *trace, const struct clock_event *clock)
 {
 	int ret = 0;
 

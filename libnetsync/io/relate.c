@@ -260,7 +260,7 @@ static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machi
 	free(advice);
 }
 
-/* A corrected copy beside its original is a mistake, of which others warn. */
+/* A corrected copy given together with its original is a mistake, of which others warn. */
 static bool is_corrected_clock(const struct clock_of_machine *clock)
 {
 	const char *name = clock->host->base->clock_name;

@@ -147,11 +147,11 @@ int ctf_scratch_folder(struct ctf_files *files, const char *name,
 	return ret;
 }
 
-/* Files that netsync puts beside traces may lie among the streams, but are none. */
+/* Files that netsync puts next to traces may lie among the streams, but are none. */
 static int is_stream_entry(const struct dirent *entry)
 {
-	for (int i = 0; i < NUM_BESIDE; i++)
-		if (!strcmp(entry->d_name, io_beside_names[i]))
+	for (int i = 0; i < NUM_SIDECARS; i++)
+		if (!strcmp(entry->d_name, io_sidecar_names[i]))
 			return false;
 	return entry->d_name[0] != '.' && strcmp(entry->d_name, "metadata");
 }

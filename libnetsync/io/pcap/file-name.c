@@ -75,7 +75,7 @@ static size_t find_capture_ending(const char *name, size_t len)
 
 /* ---- tokens ---------------------------------------------------------------- */
 
-/* Words that strftime() writes, beside numbers: days, months, halves, zones. */
+/* Words that strftime() writes, other than numbers: days, months, halves, zones. */
 static bool is_date_word(const char *text, size_t len)
 {
 	static const char *const words[] = {

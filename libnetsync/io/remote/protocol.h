@@ -38,11 +38,11 @@ enum remote_what {
 	REMOTE_CLOCK,
 	REMOTE_FORMAT,
 	/*
-	 * of a file beside it (enum beside) its path, and its bytes, where the one that
+	 * of a sidecar file (enum sidecar) its path, and its bytes, where the one that
 	 * was told last has another path;
 	 */
-	REMOTE_BESIDE,
-	REMOTE_BESIDE_BYTES,
+	REMOTE_SIDECAR,
+	REMOTE_SIDECAR_BYTES,
 	REMOTE_TRACE,		/* and its numbers; the record's number is the trace's */
 	/*
 	 * All are told: how many bytes their files have; the record's number is how many
@@ -79,8 +79,8 @@ struct remote_turn {
 #define REMOTE_WINDOW_LOG 21
 
 /* Limits (bytes) of one sidecar file, and of all sidecar files of a server. Chosen. */
-#define REMOTE_MAX_BESIDE (16 << 20)
-#define REMOTE_MAX_ALL_BESIDE (64 << 20)
+#define REMOTE_MAX_SIDECAR (16 << 20)
+#define REMOTE_MAX_SIDECARS (64 << 20)
 
 /* Warnings of one server; more of them would hide what others say. Chosen. */
 #define REMOTE_MAX_WARNINGS 1000

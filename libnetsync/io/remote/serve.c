@@ -107,29 +107,29 @@ static const struct io_sink sink = { give_packet, give_clock, give_span };
  * Send a sidecar file, unless it was sent for the trace before: consecutive traces mostly share
  * it.
  */
-static void send_sidecar_file(const struct trace *trace, enum beside which)
+static void send_sidecar_file(const struct trace *trace, enum sidecar which)
 {
-	static char *last[NUM_BESIDE];
+	static char *last[NUM_SIDECARS];
 	char bytes[WORKER_MAX_SIZE], *path;
-	struct disk_file *file = io_open_beside(trace, which, &path);
+	struct disk_file *file = io_open_sidecar(trace, which, &path);
 	const bool is_known = path && last[which] && !strcmp(path, last[which]);
 	ssize_t num;
 
 	if (!file)
 		return;
-	if (file->st.st_size > REMOTE_MAX_BESIDE) {
+	if (file->st.st_size > REMOTE_MAX_SIDECAR) {
 		io_warn(trace->io, "%s: too large to be read remotely; it was not used.",
 			path);
 		disk_close(file);
 		free(path);
 		return;
 	}
-	worker_put_text(REMOTE_BESIDE, which, path);
+	worker_put_text(REMOTE_SIDECAR, which, path);
 	for (off_t at = 0; !is_known && at < file->st.st_size; at += num) {
 		num = disk_read(file, bytes, min64(sizeof(bytes), file->st.st_size - at), at);
 		if (num <= 0)
 			break;
-		worker_put(REMOTE_BESIDE_BYTES, which, bytes, num);
+		worker_put(REMOTE_SIDECAR_BYTES, which, bytes, num);
 	}
 	disk_close(file);
 	free(last[which]);
@@ -148,7 +148,7 @@ static void send_trace_description(const struct trace *trace, size_t number)
 	worker_put_text(REMOTE_FORMAT, 0, trace->reader->format);
 	if (trace->clock_name)
 		worker_put_text(REMOTE_CLOCK, 0, trace->clock_name);
-	for (unsigned int i = 0; i < NUM_BESIDE; i++)
+	for (unsigned int i = 0; i < NUM_SIDECARS; i++)
 		send_sidecar_file(trace, i);
 	code_put_number(&put, trace->has_clock_uuid);
 	code_put_bytes(&put, trace->clock_uuid, UUID_SIZE);

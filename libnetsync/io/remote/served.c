@@ -28,8 +28,8 @@ struct served {
 	size_t turn;		/* whose it is */
 	/* What is known of the next trace, by the number of the record. */
 	char *texts[REMOTE_FORMAT + 1];
-	struct copied *beside[NUM_BESIDE];
-	bool is_new[NUM_BESIDE];	/* its bytes follow */
+	struct copied *sidecars[NUM_SIDECARS];
+	bool is_new[NUM_SIDECARS];	/* its bytes follow */
 	struct copied **copies;
 	size_t num_copies;
 	size_t copied;		/* bytes of all */
@@ -154,9 +154,9 @@ static int set_served_sidecar(struct served *s, const struct worker_head *head,
 	const size_t prefix = strlen(s->label) + 1;
 	struct copied **last, **more, *copied;
 
-	if (head->number >= NUM_BESIDE)
+	if (head->number >= NUM_SIDECARS)
 		return refuse_served();
-	last = &s->beside[head->number];
+	last = &s->sidecars[head->number];
 	if (*last && !strcmp((*last)->path + prefix, payload)) {
 		s->is_new[head->number] = false;
 		return 0;
@@ -180,16 +180,16 @@ static int add_sidecar_bytes(struct served *s, const struct worker_head *head,
 {
 	struct copied *copied;
 
-	if (head->number >= NUM_BESIDE || !s->beside[head->number] ||
+	if (head->number >= NUM_SIDECARS || !s->sidecars[head->number] ||
 	    !s->is_new[head->number])
 		return refuse_served();
 	/* A message of no bytes may come before the first ones: there is nowhere to put them. */
 	if (!head->size)
 		return 0;
-	copied = s->beside[head->number];
+	copied = s->sidecars[head->number];
 	s->copied += head->size;
-	if (copied->size + head->size > REMOTE_MAX_BESIDE ||
-	    s->copied > REMOTE_MAX_ALL_BESIDE)
+	if (copied->size + head->size > REMOTE_MAX_SIDECAR ||
+	    s->copied > REMOTE_MAX_SIDECARS)
 		return refuse_served();
 	while (copied->room < copied->size + head->size)
 		if (array_grow(&copied->bytes, &copied->room, copied->room, 1))
@@ -230,8 +230,8 @@ static bool move_texts_to_trace(struct served *s, struct trace *trace)
 	trace->clock_name = s->texts[REMOTE_CLOCK];
 	s->texts[REMOTE_HOST] = NULL;
 	s->texts[REMOTE_CLOCK] = NULL;
-	for (unsigned int i = 0; i < NUM_BESIDE; i++)
-		trace->beside[i] = s->beside[i];
+	for (unsigned int i = 0; i < NUM_SIDECARS; i++)
+		trace->sidecars[i] = s->sidecars[i];
 	return trace->path && trace->real_path;
 }
 
@@ -426,9 +426,9 @@ int served_use(struct served *s, const struct worker_head *head, const char *pay
 	case REMOTE_CLOCK:
 	case REMOTE_FORMAT:
 		return set_served_text(s, head, payload);
-	case REMOTE_BESIDE:
+	case REMOTE_SIDECAR:
 		return set_served_sidecar(s, head, payload);
-	case REMOTE_BESIDE_BYTES:
+	case REMOTE_SIDECAR_BYTES:
 		return add_sidecar_bytes(s, head, payload);
 	case REMOTE_TRACE:
 		return add_served_trace(s, head, payload);

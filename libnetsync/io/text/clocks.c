@@ -83,7 +83,7 @@ static int clocks_hosts(const struct text_input *text, const char *p, struct tex
 }
 
 /*
- * Push a line of a file beside a trace: times are of the trace's clock, before its offset
+ * Push a line of a sidecar file: times are of the trace's clock, before its offset
  * from the epoch.
  */
 static int push_sidecar_line(struct text_input *text, const char *p,
@@ -104,7 +104,7 @@ static int push_sidecar_line(struct text_input *text, const char *p,
 		shifted.host = (uint32_t)trace->host->number;
 		return text_pushed(text, p, io_push_clock(trace->io, &shifted));
 	}
-	ret = io_clock_beside(trace, &clock);
+	ret = io_sidecar_clock(trace, &clock);
 	lines_skip(&text->lines, p);
 	return ret < 0 ? ret : 1;
 }

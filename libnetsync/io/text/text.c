@@ -319,9 +319,9 @@ int io_read_texts(struct netsync_io *io, uint64_t *done)
 	return ret ? ret : read_texts(io, done, false);
 }
 
-/* ---- files beside traces ------------------------------------------------ */
+/* ---- sidecar files ------------------------------------------------------ */
 
-/* Read steering from a file beside a trace; errors do not prevent reading the trace. */
+/* Read steering from a sidecar file; errors do not prevent reading the trace. */
 static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char *path,
 			       struct disk_file *file)
 {
@@ -344,7 +344,7 @@ static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char 
 	return ret;
 }
 
-int io_read_clocks_beside(struct netsync_io *io, const struct io_host *hosts,
+int io_read_sidecar_clocks(struct netsync_io *io, const struct io_host *hosts,
 			  size_t num)
 {
 	int ret = 0;
@@ -354,7 +354,7 @@ int io_read_clocks_beside(struct netsync_io *io, const struct io_host *hosts,
 		char *path = NULL;
 		/* A clock with a name is not the default clock of LTTng. */
 		struct disk_file *file = base && !base->clock_name ?
-			io_open_beside(base, BESIDE_CLOCKS, &path) : NULL;
+			io_open_sidecar(base, SIDECAR_CLOCKS, &path) : NULL;
 
 		if (file)
 			ret = read_sidecar_clocks(io, base, path, file);

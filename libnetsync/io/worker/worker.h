@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Child processes for libraries that may abort(), take all memory, or never return, and
- * for what is done beside the caller. A worker writes records to the process that
+ * for work in parallel with the caller. A worker writes records to the process that
  * started it, over a socket; here only their sizes are known. It ends when nobody reads,
  * and when it exceeds its limits.
  *

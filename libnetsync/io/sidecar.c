@@ -12,9 +12,9 @@
 #include "io/io.h"
 #include "util/scratch.h"
 
-const char *const io_beside_names[NUM_BESIDE] = {
-	[BESIDE_NETNS_NAMES] = "netsync-namespaces",
-	[BESIDE_CLOCKS] = "netsync-clocks",
+const char *const io_sidecar_names[NUM_SIDECARS] = {
+	[SIDECAR_NETNS_NAMES] = "netsync-namespaces",
+	[SIDECAR_CLOCKS] = "netsync-clocks",
 };
 
 /*
@@ -72,9 +72,9 @@ static struct disk_file *open_copy(const struct copied *copied, char **path)
 	return NULL;
 }
 
-struct disk_file *io_open_beside(const struct trace *trace, enum beside which, char **path)
+struct disk_file *io_open_sidecar(const struct trace *trace, enum sidecar which, char **path)
 {
-	const char *name = io_beside_names[which];
+	const char *name = io_sidecar_names[which];
 	size_t length = strlen(trace->real_path);
 	const int levels = LEVELS + levels_in_domain(trace->real_path);
 	struct disk_file *file;
@@ -82,7 +82,7 @@ struct disk_file *io_open_beside(const struct trace *trace, enum beside which, c
 
 	*path = NULL;
 	if (trace->is_remote)
-		return open_copy(trace->beside[which], path);
+		return open_copy(trace->sidecars[which], path);
 	if (stat(trace->real_path, &st))
 		return NULL;
 	for (int i = 0; i <= levels && length; i++) {
