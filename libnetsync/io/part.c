@@ -111,22 +111,22 @@ int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void
 		const struct trace *trace = io->traces[i];
 		const struct netsync_io_trace *info = &trace->info;
 		uint8_t bytes[10 * (NUMBERS + 1)];
-		struct code_put put = { bytes };
+		struct bytes_put put = { bytes };
 
 		if (!io_reads_trace(io, trace))
 			continue;
-		code_put_number(&put, i);
-		code_put_number(&put, info->packets);
-		code_put_signed(&put, info->first_ns);
-		code_put_signed(&put, info->last_ns);
-		code_put_number(&put, info->lost_events);
-		code_put_number(&put, info->lost_packets);
-		code_put_number(&put, info->damaged);
-		code_put_number(&put, info->killed);
-		code_put_number(&put, info->stuck);
-		code_put_number(&put, trace->out_of_range);
-		code_put_number(&put, trace->unused);
-		code_put_number(&put, trace->without_netns);
+		bytes_put_number(&put, i);
+		bytes_put_number(&put, info->packets);
+		bytes_put_signed(&put, info->first_ns);
+		bytes_put_signed(&put, info->last_ns);
+		bytes_put_number(&put, info->lost_events);
+		bytes_put_number(&put, info->lost_packets);
+		bytes_put_number(&put, info->damaged);
+		bytes_put_number(&put, info->killed);
+		bytes_put_number(&put, info->stuck);
+		bytes_put_number(&put, trace->out_of_range);
+		bytes_put_number(&put, trace->unused);
+		bytes_put_number(&put, trace->without_netns);
 		ret = write(data, bytes, (size_t)(put.at - bytes));
 	}
 	return ret ? io_fail(io, ret, "Cannot write the counts.") : 0;
@@ -134,12 +134,12 @@ int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void
 
 int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t size)
 {
-	struct code_take take = { bytes, (const uint8_t *)bytes + size, false };
+	struct bytes_take take = bytes_take_all(bytes, size);
 
 	if (!io->part_ended)
 		return io_fail(io, -EBUSY, "Counts are available only when a part has ended.");
 	while (take.at < take.end && !take.bad) {
-		const size_t i = code_take_up_to(&take, io->num_traces - 1);
+		const size_t i = bytes_take_up_to(&take, io->num_traces - 1);
 		struct trace *trace = io->num_traces ? io->traces[i] : NULL;
 		struct netsync_io_trace *info;
 
@@ -147,17 +147,17 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
 		if (take.bad)
 			break;
 		info = &trace->info;
-		info->packets = code_take_up_to(&take, MAX_COUNT);
-		info->first_ns = code_take_signed(&take);
-		info->last_ns = code_take_signed(&take);
-		info->lost_events = code_take_up_to(&take, MAX_COUNT);
-		info->lost_packets = code_take_up_to(&take, MAX_COUNT);
-		info->damaged = (uint32_t)code_take_up_to(&take, UINT32_MAX);
-		info->killed = (uint32_t)code_take_up_to(&take, UINT32_MAX);
-		info->stuck = (uint32_t)code_take_up_to(&take, UINT32_MAX);
-		trace->out_of_range = code_take_up_to(&take, MAX_COUNT);
-		trace->unused = code_take_up_to(&take, MAX_COUNT);
-		trace->without_netns = code_take_up_to(&take, MAX_COUNT);
+		info->packets = bytes_take_up_to(&take, MAX_COUNT);
+		info->first_ns = bytes_take_signed(&take);
+		info->last_ns = bytes_take_signed(&take);
+		info->lost_events = bytes_take_up_to(&take, MAX_COUNT);
+		info->lost_packets = bytes_take_up_to(&take, MAX_COUNT);
+		info->damaged = (uint32_t)bytes_take_up_to(&take, UINT32_MAX);
+		info->killed = (uint32_t)bytes_take_up_to(&take, UINT32_MAX);
+		info->stuck = (uint32_t)bytes_take_up_to(&take, UINT32_MAX);
+		trace->out_of_range = bytes_take_up_to(&take, MAX_COUNT);
+		trace->unused = bytes_take_up_to(&take, MAX_COUNT);
+		trace->without_netns = bytes_take_up_to(&take, MAX_COUNT);
 	}
 	return take.bad ? io_fail(io, -EBADMSG, "The counts of another part of the traces are invalid.") : 0;
 }

@@ -4,7 +4,8 @@
 #define NETSYNC_SAVE_FORMAT_H
 
 #include "handle.h"
-#include "save/bytes.h"
+#include "util/bytes.h"
+#include "util/wide.h"
 
 #define SAVED_MAGIC "netsync messages"
 /* Version of the format. Increment it when anything in save.c changes. */

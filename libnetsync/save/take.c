@@ -20,6 +20,20 @@
 #define CORNER_BYTES 2
 #define HELD_BYTES 4
 
+static __int128 load_128(struct bytes_take *t)
+{
+	const uint64_t low = bytes_take_fixed(t, 8);
+
+	return (__int128)((unsigned __int128)bytes_take_fixed(t, 8) << 64 | low);
+}
+
+static struct wide load_wide(struct bytes_take *t)
+{
+	const uint64_t low = bytes_take_fixed(t, 8);
+
+	return (struct wide){ low, load_128(t) };
+}
+
 static bool load_flag(struct bytes_take *t)
 {
 	return bytes_take_up_to(t, 1);
@@ -27,12 +41,12 @@ static bool load_flag(struct bytes_take *t)
 
 static int64_t load_time(struct bytes_take *t)
 {
-	return bytes_take_signed(t, NETSYNC_MAX_TIME - 1);
+	return bytes_take_within(t, NETSYNC_MAX_TIME - 1);
 }
 
 static int64_t load_span(struct bytes_take *t)
 {
-	return bytes_take_signed(t, NETSYNC_MAX_SPAN);
+	return bytes_take_within(t, NETSYNC_MAX_SPAN);
 }
 
 /*
@@ -91,7 +105,7 @@ static void load_steering(struct bytes_take *t, struct steering *s)
 		load_clock_point(t, &s->anchor);
 	s->has_promise = load_flag(t);
 	if (s->has_promise)
-		s->promised = bytes_take_signed(t, INT64_MAX);
+		s->promised = bytes_take_within(t, INT64_MAX);
 }
 
 static void load_resolution(struct bytes_take *t, struct resolution *r)
@@ -173,13 +187,13 @@ static void load_bin(struct bytes_take *t, struct envelope *e, struct bin *b)
 	const int64_t most = NETSYNC_MAX_TIME / width + 2;
 	int64_t begin, before = -1;
 
-	b->index = bytes_take_signed(t, most);
-	/* |index| * width is at most 2^63, |base| at most 2^62. */
+	b->index = bytes_take_within(t, most);
+	/* |index| * width and |base| are 2^63 and 2^62 at most. */
 	t->bad |= __builtin_mul_overflow(b->index, width, &begin) ||
 		  __builtin_add_overflow(begin, e->base, &begin) ||
 		  begin > NETSYNC_MAX_SPAN || begin < -NETSYNC_MAX_SPAN - width;
 	b->messages = bytes_take_up_to(t, SAVED_MAX_COUNT);
-	b->sum_x = bytes_take_128(t);
+	b->sum_x = load_128(t);
 	b->corners = (uint32_t)bytes_take_up_to(t, b->messages < UINT32_MAX / 2 ?
 						    b->messages :
 						    UINT32_MAX / 2);
@@ -187,7 +201,7 @@ static void load_bin(struct bytes_take *t, struct envelope *e, struct bin *b)
 						begin + width - 1);
 	for (uint32_t i = 0; i < b->corners && !t->bad; i++) {
 		const int64_t x = (int64_t)bytes_take_up_to(t, (uint64_t)width - 1);
-		const int64_t y = bytes_take_signed(t, SAVED_MAX_Y);
+		const int64_t y = bytes_take_within(t, SAVED_MAX_Y);
 
 		t->bad |= x <= before ||
 			  array_grow(&e->pool, &e->pool_room, e->corners,
@@ -242,12 +256,12 @@ static bool is_sum_of_products(struct wide sum, uint64_t num)
 static void load_direction(struct bytes_take *t, struct direction *d, int64_t base)
 {
 	d->inversions = bytes_take_up_to(t, SAVED_MAX_COUNT);
-	d->raised = bytes_take_signed(t, SAVED_MAX_RAISED);
+	d->raised = bytes_take_within(t, SAVED_MAX_RAISED);
 	d->num = bytes_take_up_to(t, SAVED_MAX_COUNT);
-	d->sum_x = bytes_take_128(t);
-	d->sum_y = bytes_take_128(t);
-	d->sum_xx = bytes_take_wide(t);
-	d->sum_xy = bytes_take_wide(t);
+	d->sum_x = load_128(t);
+	d->sum_y = load_128(t);
+	d->sum_xx = load_wide(t);
+	d->sum_xy = load_wide(t);
 	t->bad |= !is_sum_within(d->sum_x, d->num, -NETSYNC_MAX_SPAN, NETSYNC_MAX_SPAN) ||
 		  !is_sum_within(d->sum_y, d->num, -SAVED_MAX_Y, SAVED_MAX_Y) ||
 		  !is_sum_of_products(d->sum_xx, d->num) || !is_sum_of_products(d->sum_xy, d->num);
@@ -255,7 +269,7 @@ static void load_direction(struct bytes_take *t, struct direction *d, int64_t ba
 	d->fresh = allocate_loaded_array(t, d->num_fresh, sizeof(*d->fresh));
 	for (size_t i = 0; i < d->num_fresh && !t->bad; i++) {
 		d->fresh[i].x = load_span(t);
-		d->fresh[i].y = bytes_take_signed(t, SAVED_MAX_Y);
+		d->fresh[i].y = bytes_take_within(t, SAVED_MAX_Y);
 	}
 	load_envelope(t, d, base);
 	t->bad |= d->inversions > d->num + d->num_fresh;
@@ -338,7 +352,7 @@ static void load_stats(struct bytes_take *t, struct netsync_stats *s)
 
 int saved_read(struct saved *s, const void *bytes, size_t size)
 {
-	struct bytes_take t = { bytes, (const uint8_t *)bytes + size, false };
+	struct bytes_take t = bytes_take_all(bytes, size);
 	const uint8_t *magic = bytes_take_raw(&t, sizeof(SAVED_MAGIC) - 1);
 
 	memset(s, 0, sizeof(*s));

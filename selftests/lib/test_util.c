@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "util/array.h"
-#include "util/leb128.h"
+#include "util/bytes.h"
 #include "util/pair-table.h"
 #include "util/search.h"
 #include "util/statistics.h"
@@ -232,7 +232,7 @@ static void test_time_heap_ranks(void **state)
 	assert_int_equal(heap.num, 0);
 }
 
-/* ---- leb128.h -------------------------------------------------------------- */
+/* ---- bytes.h --------------------------------------------------------------- */
 
 static void compare_number(uint64_t v, size_t bytes)
 {

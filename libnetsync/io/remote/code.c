@@ -5,7 +5,6 @@
 
 #include "io/remote/code.h"
 #include "util/hash.h"
-#include "util/leb128.h"
 
 /* All that enum netsync_packet_fields has. */
 #define ALL_FIELDS (2 * NETSYNC_HAS_TSN - 1)
@@ -16,60 +15,6 @@
 #define CLOCK_WAS_SET 2
 #define IS_NEW 2
 #define SLOT_SHIFT 2
-
-/* ---- numbers ------------------------------------------------------------- */
-
-void code_put_number(struct code_put *put, uint64_t number)
-{
-	put->at += leb128_put(put->at, number);
-}
-
-void code_put_signed(struct code_put *put, int64_t number)
-{
-	code_put_number(put, leb128_of_signed(number));
-}
-
-void code_put_bytes(struct code_put *put, const void *bytes, size_t num)
-{
-	memcpy(put->at, bytes, num);
-	put->at += num;
-}
-
-uint64_t code_take_number(struct code_take *take)
-{
-	uint64_t number = 0;
-	size_t n = 0;
-
-	if (!take->bad)
-		n = leb128_take(take->at, (size_t)(take->end - take->at), &number);
-	take->bad = !n;
-	take->at += n;
-	return number;
-}
-
-int64_t code_take_signed(struct code_take *take)
-{
-	return leb128_to_signed(code_take_number(take));
-}
-
-void code_take_bytes(struct code_take *take, void *bytes, size_t num)
-{
-	if (take->bad || (size_t)(take->end - take->at) < num) {
-		take->bad = true;
-		memset(bytes, 0, num);
-		return;
-	}
-	memcpy(bytes, take->at, num);
-	take->at += num;
-}
-
-uint64_t code_take_up_to(struct code_take *take, uint64_t most)
-{
-	const uint64_t number = code_take_number(take);
-
-	take->bad |= number > most;
-	return take->bad ? 0 : number;
-}
 
 /* ---- the flow -------------------------------------------------------------- */
 
@@ -106,87 +51,84 @@ static unsigned int find_flow_slot(const struct netsync_packet *pkt,
 	return hash_mix(hash) % CODE_FLOWS;
 }
 
-static void put_coded_flow(struct code_put *put, const struct netsync_packet *pkt,
+static void put_coded_flow(struct bytes_put *put, const struct netsync_packet *pkt,
 			   const struct observation_point *at)
 {
-	code_put_number(put, pkt->fields);
-	code_put_number(put, pkt->dir);
-	code_put_number(put, pkt->protocol);
-	code_put_number(put, pkt->netns);
-	code_put_number(put, pkt->sport);
-	code_put_number(put, pkt->dport);
-	code_put_bytes(put, pkt->saddr, sizeof(pkt->saddr));
-	code_put_bytes(put, pkt->daddr, sizeof(pkt->daddr));
-	code_put_number(put, at->place);
-	code_put_number(put, at->buffer);
-	code_put_number(put, at->device);
+	bytes_put_number(put, pkt->fields);
+	bytes_put_number(put, pkt->dir);
+	bytes_put_number(put, pkt->protocol);
+	bytes_put_number(put, pkt->netns);
+	bytes_put_number(put, pkt->sport);
+	bytes_put_number(put, pkt->dport);
+	bytes_put_raw(put, pkt->saddr, sizeof(pkt->saddr));
+	bytes_put_raw(put, pkt->daddr, sizeof(pkt->daddr));
+	bytes_put_number(put, at->place);
+	bytes_put_number(put, at->buffer);
+	bytes_put_number(put, at->device);
 }
 
-static void take_coded_flow(struct code_take *take, struct netsync_packet *pkt,
+static void take_coded_flow(struct bytes_take *take, struct netsync_packet *pkt,
 			    struct observation_point *at)
 {
 	*pkt = (struct netsync_packet){ 0 };
 	*at = (struct observation_point){ 0 };
-	pkt->fields = code_take_up_to(take, ALL_FIELDS);
-	pkt->dir = code_take_up_to(take, NETSYNC_IN);
-	pkt->protocol = code_take_up_to(take, UINT8_MAX);
-	pkt->netns = code_take_up_to(take, UINT32_MAX);
-	pkt->sport = code_take_up_to(take, UINT16_MAX);
-	pkt->dport = code_take_up_to(take, UINT16_MAX);
-	code_take_bytes(take, pkt->saddr, sizeof(pkt->saddr));
-	code_take_bytes(take, pkt->daddr, sizeof(pkt->daddr));
-	at->place = code_take_up_to(take, UINT32_MAX);
-	at->buffer = code_take_up_to(take, UINT32_MAX);
-	at->device = code_take_number(take);
+	pkt->fields = bytes_take_up_to(take, ALL_FIELDS);
+	pkt->dir = bytes_take_up_to(take, NETSYNC_IN);
+	pkt->protocol = bytes_take_up_to(take, UINT8_MAX);
+	pkt->netns = bytes_take_up_to(take, UINT32_MAX);
+	pkt->sport = bytes_take_up_to(take, UINT16_MAX);
+	pkt->dport = bytes_take_up_to(take, UINT16_MAX);
+	bytes_take_copy(take, pkt->saddr, sizeof(pkt->saddr));
+	bytes_take_copy(take, pkt->daddr, sizeof(pkt->daddr));
+	at->place = bytes_take_up_to(take, UINT32_MAX);
+	at->buffer = bytes_take_up_to(take, UINT32_MAX);
+	at->device = bytes_take_number(take);
 }
 
 /* ---- what changes from packet to packet -------------------------------------- */
 
 /* Write the difference from @from to @to, in 16 or 32 bits that wrap. */
-static void put_16(struct code_put *put, uint16_t from, uint16_t to)
+static void put_16(struct bytes_put *put, uint16_t from, uint16_t to)
 {
-	code_put_signed(put, (int16_t)(uint16_t)(to - from));
+	bytes_put_signed(put, (int16_t)(uint16_t)(to - from));
 }
 
-static void put_32(struct code_put *put, uint32_t from, uint32_t to)
+static void put_32(struct bytes_put *put, uint32_t from, uint32_t to)
 {
-	code_put_signed(put, (int32_t)(to - from));
+	bytes_put_signed(put, (int32_t)(to - from));
 }
 
-static uint16_t take_16(struct code_take *take, uint16_t from)
+static uint16_t take_16(struct bytes_take *take, uint16_t from)
 {
-	return from + (uint16_t)code_take_signed(take);
+	return from + (uint16_t)bytes_take_signed(take);
 }
 
-static uint32_t take_32(struct code_take *take, uint32_t from)
+static uint32_t take_32(struct bytes_take *take, uint32_t from)
 {
-	return from + (uint32_t)code_take_signed(take);
+	return from + (uint32_t)bytes_take_signed(take);
 }
 
 /* The kernel uses an sk_buff again as soon as it is free. */
-static void put_coded_skb(struct code *code, struct code_put *put, uint64_t skb)
+static void put_coded_skb(struct code *code, struct bytes_put *put, uint64_t skb)
 {
 	const unsigned int slot = hash_mix(skb) % CODE_SKBS;
 
-	code_put_number(put, slot << 1 | (code->skbs[slot] != skb));
+	bytes_put_number(put, slot << 1 | (code->skbs[slot] != skb));
 	if (code->skbs[slot] != skb)
-		code_put_bytes(put, &(uint64_t){ htole64(skb) }, sizeof(skb));
+		bytes_put_fixed(put, skb, sizeof(skb));
 	code->skbs[slot] = skb;
 }
 
-static uint64_t take_coded_skb(struct code *code, struct code_take *take)
+static uint64_t take_coded_skb(struct code *code, struct bytes_take *take)
 {
-	const uint64_t number = code_take_up_to(take, 2 * CODE_SKBS - 1);
-	uint64_t skb;
+	const uint64_t number = bytes_take_up_to(take, 2 * CODE_SKBS - 1);
 
-	if (number & 1) {
-		code_take_bytes(take, &skb, sizeof(skb));
-		code->skbs[number >> 1] = le64toh(skb);
-	}
+	if (number & 1)
+		code->skbs[number >> 1] = bytes_take_fixed(take, sizeof(uint64_t));
 	return code->skbs[number >> 1];
 }
 
-static void put_coded_tcp(struct code_put *put, const struct netsync_packet *last,
+static void put_coded_tcp(struct bytes_put *put, const struct netsync_packet *last,
 			  const struct netsync_packet *pkt)
 {
 	put_32(put, last->tcp.seq + last->len, pkt->tcp.seq);
@@ -200,7 +142,7 @@ static void put_coded_tcp(struct code_put *put, const struct netsync_packet *las
 	put_32(put, last->tcp.tsecr, pkt->tcp.tsecr);
 }
 
-static void take_coded_tcp(struct code_take *take, const struct netsync_packet *last,
+static void take_coded_tcp(struct bytes_take *take, const struct netsync_packet *last,
 			   struct netsync_packet *pkt)
 {
 	pkt->tcp.seq = take_32(take, last->tcp.seq + last->len);
@@ -214,31 +156,23 @@ static void take_coded_tcp(struct code_take *take, const struct netsync_packet *
 	pkt->tcp.tsecr = take_32(take, last->tcp.tsecr);
 }
 
-static void put_coded_udp(struct code_put *put, const struct netsync_packet *pkt)
+static void put_coded_udp(struct bytes_put *put, const struct netsync_packet *pkt)
 {
-	const uint64_t digest = htole64(pkt->udp.digest);
-	const uint16_t checksum = htole16(pkt->udp.checksum);
-
 	if (pkt->fields & NETSYNC_HAS_DIGEST)
-		code_put_bytes(put, &digest, sizeof(digest));
+		bytes_put_fixed(put, pkt->udp.digest, sizeof(pkt->udp.digest));
 	if (pkt->fields & NETSYNC_HAS_CHECKSUM)
-		code_put_bytes(put, &checksum, sizeof(checksum));
+		bytes_put_fixed(put, pkt->udp.checksum, sizeof(pkt->udp.checksum));
 }
 
-static void take_coded_udp(struct code_take *take, struct netsync_packet *pkt)
+static void take_coded_udp(struct bytes_take *take, struct netsync_packet *pkt)
 {
-	uint64_t digest = 0;
-	uint16_t checksum = 0;
-
-	if (pkt->fields & NETSYNC_HAS_DIGEST)
-		code_take_bytes(take, &digest, sizeof(digest));
-	if (pkt->fields & NETSYNC_HAS_CHECKSUM)
-		code_take_bytes(take, &checksum, sizeof(checksum));
-	pkt->udp.digest = le64toh(digest);
-	pkt->udp.checksum = le16toh(checksum);
+	pkt->udp.digest = pkt->fields & NETSYNC_HAS_DIGEST ?
+			  bytes_take_fixed(take, sizeof(pkt->udp.digest)) : 0;
+	pkt->udp.checksum = pkt->fields & NETSYNC_HAS_CHECKSUM ?
+			    (uint16_t)bytes_take_fixed(take, sizeof(pkt->udp.checksum)) : 0;
 }
 
-static void put_coded_payload(struct code_put *put, const struct netsync_packet *last,
+static void put_coded_payload(struct bytes_put *put, const struct netsync_packet *last,
 			      const struct netsync_packet *pkt)
 {
 	switch (pkt->protocol) {
@@ -252,17 +186,17 @@ static void put_coded_payload(struct code_put *put, const struct netsync_packet 
 	case IPPROTO_ICMPV6:
 		put_16(put, last->icmp.id, pkt->icmp.id);
 		put_16(put, last->icmp.seq, pkt->icmp.seq);
-		code_put_number(put, pkt->icmp.type);
+		bytes_put_number(put, pkt->icmp.type);
 		break;
 	case IPPROTO_SCTP:
 		put_32(put, last->sctp.vtag, pkt->sctp.vtag);
 		put_32(put, last->sctp.tsn, pkt->sctp.tsn);
-		code_put_number(put, pkt->sctp.chunk);
+		bytes_put_number(put, pkt->sctp.chunk);
 		break;
 	}
 }
 
-static void take_coded_payload(struct code_take *take, const struct netsync_packet *last,
+static void take_coded_payload(struct bytes_take *take, const struct netsync_packet *last,
 			       struct netsync_packet *pkt)
 {
 	switch (pkt->protocol) {
@@ -276,32 +210,32 @@ static void take_coded_payload(struct code_take *take, const struct netsync_pack
 	case IPPROTO_ICMPV6:
 		pkt->icmp.id = take_16(take, last->icmp.id);
 		pkt->icmp.seq = take_16(take, last->icmp.seq);
-		pkt->icmp.type = code_take_up_to(take, UINT8_MAX);
+		pkt->icmp.type = bytes_take_up_to(take, UINT8_MAX);
 		break;
 	case IPPROTO_SCTP:
 		pkt->sctp.vtag = take_32(take, last->sctp.vtag);
 		pkt->sctp.tsn = take_32(take, last->sctp.tsn);
-		pkt->sctp.chunk = code_take_up_to(take, UINT8_MAX);
+		pkt->sctp.chunk = bytes_take_up_to(take, UINT8_MAX);
 		break;
 	}
 }
 
-static void put_time_difference(struct code *code, struct code_put *put, int64_t time_ns)
+static void put_time_difference(struct code *code, struct bytes_put *put, int64_t time_ns)
 {
-	code_put_signed(put, (int64_t)((uint64_t)time_ns - (uint64_t)code->time_ns));
+	bytes_put_signed(put, (int64_t)((uint64_t)time_ns - (uint64_t)code->time_ns));
 	code->time_ns = time_ns;
 }
 
-static int64_t take_time_difference(struct code *code, struct code_take *take)
+static int64_t take_time_difference(struct code *code, struct bytes_take *take)
 {
 	code->time_ns = (int64_t)((uint64_t)code->time_ns +
-				  (uint64_t)code_take_signed(take));
+				  (uint64_t)bytes_take_signed(take));
 	return code->time_ns;
 }
 
 /* ---- packets --------------------------------------------------------------- */
 
-void code_put_packet(struct code *code, struct code_put *put,
+void code_put_packet(struct code *code, struct bytes_put *put,
 		     const struct netsync_packet *pkt, const struct observation_point *at)
 {
 	const unsigned int slot = find_flow_slot(pkt, at);
@@ -309,7 +243,7 @@ void code_put_packet(struct code *code, struct code_put *put,
 	const bool is_new = !is_same_coded_flow(last, pkt) ||
 			    !are_same_observation_points(&code->flows[slot].at, at);
 
-	code_put_number(put, slot << SLOT_SHIFT | (is_new ? IS_NEW : 0));
+	bytes_put_number(put, slot << SLOT_SHIFT | (is_new ? IS_NEW : 0));
 	if (is_new) {
 		put_coded_flow(put, pkt, at);
 		*last = (struct netsync_packet){ 0 };
@@ -333,7 +267,7 @@ void code_put_packet(struct code *code, struct code_put *put,
 	code->flows[slot].at = *at;
 }
 
-static bool take_coded_packet(struct code *code, struct code_take *take, uint64_t first,
+static bool take_coded_packet(struct code *code, struct bytes_take *take, uint64_t first,
 			      struct event_seen *seen)
 {
 	const uint64_t slot = first >> SLOT_SHIFT;
@@ -364,41 +298,33 @@ static bool take_coded_packet(struct code *code, struct code_take *take, uint64_
 
 /* ---- clocks ---------------------------------------------------------------- */
 
-void code_put_clock(struct code *code, struct code_put *put,
+void code_put_clock(struct code *code, struct bytes_put *put,
 		    const struct clock_event *clock)
 {
-	uint64_t rate;
-
-	code_put_number(put, IS_CLOCK | (clock->was_set ? CLOCK_WAS_SET : 0));
+	bytes_put_number(put, IS_CLOCK | (clock->was_set ? CLOCK_WAS_SET : 0));
 	put_time_difference(code, put, clock->time_ns);
-	code_put_signed(put, clock->raw_ns);
-	code_put_signed(put, clock->within_ns);
-	memcpy(&rate, &clock->rate, sizeof(rate));
-	rate = htole64(rate);
-	code_put_bytes(put, &rate, sizeof(rate));
-	code_put_number(put, clock->number);
+	bytes_put_signed(put, clock->raw_ns);
+	bytes_put_signed(put, clock->within_ns);
+	bytes_put_double(put, clock->rate);
+	bytes_put_number(put, clock->number);
 }
 
-static bool take_coded_clock(struct code *code, struct code_take *take,
+static bool take_coded_clock(struct code *code, struct bytes_take *take,
 			     struct clock_event *clock)
 {
-	uint64_t rate;
-
 	clock->time_ns = take_time_difference(code, take);
-	clock->raw_ns = code_take_signed(take);
-	clock->within_ns = code_take_signed(take);
-	code_take_bytes(take, &rate, sizeof(rate));
-	rate = le64toh(rate);
-	memcpy(&clock->rate, &rate, sizeof(rate));
-	clock->number = (uint32_t)code_take_up_to(take, UINT32_MAX);
+	clock->raw_ns = bytes_take_signed(take);
+	clock->within_ns = bytes_take_signed(take);
+	clock->rate = bytes_take_double(take);
+	clock->number = (uint32_t)bytes_take_up_to(take, UINT32_MAX);
 	/* As netsync_push_clock() wants them. */
 	return !take->bad && clock->within_ns >= 0 && clock->rate >= 0 &&
 	       clock->rate < 2;
 }
 
-bool code_take_event(struct code *code, struct code_take *take, struct event_seen *seen)
+bool code_take_event(struct code *code, struct bytes_take *take, struct event_seen *seen)
 {
-	const uint64_t first = code_take_number(take);
+	const uint64_t first = bytes_take_number(take);
 
 	memset(seen, 0, sizeof(*seen));
 	seen->is_clock = first & IS_CLOCK;

@@ -38,7 +38,7 @@ static struct {
 	bool *more;
 	size_t left_out;	/* paths and captures, of what was given */
 	size_t trace;		/* whose turn it is */
-	struct code_put put;	/* behind what is there of REMOTE_EVENTS */
+	struct bytes_put put;	/* behind what is there of REMOTE_EVENTS */
 	uint8_t events[WORKER_MAX_SIZE];
 	/* Turns that are known, and not done. */
 	struct remote_turn turns[REMOTE_MAX_TURNS];
@@ -80,13 +80,13 @@ static int give_clock(struct trace *trace, const struct clock_event *clock)
 static int give_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 {
 	uint8_t bytes[CODE_MAX_EVENT];
-	struct code_put put = { bytes };
+	struct bytes_put put = { bytes };
 
 	(void)trace;
 	/* The order is that in which they are found. */
 	flush_events();
-	code_put_signed(&put, first_ns);
-	code_put_signed(&put, last_ns);
+	bytes_put_signed(&put, first_ns);
+	bytes_put_signed(&put, last_ns);
 	worker_put(REMOTE_SPAN, found.trace, bytes, put.at - bytes);
 	return 0;
 }
@@ -140,7 +140,7 @@ static void send_trace_description(const struct trace *trace, size_t number)
 {
 	const struct netsync_io_trace *info = &trace->info;
 	uint8_t bytes[CODE_MAX_EVENT];
-	struct code_put put = { bytes };
+	struct bytes_put put = { bytes };
 
 	worker_put_text(REMOTE_PATH, 0, trace->path);
 	worker_put_text(REMOTE_REAL_PATH, 0, trace->real_path);
@@ -150,20 +150,20 @@ static void send_trace_description(const struct trace *trace, size_t number)
 		worker_put_text(REMOTE_CLOCK, 0, trace->clock_name);
 	for (unsigned int i = 0; i < NUM_SIDECARS; i++)
 		send_sidecar_file(trace, i);
-	code_put_number(&put, trace->has_clock_uuid);
-	code_put_bytes(&put, trace->clock_uuid, UUID_SIZE);
-	code_put_number(&put, trace->has_uuid);
-	code_put_bytes(&put, trace->uuid, UUID_SIZE);
-	code_put_number(&put, trace->has_network);
-	code_put_number(&put, trace->has_netns);
-	code_put_signed(&put, trace->epoch_ns);
-	code_put_number(&put, trace->has_wall);
-	code_put_signed(&put, trace->wall_shift_ns);
-	code_put_signed(&put, trace->range.lo);
-	code_put_signed(&put, trace->range.hi);
-	code_put_number(&put, trace->range_hash);
-	code_put_number(&put, trace->max_points);
-	code_put_number(&put, info->damaged);
+	bytes_put_number(&put, trace->has_clock_uuid);
+	bytes_put_raw(&put, trace->clock_uuid, UUID_SIZE);
+	bytes_put_number(&put, trace->has_uuid);
+	bytes_put_raw(&put, trace->uuid, UUID_SIZE);
+	bytes_put_number(&put, trace->has_network);
+	bytes_put_number(&put, trace->has_netns);
+	bytes_put_signed(&put, trace->epoch_ns);
+	bytes_put_number(&put, trace->has_wall);
+	bytes_put_signed(&put, trace->wall_shift_ns);
+	bytes_put_signed(&put, trace->range.lo);
+	bytes_put_signed(&put, trace->range.hi);
+	bytes_put_number(&put, trace->range_hash);
+	bytes_put_number(&put, trace->max_points);
+	bytes_put_number(&put, info->damaged);
 	worker_put(REMOTE_TRACE, number, bytes, put.at - bytes);
 }
 
@@ -187,14 +187,14 @@ static void send_trace_descriptions(const struct netsync_io *io)
 {
 	const size_t left_out = found.left_out + io->num_left_out;
 	uint8_t bytes[CODE_MAX_EVENT];
-	struct code_put put = { bytes };
+	struct bytes_put put = { bytes };
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < io->num_traces; i++) {
 		send_trace_description(io->traces[i], i);
 		size += compute_trace_size(io->traces[i]);
 	}
-	code_put_number(&put, size);
+	bytes_put_number(&put, size);
 	worker_put(REMOTE_OPENED, left_out < UINT16_MAX ? left_out : UINT16_MAX,
 		   bytes, put.at - bytes);
 }
@@ -359,7 +359,7 @@ static int read_turn_slice(struct netsync_io *io)
 	const struct remote_turn turn = found.turns[0];
 	struct trace *trace = io->traces[turn.trace];
 	uint8_t bytes[CODE_MAX_EVENT];
-	struct code_put put = { bytes };
+	struct bytes_put put = { bytes };
 	int ret;
 
 	memmove(found.turns, found.turns + 1,
@@ -372,15 +372,15 @@ static int read_turn_slice(struct netsync_io *io)
 	if (ret < 0)
 		return ret;
 	found.more[turn.trace] = ret;
-	code_put_signed(&put, turn.until_ns);
-	code_put_number(&put, ret);
-	code_put_number(&put, trace->info.lost_events);
-	code_put_number(&put, trace->info.lost_packets);
-	code_put_number(&put, trace->info.damaged);
-	code_put_number(&put, trace->info.killed);
-	code_put_number(&put, trace->info.stuck);
-	code_put_number(&put, trace->out_of_range);
-	code_put_number(&put, trace->unused);
+	bytes_put_signed(&put, turn.until_ns);
+	bytes_put_number(&put, ret);
+	bytes_put_number(&put, trace->info.lost_events);
+	bytes_put_number(&put, trace->info.lost_packets);
+	bytes_put_number(&put, trace->info.damaged);
+	bytes_put_number(&put, trace->info.killed);
+	bytes_put_number(&put, trace->info.stuck);
+	bytes_put_number(&put, trace->out_of_range);
+	bytes_put_number(&put, trace->unused);
 	worker_put(REMOTE_TURN, turn.trace, bytes, put.at - bytes);
 	return 0;
 }

@@ -201,24 +201,24 @@ static int add_sidecar_bytes(struct served *s, const struct worker_head *head,
 
 /* ---- a trace ------------------------------------------------------------------------ */
 
-static void take_trace_numbers(struct trace *trace, struct code_take *take)
+static void take_trace_numbers(struct trace *trace, struct bytes_take *take)
 {
-	trace->has_clock_uuid = code_take_up_to(take, 1);
-	code_take_bytes(take, trace->clock_uuid, UUID_SIZE);
-	trace->has_uuid = code_take_up_to(take, 1);
-	code_take_bytes(take, trace->uuid, UUID_SIZE);
-	trace->has_network = code_take_up_to(take, 1);
-	trace->has_netns = code_take_up_to(take, 1);
-	trace->epoch_ns = code_take_signed(take);
-	trace->has_wall = code_take_up_to(take, 1);
-	trace->wall_shift_ns = code_take_signed(take);
-	trace->range.lo = code_take_signed(take);
-	trace->range.hi = code_take_signed(take);
-	trace->range_hash = code_take_number(take);
-	trace->max_points = code_take_up_to(take, UINT32_MAX);
+	trace->has_clock_uuid = bytes_take_up_to(take, 1);
+	bytes_take_copy(take, trace->clock_uuid, UUID_SIZE);
+	trace->has_uuid = bytes_take_up_to(take, 1);
+	bytes_take_copy(take, trace->uuid, UUID_SIZE);
+	trace->has_network = bytes_take_up_to(take, 1);
+	trace->has_netns = bytes_take_up_to(take, 1);
+	trace->epoch_ns = bytes_take_signed(take);
+	trace->has_wall = bytes_take_up_to(take, 1);
+	trace->wall_shift_ns = bytes_take_signed(take);
+	trace->range.lo = bytes_take_signed(take);
+	trace->range.hi = bytes_take_signed(take);
+	trace->range_hash = bytes_take_number(take);
+	trace->max_points = bytes_take_up_to(take, UINT32_MAX);
 	if (!trace->max_points || trace->max_points > REMOTE_MAX_POINTS)
 		trace->max_points = REMOTE_MAX_POINTS;
-	trace->info.damaged = code_take_up_to(take, UINT32_MAX);
+	trace->info.damaged = bytes_take_up_to(take, UINT32_MAX);
 }
 
 /* Move the texts that the server sent into the trace. */
@@ -260,8 +260,7 @@ static struct served_trace *new_served_trace(struct served *s, const struct trac
 static int add_served_trace(struct served *s, const struct worker_head *head,
 			    const char *payload)
 {
-	struct code_take take = { (const uint8_t *)payload,
-				  (const uint8_t *)payload + head->size, false };
+	struct bytes_take take = bytes_take_all(payload, head->size);
 	const struct trace_reader *known;
 	struct trace *trace, **last;
 
@@ -298,10 +297,9 @@ static int add_served_trace(struct served *s, const struct worker_head *head,
 static int finish_served_opening(struct served *s, const struct worker_head *head,
 				 const char *payload)
 {
-	struct code_take take = { (const uint8_t *)payload,
-				  (const uint8_t *)payload + head->size, false };
+	struct bytes_take take = bytes_take_all(payload, head->size);
 
-	s->stored = code_take_number(&take);
+	s->stored = bytes_take_number(&take);
 	if (take.bad || !s->num)
 		return refuse_served();
 	s->left_out = head->number;
@@ -311,7 +309,7 @@ static int finish_served_opening(struct served *s, const struct worker_head *hea
 
 /* ---- what is read ----------------------------------------------------------------- */
 
-static int use_served_events(struct trace *trace, struct code_take *take)
+static int use_served_events(struct trace *trace, struct bytes_take *take)
 {
 	struct served_trace *t = trace->state;
 	struct event_seen seen;
@@ -325,32 +323,32 @@ static int use_served_events(struct trace *trace, struct code_take *take)
 	return ret;
 }
 
-static int use_served_span(struct trace *trace, struct code_take *take)
+static int use_served_span(struct trace *trace, struct bytes_take *take)
 {
-	const int64_t first_ns = code_take_signed(take);
-	const int64_t last_ns = code_take_signed(take);
+	const int64_t first_ns = bytes_take_signed(take);
+	const int64_t last_ns = bytes_take_signed(take);
 
 	return take->bad ? refuse_served() : io_span(trace, first_ns, last_ns);
 }
 
 /* More of them than anybody counts are no counts. */
-static int use_served_turn(struct trace *trace, struct code_take *take)
+static int use_served_turn(struct trace *trace, struct bytes_take *take)
 {
 	struct served_trace *t = trace->state;
 	const uint64_t most = INT64_MAX;
 	uint64_t out_of_range;
 
-	t->read_ns = code_take_signed(take);
-	t->more = code_take_up_to(take, 1);
-	trace->info.lost_events = code_take_up_to(take, most);
-	trace->info.lost_packets = code_take_up_to(take, most);
-	trace->info.damaged = code_take_up_to(take, UINT32_MAX);
-	trace->info.killed = code_take_up_to(take, UINT32_MAX);
-	trace->info.stuck = code_take_up_to(take, UINT32_MAX);
-	out_of_range = code_take_up_to(take, most);
+	t->read_ns = bytes_take_signed(take);
+	t->more = bytes_take_up_to(take, 1);
+	trace->info.lost_events = bytes_take_up_to(take, most);
+	trace->info.lost_packets = bytes_take_up_to(take, most);
+	trace->info.damaged = bytes_take_up_to(take, UINT32_MAX);
+	trace->info.killed = bytes_take_up_to(take, UINT32_MAX);
+	trace->info.stuck = bytes_take_up_to(take, UINT32_MAX);
+	out_of_range = bytes_take_up_to(take, most);
 	trace->out_of_range += out_of_range - t->out_of_range;
 	t->out_of_range = out_of_range;
-	trace->unused = code_take_up_to(take, most);
+	trace->unused = bytes_take_up_to(take, most);
 	return take->bad || t->read_ns > t->asked_ns ? refuse_served() : 1;
 }
 
@@ -358,8 +356,7 @@ static int use_served_turn(struct trace *trace, struct code_take *take)
 static int use_awaited_record(struct served *s, const struct worker_head *head,
 			      const char *payload)
 {
-	struct code_take take = { (const uint8_t *)payload,
-				  (const uint8_t *)payload + head->size, false };
+	struct bytes_take take = bytes_take_all(payload, head->size);
 	struct trace *trace;
 
 	if (!s->opened || head->number != s->turn || s->turn >= s->num)

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Numbers as bytes, the same on machines of any byte order: of seven bits a byte (LEB128, as
+ * in DWARF 5, section 7.6), so that those near 0 are short; or little-endian where most have
+ * all their bits. All that is taken is checked.
+ */
+#ifndef NETSYNC_UTIL_BYTES_H
+#define NETSYNC_UTIL_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Bytes of the longest number. */
+#define LEB128_MAX 10
+
+/* Write a number. Returns the number of bytes written, LEB128_MAX at most. */
+static inline size_t leb128_put(uint8_t *to, uint64_t v)
+{
+	size_t n = 0;
+
+	for (; v >= 128; v >>= 7)
+		to[n++] = (uint8_t)(v | 128);
+	to[n++] = (uint8_t)v;
+	return n;
+}
+
+/*
+ * Read a number. Returns the number of bytes read; 0: the number does not end, or has more than
+ * 64 bits.
+ */
+static inline size_t leb128_take(const uint8_t *from, size_t num, uint64_t *v)
+{
+	*v = 0;
+	for (size_t n = 0; n < num && n < LEB128_MAX; n++) {
+		/* Of the tenth byte there is room for one bit. */
+		if (n == LEB128_MAX - 1 && from[n] > 1)
+			break;
+		*v |= (uint64_t)(from[n] & 127) << (7 * n);
+		if (from[n] < 128)
+			return n + 1;
+	}
+	*v = 0;
+	return 0;
+}
+
+/* The sign becomes the lowest bit, so that numbers near 0 are short: 0, -1, 1, -2, ... */
+static inline uint64_t leb128_of_signed(int64_t v)
+{
+	return v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1;
+}
+
+static inline int64_t leb128_to_signed(uint64_t v)
+{
+	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+}
+
+/* Bytes that are put. The caller has made sure that they have room. */
+struct bytes_put {
+	uint8_t *at;
+};
+
+/* Bytes that are taken. bad: they ended too early, or a number was beyond its limit. */
+struct bytes_take {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+static inline void bytes_put_raw(struct bytes_put *p, const void *bytes, size_t num)
+{
+	memcpy(p->at, bytes, num);
+	p->at += num;
+}
+
+static inline void bytes_put_number(struct bytes_put *p, uint64_t v)
+{
+	p->at += leb128_put(p->at, v);
+}
+
+static inline void bytes_put_signed(struct bytes_put *p, int64_t v)
+{
+	bytes_put_number(p, leb128_of_signed(v));
+}
+
+/* Write the lowest @num bytes of a number. */
+static inline void bytes_put_fixed(struct bytes_put *p, uint64_t v, unsigned int num)
+{
+	for (unsigned int i = 0; i < num; i++)
+		*p->at++ = (uint8_t)(v >> (8 * i));
+}
+
+static inline void bytes_put_double(struct bytes_put *p, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	bytes_put_fixed(p, bits, sizeof(bits));
+}
+
+static inline struct bytes_take bytes_take_all(const void *bytes, size_t num)
+{
+	return (struct bytes_take){ bytes, (const uint8_t *)bytes + num, false };
+}
+
+/* Take @num bytes in place. NULL: the input is bad. */
+static inline const uint8_t *bytes_take_raw(struct bytes_take *t, size_t num)
+{
+	const uint8_t *at = t->at;
+
+	if (t->bad || num > (size_t)(t->end - t->at)) {
+		t->bad = true;
+		return NULL;
+	}
+	t->at += num;
+	return at;
+}
+
+/* Take @num bytes into @to, which becomes 0 if the input is bad. */
+static inline void bytes_take_copy(struct bytes_take *t, void *to, size_t num)
+{
+	const uint8_t *from = bytes_take_raw(t, num);
+
+	if (from)
+		memcpy(to, from, num);
+	else
+		memset(to, 0, num);
+}
+
+/* These return 0 if the input is bad, as do all later ones. */
+static inline uint64_t bytes_take_number(struct bytes_take *t)
+{
+	uint64_t v = 0;
+	size_t n = 0;
+
+	if (!t->bad)
+		n = leb128_take(t->at, (size_t)(t->end - t->at), &v);
+	t->bad = !n;
+	t->at += n;
+	return v;
+}
+
+/* Take a number that is @most or less. */
+static inline uint64_t bytes_take_up_to(struct bytes_take *t, uint64_t most)
+{
+	const uint64_t v = bytes_take_number(t);
+
+	t->bad |= v > most;
+	return t->bad ? 0 : v;
+}
+
+static inline int64_t bytes_take_signed(struct bytes_take *t)
+{
+	return leb128_to_signed(bytes_take_number(t));
+}
+
+/* Take a number whose magnitude is @most or less. */
+static inline int64_t bytes_take_within(struct bytes_take *t, int64_t most)
+{
+	const int64_t v = bytes_take_signed(t);
+
+	t->bad |= v > most || v < -most;
+	return t->bad ? 0 : v;
+}
+
+/* Take a number of @num bytes. */
+static inline uint64_t bytes_take_fixed(struct bytes_take *t, unsigned int num)
+{
+	const uint8_t *b = bytes_take_raw(t, num);
+	uint64_t v = 0;
+
+	for (unsigned int i = 0; b && i < num; i++)
+		v |= (uint64_t)b[i] << (8 * i);
+	return v;
+}
+
+static inline double bytes_take_double(struct bytes_take *t)
+{
+	const uint64_t bits = bytes_take_fixed(t, sizeof(bits));
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+/* Take the number of items of at least @size bytes each; the input must have room for them. */
+static inline size_t bytes_take_count(struct bytes_take *t, size_t size)
+{
+	return (size_t)bytes_take_up_to(t, t->bad ? 0 : (uint64_t)(t->end - t->at) / size);
+}
+
+#endif
