@@ -175,12 +175,6 @@ BPF_PROGS := $(if $(and $(shell command -v clang),$(shell $(PKG_CONFIG) --modver
 	2> /dev/null)),$(addprefix $(BUILD)/,examples/packets examples/packets.bpf.o \
 	selftests/bpf/clock selftests/bpf/clock.bpf.o))
 
-# Of the order of bytes that $(CC) compiles for.
-BPF_TARGET = bpf$(if $(findstring BIG,$(shell $(CC) -dM -E -x c /dev/null | \
-	grep -w __BYTE_ORDER__)),eb,el)
-BPF_CC = clang -O2 -g -Wall -target $(BPF_TARGET) \
-	-I$(PKG_CONFIG_SYSROOT_DIR)/usr/include/$(shell $(CC) -print-multiarch)
-
 $(BUILD)/examples/%.bpf.o: examples/%.bpf.c examples/%.h
 	@mkdir -p $(@D)
 	$(BPF_CC) -c -o $@ $<

@@ -20,6 +20,7 @@ enum block_option {
 	OPTION_SECTION_OS = 3,
 	OPTION_SECTION_PROGRAM = 4,
 	OPTION_INTERFACE_NAME = 2,
+	OPTION_INTERFACE_DESCRIPTION = 3,
 	OPTION_INTERFACE_MAC = 6,
 	OPTION_INTERFACE_RESOLUTION = 9,
 	OPTION_STATISTICS_RECEIVED = 4,
@@ -137,8 +138,8 @@ void capture_begin(struct capture_writer *w, const char *program, const char *sy
 	end_block(w, begin);
 }
 
-uint32_t capture_put_interface(struct capture_writer *w, const char *name, uint16_t linktype,
-			       const uint8_t *mac)
+uint32_t capture_put_interface(struct capture_writer *w, const char *name, const char *place,
+			       uint16_t linktype, const uint8_t *mac)
 {
 	const size_t begin = begin_block(w, BLOCK_INTERFACE, LONGEST_BLOCK);
 	const uint16_t type[2] = { linktype, 0 };
@@ -147,6 +148,7 @@ uint32_t capture_put_interface(struct capture_writer *w, const char *name, uint1
 	put_block_bytes(w, type, sizeof(type));
 	put_number(w, 0);
 	put_text_option(w, OPTION_INTERFACE_NAME, name);
+	put_text_option(w, OPTION_INTERFACE_DESCRIPTION, place);
 	if (mac)
 		put_block_option(w, OPTION_INTERFACE_MAC, mac, 6);
 	put_block_option(w, OPTION_INTERFACE_RESOLUTION, &resolution, 1);

@@ -48,9 +48,12 @@ struct recorded_frame {
 void capture_begin(struct capture_writer *w, const char *program, const char *system,
 		   const char *host);
 
-/* Describe a device. Return: its number. @mac: 6 bytes, or NULL. */
-uint32_t capture_put_interface(struct capture_writer *w, const char *name, uint16_t linktype,
-			       const uint8_t *mac);
+/*
+ * Describe a device. Return: its number. @place: its number and network namespace, as a text;
+ * @mac: 6 bytes, or NULL.
+ */
+uint32_t capture_put_interface(struct capture_writer *w, const char *name, const char *place,
+			       uint16_t linktype, const uint8_t *mac);
 
 void capture_put_frame(struct capture_writer *w, const struct recorded_frame *frame);
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The source bpf of a program that was built where clang, llvm or libbpf is missing. */
+#include <stdio.h>
+
+#include "source.h"
+
+static bool refuse_bpf(const struct packet_selection *selection, char why[LONGEST_REASON])
+{
+	(void)selection;
+	snprintf(why, LONGEST_REASON,
+		 "this program was built without BPF: build it with clang, llvm and libbpf");
+	return false;
+}
+
+const struct packet_source bpf_source = {
+	.name = "bpf",
+	.open = refuse_bpf,
+};

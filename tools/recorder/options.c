@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The command line of netsync-recorder. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <netsync.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "options.h"
+
+#define DEFAULT_BUFFER (32u << 20)
+#define LARGEST_BUFFER (1u << 30)
+#define LARGEST_PAYLOAD 256
+
+static const char USAGE[] =
+	"Usage: netsync-recorder [OPTION...]\n"
+	"\n"
+	"Record the headers of all packets that this machine sends and receives, in a pcapng\n"
+	"file for netsync, Wireshark and tcpdump, until ^C. The payload of packets is not\n"
+	"recorded. This needs root, or capabilities.\n"
+	"\n"
+	"  -o, --output FILE      write to FILE (default: standard output)\n"
+	"      --force            overwrite FILE if it exists\n"
+	"      --via packet|bpf   record with a packet socket, or with BPF, which records all\n"
+	"                         network namespaces (default: BPF if the kernel allows it)\n"
+	"  -i, --interface NAME   record the packets of one network interface (default: all)\n"
+	"      --loopback         also record the packets of loopback interfaces\n"
+	"      --payload BYTES    also record BYTES of the payload of each packet, at most 256;\n"
+	"                         64 help to match UDP packets\n"
+	"      --buffer MIB       use so much memory for packets not yet written (default 32)\n"
+	"  -d, --duration S       end after S seconds\n"
+	"      --without A:B      skip TCP packets between the ports A and B, such as those of\n"
+	"                         the connection that the capture is sent by; an ssh connection\n"
+	"                         that started this program is found automatically\n"
+	"  -h, --help             print this text\n"
+	"  -V, --version          print the version\n"
+	"\n"
+	"With BPF only:\n"
+	"      --port PORT        record packets from or to PORT; repeat for more ports\n"
+	"      --host ADDRESS     record packets from or to ADDRESS; repeat for more addresses\n"
+	"      --container PID    record the network namespace of a container's process PID\n"
+	"      --cgroup FOLDER    record the packets of the control group FOLDER, such as\n"
+	"                         /sys/fs/cgroup/system.slice/nginx.service\n"
+	"      --sampling N       record one of 2^N packets, the same ones on all hosts\n";
+
+enum {
+	NO_LETTER = 256, FORCE, VIA, LOOPBACK, PAYLOAD, BUFFER, WITHOUT, PORT, HOST, CONTAINER,
+	CGROUP, SAMPLING
+};
+
+static const struct option OPTIONS[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "force", no_argument, NULL, FORCE },
+	{ "via", required_argument, NULL, VIA },
+	{ "interface", required_argument, NULL, 'i' },
+	{ "loopback", no_argument, NULL, LOOPBACK },
+	{ "payload", required_argument, NULL, PAYLOAD },
+	{ "buffer", required_argument, NULL, BUFFER },
+	{ "duration", required_argument, NULL, 'd' },
+	{ "without", required_argument, NULL, WITHOUT },
+	{ "port", required_argument, NULL, PORT },
+	{ "host", required_argument, NULL, HOST },
+	{ "container", required_argument, NULL, CONTAINER },
+	{ "cgroup", required_argument, NULL, CGROUP },
+	{ "sampling", required_argument, NULL, SAMPLING },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ 0 },
+};
+
+/* ---- values ------------------------------------------------------------------ */
+
+/* A whole number from @least to @most. */
+static bool parse_whole(const char *text, unsigned long least, unsigned long most,
+			unsigned long *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoul(text, &end, 10);
+	return !errno && *text >= '0' && *text <= '9' && !*end && *number >= least &&
+	       *number <= most;
+}
+
+static bool parse_ports(const char *text, uint16_t unwanted[2])
+{
+	int end = 0;
+
+	return sscanf(text, "%hu:%hu%n", &unwanted[0], &unwanted[1], &end) == 2 && !text[end];
+}
+
+/* sshd says whose connection it is: "CLIENT PORT SERVER PORT". */
+static void find_own_connection(uint16_t unwanted[2])
+{
+	const char *text = getenv("SSH_CONNECTION");
+
+	if (!text || sscanf(text, "%*s %hu %*s %hu", &unwanted[0], &unwanted[1]) != 2)
+		unwanted[0] = unwanted[1] = 0;
+}
+
+static bool take_payload(struct packet_selection *s, const char *value)
+{
+	unsigned long number;
+
+	if (!parse_whole(value, 0, LARGEST_PAYLOAD, &number)) {
+		complain_of("--payload %s: give a number of bytes from 0 to 256.", value);
+		return false;
+	}
+	s->payload = number;
+	return true;
+}
+
+static bool take_buffer(struct packet_selection *s, const char *value)
+{
+	unsigned long number;
+
+	if (!parse_whole(value, 1, LARGEST_BUFFER >> 20, &number)) {
+		complain_of("--buffer %s: give a number of MiB from 1 to %u.", value,
+			    LARGEST_BUFFER >> 20);
+		return false;
+	}
+	s->buffer = number << 20;
+	return true;
+}
+
+static bool take_port(struct packet_selection *s, const char *value)
+{
+	unsigned long number;
+
+	if (!parse_whole(value, 1, UINT16_MAX, &number)) {
+		complain_of("--port %s: give a port number from 1 to 65535.", value);
+		return false;
+	}
+	if (s->num_ports == MOST_WANTED) {
+		complain_of("--port %s: give at most %d ports.", value, MOST_WANTED);
+		return false;
+	}
+	s->port[s->num_ports++] = (uint16_t)number;
+	return true;
+}
+
+static bool take_host(struct packet_selection *s, const char *value)
+{
+	uint8_t address[16] = { 0 };
+
+	if (s->num_addresses == MOST_WANTED) {
+		complain_of("--host %s: give at most %d addresses.", value, MOST_WANTED);
+		return false;
+	}
+	if (inet_pton(AF_INET, value, address + 12) == 1) {
+		address[10] = address[11] = 0xff;
+	} else if (inet_pton(AF_INET6, value, address) != 1) {
+		complain_of("--host %s: give an IPv4 or IPv6 address.", value);
+		return false;
+	}
+	for (int i = 0; i < 4; i++) {
+		uint32_t word;
+
+		memcpy(&word, address + 4 * i, sizeof(word));
+		s->address[s->num_addresses].words[i] = ntohl(word);
+	}
+	s->num_addresses++;
+	return true;
+}
+
+static bool take_container(struct packet_selection *s, const char *value)
+{
+	unsigned long number;
+	char path[64];
+	struct stat netns;
+
+	if (!parse_whole(value, 1, INT32_MAX, &number)) {
+		complain_of("--container %s: give the process ID of a container's process.", value);
+		return false;
+	}
+	snprintf(path, sizeof(path), "/proc/%lu/ns/net", number);
+	if (stat(path, &netns)) {
+		complain_of("--container %s: %s: %s.", value, path, strerror(errno));
+		return false;
+	}
+	s->netns = (uint32_t)netns.st_ino;
+	return true;
+}
+
+/* The number of a folder of control groups is the group's ID in the kernel. */
+static bool take_cgroup(struct packet_selection *s, const char *value)
+{
+	char path[4096];
+	struct stat folder, procs;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", value);
+	if (stat(value, &folder) || stat(path, &procs)) {
+		complain_of("--cgroup %s: give a folder of control groups (version 2), such as /sys/fs/cgroup/system.slice.",
+			    value);
+		return false;
+	}
+	s->cgroup = folder.st_ino;
+	return true;
+}
+
+static bool take_sampling(struct packet_selection *s, const char *value)
+{
+	unsigned long number;
+
+	if (!parse_whole(value, 0, MAX_SAMPLING, &number)) {
+		complain_of("--sampling %s: give a number from 0 to %d.", value, MAX_SAMPLING);
+		return false;
+	}
+	s->sampling = (uint8_t)number;
+	return true;
+}
+
+static bool take_source(struct recorder_options *o, const char *value)
+{
+	if (!strcmp(value, packet_socket_source.name))
+		o->via = &packet_socket_source;
+	else if (!strcmp(value, bpf_source.name))
+		o->via = &bpf_source;
+	else
+		complain_of("--via %s: give packet or bpf.", value);
+	return o->via;
+}
+
+static bool take_duration(struct recorder_options *o, const char *value)
+{
+	char *end;
+
+	o->duration_s = strtod(value, &end);
+	if (end != value && !*end && o->duration_s > 0 && o->duration_s < 1e9)
+		return true;
+	complain_of("--duration %s: give a number of seconds, such as 10.", value);
+	return false;
+}
+
+static bool take_without(struct packet_selection *s, const char *value)
+{
+	if (parse_ports(value, s->unwanted))
+		return true;
+	complain_of("--without %s: give two port numbers, such as 22:50123.", value);
+	return false;
+}
+
+/* ---- options ----------------------------------------------------------------- */
+
+static bool take_option(struct recorder_options *o, int option, const char *value)
+{
+	struct packet_selection *s = &o->selection;
+
+	switch (option) {
+	case 'o':
+		o->output = value;
+		return true;
+	case FORCE:
+		return o->force = true;
+	case VIA:
+		return take_source(o, value);
+	case 'i':
+		o->device = value;
+		return true;
+	case LOOPBACK:
+		return s->with_loopback = true;
+	case PAYLOAD:
+		return take_payload(s, value);
+	case BUFFER:
+		return take_buffer(s, value);
+	case 'd':
+		return take_duration(o, value);
+	case WITHOUT:
+		return take_without(s, value);
+	case PORT:
+		return take_port(s, value);
+	case HOST:
+		return take_host(s, value);
+	case CONTAINER:
+		return take_container(s, value);
+	case CGROUP:
+		return take_cgroup(s, value);
+	case SAMPLING:
+		return take_sampling(s, value);
+	default:
+		fputs("\"" PROGRAM " --help\" lists the options.\n", stderr);
+		return false;
+	}
+}
+
+static bool find_device(struct recorder_options *o)
+{
+	struct stat netns;
+
+	if (!o->device)
+		return true;
+	o->selection.device = (int)if_nametoindex(o->device);
+	if (!o->selection.device) {
+		complain_of("%s: there is no such network interface.", o->device);
+		return false;
+	}
+	/* Whoever names the interface wants it. */
+	o->selection.with_loopback = true;
+	if (!stat("/proc/self/ns/net", &netns))
+		o->selection.netns = (uint32_t)netns.st_ino;
+	return true;
+}
+
+/*
+ * In another network namespace than the initial one, which somebody entered for that, record this
+ * one. Only the initial one has this setting, which may be seen by anybody.
+ */
+static void choose_namespace(struct packet_selection *s)
+{
+	struct stat own;
+
+	if (!s->netns && access("/proc/sys/net/core/dev_weight", F_OK) &&
+	    !stat("/proc/self/ns/net", &own))
+		s->netns = (uint32_t)own.st_ino;
+}
+
+int options_parse(struct recorder_options *o, int argc, char **argv)
+{
+	int option;
+
+	*o = (struct recorder_options){ .selection.buffer = DEFAULT_BUFFER };
+	find_own_connection(o->selection.unwanted);
+	while ((option = getopt_long(argc, argv, "o:i:d:hV", OPTIONS, NULL)) >= 0) {
+		if (option == 'h' || option == 'V') {
+			fputs(option == 'h' ? USAGE : PROGRAM " " NETSYNC_VERSION "\n", stdout);
+			return 0;
+		}
+		if (!take_option(o, option, optarg))
+			return 1;
+	}
+	if (optind < argc) {
+		complain_of("%s: this program takes options only.", argv[optind]);
+		return 1;
+	}
+	if (o->device && o->selection.netns) {
+		complain_of("Give --interface or --container, not both.");
+		return 1;
+	}
+	if (!find_device(o))
+		return 1;
+	choose_namespace(&o->selection);
+	return -1;
+}

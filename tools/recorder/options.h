@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command line of netsync-recorder. */
+#ifndef NETSYNC_RECORDER_OPTIONS_H
+#define NETSYNC_RECORDER_OPTIONS_H
+
+#include "source.h"
+
+#define PROGRAM "netsync-recorder"
+
+struct recorder_options {
+	const char *output;	/* NULL: standard output */
+	const char *device;	/* NULL: all */
+	const struct packet_source *via;	/* NULL: the best that works */
+	double duration_s;	/* 0: until a signal comes */
+	bool force;
+	struct packet_selection selection;
+};
+
+/* Write a message, with the name of the program. */
+__attribute__((format(printf, 1, 2))) void complain_of(const char *format, ...);
+
+/* Return: the status to exit with, or -1: record. */
+int options_parse(struct recorder_options *o, int argc, char **argv);
+
+#endif

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The source packet: all frames of a network namespace, by a packet socket with a ring of blocks
+ * (TPACKET_V3; Documentation/networking/packet_mmap.rst): the kernel fills blocks with frames, and
+ * hands each over when it is full, or after a moment.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if_arp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cut.h"
+#include "frames.h"
+#include "source.h"
+
+/* Bytes of a block: a power of two, and a multiple of each page size of Linux. Chosen. */
+#define BLOCK_SIZE (256u * 1024)
+/* A block that has a frame is handed over after so many ms, full or not. Chosen. */
+#define HAND_OVER_MS 100
+/* Bytes of a frame that the kernel copies at most. */
+#define COPIED_BYTES (LONGEST_HEADERS + 256u)
+/* Where the address of a frame is, behind its header: TPACKET_ALIGN() of an unsigned size. */
+#define RING_ADDRESS_AT \
+	((sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT * TPACKET_ALIGNMENT)
+/* Nominal bytes of a frame, by which the kernel divides blocks; of no effect in version 3. */
+#define FRAME_SIZE 2048u
+
+static struct {
+	int fd;
+	uint8_t *blocks;
+	size_t num_blocks;
+	size_t next;	/* the block that the kernel hands over next */
+	bool with_loopback;
+	uint32_t netns;
+	struct source_counts counts;
+} ring;
+
+/* ---- the filter ---------------------------------------------------------------- */
+
+#define LOAD_BYTE(at) BPF_STMT(BPF_LD | BPF_B | BPF_ABS, (uint32_t)(at))
+/* Jumps are counted from the next instruction. */
+#define IF_EQUAL(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), yes, no)
+/* Offset of the header of the network, for any link; and of its type. */
+#define NETWORK SKF_NET_OFF
+#define TYPE (SKF_AD_OFF + SKF_AD_PROTOCOL)
+
+/*
+ * Accept all frames but those of the connection in which this recording travels: to record these
+ * would make more of them.
+ */
+static int set_ring_filter(const uint16_t unwanted[2])
+{
+	const uint32_t a = unwanted[0], b = unwanted[1];
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, (uint32_t)TYPE),
+		IF_EQUAL(ETH_P_IP, 0, 4),
+		LOAD_BYTE(NETWORK + 9),
+		IF_EQUAL(IPPROTO_TCP, 0, 9),
+		/* X = the length of the network's header, behind which are both ports. */
+		BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, (uint32_t)NETWORK),
+		BPF_STMT(BPF_JMP | BPF_JA, 4),
+		IF_EQUAL(ETH_P_IPV6, 0, 6),
+		LOAD_BYTE(NETWORK + 6),
+		IF_EQUAL(IPPROTO_TCP, 0, 4),
+		BPF_STMT(BPF_LDX | BPF_IMM, 40),
+		BPF_STMT(BPF_LD | BPF_W | BPF_IND, (uint32_t)NETWORK),
+		IF_EQUAL(a << 16 | b, 2, 0),
+		IF_EQUAL(b << 16 | a, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, COPIED_BYTES),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	return setsockopt(ring.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ?
+	       -errno : 0;
+}
+
+/* ---- the ring ------------------------------------------------------------------ */
+
+static int set_ring_memory(size_t size)
+{
+	const int version = TPACKET_V3;
+	struct tpacket_req3 request = {
+		.tp_block_size = BLOCK_SIZE,
+		.tp_block_nr = (unsigned int)(size < 2 * BLOCK_SIZE ? 2 : size / BLOCK_SIZE),
+		.tp_frame_size = FRAME_SIZE,
+		.tp_retire_blk_tov = HAND_OVER_MS,
+	};
+
+	request.tp_frame_nr = request.tp_block_nr * (BLOCK_SIZE / FRAME_SIZE);
+	if (setsockopt(ring.fd, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) ||
+	    setsockopt(ring.fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof(request)))
+		return -errno;
+	ring.num_blocks = request.tp_block_nr;
+	ring.blocks = mmap(NULL, ring.num_blocks * BLOCK_SIZE, PROT_READ | PROT_WRITE,
+			    MAP_SHARED, ring.fd, 0);
+	if (ring.blocks == MAP_FAILED) {
+		ring.blocks = NULL;
+		return -errno;
+	}
+	return 0;
+}
+
+static int bind_ring(uint16_t protocol, int device)
+{
+	const struct sockaddr_ll address = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(protocol),
+		.sll_ifindex = device,
+	};
+
+	return bind(ring.fd, (const struct sockaddr *)&address, sizeof(address)) ? -errno : 0;
+}
+
+static void close_ring(void)
+{
+	if (ring.blocks)
+		munmap(ring.blocks, ring.num_blocks * BLOCK_SIZE);
+	if (ring.fd >= 0)
+		close(ring.fd);
+	ring.fd = -1;
+	ring.blocks = NULL;
+}
+
+static void explain_ring_error(int error, const char *what, char why[LONGEST_REASON])
+{
+	if (error == -EPERM || error == -EACCES)
+		snprintf(why, LONGEST_REASON,
+			 "%s is not permitted: run this as root, or with CAP_NET_RAW", what);
+	else if (error == -ENOMEM)
+		snprintf(why, LONGEST_REASON, "%s: there is no memory; give a smaller --buffer",
+			 what);
+	else
+		snprintf(why, LONGEST_REASON, "%s: %s", what, strerror(-error));
+}
+
+static int open_ring_socket(const struct packet_selection *s, const char **what)
+{
+	int ret;
+
+	/* Of no protocol, it receives nothing before all is set. */
+	ring.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	*what = "a packet socket";
+	if (ring.fd < 0)
+		return -errno;
+	*what = "the filter of packets";
+	ret = set_ring_filter(s->unwanted);
+	if (!ret) {
+		*what = "the ring of packets";
+		ret = set_ring_memory(s->buffer);
+	}
+	if (!ret) {
+		*what = "receiving packets";
+		ret = bind_ring(ETH_P_ALL, s->device);
+	}
+	return ret;
+}
+
+static bool open_ring(const struct packet_selection *s, char why[LONGEST_REASON])
+{
+	const char *what;
+	struct stat netns;
+	int ret;
+
+	if (s->num_ports || s->num_addresses || s->sampling || s->cgroup) {
+		snprintf(why, LONGEST_REASON,
+			 "a packet socket does not select packets by --port, --host, --cgroup or --sampling");
+		return false;
+	}
+	if (!stat("/proc/self/ns/net", &netns))
+		ring.netns = (uint32_t)netns.st_ino;
+	if (s->netns && s->netns != ring.netns) {
+		snprintf(why, LONGEST_REASON,
+			 "a packet socket records the network namespace that it is in: use nsenter");
+		return false;
+	}
+	ring.with_loopback = s->with_loopback;
+	ret = open_ring_socket(s, &what);
+	if (ret) {
+		explain_ring_error(ret, what, why);
+		close_ring();
+	}
+	return !ret;
+}
+
+static void take_ring_frame(const struct tpacket3_hdr *header, take_frame_fn take, void *data)
+{
+	const uint8_t *begin = (const uint8_t *)header;
+	const struct sockaddr_ll *from = (const void *)(begin + RING_ADDRESS_AT);
+	struct seen_frame frame = {
+		.time_ns = (uint64_t)header->tp_sec * 1000000000 + header->tp_nsec,
+		.netns = ring.netns,
+		.device = from->sll_ifindex,
+		.device_type = from->sll_hatype,
+		.protocol = ntohs(from->sll_protocol),
+		.flags = frame_flags(from->sll_pkttype),
+		.original = header->tp_len,
+		.captured = header->tp_snaplen,
+		.link = begin + header->tp_mac,
+		.link_length = (size_t)(header->tp_net - header->tp_mac),
+	};
+
+	if (from->sll_hatype == ARPHRD_LOOPBACK && !ring.with_loopback)
+		return;
+	if (header->tp_status & TP_STATUS_VLAN_VALID) {
+		frame.tag_protocol = header->tp_status & TP_STATUS_VLAN_TPID_VALID ?
+				     header->hv1.tp_vlan_tpid : ETH_P_8021Q;
+		frame.tag = (uint16_t)header->hv1.tp_vlan_tci;
+	}
+	take(data, &frame);
+}
+
+static int take_ring_block(int timeout_ms, const sigset_t *mask, take_frame_fn take, void *data)
+{
+	struct tpacket_block_desc *block = (void *)(ring.blocks + ring.next * BLOCK_SIZE);
+	const struct tpacket_hdr_v1 *head = &block->hdr.bh1;
+	struct pollfd polled = { .fd = ring.fd, .events = POLLIN };
+	const struct timespec timeout = {
+		timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000
+	};
+	const uint8_t *frame;
+
+	if (!(__atomic_load_n(&block->hdr.bh1.block_status, __ATOMIC_ACQUIRE) &
+	      TP_STATUS_USER)) {
+		if (ppoll(&polled, 1, &timeout, mask) < 0)
+			return errno == EINTR ? 0 : -errno;
+		if (!(__atomic_load_n(&block->hdr.bh1.block_status, __ATOMIC_ACQUIRE) &
+		      TP_STATUS_USER))
+			return 0;
+	}
+	frame = (const uint8_t *)block + head->offset_to_first_pkt;
+	for (uint32_t i = 0; i < head->num_pkts; i++) {
+		const struct tpacket3_hdr *header = (const void *)frame;
+
+		take_ring_frame(header, take, data);
+		frame += header->tp_next_offset;
+	}
+	__atomic_store_n(&block->hdr.bh1.block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+	ring.next = (ring.next + 1) % ring.num_blocks;
+	return 1;
+}
+
+static void stop_ring(void)
+{
+	const struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog program = { .len = 1, .filter = (struct sock_filter *)&none };
+
+	setsockopt(ring.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
+
+static void count_ring(struct source_counts *counts)
+{
+	struct tpacket_stats_v3 since;
+	socklen_t size = sizeof(since);
+
+	/* Reading them sets them to zero. */
+	if (!getsockopt(ring.fd, SOL_PACKET, PACKET_STATISTICS, &since, &size)) {
+		ring.counts.received += since.tp_packets;
+		ring.counts.lost += since.tp_drops;
+	}
+	*counts = ring.counts;
+}
+
+static bool describe_ring_device(uint32_t netns, int device, struct seen_device *described)
+{
+	struct ifreq request = { .ifr_ifindex = device };
+
+	if (netns != ring.netns || ioctl(ring.fd, SIOCGIFNAME, &request))
+		return false;
+	memcpy(described->name, request.ifr_name, sizeof(described->name));
+	described->has_mac = !ioctl(ring.fd, SIOCGIFHWADDR, &request);
+	if (described->has_mac)
+		memcpy(described->mac, request.ifr_hwaddr.sa_data, sizeof(described->mac));
+	return true;
+}
+
+const struct packet_source packet_socket_source = {
+	.name = "packet",
+	.open = open_ring,
+	.take = take_ring_block,
+	.stop = stop_ring,
+	.count = count_ring,
+	.describe = describe_ring_device,
+	.close = close_ring,
+};

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A packet in the kernel -> is it to be recorded, and how much of it. The recorder itself decides
+ * what it keeps of the bytes that it gets (cut.c), which are no fewer.
+ */
+#ifndef NETSYNC_RECORDER_PARSE_BPF_H
+#define NETSYNC_RECORDER_PARSE_BPF_H
+
+#include "select.bpf.h"
+
+const volatile struct probe_settings settings;
+
+/* Tags of virtual LANs, and headers of IPv6, in a row. Chosen, as in module/ and cut.c. */
+#define MOST_TAGS 4
+#define MOST_EXTENSIONS 8
+
+/* What is to be done with a packet, of which @kept bytes are headers. */
+enum verdict { PACKET_UNWANTED, PACKET_WANTED, PACKET_TOO_SHORT };
+
+/* Find the network header. False: it was not copied. */
+static __always_inline bool find_network(struct seen_packet *p)
+{
+	struct probe_frame *frame = &p->frame;
+	const __u8 *type;
+	__u32 at = 12;
+
+	p->network = frame->link_length;
+	if (frame->device_type != ARPHRD_ETHER && frame->device_type != ARPHRD_LOOPBACK)
+		return true;
+	for (int i = 0; i <= MOST_TAGS; i++) {
+		type = look_at(p, at, 2);
+		if (!type)
+			return false;
+		frame->protocol = get_u16(type);
+		if (frame->protocol != ETH_P_8021Q && frame->protocol != ETH_P_8021AD)
+			break;
+		at += 4;
+	}
+	p->network = at + 2;
+	return true;
+}
+
+/* The end of a packet by the length in its header, which is 0 if it is too long for that. */
+static __always_inline __u32 find_packet_end(const struct seen_packet *p, __u32 base, __u16 len)
+{
+	return !len && p->length > base + 0xffff ? p->length : base + len;
+}
+
+static __always_inline bool read_ipv4(struct seen_packet *p)
+{
+	const __u8 *ip = look_at(p, p->network, 20);
+
+	if (!ip)
+		return false;
+	p->is_ipv4 = true;
+	p->addresses = p->network + 12;
+	p->end = find_packet_end(p, p->network, get_u16(ip + 2));
+	p->protocol = ip[9];
+	p->kept = p->network + (ip[0] & 15) * 4;
+	p->transport = get_u16(ip + 6) & 0x1fff ? 0 : p->kept;
+	return true;
+}
+
+/* The length of an extension header, or 0: it is none. */
+static __always_inline __u32 measure_extension(const __u8 *bytes, __u8 type)
+{
+	switch (type) {
+	case IPPROTO_HOPOPTS:
+	case IPPROTO_ROUTING:
+	case IPPROTO_DSTOPTS:
+		return ((__u32)bytes[1] + 1) * 8;
+	case IPPROTO_AH:
+		return ((__u32)bytes[1] + 2) * 4;
+	case IPPROTO_FRAGMENT:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* Follow the headers of IPv6 from @transport on. False: one was not copied. */
+__noinline int skip_extensions(__u32 depth)
+{
+	struct seen_packet *p = get_packet(depth);
+
+	if (!p)
+		return false;
+	for (int i = 0; i < MOST_EXTENSIONS; i++) {
+		const __u8 *next = look_at(p, p->transport, 8);
+		__u32 len;
+
+		/* Behind the last header there may be less. */
+		if (!next)
+			return p->protocol != IPPROTO_HOPOPTS && p->protocol != IPPROTO_ROUTING &&
+			       p->protocol != IPPROTO_DSTOPTS && p->protocol != IPPROTO_AH &&
+			       p->protocol != IPPROTO_FRAGMENT;
+		len = measure_extension(next, p->protocol);
+		if (!len)
+			return true;
+		p->kept = p->transport + len;
+		if (p->protocol == IPPROTO_FRAGMENT && get_u16(next + 2) & 0xfff8) {
+			p->transport = 0;
+			return true;
+		}
+		p->protocol = next[0];
+		p->transport = p->kept;
+	}
+	return true;
+}
+
+static __always_inline bool read_ipv6(struct seen_packet *p, __u32 depth)
+{
+	const __u8 *ip = look_at(p, p->network, 40);
+
+	if (!ip)
+		return false;
+	p->is_ipv4 = false;
+	p->addresses = p->network + 8;
+	p->protocol = ip[6];
+	p->transport = p->network + 40;
+	p->kept = p->transport;
+	p->end = find_packet_end(p, p->transport, get_u16(ip + 4));
+	return skip_extensions(depth);
+}
+
+/* The length of a transport's header that is kept, or 0: it is none that is known. */
+static __always_inline __u32 measure_transport(const __u8 *bytes, __u8 protocol)
+{
+	switch (protocol) {
+	case IPPROTO_TCP:
+		return (__u32)(bytes[12] >> 4) * 4;
+	case IPPROTO_UDP:
+	case IPPROTO_UDPLITE:
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		return 8;
+	case IPPROTO_SCTP:
+		return 12 + 16;
+	case IPPROTO_DCCP:
+		return 16 + 8;
+	default:
+		return 0;
+	}
+}
+
+static __always_inline bool are_ports_wanted(const struct seen_packet *p, const __u8 *bytes,
+					     const volatile struct probe_settings *s)
+{
+	const __u16 from = get_u16(bytes), to = get_u16(bytes + 2);
+
+	if (!has_ports(p))
+		return !s->num_ports;
+	return (!s->num_ports || is_port_wanted(s, from, to)) &&
+	       !(p->protocol == IPPROTO_TCP && is_own_connection(s, from, to));
+}
+
+/* Look at the transport header. */
+__noinline int select_transport(__u32 depth)
+{
+	struct seen_packet *p = get_packet(depth);
+	const __u8 *bytes;
+
+	if (!p)
+		return PACKET_UNWANTED;
+	bytes = look_at(p, p->transport, p->protocol == IPPROTO_TCP ? 20 : 8);
+	if (!bytes)
+		return PACKET_TOO_SHORT;
+	p->kept = p->transport + measure_transport(bytes, p->protocol);
+	if (p->kept > p->transport)
+		p->kept += settings.payload;
+	if (!are_ports_wanted(p, bytes, &settings))
+		return PACKET_UNWANTED;
+	if (!settings.sampling)
+		return PACKET_WANTED;
+	/* Digested payload has to be there. */
+	if (p->transport + 8 + DIGEST_BYTES > p->copied && p->copied < p->length)
+		return PACKET_TOO_SHORT;
+	return sample_packet(depth, settings.sampling) ? PACKET_WANTED : PACKET_UNWANTED;
+}
+
+/* PACKET_TOO_SHORT: a header was not copied, and @kept says how far the others go. */
+__noinline int parse_packet(__u32 depth)
+{
+	struct seen_packet *p = get_packet(depth);
+
+	if (!p)
+		return PACKET_UNWANTED;
+	p->kept = p->length;
+	if (!find_network(p))
+		return PACKET_TOO_SHORT;
+	p->kept = p->network;
+	if (p->frame.protocol != ETH_P_IP && p->frame.protocol != ETH_P_IPV6) {
+		if (p->frame.protocol == ETH_P_ARP)
+			p->kept = p->length;
+		return settings.num_addresses || settings.num_ports ? PACKET_UNWANTED :
+								      PACKET_WANTED;
+	}
+	if (p->frame.protocol == ETH_P_IP ? !read_ipv4(p) : !read_ipv6(p, depth))
+		return PACKET_TOO_SHORT;
+	if (settings.num_addresses && !is_address_wanted(p, &settings))
+		return PACKET_UNWANTED;
+	if (!p->transport)
+		return settings.num_ports ? PACKET_UNWANTED : PACKET_WANTED;
+	return select_transport(depth);
+}
+
+#endif

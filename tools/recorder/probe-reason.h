@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Why the kernel does not load BPF programs: a sentence. */
+#ifndef NETSYNC_RECORDER_PROBE_REASON_H
+#define NETSYNC_RECORDER_PROBE_REASON_H
+
+#include <bpf/libbpf.h>
+
+#include "source.h"
+
+/* Collects libbpf's messages, for libbpf_set_print(). */
+int reason_take_message(enum libbpf_print_level level, const char *format, va_list arguments);
+
+/* @error: negative errno of what failed. */
+void reason_find(int error, char why[LONGEST_REASON]);
+
+#endif

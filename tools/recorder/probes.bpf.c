@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Packets that devices send and receive, in all network namespaces -> records of their headers in
+ * a ring. The tracepoints are those of the kernel module (module/device.c): each packet passes
+ * one of them for each device, before receive offload and after the queueing discipline.
+ */
+#include "parse.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);	/* replaced by --buffer */
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct probe_counts);
+} counts SEC(".maps");
+
+struct device_key {
+	__u32 netns;
+	__u32 ifindex;
+};
+
+/* Devices that the recorder knows -> their address, as numbers are used again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct device_key);
+	__type(value, __u64);
+} known_devices SEC(".maps");
+
+/* ---- devices ------------------------------------------------------------------- */
+
+static __always_inline void put_device(struct net_device *dev, const struct device_key *key)
+{
+	const __u64 address = (__u64)dev;
+	const __u64 *known = bpf_map_lookup_elem(&known_devices, key);
+	struct probe_device *record;
+
+	if (known && *known == address)
+		return;
+	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	if (!record)
+		return;
+	__builtin_memset(record, 0, sizeof(*record));
+	record->kind = PROBE_DEVICE;
+	record->netns = key->netns;
+	record->ifindex = key->ifindex;
+	bpf_probe_read_kernel(record->name, sizeof(record->name), dev->name);
+	record->mac_length = dev->addr_len;
+	bpf_probe_read_kernel(record->mac, sizeof(record->mac), dev->dev_addr);
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	bpf_map_update_elem(&known_devices, key, &address, BPF_ANY);
+}
+
+static __always_inline bool is_device_wanted(const struct net_device *dev,
+					     const struct device_key *key)
+{
+	if (dev->type == ARPHRD_LOOPBACK && !settings.with_loopback)
+		return false;
+	if (settings.netns && key->netns != settings.netns)
+		return false;
+	return !settings.ifindex || key->ifindex == settings.ifindex;
+}
+
+/* ---- records ------------------------------------------------------------------- */
+
+/* Copy the headers, and look at them. Few packets have more of these than usual. */
+static __always_inline int judge_packet(struct seen_packet *p, struct sk_buff *skb,
+					__u32 depth, struct probe_counts *count)
+{
+	int verdict;
+
+	if (!copy_frame(p, skb, USUAL_HEADERS))
+		goto unreadable;
+	verdict = parse_packet(depth);
+	if (p->copied < p->length &&
+	    (verdict == PACKET_TOO_SHORT ||
+	     (verdict == PACKET_WANTED && p->kept > USUAL_HEADERS))) {
+		if (!copy_frame(p, skb, MOST_HEADERS))
+			goto unreadable;
+		verdict = parse_packet(depth);
+	}
+	/* What nobody can read is not from a wanted port. */
+	if (verdict == PACKET_TOO_SHORT)
+		return settings.num_ports || settings.num_addresses ? PACKET_UNWANTED :
+								      PACKET_WANTED;
+	return verdict;
+unreadable:
+	count->wanted++;
+	count->unreadable++;
+	return PACKET_UNWANTED;
+}
+
+static __always_inline void put_frame(struct seen_packet *p, struct probe_counts *count)
+{
+	__u64 len = p->kept, flags = BPF_RB_NO_WAKEUP;
+
+	if (len > p->copied)
+		len = p->copied;
+	p->frame.captured = len;
+	BOUND(len, MOST_HEADERS);
+	/* The recorder looks at the ring now and then: to wake it for each packet costs more. */
+	if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > settings.wakeup_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	count->wanted++;
+	if (bpf_ringbuf_output(&records, &p->frame, sizeof(p->frame) + len, flags))
+		count->lost++;
+}
+
+static __always_inline void record_packet(struct seen_packet *p, struct probe_counts *count,
+					  struct sk_buff *skb, struct net_device *dev,
+					  bool is_out, __u32 depth)
+{
+	const struct device_key key = {
+		.netns = dev->nd_net.net->ns.inum,
+		.ifindex = dev->ifindex,
+	};
+
+	p->frame.time_ns = bpf_ktime_get_ns();
+	if (!is_device_wanted(dev, &key))
+		return;
+	p->frame.kind = PROBE_FRAME;
+	p->frame.netns = key.netns;
+	p->frame.ifindex = key.ifindex;
+	p->frame.device_type = dev->type;
+	p->frame.is_out = is_out;
+	find_frame(p, skb, dev);
+	read_tag(&p->frame, skb);
+	if (settings.sampling)
+		read_gso_size(p, skb);
+	if (judge_packet(p, skb, depth, count) != PACKET_WANTED)
+		return;
+	put_device(dev, &key);
+	put_frame(p, count);
+}
+
+static __always_inline int see_packet(struct sk_buff *skb, struct net_device *dev, bool is_out)
+{
+	struct probe_counts *count;
+	struct seen_packet *p;
+	const __u32 zero = 0;
+	__u32 depth;
+
+	count = bpf_map_lookup_elem(&counts, &zero);
+	if (!count)
+		return 0;
+	depth = count->depth++;
+	p = get_packet(depth);
+	if (p)
+		record_packet(p, count, skb, dev, is_out, depth);
+	else
+		count->lost++;
+	count->depth--;
+	return 0;
+}
+
+/* ---- tracepoints ----------------------------------------------------------------- */
+
+SEC("tp_btf/net_dev_start_xmit")
+int BPF_PROG(device_xmit, struct sk_buff *skb, struct net_device *dev)
+{
+	return see_packet(skb, dev, true);
+}
+
+/* A function of its own, as several programs share it. */
+static __noinline int see_received_packet(struct sk_buff *skb)
+{
+	return see_packet(skb, skb->dev, false);
+}
+
+#define RECEIVE(tracepoint)					\
+	SEC("tp_btf/" #tracepoint)				\
+	int BPF_PROG(tracepoint, struct sk_buff *skb)		\
+	{							\
+		return see_received_packet(skb);		\
+	}
+
+RECEIVE(napi_gro_receive_entry)
+RECEIVE(napi_gro_frags_entry)
+RECEIVE(netif_receive_skb_entry)
+RECEIVE(netif_receive_skb_list_entry)
+RECEIVE(netif_rx_entry)
+/* Until 5.17. */
+RECEIVE(netif_rx_ni_entry)

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The source bpf: BPF programs at tracepoints of the kernel write records of packets to a ring,
+ * for all network namespaces. What the kernel needs for that is in its own image (BTF), so that
+ * this program runs on all kernels from 5.8 on.
+ */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <net/if_arp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "frames.h"
+#include "probe-objects.h"
+#include "probe-reason.h"
+#include "source.h"
+#include "wall-clock.h"
+
+/* Records that are taken before the recorder looks at its end. Chosen. */
+#define MOST_TAKEN 65536
+/* Devices whose names are kept; more are called by their number. Chosen, as in recorder.c. */
+#define MOST_KNOWN 4096
+/* Part of the ring that is full when the kernel wakes the recorder. Chosen. */
+#define WAKEUP_PART 8
+/* Programs of an object. */
+#define MOST_PROGRAMS 8
+
+struct known_device {
+	uint32_t netns, ifindex;
+	struct seen_device device;
+};
+
+static struct {
+	struct bpf_object *object;
+	struct bpf_link *link[MOST_PROGRAMS];
+	size_t num_links;
+	struct ring_buffer *ring;
+	int counts_fd;
+	struct wall_clock clock;
+	struct source_counts counts;
+	struct known_device known[MOST_KNOWN];
+	size_t num_known;
+	/* While records are taken: */
+	take_frame_fn take;
+	void *data;
+	unsigned int taken;
+} state;
+
+/* ---- records ------------------------------------------------------------------- */
+
+static struct known_device *find_known(uint32_t netns, uint32_t ifindex)
+{
+	for (size_t i = 0; i < state.num_known; i++)
+		if (state.known[i].netns == netns && state.known[i].ifindex == ifindex)
+			return &state.known[i];
+	return NULL;
+}
+
+static void take_device(const struct probe_device *record)
+{
+	struct known_device *known = find_known(record->netns, record->ifindex);
+
+	if (!known) {
+		if (state.num_known == MOST_KNOWN)
+			return;
+		known = &state.known[state.num_known++];
+	}
+	*known = (struct known_device){ .netns = record->netns, .ifindex = record->ifindex };
+	memcpy(known->device.name, record->name, sizeof(known->device.name) - 1);
+	known->device.has_mac = record->mac_length == sizeof(known->device.mac);
+	memcpy(known->device.mac, record->mac, sizeof(known->device.mac));
+}
+
+static void take_probe_frame(const struct probe_frame *record)
+{
+	const struct seen_frame frame = {
+		.time_ns = record->time_ns + (uint64_t)state.clock.offset_ns,
+		.netns = record->netns,
+		.device = (int)record->ifindex,
+		.device_type = record->device_type,
+		.protocol = record->protocol,
+		.flags = record->is_out ? FLAG_OUTBOUND : frame_flags(record->packet_type),
+		.original = record->original,
+		.captured = record->captured,
+		.link = record->bytes,
+		.link_length = record->link_length,
+		.tag_protocol = record->tag_protocol,
+		.tag = record->tag,
+	};
+
+	state.take(state.data, &frame);
+}
+
+/* Stop now and then, as records may come faster than they are taken. */
+static int take_record(void *context, void *bytes, size_t size)
+{
+	const uint32_t *kind = bytes;
+
+	(void)context;
+	(void)size;
+	if (*kind == PROBE_DEVICE)
+		take_device(bytes);
+	else
+		take_probe_frame(bytes);
+	return ++state.taken < MOST_TAKEN ? 0 : -ECANCELED;
+}
+
+static int take_probes(int timeout_ms, const sigset_t *mask, take_frame_fn take, void *data)
+{
+	struct pollfd polled[2] = {
+		{ .fd = ring_buffer__epoll_fd(state.ring), .events = POLLIN },
+		{ .fd = state.clock.fd, .events = POLLIN },
+	};
+	const struct timespec timeout = {
+		timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000
+	};
+	int ret;
+
+	if (state.taken < MOST_TAKEN && ppoll(polled, 2, &timeout, mask) < 0 && errno != EINTR)
+		return -errno;
+	state.take = take;
+	state.data = data;
+	state.taken = 0;
+	ret = ring_buffer__consume(state.ring);
+	/* Records that were in the ring before CLOCK_REALTIME was set have the old offset. */
+	wall_clock_update(&state.clock);
+	if (ret < 0 && ret != -ECANCELED)
+		return ret;
+	return state.taken > 0;
+}
+
+/* ---- loading ------------------------------------------------------------------- */
+
+static int configure(const struct packet_selection *s)
+{
+	struct probe_settings settings = {
+		.netns = s->netns,
+		.ifindex = (uint32_t)s->device,
+		.payload = (uint32_t)s->payload,
+		.cgroup = s->cgroup,
+		.unwanted = { s->unwanted[0], s->unwanted[1] },
+		.num_ports = s->num_ports,
+		.num_addresses = s->num_addresses,
+		.sampling = s->sampling,
+		.with_loopback = s->with_loopback,
+	};
+	struct bpf_map *constants = bpf_object__find_map_by_name(state.object, ".rodata");
+	struct bpf_map *records = bpf_object__find_map_by_name(state.object, "records");
+	/* A ring is a power of two. */
+	uint32_t size = 1u << 20;
+
+	while (size <= s->buffer / 2)
+		size *= 2;
+	settings.wakeup_bytes = size / WAKEUP_PART;
+	memcpy(settings.port, s->port, sizeof(settings.port));
+	memcpy(settings.address, s->address, sizeof(settings.address));
+	if (!constants || !records)
+		return -EINVAL;
+	if (bpf_map__value_size(constants) != sizeof(settings))
+		return -EINVAL;
+	if (bpf_map__set_initial_value(constants, &settings, sizeof(settings)))
+		return -errno;
+	return bpf_map__set_max_entries(records, size);
+}
+
+/* Leave out programs whose tracepoint the kernel does not have. */
+static void skip_missing_tracepoints(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	struct bpf_program *program;
+	char name[96];
+
+	if (!btf)
+		return;
+	bpf_object__for_each_program(program, state.object) {
+		const char *slash = strchr(bpf_program__section_name(program), '/');
+
+		if (!slash)
+			continue;
+		snprintf(name, sizeof(name), "btf_trace_%s", slash + 1);
+		if (btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) < 0)
+			bpf_program__set_autoload(program, false);
+	}
+	btf__free(btf);
+}
+
+static int attach_programs(void)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, state.object) {
+		struct bpf_link *link;
+
+		if (!bpf_program__autoload(program))
+			continue;
+		link = bpf_program__attach(program);
+		if (!link)
+			return -errno;
+		state.link[state.num_links++] = link;
+	}
+	return state.num_links ? 0 : -ENOENT;
+}
+
+static void stop_probes(void)
+{
+	/* Programs that are running when they are detached still end. */
+	while (state.num_links)
+		bpf_link__destroy(state.link[--state.num_links]);
+}
+
+static void close_probes(void)
+{
+	stop_probes();
+	ring_buffer__free(state.ring);
+	state.ring = NULL;
+	bpf_object__close(state.object);
+	state.object = NULL;
+	wall_clock_close(&state.clock);
+}
+
+static int load_object(const struct probe_object *from, const struct packet_selection *s)
+{
+	int ret;
+
+	state.object = bpf_object__open_mem(from->begin, (size_t)(from->end - from->begin), NULL);
+	if (!state.object)
+		return -errno;
+	ret = configure(s);
+	if (!ret) {
+		skip_missing_tracepoints();
+		ret = bpf_object__load(state.object);
+	}
+	if (ret) {
+		bpf_object__close(state.object);
+		state.object = NULL;
+	}
+	return ret;
+}
+
+/* The kernel may not have what the first object needs; the second needs less. */
+static int load_any_object(const struct packet_selection *s)
+{
+	int ret = load_object(&probe_objects[0], s);
+
+	return ret && ret != -EPERM ? load_object(&probe_objects[1], s) : ret;
+}
+
+static bool open_probes(const struct packet_selection *selection, char why[LONGEST_REASON])
+{
+	int ret;
+
+	state.clock.fd = -1;
+	libbpf_set_print(reason_take_message);
+	ret = load_any_object(selection);
+	if (!ret) {
+		state.counts_fd = bpf_object__find_map_fd_by_name(state.object, "counts");
+		state.ring = ring_buffer__new(bpf_object__find_map_fd_by_name(state.object,
+									      "records"),
+					      take_record, NULL, NULL);
+		ret = state.ring ? 0 : -errno;
+	}
+	wall_clock_open(&state.clock);
+	if (!ret)
+		ret = attach_programs();
+	if (ret) {
+		reason_find(ret, why);
+		close_probes();
+	}
+	return !ret;
+}
+
+/* ---- what is asked of it --------------------------------------------------------- */
+
+/* Packets that were met while the same program ran on that processor, as in an interrupt. */
+static uint64_t count_missed(void)
+{
+	struct bpf_program *program;
+	uint64_t missed = 0;
+
+	bpf_object__for_each_program(program, state.object) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+
+		if (bpf_program__autoload(program) &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			missed += info.recursion_misses;
+	}
+	return missed;
+}
+
+static void count_probes(struct source_counts *counts)
+{
+	const int num = libbpf_num_possible_cpus();
+	struct probe_counts *each = num > 0 ? calloc((size_t)num, sizeof(*each)) : NULL;
+	const uint32_t zero = 0;
+
+	counts->lost = count_missed();
+	counts->received = counts->lost;
+	counts->unreadable = 0;
+	if (each && !bpf_map_lookup_elem(state.counts_fd, &zero, each))
+		for (int i = 0; i < num; i++) {
+			counts->received += each[i].wanted;
+			counts->lost += each[i].lost;
+			counts->unreadable += each[i].unreadable;
+		}
+	free(each);
+}
+
+static bool describe_probed(uint32_t netns, int device, struct seen_device *described)
+{
+	const struct known_device *known = find_known(netns, (uint32_t)device);
+
+	if (known)
+		*described = known->device;
+	return known;
+}
+
+const struct packet_source bpf_source = {
+	.name = "bpf",
+	.open = open_probes,
+	.take = take_probes,
+	.stop = stop_probes,
+	.count = count_probes,
+	.describe = describe_probed,
+	.close = close_probes,
+};

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A packet in the kernel (skb) -> where its frame begins, and bytes of it. */
+#ifndef NETSYNC_RECORDER_SEEN_PACKET_BPF_H
+#define NETSYNC_RECORDER_SEEN_PACKET_BPF_H
+
+#include <linux/if_ether.h>
+#include <bpf/bpf_endian.h>
+
+#include "kernel.bpf.h"
+#include "probe-record.h"
+
+/* Types of devices: of <linux/if_arp.h>, which BPF programs cannot include. */
+#define ARPHRD_ETHER 1
+#define ARPHRD_LOOPBACK 772
+/* No link header is longer, bytes. Chosen: that of Ethernet has 14. */
+#define LONGEST_LINK 64
+/* Bytes that are looked at together: no fixed header, nor digested payload, is longer. */
+#define LONGEST_LOOK 64
+/* skb->mac_header and the like, where it was not set. */
+#define NO_OFFSET 0xffff
+
+struct seen_packet {
+	const __u8 *start;	/* the link header */
+	__u32 pulled;		/* bytes between @start and skb->data */
+	__u32 linear;		/* bytes at @start; the others are in pages */
+	__u32 length;		/* bytes of the frame */
+	__u32 copied;		/* of these, at @frame.bytes */
+	__u32 kept;		/* of these, the headers and the wanted payload */
+	/* Offsets in the frame: */
+	__u32 network;		/* the network header */
+	__u32 addresses;	/* both */
+	__u32 transport;	/* the transport header; 0: there is none */
+	__u32 end;		/* behind the packet */
+	__u16 gso_size;
+	__u8 protocol;		/* IPPROTO_... */
+	__u8 is_ipv4;
+	/* The record that is being made; the bytes behind it are never written. */
+	struct probe_frame frame;
+	__u8 bytes[MOST_HEADERS + LONGEST_LOOK];
+};
+
+/* Programs that can interrupt each other on a processor: tasks, and kinds of interrupts. Chosen. */
+#define MOST_DEPTH 4
+
+/*
+ * Functions that are not inline get the number of the packet here: the verifier checks these once,
+ * and not for each path by which they are called. What is in a map it does not follow either.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MOST_DEPTH);
+	__type(key, __u32);
+	__type(value, struct seen_packet);
+} packets SEC(".maps");
+
+static __always_inline struct seen_packet *get_packet(__u32 depth)
+{
+	return bpf_map_lookup_elem(&packets, &depth);
+}
+
+/* ---- the frame ------------------------------------------------------------------- */
+
+static __always_inline void read_tag(struct probe_frame *frame, const struct sk_buff *skb)
+{
+	frame->tag_protocol = 0;
+	frame->tag = 0;
+	if (bpf_core_field_exists(((struct sk_buff___old *)skb)->vlan_present) ?
+	    BPF_CORE_READ_BITFIELD((struct sk_buff___old *)skb, vlan_present) :
+	    skb->vlan_proto) {
+		frame->tag_protocol = bpf_ntohs(skb->vlan_proto);
+		frame->tag = skb->vlan_tci;
+	}
+}
+
+/* Datagrams before segmentation offload are digested by the size of those on the link. */
+static __always_inline void read_gso_size(struct seen_packet *p, const struct sk_buff *skb)
+{
+	const struct skb_shared_info *shared = (const void *)(skb->head + skb->end);
+
+	p->gso_size = 0;
+	bpf_core_read(&p->gso_size, sizeof(p->gso_size), &shared->gso_size);
+}
+
+/* Received frames have their link header in front of skb->data. */
+static __always_inline void find_frame(struct seen_packet *p, const struct sk_buff *skb,
+				       const struct net_device *dev)
+{
+	const __u8 *head = skb->head, *data = skb->data;
+	const __u32 offset = (__u32)(data - head);
+	__u32 link = 0;
+
+	p->pulled = 0;
+	if (p->frame.is_out) {
+		/* Devices without headers do not always set the offset. */
+		if (dev->header_ops && skb->network_header != NO_OFFSET &&
+		    skb->network_header >= offset)
+			link = skb->network_header - offset;
+	} else if (skb->mac_header != NO_OFFSET && skb->mac_header <= offset &&
+		   offset - skb->mac_header <= LONGEST_LINK) {
+		link = offset - skb->mac_header;
+		p->pulled = link;
+	}
+	p->start = data - p->pulled;
+	p->length = skb->len + p->pulled;
+	p->linear = p->length - skb->data_len;
+	p->frame.link_length = link;
+	p->frame.original = p->length;
+	p->frame.packet_type = BPF_CORE_READ_BITFIELD(skb, pkt_type);
+	p->frame.protocol = bpf_ntohs(skb->protocol);
+}
+
+/*
+ * Make the verifier see that @value is at most @most, a constant, as it is. Compilers know it, and
+ * would compare a copy instead.
+ */
+#define BOUND(value, most)						\
+	asm volatile("if %[number] <= %[limit] goto +1\n"		\
+		     "%[number] = %[limit]"				\
+		     : [number] "+r"(value) : [limit] "i"(most))
+
+/* ---- bytes ----------------------------------------------------------------------- */
+
+#ifdef READ_PAGES
+/* From 6.12 on, BPF programs of tracepoints can read pages of packets. */
+extern int bpf_dynptr_from_skb(struct sk_buff *skb, __u64 flags, struct bpf_dynptr *dynptr) __ksym;
+
+/* Read @len bytes at skb->data. */
+static __always_inline bool read_pages(struct sk_buff *skb, void *to, __u64 len)
+{
+	struct bpf_dynptr dynptr;
+
+	return !bpf_dynptr_from_skb(skb, 0, &dynptr) && !bpf_dynptr_read(to, len, &dynptr, 0, 0);
+}
+#else
+static __always_inline bool read_pages(struct sk_buff *skb, void *to, __u64 len)
+{
+	return false;
+}
+#endif
+
+/*
+ * Copy the frame's first bytes, at most @most, a constant. False: they are in pages, which this
+ * kernel does not show.
+ */
+static __always_inline bool copy_frame(struct seen_packet *p, struct sk_buff *skb,
+				       const __u32 most)
+{
+	__u8 *to = p->frame.bytes;
+	__u64 len = p->length;
+
+	BOUND(len, most);
+	p->copied = len;
+	if (len <= p->linear)
+		return !bpf_probe_read_kernel(to, len, p->start);
+	if (!p->pulled)
+		return read_pages(skb, to, len);
+	/* The verifier has to know where the pages' bytes go to. */
+	if (p->pulled != ETH_HLEN || len < ETH_HLEN ||
+	    bpf_probe_read_kernel(to, ETH_HLEN, p->start))
+		return false;
+	len -= ETH_HLEN;
+	BOUND(len, most - ETH_HLEN);
+	return read_pages(skb, to + ETH_HLEN, len);
+}
+
+/* @len bytes, at most LONGEST_LOOK, at @offset of the frame; or NULL: they were not copied. */
+static __always_inline const __u8 *look_at(const struct seen_packet *p, __u64 offset, __u32 len)
+{
+	if (offset + len > p->copied)
+		return NULL;
+	BOUND(offset, MOST_HEADERS);
+	return p->frame.bytes + offset;
+}
+
+#endif

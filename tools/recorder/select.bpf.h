@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which packets are recorded: by ports, addresses, and sampling. Sampling is that of the kernel
+ * module (module/netsync-events.h says how, module/parse.c does it), so that all hosts record the
+ * same packets, by either.
+ */
+#ifndef NETSYNC_RECORDER_SELECT_BPF_H
+#define NETSYNC_RECORDER_SELECT_BPF_H
+
+#include <linux/in.h>
+#include <linux/in6.h>
+
+#include "seen-packet.bpf.h"
+
+/* Blocks of sequence numbers that a packet of at most 1 MiB has bytes of: 64 KiB each. */
+#define MOST_BLOCKS 17
+/* Chunks of an SCTP packet that are looked at, and bytes of UDP payload; as in the module. */
+#define MOST_CHUNKS 64
+#define DIGEST_BYTES LONGEST_LOOK
+
+/* Types of chunks (RFC 9260, RFC 8260). */
+#define CHUNK_DATA 0
+#define CHUNK_SACK 3
+#define CHUNK_I_DATA 64
+
+#define TCP_FIN 0x01
+#define TCP_SYN 0x02
+
+static __always_inline __u16 get_u16(const __u8 *bytes)
+{
+	return (__u16)(bytes[0] << 8 | bytes[1]);
+}
+
+static __always_inline __u32 get_u32(const __u8 *bytes)
+{
+	return (__u32)get_u16(bytes) << 16 | get_u16(bytes + 2);
+}
+
+/* ---- ports and addresses --------------------------------------------------------- */
+
+/* The settings have addresses of IPv4 as ::ffff:a.b.c.d. */
+static __always_inline void get_address(__u32 words[4], const __u8 *bytes, bool is_ipv4)
+{
+	if (is_ipv4) {
+		words[0] = words[1] = 0;
+		words[2] = 0xffff;
+		words[3] = get_u32(bytes);
+		return;
+	}
+	for (int i = 0; i < 4; i++)
+		words[i] = get_u32(bytes + 4 * i);
+}
+
+static __always_inline bool is_same_address(const volatile __u32 a[4], const __u32 b[4])
+{
+	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
+}
+
+static __always_inline bool is_address_wanted(const struct seen_packet *p,
+					      const volatile struct probe_settings *s)
+{
+	const __u8 *bytes = look_at(p, p->addresses, p->is_ipv4 ? 8 : 32);
+	__u32 from[4], to[4];
+
+	if (!bytes)
+		return false;
+	get_address(from, bytes, p->is_ipv4);
+	get_address(to, bytes + (p->is_ipv4 ? 4 : 16), p->is_ipv4);
+	for (int i = 0; i < MOST_WANTED && i < s->num_addresses; i++)
+		if (is_same_address(s->address[i].words, from) ||
+		    is_same_address(s->address[i].words, to))
+			return true;
+	return false;
+}
+
+static __always_inline bool has_ports(const struct seen_packet *p)
+{
+	return p->transport && (p->protocol == IPPROTO_TCP || p->protocol == IPPROTO_UDP ||
+				p->protocol == IPPROTO_UDPLITE || p->protocol == IPPROTO_SCTP ||
+				p->protocol == IPPROTO_DCCP);
+}
+
+static __always_inline bool is_port_wanted(const volatile struct probe_settings *s, __u16 from,
+					   __u16 to)
+{
+	for (int i = 0; i < MOST_WANTED && i < s->num_ports; i++)
+		if (s->port[i] == from || s->port[i] == to)
+			return true;
+	return false;
+}
+
+static __always_inline bool is_own_connection(const volatile struct probe_settings *s, __u16 from,
+					      __u16 to)
+{
+	return (from == s->unwanted[0] && to == s->unwanted[1]) ||
+	       (from == s->unwanted[1] && to == s->unwanted[0]);
+}
+
+/* ---- sampling -------------------------------------------------------------------- */
+
+/* A prime near 2^32 / golden ratio, as in the module. */
+static __always_inline bool is_key_sampled(__u32 key, __u8 sampling)
+{
+	return !(key * 0x9e3779b1u >> (32 - sampling));
+}
+
+static __always_inline bool is_tcp_sampled(const struct seen_packet *p, const __u8 *tcp,
+					   __u8 sampling)
+{
+	const __u32 header = (__u32)(tcp[12] >> 4) * 4;
+	const __u32 len = p->end - p->transport - header;
+	const __u32 seq = get_u32(tcp + 4), last = (seq + len - 1) >> 16;
+	__u32 block = seq >> 16;
+
+	/* The module does not know packets that are cut short. */
+	if (tcp[13] & (TCP_FIN | TCP_SYN) || p->end < p->transport + header)
+		return true;
+	if (!len)
+		return is_key_sampled(get_u32(tcp + 8) >> 16, sampling);
+	for (int i = 0; i < MOST_BLOCKS; i++) {
+		if (is_key_sampled(block, sampling))
+			return true;
+		if (block == last)
+			break;
+		block = (block + 1) & 0xffff;
+	}
+	return false;
+}
+
+#define ROTATE(word, bits) ((word) << (bits) | (word) >> (64 - (bits)))
+
+static __always_inline void do_sip_round(__u64 v[4])
+{
+	v[0] += v[1];
+	v[1] = ROTATE(v[1], 13) ^ v[0];
+	v[0] = ROTATE(v[0], 32);
+	v[2] += v[3];
+	v[3] = ROTATE(v[3], 16) ^ v[2];
+	v[0] += v[3];
+	v[3] = ROTATE(v[3], 21) ^ v[0];
+	v[2] += v[1];
+	v[1] = ROTATE(v[1], 17) ^ v[2];
+	v[2] = ROTATE(v[2], 32);
+}
+
+/* SipHash-1-3 of the bytes, with the key 00 01 ... 0f. @words: zero behind @len bytes. */
+static __always_inline __u64 digest_words(const __u64 words[DIGEST_BYTES / 8 + 1], __u32 len)
+{
+	const __u64 key[2] = { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL };
+	__u64 v[4] = { 0x736f6d6570736575ULL ^ key[0], 0x646f72616e646f6dULL ^ key[1],
+		       0x6c7967656e657261ULL ^ key[0], 0x7465646279746573ULL ^ key[1] };
+
+	for (int i = 0; i <= DIGEST_BYTES / 8; i++) {
+		const bool is_last = len < ((__u32)i + 1) * 8;
+		__u64 word = words[i];
+
+		if (is_last)
+			word |= (__u64)len << 56;
+		v[3] ^= word;
+		do_sip_round(v);
+		v[0] ^= word;
+		if (is_last)
+			break;
+	}
+	v[2] ^= 0xff;
+	for (int i = 0; i < 3; i++)
+		do_sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+static __always_inline bool is_udp_sampled(const struct seen_packet *p, const __u8 *udp,
+					   __u8 sampling)
+{
+	const __u32 at = p->transport + 8, there = p->end < at ? 0 : p->end - at;
+	__u64 words[DIGEST_BYTES / 8 + 1] = { 0 };
+	const __u8 *bytes;
+	__u32 len = get_u16(udp + 4);
+
+	/* Jumbograms, and datagrams before segmentation offload, have no length. */
+	if (!len)
+		len = there + 8;
+	if (len < 8)
+		return true;
+	len -= 8;
+	if (len > DIGEST_BYTES)
+		len = DIGEST_BYTES;
+	if (p->gso_size && len > p->gso_size)
+		len = p->gso_size;
+	/* Without its payload the digest of a datagram is 0, which is selected. */
+	bytes = len > there ? NULL : look_at(p, at, len);
+	if (!bytes)
+		return true;
+	for (__u32 i = 0; i < DIGEST_BYTES; i++)
+		words[i / 8] |= (__u64)(i < len ? bytes[i] : 0) << i % 8 * 8;
+	return is_key_sampled((__u32)digest_words(words, len), sampling);
+}
+
+static __always_inline bool is_icmp_sampled(const struct seen_packet *p, const __u8 *icmp,
+					    __u8 sampling)
+{
+	const __u8 type = icmp[0];
+	const bool is_echo = p->protocol == IPPROTO_ICMP ? type == 0 || type == 8 :
+							   type == 128 || type == 129;
+
+	return !is_echo || icmp[1] || is_key_sampled(get_u16(icmp + 6), sampling);
+}
+
+/* Read the header of a chunk and the word behind it: TSN of DATA, cumulative TSN of SACK. */
+static __always_inline bool read_chunk(const struct seen_packet *p, __u32 at, __u8 chunk[8])
+{
+	const __u8 *bytes = look_at(p, at, 8);
+
+	if (bytes) {
+		__builtin_memcpy(chunk, bytes, 8);
+		return true;
+	}
+	return at + 8 <= p->linear && !bpf_probe_read_kernel(chunk, 8, p->start + at);
+}
+
+static __always_inline bool is_sctp_sampled(const struct seen_packet *p, __u8 sampling)
+{
+	__u32 at = p->transport + 12, key = 0;
+	bool has_key = false;
+	__u8 chunk[8];
+
+	for (int i = 0; i < MOST_CHUNKS && at + sizeof(chunk) <= p->end; i++) {
+		__u32 len;
+
+		if (!read_chunk(p, at, chunk))
+			break;
+		if (chunk[0] == CHUNK_DATA || chunk[0] == CHUNK_I_DATA)
+			return is_key_sampled(get_u32(chunk + 4), sampling);
+		if (chunk[0] == CHUNK_SACK && !has_key) {
+			has_key = true;
+			key = get_u32(chunk + 4);
+		}
+		len = ((__u32)get_u16(chunk + 2) + 3) & ~3u;
+		if (len < 4 || len > p->end - at)
+			break;
+		at += len;
+	}
+	return !has_key || is_key_sampled(key, sampling);
+}
+
+/* Is the packet among those that are recorded of 2^sampling? */
+__noinline int sample_packet(__u32 depth, __u8 sampling)
+{
+	const struct seen_packet *p = get_packet(depth);
+	const __u8 *bytes = p ? look_at(p, p->transport, p->protocol == IPPROTO_TCP ? 20 : 8) : NULL;
+
+	if (!bytes || !sampling || sampling > MAX_SAMPLING)
+		return true;
+	switch (p->protocol) {
+	case IPPROTO_TCP:
+		return is_tcp_sampled(p, bytes, sampling);
+	case IPPROTO_UDP:
+		return is_udp_sampled(p, bytes, sampling);
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		return is_icmp_sampled(p, bytes, sampling);
+	case IPPROTO_SCTP:
+		return is_sctp_sampled(p, sampling);
+	default:
+		return true;
+	}
+}
+
+#endif
