@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Rules that build netsync-recorder, which only needs the kernel; included by the Makefile.
+# Builds netsync-recorder, which needs the kernel alone; a part of the Makefile.
 
 RECORDER := $(BUILD)/netsync-recorder
 LLVM_STRIP ?= $(shell clang -print-prog-name=llvm-strip)
@@ -19,7 +19,25 @@ $(BUILD)/tools/recorder/%.o: tools/recorder/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -fPIE -Os $(CFLAGS) -c -o $@ $<
 
-# Static, because it is copied to hosts whose libraries may be of another release.
+# The byte order is that of $(CC). Debian has asm/types.h in the folder of -I.
+BPF_TARGET = bpf$(if $(findstring BIG,$(shell $(CC) -dM -E -x c /dev/null | \
+	grep -w __BYTE_ORDER__)),eb,el)
+BPF_CC = clang -O2 -g -Wall -target $(BPF_TARGET) \
+	-I$(PKG_CONFIG_SYSROOT_DIR)/usr/include/$(shell $(CC) -print-multiarch)
+
+# Debug information is not loaded.
+$(BUILD)/tools/recorder/probes-pages.bpf.o: BPF_CC += -DREAD_PAGES
+$(PROBES): tools/recorder/probes.bpf.c $(wildcard tools/recorder/*.bpf.h) \
+		tools/recorder/probe-record.h
+	@mkdir -p $(@D)
+	$(BPF_CC) -c -o $@ $<
+	$(LLVM_STRIP) -g $@
+
+$(BUILD)/tools/recorder/probe-objects.o: BASE_CFLAGS += \
+	-DPROBES_PAGES='"$(word 1,$(PROBES))"' -DPROBES_LINEAR='"$(word 2,$(PROBES))"'
+$(BUILD)/tools/recorder/probe-objects.o: $(PROBES)
+
+# It is copied to hosts that may have no library of this release.
 $(RECORDER): $(RECORDER_OBJ)
 	$(if $(RECORDER_LACKS),@echo "netsync-recorder has no BPF: $(RECORDER_LACKS) missing")
 	$(CC) $(LDFLAGS) -static-pie -o $@ $(RECORDER_OBJ) \
