@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What recordings of one kernel's network namespaces share: their clocks are one,
-so the truth is known at every instant."""
+"""Common code for recordings of network namespaces of one kernel: they have one clock, so
+that the truth is known at every instant."""
 import events
 from compare import check
 
@@ -9,7 +9,7 @@ COLUMNS = "host dir time_ns proto saddr daddr sport dport id len"
 
 
 def instants(host):
-    """Over the whole trace; and where the correction may bend."""
+    """Return instants of the whole trace, and those at which the correction's slope may change."""
     first, last = host["first_ns"], host["last_ns"]
     times = [first + (last - first) * i // INSTANTS for i in range(INSTANTS + 1)]
     bends = [s[end] for s in host["segments"] for end in ("from_ns", "to_ns")]
@@ -17,8 +17,8 @@ def instants(host):
 
 
 def check_answer(name, answer, names, part, least):
-    """Five checks: the hosts have these names, and each two exchanged more than
-    so many messages; the error is below that part of the smallest delay."""
+    """Report five checks: the hosts have these names, each pair exchanged more than
+    @least messages, and the error is below 1/@part of the smallest delay."""
     if not check(answer.status == 0, name + ": netsync sync succeeds",
                  "exit status %d" % answer.status):
         return
@@ -30,7 +30,7 @@ def check_answer(name, answer, names, part, least):
           "%s, %d pairs, at least %d messages" % (", ".join(found), len(pairs), fewest))
     check(not any(pair["inversions"]["after"] for pair in pairs),
           name + ": no inversion is left", "")
-    # An error of an offset takes from one direction what it gives the other.
+    # An offset error shortens delays in one direction and lengthens them in the other.
     delay = min(sum(pair["min_delay_ns"]) / 2 for pair in pairs)
     worst, inside, widest = 0, 0, 0
     total = 0
@@ -50,7 +50,7 @@ def check_answer(name, answer, names, part, least):
 
 
 def write_udp(trace, devices, path):
-    """Packet events as text; the host is the device."""
+    """Write packet events as text; the device names the host."""
     with open(path, "w", encoding="ascii") as out:
         print(COLUMNS, file=out)
         for e in events.read(trace):

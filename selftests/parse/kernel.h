@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * As much of the kernel as module/parse.c needs, in user space: the headers in
- * kernel/ are all this one. A packet's linear part and the rest are two pieces
- * of memory, each just as large as it has to be.
+ * The part of the kernel that module/parse.c needs, in user space; all headers in kernel/
+ * include this one. A packet's linear part and the rest are two allocations of exact
+ * size.
  */
 #ifndef KERNEL_H
 #define KERNEL_H
@@ -75,7 +75,7 @@ struct skb_shared_info {
 
 struct sk_buff {
 	u8 *data;
-	u8 *rest;		/* what is not linear */
+	u8 *rest;		/* the part that is not linear */
 	unsigned int len, data_len;
 	u8 ip_summed;
 	struct skb_shared_info shared;

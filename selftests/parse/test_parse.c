@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The parser of packets, in user space, where every byte that it should not
- * read is found: a million packets with random faults.
+ * The packet parser in user space, where every invalid read is detected: a million
+ * packets with random faults.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,7 @@ static void make_transport(u8 *p, u8 protocol, unsigned int room)
 	}
 }
 
-/* Return: its length. *end: what the packet says of that. */
+/* Return the packet's length; *end is the length in its header. */
 static unsigned int make_packet(u8 family, unsigned int nhoff, unsigned int *end)
 {
 	static const u8 protocols[] = { IPPROTO_TCP, IPPROTO_TCP, IPPROTO_UDP,
@@ -108,7 +108,7 @@ static unsigned int make_packet(u8 family, unsigned int nhoff, unsigned int *end
 	make_transport(p, protocol, len > p - bytes ? len - (p - bytes) : 0);
 	for (faults = below(4) ? 0 : below(4); faults > 0; faults--)
 		ip[below(80)] = random();
-	/* Where a fault changed that, all of it is said to be the packet. */
+	/* If a fault changed the length, let it cover the whole packet. */
 	i = ip[family == AF_INET ? 2 : 4] << 8 | ip[family == AF_INET ? 3 : 5];
 	if (nhoff + (family == AF_INET ? i : i + 40) != *end || *end > len)
 		*end = len;
@@ -139,7 +139,7 @@ static unsigned int record_size(const struct parsed *p)
 	return 0;
 }
 
-/* What the parser leaves alone of the record stays as it was: @before. */
+/* Fields that the parser does not set keep their value: @before. */
 static void parse(unsigned int len, unsigned int linear, unsigned int nhoff,
 		  u8 family, u8 before, struct parsed *parsed)
 {
@@ -148,7 +148,7 @@ static void parse(unsigned int len, unsigned int linear, unsigned int nhoff,
 		.rest = malloc(len - linear),
 		.len = len,
 		.data_len = len - linear,
-		/* Anything that is the same each time. */
+		/* Any reproducible values. */
 		.ip_summed = len & 3,
 		.shared = { .gso_segs = 3, .gso_size = len & 4 ? 20 : 0 },
 	};
@@ -158,7 +158,7 @@ static void parse(unsigned int len, unsigned int linear, unsigned int nhoff,
 	memset(&parsed->rec, before, sizeof(parsed->rec));
 	parsed->protocol = netsync_parse(&skb, nhoff, family, NETSYNC_ALL, 4711,
 					 &parsed->rec);
-	/* The caller's to fill in. */
+	/* The caller sets it. */
 	parsed->rec.ip.sk = 0;
 	free(skb.data);
 	free(skb.rest);
@@ -199,7 +199,7 @@ static void many(void **state)
 	}
 }
 
-/* The value is that of another implementation, Python's. */
+/* The value is from another implementation, in Python. */
 static void known_digest(void **state)
 {
 	u8 data[64];

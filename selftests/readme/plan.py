@@ -1,39 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where each command of README.md and INSTALL.md is typed by tests, in their order, and what has
-to come of it. A command that is not here, or no longer there, fails test_commands."""
+"""Where tests type each command of README.md and INSTALL.md, in order, and the expected
+output. test_commands fails for a command that is not listed here, or listed but not in
+the documents."""
 import re
 from dataclasses import dataclass
 from typing import Optional
 
 from readme import read_commands
 
-# Places. Each is a session of its own, from the first of its commands to the last.
+# Places. Each is one session, from the first to the last of its commands.
 SAMPLE = "sample"	# on sample traces: test_commands
-RELEASE = "release"	# in a clean release of Debian, which gets what guests boot with
-SOURCE = "source"	# in another one, where netsync is built and installed from source
-ARCHIVE = "archive"	# in a third one, which gets the archive for hosts without compiler
+RELEASE = "release"	# in a clean release of Debian, which becomes the root of guests
+SOURCE = "source"	# in another release, where netsync is built and installed from source
+ARCHIVE = "archive"	# in a third release, from the archive for hosts without a compiler
 WEB = "web"		# on the guest web
-EACH = "each"		# on both, web and db; "web" in names of files is each one's own name
-ELSEWHERE = "elsewhere"	# not typed: @reason says what tests it, or why nothing can
+EACH = "each"		# on both; "web" in file names is replaced by the host's name
+ELSEWHERE = "elsewhere"	# not typed: @reason names another test, or says why none is possible
 
 
 @dataclass(frozen=True)
 class Row:
-    begin: str		# of the command
+    begin: str		# how the command begins
     place: str
-    says: str = ""	# regular expression of what it prints
-    until: int = 0	# runs until ^C, after so many seconds
-    beside: str = ""	# typed at the same time: the begin of another row
-    stays: bool = False	# once it says that, the next row is typed, and then ^C for both
-    fetch: bool = False	# what it writes on db is brought to web
-    may_fail: bool = False	# INSTALL.md says so, and what to do
+    says: str = ""	# regular expression of the output
+    until: int = 0	# ended by ^C after this many seconds
+    beside: str = ""	# how the row begins that is typed at the same time
+    stays: bool = False	# once it prints @says, the next row is typed, then ^C for both
+    fetch: bool = False	# files written on db are copied to web
+    may_fail: bool = False	# allowed by INSTALL.md, which says what to do
     reason: str = ""
 
 
 ACCURATE = r"web +.*(accurate|approximate)"
 
-# Seconds; where a guest gets a fraction of a busy processor, perf and bpftrace take most of
-# them to begin.
+# Seconds. On a guest with a fraction of a busy processor, perf and bpftrace need most of
+# them to start.
 RECORDED_S = 40
 
 PLAN = [
@@ -97,7 +98,7 @@ PLAN = [
     Row("modinfo -F signer", ELSEWHERE, reason="it needs a module that was signed"),
 ]
 
-# What is named in the text, without arguments: that it is there is tested.
+# Commands named in the text without arguments; only their existence is tested.
 MENTIONED = re.compile(r"(make .*|netsync [a-z-]+( --[a-z-]+( [a-z]+)?)?)$")
 
 
@@ -111,13 +112,14 @@ class Step:
 
 
 def mentioned(path=None):
-    """Commands of the text that are names rather than something to type."""
+    """Return commands in the text that are mentioned rather than typed."""
     return [c for c in read_commands(*([path] if path else []))
             if c.kind == "text" and MENTIONED.match(c.text)]
 
 
 def steps(path=None):
-    """All commands of both with their rows. A difference is an AssertionError."""
+    """Return all commands of both documents with their rows. Raise AssertionError if they
+    differ."""
     rows, found = list(PLAN), []
     for command in read_commands(*([path] if path else [])):
         if command.kind == "text" and MENTIONED.match(command.text):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""README.md and INSTALL.md -> the commands in them, in order: lines of their blocks, joined
-where they go on, and what stands in the text between backquotes."""
+"""The commands in README.md and INSTALL.md, in order: lines of blocks, joined where they
+continue, and text between backquotes."""
 import pathlib
 import re
 import subprocess
@@ -10,30 +10,30 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 README = TOP / "README.md"
 DOCUMENTS = (README, TOP / "INSTALL.md")
 
-# What a command in the text begins with: names in backquotes are mostly of something else.
+# How commands in the text begin; most names in backquotes are not commands.
 PROGRAMS = ("babeltrace2", "bpftrace", "lttng", "make", "modinfo", "modprobe", "mokutil",
             "netsync", "netsync-mpi", "perf", "tac", "tcpdump", "trace-cmd")
 
 
 @dataclass(frozen=True)
 class Command:
-    line: int	# of the document, where it begins
+    line: int	# line of the document at which it begins
     text: str
     kind: str	# "block", "text" or "python"
     document: str = README.name
 
 
 def is_whole(text):
-    """Would a shell wait for more?"""
+    """Is the command complete for a shell?"""
     return not text.endswith("\\") and subprocess.run(
         ["bash", "-n"], input=text, text=True, capture_output=True, check=False).returncode == 0
 
 
 def commands_of_block(number, lines):
-    """Of a block that begins in line @number."""
+    """Return the commands of a block that begins at line @number."""
     lines = [line.rstrip() for line in lines]
     if any(line.startswith("$ ") for line in lines):
-        # A session: the rest is what came of it.
+        # In a session, the other lines are output.
         for i, line in enumerate(lines):
             if line.startswith("$ "):
                 yield Command(number + i, line[2:], "block")
@@ -52,7 +52,7 @@ def commands_of_block(number, lines):
 
 
 def commands_of_text(number, lines):
-    """Of a paragraph, whose commands may be broken at the end of a line."""
+    """Return the commands of a paragraph, which may contain line breaks."""
     text = "\n".join(line.strip() for line in lines)
     for found in re.finditer("`([^`]+)`", text):
         words = found[1].split()
@@ -61,7 +61,7 @@ def commands_of_text(number, lines):
 
 
 def cut(text):
-    """(number of its first line, its lines, "fenced", "block" or "text") of each part."""
+    """Yield (number of the first line, lines, "fenced", "block" or "text") for each part."""
     part, begin, kind = [], 1, "text"
     for number, line in enumerate(text.splitlines() + [""], 1):
         if line.startswith("```"):

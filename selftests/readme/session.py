@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Sessions of commands that typed.sh types, and what came of them."""
+"""Sessions of commands that typed.sh types, and their output."""
 import os
 import pathlib
 import re
@@ -11,10 +11,10 @@ BUILD = TOP / "build"
 
 
 def environment(programs, **more):
-    """Netsync as if it were installed, in a new folder."""
+    """Return the environment of an installed netsync, in a new folder."""
     programs.mkdir(parents=True)
     (programs / "netsync").symlink_to(os.environ.get("NETSYNC", BUILD / "netsync"))
-    # Debian's Python has the modules of Babeltrace 2.
+    # Debian's Python has Babeltrace 2's modules.
     return dict(os.environ, PATH=f"{programs}:/usr/bin:{os.environ['PATH']}",
                 BABELTRACE_PLUGIN_PATH=f"{BUILD}/plugins:{BUILD}/selftests/plugins",
                 LD_LIBRARY_PATH=str(BUILD), PYTHONPATH=str(TOP / "python"), LC_ALL="C.UTF-8",
@@ -22,19 +22,19 @@ def environment(programs, **more):
 
 
 def typed(number, text):
-    """The line of a session that types a command."""
+    """Return the line of a session that types a command."""
     return "typed %d '%s'" % (number, text.replace("'", "'\\''"))
 
 
 def run(lines, folder, env):
-    """What a session of these prints."""
+    """Run a session, and return its output."""
     return subprocess.run(["bash", "-c", "\n".join([f". {HERE}/typed.sh", *lines])], cwd=folder,
                           env=env, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=600, check=False).stdout
 
 
 def parts(text):
-    """{number: (status, output)} of what a session printed."""
+    """Return {number: (status, output)} from the output of a session."""
     found, number, lines = {}, None, []
     for line in text.splitlines():
         begin, end = re.match(r"--- (\d+) \$ ", line), re.match(r"=== (\d+) (\d+)$", line)
@@ -49,7 +49,7 @@ def parts(text):
 
 
 def judge(steps, text):
-    """(step, complaint or None) of each step."""
+    """Yield (step, complaint or None) for each step."""
     found = parts(text)
     for step in steps:
         if step.number not in found:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# Types commands as a person would, one after the other in one shell; sourced by the scripts
-# that type_commands writes. Each prints its number, what was typed, what came of it, and
-# "=== NUMBER STATUS".
+# Type commands one after the other in one shell, as a person would; sourced by the
+# scripts that type_commands writes. For each command, print its number, the command, its
+# output, and "=== NUMBER STATUS".
 
-# typed NUMBER COMMAND: in this shell, as cd and variables are for what comes after.
+# typed NUMBER COMMAND: run in this shell, since cd and variables affect later commands.
 typed() {
 	local typed_status=0
 
@@ -13,7 +13,7 @@ typed() {
 	printf -- '=== %s %s\n' "$1" "$typed_status"
 }
 
-# typed_until SECONDS NUMBER COMMAND: ended by ^C after these.
+# typed_until SECONDS NUMBER COMMAND: end it by ^C after this time.
 typed_until() {
 	local typed_status=0
 
@@ -25,7 +25,7 @@ typed_until() {
 	printf -- '=== %s %s\n' "$2" "$typed_status"
 }
 
-# typed_aside WORDS NUMBER COMMAND: once it prints these, it runs on until end_aside.
+# typed_aside WORDS NUMBER COMMAND: wait until it prints WORDS; it continues until end_aside.
 typed_aside() {
 	printf -- '--- %s $ %s &\n' "$2" "$3"
 	setsid bash -c "$3" < /dev/null > "/tmp/aside-$2" 2>&1 &
@@ -35,7 +35,7 @@ typed_aside() {
 	done
 }
 
-# end_aside NUMBER: by ^C.
+# end_aside NUMBER: end it by ^C.
 end_aside() {
 	local status=0
 
@@ -47,7 +47,7 @@ end_aside() {
 	printf -- '=== %s %s\n' "$1" "$status"
 }
 
-# typed_each[_until SECONDS] NUMBER COMMAND-OF-WEB COMMAND-OF-DB: on both at the same time.
+# typed_each[_until SECONDS] NUMBER COMMAND-OF-WEB COMMAND-OF-DB: run both at the same time.
 typed_each() {
 	both "$1" "bash -c ${2@Q}" "bash -c ${3@Q}" "$2"
 }
@@ -62,7 +62,7 @@ both() {
 	printf -- '--- %s $ %s\n' "$1" "$4"
 	ssh -n db "touch /share/begun-$1; $3" > "/tmp/db-$1" 2>&1 &
 	there=$!
-	# On a busy machine, ssh takes as long as what is typed.
+	# On a busy machine, ssh takes as long as the command itself.
 	while [ ! -e "/share/begun-$1" ] && kill -0 $there; do
 		sleep 0.1
 	done
