@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds and runs the tests; a part of the Makefile.
+# Builds and runs the tests; included by the Makefile.
 
 LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
 	$(BUILD)/selftests/io/test_worker \
@@ -7,19 +7,20 @@ LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
 	$(BUILD)/selftests/fuzz/random_api
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
 PYTHON_TESTS := $(wildcard selftests/python/test_*)
-# What travels to hosts that have nothing of netsync.
+# Tests of the program that is copied to hosts without netsync.
 RECORDER_TESTS := $(BUILD)/selftests/recorder/test_cut selftests/recorder/test_recorder
-# Which file is in which package.
+# Checks the lists of files in packages.
 PACKAGE_LISTS := selftests/packaging/test_files
-# Commands of README.md and the tutorials that need no other machine; check-readme types the others.
+# Commands of README.md and the tutorials that need no other machine; check-readme types
+# the others.
 README_COMMANDS := selftests/readme/test_commands selftests/docs/test_tutorials
-# What can be said of the source in no time.
+# Tests of the source that take almost no time.
 SOURCE_TESTS := $(filter-out %/test_style,$(wildcard selftests/style/test_*))
 GUEST_TESTS := $(filter-out %.c,$(wildcard selftests/module/test_*))
-# They boot guests themselves, record in them, and look at the recordings.
+# Tests that boot guests, record in them, and check the recordings.
 RECORDING_TESTS := $(wildcard selftests/netns/test_* selftests/pair/test_*)
 
-# Recording in the field; the short ones are among all tests.
+# Tests of recording in the field; the short ones are part of "make check".
 FIELD_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/field/test_*.c))
 FIELD_TESTS := $(FIELD_PROGS) $(filter-out %.c,$(wildcard selftests/field/test_*)) \
 	selftests/newest/test_newest
@@ -37,7 +38,7 @@ $(BUILD)/selftests/field/test_buffers: selftests/field/test_buffers.c \
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
 
-# Library tests reach inside the core.
+# Library tests use internal functions.
 $(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $< $(CORE_A) \
@@ -47,7 +48,7 @@ $(BUILD)/selftests/io/test_worker: selftests/io/test_worker.c $(wildcard libnets
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -lcmocka
 
-# Tests of the core with a sanitizer that sees what two threads do at once.
+# Tests of threads in the core with ThreadSanitizer.
 $(BUILD)/selftests/sanitized/test_threads: selftests/lib/test_threads.c $(CORE_SRC) $(wildcard libnetsync/*/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync -O1 -g -fsanitize=thread $(LDFLAGS) -o $@ \
@@ -59,26 +60,26 @@ $(BUILD)/selftests/recorder/test_cut: selftests/recorder/test_cut.c tools/record
 	$(CC) $(BASE_CFLAGS) -Itools -g $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -o $@ \
 		$(filter %.c,$^) -lcmocka
 
-# A source with everything that babeltrace2 knows, for the tests of what copies it.
+# A source component with all features of babeltrace2, for tests of copying.
 KINDS := $(BUILD)/selftests/plugins/babeltrace-plugin-kinds.so
 $(KINDS): selftests/tools/kinds.c
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) $(BT2_CFLAGS) $(CFLAGS) -shared $(LDFLAGS) -o $@ $< $(BT2_LIBS)
 
-# A disk on which reading never ends, for selftests/tools/test_stuck.
+# A disk on which reads never end, for selftests/tools/test_stuck.
 STUCK := $(BUILD)/selftests/tools/stuck.so
 $(STUCK): selftests/tools/stuck.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -fPIC $(CFLAGS) -shared $(LDFLAGS) -o $@ $< -ldl
 
-# The parser of packets, in user space.
+# The packet parser in user space.
 PARSE_TEST := $(BUILD)/selftests/parse/test_parse
 $(PARSE_TEST): selftests/parse/test_parse.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Wno-sign-compare -Wno-pointer-arith $(CFLAGS) -fsanitize=address,undefined \
 		-fno-sanitize=alignment -Iselftests/parse/kernel $(LDFLAGS) -o $@ $< -lcmocka
 
-# Events of CTF files as they are read directly.
+# Prints events of CTF files as the direct reader sees them.
 WALK_SRC := libnetsync/io/ctf/uuid.c $(filter-out %/direct.c %/agree.c,$(wildcard \
 	libnetsync/io/ctf/direct/*.c libnetsync/io/ctf/ctf2/*.c))
 DIRECT_WALK := $(BUILD)/selftests/direct/walk
@@ -88,15 +89,14 @@ $(DIRECT_WALK): selftests/direct/walk.c $(WALK_SRC) $(wildcard libnetsync/io/ctf
 	$(CC) $(LIB_CFLAGS) -Ilibnetsync $(JSON_CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $(filter %.c,$^) \
 		$(JSON_LIBS)
 
-# Prints all events of traces, by the public API.
+# Prints all events of traces, using the public API.
 ALL_EVENTS := $(BUILD)/selftests/direct/events
 $(ALL_EVENTS): selftests/direct/events.c $(CORE_SO) $(IO_SO)
 	@mkdir -p $(@D)
 	$(CC) $(LIB_CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../..' -o $@ $< -L$(BUILD) \
 		-lnetsync-io -lnetsync
 
-# What the fuzzers try, and with which folders of samples: a program is a file and
-# a row here.
+# Fuzzers and their sample folders: a program is a file, and a row here.
 FUZZERS := reader ctf walk ctf2 tsdl json answers requests served saved api
 FUZZ_SRC_reader := $(CORE_SRC) $(IO_SRC)
 FUZZ_SRC_ctf := $(CORE_SRC) $(IO_SRC)
@@ -107,7 +107,7 @@ FUZZ_SRC_walk := $(WALK_SRC)
 FUZZ_SRC_ctf2 := $(WALK_SRC)
 FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
-# What agents say, and what they are asked.
+# Answers of agents, and requests to them.
 FUZZ_SRC_answers := $(filter-out %/traces.c,$(wildcard tools/remote/*.c)) $(addprefix tools/,record/agent/buffers.c \
 	$(addprefix common/,clock-reading.c complain.c folders.c here.c json-value.c json-writer.c nearest.c now.c \
 	options.c places.c progress.c signal.c spool.c value.c) \
@@ -131,7 +131,7 @@ FUZZ_CFLAGS = $(LIB_CFLAGS) -Ilibnetsync -Itools $(BT2_CFLAGS) $(ZIP_CFLAGS) $(J
 	$(LTTNG_CFLAGS) $(UUID_CFLAGS) -g1 -O1
 FUZZ_LIBS = $(BT2_LIBS) $(ZIP_LIBS) $(JSON_LIBS) $(LTTNG_LIBS) $(UUID_LIBS) -lm -pthread
 
-# All samples once more, without a fuzzer.
+# Run all samples again, without a fuzzer.
 SAMPLES_TESTS := $(FUZZERS:%=$(BUILD)/selftests/fuzz/test_%)
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
@@ -149,14 +149,14 @@ $(BUILD)/selftests/fuzz/test_$(1): selftests/fuzz/test_samples.c \
 endef
 $(foreach name,$(FUZZERS),$(eval $(call samples_test,$(name))))
 
-# The public calls in random orders, always the same ones.
+# Public calls in reproducible random orders.
 API_SCRIPTS := 150
 $(BUILD)/selftests/fuzz/random_api: selftests/fuzz/random_scripts.c \
 		$(patsubst %.c,$(BUILD)/sanitized/%.o,selftests/fuzz/api.c $(FUZZ_SRC_api))
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_CFLAGS) $(SANITIZERS) -DSCRIPTS=$(API_SCRIPTS) $(LDFLAGS) -o $@ $^ -lm -pthread
 
-# Programs that guest tests use.
+# Programs used by guest tests.
 GUEST_PROGS := $(patsubst selftests/module/%.c,$(BUILD)/selftests/%, \
 	$(wildcard selftests/module/*.c)) $(BUILD)/selftests/often
 
@@ -170,7 +170,8 @@ $(BUILD)/selftests/%: selftests/debug/%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
-# What uses BPF, where there is what that needs: the example, and a test of netsync_clock.
+# Programs with BPF, if their dependencies are installed: the example, and a test of
+# netsync_clock.
 BPF_PROGS := $(if $(and $(shell command -v clang),$(shell $(PKG_CONFIG) --modversion libbpf \
 	2> /dev/null)),$(addprefix $(BUILD)/,examples/packets examples/packets.bpf.o \
 	selftests/bpf/clock selftests/bpf/clock.bpf.o))
@@ -208,8 +209,8 @@ check:
 	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(RECORDER_TESTS) $(PYTHON_TESTS) $(PACKAGE_LISTS) $(README_COMMANDS) $(GUEST_TESTS) $(RECORDING_TESTS) \
 		$(FIELD_SHORT)
 
-# Needs a compiler and cmocka, and leaves nothing outside of build/. One test alone:
-# make build/selftests/lib/test_match && build/selftests/lib/test_match
+# Needs a compiler and cmocka, and writes only to build/. To run one test: make
+# build/selftests/lib/test_match && build/selftests/lib/test_match
 .PHONY: check-lib
 ifdef SANITIZE
 check-lib:
@@ -227,7 +228,7 @@ check-field:
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(FIELD_TESTS)
 
-# Clusters of guests.
+# Tests in clusters of guests.
 LOCKER := $(BUILD)/selftests/across/dlm/locker
 $(LOCKER): selftests/across/dlm/locker.c
 	@mkdir -p $(@D)
@@ -246,7 +247,7 @@ check-across:
 	selftests/run selftests/across/test_dlm selftests/across/test_path \
 		selftests/across/test_path_lttng
 
-# What takes long, or a browser.
+# Tests that take long or need a browser.
 FORMAT_TESTS := selftests/report/test_browser selftests/report/test_gantt \
 	selftests/ways/test_ways \
 	selftests/tracedat/test_record selftests/tracedat/test_perf
@@ -258,7 +259,7 @@ check-formats:
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(FORMAT_TESTS)
 
-# With the kernels of other releases of Debian, each fetched once.
+# Tests with kernels of other Debian releases, each downloaded once.
 .PHONY: check-kernels
 check-kernels:
 	selftests/rig/setup build check guest kernels foreign debug
@@ -266,11 +267,11 @@ check-kernels:
 	selftests/run selftests/kernels/test_without
 	selftests/kernels/check $(RELEASES)
 
-# Built for s390x, and emulated, one program at a time; the kernel is this machine's.
+# Tests built for s390x, and emulated one program at a time on this machine's kernel.
 BIG_ENDIAN := $(BUILD)/s390x
-# ThreadSanitizer is for other processors, and that root has no sanitizer's library.
+# ThreadSanitizer does not support s390x, and that root has no sanitizer library.
 BIG_ENDIAN_TESTS := $(patsubst $(BUILD)/%,$(BIG_ENDIAN)/%,$(filter-out %/sanitized/test_threads,$(LIB_TESTS)))
-# Not those that look at memory, or have babeltrace2 load the plug-in.
+# Except tests that measure memory, or make babeltrace2 load the plug-in.
 BIG_ENDIAN_TOOL_TESTS := $(addprefix selftests/tools/test_,convert ctf2 direct endian hosts \
 	input jobs layouts netns pcap result spans states steered text timeline tracedat)
 BIG_ENDIAN_PROGRAMS := $(BIG_ENDIAN_TESTS) $(patsubst $(BUILD)/%,$(BIG_ENDIAN)/%, \
@@ -286,8 +287,8 @@ check-big-endian:
 	selftests/run $(patsubst $(BIG_ENDIAN)/%,$(BIG_ENDIAN)/emulated/%,$(BIG_ENDIAN_TESTS)) \
 		$(BIG_ENDIAN_TOOL_TESTS)
 
-# With a kernel that looks for faults, built once. test_cost counts instructions,
-# of which this kernel has others.
+# Tests with a debug kernel, built once. test_cost is excluded: its instruction counts do
+# not apply.
 .PHONY: check-debug-kernel
 check-debug-kernel: export KERNEL := debug
 check-debug-kernel:
@@ -314,7 +315,7 @@ check-dkms:
 	selftests/rig/setup kernels
 	selftests/run selftests/dkms/test_dkms
 
-# RELEASES=bookworm: one of the two alone.
+# RELEASES=bookworm: only one of the two releases.
 .PHONY: check-readme
 check-readme:
 	selftests/rig/setup build check guest kernels
@@ -327,9 +328,9 @@ check-packages:
 	$(MAKE) --no-print-directory -s all
 	selftests/run $(wildcard selftests/packaging/test_*)
 
-# What is in a file, found by trial: a folder of samples for each format. New
-# ones that are of use stay in build/fuzz, what breaks a reader is beside them,
-# and becomes a sample when it does no longer: SAMPLES_TESTS try all of them again.
+# Fuzz file contents, with a folder of samples for each format. New inputs that increase
+# coverage are kept in build/fuzz. Inputs that crash a reader are beside them; once fixed,
+# they become samples, which SAMPLES_TESTS try again.
 FUZZ_SECONDS ?= 600
 FUZZ_FORMATS ?= $(notdir $(wildcard selftests/fuzz/samples/*))
 FUZZ_CC := clang

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """usage: clockrate.py PPM
 
-Let this machine's clock run PPM parts per million fast (at most 500), and
-print, as JSON, CLOCK_MONOTONIC before and after the change, and PPM.
+Let this machine's clock run PPM parts per million fast (at most 500). Print
+CLOCK_MONOTONIC before and after the change, and PPM, as JSON.
 """
 import ctypes
 import json

@@ -14,7 +14,7 @@
 
 #define LINK 14
 
-/* A frame is put together from its end: what a test does not set is zero. */
+/* A frame is filled from its end; what a test does not set is zero. */
 static uint8_t frame[LINK + 512];
 
 static uint8_t *begin_ipv4(uint8_t words, uint8_t protocol)
@@ -46,7 +46,7 @@ static void ipv4(void **state)
 	begin_ipv4(15, 6)[12] = 15 << 4;
 	assert_int_equal(kept(ETH_P_IP, 0), 60 + 60);
 	assert_int_equal(kept(ETH_P_IP, 10), 60 + 60 + 10);
-	/* No header is so short. */
+	/* Invalid header length. */
 	begin_ipv4(5, 6)[12] = 1 << 4;
 	assert_int_equal(kept(ETH_P_IP, 0), 20 + 20);
 	begin_ipv4(1, 17);
@@ -59,7 +59,7 @@ static void ipv4(void **state)
 	assert_int_equal(kept(ETH_P_IP, 0), 20 + 28);
 	begin_ipv4(5, 33);
 	assert_int_equal(kept(ETH_P_IP, 0), 20 + 24);
-	/* Another protocol, and a later fragment, have no transport that is known. */
+	/* Another protocol, and a later fragment: the transport protocol is unknown. */
 	begin_ipv4(5, 47);
 	assert_int_equal(kept(ETH_P_IP, 64), 20);
 	begin_ipv4(5, 17);
@@ -92,7 +92,7 @@ static void ipv6(void **state)
 	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 8 + 8);
 	at[3] = 8 | 1;
 	assert_int_equal(kept(ETH_P_IPV6, 64), 40 + 8);
-	/* A chain without end is not followed. */
+	/* An endless chain is not followed. */
 	at = begin_ipv6(0);
 	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 8 * 8);
 	at[1] = 255;
@@ -111,7 +111,7 @@ static void other_protocols(void **state)
 	assert_int_equal(count_kept_bytes(frame + LINK, 100, 0, ETH_P_IP, 0), 40);
 }
 
-/* Frames of chance, each in memory of its own size: no byte beyond it is read. */
+/* Random frames, each in memory of exactly its size, so that reads beyond it are found. */
 static void hostile(void **state)
 {
 	static const uint16_t types[] = { ETH_P_IP, ETH_P_IPV6, ETH_P_ARP, ETH_P_8021Q };

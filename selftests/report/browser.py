@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A headless Chromium, by its DevTools protocol over a pair of pipes."""
+"""A headless Chromium, controlled by its DevTools protocol over two pipes."""
 import atexit
 import base64
 import json
@@ -18,14 +18,14 @@ def find():
 
 
 class Browser:
-    """One page at a time; what it complains of is kept in errors."""
+    """A browser with one page at a time, whose complaints are collected in errors."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="netsync-browser-",
                                                   ignore_cleanup_errors=True)
         there, self.commands = os.pipe()
         self.answers, back = os.pipe()
-        # It reads commands from its descriptor 3, and answers on 4.
+        # It reads commands from descriptor 3, and answers on 4.
         self.process = subprocess.Popen(
             ["bash", "-c", f'exec "$@" 3<&{there} 4>&{back}', "bash", find(), "--headless",
              "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run",
@@ -68,7 +68,7 @@ class Browser:
         return json.loads(text)
 
     def note(self, event):
-        """Whatever a user would see in the console, and what is fetched."""
+        """Collect what a user would see in the console, and all requests."""
         method, what = event.get("method"), event.get("params", {})
         if method == "Runtime.exceptionThrown":
             detail = what["exceptionDetails"]
@@ -97,7 +97,7 @@ class Browser:
             return answer["result"]
 
     def js(self, expression):
-        """What a JavaScript expression is in the page."""
+        """Return the value of a JavaScript expression in the page."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True,
                            awaitPromise=True)
         if "exceptionDetails" in result:
@@ -124,8 +124,8 @@ class Browser:
         self.wait_for("document.readyState == 'complete'")
 
     def box(self, selector):
-        """Where an element is in the window, which is scrolled there, and has come to rest: a
-        scroll that began before, as smooth ones do, goes on meanwhile."""
+        """Scroll to an element, and return its place in the window once it has come to
+        rest: smooth scrolling that began before continues meanwhile."""
         return self.js(f"""(async () => {{
             const element = document.querySelector({json.dumps(selector)});
             let box, before, still = 0;
@@ -149,7 +149,7 @@ class Browser:
             self.mouse(kind, x + width / 2, y + height / 2)
 
     def drag(self, selector, start, end):
-        """From one place to another: shares of the width, at half the height."""
+        """Drag between two fractions of the element's width, at half its height."""
         x, y, width, height = self.box(selector)
         self.mouse("mousePressed", x + width * start, y + height / 2)
         for share in start, (start + end) / 2, end:
@@ -157,7 +157,7 @@ class Browser:
         self.mouse("mouseReleased", x + width * end, y + height / 2)
 
     def screenshot(self, path):
-        """Of the whole page."""
+        """Take a picture of the whole page."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         data = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip={
             "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1})
