@@ -208,7 +208,7 @@ def check_bulk(name, traces, answer, size):
     stats = answer.result["stats"]
     missed = max(0, stats["ambiguous"] + stats["unmatched"] - (data - can))
     check(can >= size / 65536 and missed <= (1 - MATCHED) * can,
-          name + ": data-carrying events that can be matched are",
+          name + ": matchable events with data are matched",
           "%d carry data, %d can be matched, %d missed at most; %d events, "
           "%d ambiguous, %d unmatched" % (
               data, can, missed, stats["packets"], stats["ambiguous"],

@@ -65,7 +65,8 @@ def check_states(share, result, locks, files=None, packets=()):
                        for state in ("EX", "wait EX"))
         held += zip(counts, mine, waits)
         check(len(waits) == len(mine) == len(counts) == locks,
-              f"{host}: each time that it had the lock", "%d of %d" % (len(mine), len(counts)))
+              f"{host}: states show each time it held the lock",
+              "%d of %d" % (len(mine), len(counts)))
     held.sort(key=lambda one: one[0])
     wrong, gaps, asked, told = 0, [], 0, 0
     for (_, one, _), (_, other, wait) in zip(held, held[1:]):
@@ -81,11 +82,12 @@ def check_states(share, result, locks, files=None, packets=()):
             asked += 1
             told += wait["waited_for"] == one["host"]
     changes = len(gaps)
-    check(asked > least and told == asked, "who waited for whom, as the lock's value tells",
+    check(asked > least and told == asked,
+          "states show who waited for whom, as the lock's value proves",
           "%d of %d" % (told, asked))
     run = netsync("states", "--states", "dlm", "-m", result, *files)
     print("# " + run.stdout.replace("\n", "\n# "))
     check(not wrong and changes > least and ": 0 overlapped with another" in run.stdout,
-          "never both have it, in the order that the lock's value tells",
+          "never both hold it, and the order is that of the lock's value",
           "%d of %d wrong, %d changes of hands, gaps from %d ns on" % (
               wrong, len(held), changes, min(gaps, default=0)))

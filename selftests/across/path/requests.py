@@ -146,7 +146,7 @@ def check_phases(requests, quiet):
         bounds = [requests.of(number)[1] for number in range(quiet)]
         far = [(number, error) for number, error in enumerate(errors)
                if max(error) > CLOSE_NS + bounds[number]]
-        check(not far, "%s: the path has it when it was, within 100 us and the bound" % name,
+        check(not far, "%s: the path has it at the right time, within 100 us and the bound" % name,
               "%d of %d; by %d to %d us, its kind short of by %d us at most, bounds %d to "
               "%d us; far: %s" % (
                   quiet - len(far), quiet, min(e[0] for e in errors) // 1000,
@@ -186,5 +186,5 @@ def check_faults(requests, quiet):
                 number, fault, us, name, more // 1000, bound // 1000,
                 ", which is open" if open_ else ""))
     for fault in FAULTS:
-        check(right[fault] == all_[fault], "%s: what made requests slow is named" % fault,
+        check(right[fault] == all_[fault], "%s: the cause of slow requests is named" % fault,
               "%d of %d" % (right[fault], all_[fault]))
