@@ -104,7 +104,7 @@ $(IO_SO): $(IO_OBJ) $(CORE_SO) libnetsync/io/netsync-io.map
 
 # For dkms, only the Makefile and module/ are installed.
 include module/modules.mk
-# The others use what the first one defines.
+# The other files use definitions of the first one.
 include $(wildcard tools/build.mk)
 include $(filter-out tools/build.mk,$(wildcard packaging/*.mk selftests/*.mk tools/*.mk))
 

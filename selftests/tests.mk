@@ -198,7 +198,7 @@ $(BUILD)/selftests/bpf/clock: module/clock.h
 tests: $(LIB_TESTS) $(filter $(BUILD)/%,$(RECORDER_TESTS)) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(STUCK) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS) $(BPF_PROGS)
 
-# As many jobs as there are processors, unless the command line says how many.
+# Use all processors, unless the command line sets the number of jobs.
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: check

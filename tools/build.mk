@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds netsync, the programs of its other commands, and the plug-in of Babeltrace 2; a part
-# of the Makefile.
+# Builds netsync, the programs of its other commands, and the Babeltrace 2 plug-in;
+# included by the Makefile.
 
-# What Perfetto's format is made of, by a program of its own.
+# For Perfetto's format, whose code a program generates.
 PROTOBUF_CFLAGS = $(shell $(PKG_CONFIG) --cflags libprotobuf-c)
 PROTOBUF_LIBS = $(shell $(PKG_CONFIG) --libs libprotobuf-c)
-# From 2.15 on LTTng has to be asked for the format that Babeltrace 2.0 reads.
+# Since 2.15, LTTng has to be asked for the format that Babeltrace 2.0 reads.
 LTTNG_CFLAGS = $(shell $(PKG_CONFIG) --cflags lttng-ctl) $(shell \
 	$(PKG_CONFIG) --atleast-version=2.15 lttng-ctl && echo -DLTTNG_HAS_TRACE_FORMAT)
 LTTNG_LIBS = $(shell $(PKG_CONFIG) --libs lttng-ctl)
 
-# The JavaScript library that plots in the pages of netsync report.
+# The JavaScript library that plots the pages of netsync report.
 DYGRAPHS ?= /usr/share/javascript/dygraphs
 
-# What the programs share is an archive, of which each of them links what it uses.
+# An archive of shared files, from which each program links those that it uses.
 SHARED_SRC := $(wildcard $(patsubst %,tools/%/*.c,common events path remote sync timeline))
 TOOL_SRC := $(wildcard tools/*.c $(patsubst %,tools/%/*.c,apply convert export report))
 RECORD_SRC := $(wildcard tools/record/*.c tools/record/*/*.c)
 ANALYSIS_SRC := $(wildcard tools/analysis/*.c tools/analysis/*/*.c)
-# The component of Babeltrace 2 that corrects: in the tool, and in a plug-in, which
-# has one that reads as well.
+# The Babeltrace 2 component that corrects times. It is part of the tool and of the
+# plug-in, which also has a component that reads.
 PLUGIN_SRC := tools/babeltrace/plugin.c tools/babeltrace/source.c
 CORRECT_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tools/babeltrace/*.c))
 CORRECT_OBJ := $(CORRECT_SRC:%.c=$(BUILD)/%.o)
@@ -32,7 +32,7 @@ PLUGIN_OBJ := $(CORRECT_OBJ) $(PLUGIN_SRC:%.c=$(BUILD)/%.o) \
 
 SHARED_A := $(BUILD)/tools/shared.a
 TOOL := $(BUILD)/netsync
-# Programs of commands, which netsync becomes; each has links of the names of its commands.
+# Programs of other commands, which netsync executes. Each has links with its commands' names.
 RECORD_PROGRAM := $(BUILD)/netsync-record
 RECORD_LINKS := netsync-live netsync-doctor netsync-agent
 ANALYSIS_PROGRAM := $(BUILD)/netsync-analysis
@@ -49,13 +49,13 @@ $(BUILD)/tools/%.o: tools/%.c
 	$(CC) $(LIB_CFLAGS) -Itools $(JSON_CFLAGS) $(LTTNG_CFLAGS) $(BT2_CFLAGS) \
 		$(UUID_CFLAGS) $(CFLAGS) -c -o $@ $<
 
-# What "netsync --version" says of the libraries that it was built with.
+# The library versions that "netsync --version" prints.
 BUILT_WITH = $(foreach library,babeltrace2 lttng-ctl json-c libprotobuf-c $(ZIP_LIBRARIES), \
 	$(library) $(shell $(PKG_CONFIG) --modversion $(library))$(comma))
 $(BUILD)/tools/netsync.o: LIB_CFLAGS += \
 	-DBUILT_WITH='"$(subst $(comma) end,,$(strip $(BUILT_WITH)) end)"'
 
-# Pages in one piece, which become parts of programs.
+# Self-contained pages, which become part of the programs.
 $(BUILD)/report.html: tools/report/page
 $(BUILD)/states.html: tools/analysis/states/page
 $(BUILD)/report.html $(BUILD)/states.html: $(wildcard tools/page/* tools/*/page/* tools/*/*/page/*)
@@ -69,12 +69,12 @@ $(BUILD)/tools/analysis/states/html.o: $(BUILD)/states.html
 $(BUILD)/tools/report/page.o: LIB_CFLAGS += -DREPORT_PAGE='"$(BUILD)/report.html"'
 $(BUILD)/tools/report/page.o: $(BUILD)/report.html
 
-# What makes states, which becomes part of the tool.
+# Definitions of states, which become part of the program.
 STATES_FOLDER := tools/analysis/states/definitions
 $(BUILD)/tools/analysis/states/builtin.o: LIB_CFLAGS += -DSTATES_FOLDER='"$(STATES_FOLDER)"'
 $(BUILD)/tools/analysis/states/builtin.o: $(wildcard $(STATES_FOLDER)/*.states)
 
-# Perfetto's format: code for what is in the .proto files, made by protoc-c.
+# Code for Perfetto's format, generated from the .proto files by protoc-c.
 PROTO_SRC := $(patsubst %.proto,$(BUILD)/%.pb-c.c,$(wildcard tools/*/*.proto))
 SHARED_OBJ += $(PROTO_SRC:.c=.o)
 
@@ -91,7 +91,7 @@ $(PROTO_USERS): $(PROTO_SRC)
 
 SHARED_LIBS = $(SHARED_A) -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(BT2_LIBS) $(UUID_LIBS) \
 	-lm -pthread
-# What writes files for Perfetto is in two programs.
+# Two programs write files for Perfetto.
 TOOL_LIBS = $(SHARED_LIBS) $(PROTOBUF_LIBS) $(shell $(PKG_CONFIG) --libs zlib)
 ANALYSIS_LIBS = $(TOOL_LIBS)
 RECORD_LIBS = $(SHARED_LIBS) $(LTTNG_LIBS)
@@ -100,12 +100,12 @@ LINK_PLUGIN = $(CC) -shared -Wl,--version-script=$(PLUGIN_MAP) -Wl,--no-undefine
 	$(LDFLAGS) $(PLUGIN_OBJ) -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(BT2_LIBS) \
 	$(UUID_LIBS)
 
-# Anew each time: ar keeps members whose source is gone.
+# Removed first: ar keeps members whose source is gone.
 $(SHARED_A): $(SHARED_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-# Programs in build/ find the libraries beside them, and the plug-in above it.
+# Programs in build/ find the libraries beside them; the plug-in finds them one folder up.
 $(TOOL): $(TOOL_OBJ) $(SHARED_A) $(CORE_SO) $(IO_SO)
 	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(TOOL_OBJ) $(TOOL_LIBS)
 

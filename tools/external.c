@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs netsync-COMMAND: first those of netsync's own folder of commands, then those of
- * PATH, so that anybody can add a command.
+ * Programs netsync-COMMAND: first those in netsync's own folder of commands, then those
+ * in PATH, so that anyone can add a command.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 /* ---- running ------------------------------------------------------------- */
 
-/* A folder in PATH may be a file. */
+/* An entry of PATH may be a file. */
 static bool is_absent(int err)
 {
 	return err == ENOENT || err == ENOTDIR;
@@ -30,7 +30,7 @@ void run_external(char **argv)
 	char *const command = argv[0];
 	char *program, *path, *folder;
 
-	/* It would be a path, and not a name. */
+	/* It would be a path rather than a name. */
 	if (!*command || *command == '-' || strchr(command, '/')) {
 		errno = ENOENT;
 		return;
@@ -74,7 +74,7 @@ static bool add_external(struct external_names *names, const char *name)
 	return true;
 }
 
-/* A folder that cannot be read has no programs, as for execvp(). */
+/* A folder that cannot be read counts as empty, as in execvp(). */
 static bool find_externals_of(struct external_names *names, const char *path)
 {
 	const size_t length = strlen(PROGRAM_PREFIX);
@@ -97,7 +97,7 @@ static bool find_externals_in_path(struct external_names *names)
 	char *copy = path ? strdup(path) : NULL, *rest = copy, *folder;
 	bool ok = copy || !path;
 
-	/* An empty name is the current folder. */
+	/* An empty entry is the current folder. */
 	while (ok && rest && (folder = strsep(&rest, ":")))
 		ok = find_externals_of(names, *folder ? folder : ".");
 	free(copy);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Commands that are programs of their own: netsync-COMMAND. */
+/* Commands that are separate programs: netsync-COMMAND. */
 #ifndef NETSYNC_EXTERNAL_H
 #define NETSYNC_EXTERNAL_H
 
@@ -7,18 +7,18 @@
 #include <stddef.h>
 
 /*
- * Become the program of argv[0], with these arguments. Returns only if that is impossible;
- * errno says why, ENOENT: there is no such program.
+ * Execute the program of argv[0] with these arguments. Return only on failure; errno is
+ * the reason, ENOENT if there is no such program.
  */
 void run_external(char **argv);
 
-/* Names of commands, sorted, each once. */
+/* Names of commands, sorted, without duplicates. */
 struct external_names {
 	char **list;
 	size_t num;
 };
 
-/* All programs there are. False: there is not enough memory, or errno says why. */
+/* List all programs. Return false if out of memory, or errno is the reason. */
 bool find_externals(struct external_names *names);
 bool is_external(const struct external_names *names, const char *name);
 void release_externals(struct external_names *names);

@@ -5,7 +5,7 @@
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
-# Programs that netsync becomes are in a folder of its own there.
+# It has a folder for the programs that netsync executes.
 LIBEXECDIR ?= $(PREFIX)/libexec
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
@@ -29,7 +29,7 @@ PYTHON_OWN_DIR = $(shell $(PYTHON) -c 'import site; \
 	2> /dev/null)
 PYTHONDIR ?= $(or $(if $(IS_SYSTEM),$(PYTHON_OWN_DIR)),$(PREFIX)/lib/python3/dist-packages)
 
-# What shells offer after "netsync": of the tool's own tables of options.
+# Shell completion for "netsync", from the programs' own tables of options.
 $(BUILD)/completion/netsync.%: $(PROGRAMS) tools/completion/generate tools/completion/table.awk \
 		tools/completion/%.awk
 	@mkdir -p $(@D)
@@ -38,7 +38,8 @@ $(BUILD)/completion/netsync.%: $(PROGRAMS) tools/completion/generate tools/compl
 
 # The loader searches these by default.
 RPATH = $(if $(filter /lib% /usr/lib%,$(LIBDIR)),,-Wl$(comma)-rpath$(comma)$(LIBDIR))
-# How programs find each other, wherever the whole of it is put; see common/places.h.
+# Relative paths with which programs find each other, wherever they are moved together;
+# see common/places.h.
 COMMANDDIR = $(LIBEXECDIR)/netsync
 RELATIVE = $(shell realpath -ms --relative-to=$(1) $(2))
 PLACES = -DPLACE_OF_COMMANDS='"$(call RELATIVE,$(BINDIR),$(COMMANDDIR))"' \

@@ -15,7 +15,7 @@
 #include "common/output.h"
 #include "external.h"
 
-/* Packages that have programs of commands; NULL: the command is built in. */
+/* Packages of commands that are separate programs; NULL: the command is built in. */
 #define RECORD "netsync-record"
 #define ANALYSIS "netsync-analysis"
 
@@ -23,7 +23,7 @@
 static const struct known_command {
 	struct command command;
 	const char *package;
-	const char *summary;	/* NULL: only other commands of ours use it */
+	const char *summary;	/* NULL: only for netsync's other commands */
 } commands[] = {
 	{ { "sync", cmd_sync, true }, NULL, "estimate the clock corrections of traced machines" },
 	{ { "record", NULL, false }, RECORD, "record traces on several machines, and synchronize them" },
@@ -37,13 +37,13 @@ static const struct known_command {
 	{ { "clock-log", cmd_clock_log, false }, NULL, "log how a time daemon steers this machine's clock" },
 	{ { "doctor", NULL, false }, RECORD, "check what a machine needs for recording" },
 	{ { "agent", NULL, false }, RECORD, NULL },
-	/* The program itself; its commands are links to it. */
+	/* The program itself, to which its commands are links. */
 	{ { "analysis", NULL, false }, ANALYSIS, NULL },
 };
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* Programs that are there: ours, and those that others have added. */
+/* Installed programs: netsync's, and those that others have added. */
 static struct external_names externals;
 
 static const struct known_command *find_command(const char *name)
@@ -96,7 +96,7 @@ static void print_command_list(FILE *out)
 	      "for its manual page.\n", out);
 }
 
-/* Suggest the nearest of all commands. */
+/* Suggest the command with the most similar name. */
 static void complain_of_unknown(const char *name)
 {
 	struct nearest nearest = { .typed = name };
@@ -115,7 +115,7 @@ static void complain_of_unknown(const char *name)
 			 name);
 }
 
-/* There is no program of the command. */
+/* Report that the program of a command is not installed. */
 static int complain_of_absent(const char *name)
 {
 	const struct known_command *known = find_command(name);
@@ -154,7 +154,7 @@ static int show_page(const char *name)
 	return EXIT_BAD;
 }
 
-/* @err: why no program has taken the place of this one, errno of run_external() */
+/* @err: why run_external() could not execute the program */
 static int dispatch_other(int argc, char **argv, int err)
 {
 	if (argc < 2) {
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
 	const struct known_command *known = argc > 1 ? find_command(argv[1]) : NULL;
 	int err = 0, status;
 
-	/* First of all, so that the program finds signals and descriptors as they were. */
+	/* Done first, so that the program inherits signals and descriptors unchanged. */
 	if (argc > 1 && strcmp(argv[1], "help") && !is_built_in(known)) {
 		run_external(argv + 1);
 		err = errno;

@@ -10,18 +10,18 @@
 
 /* Bytes that are written at once. Chosen. */
 #define SAVED_ROOM 4096
-/* More bytes than with_room() is asked for: a number takes LEB128_MAX of them. */
+/* Room beyond what with_room() is asked for, since a number takes up to LEB128_MAX bytes. */
 #define MAX_SAVED_ITEM 24
 
 struct saving {
 	netsync_write_func write;
 	void *data;
-	int error;		/* of write(), which is not called again */
+	int error;		/* of write(), which is then not called again */
 	struct bytes_put put;	/* into the room */
 	uint8_t room[SAVED_ROOM];
 };
 
-/* Write what waits. 0, or what write() failed with. */
+/* Write the buffered bytes. Return 0 or the error of write(). */
 static int flush_saved(struct saving *p)
 {
 	const size_t used = (size_t)(p->put.at - p->room);
@@ -32,7 +32,7 @@ static int flush_saved(struct saving *p)
 	return p->error;
 }
 
-/* Where a number can be put. */
+/* Return where a number can be put. */
 static struct bytes_put *with_room(struct saving *p)
 {
 	if (p->put.at > p->room + SAVED_ROOM - MAX_SAVED_ITEM)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers as bytes, the same on machines of any byte order: of seven bits a byte (LEB128, as
- * in DWARF 5, section 7.6), so that those near 0 are short; or little-endian where most have
- * all their bits. All that is taken is checked.
+ * Encode numbers as bytes, independent of the machine's byte order: with seven bits a
+ * byte (LEB128, as in DWARF 5, section 7.6), which is short for numbers near 0; or
+ * little-endian for numbers most of which use all their bits. All input is checked.
  */
 #ifndef NETSYNC_UTIL_BYTES_H
 #define NETSYNC_UTIL_BYTES_H
@@ -15,7 +15,7 @@
 /* Bytes of the longest number. */
 #define LEB128_MAX 10
 
-/* Write a number. Returns the number of bytes written, LEB128_MAX at most. */
+/* Write a number. Return the number of bytes written, at most LEB128_MAX. */
 static inline size_t leb128_put(uint8_t *to, uint64_t v)
 {
 	size_t n = 0;
@@ -27,14 +27,14 @@ static inline size_t leb128_put(uint8_t *to, uint64_t v)
 }
 
 /*
- * Read a number. Returns the number of bytes read; 0: the number does not end, or has more than
- * 64 bits.
+ * Read a number. Return the number of bytes read, or 0 if the number does not end or
+ * exceeds 64 bits.
  */
 static inline size_t leb128_take(const uint8_t *from, size_t num, uint64_t *v)
 {
 	*v = 0;
 	for (size_t n = 0; n < num && n < LEB128_MAX; n++) {
-		/* Of the tenth byte there is room for one bit. */
+		/* The tenth byte has room for one bit. */
 		if (n == LEB128_MAX - 1 && from[n] > 1)
 			break;
 		*v |= (uint64_t)(from[n] & 127) << (7 * n);
@@ -56,12 +56,12 @@ static inline int64_t leb128_to_signed(uint64_t v)
 	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
 }
 
-/* Bytes that are put. The caller has made sure that they have room. */
+/* Output bytes. The caller ensures that there is enough room. */
 struct bytes_put {
 	uint8_t *at;
 };
 
-/* Bytes that are taken. bad: they ended too early, or a number was beyond its limit. */
+/* Input bytes; bad: bytes are missing, or numbers exceed their limits. */
 struct bytes_take {
 	const uint8_t *at, *end;
 	bool bad;
@@ -116,7 +116,7 @@ static inline const uint8_t *bytes_take_raw(struct bytes_take *t, size_t num)
 	return at;
 }
 
-/* Take @num bytes into @to, which becomes 0 if the input is bad. */
+/* Take @num bytes into @to; set it to 0 if the input is bad. */
 static inline void bytes_take_copy(struct bytes_take *t, void *to, size_t num)
 {
 	const uint8_t *from = bytes_take_raw(t, num);
@@ -127,7 +127,7 @@ static inline void bytes_take_copy(struct bytes_take *t, void *to, size_t num)
 		memset(to, 0, num);
 }
 
-/* These return 0 if the input is bad, as do all later ones. */
+/* Once the input is bad, these and all later calls return 0. */
 static inline uint64_t bytes_take_number(struct bytes_take *t)
 {
 	uint64_t v = 0;
@@ -183,7 +183,7 @@ static inline double bytes_take_double(struct bytes_take *t)
 	return v;
 }
 
-/* Take the number of items of at least @size bytes each; the input must have room for them. */
+/* Take a number of items of at least @size bytes each; the input must have as many bytes. */
 static inline size_t bytes_take_count(struct bytes_take *t, size_t size)
 {
 	return (size_t)bytes_take_up_to(t, t->bad ? 0 : (uint64_t)(t->end - t->at) / size);

@@ -162,8 +162,8 @@ static void test_hidden_step(void **state)
 }
 
 /*
- * The same where messages are few, and it is known of no step when it was: the bound holds up to
- * the step, and from there on.
+ * The same with few messages, where nothing tells when the step was: the bound holds up
+ * to the step, and after it.
  */
 static void test_about_hidden_step(void **state)
 {
@@ -194,8 +194,8 @@ static void test_about_hidden_step(void **state)
 }
 
 /*
- * A host whose bound comes from one pair, and is contradicted by a message of another one, is not
- * accurate: its clock may have been stepped away and back meanwhile.
+ * A host whose bound comes from one pair, but is contradicted by a message of another
+ * pair, is not accurate: its clock may have been stepped away and back meanwhile.
  */
 static void test_other_pair(void **state)
 {

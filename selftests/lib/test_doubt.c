@@ -55,8 +55,8 @@ static void test_right(void **state)
 }
 
 /*
- * All the time it is nearer to the messages of one direction, as that of a host with several links
- * is, whose delays are unequal: it drifts no faster for that.
+ * The curve is always nearer to the messages of one direction, as for a host with several
+ * links of unequal delays: this does not mean that it drifts faster.
  */
 static void test_unequal(void **state)
 {
@@ -84,7 +84,10 @@ static void test_unequal(void **state)
 	}
 }
 
-/* For 40 s of 400 it is off by nearly the margin, as slowly as clocks drift. */
+/*
+ * For 40 s of 400, the curve is wrong by nearly the margin, changing as slowly as clocks
+ * drift.
+ */
 static void test_contradicted(void **state)
 {
 	struct fixture f;

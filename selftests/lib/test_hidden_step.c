@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Phase steps of less than the delays of both directions together are found by messages that leave
- * less than usual across them; and nothing is found where no clock is stepped.
+ * Phase steps smaller than the sum of both directions' delays are found where messages
+ * leave less slack across them than usual. Without steps, nothing is found.
  */
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "test.h"
 
 #define NUM 300
-#define APART (10000 * US) /* of messages of a direction */
+#define APART (10000 * US) /* interval between messages of a direction */
 #define DELAY (1000 * US)
-#define MORE 50e3	   /* mean of what messages take more, ns */
+#define MORE 50e3	   /* mean additional delay of messages, ns */
 #define LEAST (0.75 * DELAY)
 #define STEEPEST 1500e-6
 
@@ -21,7 +21,7 @@ struct exchange {
 	struct windows found;
 };
 
-/* How far f is ahead, ns. */
+/* Return by how much f is ahead, ns. */
 typedef int64_t (*ahead_fn)(int64_t x);
 
 static int64_t even(int64_t x)
@@ -35,7 +35,7 @@ static int64_t stepped(int64_t x)
 	return x > 150 * APART + APART / 3 ? 1200 * US : 0;
 }
 
-/* Away, and back after as many messages as are compared. */
+/* Stepped, and stepped back after as many messages as are compared. */
 static int64_t stepped_back(int64_t x)
 {
 	return x > 100 * APART && x < 120 * APART ? -1100 * US : 0;
@@ -46,7 +46,7 @@ static int64_t slewed(int64_t x)
 	return llround(480e-6 * (double)(x < 150 * APART ? x : 300 * APART - x));
 }
 
-/* Messages of one direction lie half-way between those of the other one. */
+/* Messages of one direction are halfway between those of the other direction. */
 static void make(struct exchange *e, ahead_fn ahead, uint64_t seed)
 {
 	memset(e, 0, sizeof(*e));
@@ -92,7 +92,7 @@ static void test_step(void **state)
 		find(&e);
 		assert_int_equal(e.found.num, 1);
 		assert_true(e.found.window[0].phase_step);
-		/* It is in the window, which has some of the messages that are compared. */
+		/* The step is in the window, which contains some of the compared messages. */
 		assert_in_range(e.found.window[0].from, 142 * APART, 150 * APART + APART / 3);
 		assert_in_range(e.found.window[0].to, 150 * APART + APART / 3, 158 * APART);
 		windows_release(&e.found);
@@ -114,7 +114,7 @@ static void test_back(void **state)
 	}
 }
 
-/* A step that a window includes already is not found again. */
+/* A step within a known window is not found again. */
 static void test_known(void **state)
 {
 	const struct change_window known = { .from = 149 * APART, .to = 152 * APART,
@@ -129,7 +129,7 @@ static void test_known(void **state)
 	windows_release(&e.found);
 }
 
-/* Messages of one direction, or of both, that are quicker for a while, are no step. */
+/* Faster messages of one direction, or of both, for a while, are no step. */
 static void test_quicker(void **state)
 {
 	(void)state;

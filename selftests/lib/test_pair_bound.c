@@ -106,7 +106,7 @@ static const struct limits steered = { .slope = 500e-6, .bend = 2e-16, .slew = 1
 #define LENGTH (60 * SEC)
 #define FAR_DELAY (3500 * US)
 
-/* By what host 1 is ahead besides: it is slewed by 300 ppm for 20 s, and back. */
+/* The additional offset of host 1: it is slewed by 300 ppm for 20 s, and back. */
 static int64_t slewed(int64_t t)
 {
 	const int64_t there = t < 10 * SEC ? 0 : t < 30 * SEC ? t - 10 * SEC : 20 * SEC;
@@ -115,7 +115,7 @@ static int64_t slewed(int64_t t)
 	return 3 * (there - back) / 10000 - 3000 * US;
 }
 
-/* It is stepped by less than the delays of both directions together, and back later. */
+/* Its clock is stepped by less than the sum of both directions' delays, and back later. */
 static int64_t stepped(int64_t t)
 {
 	return (t > 20 * SEC && t < 40 * SEC ? 3000 : -3000) * US;
@@ -127,7 +127,7 @@ static int64_t even(int64_t t)
 	return 0;
 }
 
-/* Three exchanges a second, with some 300 us more than the smallest delay each way. */
+/* Three exchanges a second, each message with about 300 us above the minimum delay. */
 static void talk_by(struct pairs *ps, int64_t (*clock)(int64_t t), uint64_t seed)
 {
 	for (int64_t i = 0; i < 180; i++) {
@@ -142,7 +142,7 @@ static void talk_by(struct pairs *ps, int64_t (*clock)(int64_t t), uint64_t seed
 	assert_int_equal(pairs_settle(ps), 0);
 }
 
-/* Beside corrections that say that both clocks are even: is the truth inside? */
+/* With corrections that treat both clocks as even: is the truth inside the bound? */
 static void check_inside(const struct pair_bound *r, int64_t (*clock)(int64_t t))
 {
 	for (int64_t t = SEC; t < LENGTH; t += SEC / 7) {
@@ -169,7 +169,7 @@ static void check_poor_curve(int64_t (*clock)(int64_t t))
 		assert_true(r.usable);
 		assert_int_equal(r.quality, NETSYNC_ACCURATE);
 		check_inside(&r, clock);
-		/* Nothing is assumed for no reason. */
+		/* Without reason, nothing is assumed. */
 		if (clock == even)
 			assert_int_equal(r.bound.part[0].num_segments, 1);
 		pair_bound_release(&r);
@@ -178,8 +178,8 @@ static void check_poor_curve(int64_t (*clock)(int64_t t))
 }
 
 /*
- * A curve that misses how the clock was slewed inverts no message, and neither does a clock that
- * drifts as assumed. But the bound of such a clock leaves less than all messages do.
+ * A curve that misses a slew inverts no message, nor does a clock that drifts as assumed.
+ * But the bound of such a clock leaves less slack than all messages do.
  */
 static void test_poor_curve(void **state)
 {
@@ -188,7 +188,7 @@ static void test_poor_curve(void **state)
 	check_poor_curve(even);
 }
 
-/* The same of a clock that was stepped: a steered one, which inverts no message, is too steep. */
+/* The same for a stepped clock: a curve without inverted messages is too steep. */
 static void test_hidden_step(void **state)
 {
 	(void)state;

@@ -433,7 +433,7 @@ static void test_no_message_beyond(void **state)
 	rate_bound_release(&b);
 }
 
-/* Messages once a ms, each way, that take some us; f is ahead by @step from @at on. */
+/* Messages every ms each way, with delays of a few us; f is ahead by @step after @at. */
 #define MESSAGES 200
 #define EVERY (1000 * US)
 
@@ -454,8 +454,8 @@ static void make_stepped(struct rate_bound *b, int64_t at, int64_t step,
 }
 
 /*
- * In the window of a rate step, messages before and after the window of a phase step say what f is
- * there: only about the phase step it is one of both.
+ * In the window of a rate step, messages before and after the window of a phase step
+ * limit f there. Only within the phase step, either of the two limits may apply.
  */
 static void test_step_in_window(void **state)
 {
@@ -474,7 +474,7 @@ static void test_step_in_window(void **state)
 
 		assert_true(f.lo <= (before ? 0 : 300 * US));
 		assert_true(f.hi >= (after ? 300 * US : 0));
-		/* As far from a message as 1500 ppm make it. */
+		/* The distance from a message that 1500 ppm allow. */
 		assert_true(f.lo >= (before ? 0 : 300 * US) - 10 * US);
 		assert_true(f.hi <= (after ? 300 * US : 0) + 10 * US);
 	}
@@ -501,7 +501,7 @@ static void test_inner_ends(void **state)
 		const int64_t t = inner ? b.part[1].other_inner.lo : b.part[1].other.lo - 1;
 		const struct range x = rate_bound_to_first(&b, (struct range){ t, t }, &near);
 
-		/* The earliest x by the part before the step or by that after it. */
+		/* The earliest x for the part before the step or the part after it. */
 		assert_int_equal(x.lo < t - 290 * US, inner);
 	}
 	rate_bound_release(&b);

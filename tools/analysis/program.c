@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync-analysis: what goes on in traced hosts, by events of any kind. */
+/* netsync-analysis: examine what happened on traced hosts, using events of any kind. */
 #include "analysis/commands.h"
 #include "common/command.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A sub-command and its arguments -> its exit status. */
+/* Run a sub-command with its arguments. */
 #include <string.h>
 
 #include "command.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The program that runs -> paths of others. */
+/* Paths relative to the running program. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "places.h"
 
 /*
- * The file of the program that runs, behind symbolic links. Where /proc is not mounted, a
- * program that was run by a relative path finds it in the folder that it was run in.
+ * Find the file of the running program, following symbolic links. Without /proc, a
+ * program that was started by a relative path is found relative to the current folder.
  */
 static bool find_program(char path[PATH_MAX])
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Steps of all clocks -> the last ones of them, which netsync live shows. */
+/* Keep the last steps of all clocks, which netsync live shows. */
 #include <string.h>
 
 #include "live-state.h"
 #include "result-info.h"
 
-/* Where the step is on the reference clock. */
+/* The time of the step on the reference clock. */
 static int64_t corrected_time(const struct netsync *ns,
 			      const struct live_step *step)
 {

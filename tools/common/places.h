@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where the programs of netsync are: these find each other wherever they are installed. */
+/* Where netsync's programs are. They find each other wherever they are installed. */
 #ifndef NETSYNC_PLACES_H
 #define NETSYNC_PLACES_H
 
 /*
- * From the folder of netsync to the folder of the programs netsync-COMMAND, and back;
- * relative paths.
+ * Relative paths from the folder of netsync to that of the programs netsync-COMMAND, and
+ * back.
  */
 extern const char *const place_of_commands, *const place_of_netsync;
 
 /*
- * The path of netsync, for programs netsync-COMMAND; to be given back with free(). NULL: it
- * cannot be found; errno says why.
+ * Return the path of netsync, for programs netsync-COMMAND; to be freed with free().
+ * NULL: not found; errno is the reason.
  */
 char *path_of_netsync(void);
 
 /*
- * A path from the folder of the program that runs, to be given back with free(). NULL: it
- * cannot be found; errno says why.
+ * Return a path relative to the folder of the running program; to be freed with free().
+ * NULL: not found; errno is the reason.
  */
 char *path_from_here(const char *relative);
 

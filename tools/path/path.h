@@ -9,7 +9,7 @@
  *	walk.c         backward through the graph -> pieces, and who is charged for them
  *	find.c         all of these together
  *
- * netsync path (analysis/path/) and netsync report write it.
+ * netsync path (analysis/path/) and netsync report print it.
  */
 #ifndef NETSYNC_PATH_H
 #define NETSYNC_PATH_H

@@ -8,11 +8,11 @@
 #include "record.h"
 
 /*
- * What tells which thread waited for what: who ran and who woke whom, which
- * interrupts and timers came, which disk and which packets: what netsync path reads
- * (path/follow.c), and the analysis of that name in Trace Compass, which
- * matches inet_sock_local_* and LTTng's own, each with its like, and does not know
- * inet_dev_*, which the agent adds wherever they are.
+ * Events that tell what each thread waited for: which threads ran and were woken, and
+ * which interrupts, timers, disk accesses and packets occurred. netsync path reads them
+ * (path/follow.c), as does the critical path analysis of Trace Compass. It matches
+ * inet_sock_local_* and LTTng's own events, each among themselves, and ignores
+ * inet_dev_*, which the agent adds where available.
  */
 static const char critical_path[] =
 	"sched_switch,sched_wakeup,sched_wakeup_new,sched_waking,"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync-record: what records, checks and follows hosts, and the agent that runs on them. */
+/* netsync-record: record, check and follow hosts, and the agent that runs on them. */
 #include "common/command.h"
 #include "record/commands.h"
 
-/* Each has something to undo, or goes on until a signal comes. */
+/* Each command has to clean up, or runs until a signal arrives. */
 static const struct command commands[] = {
 	{ "record", cmd_record, false },
 	{ "live", cmd_live, false },

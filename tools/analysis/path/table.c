@@ -13,7 +13,7 @@
 
 struct writing {
 	const struct critical_path *path;
-	unsigned int limit; /* of rows */
+	unsigned int limit; /* limit of rows */
 	struct sums sums;
 	uint32_t *charges; /* by row */
 };

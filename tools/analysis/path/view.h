@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What netsync path writes of a path. */
+/* The outputs of netsync path. */
 #ifndef NETSYNC_PATH_VIEW_H
 #define NETSYNC_PATH_VIEW_H
 
@@ -8,12 +8,12 @@
 
 struct path_view {
 	const struct critical_path *path;
-	const struct timeline_format *timeline; /* what viewers read */
-	unsigned int limit; /* of rows of each table; 0: all */
-	bool account; /* show who is charged for what */
+	const struct timeline_format *timeline; /* format for viewers */
+	unsigned int limit; /* limit of rows of each table; 0: no limit */
+	bool account; /* show which thread is charged */
 };
 
-/* False: not all was written; errno says why, 0: there is not enough memory. */
+/* Return false if not all was written; errno is the reason, or 0 if out of memory. */
 bool path_table(FILE *out, const struct path_view *view);
 bool path_json(FILE *out, const struct critical_path *path);
 bool path_perfetto(FILE *out, const struct path_view *view);
