@@ -406,9 +406,9 @@ static int reach_quick(struct host_fit *k, size_t *room, const struct seen_obser
 	return ret;
 }
 
-/* Add those of the next link, in order of time, beside a curve between both of its directions. */
+/* Add those of the next link, in order of time. */
 static void see_link(struct seen_way *way, const struct observations *p,
-		     size_t link, int side, double offset)
+		     size_t link, int side)
 {
 	const struct obs_direction *dir = &p->direction[2 * link + side];
 
@@ -421,8 +421,7 @@ static void see_link(struct seen_way *way, const struct observations *p,
 
 			way->seen[way->num++] = (struct seen_observation){
 				.t = o->t,
-				.distance = observation_outward(o, side) -
-					    (side == ABOVE ? offset : -offset),
+				.distance = observation_outward(o, side),
 			};
 		}
 	}
@@ -447,10 +446,15 @@ static double distance_about(const struct seen_way *way, double t)
 	return least;
 }
 
-/* Which of a link's are quicker than its margin allows, and than those of the other direction? */
-static void mark_quick(struct seen_way *way, const struct seen_way *other,
-		       const struct unknown *u, double margin, double error)
+/*
+ * Which of a link's are quicker than its margin allows, and than those of the other direction? How
+ * many?
+ */
+static size_t mark_quick(struct seen_way *way, const struct seen_way *other,
+			 const struct unknown *u, double margin, double error)
 {
+	size_t quick = 0;
+
 	for (size_t i = way->begin; i < way->num; i++) {
 		struct seen_observation *s = &way->seen[i];
 		double beyond = s->distance + error + gap_at(u, s->t);
@@ -459,7 +463,20 @@ static void mark_quick(struct seen_way *way, const struct seen_way *other,
 		if (beyond < least)
 			least = fmin(least, (1 - PART) * distance_about(other, s->t));
 		s->quicker = fmax(least - beyond, 0);
+		quick += s->quicker > 0;
 	}
+	return quick;
+}
+
+/* The same of both directions, beside a curve that is higher by @offset. */
+static size_t mark_quick_beside(struct seen_way way[2], double offset,
+				const struct unknown *u, double margin, double error)
+{
+	for (int side = ABOVE; side <= BELOW; side++)
+		for (size_t i = way[side].begin; i < way[side].num; i++)
+			way[side].seen[i].distance -= side == ABOVE ? offset : -offset;
+	return mark_quick(&way[ABOVE], &way[BELOW], u, margin, error) +
+	       mark_quick(&way[BELOW], &way[ABOVE], u, margin, error);
 }
 
 static int find_quick_of_link(struct host_fit *k, const struct link *links,
@@ -469,19 +486,23 @@ static int find_quick_of_link(struct host_fit *k, const struct link *links,
 {
 	const double error = DEVIATIONS * k->correction->expected_error +
 			     k->obs.resolution;
+	const double margin = k->margin[link];
+	size_t quick;
 	int ret;
 
-	if (k->margin[link] <= 0)
+	if (margin <= 0)
 		return 0;
 	ret = find_unknown(u, k, links, num_links, link);
 	for (int side = ABOVE; !ret && side <= BELOW; side++)
-		see_link(&way[side], &k->obs, link, side, offset);
-	for (int side = ABOVE; !ret && side <= BELOW; side++) {
-		struct seen_way *w = &way[side];
-
-		mark_quick(w, &way[!side], u, k->margin[link], error);
-		ret = reach_quick(k, room, w->seen + w->begin, w->num - w->begin);
-	}
+		see_link(&way[side], &k->obs, link, side);
+	/* Either curve drifts as much as the other: one that is consistent with more is enough. */
+	quick = ret ? 0 : mark_quick_beside(way, 0, u, margin, error);
+	if (quick && k->obs.links > 1 &&
+	    mark_quick_beside(way, offset, u, margin, error) >= quick)
+		mark_quick_beside(way, -offset, u, margin, error);
+	for (int side = ABOVE; !ret && side <= BELOW; side++)
+		ret = reach_quick(k, room, way[side].seen + way[side].begin,
+				  way[side].num - way[side].begin);
 	return ret;
 }
 
