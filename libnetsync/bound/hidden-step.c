@@ -164,30 +164,59 @@ static int extend_step_run(struct windows *to, struct step_run *r, bool *any, st
 	return ret;
 }
 
+/* The search for steps. */
+struct step_search {
+	struct passages passages;
+	double least;
+	struct windows *to;
+	size_t known; /* windows that there were before */
+	struct step_run run;
+	bool any; /* run is one */
+};
+
+/* Is there a step between message @i and the one before? 0 or -ENOMEM. */
+static int look_for_step(struct step_search *s, size_t i)
+{
+	const struct passages *p = &s->passages;
+	const size_t from = i > BESIDE ? i - BESIDE : 0;
+	const size_t end = p->num - i > BESIDE ? i + BESIDE : p->num;
+	const struct closest c = gap_across(p, from, i, end);
+	struct range w;
+
+	if (c.gap >= s->least || gap_among(p, from, i) < s->least ||
+	    gap_among(p, i, end) < s->least)
+		return 0;
+	w = (struct range){ p->passage[c.before].x, p->passage[c.after].x };
+	return is_known_step(s->to, s->known, w.lo, w.hi) ?
+		       0 : extend_step_run(s->to, &s->run, &s->any, w);
+}
+
+/* Where all messages of a stretch leave as much as usual to each other, no two beside a step do. */
+static bool is_usual(const struct step_search *s, size_t from)
+{
+	const size_t left = s->passages.num - from;
+
+	return gap_among(&s->passages, from, from + (left < 4 * BESIDE ? left : 4 * BESIDE)) >=
+	       s->least;
+}
+
 int hidden_steps_find(struct windows *to, const struct limits_of_way l[2],
 		      double steepest, double least)
 {
-	struct passages p = { .steepest = steepest };
-	const size_t known = to->num;
-	struct step_run run = { { 0 }, { 0, 0 } };
-	bool any = false;
-	int ret = merge_passages(&p, l);
+	struct step_search s = { .passages.steepest = steepest, .least = least,
+				 .to = to, .known = to->num };
+	int ret = merge_passages(&s.passages, l);
 
-	for (size_t i = 1; !ret && i < p.num; i++) {
-		const size_t from = i > BESIDE ? i - BESIDE : 0;
-		const size_t end = p.num - i > BESIDE ? i + BESIDE : p.num;
-		const struct closest c = gap_across(&p, from, i, end);
-		struct range w;
+	for (size_t from = 0; !ret && from < s.passages.num; from += 2 * BESIDE) {
+		const size_t end = from + 3 * BESIDE;
 
-		if (c.gap >= least || gap_among(&p, from, i) < least ||
-		    gap_among(&p, i, end) < least)
+		if (is_usual(&s, from))
 			continue;
-		w = (struct range){ p.passage[c.before].x, p.passage[c.after].x };
-		if (!is_known_step(to, known, w.lo, w.hi))
-			ret = extend_step_run(to, &run, &any, w);
+		for (size_t i = from ? from + BESIDE : 1; !ret && i < end && i < s.passages.num; i++)
+			ret = look_for_step(&s, i);
 	}
-	if (!ret && any)
-		ret = add_step_run(to, &run);
-	free(p.passage);
+	if (!ret && s.any)
+		ret = add_step_run(to, &s.run);
+	free(s.passages.passage);
 	return ret;
 }
