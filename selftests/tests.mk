@@ -8,7 +8,8 @@ LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
 PYTHON_TESTS := $(wildcard selftests/python/test_*)
 # Tests of the program that is copied to hosts without netsync.
-RECORDER_TESTS := $(BUILD)/selftests/recorder/test_cut selftests/recorder/test_recorder
+RECORDER_TESTS := $(BUILD)/selftests/recorder/test_cut selftests/recorder/test_recorder \
+	selftests/recorder/test_bpf
 # Checks the lists of files in packages.
 PACKAGE_LISTS := selftests/packaging/test_files
 # Commands of README.md and the tutorials that need no other machine; check-readme types

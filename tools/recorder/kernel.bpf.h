@@ -59,8 +59,11 @@ struct sock_cgroup_data___old {
 	__u64 val;
 };
 
+struct sock;
+
 struct sock_common {
 	volatile unsigned char skc_state;
+	struct sock *skc_listener;	/* of a connection that is being made */
 };
 
 struct sock {

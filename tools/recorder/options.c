@@ -3,11 +3,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
+#include <linux/magic.h>
 #include <netsync.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -189,11 +191,11 @@ static bool take_container(struct packet_selection *s, const char *value)
 /* The number of a folder of control groups is the group's ID in the kernel. */
 static bool take_cgroup(struct packet_selection *s, const char *value)
 {
-	char path[4096];
-	struct stat folder, procs;
+	struct statfs system;
+	struct stat folder;
 
-	snprintf(path, sizeof(path), "%s/cgroup.procs", value);
-	if (stat(value, &folder) || stat(path, &procs)) {
+	if (statfs(value, &system) || system.f_type != CGROUP2_SUPER_MAGIC ||
+	    stat(value, &folder) || !S_ISDIR(folder.st_mode)) {
 		complain_of("--cgroup %s: give a folder of control groups (version 2), such as /sys/fs/cgroup/system.slice.",
 			    value);
 		return false;

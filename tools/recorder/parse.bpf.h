@@ -128,7 +128,7 @@ static __always_inline __u32 measure_transport(const __u8 *bytes, __u8 protocol)
 {
 	switch (protocol) {
 	case IPPROTO_TCP:
-		return (__u32)(bytes[12] >> 4) * 4;
+		return bytes[12] >> 4 > 5 ? (__u32)(bytes[12] >> 4) * 4 : 20;
 	case IPPROTO_UDP:
 	case IPPROTO_UDPLITE:
 	case IPPROTO_ICMP:
@@ -154,6 +154,14 @@ static __always_inline bool are_ports_wanted(const struct seen_packet *p, const 
 	       !(p->protocol == IPPROTO_TCP && is_own_connection(s, from, to));
 }
 
+/* Packets without ports have numbers, if they are ICMP echo requests or replies. */
+static __always_inline __u16 get_local_port(const struct seen_packet *p, const __u8 *bytes)
+{
+	if (has_ports(p))
+		return get_u16(bytes + (p->frame.is_out ? 0 : 2));
+	return p->protocol == IPPROTO_ICMP || p->protocol == IPPROTO_ICMPV6 ? get_u16(bytes + 4) : 0;
+}
+
 /* Look at the transport header. */
 __noinline int select_transport(__u32 depth)
 {
@@ -163,19 +171,28 @@ __noinline int select_transport(__u32 depth)
 	if (!p)
 		return PACKET_UNWANTED;
 	bytes = look_at(p, p->transport, p->protocol == IPPROTO_TCP ? 20 : 8);
+	p->kept = p->length;
 	if (!bytes)
 		return PACKET_TOO_SHORT;
 	p->kept = p->transport + measure_transport(bytes, p->protocol);
 	if (p->kept > p->transport)
 		p->kept += settings.payload;
-	if (!are_ports_wanted(p, bytes, &settings))
+	if (!are_ports_wanted(p, bytes, &settings) ||
+	    (settings.cgroup && !is_group_wanted(p, get_local_port(p, bytes))))
 		return PACKET_UNWANTED;
 	if (!settings.sampling)
 		return PACKET_WANTED;
 	/* Digested payload has to be there. */
-	if (p->transport + 8 + DIGEST_BYTES > p->copied && p->copied < p->length)
+	if (p->protocol == IPPROTO_UDP && p->copied < p->length &&
+	    p->transport + 8 + DIGEST_BYTES > p->copied)
 		return PACKET_TOO_SHORT;
 	return sample_packet(depth, settings.sampling) ? PACKET_WANTED : PACKET_UNWANTED;
+}
+
+/* Are only packets of some ports, addresses or groups wanted? */
+static __always_inline bool is_selective(const volatile struct probe_settings *s)
+{
+	return s->num_addresses || s->num_ports || s->cgroup;
 }
 
 /* PACKET_TOO_SHORT: a header was not copied, and @kept says how far the others go. */
@@ -192,15 +209,14 @@ __noinline int parse_packet(__u32 depth)
 	if (p->frame.protocol != ETH_P_IP && p->frame.protocol != ETH_P_IPV6) {
 		if (p->frame.protocol == ETH_P_ARP)
 			p->kept = p->length;
-		return settings.num_addresses || settings.num_ports ? PACKET_UNWANTED :
-								      PACKET_WANTED;
+		return is_selective(&settings) ? PACKET_UNWANTED : PACKET_WANTED;
 	}
 	if (p->frame.protocol == ETH_P_IP ? !read_ipv4(p) : !read_ipv6(p, depth))
 		return PACKET_TOO_SHORT;
 	if (settings.num_addresses && !is_address_wanted(p, &settings))
 		return PACKET_UNWANTED;
 	if (!p->transport)
-		return settings.num_ports ? PACKET_UNWANTED : PACKET_WANTED;
+		return settings.num_ports || settings.cgroup ? PACKET_UNWANTED : PACKET_WANTED;
 	return select_transport(depth);
 }
 

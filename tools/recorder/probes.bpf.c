@@ -69,31 +69,31 @@ static __always_inline bool is_device_wanted(const struct net_device *dev,
 
 /* ---- records ------------------------------------------------------------------- */
 
-/* Copy the headers, and look at them. Few packets have more of these than usual. */
+/*
+ * Copy the headers, and look at them. Few packets have more of these than usual, or have some in
+ * pages.
+ */
 static __always_inline int judge_packet(struct seen_packet *p, struct sk_buff *skb,
 					__u32 depth, struct probe_counts *count)
 {
-	int verdict;
+	bool is_copied = copy_linear(p, USUAL_HEADERS);
+	int verdict = is_copied ? parse_packet(depth) : PACKET_TOO_SHORT;
 
-	if (!copy_frame(p, skb, USUAL_HEADERS))
-		goto unreadable;
-	verdict = parse_packet(depth);
-	if (p->copied < p->length &&
-	    (verdict == PACKET_TOO_SHORT ||
-	     (verdict == PACKET_WANTED && p->kept > USUAL_HEADERS))) {
-		if (!copy_frame(p, skb, MOST_HEADERS))
-			goto unreadable;
-		verdict = parse_packet(depth);
+	if (is_copied && p->copied < p->length &&
+	    (verdict == PACKET_TOO_SHORT || (verdict == PACKET_WANTED && p->kept > p->copied))) {
+		is_copied = copy_more(p, skb);
+		verdict = is_copied ? parse_packet(depth) : PACKET_TOO_SHORT;
 	}
-	/* What nobody can read is not from a wanted port. */
-	if (verdict == PACKET_TOO_SHORT)
-		return settings.num_ports || settings.num_addresses ? PACKET_UNWANTED :
-								      PACKET_WANTED;
-	return verdict;
-unreadable:
-	count->wanted++;
-	count->unreadable++;
-	return PACKET_UNWANTED;
+	if (verdict != PACKET_TOO_SHORT)
+		return verdict;
+	/* What was copied is as much as a record can have, or there is more in pages. */
+	if (!is_copied || (p->copied < p->length && p->copied < MOST_HEADERS)) {
+		count->wanted++;
+		count->unreadable++;
+		return PACKET_UNWANTED;
+	}
+	/* Headers that are cut short are from no wanted port. */
+	return is_selective(&settings) ? PACKET_UNWANTED : PACKET_WANTED;
 }
 
 static __always_inline void put_frame(struct seen_packet *p, struct probe_counts *count)
@@ -133,6 +133,8 @@ static __always_inline void record_packet(struct seen_packet *p, struct probe_co
 	read_tag(&p->frame, skb);
 	if (settings.sampling)
 		read_gso_size(p, skb);
+	if (settings.cgroup)
+		p->group = is_out ? find_group(skb, settings.cgroup) : GROUP_UNKNOWN;
 	if (judge_packet(p, skb, depth, count) != PACKET_WANTED)
 		return;
 	put_device(dev, &key);

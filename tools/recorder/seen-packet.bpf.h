@@ -34,6 +34,7 @@ struct seen_packet {
 	__u16 gso_size;
 	__u8 protocol;		/* IPPROTO_... */
 	__u8 is_ipv4;
+	__u8 group;		/* enum packet_group */
 	/* The record that is being made; the bytes behind it are never written. */
 	struct probe_frame frame;
 	__u8 bytes[MOST_HEADERS + LONGEST_LOOK];
@@ -120,6 +121,16 @@ static __always_inline void find_frame(struct seen_packet *p, const struct sk_bu
 
 /* ---- bytes ----------------------------------------------------------------------- */
 
+/* Copy what is linear of the frame's first bytes, at most @most, a constant. */
+static __always_inline bool copy_linear(struct seen_packet *p, const __u32 most)
+{
+	__u64 len = p->linear < p->length ? p->linear : p->length;
+
+	BOUND(len, most);
+	p->copied = len;
+	return !bpf_probe_read_kernel(p->frame.bytes, len, p->start);
+}
+
 #ifdef READ_PAGES
 /* From 6.12 on, BPF programs of tracepoints can read pages of packets. */
 extern int bpf_dynptr_from_skb(struct sk_buff *skb, __u64 flags, struct bpf_dynptr *dynptr) __ksym;
@@ -131,27 +142,17 @@ static __always_inline bool read_pages(struct sk_buff *skb, void *to, __u64 len)
 
 	return !bpf_dynptr_from_skb(skb, 0, &dynptr) && !bpf_dynptr_read(to, len, &dynptr, 0, 0);
 }
-#else
-static __always_inline bool read_pages(struct sk_buff *skb, void *to, __u64 len)
-{
-	return false;
-}
-#endif
 
-/*
- * Copy the frame's first bytes, at most @most, a constant. False: they are in pages, which this
- * kernel does not show.
- */
-static __always_inline bool copy_frame(struct seen_packet *p, struct sk_buff *skb,
-				       const __u32 most)
+/* Copy as much of the frame as a record has capacity for. */
+static __always_inline bool copy_more(struct seen_packet *p, struct sk_buff *skb)
 {
 	__u8 *to = p->frame.bytes;
 	__u64 len = p->length;
 
-	BOUND(len, most);
-	p->copied = len;
+	BOUND(len, MOST_HEADERS);
 	if (len <= p->linear)
-		return !bpf_probe_read_kernel(to, len, p->start);
+		return copy_linear(p, MOST_HEADERS);
+	p->copied = len;
 	if (!p->pulled)
 		return read_pages(skb, to, len);
 	/* The verifier has to know where the pages' bytes go to. */
@@ -159,9 +160,15 @@ static __always_inline bool copy_frame(struct seen_packet *p, struct sk_buff *sk
 	    bpf_probe_read_kernel(to, ETH_HLEN, p->start))
 		return false;
 	len -= ETH_HLEN;
-	BOUND(len, most - ETH_HLEN);
+	BOUND(len, MOST_HEADERS - ETH_HLEN);
 	return read_pages(skb, to + ETH_HLEN, len);
 }
+#else
+static __always_inline bool copy_more(struct seen_packet *p, struct sk_buff *skb)
+{
+	return copy_linear(p, MOST_HEADERS);
+}
+#endif
 
 /* @len bytes, at most LONGEST_LOOK, at @offset of the frame; or NULL: they were not copied. */
 static __always_inline const __u8 *look_at(const struct seen_packet *p, __u64 offset, __u32 len)

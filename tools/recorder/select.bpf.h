@@ -10,7 +10,7 @@
 #include <linux/in.h>
 #include <linux/in6.h>
 
-#include "seen-packet.bpf.h"
+#include "cgroup.bpf.h"
 
 /* Blocks of sequence numbers that a packet of at most 1 MiB has bytes of: 64 KiB each. */
 #define MOST_BLOCKS 17

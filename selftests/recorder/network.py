@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Two network namespaces, in which netsync-recorder records real packets; and what is in these."""
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+from ktap import Skip, check
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+RECORDER = TOP / "build/netsync-recorder"
+HOSTS = ("web", "db")
+ADDRESSES = {"web": ("10.8.0.1", "fd08::1"), "db": ("10.8.0.2", "fd08::2")}
+# One is the host of a client, the other one of a server, for both versions of IP.
+TALK = """
+import socket, sys
+family, address, port, rounds, size = sys.argv[1:]
+family = socket.AF_INET6 if family == "6" else socket.AF_INET
+data = b"secret" * (int(size) // 6)
+with socket.create_connection((address, int(port))) as s:
+    for _ in range(int(rounds)):
+        s.sendall(data)
+        left = len(data)
+        while left:
+            left -= len(s.recv(left))
+"""
+SERVE = """
+import socket, threading
+def echo(s):
+    with s:
+        while data := s.recv(65536):
+            s.sendall(data)
+listener = socket.create_server(("::", PORT), family=socket.AF_INET6, dualstack_ipv6=True)
+print("ready", flush=True)
+while True:
+    threading.Thread(target=echo, args=(listener.accept()[0],), daemon=True).start()
+"""
+
+
+def needs_namespaces():
+    if os.geteuid():
+        raise Skip("network namespaces need root")
+    done = subprocess.run(["unshare", "-n", "true"], check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise Skip(f"there are no network namespaces here: {done.stderr.strip()}")
+
+
+def lacks_bpf():
+    """Why the source bpf cannot be used here, or an empty text."""
+    done = subprocess.run([RECORDER, "--via", "bpf", "-d", "0.01"], check=False, text=True,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return done.stderr.strip() if done.returncode == 1 else ""
+
+
+def sources():
+    """Sources that work here; test_bpf reports why one does not."""
+    return ("packet",) if lacks_bpf() else ("packet", "bpf")
+
+
+class Network:
+    """Two hosts with a cable. @via: the source of recorders."""
+
+    def __init__(self, via="packet"):
+        needs_namespaces()
+        self.names = {host: f"netsync-{os.getpid()}-{host}" for host in HOSTS}
+        self.via = via
+        self.running = []
+
+    def __enter__(self):
+        for name in self.names.values():
+            subprocess.run(["ip", "netns", "add", name], check=True)
+        self.ip("web", "link", "add", "eth0", "type", "veth", "peer", "name", "eth0", "netns",
+                self.names["db"])
+        for host in HOSTS:
+            for address, size in zip(ADDRESSES[host], ("/24", "/64")):
+                self.ip(host, "address", "add", address + size, "dev", "eth0",
+                        *(("nodad",) if ":" in address else ()))
+            for device in "lo", "eth0":
+                self.ip(host, "link", "set", device, "up")
+        return self
+
+    def __exit__(self, *_):
+        for process in self.running:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+        for name in self.names.values():
+            subprocess.run(["ip", "netns", "delete", name], check=False)
+
+    def ip(self, host, *words):
+        subprocess.run(["ip", "-n", self.names[host], *words], check=True)
+
+    def on(self, host, *words):
+        return ["ip", "netns", "exec", self.names[host], *map(str, words)]
+
+    def start(self, host, *words, **options):
+        process = subprocess.Popen(self.on(host, *words), stderr=subprocess.PIPE, **options)
+        self.running.append(process)
+        return process
+
+    def record(self, host, path, *options, **popen):
+        """A recorder that records: the begin of its capture is there."""
+        process = self.start(host, RECORDER, "--via", self.via, "-o", path, *options,
+                             **popen)
+        self.wait_for(process, path)
+        return process
+
+    @staticmethod
+    def wait_for(process, path):
+        end = time.monotonic() + 30
+        while not (path.exists() and path.stat().st_size) and time.monotonic() < end:
+            check(process.poll() is None, process.poll(),
+                  process.poll() is not None and process.stderr.read())
+            time.sleep(0.01)
+
+    def serve(self, port=5001):
+        server = self.start("db", "python3", "-c", SERVE.replace("PORT", str(port)),
+                            stdout=subprocess.PIPE)
+        check(server.stdout.readline() == b"ready\n")
+        return server
+
+    def talk(self, *arguments):
+        """@arguments: of TALK."""
+        subprocess.run(self.on("web", "python3", "-c", TALK, *arguments), check=True, timeout=60)
+
+    def stop(self, process, number=signal.SIGINT, status=0):
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+        check(process.returncode == status, process.returncode, err.decode())
+        return err.decode()
+
+
+def tshark(path, *words):
+    if not shutil.which("tshark"):
+        raise Skip("this needs tshark")
+    done = subprocess.run(["tshark", "-r", path, *words], check=False, capture_output=True,
+                          text=True)
+    check(done.returncode == 0, done.stderr)
+    return done.stdout
+
+
+class Frame:
+    """A packet of a capture: its device (name, namespace), direction, bytes, and their number."""
+
+    def __init__(self, device, time_ns, data, original, is_out):
+        self.device, self.time_ns, self.data = device, time_ns, data
+        self.original, self.is_out = original, is_out
+
+    def key(self):
+        return self.device, self.is_out, self.data, self.original
+
+
+class Capture:
+    """A capture of pcapng that this machine wrote: its frames, devices and counts."""
+
+    def __init__(self, path):
+        data, at, self.devices, self.frames, self.counts = path.read_bytes(), 0, [], [], None
+        while at < len(data):
+            kind, size = struct.unpack_from("=II", data, at)
+            check(size >= 12 and size % 4 == 0 and at + size <= len(data), path, at, size)
+            self.take(kind, data[at + 8:at + size - 4])
+            at += size
+
+    @staticmethod
+    def options(body):
+        at, found = 0, {}
+        while at + 4 <= len(body):
+            code, size = struct.unpack_from("=HH", body, at)
+            found[code] = body[at + 4:at + 4 + size]
+            at += 4 + (size + 3) // 4 * 4
+        return found
+
+    def take(self, kind, body):
+        if kind == 1:
+            texts = self.options(body[8:])
+            space = int(texts[3].decode().rsplit(" ", 1)[1])
+            self.devices.append((texts[2].decode(), space))
+        elif kind == 6:
+            device, high, low, kept, original = struct.unpack_from("=IIIII", body)
+            flags = struct.unpack("=I", self.options(body[20 + (kept + 3) // 4 * 4:])[2])[0]
+            self.frames.append(Frame(self.devices[device], high << 32 | low,
+                                     body[20:20 + kept], original, flags & 3 == 2))
+        elif kind == 5:
+            texts = self.options(body[12:])
+            self.counts = tuple(struct.unpack("=Q", texts[code])[0] for code in (4, 7))

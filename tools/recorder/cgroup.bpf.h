@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Packets of a control group. Packets that are sent have their socket, and with it its group.
+ * Packets that are received have none yet: they belong to the group if it has sent from their
+ * local port before.
+ */
+#ifndef NETSYNC_RECORDER_CGROUP_BPF_H
+#define NETSYNC_RECORDER_CGROUP_BPF_H
+
+#include "seen-packet.bpf.h"
+
+/* Groups within each other that are looked at. Chosen. */
+#define MOST_GROUPS 16
+/* States of sockets that are none: their structure ends early (include/net/tcp_states.h). */
+#define STATE_TIME_WAIT 6
+#define STATE_NEW_SYN_RECV 12
+
+/* Whose packet it is, by its socket. */
+enum packet_group { GROUP_UNKNOWN, GROUP_WANTED, GROUP_OTHER };
+
+struct group_port {
+	__u32 netns;
+	__u16 port;		/* or the number of ICMP echo requests */
+	__u16 protocol;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct group_port);
+	__type(value, __u8);
+} group_ports SEC(".maps");
+
+static __always_inline struct cgroup *get_cgroup(const struct sock *sk)
+{
+	const struct sock_cgroup_data___old *old = (const void *)&sk->sk_cgrp_data;
+
+	if (bpf_core_field_exists(sk->sk_cgrp_data.cgroup))
+		return BPF_CORE_READ(sk, sk_cgrp_data.cgroup);
+	return (struct cgroup *)(BPF_CORE_READ(old, val) & ~3ULL);
+}
+
+static __always_inline enum packet_group find_group(const struct sk_buff *skb, __u64 wanted)
+{
+	const struct sock *sk = BPF_CORE_READ(skb, sk);
+	__u8 state = sk ? BPF_CORE_READ(sk, __sk_common.skc_state) : STATE_TIME_WAIT;
+	struct cgroup *group;
+
+	if (state == STATE_NEW_SYN_RECV) {
+		sk = BPF_CORE_READ(sk, __sk_common.skc_listener);
+		state = 0;
+	}
+	if (!sk || state == STATE_TIME_WAIT)
+		return GROUP_UNKNOWN;
+	group = get_cgroup(sk);
+	for (int i = 0; i < MOST_GROUPS && group; i++) {
+		struct cgroup_subsys_state *parent = BPF_CORE_READ(group, self.parent);
+
+		if (BPF_CORE_READ(group, kn, id) == wanted)
+			return GROUP_WANTED;
+		if (!parent)
+			break;
+		group = (void *)parent - bpf_core_field_offset(struct cgroup, self);
+	}
+	return GROUP_OTHER;
+}
+
+/* @local: the port, or the number, of this end. */
+static __always_inline bool is_group_wanted(const struct seen_packet *p, __u16 local)
+{
+	const struct group_port key = {
+		.netns = p->frame.netns,
+		.port = local,
+		.protocol = p->protocol,
+	};
+	const __u8 one = 1;
+
+	if (p->group == GROUP_WANTED && local)
+		bpf_map_update_elem(&group_ports, &key, &one, BPF_ANY);
+	return p->group == GROUP_WANTED ||
+	       (p->group == GROUP_UNKNOWN && local && bpf_map_lookup_elem(&group_ports, &key));
+}
+
+#endif
