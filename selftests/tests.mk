@@ -8,8 +8,8 @@ LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
 PYTHON_TESTS := $(wildcard selftests/python/test_*)
 # Tests of the program that is copied to hosts without netsync.
-RECORDER_TESTS := $(BUILD)/selftests/recorder/test_cut selftests/recorder/test_recorder \
-	selftests/recorder/test_bpf
+RECORDER_TESTS := $(BUILD)/selftests/recorder/test_cut $(BUILD)/selftests/recorder/test_wall_clock \
+	selftests/recorder/test_recorder selftests/recorder/test_bpf
 # Checks the lists of files in packages.
 PACKAGE_LISTS := selftests/packaging/test_files
 # Commands of README.md and the tutorials that need no other machine; check-readme types
@@ -55,8 +55,11 @@ $(BUILD)/selftests/sanitized/test_threads: selftests/lib/test_threads.c $(CORE_S
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync -O1 -g -fsanitize=thread $(LDFLAGS) -o $@ \
 		$(filter %.c,$^) -lcmocka -lm -pthread
 
-$(BUILD)/selftests/recorder/test_cut: selftests/recorder/test_cut.c tools/recorder/cut.c \
-		tools/recorder/cut.h
+$(BUILD)/selftests/recorder/test_cut: tools/recorder/cut.c tools/recorder/cut.h
+$(BUILD)/selftests/recorder/test_wall_clock: tools/recorder/wall-clock.c tools/recorder/wall-clock.h
+$(BUILD)/selftests/recorder/test_wall_clock: LDFLAGS += $(addprefix -Wl$(comma)--wrap=, \
+	clock_gettime timerfd_create timerfd_settime read close)
+$(BUILD)/selftests/recorder/test_%: selftests/recorder/test_%.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Itools -g $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -o $@ \
 		$(filter %.c,$^) -lcmocka
