@@ -4,8 +4,11 @@
 RECORDER := $(BUILD)/netsync-recorder
 LLVM_STRIP ?= $(shell clang -print-prog-name=llvm-strip)
 # What the source bpf is built with, and is missing: then there is only the source packet.
-RECORDER_LACKS := $(strip $(if $(shell command -v clang),$(if $(shell command -v $(LLVM_STRIP)),, \
-	llvm),clang) $(if $(shell $(PKG_CONFIG) --atleast-version=1.0 libbpf && echo yes),,libbpf))
+find_library = $(findstring /,$(shell $(CC) -print-file-name=$(1)))
+RECORDER_LACKS := $(strip \
+	$(if $(shell command -v clang),$(if $(shell command -v $(LLVM_STRIP)),,llvm),clang) \
+	$(if $(shell $(PKG_CONFIG) --atleast-version=1.0 libbpf 2> /dev/null && echo yes),,libbpf) \
+	$(foreach library,libbpf.a libelf.a libz.a,$(if $(call find_library,$(library)),,$(library))))
 BPF_SRC := tools/recorder/probes.c tools/recorder/probe-objects.c tools/recorder/probe-reason.c
 RECORDER_SRC := $(filter-out %.bpf.c $(if $(RECORDER_LACKS),$(BPF_SRC),tools/recorder/no-bpf.c), \
 	$(wildcard tools/recorder/*.c))
@@ -42,5 +45,13 @@ $(RECORDER): $(RECORDER_OBJ)
 	$(if $(RECORDER_LACKS),@echo "netsync-recorder has no BPF: $(RECORDER_LACKS) missing")
 	$(CC) $(LDFLAGS) -static-pie -o $@ $(RECORDER_OBJ) \
 		$(if $(RECORDER_LACKS),,$(shell $(PKG_CONFIG) --static --libs libbpf))
+
+# The program for arm64. On Debian this needs gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, and for
+# the source bpf also clang, llvm, and libraries of that architecture:
+#	dpkg --add-architecture arm64; apt-get update; apt-get install libbpf-dev:arm64
+.PHONY: recorder-arm64
+recorder-arm64:
+	PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig \
+		$(MAKE) CC=aarch64-linux-gnu-gcc BUILD=$(BUILD)/arm64 $(BUILD)/arm64/netsync-recorder
 
 -include $(RECORDER_OBJ:.o=.d)
