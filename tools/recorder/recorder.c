@@ -53,6 +53,15 @@ static uint64_t read_clock_time(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* Sources let signals in only while they wait, which they do not as long as frames are there. */
+static void let_signals_in(const sigset_t *mask)
+{
+	sigset_t blocked;
+
+	sigprocmask(SIG_SETMASK, mask, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+}
+
 /* Until a signal comes, @duration_ns is over (0: never), or writing fails. */
 static int record_frames(struct frame_recorder *r, uint64_t duration_ns, const sigset_t *mask,
 			 struct source_counts *counts)
@@ -63,6 +72,7 @@ static int record_frames(struct frame_recorder *r, uint64_t duration_ns, const s
 	while (ret >= 0 && !is_ended &&
 	       (!duration_ns || read_clock_time(CLOCK_MONOTONIC) - begin < duration_ns)) {
 		ret = r->source->take(TURN_MS, mask, frame_record, r);
+		let_signals_in(mask);
 		if (!capture_flush(&r->writer))
 			break;
 	}
