@@ -8,8 +8,6 @@
 
 #include "select.bpf.h"
 
-const volatile struct probe_settings settings;
-
 /* Tags of virtual LANs, and headers of IPv6, in a row. Chosen, as in module/ and cut.c. */
 #define MOST_TAGS 4
 #define MOST_EXTENSIONS 8
@@ -150,7 +148,7 @@ static __always_inline bool are_ports_wanted(const struct seen_packet *p, const 
 
 	if (!has_ports(p))
 		return !s->num_ports;
-	return (!s->num_ports || is_port_wanted(s, from, to)) &&
+	return (!s->num_ports || is_port_wanted(from, to)) &&
 	       !(p->protocol == IPPROTO_TCP && is_own_connection(s, from, to));
 }
 
@@ -213,7 +211,7 @@ __noinline int parse_packet(__u32 depth)
 	}
 	if (p->frame.protocol == ETH_P_IP ? !read_ipv4(p) : !read_ipv6(p, depth))
 		return PACKET_TOO_SHORT;
-	if (settings.num_addresses && !is_address_wanted(p, &settings))
+	if (settings.num_addresses && !is_address_wanted(depth))
 		return PACKET_UNWANTED;
 	if (!p->transport)
 		return settings.num_ports || settings.cgroup ? PACKET_UNWANTED : PACKET_WANTED;

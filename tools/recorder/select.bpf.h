@@ -26,6 +26,8 @@
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
 
+const volatile struct probe_settings settings;
+
 static __always_inline __u16 get_u16(const __u8 *bytes)
 {
 	return (__u16)(bytes[0] << 8 | bytes[1]);
@@ -34,6 +36,15 @@ static __always_inline __u16 get_u16(const __u8 *bytes)
 static __always_inline __u32 get_u32(const __u8 *bytes)
 {
 	return (__u32)get_u16(bytes) << 16 | get_u16(bytes + 2);
+}
+
+static __always_inline __u64 get_le64(const __u8 *bytes)
+{
+	__u64 value = 0;
+
+	for (int i = 0; i < 8; i++)
+		value |= (__u64)bytes[i] << i * 8;
+	return value;
 }
 
 /* ---- ports and addresses --------------------------------------------------------- */
@@ -56,19 +67,19 @@ static __always_inline bool is_same_address(const volatile __u32 a[4], const __u
 	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
 }
 
-static __always_inline bool is_address_wanted(const struct seen_packet *p,
-					      const volatile struct probe_settings *s)
+__noinline int is_address_wanted(__u32 depth)
 {
-	const __u8 *bytes = look_at(p, p->addresses, p->is_ipv4 ? 8 : 32);
+	const struct seen_packet *p = get_packet(depth);
+	const __u8 *bytes = p ? look_at(p, p->addresses, p->is_ipv4 ? 8 : 32) : NULL;
 	__u32 from[4], to[4];
 
 	if (!bytes)
 		return false;
 	get_address(from, bytes, p->is_ipv4);
 	get_address(to, bytes + (p->is_ipv4 ? 4 : 16), p->is_ipv4);
-	for (int i = 0; i < MOST_WANTED && i < s->num_addresses; i++)
-		if (is_same_address(s->address[i].words, from) ||
-		    is_same_address(s->address[i].words, to))
+	for (int i = 0; i < MOST_WANTED && i < settings.num_addresses; i++)
+		if (is_same_address(settings.address[i].words, from) ||
+		    is_same_address(settings.address[i].words, to))
 			return true;
 	return false;
 }
@@ -80,11 +91,10 @@ static __always_inline bool has_ports(const struct seen_packet *p)
 				p->protocol == IPPROTO_DCCP);
 }
 
-static __always_inline bool is_port_wanted(const volatile struct probe_settings *s, __u16 from,
-					   __u16 to)
+__noinline int is_port_wanted(__u32 from, __u32 to)
 {
-	for (int i = 0; i < MOST_WANTED && i < s->num_ports; i++)
-		if (s->port[i] == from || s->port[i] == to)
+	for (int i = 0; i < MOST_WANTED && i < settings.num_ports; i++)
+		if (settings.port[i] == from || settings.port[i] == to)
 			return true;
 	return false;
 }
@@ -168,12 +178,30 @@ static __always_inline __u64 digest_words(const __u64 words[DIGEST_BYTES / 8 + 1
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-static __always_inline bool is_udp_sampled(const struct seen_packet *p, const __u8 *udp,
-					   __u8 sampling)
+/* The lower half of the digest of @len bytes, at most DIGEST_BYTES, of a datagram's payload. */
+__noinline int digest_payload(__u32 depth, __u32 len)
 {
-	const __u32 at = p->transport + 8, there = p->end < at ? 0 : p->end - at;
+	const struct seen_packet *p = get_packet(depth);
 	__u64 words[DIGEST_BYTES / 8 + 1] = { 0 };
 	const __u8 *bytes;
+
+	bytes = p ? look_at(p, p->transport + 8, len) : NULL;
+	if (!bytes || len > DIGEST_BYTES)
+		return 0;
+	for (__u32 i = 0; i < DIGEST_BYTES / 8; i++) {
+		const __u32 left = len > i * 8 ? len - i * 8 : 0;
+
+		words[i] = get_le64(bytes + i * 8);
+		if (left < 8)
+			words[i] &= (1ULL << left * 8) - 1;
+	}
+	return (int)digest_words(words, len);
+}
+
+static __always_inline bool is_udp_sampled(const struct seen_packet *p, __u32 depth,
+					   const __u8 *udp, __u8 sampling)
+{
+	const __u32 at = p->transport + 8, there = p->end < at ? 0 : p->end - at;
 	__u32 len = get_u16(udp + 4);
 
 	/* Jumbograms, and datagrams before segmentation offload, have no length. */
@@ -187,12 +215,9 @@ static __always_inline bool is_udp_sampled(const struct seen_packet *p, const __
 	if (p->gso_size && len > p->gso_size)
 		len = p->gso_size;
 	/* Without its payload the digest of a datagram is 0, which is selected. */
-	bytes = len > there ? NULL : look_at(p, at, len);
-	if (!bytes)
+	if (len > there || !look_at(p, at, len))
 		return true;
-	for (__u32 i = 0; i < DIGEST_BYTES; i++)
-		words[i / 8] |= (__u64)(i < len ? bytes[i] : 0) << i % 8 * 8;
-	return is_key_sampled((__u32)digest_words(words, len), sampling);
+	return is_key_sampled((__u32)digest_payload(depth, len), sampling);
 }
 
 static __always_inline bool is_icmp_sampled(const struct seen_packet *p, const __u8 *icmp,
@@ -217,12 +242,16 @@ static __always_inline bool read_chunk(const struct seen_packet *p, __u32 at, __
 	return at + 8 <= p->linear && !bpf_probe_read_kernel(chunk, 8, p->start + at);
 }
 
-static __always_inline bool is_sctp_sampled(const struct seen_packet *p, __u8 sampling)
+__noinline int is_sctp_sampled(__u32 depth, __u8 sampling)
 {
-	__u32 at = p->transport + 12, key = 0;
+	const struct seen_packet *p = get_packet(depth);
 	bool has_key = false;
+	__u32 at, key = 0;
 	__u8 chunk[8];
 
+	if (!p)
+		return true;
+	at = p->transport + 12;
 	for (int i = 0; i < MOST_CHUNKS && at + sizeof(chunk) <= p->end; i++) {
 		__u32 len;
 
@@ -254,12 +283,12 @@ __noinline int sample_packet(__u32 depth, __u8 sampling)
 	case IPPROTO_TCP:
 		return is_tcp_sampled(p, bytes, sampling);
 	case IPPROTO_UDP:
-		return is_udp_sampled(p, bytes, sampling);
+		return is_udp_sampled(p, depth, bytes, sampling);
 	case IPPROTO_ICMP:
 	case IPPROTO_ICMPV6:
 		return is_icmp_sampled(p, bytes, sampling);
 	case IPPROTO_SCTP:
-		return is_sctp_sampled(p, sampling);
+		return is_sctp_sampled(depth, sampling);
 	default:
 		return true;
 	}
