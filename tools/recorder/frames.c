@@ -23,7 +23,7 @@ static uint32_t describe_device(struct frame_recorder *r, const struct seen_fram
 	struct seen_device device = { .has_mac = false };
 	char place[64];
 
-	if (!r->source->describe(frame->netns, frame->device, &device))
+	if (!r->source->describe(frame, &device))
 		snprintf(device.name, sizeof(device.name), "if%d", frame->device);
 	snprintf(place, sizeof(place), "interface %d of network namespace %u", frame->device,
 		 frame->netns);
@@ -40,6 +40,7 @@ static int64_t number_device(struct frame_recorder *r, const struct seen_frame *
 
 	while (i < r->num_devices && (r->device[i].index != frame->device ||
 				      r->device[i].netns != frame->netns ||
+				      r->device[i].serial != frame->serial ||
 				      r->device[i].linktype != linktype))
 		i++;
 	if (i == MOST_DEVICES)
@@ -48,6 +49,7 @@ static int64_t number_device(struct frame_recorder *r, const struct seen_frame *
 		r->device[r->num_devices++] = (struct recorded_device){
 			.index = frame->device,
 			.netns = frame->netns,
+			.serial = frame->serial,
 			.number = describe_device(r, frame, linktype),
 			.linktype = linktype,
 		};

@@ -13,6 +13,7 @@
 struct recorded_device {
 	int index;
 	uint32_t netns;
+	uint64_t serial;
 	uint32_t number;	/* in the capture */
 	uint16_t linktype;
 };

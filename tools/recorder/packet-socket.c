@@ -272,11 +272,11 @@ static void count_ring(struct source_counts *counts)
 	*counts = ring.counts;
 }
 
-static bool describe_ring_device(uint32_t netns, int device, struct seen_device *described)
+static bool describe_ring_device(const struct seen_frame *frame, struct seen_device *described)
 {
-	struct ifreq request = { .ifr_ifindex = device };
+	struct ifreq request = { .ifr_ifindex = frame->device };
 
-	if (netns != ring.netns || ioctl(ring.fd, SIOCGIFNAME, &request))
+	if (ioctl(ring.fd, SIOCGIFNAME, &request))
 		return false;
 	memcpy(described->name, request.ifr_name, sizeof(described->name));
 	described->has_mac = !ioctl(ring.fd, SIOCGIFHWADDR, &request);

@@ -48,6 +48,7 @@ enum probe_kind { PROBE_FRAME, PROBE_DEVICE };
 struct probe_device {
 	__u32 kind;
 	__u32 netns;
+	__u64 serial;		/* as in its frames */
 	__u32 ifindex;
 	char name[16];
 	__u8 mac[6];
@@ -58,6 +59,7 @@ struct probe_frame {
 	__u32 kind;
 	__u32 netns;
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
+	__u64 serial;		/* of its device, whose number can be used again; 0: unknown */
 	__u32 ifindex;
 	__u32 original;		/* bytes from the link header on */
 	__u16 captured;		/* of these, at @bytes */

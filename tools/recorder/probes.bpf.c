@@ -25,36 +25,56 @@ struct device_key {
 	__u32 ifindex;
 };
 
-/* Devices that the recorder knows -> their address, as numbers are used again. */
+/* A device that the recorder knows. Its address tells it from a later one with its number. */
+struct reported_device {
+	__u64 address;
+	__u64 serial;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, struct device_key);
-	__type(value, __u64);
-} known_devices SEC(".maps");
+	__type(value, struct reported_device);
+} reported_devices SEC(".maps");
 
 /* ---- devices ------------------------------------------------------------------- */
 
-static __always_inline void put_device(struct net_device *dev, const struct device_key *key)
+static __always_inline bool put_device(struct net_device *dev, const struct device_key *key,
+				       __u64 serial)
 {
-	const __u64 address = (__u64)dev;
-	const __u64 *known = bpf_map_lookup_elem(&known_devices, key);
-	struct probe_device *record;
+	struct probe_device *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 
-	if (known && *known == address)
-		return;
-	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	if (!record)
-		return;
+		return false;
 	__builtin_memset(record, 0, sizeof(*record));
 	record->kind = PROBE_DEVICE;
 	record->netns = key->netns;
+	record->serial = serial;
 	record->ifindex = key->ifindex;
 	bpf_probe_read_kernel(record->name, sizeof(record->name), dev->name);
 	record->mac_length = dev->addr_len;
 	bpf_probe_read_kernel(record->mac, sizeof(record->mac), dev->dev_addr);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	bpf_map_update_elem(&known_devices, key, &address, BPF_ANY);
+	return true;
+}
+
+/* The serial number of a device, which is reported before its first frame. 0: that failed. */
+static __always_inline __u64 report_device(struct net_device *dev, const struct device_key *key,
+					   __u64 time_ns)
+{
+	const struct reported_device new = { .address = (__u64)dev, .serial = time_ns };
+	const struct reported_device *known = bpf_map_lookup_elem(&reported_devices, key);
+
+	if (known && known->address == new.address)
+		return known->serial;
+	if (!put_device(dev, key, time_ns))
+		return 0;
+	if (!bpf_map_update_elem(&reported_devices, key, &new, known ? BPF_ANY : BPF_NOEXIST))
+		return time_ns;
+	/* Another processor was quicker. */
+	known = bpf_map_lookup_elem(&reported_devices, key);
+	return known ? known->serial : 0;
 }
 
 static __always_inline bool is_device_wanted(const struct net_device *dev,
@@ -137,7 +157,7 @@ static __always_inline void record_packet(struct seen_packet *p, struct probe_co
 		p->group = is_out ? find_group(skb, settings.cgroup) : GROUP_UNKNOWN;
 	if (judge_packet(p, skb, depth, count) != PACKET_WANTED)
 		return;
-	put_device(dev, &key);
+	p->frame.serial = report_device(dev, &key, p->frame.time_ns);
 	put_frame(p, count);
 }
 

@@ -32,7 +32,7 @@
 #define MOST_PROGRAMS 8
 
 struct known_device {
-	uint32_t netns, ifindex;
+	uint64_t serial;
 	struct seen_device device;
 };
 
@@ -54,24 +54,14 @@ static struct {
 
 /* ---- records ------------------------------------------------------------------- */
 
-static struct known_device *find_known(uint32_t netns, uint32_t ifindex)
-{
-	for (size_t i = 0; i < state.num_known; i++)
-		if (state.known[i].netns == netns && state.known[i].ifindex == ifindex)
-			return &state.known[i];
-	return NULL;
-}
-
 static void take_device(const struct probe_device *record)
 {
-	struct known_device *known = find_known(record->netns, record->ifindex);
+	struct known_device *known;
 
-	if (!known) {
-		if (state.num_known == MOST_KNOWN)
-			return;
-		known = &state.known[state.num_known++];
-	}
-	*known = (struct known_device){ .netns = record->netns, .ifindex = record->ifindex };
+	if (state.num_known == MOST_KNOWN)
+		return;
+	known = &state.known[state.num_known++];
+	known->serial = record->serial;
 	memcpy(known->device.name, record->name, sizeof(known->device.name) - 1);
 	known->device.has_mac = record->mac_length == sizeof(known->device.mac);
 	memcpy(known->device.mac, record->mac, sizeof(known->device.mac));
@@ -83,6 +73,7 @@ static void take_probe_frame(const struct probe_frame *record)
 		.time_ns = record->time_ns + (uint64_t)state.clock.offset_ns,
 		.netns = record->netns,
 		.device = (int)record->ifindex,
+		.serial = record->serial,
 		.device_type = record->device_type,
 		.protocol = record->protocol,
 		.flags = record->is_out ? FLAG_OUTBOUND : frame_flags(record->packet_type),
@@ -312,13 +303,14 @@ static void count_probes(struct source_counts *counts)
 	free(each);
 }
 
-static bool describe_probed(uint32_t netns, int device, struct seen_device *described)
+static bool describe_probed(const struct seen_frame *frame, struct seen_device *described)
 {
-	const struct known_device *known = find_known(netns, (uint32_t)device);
-
-	if (known)
-		*described = known->device;
-	return known;
+	for (size_t i = state.num_known; i-- > 0;)
+		if (state.known[i].serial == frame->serial) {
+			*described = state.known[i].device;
+			return true;
+		}
+	return false;
 }
 
 const struct packet_source bpf_source = {

@@ -35,6 +35,7 @@ struct seen_frame {
 	uint64_t time_ns;	/* CLOCK_REALTIME */
 	uint32_t netns;		/* inode number of the network namespace of its device */
 	int device;		/* index in that namespace */
+	uint64_t serial;	/* differs between devices that had one index after another */
 	uint16_t device_type;	/* ARPHRD_... */
 	uint16_t protocol;	/* Ethernet type, host byte order */
 	uint32_t flags;		/* of pcapng */
@@ -75,8 +76,8 @@ struct packet_source {
 	/* Receive no more; what was received can still be taken. */
 	void (*stop)(void);
 	void (*count)(struct source_counts *counts);
-	/* False: the device is not known, or no more. */
-	bool (*describe)(uint32_t netns, int device, struct seen_device *described);
+	/* Describe the device of a frame. False: it is not known, or no more. */
+	bool (*describe)(const struct seen_frame *frame, struct seen_device *described);
 	void (*close)(void);
 };
 
