@@ -77,9 +77,9 @@ static __always_inline __u32 measure_extension(const __u8 *bytes, __u8 type)
 }
 
 /* Follow the headers of IPv6 from @transport on. False: one was not copied. */
-__noinline int skip_extensions(__u32 depth)
+__noinline int skip_extensions(__u32 number)
 {
-	struct seen_packet *p = get_packet(depth);
+	struct seen_packet *p = get_packet(number);
 
 	if (!p)
 		return false;
@@ -106,7 +106,7 @@ __noinline int skip_extensions(__u32 depth)
 	return true;
 }
 
-static __always_inline bool read_ipv6(struct seen_packet *p, __u32 depth)
+static __always_inline bool read_ipv6(struct seen_packet *p, __u32 number)
 {
 	const __u8 *ip = look_at(p, p->network, 40);
 
@@ -118,7 +118,7 @@ static __always_inline bool read_ipv6(struct seen_packet *p, __u32 depth)
 	p->transport = p->network + 40;
 	p->kept = p->transport;
 	p->end = find_packet_end(p, p->transport, get_u16(ip + 4));
-	return skip_extensions(depth);
+	return skip_extensions(number);
 }
 
 /* The length of a transport's header that is kept, or 0: it is none that is known. */
@@ -161,9 +161,9 @@ static __always_inline __u16 get_local_port(const struct seen_packet *p, const _
 }
 
 /* Look at the transport header. */
-__noinline int select_transport(__u32 depth)
+__noinline int select_transport(__u32 number)
 {
-	struct seen_packet *p = get_packet(depth);
+	struct seen_packet *p = get_packet(number);
 	const __u8 *bytes;
 
 	if (!p)
@@ -184,7 +184,7 @@ __noinline int select_transport(__u32 depth)
 	if (p->protocol == IPPROTO_UDP && p->copied < p->length &&
 	    p->transport + 8 + DIGEST_BYTES > p->copied)
 		return PACKET_TOO_SHORT;
-	return sample_packet(depth, settings.sampling) ? PACKET_WANTED : PACKET_UNWANTED;
+	return sample_packet(number, settings.sampling) ? PACKET_WANTED : PACKET_UNWANTED;
 }
 
 /* Are only packets of some ports, addresses or groups wanted? */
@@ -194,9 +194,9 @@ static __always_inline bool is_selective(const volatile struct probe_settings *s
 }
 
 /* PACKET_TOO_SHORT: a header was not copied, and @kept says how far the others go. */
-__noinline int parse_packet(__u32 depth)
+__noinline int parse_packet(__u32 number)
 {
-	struct seen_packet *p = get_packet(depth);
+	struct seen_packet *p = get_packet(number);
 
 	if (!p)
 		return PACKET_UNWANTED;
@@ -209,13 +209,13 @@ __noinline int parse_packet(__u32 depth)
 			p->kept = p->length;
 		return is_selective(&settings) ? PACKET_UNWANTED : PACKET_WANTED;
 	}
-	if (p->frame.protocol == ETH_P_IP ? !read_ipv4(p) : !read_ipv6(p, depth))
+	if (p->frame.protocol == ETH_P_IP ? !read_ipv4(p) : !read_ipv6(p, number))
 		return PACKET_TOO_SHORT;
-	if (settings.num_addresses && !is_address_wanted(depth))
+	if (settings.num_addresses && !is_address_wanted(number))
 		return PACKET_UNWANTED;
 	if (!p->transport)
 		return settings.num_ports || settings.cgroup ? PACKET_UNWANTED : PACKET_WANTED;
-	return select_transport(depth);
+	return select_transport(number);
 }
 
 #endif

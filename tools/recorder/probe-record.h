@@ -39,7 +39,7 @@ struct probe_counts {
 	__u64 wanted;		/* packets to be recorded */
 	__u64 lost;		/* of these, the ring was full */
 	__u64 unreadable;	/* their headers are in memory that this kernel cannot read for BPF */
-	__u64 depth;		/* programs that run: an interrupt may interrupt one */
+	__u64 used;		/* packets[] of programs that run, a bit for each */
 };
 
 enum probe_kind { PROBE_FRAME, PROBE_DEVICE };

@@ -94,15 +94,15 @@ static __always_inline bool is_device_wanted(const struct net_device *dev,
  * pages.
  */
 static __always_inline int judge_packet(struct seen_packet *p, struct sk_buff *skb,
-					__u32 depth, struct probe_counts *count)
+					__u32 number, struct probe_counts *count)
 {
 	bool is_copied = copy_linear(p, USUAL_HEADERS);
-	int verdict = is_copied ? parse_packet(depth) : PACKET_TOO_SHORT;
+	int verdict = is_copied ? parse_packet(number) : PACKET_TOO_SHORT;
 
 	if (is_copied && p->copied < p->length &&
 	    (verdict == PACKET_TOO_SHORT || (verdict == PACKET_WANTED && p->kept > p->copied))) {
 		is_copied = copy_more(p, skb);
-		verdict = is_copied ? parse_packet(depth) : PACKET_TOO_SHORT;
+		verdict = is_copied ? parse_packet(number) : PACKET_TOO_SHORT;
 	}
 	if (verdict != PACKET_TOO_SHORT)
 		return verdict;
@@ -134,7 +134,7 @@ static __always_inline void put_frame(struct seen_packet *p, struct probe_counts
 
 static __always_inline void record_packet(struct seen_packet *p, struct probe_counts *count,
 					  struct sk_buff *skb, struct net_device *dev,
-					  bool is_out, __u32 depth)
+					  bool is_out, __u32 number)
 {
 	const struct device_key key = {
 		.netns = dev->nd_net.net->ns.inum,
@@ -155,7 +155,7 @@ static __always_inline void record_packet(struct seen_packet *p, struct probe_co
 		read_gso_size(p, skb);
 	if (settings.cgroup)
 		p->group = is_out ? find_group(skb, settings.cgroup) : GROUP_UNKNOWN;
-	if (judge_packet(p, skb, depth, count) != PACKET_WANTED)
+	if (judge_packet(p, skb, number, count) != PACKET_WANTED)
 		return;
 	p->frame.serial = report_device(dev, &key, p->frame.time_ns);
 	put_frame(p, count);
@@ -166,18 +166,23 @@ static __always_inline int see_packet(struct sk_buff *skb, struct net_device *de
 	struct probe_counts *count;
 	struct seen_packet *p;
 	const __u32 zero = 0;
-	__u32 depth;
+	__u32 number = 0;
 
 	count = bpf_map_lookup_elem(&counts, &zero);
 	if (!count)
 		return 0;
-	depth = count->depth++;
-	p = get_packet(depth);
-	if (p)
-		record_packet(p, count, skb, dev, is_out, depth);
-	else
+	/* Not only interrupts, but with PREEMPT_RT also tasks can come between, in any order. */
+	while (number < MOST_AT_ONCE && count->used & 1ULL << number)
+		number++;
+	p = get_packet(number);
+	if (!p) {
+		count->wanted++;
 		count->lost++;
-	count->depth--;
+		return 0;
+	}
+	count->used |= 1ULL << number;
+	record_packet(p, count, skb, dev, is_out, number);
+	count->used &= ~(1ULL << number);
 	return 0;
 }
 

@@ -40,8 +40,8 @@ struct seen_packet {
 	__u8 bytes[MOST_HEADERS + LONGEST_LOOK];
 };
 
-/* Programs that can interrupt each other on a processor: tasks, and kinds of interrupts. Chosen. */
-#define MOST_DEPTH 4
+/* Programs that can run at once on a processor: in tasks, and kinds of interrupts. Chosen. */
+#define MOST_AT_ONCE 4
 
 /*
  * Functions that are not inline get the number of the packet here: the verifier checks these once,
@@ -49,14 +49,14 @@ struct seen_packet {
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, MOST_DEPTH);
+	__uint(max_entries, MOST_AT_ONCE);
 	__type(key, __u32);
 	__type(value, struct seen_packet);
 } packets SEC(".maps");
 
-static __always_inline struct seen_packet *get_packet(__u32 depth)
+static __always_inline struct seen_packet *get_packet(__u32 number)
 {
-	return bpf_map_lookup_elem(&packets, &depth);
+	return bpf_map_lookup_elem(&packets, &number);
 }
 
 /* ---- the frame ------------------------------------------------------------------- */

@@ -67,9 +67,9 @@ static __always_inline bool is_same_address(const volatile __u32 a[4], const __u
 	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
 }
 
-__noinline int is_address_wanted(__u32 depth)
+__noinline int is_address_wanted(__u32 number)
 {
-	const struct seen_packet *p = get_packet(depth);
+	const struct seen_packet *p = get_packet(number);
 	const __u8 *bytes = p ? look_at(p, p->addresses, p->is_ipv4 ? 8 : 32) : NULL;
 	__u32 from[4], to[4];
 
@@ -179,9 +179,9 @@ static __always_inline __u64 digest_words(const __u64 words[DIGEST_BYTES / 8 + 1
 }
 
 /* The lower half of the digest of @len bytes, at most DIGEST_BYTES, of a datagram's payload. */
-__noinline int digest_payload(__u32 depth, __u32 len)
+__noinline int digest_payload(__u32 number, __u32 len)
 {
-	const struct seen_packet *p = get_packet(depth);
+	const struct seen_packet *p = get_packet(number);
 	__u64 words[DIGEST_BYTES / 8 + 1] = { 0 };
 	const __u8 *bytes;
 
@@ -198,7 +198,7 @@ __noinline int digest_payload(__u32 depth, __u32 len)
 	return (int)digest_words(words, len);
 }
 
-static __always_inline bool is_udp_sampled(const struct seen_packet *p, __u32 depth,
+static __always_inline bool is_udp_sampled(const struct seen_packet *p, __u32 number,
 					   const __u8 *udp, __u8 sampling)
 {
 	const __u32 at = p->transport + 8, there = p->end < at ? 0 : p->end - at;
@@ -217,7 +217,7 @@ static __always_inline bool is_udp_sampled(const struct seen_packet *p, __u32 de
 	/* Without its payload the digest of a datagram is 0, which is selected. */
 	if (len > there || !look_at(p, at, len))
 		return true;
-	return is_key_sampled((__u32)digest_payload(depth, len), sampling);
+	return is_key_sampled((__u32)digest_payload(number, len), sampling);
 }
 
 static __always_inline bool is_icmp_sampled(const struct seen_packet *p, const __u8 *icmp,
@@ -242,9 +242,9 @@ static __always_inline bool read_chunk(const struct seen_packet *p, __u32 at, __
 	return at + 8 <= p->linear && !bpf_probe_read_kernel(chunk, 8, p->start + at);
 }
 
-__noinline int is_sctp_sampled(__u32 depth, __u8 sampling)
+__noinline int is_sctp_sampled(__u32 number, __u8 sampling)
 {
-	const struct seen_packet *p = get_packet(depth);
+	const struct seen_packet *p = get_packet(number);
 	bool has_key = false;
 	__u32 at, key = 0;
 	__u8 chunk[8];
@@ -272,9 +272,9 @@ __noinline int is_sctp_sampled(__u32 depth, __u8 sampling)
 }
 
 /* Is the packet among those that are recorded of 2^sampling? */
-__noinline int sample_packet(__u32 depth, __u8 sampling)
+__noinline int sample_packet(__u32 number, __u8 sampling)
 {
-	const struct seen_packet *p = get_packet(depth);
+	const struct seen_packet *p = get_packet(number);
 	const __u8 *bytes = p ? look_at(p, p->transport, p->protocol == IPPROTO_TCP ? 20 : 8) : NULL;
 
 	if (!bytes || !sampling || sampling > MAX_SAMPLING)
@@ -283,12 +283,12 @@ __noinline int sample_packet(__u32 depth, __u8 sampling)
 	case IPPROTO_TCP:
 		return is_tcp_sampled(p, bytes, sampling);
 	case IPPROTO_UDP:
-		return is_udp_sampled(p, depth, bytes, sampling);
+		return is_udp_sampled(p, number, bytes, sampling);
 	case IPPROTO_ICMP:
 	case IPPROTO_ICMPV6:
 		return is_icmp_sampled(p, bytes, sampling);
 	case IPPROTO_SCTP:
-		return is_sctp_sampled(depth, sampling);
+		return is_sctp_sampled(number, sampling);
 	default:
 		return true;
 	}
