@@ -262,6 +262,8 @@ int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num)
 	if (!ret && io->num_traces)
 		qsort(io->traces, io->num_traces, sizeof(*io->traces),
 		      compare_traces_by_host);
+	for (size_t i = 0; i < io->num_traces; i++)
+		io->traces[i]->number = (uint32_t)i;
 	return ret;
 }
 

@@ -320,7 +320,7 @@ static int read_slices(struct netsync_io *io, struct io_host *hosts,
 		if (!ret && everywhere)
 			ret = advance_hosts(io, hosts, num_hosts, everywhere, &slices);
 	}
-	io_stop_asides(io);
+	io_stop_reading(io);
 	free(turns.more);
 	free(turns.pending);
 	return ret;

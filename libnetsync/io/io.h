@@ -38,7 +38,7 @@ struct trace_reader;
 struct event_reading;
 struct text_input;
 struct live_input;
-struct aside;
+struct reader_process;
 struct owns;
 struct served;
 struct left_out;
@@ -87,8 +87,8 @@ struct netsync_io {
 	/* Hosts that are one of several clocks of a machine: relate.c. */
 	struct clock_of_machine *machine_clocks;
 	size_t num_machine_clocks;
-	struct aside **asides;	/* workers that read traces: aside.c */
-	size_t num_asides;
+	struct reader_process **processes;	/* that read traces: reading.c */
+	size_t num_processes;
 	struct served **served;	/* traces that other processes read: remote/ */
 	size_t num_served;
 	struct kept_file *kept;	/* open.c: copies of files that cannot be read as they are */
@@ -190,10 +190,10 @@ struct copied {
 	size_t size, room;	/* bytes used and allocated */
 };
 
-/* The state of a trace that a worker of aside.c reads. */
-struct aside_trace {
+/* The state of a trace that a process of reading.c reads. */
+struct trace_progress {
 	bool is_chosen;
-	struct aside *by;	/* that worker; NULL: this process reads the trace */
+	struct reader_process *by;	/* that process; NULL: this process reads the trace */
 	unsigned int pending;	/* slices that it is to read, and that had no turn */
 	bool is_awaited;	/* the slice whose turn it is */
 	bool has_ended;
@@ -201,6 +201,13 @@ struct aside_trace {
 	bool was_begun;		/* slices up to @read_ns were taken */
 	int64_t read_ns;
 	struct range packets;	/* times of packets that came, ns as printed; hi < lo: none */
+};
+
+/* Counts of a trace that reading it increases: stream/counts.c. */
+#define TRACE_COUNTS 7
+
+struct trace_counts {
+	uint64_t of[TRACE_COUNTS];
 };
 
 struct trace {
@@ -233,6 +240,7 @@ struct trace {
 	struct range window;	/* what is wanted, as printed; RANGE_ALL: everything */
 	const char *readable;	/* netsync_io_trace.readable */
 	bool is_grouped;	/* group() was called since it was added */
+	uint32_t number;	/* in netsync_io.traces, from io_make_hosts() on */
 	bool is_remote;		/* read by another process, the server of this number, */
 	size_t server;
 	/* which sent these copies; NULL: there is no such file. */
@@ -257,7 +265,8 @@ struct trace {
 	uint64_t out_of_range;	/* packets whose time netsync_push_packet() refused */
 	uint64_t unused;	/* packets that the reader could not use, and warned about */
 	bool clock_is_late;	/* the warning about clock events after packets was given */
-	struct aside_trace aside;
+	struct trace_progress progress;
+	struct trace_counts sent;	/* to the process that uses what this one reads */
 };
 
 /*
@@ -328,7 +337,7 @@ struct trace_reader {
 	/*
 	 * Announce a call of read() with this time, so that a process that reads for the
 	 * reader can begin; only a few announced calls are outstanding. NULL: the reader
-	 * has no such process, and aside.c may call read() in one, from the first call on.
+	 * has no such process, and reading.c may call read() in one, from the first call on.
 	 */
 	void (*ahead)(struct trace *trace, int64_t until_ns);
 	/*
@@ -468,7 +477,7 @@ int io_set_windows(struct netsync_io *io, struct io_host *hosts, size_t num);
 bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns);
 
 /*
- * aside.c: io_read_slice() is trace_reader.read(), in a worker if there is one for the
+ * reading.c: io_read_slice() is trace_reader.read(), in a worker if there is one for the
  * trace; io_read_ahead() announces it, which alone starts workers; these begin to read
  * when io_begin_reading() is called. The first two are called with the same times in the
  * same order.
@@ -476,7 +485,7 @@ bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns);
 void io_read_ahead(struct trace *trace, int64_t until_ns);
 void io_begin_reading(struct netsync_io *io);
 int io_read_slice(struct trace *trace, int64_t until_ns);
-void io_stop_asides(struct netsync_io *io);
+void io_stop_reading(struct netsync_io *io);
 /* Traces that are read at a time: those given, or one for each processor. */
 unsigned int io_jobs(const struct netsync_io *io);
 

@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include "io/io.h"
-#include "io/remote/code.h"
+#include "io/stream/stream.h"
 
-/* Numbers of a trace that netsync_io_save_counts() saves: at most ten bytes each (code.h). */
-#define NUMBERS 11
+/* Numbers of a trace that netsync_io_save_counts() saves besides its counts: at most ten bytes each. */
+#define NUMBERS 5
+/* Counts before anything was read. */
+static const struct trace_counts none;
+
 /* The most that a count may be: sums of four still fit. */
 #define MAX_COUNT (UINT64_MAX / 4)
 
@@ -110,7 +113,8 @@ int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void
 	for (size_t i = 0; i < io->num_traces && !ret; i++) {
 		const struct trace *trace = io->traces[i];
 		const struct netsync_io_trace *info = &trace->info;
-		uint8_t bytes[10 * (NUMBERS + 1)];
+		const struct trace_counts counts = trace_get_counts(trace);
+		uint8_t bytes[10 * (NUMBERS + TRACE_COUNTS)];
 		struct bytes_put put = { bytes };
 
 		if (!io_reads_trace(io, trace))
@@ -119,13 +123,7 @@ int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void
 		bytes_put_number(&put, info->packets);
 		bytes_put_signed(&put, info->first_ns);
 		bytes_put_signed(&put, info->last_ns);
-		bytes_put_number(&put, info->lost_events);
-		bytes_put_number(&put, info->lost_packets);
-		bytes_put_number(&put, info->damaged);
-		bytes_put_number(&put, info->killed);
-		bytes_put_number(&put, info->stuck);
-		bytes_put_number(&put, trace->out_of_range);
-		bytes_put_number(&put, trace->unused);
+		trace_put_counts(&put, &none, &counts);
 		bytes_put_number(&put, trace->without_netns);
 		ret = write(data, bytes, (size_t)(put.at - bytes));
 	}
@@ -150,13 +148,7 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
 		info->packets = bytes_take_up_to(&take, MAX_COUNT);
 		info->first_ns = bytes_take_signed(&take);
 		info->last_ns = bytes_take_signed(&take);
-		info->lost_events = bytes_take_up_to(&take, MAX_COUNT);
-		info->lost_packets = bytes_take_up_to(&take, MAX_COUNT);
-		info->damaged = (uint32_t)bytes_take_up_to(&take, UINT32_MAX);
-		info->killed = (uint32_t)bytes_take_up_to(&take, UINT32_MAX);
-		info->stuck = (uint32_t)bytes_take_up_to(&take, UINT32_MAX);
-		trace->out_of_range = bytes_take_up_to(&take, MAX_COUNT);
-		trace->unused = bytes_take_up_to(&take, MAX_COUNT);
+		trace_take_counts(&take, &none, trace);
 		trace->without_netns = bytes_take_up_to(&take, MAX_COUNT);
 	}
 	return take.bad ? io_fail(io, -EBADMSG, "The counts of another part of the traces are invalid.") : 0;

@@ -133,6 +133,9 @@ static inline uint64_t bytes_take_number(struct bytes_take *t)
 	uint64_t v = 0;
 	size_t n = 0;
 
+	/* Most numbers have one byte. */
+	if (!t->bad && t->at < t->end && *t->at < 128)
+		return *t->at++;
 	if (!t->bad)
 		n = leb128_take(t->at, (size_t)(t->end - t->at), &v);
 	t->bad = !n;

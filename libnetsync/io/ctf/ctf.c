@@ -19,8 +19,8 @@
 struct ctf_worker {
 	struct trace *trace;
 	struct worker worker;
+	struct stream stream;	/* from it; quiet while it joins, as all of that was said before */
 	struct ctf_opened opened;
-	bool is_joining;	/* what it says when it opens the trace was said before */
 	bool waiting;		/* for CTF_OPENED, or until read_ns > until_ns */
 	int64_t until_ns;	/* end of the slice that is read now, as printed */
 	int64_t asked_ns;	/* it was asked for all up to this */
@@ -50,25 +50,6 @@ static bool ctf_claims(const struct found *found)
 
 /* ---- what the worker sends --------------------------------------------- */
 
-static int use_ctf_worker_event(struct ctf_worker *in, const struct event_seen *seen)
-{
-	if (!seen->is_clock)
-		range_extend(&in->packets, seen->pkt.time_ns, seen->pkt.time_ns);
-	return io_event(in->trace, seen);
-}
-
-static int use_trace_state(struct trace *trace, const struct ctf_state *state)
-{
-	trace->info.lost_events += state->counts.lost_events;
-	trace->info.lost_packets += state->counts.lost_packets;
-	trace->info.damaged += state->damaged;
-	trace->out_of_range += state->counts.out_of_range;
-	/* Traces have no host until all are open. */
-	if (!trace->host || state->span.hi < state->span.lo)
-		return 0;
-	return io_span(trace, state->span.lo, state->span.hi);
-}
-
 static bool was_read_until(const struct ctf_worker *in, int64_t until_ns)
 {
 	return in->read_ns > until_ns || in->read_ns == INT64_MAX;
@@ -78,33 +59,21 @@ static int use_ctf_worker_record(void *data, const struct worker_head *head,
 				 const void *payload)
 {
 	struct ctf_worker *in = data;
-	struct trace *trace = in->trace;
+	int ret;
 
-	switch (head->what) {
-	case CTF_WARNING:
-		if (!in->is_joining)
-			io_warn(trace->io, "%s", (const char *)payload);
-		return 0;
-	case CTF_EVENT:
-		return trace->host ? use_ctf_worker_event(in, payload) : 0;
-	case CTF_STATE:
-		return in->is_joining ? 0 : use_trace_state(trace, payload);
-	case CTF_OPENED:
+	if (head->what == CTF_OPENED) {
 		memcpy(&in->opened, payload, sizeof(in->opened));
-		in->is_joining = false;
+		in->stream.is_quiet = false;
 		in->waiting = false;
 		return 0;
-	case CTF_READ:
-		memcpy(&in->read_ns, payload, sizeof(in->read_ns));
-		in->waiting = !was_read_until(in, in->until_ns);
-		/* Records that were read ahead stay in the socket until their turn. */
-		return !in->waiting;
-	case CTF_FAILED:
-		return io_fail(trace->io, head->number ? -head->number : -EIO,
-			       "%s", (const char *)payload);
-	default:
-		return 0;
 	}
+	ret = stream_use(&in->stream, in->trace->io, head, payload);
+	if (ret <= 0)
+		return ret;
+	in->read_ns = in->stream.end.read_ns;
+	in->waiting = !was_read_until(in, in->until_ns);
+	/* Records that were read ahead stay in the socket until their turn. */
+	return !in->waiting;
 }
 
 /* 1: the worker has done its task; 0: it has ended; negative: io_fail() was called. */
@@ -158,7 +127,9 @@ static int start_ctf_worker(struct trace *trace)
 		return ret;
 	}
 	in->trace = trace;
-	in->is_joining = ctf->num_readings > 0;
+	in->stream.trace = trace;
+	in->stream.packets = &in->packets;
+	in->stream.is_quiet = ctf->num_readings > 0;
 	in->packets.hi = -1;
 	in->asked_ns = INT64_MIN;
 	in->read_ns = INT64_MIN;
@@ -281,19 +252,30 @@ static int ctf_open(struct trace *trace)
 	return ret > 0 ? use_opened_trace(trace) : ret < 0 ? ret : give_up_opening(trace);
 }
 
+/* Send a worker a turn. */
+static void send_ctf_turn(struct ctf_worker *in, uint32_t flag, int64_t time_ns)
+{
+	uint8_t bytes[STREAM_TURN_SIZE];
+
+	stream_put_turn(bytes, &(struct stream_turn){ flag, time_ns });
+	worker_tell(&in->worker, bytes, sizeof(bytes));
+}
+
 static void ctf_ahead(struct trace *trace, int64_t until_ns)
 {
 	struct ctf *ctf = trace->state;
 
 	for (uint32_t i = 0; i < ctf->num_readings; i++) {
 		struct ctf_worker *in = ctf->readings[i];
-		const struct ctf_wanted wanted = {
-			until_ns, trace->window, { i, ctf->num_readings },
-		};
 
 		if (until_ns <= in->asked_ns || was_read_until(in, until_ns))
 			continue;
-		worker_tell(&in->worker, &wanted, sizeof(wanted));
+		if (in->asked_ns == INT64_MIN) {
+			send_ctf_turn(in, STREAM_FROM, trace->window.lo);
+			send_ctf_turn(in, STREAM_TO, trace->window.hi);
+			send_ctf_turn(in, STREAM_SHARE, (int64_t)i << 32 | ctf->num_readings);
+		}
+		send_ctf_turn(in, 0, until_ns);
 		in->asked_ns = until_ns;
 	}
 }

@@ -51,14 +51,15 @@ struct ctf_read_stream {
 struct ctf_reading {
 	struct trace *trace;
 	struct ctf_streams all;
-	uint32_t damaged;	/* streams since the last CTF_STATE */
+	uint32_t damaged;	/* streams since the last state that was sent */
 	bt_graph *graph;
 	struct ctf_read_stream *streams;
 	uint64_t num_streams;
 	struct direct *direct;	/* NULL: no stream can be walked */
 	bool opened;		/* CTF_OPENED was sent */
-	bool begun;		/* and the first struct ctf_wanted came */
-	struct ctf_wanted wanted;	/* the slice */
+	bool begun;		/* and the first turn came */
+	int64_t until_ns;	/* end of the slice, as printed */
+	struct ctf_share share;
 	int error;		/* of a sink; the graph must not be run any more */
 };
 
@@ -82,7 +83,7 @@ static int use_stream_messages(struct ctf_read_stream *stream, const bt_message 
 			ret = was_message_walked(stream, messages[i]) ? 0 :
 			      ctf_stream_use(&stream->s, messages[i], &seen);
 		if (ret > 0)
-			worker_put(CTF_EVENT, 0, &seen, sizeof(seen));
+			io_event(stream->in->trace, &seen);
 		bt_message_put_ref(messages[i]);
 	}
 	return ret < 0 ? ret : 0;
@@ -159,7 +160,7 @@ static void use_walked_event(struct ctf_read_stream *stream, const struct walked
 	if (ctf_stream_use_event(&stream->s, id < stream->num_ids ?
 					     stream->by_id[id] : NULL,
 				 &payload, event->clock, &seen) > 0)
-		worker_put(CTF_EVENT, 0, &seen, sizeof(seen));
+		io_event(stream->in->trace, &seen);
 }
 
 /* Count events and packets lost since the last call. */
@@ -194,7 +195,7 @@ static void walk_to_slice_end(struct ctf_read_stream *stream)
 	const struct ctf_stream *s = &stream->s;
 	int ret = 1;
 
-	while (ret > 0 && !(s->any && s->last_ns > stream->in->wanted.until_ns))
+	while (ret > 0 && !(s->any && s->last_ns > stream->in->until_ns))
 		ret = use_walked_events(stream);
 	count_walk_losses(stream);
 	if (ret > 0)
@@ -278,7 +279,7 @@ consume_stream_messages(bt_message_iterator *iterator, void *data)
 		ret = use_held_messages(stream);
 		if (ret < 0)
 			return (int)fail_stream_sink(stream, ret);
-		if (stream->s.any && stream->s.last_ns > in->wanted.until_ns)
+		if (stream->s.any && stream->s.last_ns > in->until_ns)
 			return (int)SINK_AGAIN;
 	}
 	status = bt_message_iterator_next(iterator, &messages, &num);
@@ -380,19 +381,21 @@ static bool add_sinks(struct ctf_reading *in, const bt_component_source *source)
 
 static void put_reading_state(struct ctf_reading *in)
 {
-	struct ctf_state state = {
-		.span.hi = -1,
-		.counts = in->all.counts,
-		.damaged = in->damaged,
-	};
+	struct trace *trace = in->trace;
+	struct range span = { .hi = -1 };
 
+	trace->info.lost_events += in->all.counts.lost_events;
+	trace->info.lost_packets += in->all.counts.lost_packets;
+	trace->out_of_range += in->all.counts.out_of_range;
+	trace->info.damaged += in->damaged;
 	in->all.counts = (struct ctf_counts){ 0 };
 	in->damaged = 0;
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		if (in->streams[i].s.span.lo <= in->streams[i].s.span.hi)
-			range_extend(&state.span, in->streams[i].s.span.lo,
+			range_extend(&span, in->streams[i].s.span.lo,
 				     in->streams[i].s.span.hi);
-	worker_put(CTF_STATE, 0, &state, sizeof(state));
+	stream_put_state();
+	io_span(trace, span.lo, span.hi);
 }
 
 static uint64_t hash_stream(uint64_t hash, const struct ctf_read_stream *stream)
@@ -434,7 +437,7 @@ static void put_read_record(struct ctf_reading *in)
 		if (!stream->ended && stream->s.last_ns < until_ns)
 			until_ns = stream->s.last_ns;
 	}
-	worker_put(CTF_READ, 0, &until_ns, sizeof(until_ns));
+	stream_put_end(until_ns, until_ns < INT64_MAX);
 }
 
 /* ---- reading ----------------------------------------------------------- */
@@ -465,9 +468,8 @@ static struct direct *make_direct_for_packets(const struct ctf_files *files)
 /* Have walks pass what is before all that is wanted. */
 static void apply_wanted_window(struct ctf_reading *in)
 {
-	const struct range *window = &in->wanted.window;
+	const struct range *window = &in->all.window;
 
-	in->all.window = *window;
 	if (window->lo < INT64_MIN + AFTER_PACKET)
 		return;
 	for (uint64_t i = 0; i < in->num_streams; i++)
@@ -480,7 +482,7 @@ static void apply_wanted_window(struct ctf_reading *in)
 /* Leave the streams of other shares to those who read these. */
 static void apply_wanted_share(struct ctf_reading *in)
 {
-	const struct ctf_share *share = &in->wanted.share;
+	const struct ctf_share *share = &in->share;
 	uint64_t n = 0, live = 0;
 
 	for (uint64_t i = 0; i < in->num_streams; i++)
@@ -496,14 +498,25 @@ static void apply_wanted_share(struct ctf_reading *in)
 	}
 }
 
-/* A slice is wanted. */
+/* Wait for a turn. What comes before the first one limits what is read. */
 static void receive_wanted_slice(struct ctf_reading *in)
 {
-	worker_hear(&in->wanted, sizeof(in->wanted));
-	apply_wanted_window(in);
-	if (!in->begun)
-		apply_wanted_share(in);
+	struct stream_turn turn = stream_hear_turn();
+
+	for (; turn.trace & STREAM_FLAGS; turn = stream_hear_turn()) {
+		if (turn.trace & STREAM_SHARE)
+			in->share = (struct ctf_share){
+				(uint32_t)((uint64_t)turn.until_ns >> 32),
+				(uint32_t)turn.until_ns };
+		else
+			stream_limit(&in->all.window, &turn);
+	}
+	in->until_ns = turn.until_ns;
+	if (in->begun)
+		return;
 	in->begun = true;
+	apply_wanted_window(in);
+	apply_wanted_share(in);
 }
 
 static int open_trace_graph(struct ctf_reading *in, const struct ctf_files *files)
@@ -526,7 +539,7 @@ static int open_trace_graph(struct ctf_reading *in, const struct ctf_files *file
 		trace->path);
 }
 
-/* The worker ends in worker_hear(), when the reader is gone. */
+/* The worker ends in stream_hear_turn(), when the reader is gone. */
 void ctf_read_trace(const void *data)
 {
 	const struct ctf_files *files = data;
@@ -538,7 +551,9 @@ void ctf_read_trace(const void *data)
 	};
 	int ret;
 
-	ctf_begin_worker(trace->io, CTF_WARNING);
+	stream_begin(trace->io);
+	trace->sent = trace_get_counts(trace);
+	stream_begin_trace(trace, 0, false);
 	ret = open_trace_graph(&in, files);
 	if (ret >= 0)
 		put_opened_record(&in);
@@ -550,6 +565,5 @@ void ctf_read_trace(const void *data)
 		if (ret >= 0)
 			put_read_record(&in);
 	}
-	worker_put_text(CTF_FAILED, -ret,
-			trace->io->error ? trace->io->error : "");
+	stream_put_error(trace->io, ret);
 }

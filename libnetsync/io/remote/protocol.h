@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The protocol between a server of traces (serve.c) and the process that uses the traces
- * (served.c).
+ * How the records of io/stream travel between a server of traces (serve.c) and the process that
+ * uses the traces (served.c).
  *
  * The server begins with REMOTE_MAGIC and the version, eight bytes. Frames follow: a number of
- * bytes (32 bits; little-endian, as all numbers of fixed size), and that many bytes, which are
- * parts of one stream of zstd (RFC 8878). An empty frame is a sign of life: the server makes
- * progress, or has nothing to do. The stream contains the records of a worker: struct
- * worker_head and its payload; numbers in the payload are as in code.h.
+ * bytes (32 bits; little-endian), and that many bytes, which are parts of one stream of zstd
+ * (RFC 8878). An empty frame is a sign of life: the server makes progress, or has nothing to do.
+ * The stream contains the records. Turns come the other way as they are.
  *
- * The server first describes all traces. For each struct remote_turn that it receives, in the
- * same order, it sends the events of the trace up to that time which it has not sent before.
- * Neither side trusts the other.
+ * The server first describes all traces. For each turn that it receives, in the same order, it
+ * sends the events of the trace up to that time which it has not sent before. Neither side
+ * trusts the other.
  */
 #ifndef NETSYNC_IO_REMOTE_PROTOCOL_H
 #define NETSYNC_IO_REMOTE_PROTOCOL_H
@@ -20,54 +19,12 @@
 #include <stdint.h>
 
 /*
- * Version of the protocol, equal on both sides. Increment it when anything here or in code.c
- * changes.
+ * Version of the protocol, equal on both sides. Increment it when anything here or in
+ * io/stream changes.
  */
-#define REMOTE_VERSION 5
+#define REMOTE_VERSION 6
 #define REMOTE_MAGIC "netsync"
 #define REMOTE_HELLO_SIZE 8
-#define REMOTE_HEAD_SIZE 8	/* of a record, as it travels (bytes) */
-
-enum remote_what {
-	REMOTE_WARNING,		/* text */
-	REMOTE_FAILED,		/* text; its number is the errno; nothing follows */
-	/* Of the trace that is told next: texts, */
-	REMOTE_PATH,
-	REMOTE_REAL_PATH,
-	REMOTE_HOST,
-	REMOTE_CLOCK,
-	REMOTE_FORMAT,
-	/*
-	 * of a sidecar file (enum sidecar) its path, and its bytes, where the one that
-	 * was told last has another path;
-	 */
-	REMOTE_SIDECAR,
-	REMOTE_SIDECAR_BYTES,
-	REMOTE_TRACE,		/* and its numbers; the record's number is the trace's */
-	/*
-	 * All are told: how many bytes their files have; the record's number is how many
-	 * paths and captures were left out, of which warnings told.
-	 */
-	REMOTE_OPENED,
-	/* Of the trace with the record's number: */
-	REMOTE_EVENTS,		/* some, as in code.h, one behind the other */
-	REMOTE_SPAN,		/* from and to a time */
-	REMOTE_TURN,		/* it was read up to this time; is there more? counts */
-};
-
-/*
- * Which trace to read, and up to which time (as printed). With one of these flags, the time
- * is only the first, or the last, that is wanted of the trace at all: before its other turns.
- */
-#define REMOTE_FROM (UINT32_C(1) << 31)
-#define REMOTE_TO (UINT32_C(1) << 30)
-
-struct remote_turn {
-	uint32_t trace;
-	int64_t until_ns;
-};
-
-#define REMOTE_TURN_SIZE 12	/* bytes, as they travel */
 
 /* Bytes of a frame. Chosen: as much as a pipe takes. */
 #define REMOTE_MAX_FRAME 65536
@@ -118,23 +75,6 @@ static inline void remote_put_32(uint8_t *to, uint32_t number)
 static inline uint32_t remote_take_32(const uint8_t *from)
 {
 	return from[0] | from[1] << 8 | from[2] << 16 | (uint32_t)from[3] << 24;
-}
-
-static inline void remote_put_turn(uint8_t to[REMOTE_TURN_SIZE],
-				   const struct remote_turn *turn)
-{
-	remote_put_32(to, turn->trace);
-	remote_put_32(to + 4, (uint32_t)(uint64_t)turn->until_ns);
-	remote_put_32(to + 8, (uint32_t)((uint64_t)turn->until_ns >> 32));
-}
-
-static inline struct remote_turn remote_take_turn(const uint8_t from[REMOTE_TURN_SIZE])
-{
-	return (struct remote_turn){
-		.trace = remote_take_32(from),
-		.until_ns = (int64_t)(remote_take_32(from + 4) |
-				      (uint64_t)remote_take_32(from + 8) << 32),
-	};
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "io/patience.h"
 #include "io/remote/protocol.h"
 #include "io/remote/remote.h"
+#include "io/stream/stream.h"
 
 /* Records that are known already (bytes); chosen, larger than any record. */
 #define PLAIN_SIZE 65536
@@ -258,29 +259,17 @@ static bool get_more_records(struct receiver *r)
 
 bool receiver_next(struct receiver *r, struct worker_head *head, const char **payload)
 {
-	for (;;) {
-		const uint8_t *at = r->plain + r->plain_at;
-		const size_t num = r->plain_num - r->plain_at;
+	ssize_t num;
 
-		if (num >= REMOTE_HEAD_SIZE) {
-			*head = (struct worker_head){
-				.size = remote_take_32(at),
-				.what = remote_take_32(at + 4),
-				.number = remote_take_32(at + 4) >> 16,
-			};
-			if (head->size > WORKER_MAX_SIZE)
-				return end_receiving(r, "the data is not in the protocol of netsync");
-			if (num - REMOTE_HEAD_SIZE >= head->size)
-				break;
-		}
+	while (!(num = worker_take_record(r->plain + r->plain_at, r->plain_num - r->plain_at,
+					  head, r->payload)))
 		if (!get_more_records(r))
 			return false;
-	}
-	memcpy(r->payload, r->plain + r->plain_at + REMOTE_HEAD_SIZE, head->size);
-	r->payload[head->size] = '\0';
-	r->plain_at += REMOTE_HEAD_SIZE + head->size;
+	if (num < 0)
+		return end_receiving(r, "the data is not in the protocol of netsync");
+	r->plain_at += num;
 	r->mute_ms = 0;
-	r->has_warned = head->what == REMOTE_WARNING;
+	r->has_warned = head->what == STREAM_WARNING;
 	*payload = r->payload;
 	return true;
 }

@@ -14,9 +14,8 @@
 #include <zstd.h>
 
 #include "io/patience.h"
-#include "io/remote/code.h"
 #include "io/remote/protocol.h"
-#include "io/worker/worker.h"
+#include "io/stream/stream.h"
 
 /*
  * Compression level of zstd: small enough, and faster than any network but the local one.
@@ -31,75 +30,13 @@ struct serving {
 	bool only_described;	/* which traces there are is all that is wanted */
 };
 
-/* ---- in the worker: what is found ------------------------------------------ */
-
 static struct {
-	struct code *codes;	/* of each trace */
-	bool *more;
+	bool *more;		/* of each trace */
 	size_t left_out;	/* paths and captures, of what was given */
-	size_t trace;		/* whose turn it is */
-	struct bytes_put put;	/* behind what is there of REMOTE_EVENTS */
-	uint8_t events[WORKER_MAX_SIZE];
 	/* Turns that are known, and not done. */
-	struct remote_turn turns[REMOTE_MAX_TURNS];
+	struct stream_turn turns[REMOTE_MAX_TURNS];
 	size_t num_turns;
 } found;
-
-static void flush_events(void)
-{
-	const size_t size = found.put.at - found.events;
-
-	if (size)
-		worker_put(REMOTE_EVENTS, found.trace, found.events, size);
-	found.put.at = found.events;
-}
-
-static void flush_events_if_full(void)
-{
-	if (found.put.at - found.events > WORKER_MAX_SIZE - CODE_MAX_EVENT)
-		flush_events();
-}
-
-static int give_packet(struct trace *trace, const struct netsync_packet *pkt,
-		       const struct observation_point *at)
-{
-	(void)trace;
-	flush_events_if_full();
-	code_put_packet(&found.codes[found.trace], &found.put, pkt, at);
-	return 0;
-}
-
-static int give_clock(struct trace *trace, const struct clock_event *clock)
-{
-	(void)trace;
-	flush_events_if_full();
-	code_put_clock(&found.codes[found.trace], &found.put, clock);
-	return 0;
-}
-
-static int give_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
-{
-	uint8_t bytes[CODE_MAX_EVENT];
-	struct bytes_put put = { bytes };
-
-	(void)trace;
-	/* The order is that in which they are found. */
-	flush_events();
-	bytes_put_signed(&put, first_ns);
-	bytes_put_signed(&put, last_ns);
-	worker_put(REMOTE_SPAN, found.trace, bytes, put.at - bytes);
-	return 0;
-}
-
-static void give_warning(void *data, const char *sentence)
-{
-	(void)data;
-	worker_put_text(REMOTE_WARNING, 0, sentence);
-	/* What it warns of may be that nothing else comes for long. */
-	worker_flush();
-}
-
-static const struct io_sink sink = { give_packet, give_clock, give_span };
 
 /* ---- in the worker: which traces there are ----------------------------------- */
 
@@ -124,30 +61,30 @@ static void send_sidecar_file(const struct trace *trace, enum sidecar which)
 		free(path);
 		return;
 	}
-	worker_put_text(REMOTE_SIDECAR, which, path);
+	worker_put_text(STREAM_SIDECAR, which, path);
 	for (off_t at = 0; !is_known && at < file->st.st_size; at += num) {
 		num = disk_read(file, bytes, min64(sizeof(bytes), file->st.st_size - at), at);
 		if (num <= 0)
 			break;
-		worker_put(REMOTE_SIDECAR_BYTES, which, bytes, num);
+		worker_put(STREAM_SIDECAR_BYTES, which, bytes, num);
 	}
 	disk_close(file);
 	free(last[which]);
 	last[which] = path;
 }
 
-static void send_trace_description(const struct trace *trace, size_t number)
+static void send_trace_description(struct trace *trace, size_t number)
 {
-	const struct netsync_io_trace *info = &trace->info;
+	static const struct trace_counts none;
 	uint8_t bytes[CODE_MAX_EVENT];
 	struct bytes_put put = { bytes };
 
-	worker_put_text(REMOTE_PATH, 0, trace->path);
-	worker_put_text(REMOTE_REAL_PATH, 0, trace->real_path);
-	worker_put_text(REMOTE_HOST, 0, trace->host_name);
-	worker_put_text(REMOTE_FORMAT, 0, trace->reader->format);
+	worker_put_text(STREAM_PATH, 0, trace->path);
+	worker_put_text(STREAM_REAL_PATH, 0, trace->real_path);
+	worker_put_text(STREAM_HOST, 0, trace->host_name);
+	worker_put_text(STREAM_FORMAT, 0, trace->reader->format);
 	if (trace->clock_name)
-		worker_put_text(REMOTE_CLOCK, 0, trace->clock_name);
+		worker_put_text(STREAM_CLOCK, 0, trace->clock_name);
 	for (unsigned int i = 0; i < NUM_SIDECARS; i++)
 		send_sidecar_file(trace, i);
 	bytes_put_number(&put, trace->has_clock_uuid);
@@ -163,8 +100,9 @@ static void send_trace_description(const struct trace *trace, size_t number)
 	bytes_put_signed(&put, trace->range.hi);
 	bytes_put_number(&put, trace->range_hash);
 	bytes_put_number(&put, trace->max_points);
-	bytes_put_number(&put, info->damaged);
-	worker_put(REMOTE_TRACE, number, bytes, put.at - bytes);
+	trace->sent = trace_get_counts(trace);
+	trace_put_counts(&put, &none, &trace->sent);
+	worker_put(STREAM_TRACE, number, bytes, put.at - bytes);
 }
 
 /* Compute the size of all files of a trace (bytes). */
@@ -195,7 +133,7 @@ static void send_trace_descriptions(const struct netsync_io *io)
 		size += compute_trace_size(io->traces[i]);
 	}
 	bytes_put_number(&put, size);
-	worker_put(REMOTE_OPENED, left_out < UINT16_MAX ? left_out : UINT16_MAX,
+	worker_put(STREAM_OPENED, left_out < UINT16_MAX ? left_out : UINT16_MAX,
 		   bytes, put.at - bytes);
 }
 
@@ -293,10 +231,8 @@ static int open_traces(const struct serving *serving, struct io_host **hosts, si
 		ret = io_prepare(io);
 	if (ret < 0)
 		return ret;
-	found.put.at = found.events;
-	found.codes = calloc(io->num_traces, sizeof(*found.codes));
 	found.more = malloc(io->num_traces * sizeof(*found.more));
-	if (!found.codes || !found.more)
+	if (!found.more)
 		return io_no_memory(io);
 	memset(found.more, true, io->num_traces * sizeof(*found.more));
 	if (!serving->only_described)
@@ -308,80 +244,56 @@ static int open_traces(const struct serving *serving, struct io_host **hosts, si
 /* ---- in the worker: turns ------------------------------------------------------ */
 
 /* Limit the window of a trace, as the reading side requested. */
-static void take_turn_limit(struct netsync_io *io, const struct remote_turn *limit)
+static void take_turn_limit(struct netsync_io *io, const struct stream_turn *limit)
 {
-	const uint32_t number = limit->trace & ~(REMOTE_FROM | REMOTE_TO);
+	const uint32_t number = limit->trace & ~STREAM_FLAGS;
 	struct trace *trace;
 
 	if (number >= io->num_traces)
 		return;
 	trace = io->traces[number];
-	if (limit->trace & REMOTE_FROM)
-		trace->window.lo = limit->until_ns;
-	else
-		trace->window.hi = limit->until_ns;
-	if (limit->trace & REMOTE_TO && trace->reader->limit)
+	stream_limit(&trace->window, limit);
+	if (limit->trace & STREAM_TO && trace->reader->limit)
 		trace->reader->limit(trace);
 }
 
-static void queue_remote_turn(struct netsync_io *io, const uint8_t bytes[REMOTE_TURN_SIZE])
-{
-	const struct remote_turn turn = remote_take_turn(bytes);
-	struct trace *trace;
-
-	if (turn.trace & (REMOTE_FROM | REMOTE_TO)) {
-		take_turn_limit(io, &turn);
-		return;
-	}
-	/* What was told before it was known that there is no more. */
-	if (turn.trace >= io->num_traces || !found.more[turn.trace])
-		return;
-	trace = io->traces[turn.trace];
-	io_read_ahead(trace, turn.until_ns);
-	found.turns[found.num_turns++] = turn;
-}
-
-/* Receive commands: wait for the first one, and take those that have already arrived. */
+/* Receive turns: wait for the first one, and take those that have already arrived. */
 static void receive_remote_turns(struct netsync_io *io)
 {
-	uint8_t bytes[REMOTE_TURN_SIZE];
-
 	while (!found.num_turns ||
 	       (found.num_turns < REMOTE_MAX_TURNS && worker_was_told())) {
-		worker_hear(bytes, sizeof(bytes));
-		queue_remote_turn(io, bytes);
+		const struct stream_turn turn = stream_hear_turn();
+
+		if (turn.trace & STREAM_FLAGS) {
+			take_turn_limit(io, &turn);
+			continue;
+		}
+		/* What was asked for before it was known that there is no more. */
+		if (turn.trace >= io->num_traces || !found.more[turn.trace])
+			continue;
+		io_read_ahead(io->traces[turn.trace], turn.until_ns);
+		found.turns[found.num_turns++] = turn;
 	}
 	io_begin_reading(io);
 }
 
 static int read_turn_slice(struct netsync_io *io)
 {
-	const struct remote_turn turn = found.turns[0];
+	const struct stream_turn turn = found.turns[0];
 	struct trace *trace = io->traces[turn.trace];
-	uint8_t bytes[CODE_MAX_EVENT];
-	struct bytes_put put = { bytes };
 	int ret;
 
 	memmove(found.turns, found.turns + 1,
 		--found.num_turns * sizeof(found.turns[0]));
 	if (!found.more[turn.trace])
 		return 0;
-	found.trace = turn.trace;
+	stream_begin_trace(trace, turn.trace, false);
 	ret = io_read_slice(trace, turn.until_ns);
-	flush_events();
 	if (ret < 0)
 		return ret;
 	found.more[turn.trace] = ret;
-	bytes_put_signed(&put, turn.until_ns);
-	bytes_put_number(&put, ret);
-	bytes_put_number(&put, trace->info.lost_events);
-	bytes_put_number(&put, trace->info.lost_packets);
-	bytes_put_number(&put, trace->info.damaged);
-	bytes_put_number(&put, trace->info.killed);
-	bytes_put_number(&put, trace->info.stuck);
-	bytes_put_number(&put, trace->out_of_range);
-	bytes_put_number(&put, trace->unused);
-	worker_put(REMOTE_TURN, turn.trace, bytes, put.at - bytes);
+	stream_put_state();
+	stream_put_end(turn.until_ns, ret);
 	return 0;
 }
 
@@ -393,8 +305,7 @@ static void read_traces(const void *data)
 	size_t num_hosts = 0;
 	int ret;
 
-	netsync_io_set_warn(io, give_warning, NULL);
-	io->sink = &sink;
+	stream_begin(io);
 	ret = open_traces(serving, &hosts, &num_hosts);
 	if (!ret && serving->only_described)
 		return;
@@ -402,7 +313,7 @@ static void read_traces(const void *data)
 		receive_remote_turns(io);
 		ret = read_turn_slice(io);
 	}
-	worker_put_text(REMOTE_FAILED, -ret, netsync_io_error(io));
+	stream_put_error(io, ret);
 }
 
 /* ---- to the other side ---------------------------------------------------------- */
@@ -471,15 +382,14 @@ static int compress_to_frames(struct sending *s, const void *data, size_t size,
 	return s->error;
 }
 
-/* Send a record with its numbers in a fixed byte order. */
+/* Send a record of the worker. */
 static int send_record(void *data, const struct worker_head *head, const void *payload)
 {
 	struct sending *s = data;
-	uint8_t bytes[REMOTE_HEAD_SIZE];
+	uint8_t bytes[WORKER_HEAD_SIZE];
 
-	s->failed |= head->what == REMOTE_FAILED;
-	remote_put_32(bytes, head->size);
-	remote_put_32(bytes + 4, head->what | (uint32_t)head->number << 16);
+	s->failed |= head->what == STREAM_ERROR;
+	worker_put_head(bytes, head);
 	compress_to_frames(s, bytes, sizeof(bytes), ZSTD_e_continue);
 	return compress_to_frames(s, payload, head->size, ZSTD_e_continue);
 }
@@ -487,7 +397,7 @@ static int send_record(void *data, const struct worker_head *head, const void *p
 /* The worker has ended: send the reason, unless the worker sent one. */
 static void send_end_reason(struct sending *s, const char *why)
 {
-	const struct worker_head head = { strlen(why) + 1, REMOTE_FAILED, EIO };
+	const struct worker_head head = { strlen(why) + 1, STREAM_ERROR, EIO };
 
 	worker_stop(&s->worker);
 	if (!s->failed)

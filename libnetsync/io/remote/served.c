@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/remote/code.h"
 #include "io/remote/protocol.h"
 #include "io/remote/remote.h"
+#include "io/stream/stream.h"
 #include "util/array.h"
 #include "util/utf8.h"
 
@@ -25,9 +25,9 @@ struct served {
 	unsigned int warnings;
 	struct trace **traces;
 	size_t num;
-	size_t turn;		/* whose it is */
+	struct stream stream;
 	/* What is known of the next trace, by the number of the record. */
-	char *texts[REMOTE_FORMAT + 1];
+	char *texts[STREAM_FORMAT + 1];
 	struct copied *sidecars[NUM_SIDECARS];
 	bool is_new[NUM_SIDECARS];	/* its bytes follow */
 	struct copied **copies;
@@ -43,8 +43,6 @@ struct served_trace {
 	int64_t asked_ns;	/* it is to be read up to this */
 	int64_t read_ns;	/* and was */
 	bool more;
-	uint64_t out_of_range;	/* packets, as it said so far */
-	struct code code;
 };
 
 /* Reject a record that the protocol does not allow. */
@@ -69,10 +67,9 @@ static void end_served(struct served *s, const char *why)
 /* Send a command for a trace. A failure is noticed where the answer is awaited. */
 static void send_turn_command(const struct served_trace *t, uint32_t flag, int64_t time_ns)
 {
-	const struct remote_turn turn = { t->number | flag, time_ns };
-	uint8_t bytes[REMOTE_TURN_SIZE];
+	uint8_t bytes[STREAM_TURN_SIZE];
 
-	remote_put_turn(bytes, &turn);
+	stream_put_turn(bytes, &(struct stream_turn){ t->number | flag, time_ns });
 	receiver_tell(t->served->receiver, bytes, sizeof(bytes));
 }
 
@@ -92,8 +89,8 @@ static void served_limit(struct trace *trace)
 
 	if (t->served->ended)
 		return;
-	send_turn_command(t, REMOTE_FROM, trace->window.lo);
-	send_turn_command(t, REMOTE_TO, trace->window.hi);
+	send_turn_command(t, STREAM_FROM, trace->window.lo);
+	send_turn_command(t, STREAM_TO, trace->window.hi);
 }
 
 /* 1: @what was waited for has come; 0: it will not; negative: io_fail() was called. */
@@ -121,7 +118,8 @@ static int served_read(struct trace *trace, int64_t until_ns)
 	int ret = 1;
 
 	served_ahead(trace, until_ns);
-	t->served->turn = t->number;
+	t->served->stream.trace = trace;
+	t->served->stream.number = t->number;
 	while (ret > 0 && t->more && t->read_ns < until_ns)
 		ret = receive_served_records(t->served);
 	if (ret)
@@ -203,6 +201,8 @@ static int add_sidecar_bytes(struct served *s, const struct worker_head *head,
 
 static void take_trace_numbers(struct trace *trace, struct bytes_take *take)
 {
+	static const struct trace_counts none;
+
 	trace->has_clock_uuid = bytes_take_up_to(take, 1);
 	bytes_take_copy(take, trace->clock_uuid, UUID_SIZE);
 	trace->has_uuid = bytes_take_up_to(take, 1);
@@ -218,18 +218,18 @@ static void take_trace_numbers(struct trace *trace, struct bytes_take *take)
 	trace->max_points = bytes_take_up_to(take, UINT32_MAX);
 	if (!trace->max_points || trace->max_points > REMOTE_MAX_POINTS)
 		trace->max_points = REMOTE_MAX_POINTS;
-	trace->info.damaged = bytes_take_up_to(take, UINT32_MAX);
+	trace_take_counts(take, &none, trace);
 }
 
 /* Move the texts that the server sent into the trace. */
 static bool move_texts_to_trace(struct served *s, struct trace *trace)
 {
-	trace->path = io_format("%s:%s", s->label, s->texts[REMOTE_PATH]);
-	trace->real_path = io_format("%s:%s", s->label, s->texts[REMOTE_REAL_PATH]);
-	trace->host_name = s->texts[REMOTE_HOST];
-	trace->clock_name = s->texts[REMOTE_CLOCK];
-	s->texts[REMOTE_HOST] = NULL;
-	s->texts[REMOTE_CLOCK] = NULL;
+	trace->path = io_format("%s:%s", s->label, s->texts[STREAM_PATH]);
+	trace->real_path = io_format("%s:%s", s->label, s->texts[STREAM_REAL_PATH]);
+	trace->host_name = s->texts[STREAM_HOST];
+	trace->clock_name = s->texts[STREAM_CLOCK];
+	s->texts[STREAM_HOST] = NULL;
+	s->texts[STREAM_CLOCK] = NULL;
 	for (unsigned int i = 0; i < NUM_SIDECARS; i++)
 		trace->sidecars[i] = s->sidecars[i];
 	return trace->path && trace->real_path;
@@ -266,10 +266,10 @@ static int add_served_trace(struct served *s, const struct worker_head *head,
 
 	if (head->number != s->num || s->num >= REMOTE_MAX_TRACES)
 		return refuse_served();
-	for (unsigned int i = REMOTE_PATH; i <= REMOTE_FORMAT; i++)
-		if (i != REMOTE_CLOCK && (!s->texts[i] || !*s->texts[i]))
+	for (unsigned int i = STREAM_PATH; i <= STREAM_FORMAT; i++)
+		if (i != STREAM_CLOCK && (!s->texts[i] || !*s->texts[i]))
 			return refuse_served();
-	known = io_find_format(s->texts[REMOTE_FORMAT]);
+	known = io_find_format(s->texts[STREAM_FORMAT]);
 	if (!known || known == &pcap_reader)
 		return refuse_served();
 	last = array_add(&s->traces, s->num, sizeof(*last));
@@ -309,66 +309,18 @@ static int finish_served_opening(struct served *s, const struct worker_head *hea
 
 /* ---- what is read ----------------------------------------------------------------- */
 
-static int use_served_events(struct trace *trace, struct bytes_take *take)
+/* Use a record of the trace whose turn it is. */
+static int use_served_turn(struct served *s, const struct worker_head *head, const char *payload)
 {
-	struct served_trace *t = trace->state;
-	struct event_seen seen;
-	int ret = 0;
+	int ret = stream_use(&s->stream, s->io, head, payload);
+	struct served_trace *t;
 
-	while (!ret && take->at < take->end) {
-		if (!code_take_event(&t->code, take, &seen))
-			return refuse_served();
-		ret = io_event(trace, &seen);
-	}
-	return ret;
-}
-
-static int use_served_span(struct trace *trace, struct bytes_take *take)
-{
-	const int64_t first_ns = bytes_take_signed(take);
-	const int64_t last_ns = bytes_take_signed(take);
-
-	return take->bad ? refuse_served() : io_span(trace, first_ns, last_ns);
-}
-
-/* More of them than anybody counts are no counts. */
-static int use_served_turn(struct trace *trace, struct bytes_take *take)
-{
-	struct served_trace *t = trace->state;
-	const uint64_t most = INT64_MAX;
-	uint64_t out_of_range;
-
-	t->read_ns = bytes_take_signed(take);
-	t->more = bytes_take_up_to(take, 1);
-	trace->info.lost_events = bytes_take_up_to(take, most);
-	trace->info.lost_packets = bytes_take_up_to(take, most);
-	trace->info.damaged = bytes_take_up_to(take, UINT32_MAX);
-	trace->info.killed = bytes_take_up_to(take, UINT32_MAX);
-	trace->info.stuck = bytes_take_up_to(take, UINT32_MAX);
-	out_of_range = bytes_take_up_to(take, most);
-	trace->out_of_range += out_of_range - t->out_of_range;
-	t->out_of_range = out_of_range;
-	trace->unused = bytes_take_up_to(take, most);
-	return take->bad || t->read_ns > t->asked_ns ? refuse_served() : 1;
-}
-
-/* Use a record of the trace whose answer is awaited. */
-static int use_awaited_record(struct served *s, const struct worker_head *head,
-			      const char *payload)
-{
-	struct bytes_take take = bytes_take_all(payload, head->size);
-	struct trace *trace;
-
-	if (!s->opened || head->number != s->turn || s->turn >= s->num)
-		return refuse_served();
-	trace = s->traces[s->turn];
-	if (!trace || !trace->host)
-		return refuse_served();
-	if (head->what == REMOTE_EVENTS)
-		return use_served_events(trace, &take);
-	if (head->what == REMOTE_SPAN)
-		return use_served_span(trace, &take);
-	return use_served_turn(trace, &take);
+	if (ret <= 0)
+		return ret;
+	t = s->stream.trace->state;
+	t->read_ns = s->stream.end.read_ns;
+	t->more = s->stream.end.more;
+	return t->read_ns > t->asked_ns ? refuse_served() : 1;
 }
 
 /* ---- records --------------------------------------------------------------------- */
@@ -405,31 +357,32 @@ static int use_server_failure(struct served *s, const char *text)
 int served_use(struct served *s, const struct worker_head *head, const char *payload)
 {
 	switch (head->what) {
-	case REMOTE_WARNING:
+	case STREAM_WARNING:
 		return warn_for_server(s, payload);
-	case REMOTE_FAILED:
+	case STREAM_ERROR:
 		return use_server_failure(s, payload);
-	case REMOTE_EVENTS:
-	case REMOTE_SPAN:
-	case REMOTE_TURN:
-		return use_awaited_record(s, head, payload);
+	case STREAM_EVENTS:
+	case STREAM_SPAN:
+	case STREAM_STATE:
+	case STREAM_END:
+		return use_served_turn(s, head, payload);
 	}
 	if (s->opened)
 		return refuse_served();
 	switch (head->what) {
-	case REMOTE_PATH:
-	case REMOTE_REAL_PATH:
-	case REMOTE_HOST:
-	case REMOTE_CLOCK:
-	case REMOTE_FORMAT:
+	case STREAM_PATH:
+	case STREAM_REAL_PATH:
+	case STREAM_HOST:
+	case STREAM_CLOCK:
+	case STREAM_FORMAT:
 		return set_served_text(s, head, payload);
-	case REMOTE_SIDECAR:
+	case STREAM_SIDECAR:
 		return set_served_sidecar(s, head, payload);
-	case REMOTE_SIDECAR_BYTES:
+	case STREAM_SIDECAR_BYTES:
 		return add_sidecar_bytes(s, head, payload);
-	case REMOTE_TRACE:
+	case STREAM_TRACE:
 		return add_served_trace(s, head, payload);
-	case REMOTE_OPENED:
+	case STREAM_OPENED:
 		return finish_served_opening(s, head, payload);
 	default:
 		return refuse_served();
@@ -464,7 +417,7 @@ void served_free(struct served *s)
 		free(s->copies[i]->bytes);
 		free(s->copies[i]);
 	}
-	for (unsigned int i = 0; i <= REMOTE_FORMAT; i++)
+	for (unsigned int i = 0; i <= STREAM_FORMAT; i++)
 		free(s->texts[i]);
 	free(s->copies);
 	free(s->traces);

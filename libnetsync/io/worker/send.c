@@ -24,9 +24,18 @@ static struct {
 	struct worker_limits limits;
 	struct worker_life *life;	/* NULL: this process is no worker */
 	time_t set_s;		/* second of CLOCK_MONOTONIC_COARSE when the timer was set */
-	size_t used;		/* bytes put and not sent */
-	char bytes[65536];	/* chosen: one call of write() for some hundred records */
+	size_t used;		/* bytes put and not sent, */
+	struct worker_head last;	/* of which these are the head and the place of the last */
+	size_t last_at;		/* record, if worker_extend() put it; SIZE_MAX: it did not */
+	/* Chosen: one call of write() for some hundred events, so that both processes have work. */
+	uint8_t bytes[8192];
 } out;
+
+/* Commands that came and were not heard. Chosen: as many as come at once. */
+static struct {
+	size_t at, num;
+	uint8_t bytes[4096];
+} heard;
 
 static time_t get_coarse_time_s(void)
 {
@@ -114,6 +123,7 @@ void worker_flush(void)
 	set_worker_idle(false);
 	count_worker_beat();
 	out.used = 0;
+	out.last_at = SIZE_MAX;
 	set_timer(out.limits.seconds);
 }
 
@@ -163,16 +173,45 @@ static void catch_signals(void)
 		sigaction(signals[i], &action, NULL);
 }
 
+/* Begin a record, and make room for @most bytes behind its head. */
+static uint8_t *begin_record(const struct worker_head *head, size_t most)
+{
+	uint8_t *at;
+
+	if (out.used + WORKER_HEAD_SIZE + most > sizeof(out.bytes))
+		worker_flush();
+	at = out.bytes + out.used;
+	worker_put_head(at, head);
+	return at + WORKER_HEAD_SIZE;
+}
+
 void worker_put(uint16_t what, uint16_t number, const void *data, size_t size)
 {
 	const struct worker_head head = { .size = size, .what = what,
 					 .number = number };
 
-	if (out.used + sizeof(head) + size > sizeof(out.bytes))
-		worker_flush();
-	memcpy(out.bytes + out.used, &head, sizeof(head));
-	memcpy(out.bytes + out.used + sizeof(head), data, size);
-	out.used += sizeof(head) + size;
+	memcpy(begin_record(&head, size), data, size);
+	out.used += WORKER_HEAD_SIZE + size;
+	out.last_at = SIZE_MAX;
+}
+
+uint8_t *worker_extend(uint16_t what, uint16_t number, size_t most)
+{
+	if (out.last_at < SIZE_MAX && out.last.what == what && out.last.number == number &&
+	    out.last.size + most <= WORKER_MAX_SIZE && out.used + most <= sizeof(out.bytes))
+		return out.bytes + out.used;
+	out.last = (struct worker_head){ .what = what, .number = number };
+	begin_record(&out.last, most);
+	out.last_at = out.used;
+	out.used += WORKER_HEAD_SIZE;
+	return out.bytes + out.used;
+}
+
+void worker_extended(const uint8_t *end)
+{
+	out.used = end - out.bytes;
+	out.last.size = out.used - out.last_at - WORKER_HEAD_SIZE;
+	worker_put_head(out.bytes + out.last_at, &out.last);
 }
 
 void worker_put_text(uint16_t what, uint16_t number, const char *text)
@@ -197,29 +236,42 @@ bool worker_is_alone(int timeout_ms)
 
 bool worker_was_told(void)
 {
-	return poll_socket(POLLIN, 0);
+	return heard.at < heard.num || poll_socket(POLLIN, 0);
 }
 
-void worker_hear(void *data, size_t size)
+/* Wait for commands. */
+static void receive_commands(void)
 {
-	size_t done = 0;
+	ssize_t num;
 
 	/* A caller that has sent the next command does not wait for records. */
 	if (!poll_socket(POLLIN, 0))
 		worker_flush();
 	set_timer(0);
 	set_worker_idle(true);
-	while (done < size) {
-		ssize_t num = read(out.fd, (char *)data + done, size - done);
-
-		if (!num || (num < 0 && errno != EINTR))
-			_exit(0);
-		if (num > 0)
-			done += num;
-	}
+	while ((num = read(out.fd, heard.bytes, sizeof(heard.bytes))) < 0 && errno == EINTR)
+		;
+	if (num <= 0)
+		_exit(0);
+	heard.at = 0;
+	heard.num = num;
 	set_worker_idle(false);
 	count_worker_beat();
 	set_timer(out.limits.seconds);
+}
+
+void worker_hear(void *data, size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		size_t num;
+
+		if (heard.at == heard.num)
+			receive_commands();
+		num = heard.num - heard.at < size - done ? heard.num - heard.at : size - done;
+		memcpy((char *)data + done, heard.bytes + heard.at, num);
+		heard.at += num;
+		done += num;
+	}
 }
 
 void worker_begin(int fd, const struct worker_limits *limits, struct worker_life *life)
@@ -229,6 +281,8 @@ void worker_begin(int fd, const struct worker_limits *limits, struct worker_life
 	out.life = life;
 	/* Records in this copy of memory are those of the worker that started this one. */
 	out.used = 0;
+	out.last_at = SIZE_MAX;
+	heard.at = heard.num = 0;
 	catch_signals();
 	set_timer(out.limits.seconds);
 }

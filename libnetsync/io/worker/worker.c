@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A task and its data -> a limited child process, its records, and its exit status. */
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -199,6 +200,34 @@ bool worker_was_killed(int status)
 	return status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
+void worker_put_head(uint8_t bytes[WORKER_HEAD_SIZE], const struct worker_head *head)
+{
+	const uint64_t both = htole64(head->size | (uint64_t)head->what << 32 |
+				      (uint64_t)head->number << 48);
+
+	memcpy(bytes, &both, WORKER_HEAD_SIZE);
+}
+
+ssize_t worker_take_record(const void *bytes, size_t num, struct worker_head *head,
+			   char payload[WORKER_MAX_SIZE + 1])
+{
+	uint64_t both;
+
+	if (num < WORKER_HEAD_SIZE)
+		return 0;
+	memcpy(&both, bytes, WORKER_HEAD_SIZE);
+	both = le64toh(both);
+	*head = (struct worker_head){ (uint32_t)both, (uint16_t)(both >> 32), both >> 48 };
+	if (head->size > WORKER_MAX_SIZE)
+		return -EPROTO;
+	if (num - WORKER_HEAD_SIZE < head->size)
+		return 0;
+	memcpy(payload, (const char *)bytes + WORKER_HEAD_SIZE, head->size);
+	/* A payload that is a text ends in any case. */
+	payload[head->size] = '\0';
+	return WORKER_HEAD_SIZE + head->size;
+}
+
 static int use_buffered_records(struct worker *worker, worker_use use, void *data)
 {
 	union {
@@ -207,19 +236,14 @@ static int use_buffered_records(struct worker *worker, worker_use use, void *dat
 	} payload;
 	struct worker_head head;
 	size_t at = 0;
+	ssize_t num;
 	int ret = 0;
 
-	while (!ret && worker->used - at >= sizeof(head)) {
-		memcpy(&head, worker->buffer + at, sizeof(head));
-		if (head.size > WORKER_MAX_SIZE)
-			return -EPROTO;
-		if (worker->used - at - sizeof(head) < head.size)
-			break;
-		memcpy(payload.bytes, worker->buffer + at + sizeof(head),
-		       head.size);
-		/* A payload that is a text ends in any case. */
-		payload.bytes[head.size] = '\0';
-		at += sizeof(head) + head.size;
+	while (!ret && (num = worker_take_record(worker->buffer + at, worker->used - at, &head,
+						 payload.bytes))) {
+		if (num < 0)
+			return num;
+		at += num;
 		ret = use(data, &head, payload.bytes);
 	}
 	worker->used -= at;

@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The head of a record; the payload follows. */
+/* The head of a record, of WORKER_HEAD_SIZE bytes; the payload follows. */
 struct worker_head {
 	uint32_t size;		/* of the payload, bytes */
 	uint16_t what;		/* kind of record; the user's */
@@ -27,6 +27,7 @@ struct worker_head {
 
 /* Bytes of a payload. Chosen: paths (PATH_MAX is 4096) and sentences fit. */
 #define WORKER_MAX_SIZE 4096
+#define WORKER_HEAD_SIZE 8
 
 /* Exit status of a worker that exceeds its memory. Chosen. */
 #define WORKER_NO_MEMORY 3
@@ -95,6 +96,15 @@ bool worker_was_killed(int status);
 /* A clause for messages about a process that made no progress. */
 #define WORKER_WAS_STUCK "the process that read it made no progress and was abandoned"
 
+/* Write the head of a record, whose numbers are little-endian. */
+void worker_put_head(uint8_t bytes[WORKER_HEAD_SIZE], const struct worker_head *head);
+/*
+ * Take a record, and a zero byte behind its payload. Returns its bytes; 0: it is not there wholly;
+ * -EPROTO: it is too large.
+ */
+ssize_t worker_take_record(const void *bytes, size_t num, struct worker_head *head,
+			   char payload[WORKER_MAX_SIZE + 1]);
+
 /* Called for each record. 0; 1: no more records for now; negative: it failed. */
 typedef int (*worker_use)(void *data, const struct worker_head *head,
 			 const void *payload);
@@ -153,6 +163,13 @@ int worker_run(const struct worker_task *task, const void *data, worker_use use,
 
 void worker_begin(int fd, const struct worker_limits *limits, struct worker_life *life);
 void worker_put(uint16_t what, uint16_t number, const void *data, size_t size);
+/*
+ * Append to the record that was put last, if it is of this kind and number and has room for
+ * @most bytes, or to a new one, and then say up to where that was written. What was put so is
+ * sent even if a signal ends the process.
+ */
+uint8_t *worker_extend(uint16_t what, uint16_t number, size_t most);
+void worker_extended(const uint8_t *end);
 /* Put a text with its 0, cut to WORKER_MAX_SIZE. */
 void worker_put_text(uint16_t what, uint16_t number, const char *text);
 /* Send all records that were put; wait until the socket takes them. */

@@ -3,7 +3,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "io/remote/code.h"
+#include "io/stream/code.h"
 #include "util/hash.h"
 
 /* All that enum netsync_packet_fields has. */
@@ -35,20 +35,21 @@ static bool are_same_observation_points(const struct observation_point *a,
 	       a->device == b->device;
 }
 
+/* Flows that share a slot only cost bytes: one step of mixing is enough. */
 static unsigned int find_flow_slot(const struct netsync_packet *pkt,
 				   const struct observation_point *at)
 {
-	uint64_t words[4], hash;
+	uint64_t words[4], sum;
 
 	memcpy(words, pkt->saddr, sizeof(pkt->saddr));
 	memcpy(words + 2, pkt->daddr, sizeof(pkt->daddr));
-	hash = ((uint64_t)pkt->sport << 48 | (uint64_t)pkt->dport << 32 | pkt->netns) ^
-	       ((uint64_t)pkt->fields << 16 | (uint64_t)pkt->protocol << 8 | pkt->dir);
+	sum = ((uint64_t)pkt->sport << 48 | (uint64_t)pkt->dport << 32 | pkt->netns) ^
+	      ((uint64_t)pkt->fields << 16 | (uint64_t)pkt->protocol << 8 | pkt->dir);
 	for (unsigned int i = 0; i < 4; i++)
-		hash = hash_mix(hash) ^ words[i];
-	hash = hash_mix(hash) ^ at->device;
-	hash = hash_mix(hash) ^ ((uint64_t)at->place << 32 | at->buffer);
-	return hash_mix(hash) % CODE_FLOWS;
+		sum = sum * 31 + words[i];
+	sum = sum * 31 + at->device;
+	sum = sum * 31 + ((uint64_t)at->place << 32 | at->buffer);
+	return hash_mix(sum) % CODE_FLOWS;
 }
 
 static void put_coded_flow(struct bytes_put *put, const struct netsync_packet *pkt,
@@ -326,12 +327,11 @@ bool code_take_event(struct code *code, struct bytes_take *take, struct event_se
 {
 	const uint64_t first = bytes_take_number(take);
 
-	memset(seen, 0, sizeof(*seen));
 	seen->is_clock = first & IS_CLOCK;
 	if (take->bad)
 		return false;
 	if (!seen->is_clock)
 		return take_coded_packet(code, take, first, seen);
-	seen->clock.was_set = first & CLOCK_WAS_SET;
+	seen->clock = (struct clock_event){ .was_set = first & CLOCK_WAS_SET };
 	return first <= (IS_CLOCK | CLOCK_WAS_SET) && take_coded_clock(code, take, &seen->clock);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packet events in few bytes, to be sent to another machine: only the differences from the last
+ * Packet events in few bytes, to be sent to another process: only the differences from the last
  * event of the same flow, in numbers of seven bits a byte (util/bytes.h). The bytes are the
  * same on machines of any byte order.
  */
-#ifndef NETSYNC_IO_REMOTE_CODE_H
-#define NETSYNC_IO_REMOTE_CODE_H
+#ifndef NETSYNC_IO_STREAM_CODE_H
+#define NETSYNC_IO_STREAM_CODE_H
 
 #include "io/io.h"
 #include "util/bytes.h"
 
 /*
  * Flows whose last packets are known, and sk_buffs. Both powers of two, chosen: both
- * sides keep 140 KiB for a trace.
+ * sides keep 140 KiB.
  */
 #define CODE_FLOWS 1024
 #define CODE_SKBS 256
@@ -20,7 +20,7 @@
 /* Limit of the size of an event (bytes): some forty numbers of up to ten bytes. */
 #define CODE_MAX_EVENT 512
 
-/* State that both sides keep of the events of a trace; all zero at first. */
+/* State that both sides keep of the events of all traces; all zero at first. */
 struct code {
 	int64_t time_ns;
 	struct {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What a trace has lost, and the like <-> bytes. */
+#include "io/stream/stream.h"
+
+/* The most that a count may be: sums of four still fit. */
+#define MAX_COUNT (UINT64_MAX / 4)
+
+struct trace_counts trace_get_counts(const struct trace *trace)
+{
+	const struct netsync_io_trace *info = &trace->info;
+
+	return (struct trace_counts){ {
+		info->damaged, info->killed, info->stuck,
+		info->lost_events, info->lost_packets, trace->out_of_range, trace->unused,
+	} };
+}
+
+void trace_put_counts(struct bytes_put *put, const struct trace_counts *before,
+		       const struct trace_counts *now)
+{
+	for (int i = 0; i < TRACE_COUNTS; i++)
+		bytes_put_number(put, now->of[i] - before->of[i]);
+}
+
+/* Take a difference from a count, which stays @most or less. */
+static uint64_t take_count(struct bytes_take *take, uint64_t before, uint64_t most)
+{
+	return before + bytes_take_up_to(take, before < most ? most - before : 0);
+}
+
+void trace_take_counts(struct bytes_take *take, const struct trace_counts *before,
+			struct trace *trace)
+{
+	struct netsync_io_trace *info = &trace->info;
+	const uint64_t *of = before->of;
+
+	info->damaged = (uint32_t)take_count(take, of[0], UINT32_MAX);
+	info->killed = (uint32_t)take_count(take, of[1], UINT32_MAX);
+	info->stuck = (uint32_t)take_count(take, of[2], UINT32_MAX);
+	info->lost_events = take_count(take, of[3], MAX_COUNT);
+	info->lost_packets = take_count(take, of[4], MAX_COUNT);
+	trace->out_of_range = take_count(take, of[5], MAX_COUNT);
+	trace->unused = take_count(take, of[6], MAX_COUNT);
+}

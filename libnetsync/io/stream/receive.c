@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Records of a process that reads -> calls of io_event() and the like, as if it were this one. */
+#include <errno.h>
+
+#include "io/stream/stream.h"
+
+static int use_events(struct stream *stream, struct bytes_take *take)
+{
+	struct event_seen seen;
+	int ret = 0;
+
+	while (!ret && take->at < take->end) {
+		if (!code_take_event(&stream->code, take, &seen))
+			return -EPROTO;
+		if (stream->packets && !seen.is_clock)
+			range_extend(stream->packets, seen.pkt.time_ns, seen.pkt.time_ns);
+		ret = io_event(stream->trace, &seen);
+	}
+	return ret;
+}
+
+static int use_span(struct stream *stream, struct bytes_take *take)
+{
+	const int64_t first_ns = bytes_take_signed(take);
+	const int64_t last_ns = bytes_take_signed(take);
+
+	return take->bad ? -EPROTO : io_span(stream->trace, first_ns, last_ns);
+}
+
+static int use_state(struct stream *stream, struct bytes_take *take)
+{
+	const struct trace_counts before = trace_get_counts(stream->trace);
+
+	if (!stream->is_quiet)
+		trace_take_counts(take, &before, stream->trace);
+	return take->bad ? -EPROTO : 0;
+}
+
+static int use_end(struct stream *stream, struct bytes_take *take)
+{
+	stream->end.read_ns = bytes_take_signed(take);
+	stream->end.more = bytes_take_up_to(take, 1);
+	return take->bad ? -EPROTO : 1;
+}
+
+int stream_use(struct stream *stream, struct netsync_io *io, const struct worker_head *head,
+	       const void *payload)
+{
+	struct bytes_take take = bytes_take_all(payload, head->size);
+
+	if (head->what == STREAM_ERROR)
+		return io_fail(io, head->number ? -head->number : -EIO, "%s", (const char *)payload);
+	if (head->what == STREAM_WARNING) {
+		if (!stream->is_quiet)
+			io_warn(io, "%s", (const char *)payload);
+		return 0;
+	}
+	if (!stream->trace || head->number != stream->number)
+		return -EPROTO;
+	switch (head->what) {
+	case STREAM_EVENTS:
+		return use_events(stream, &take);
+	case STREAM_SPAN:
+		return use_span(stream, &take);
+	case STREAM_STATE:
+		return use_state(stream, &take);
+	case STREAM_END:
+		return use_end(stream, &take);
+	default:
+		return -EPROTO;
+	}
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What readers find in this process -> records for the process that started it. */
+#include "io/stream/stream.h"
+
+/* Bytes of a record of numbers: at most ten each. */
+#define MAX_NUMBERS (10 * (TRACE_COUNTS + 1))
+
+/* What is sent now. */
+static struct {
+	struct trace *trace;
+	uint16_t number;	/* of the trace */
+	bool is_known;		/* nothing is sent */
+	struct code code;
+} sending;
+
+static int send_packet(struct trace *trace, const struct netsync_packet *pkt,
+		       const struct observation_point *at)
+{
+	struct bytes_put put;
+
+	(void)trace;
+	if (sending.is_known)
+		return 0;
+	put.at = worker_extend(STREAM_EVENTS, sending.number, CODE_MAX_EVENT);
+	code_put_packet(&sending.code, &put, pkt, at);
+	worker_extended(put.at);
+	return 0;
+}
+
+static int send_clock(struct trace *trace, const struct clock_event *clock)
+{
+	struct bytes_put put;
+
+	(void)trace;
+	if (sending.is_known)
+		return 0;
+	put.at = worker_extend(STREAM_EVENTS, sending.number, CODE_MAX_EVENT);
+	code_put_clock(&sending.code, &put, clock);
+	worker_extended(put.at);
+	return 0;
+}
+
+static int send_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
+{
+	uint8_t bytes[MAX_NUMBERS];
+	struct bytes_put put = { bytes };
+
+	(void)trace;
+	bytes_put_signed(&put, first_ns);
+	bytes_put_signed(&put, last_ns);
+	if (!sending.is_known)
+		worker_put(STREAM_SPAN, sending.number, bytes, put.at - bytes);
+	return 0;
+}
+
+static void send_warning(void *data, const char *sentence)
+{
+	(void)data;
+	if (sending.is_known)
+		return;
+	worker_put_text(STREAM_WARNING, 0, sentence);
+	/* What it warns of may be that nothing else comes for long. */
+	worker_flush();
+}
+
+void stream_begin(struct netsync_io *io)
+{
+	static const struct io_sink sink = { send_packet, send_clock, send_span };
+
+	/* This copy of memory may be that of a process that sent something. */
+	memset(&sending, 0, sizeof(sending));
+	io->observe = NULL;
+	io->sink = &sink;
+	netsync_io_set_warn(io, send_warning, NULL);
+	for (size_t i = 0; i < io->num_traces; i++)
+		io->traces[i]->sent = trace_get_counts(io->traces[i]);
+}
+
+void stream_put_turn(uint8_t to[STREAM_TURN_SIZE], const struct stream_turn *turn)
+{
+	struct bytes_put put = { to };
+
+	bytes_put_fixed(&put, turn->trace, sizeof(turn->trace));
+	bytes_put_fixed(&put, (uint64_t)turn->until_ns, sizeof(turn->until_ns));
+}
+
+struct stream_turn stream_hear_turn(void)
+{
+	uint8_t bytes[STREAM_TURN_SIZE];
+	struct bytes_take take = bytes_take_all(bytes, sizeof(bytes));
+	struct stream_turn turn;
+
+	worker_hear(bytes, sizeof(bytes));
+	turn.trace = (uint32_t)bytes_take_fixed(&take, sizeof(turn.trace));
+	turn.until_ns = (int64_t)bytes_take_fixed(&take, sizeof(turn.until_ns));
+	return turn;
+}
+
+void stream_begin_trace(struct trace *trace, uint32_t number, bool is_known)
+{
+	sending.trace = trace;
+	sending.number = (uint16_t)number;
+	sending.is_known = is_known;
+}
+
+void stream_put_state(void)
+{
+	struct trace_counts *sent = &sending.trace->sent;
+	const struct trace_counts now = trace_get_counts(sending.trace);
+	uint8_t bytes[MAX_NUMBERS];
+	struct bytes_put put = { bytes };
+
+	trace_put_counts(&put, sent, &now);
+	if (!sending.is_known && memcmp(&now, sent, sizeof(now)))
+		worker_put(STREAM_STATE, sending.number, bytes, put.at - bytes);
+	*sent = now;
+}
+
+void stream_put_end(int64_t read_ns, bool more)
+{
+	uint8_t bytes[MAX_NUMBERS];
+	struct bytes_put put = { bytes };
+
+	bytes_put_signed(&put, read_ns);
+	bytes_put_number(&put, more);
+	worker_put(STREAM_END, sending.number, bytes, put.at - bytes);
+}
+
+void stream_put_error(const struct netsync_io *io, int error)
+{
+	worker_put_text(STREAM_ERROR, (uint16_t)-error, io->error ? io->error : "");
+}
