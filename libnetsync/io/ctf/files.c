@@ -91,16 +91,6 @@ const char *ctf_why_ended(int status)
 	       "Babeltrace 2 gave up";
 }
 
-static void put_warning_sentence(void *data, const char *sentence)
-{
-	worker_put_text((uintptr_t)data, 0, sentence);
-}
-
-void ctf_begin_worker(struct netsync_io *io, uint16_t warning)
-{
-	netsync_io_set_warn(io, put_warning_sentence, (void *)(uintptr_t)warning);
-}
-
 int ctf_set_folder(struct ctf_files *files, const char *folder)
 {
 	bt_value *inputs;

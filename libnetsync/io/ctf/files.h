@@ -85,9 +85,6 @@ int ctf_salvage(struct ctf_files *files);
 
 /* ---- with source.ctf.fs: to be called in workers ----------------------- */
 
-/* Call this at the start of a worker: it sends warnings of @io as records of kind @warning. */
-void ctf_begin_worker(struct netsync_io *io, uint16_t warning);
-
 /* Make a graph with a source component for the folder. NULL: see ctf_take_reason(). */
 bt_graph *ctf_make_graph(const struct ctf_files *files,
 			 const bt_component_source **source);

@@ -47,6 +47,7 @@ struct session {
 	struct live_session is;	/* as it was listed last */
 	bool listed;
 	struct worker viewer;
+	struct stream stream;	/* from it */
 	struct trace **traces;	/* of this viewer; owned by the reader */
 	size_t num_traces;
 	bool late;

@@ -145,7 +145,7 @@ static int use_lister_record(void *data, const struct worker_head *head,
 	case LIVE_NO_ANSWER:
 		note_relay_down(relay, payload);
 		return 0;
-	case LIVE_FAILED:
+	case STREAM_ERROR:
 		return io_fail(relay->io, -ENOSYS, "%s", (const char *)payload);
 	default:
 		return 0;

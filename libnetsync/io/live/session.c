@@ -64,39 +64,73 @@ static int add_session_trace(struct session *session, const struct ctf_identity 
 	return session->held ? 1 : live_find_host(io->live, trace);
 }
 
-static int use_session_span(struct session *session, struct trace *trace,
-			    const struct range *span)
+static int use_session_trace(struct session *session, size_t number,
+			     const struct ctf_identity *is)
 {
-	char begin[64];
+	int ret = 0;
 
-	if (session->late && !session->told_late) {
-		io_warn(session->relay->io,
-			"%s: the session was already running; its data starts at %s.",
-			session->is.url,
-			text_of_time(begin, sizeof(begin), span->lo));
-		session->told_late = true;
+	if (number >= session->num_traces)
+		ret = add_session_trace(session, is);
+	if (number < session->num_traces) {
+		session->traces[number]->has_network = is->has_network;
+		session->traces[number]->has_unusable = is->has_unusable;
 	}
-	return io_span(trace, span->lo, span->hi);
+	return ret;
 }
 
-static void use_session_counts(struct trace *trace, const struct live_counts *counts)
+/* Warn when the data of a session that ran before begin with its first span. */
+static void warn_of_late_start(struct session *session, const struct worker_head *head,
+			       const void *payload)
+{
+	struct bytes_take span = bytes_take_all(payload, head->size);
+	char begin[64];
+
+	if (!session->late || session->told_late)
+		return;
+	io_warn(session->relay->io,
+		"%s: the session was already running; its data starts at %s.",
+		session->is.url,
+		text_of_time(begin, sizeof(begin), bytes_take_signed(&span)));
+	session->told_late = true;
+}
+
+/* Warn of losses, the first time. */
+static void warn_of_live_losses(const struct trace *trace, bool had_lost_events,
+				bool had_lost_packets, bool had_out_of_range)
 {
 	struct netsync_io *io = trace->io;
 
-	if (counts->lost.lost_events && !trace->info.lost_events)
+	if (trace->info.lost_events && !had_lost_events)
 		io_warn(io, "%s: the tracer has started to discard events; %s.",
 			trace->path, ctf_reader.avoids_loss);
-	if (counts->lost.lost_packets && !trace->info.lost_packets)
+	if (trace->info.lost_packets && !had_lost_packets)
 		io_warn(io, "%s: trace packets are missing because the tracer overwrites them.",
 			trace->path);
-	if (counts->lost.out_of_range && !trace->out_of_range)
+	if (trace->out_of_range && !had_out_of_range)
 		io_warn(io, "%s: packet events outside the years 1824 to 2116 are not used; is the clock of %s set?",
 			trace->path, trace->host_name);
-	trace->info.lost_events = counts->lost.lost_events;
-	trace->info.lost_packets = counts->lost.lost_packets;
-	trace->out_of_range = counts->lost.out_of_range;
-	trace->has_network = counts->has_network;
-	trace->has_unusable = counts->has_unusable;
+}
+
+/* Use a record of io/stream about a trace. */
+static int use_trace_record(struct session *session, const struct worker_head *head,
+			    const void *payload)
+{
+	struct trace *trace = session->traces[head->number];
+	const bool had_lost_events = trace->info.lost_events;
+	const bool had_lost_packets = trace->info.lost_packets;
+	const bool had_out_of_range = trace->out_of_range;
+	const uint64_t packets = session->stream.num_packets;
+	int ret;
+
+	session->stream.trace = trace;
+	session->stream.number = head->number;
+	if (head->what == STREAM_SPAN)
+		warn_of_late_start(session, head, payload);
+	ret = stream_use(&session->stream, trace->io, head, payload);
+	if (head->what == STREAM_STATE)
+		warn_of_live_losses(trace, had_lost_events, had_lost_packets, had_out_of_range);
+	trace->io->live->packets += session->stream.num_packets - packets;
+	return ret;
 }
 
 static void use_session_time(struct session *session, int64_t time_ns)
@@ -131,37 +165,23 @@ static int use_viewer_record(void *data, const struct worker_head *head,
 			     const void *payload)
 {
 	struct session *session = data;
-	struct trace *trace = NULL;
 
-	if (head->number < session->num_traces)
-		trace = session->traces[head->number];
-	if (!trace && (head->what == LIVE_EVENT || head->what == LIVE_SPAN ||
-		       head->what == LIVE_COUNTS))
-		return 0;
 	switch (head->what) {
 	case LIVE_TRACE:
-		return add_session_trace(session, payload);
-	case LIVE_EVENT:
-		session->relay->io->live->packets +=
-			!((const struct event_seen *)payload)->is_clock;
-		return io_event(trace, payload);
-	case LIVE_SPAN:
-		return use_session_span(session, trace, payload);
-	case LIVE_COUNTS:
-		use_session_counts(trace, payload);
-		return 0;
+		return use_session_trace(session, head->number, payload);
 	case LIVE_TIME:
 		use_session_time(session, *(const int64_t *)payload);
 		return 0;
-	case LIVE_WARNING:
+	case STREAM_WARNING:
 		io_warn(session->relay->io, "%s", (const char *)payload);
 		return 0;
-	case LIVE_FAILED:
+	case STREAM_ERROR:
 		warn_of_failed_session(session, payload);
 		session->failed = true;
 		return 0;
 	default:
-		return 0;
+		return head->number < session->num_traces ?
+		       use_trace_record(session, head, payload) : 0;
 	}
 }
 
@@ -181,6 +201,7 @@ static int attach_viewer(struct session *session)
 	session->told_silent = false;
 	session->has_time = false;
 	session->num_traces = 0;
+	memset(&session->stream, 0, sizeof(session->stream));
 	session->began_ms = io->live->newest_ms = live_now_ms();
 	if (ret < 0)
 		return io_fail(io, ret, "%s: cannot start a process to read the session: %s.",

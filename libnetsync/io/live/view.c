@@ -32,10 +32,10 @@ struct view_trace {
 	const bt_trace *bt;	/* NULL: all of its streams have ended */
 	size_t num_streams;
 	struct ctf_streams streams;
-	bool told;
+	struct trace found;	/* what is sent is of this one */
+	struct ctf_identity told;	/* has_clock is false: it was not */
 	struct range span;	/* of the events; hi < lo: there are none */
 	struct range told_span;
-	struct live_counts told_counts;
 };
 
 struct live_viewer {
@@ -61,7 +61,7 @@ static void pause_between_polls(void)
 
 static void __attribute__((noreturn)) fail_live_worker(const char *text)
 {
-	worker_put_text(LIVE_FAILED, 0, text);
+	worker_put_text(STREAM_ERROR, 0, text);
 	worker_flush();
 	_exit(1);
 }
@@ -197,21 +197,24 @@ static struct view_trace *find_trace(struct live_viewer *view, const bt_trace *b
 	trace->bt = bt;
 	bt_trace_get_ref(bt);
 	trace->span.hi = trace->told_span.hi = -1;
+	trace->found.io = view->io;
+	trace->found.window = RANGE_ALL;
 	trace->streams = (struct ctf_streams){
 		.io = view->io, .path = view->url, .real_path = view->url,
 		.window = RANGE_ALL };
 	return trace;
 }
 
-/* Report a trace when its first stream with a clock begins. */
+/* Report a trace when its first stream with a clock begins, and when it has other events. */
 static void report_view_trace(struct view_trace *trace, size_t number)
 {
 	const struct ctf_identity *is = &trace->streams.is;
 
-	if (trace->told || !is->has_clock)
+	if (!is->has_clock || (trace->told.has_clock && trace->told.has_network == is->has_network &&
+			       trace->told.has_unusable == is->has_unusable))
 		return;
 	worker_put(LIVE_TRACE, number, is, sizeof(*is));
-	trace->told = true;
+	trace->told = *is;
 }
 
 static int compare_streams(const void *a, const void *b)
@@ -289,16 +292,17 @@ static int use_stream_message(struct live_viewer *view, const bt_message *messag
 			      const bt_stream *bt)
 {
 	struct view_stream *stream = find_view_stream(view, bt);
+	struct view_trace *trace = view->traces[stream->trace];
 	struct event_seen seen;
 	int ret = ctf_stream_use(&stream->s, message, &seen);
 
 	if (ret < 0)
 		return ret;
+	stream_begin_trace(&trace->found, stream->trace, !trace->told.has_clock);
 	if (ret)
-		worker_put(LIVE_EVENT, stream->trace, &seen, sizeof(seen));
+		io_event(&trace->found, &seen);
 	if (stream->s.any) {
-		range_extend(&view->traces[stream->trace]->span,
-			     stream->s.span.lo, stream->s.span.hi);
+		range_extend(&trace->span, stream->s.span.lo, stream->s.span.hi);
 		set_view_time(view, stream->s.last_ns);
 	}
 	return 0;
@@ -349,20 +353,18 @@ static void report_view_state(struct live_viewer *view)
 {
 	for (size_t i = 0; i < view->num_traces; i++) {
 		struct view_trace *t = view->traces[i];
-		const struct live_counts counts = {
-			.lost = t->streams.counts,
-			.has_network = t->streams.is.has_network,
-			.has_unusable = t->streams.is.has_unusable,
-		};
 
-		if (!t->told || !t->bt)
+		if (!t->told.has_clock || !t->bt)
 			continue;
+		report_view_trace(t, i);
+		stream_begin_trace(&t->found, i, false);
 		if (memcmp(&t->span, &t->told_span, sizeof(t->span)))
-			worker_put(LIVE_SPAN, i, &t->span, sizeof(t->span));
-		if (memcmp(&counts, &t->told_counts, sizeof(counts)))
-			worker_put(LIVE_COUNTS, i, &counts, sizeof(counts));
+			io_span(&t->found, t->span.lo, t->span.hi);
 		t->told_span = t->span;
-		t->told_counts = counts;
+		t->found.info.lost_events = t->streams.counts.lost_events;
+		t->found.info.lost_packets = t->streams.counts.lost_packets;
+		t->found.out_of_range = t->streams.counts.out_of_range;
+		stream_put_state();
 	}
 	if (view->time_is_new)
 		worker_put(LIVE_TIME, 0, &view->time_ns, sizeof(view->time_ns));
@@ -441,7 +443,7 @@ static void view_live_session(const void *data)
 	struct live_viewer view = { .io = task->io, .url = task->url };
 	bt_graph *graph;
 
-	ctf_begin_worker(view.io, LIVE_WARNING);
+	stream_begin(view.io);
 	graph = make_live_graph(&view);
 	for (unsigned int rounds = 1;; rounds++) {
 		bt_graph_run_once_status status = bt_graph_run_once(graph);

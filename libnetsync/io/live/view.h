@@ -10,6 +10,7 @@
 
 #include "io/ctf/stream.h"
 #include "io/io.h"
+#include "io/stream/stream.h"
 #include "io/worker/worker.h"
 
 /* Time after which a lister or viewer ends if its relay daemon does not respond (s). Chosen. */
@@ -29,20 +30,18 @@
 /* Points where packets were seen that a trace reports: hooks, and interfaces. Chosen. */
 #define LIVE_MAX_POINTS 4096
 
+/* Records of listers and viewers, in addition to those of io/stream. */
 enum live_what {
 	/* Of listers: a session that there is; that was all; it failed. */
-	LIVE_SESSION,
+	LIVE_SESSION = STREAM_OTHER,
 	LIVE_LISTED,
 	LIVE_NO_ANSWER,		/* text */
-	/* Of viewers, about a trace: */
-	LIVE_TRACE,		/* struct ctf_identity: one more, of the next number */
-	LIVE_EVENT,		/* struct event_seen */
-	LIVE_SPAN,		/* struct range: of the events until now */
-	LIVE_COUNTS,		/* struct live_counts: until now */
-	/* Of viewers: */
-	LIVE_TIME,		/* int64_t: all before was sent, as printed */
-	LIVE_WARNING,		/* text */
-	LIVE_FAILED,		/* text; nothing follows */
+	/*
+	 * Of viewers: struct ctf_identity of a trace, which is one more, of the next number, or
+	 * has changed; int64_t: all before was sent, as printed.
+	 */
+	LIVE_TRACE,
+	LIVE_TIME,
 };
 
 struct live_session {
@@ -52,12 +51,6 @@ struct live_session {
 	char host[256];
 	char name[256];
 	char url[1024];
-};
-
-struct live_counts {
-	struct ctf_counts lost;
-	uint32_t has_network;	/* there are network events; 0 or 1 */
-	uint32_t has_unusable;	/* and some that cannot be used, as a warning said */
 };
 
 /* Arguments of a lister or viewer. */

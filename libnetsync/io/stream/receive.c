@@ -12,6 +12,7 @@ static int use_events(struct stream *stream, struct bytes_take *take)
 	while (!ret && take->at < take->end) {
 		if (!code_take_event(&stream->code, take, &seen))
 			return -EPROTO;
+		stream->num_packets += !seen.is_clock;
 		if (stream->packets && !seen.is_clock)
 			range_extend(stream->packets, seen.pkt.time_ns, seen.pkt.time_ns);
 		ret = io_event(stream->trace, &seen);

@@ -96,6 +96,7 @@ struct stream {
 	struct trace *trace;
 	uint32_t number;
 	struct range *packets;	/* times of packets that came, ns; hi < lo: none. May be NULL */
+	uint64_t num_packets;	/* that came */
 	bool is_quiet;		/* what it warns of, and what it lost, is known already */
 	struct stream_end end;	/* of the last turn */
 	struct code code;
