@@ -2,7 +2,7 @@
 # Builds and runs the tests; included by the Makefile.
 
 LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
-	$(BUILD)/selftests/io/test_worker \
+	$(BUILD)/selftests/io/test_worker $(BUILD)/selftests/io/test_stream \
 	$(BUILD)/selftests/sanitized/test_threads \
 	$(BUILD)/selftests/fuzz/random_api
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
@@ -48,6 +48,11 @@ $(BUILD)/selftests/lib/%: selftests/lib/%.c $(CORE_A)
 $(BUILD)/selftests/io/test_worker: selftests/io/test_worker.c $(wildcard libnetsync/io/worker/*.[ch])
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -lcmocka
+
+$(BUILD)/selftests/io/test_stream: selftests/io/test_stream.c \
+		$(wildcard libnetsync/io/stream/*.[ch] libnetsync/io/worker/*.[ch])
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -lcmocka -lm
 
 # Tests of threads in the core with ThreadSanitizer.
 $(BUILD)/selftests/sanitized/test_threads: selftests/lib/test_threads.c $(CORE_SRC) $(wildcard libnetsync/*/*.h)
