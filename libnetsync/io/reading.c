@@ -283,7 +283,8 @@ static void replace_stuck(struct netsync_io *io, struct reader_process *stuck)
  * The trace that a worker reads. What it found of the one that is awaited may be in its
  * memory still.
  */
-static struct trace *find_trace_being_read(const struct reader_process *process, struct trace *awaited)
+static struct trace *find_trace_being_read(const struct reader_process *process,
+					   struct trace *awaited)
 {
 	const uint64_t part = worker_get_part(&process->worker);
 	struct trace *trace = part ? awaited->io->traces[part - 1] : awaited;

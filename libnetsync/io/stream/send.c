@@ -45,10 +45,10 @@ static int send_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 	uint8_t bytes[MAX_NUMBERS];
 	struct bytes_put put = { bytes };
 
-	(void)trace;
 	bytes_put_signed(&put, first_ns);
 	bytes_put_signed(&put, last_ns);
-	if (!sending.is_known)
+	/* A trace that is given up in the turn of another one sends nothing any more. */
+	if (!sending.is_known && trace == sending.trace)
 		worker_put(STREAM_SPAN, sending.number, bytes, put.at - bytes);
 	return 0;
 }
