@@ -33,8 +33,8 @@ struct saved {
 	size_t num_counts;
 	struct held_message *held;
 	size_t num_held;
-	struct held_message *beside; /* of struct held */
-	size_t num_beside;
+	struct held_message *uncovered; /* of struct held */
+	size_t num_uncovered;
 };
 
 /* Read all bytes: 0; -ENOMEM; -EPROTO: the version differs; -EBADMSG. */

@@ -228,7 +228,7 @@ static int check_merge(struct saved_merging *m)
 		ret = check_pairs(m);
 	if (!ret)
 		ret = check_messages(m, m->saved.held, m->saved.num_held);
-	return ret ? ret : check_messages(m, m->saved.beside, m->saved.num_beside);
+	return ret ? ret : check_messages(m, m->saved.uncovered, m->saved.num_uncovered);
 }
 
 /* ---- adding ---------------------------------------------------------------- */
@@ -369,10 +369,10 @@ static int add_held_messages(struct saved_merging *m)
 
 		ret = held_add(&m->ns->held, &h, &m->ns->pairs, &hosts);
 	}
-	for (size_t i = 0; i < m->saved.num_beside && !ret; i++) {
-		const struct held_message h = place_held_message(m, &m->saved.beside[i]);
+	for (size_t i = 0; i < m->saved.num_uncovered && !ret; i++) {
+		const struct held_message h = place_held_message(m, &m->saved.uncovered[i]);
 
-		ret = held_keep_beside(&m->ns->held, &h);
+		ret = held_keep_uncovered(&m->ns->held, &h);
 	}
 	return ret;
 }

@@ -246,6 +246,6 @@ int saved_write(struct netsync *ns, netsync_write_func write, void *data)
 	save_pairs(&p, &ns->pairs);
 	save_peers(&p, &ns->matcher.peers);
 	save_held_messages(&p, ns->held.message, ns->held.num);
-	save_held_messages(&p, ns->held.beside, ns->held.num_beside);
+	save_held_messages(&p, ns->held.uncovered, ns->held.num_uncovered);
 	return flush_saved(&p);
 }

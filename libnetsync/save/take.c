@@ -365,7 +365,7 @@ int saved_read(struct saved *s, const void *bytes, size_t size)
 	load_pairs(&t, s);
 	load_peers(&t, s);
 	load_held_messages(&t, s, &s->held, &s->num_held);
-	load_held_messages(&t, s, &s->beside, &s->num_beside);
+	load_held_messages(&t, s, &s->uncovered, &s->num_uncovered);
 	return t.bad || t.at != t.end ? -EBADMSG : 0;
 }
 
@@ -382,6 +382,6 @@ void saved_release(struct saved *s)
 	free(s->steering);
 	free(s->counts);
 	free(s->held);
-	free(s->beside);
+	free(s->uncovered);
 	pairs_release(&s->pairs);
 }

@@ -13,8 +13,8 @@
 /* Messages that are held at most, 32 MB; then maps are extrapolated. Chosen. */
 #define MOST ((size_t)1 << 20)
 
-/* Messages beside points that are kept at most, 2 MB. Chosen. */
-#define MOST_BESIDE ((size_t)1 << 16)
+/* Messages that no points cover are kept up to this number, 2 MB. Chosen. */
+#define MOST_UNCOVERED ((size_t)1 << 16)
 
 /* The fewest that are kept, one in so many: more pass in no time. */
 #define MOST_APART (UINT64_C(1) << 62)
@@ -67,25 +67,25 @@ static bool is_chosen(const struct held_message *m, uint64_t apart)
 }
 
 /* Of many, half as many as before. */
-int held_keep_beside(struct held *held, const struct held_message *m)
+int held_keep_uncovered(struct held *held, const struct held_message *m)
 {
 	if (!held->apart)
 		held->apart = 1;
-	while (held->num_beside == MOST_BESIDE && held->apart < MOST_APART) {
+	while (held->num_uncovered == MOST_UNCOVERED && held->apart < MOST_APART) {
 		size_t kept = 0;
 
 		held->apart *= 2;
-		for (size_t i = 0; i < MOST_BESIDE; i++)
-			if (is_chosen(&held->beside[i], held->apart))
-				held->beside[kept++] = held->beside[i];
-		held->num_beside = kept;
+		for (size_t i = 0; i < MOST_UNCOVERED; i++)
+			if (is_chosen(&held->uncovered[i], held->apart))
+				held->uncovered[kept++] = held->uncovered[i];
+		held->num_uncovered = kept;
 	}
-	if (!is_chosen(m, held->apart) || held->num_beside == MOST_BESIDE)
+	if (!is_chosen(m, held->apart) || held->num_uncovered == MOST_UNCOVERED)
 		return 0;
-	if (array_grow(&held->beside, &held->room_beside, held->num_beside,
-		       sizeof(*held->beside)))
+	if (array_grow(&held->uncovered, &held->room_uncovered, held->num_uncovered,
+		       sizeof(*held->uncovered)))
 		return -ENOMEM;
-	held->beside[held->num_beside++] = *m;
+	held->uncovered[held->num_uncovered++] = *m;
 	return 0;
 }
 
@@ -139,7 +139,7 @@ static int pass_on(struct held *held, struct pairs *pairs,
 	case IS_USED:
 		return use_message(pairs, hosts, m);
 	case IS_BESIDE:
-		return held_keep_beside(held, m);
+		return held_keep_uncovered(held, m);
 	case IS_REJECTED:
 		break;
 	}
@@ -147,23 +147,23 @@ static int pass_on(struct held *held, struct pairs *pairs,
 }
 
 /* Points that came since may report times that had none: decide again. */
-static int pass_beside(struct held *held, struct pairs *pairs,
-		       const struct steered_hosts *hosts)
+static int pass_uncovered(struct held *held, struct pairs *pairs,
+			  const struct steered_hosts *hosts)
 {
 	size_t kept = 0;
 	int ret = 0;
 
-	for (size_t i = 0; i < held->num_beside; i++) {
-		const struct held_message m = held->beside[i];
+	for (size_t i = 0; i < held->num_uncovered; i++) {
+		const struct held_message m = held->uncovered[i];
 		const enum fate fate = ret ? IS_BESIDE : fate_of(hosts, &m);
 
 		if (fate == IS_USED)
 			ret = use_message(pairs, hosts, &m);
 		/* A message for which there was no memory is tried again later. */
 		if (fate == IS_BESIDE || ret)
-			held->beside[kept++] = m;
+			held->uncovered[kept++] = m;
 	}
-	held->num_beside = kept;
+	held->num_uncovered = kept;
 	return ret;
 }
 
@@ -239,7 +239,7 @@ int held_settle(struct held *held, struct pairs *pairs,
 					 h->origin + h->last);
 	}
 	ret = pass(held, pairs, hosts, is_final);
-	return ret ? ret : pass_beside(held, pairs, hosts);
+	return ret ? ret : pass_uncovered(held, pairs, hosts);
 }
 
 int early_keep(struct early *early, const struct held_message *m)
@@ -253,6 +253,6 @@ int early_keep(struct early *early, const struct held_message *m)
 void held_release(struct held *held)
 {
 	free(held->message);
-	free(held->beside);
+	free(held->uncovered);
 	memset(held, 0, sizeof(*held));
 }

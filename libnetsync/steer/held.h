@@ -26,9 +26,9 @@ struct held {
 	 * Of those that were left out before a host's first point or after its last one, one in
 	 * @apart, a power of 2: they tell if a clock was set there.
 	 */
-	struct held_message *beside;
-	size_t num_beside;
-	size_t room_beside;
+	struct held_message *uncovered;
+	size_t num_uncovered;
+	size_t room_uncovered;
 	uint64_t apart;
 };
 
@@ -69,8 +69,8 @@ int held_add(struct held *held, const struct held_message *m,
 int held_settle(struct held *held, struct pairs *pairs,
 		const struct steered_hosts *hosts);
 
-/* Keep a message that is left out beside points: 0 or -ENOMEM. */
-int held_keep_beside(struct held *held, const struct held_message *m);
+/* Keep a message that is left out where no points cover its time: 0 or -ENOMEM. */
+int held_keep_uncovered(struct held *held, const struct held_message *m);
 
 /* Keep a message; there are fewer than MOST_EARLY: 0 or -ENOMEM. */
 int early_keep(struct early *early, const struct held_message *m);

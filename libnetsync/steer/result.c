@@ -547,8 +547,8 @@ void steered_from_raw(struct host *host, uint32_t num,
 	}
 }
 
-/* Nothing is known of a time beside points: by no message, and by no steering. */
-static void give_up_beside(struct steering *s, int64_t t)
+/* Nothing is known of a time that no points cover: by no message, and by no steering. */
+static void give_up_uncovered(struct steering *s, int64_t t)
 {
 	const struct raw_doubt *d = steering_doubt(s, t);
 
@@ -566,19 +566,19 @@ static struct range told_range(const struct host *h, const struct steering *s,
 }
 
 /*
- * Where a message was left out beside points, and received before it was sent, whatever steering
- * may have done to either clock, one of them was set.
+ * Where a message was left out because no points cover it, and received before it was sent,
+ * whatever steering may have done to either clock, one of them was set.
  */
-static void check_beside(const struct host *host,
-			 const struct steered_hosts *hosts,
-			 const struct held *held)
+static void check_uncovered(const struct host *host,
+			    const struct steered_hosts *hosts,
+			    const struct held *held)
 {
 	/* Results of before are of other messages. */
 	for (uint32_t i = 0; i < hosts->num; i++)
 		for (size_t k = 0; k < hosts->steering[i].num_doubts; k++)
 			hosts->steering[i].doubt[k].given_up = false;
-	for (size_t i = 0; i < held->num_beside; i++) {
-		const struct held_message *m = &held->beside[i];
+	for (size_t i = 0; i < held->num_uncovered; i++) {
+		const struct held_message *m = &held->uncovered[i];
 		struct steering *from = &hosts->steering[m->from];
 		struct steering *to = &hosts->steering[m->to];
 		struct range send, recv;
@@ -590,8 +590,8 @@ static void check_beside(const struct host *host,
 		if (send.lo == INT64_MIN || recv.hi == INT64_MAX ||
 		    recv.hi >= send.lo)
 			continue;
-		give_up_beside(from, m->send);
-		give_up_beside(to, m->recv);
+		give_up_uncovered(from, m->send);
+		give_up_uncovered(to, m->recv);
 	}
 }
 
@@ -607,7 +607,7 @@ int steered_results(struct host *host, const struct steered_hosts *hosts,
 	const struct steering *ref = &hosts->steering[reference];
 	int ret = 0;
 
-	check_beside(host, hosts, held);
+	check_uncovered(host, hosts, held);
 	for (uint32_t i = 0; !ret && i < hosts->num; i++) {
 		struct steering *s = &hosts->steering[i];
 		struct host *h = &host[i];

@@ -26,7 +26,7 @@ void steered_from_raw(struct host *host, uint32_t num,
 
 /*
  * Convert the clocks, steps and spans of all hosts from raw time: 0 or -ENOMEM. Where messages
- * beside points, @held, say that a clock was set, nothing is known.
+ * that no points cover, @held, say that a clock was set, nothing is known.
  */
 int steered_results(struct host *host, const struct steered_hosts *hosts,
 		    const struct held *held, uint32_t reference);

@@ -2,7 +2,7 @@
 /*
  * Points (host's time, raw time) -> the map between both times, by straight lines from
  * point to point. The error of a line is bounded by rates that points tell, or by rates
- * of neighbouring lines; wrong and missing points spoil only the time beside them.
+ * of neighbouring lines; wrong and missing points spoil only the time around them.
  */
 #include <errno.h>
 #include <math.h>
