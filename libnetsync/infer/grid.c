@@ -120,10 +120,11 @@ static int divide_span(const struct inference *n, size_t host)
 	each = messages_of_cell(all, links);
 	longest = num ? LONGEST * (s[num - 1].t - s[0].t) / fmax(all / each, 1) : 0;
 	for (size_t i = 0; i < num;) {
+		const double end = n->first ? tree_curves_next_step(n, host, s[i].t) : HUGE_VAL;
 		const size_t from = i;
 		double in = 0;
 
-		while (i < num && in < each && s[i].t - s[from].t <= longest)
+		while (i < num && in < each && s[i].t - s[from].t <= longest && s[i].t < end)
 			in += s[i++].share;
 		c->knot[c->num++] = (struct knot){ .t = (s[from].t + s[i - 1].t) / 2,
 						   .from = s[from].t,

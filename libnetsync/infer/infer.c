@@ -17,7 +17,7 @@
  * Maximum rounds with the first grid and with each finer one; and maximum finer grids.
  * Chosen.
  */
-#define FIRST_ROUNDS 40
+#define FIRST_ROUNDS 80
 #define FINER_ROUNDS 15
 #define FINER_GRIDS 6
 /*
@@ -26,7 +26,6 @@
  * sides of a step in one cell.
  */
 #define ALONE_ROUNDS 1
-#define ALONE_ROUNDS_OF_MANY 6
 /* Messages are moved along the clocks every MOVE_ROUNDS rounds. Chosen. */
 #define MOVE_ROUNDS 4
 /*
@@ -50,8 +49,6 @@ static const double FIRST_DEVIATION[STATES] = { 1e6, 1e6, 100, 1 };
 #define LEAST_SPAN 1e-3
 /* Mean excess if no factor has two messages, ns. Chosen. */
 #define FIRST_EXCESS 1e5
-/* Variance of an unknown phase, ns^2. */
-#define UNKNOWN_PHASE 1e16
 
 /* ---- first parameters ---------------------------------------------------- */
 
@@ -70,7 +67,8 @@ static void begin_chain(struct chain *c, double span)
 	memcpy(c->unknown, c->first.deviation, sizeof(c->unknown));
 	for (size_t i = 0; i < c->num; i++) {
 		c->knot[i].bend = FIRST_BEND * c->knot[i].length;
-		c->knot[i].variance = UNKNOWN_PHASE;
+		if (!(c->knot[i].variance > 0))
+			c->knot[i].variance = UNKNOWN_PHASE;
 	}
 }
 
@@ -229,25 +227,39 @@ static int run_rounds(struct inference *n, int rounds, int alone)
 	return ret;
 }
 
+/* Make the first sites and marginals from the curves of the tree. 0 or -ENOMEM. */
+static int begin_from_tree(struct inference *n)
+{
+	int ret;
+
+	tree_curves_set_increments(n);
+	ret = propagate_first(n);
+	for (size_t h = 0; !ret && h < n->task->num; h++)
+		ret = smooth_host(n, h);
+	return ret;
+}
+
 /* Initialize links, chains and factors: 0 or -ENOMEM. */
 static int begin_inference(struct inference *n)
 {
 	int ret = grid_begin(n);
 
+	if (!ret && n->first)
+		tree_curves_set_states(n);
 	if (!ret)
 		ret = grid_move_messages(n);
 	for (size_t i = 0; !ret && i < n->num_links; i++)
 		ret = begin_link(&n->link[i]);
 	for (size_t h = 0; !ret && h < n->task->num; h++)
 		begin_chain(&n->chain[h], n->span);
-	return ret;
+	return !ret && n->first ? begin_from_tree(n) : ret;
 }
 
 static int run_inference(struct inference *n)
 {
 	const bool many = n->task->num > 2;
 	size_t halved = 1;
-	int ret = infer_start(n);
+	int ret = many ? tree_curves_infer(n) : infer_start(n);
 
 	n->damping = many ? DAMPING_OF_MANY : DAMPING;
 	if (!ret)
@@ -255,12 +267,8 @@ static int run_inference(struct inference *n)
 	if (!ret)
 		ret = begin_inference(n);
 	if (!ret)
-		ret = run_rounds(n, FIRST_ROUNDS, many ? ALONE_ROUNDS_OF_MANY : ALONE_ROUNDS);
-	/*
-	 * With many hosts, finer grids mislead some hosts: in bench-truth, seed 1,
-	 * all10-quartz-1e5 errs by 1034 ns RMS with finer grids and by 330 without.
-	 */
-	for (int i = 0; !ret && !many && halved && i < FINER_GRIDS; i++) {
+		ret = run_rounds(n, FIRST_ROUNDS, many ? 0 : ALONE_ROUNDS);
+	for (int i = 0; !ret && halved && i < FINER_GRIDS; i++) {
 		ret = grid_refine(n, &halved);
 		if (!ret && halved)
 			ret = run_rounds(n, FINER_ROUNDS, 0);
@@ -288,5 +296,6 @@ int infer_clocks(const struct infer_task *t)
 	ret = run_inference(&n);
 	infer_release_links(&n);
 	grid_release(&n);
+	tree_curves_release(&n);
 	return ret;
 }

@@ -113,6 +113,7 @@ struct infer_link {
 
 struct inference {
 	const struct infer_task *task;
+	struct correction *first; /* by host: its curve relative to its parent; NULL: two hosts */
 	struct chain *chain; /* by host */
 	struct infer_link *link;
 	size_t num_links;
@@ -126,6 +127,29 @@ struct inference {
 
 /* Convert a time on a host to seconds; and back, to ns since the correction's start. */
 double infer_seconds(const struct inference *n, const struct correction *c, int64_t t);
+
+/* Seconds -> ns of the host since the correction's start. */
+double infer_own_time(const struct inference *n, const struct correction *c, double t);
+
+/* Variance of an unknown phase, ns^2. */
+#define UNKNOWN_PHASE 1e16
+
+/*
+ * Infer the curve of each host relative to its parent: n->first. The corrections become
+ * straight. 0 or -ENOMEM; tree_curves_release() in any case.
+ */
+int tree_curves_infer(struct inference *n);
+void tree_curves_release(struct inference *n);
+
+/* The next step of a host's first curve after a time; HUGE_VAL: there is none. */
+double tree_curves_next_step(const struct inference *n, size_t host, double t);
+
+/* Let chains begin with these curves: phases, frequencies and ranges; then increments. */
+void tree_curves_set_states(struct inference *n);
+void tree_curves_set_increments(struct inference *n);
+
+/* Make the first sites of all factors from the states of chains. 0 or -ENOMEM. */
+int propagate_first(struct inference *n);
 
 /*
  * Set the straight corrections of all hosts, where messages determine them, and the

@@ -15,7 +15,7 @@
 #define MOST_RISE 10.0
 #define MOST_FALL 0.3
 /* Exponent of MacKay's step in a step that lowers an intensity. Chosen. */
-#define FALL_SHARE 0.3
+#define FALL_SHARE 0.6
 /* Largest reduction of an intensity by EM in one step. Chosen. */
 #define EM_FALL 0.1
 /* Exponent of the old variance of an increment in its new one. Chosen. */

@@ -18,6 +18,11 @@ double infer_seconds(const struct inference *n, const struct correction *c, int6
 	return ((double)(common - n->origin) + rest) / SECOND;
 }
 
+double infer_own_time(const struct inference *n, const struct correction *c, double t)
+{
+	return (t - infer_seconds(n, c, c->from)) * SECOND / (1 + c->skew);
+}
+
 /* Keep the messages of a bin; skip those with an impossible time. */
 static void keep_bin(struct inference *n, struct infer_link *l, int way, const struct bin *b)
 {

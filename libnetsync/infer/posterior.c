@@ -26,12 +26,6 @@ struct vertices {
 	size_t num;
 };
 
-/* Convert knot times to ns of the host since its span began. */
-static double own_time(const struct inference *n, const struct correction *c, double t)
-{
-	return (t - infer_seconds(n, c, c->from)) * SECOND / (1 + c->skew);
-}
-
 static double phase_of(const struct knot *k, double t, double *frequency)
 {
 	double state[STATES];
@@ -47,7 +41,7 @@ static void add_vertex(struct vertices *to, const struct inference *n,
 {
 	double frequency, value = phase_of(k, t, &frequency);
 
-	to->v[to->num++] = (struct spline_vertex){ own_time(n, c, t), value,
+	to->v[to->num++] = (struct spline_vertex){ infer_own_time(n, c, t), value,
 					    frequency * (1 + c->skew) / SECOND };
 }
 
@@ -72,7 +66,7 @@ static void find_vertices(struct vertices *to, struct change_point *change, size
 			add_vertex(to, n, c, k - 1, t);
 			add_vertex(to, n, c, k, t);
 			*p = (struct change_point){
-				.t = own_time(n, c, t),
+				.t = infer_own_time(n, c, t),
 				.uncertainty = (k->from - k[-1].to) / 2 * SECOND,
 				.phase_step = true,
 				.offset = to->v[to->num - 1].value - to->v[to->num - 2].value,
@@ -139,7 +133,7 @@ static void set_deviations(const struct inference *n, const struct chain *chain,
 {
 	for (size_t i = 0; i < chain->num; i++) {
 		const struct deviation_knot k = {
-			.t = own_time(n, c, chain->knot[i].t),
+			.t = infer_own_time(n, c, chain->knot[i].t),
 			.deviation = sqrt(chain->knot[i].variance),
 		};
 

@@ -258,6 +258,26 @@ static void add_sites(struct inference *n)
 	}
 }
 
+static int first_sites_of_link(void *inference, size_t i)
+{
+	const struct inference *n = inference;
+	struct infer_link *l = &n->link[i];
+
+	for (int way = 0; way < 2; way++)
+		for (size_t k = 0; k < l->direction[way].num_factors; k++)
+			factor_begin(n, l, way, &l->direction[way].factor[k]);
+	return 0;
+}
+
+int propagate_first(struct inference *n)
+{
+	int ret = parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links,
+			       first_sites_of_link, n);
+
+	add_sites(n);
+	return ret;
+}
+
 int propagate(struct inference *n)
 {
 	double moved = 0, factors = 0;

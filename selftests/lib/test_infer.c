@@ -117,6 +117,14 @@ static void test_step(void **state)
 		    1500);
 }
 
+/* Of many hosts, one that is set by seconds misleads no other one. */
+static void test_step_of_many(void **state)
+{
+	(void)state;
+	check_world(&(struct world){ .hosts = 6, .messages = 60000, .step = 3 * SEC, .seed = 7 },
+		    1500);
+}
+
 /* Few messages, down to one. */
 static void test_few(void **state)
 {
@@ -205,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_smooth),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_step_of_many),
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_hostile),

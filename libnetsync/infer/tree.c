@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The start of inference for many hosts: the curve of each host relative to its parent in the
+ * tree, as if these were the only hosts. A step of one host cannot mislead another one there.
+ * The first states of all chains are those of the curves.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/internal.h"
+#include "util/number.h"
+
+/* Least time on either side of a knot for the slope of a curve, s. Chosen: a cell may be shorter. */
+#define LEAST_HALF 1e-6
+
+/* Infer a host's curve relative to its parent, whose own curve is known. 0 or -ENOMEM. */
+static int infer_beside_parent(const struct infer_task *t, size_t i)
+{
+	const struct infer_host *h = &t->host[i];
+	const size_t own = h->via->host[1] == h->number;
+	const struct infer_host host[2] = {
+		{ .correction = t->host[h->parent].correction,
+		  .number = t->host[h->parent].number },
+		{ .correction = h->correction, .number = h->number, .via = h->via },
+	};
+	const struct infer_pair pair = { .pair = h->via, .host = { !own, own } };
+
+	return infer_clocks(&(struct infer_task){
+		.host = host,
+		.num = 2,
+		.pair = &pair,
+		.num_pairs = 1,
+	});
+}
+
+/* Move the curve of a correction, which becomes straight. */
+static struct correction move_first_curve(struct correction *c)
+{
+	const struct correction taken = *c;
+
+	memset(&c->curve, 0, sizeof(c->curve));
+	c->change = NULL;
+	c->doubt = NULL;
+	c->known_to = NULL;
+	c->num_changes = c->num_doubts = c->num_known_to = 0;
+	c->no_margin = false;
+	return taken;
+}
+
+int tree_curves_infer(struct inference *n)
+{
+	const struct infer_task *t = n->task;
+	int ret = 0;
+
+	for (size_t i = 1; !ret && i < t->num; i++)
+		ret = infer_beside_parent(t, i);
+	n->first = ret ? NULL : calloc(t->num, sizeof(*n->first));
+	if (!n->first)
+		return -ENOMEM;
+	for (size_t h = 0; h < t->num; h++)
+		n->first[h] = move_first_curve(t->host[h].correction);
+	return 0;
+}
+
+void tree_curves_release(struct inference *n)
+{
+	for (size_t h = 0; n->first && h < n->task->num; h++)
+		correction_release(&n->first[h]);
+	free(n->first);
+	n->first = NULL;
+}
+
+double tree_curves_next_step(const struct inference *n, size_t host, double t)
+{
+	const struct correction *c = n->task->host[host].correction;
+	const struct correction *first = &n->first[host];
+	const double own = infer_own_time(n, c, t);
+
+	for (size_t i = correction_changes_before(first, own); i < first->num_changes; i++)
+		if (first->change[i].phase_step && first->change[i].t > own)
+			return infer_seconds(n, c, c->from) +
+			       first->change[i].t * (1 + c->skew) / SECOND;
+	return HUGE_VAL;
+}
+
+/* The curve that a host begins with, at a time. */
+static double first_phase(const struct inference *n, size_t host, double t)
+{
+	return spline_at(&n->first[host].curve,
+			 infer_own_time(n, n->task->host[host].correction, t));
+}
+
+/* False: the host has no curve. */
+static bool set_first_state(const struct inference *n, size_t host, struct knot *k)
+{
+	const struct correction *c = n->task->host[host].correction;
+	const double half = fmax((k->to - k->from) / 2, LEAST_HALF);
+	double deviation;
+
+	if (!n->first[host].num_known_to)
+		return false;
+	k->state[STATE_PHASE] = first_phase(n, host, k->t);
+	k->state[STATE_FREQUENCY] = (first_phase(n, host, k->t + half) -
+				     first_phase(n, host, k->t - half)) / (2 * half);
+	deviation = correction_deviation_at(&n->first[host],
+					    c->from + (int64_t)infer_own_time(n, c, k->t));
+	k->variance = deviation * deviation;
+	return true;
+}
+
+void tree_curves_set_states(struct inference *n)
+{
+	double sum = 0, known = 0;
+
+	for (size_t h = 1; h < n->task->num; h++) {
+		struct chain *c = &n->chain[h];
+		double least = 0, most = 0;
+
+		for (size_t i = 0; i < c->num && set_first_state(n, h, &c->knot[i]); i++) {
+			least = fmin(least, c->knot[i].state[STATE_PHASE]);
+			most = fmax(most, c->knot[i].state[STATE_PHASE]);
+			sum += c->knot[i].variance;
+			known++;
+		}
+		c->range = most - least;
+	}
+	/* All curves are relative to the first host, which is known as well as they are. */
+	for (size_t i = 0; known > 0 && i < n->chain[0].num; i++)
+		n->chain[0].knot[i].variance = sum / known;
+}
+
+/* The square of the steps of a host's first curve on the way to a knot. */
+static double square_of_steps(const struct inference *n, size_t host, const struct knot *k)
+{
+	const struct correction *c = n->task->host[host].correction;
+	const struct correction *first = &n->first[host];
+	const double to = infer_own_time(n, c, k->t);
+	double sum = 0;
+
+	for (size_t i = correction_changes_before(first, infer_own_time(n, c, k[-1].t));
+	     i < first->num_changes && first->change[i].t < to; i++)
+		if (first->change[i].phase_step)
+			sum += fabs(first->change[i].offset);
+	return sum * sum;
+}
+
+void tree_curves_set_increments(struct inference *n)
+{
+	for (size_t h = 1; h < n->task->num; h++) {
+		struct chain *c = &n->chain[h];
+
+		if (!c->num || !n->first[h].num_known_to)
+			continue;
+		memcpy(c->first.mean, c->knot[0].state, sizeof(c->first.mean));
+		for (size_t i = 1; i < c->num; i++) {
+			struct knot *k = &c->knot[i];
+			const double bend = k->state[STATE_FREQUENCY] -
+					    k[-1].state[STATE_FREQUENCY];
+
+			k->jump = square_of_steps(n, h, k);
+			k->bend = bend * bend + c->bends.variance[0];
+		}
+	}
+}
