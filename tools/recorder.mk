@@ -9,7 +9,7 @@ RECORDER_LACKS := $(strip \
 	$(if $(shell command -v clang),$(if $(shell command -v $(LLVM_STRIP)),,llvm),clang) \
 	$(if $(shell $(PKG_CONFIG) --atleast-version=1.0 libbpf 2> /dev/null && echo yes),,libbpf) \
 	$(foreach library,libbpf.a libelf.a libz.a,$(if $(call find_library,$(library)),,$(library))))
-BPF_SRC := tools/recorder/probes.c tools/recorder/probe-objects.c tools/recorder/probe-reason.c
+BPF_SRC := $(addprefix tools/recorder/,probes.c probe-objects.c probe-reason.c libelf-needs.c)
 RECORDER_SRC := $(filter-out %.bpf.c $(if $(RECORDER_LACKS),$(BPF_SRC),tools/recorder/no-bpf.c), \
 	$(wildcard tools/recorder/*.c))
 RECORDER_OBJ := $(RECORDER_SRC:%.c=$(BUILD)/%.o)
