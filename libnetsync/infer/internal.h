@@ -2,16 +2,17 @@
 /*
  * Declarations that the files of inference share:
  *
- * 	infer.c		the rounds, and when they end
- * 	start.c		first lines of all clocks, along the tree
- * 	observe.c	the kept messages, by links
- * 	grid.c		knots of clocks, factors of messages, and finer ones
- * 	propagate.c	expectation propagation: factors to hosts and links
- * 	smoother.c	one host: its knots to their marginals
- * 	learn.c		the noise of one host
- * 	window.c	some knots of a host, and the evidence of hypotheses on them
- * 	jumps.c		steps of a host where the evidence supports them
- * 	posterior.c	the marginals -> a correction
+ *	infer.c		the rounds, and when they end
+ *	tree.c		first curves of many clocks, along the tree
+ *	start.c		the first line of a clock
+ *	observe.c	the kept messages, by links
+ *	grid.c		knots of clocks, factors of messages, and finer ones
+ *	propagate.c	expectation propagation: factors to hosts and links
+ *	smoother.c	one host: its knots to their marginals
+ *	learn.c		the noise of one host
+ *	window.c	some knots of a host, and the evidence of hypotheses on them
+ *	jumps.c		steps of a host where the evidence supports them
+ *	posterior.c	the marginals -> a correction
  *
  * Times are seconds since the start of the reference's span, by the host's straight
  * correction; phases are relative to that correction, in ns.
