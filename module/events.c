@@ -2,7 +2,7 @@
 /*
  * Events that tracers enable and disable -> sources that are attached and detached.
  *
- * 	tracer -> reg(), unreg(): a bit of enabled -> work item -> attach_source(), detach()
+ *	tracer -> reg(), unreg(): a bit of enabled -> work item -> attach_source(), detach()
  *
  * reg() and unreg() run with tracepoints_mutex held; the locks that sources need could
  * deadlock there. The work item brings the sources in sync with the bits.

@@ -198,11 +198,11 @@ static const struct nf_hook_ops fillers[2 * NUM_HOOKS] = {
  * the last hook becomes invalid when ours is unregistered before it. Filler hooks that
  * are registered after it keep the index valid:
  *
- * 	index of a hook            0      1         2         3
- * 	                           ours   queue     filler 1  filler 2
- * 	ours unregistered          queue  filler 1  filler 2
- * 	filler 2 unregistered      queue  filler 1
- * 	filler 1 unregistered      queue
+ *	index of a hook            0      1         2         3
+ *	                           ours   queue     filler 1  filler 2
+ *	ours unregistered          queue  filler 1  filler 2
+ *	filler 2 unregistered      queue  filler 1
+ *	filler 1 unregistered      queue
  *
  * After an RCU grace period, all packets with old indexes are in queues; unregistering
  * filler 2 drops them. If there is no memory for fillers, the hooks are unregistered
