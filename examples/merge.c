@@ -18,7 +18,7 @@
 
 static struct event {
 	int host;
-	int64_t time_ns;	/* recorded time, later corrected */
+	int64_t time_ns; /* recorded time, later corrected */
 	int64_t bound_ns;
 	char dir[4];
 	uint32_t seq;
@@ -56,10 +56,11 @@ static void add_event(struct netsync *ns, struct event *event, const char *line)
 	};
 	char name[32];
 
-	if (sscanf(line, "%31s %" SCNd64 " %3s %" SCNu16 " %" SCNu16 " %" SCNu32
-		   " %" SCNu32 " %" SCNu16 " %" SCNu32, name, &event->time_ns,
-		   event->dir, &pkt.sport, &pkt.dport, &pkt.tcp.seq, &pkt.tcp.ack,
-		   &pkt.tcp.flags, &pkt.len) != 9)
+	if (sscanf(line,
+		   "%31s %" SCNd64 " %3s %" SCNu16 " %" SCNu16 " %" SCNu32 " %" SCNu32 " %" SCNu16
+		   " %" SCNu32,
+		   name, &event->time_ns, event->dir, &pkt.sport, &pkt.dport, &pkt.tcp.seq,
+		   &pkt.tcp.ack, &pkt.tcp.flags, &pkt.len) != 9)
 		fail("a line is not a packet");
 	event->host = find_host(ns, name);
 	event->seq = pkt.tcp.seq;
@@ -76,8 +77,7 @@ static void correct(const struct netsync *ns, struct event *event)
 
 	if (!clock)
 		fail("a host shares no packet with the others");
-	if (netsync_convert(clock, event->time_ns, &event->time_ns,
-			    &event->bound_ns))
+	if (netsync_convert(clock, event->time_ns, &event->time_ns, &event->bound_ns))
 		fail("a corrected time does not fit into 64 bits");
 }
 

@@ -76,8 +76,8 @@ static bool read_ip(struct packet *packet, const void *header, __be16 protocol, 
 		*total = bpf_ntohs(ip4.tot_len);
 		return true;
 	}
-	if (protocol != bpf_htons(ETH_P_IPV6) ||
-	    bpf_probe_read_kernel(&ip6, sizeof(ip6), header) || ip6.nexthdr != IPPROTO_TCP)
+	if (protocol != bpf_htons(ETH_P_IPV6) || bpf_probe_read_kernel(&ip6, sizeof(ip6), header) ||
+	    ip6.nexthdr != IPPROTO_TCP)
 		return false;
 	__builtin_memcpy(packet->saddr, &ip6.saddr, 16);
 	__builtin_memcpy(packet->daddr, &ip6.daddr, 16);

@@ -122,11 +122,9 @@ static struct ring_buffer *start(struct bpf_object *object, struct follower *f)
 
 	if (!object || bpf_object__load(object))
 		return NULL;
-	bpf_object__for_each_program(program, object)
-		if (!bpf_program__attach(program))
-			return NULL;
-	return ring_buffer__new(bpf_object__find_map_fd_by_name(object, "packets"), push, f,
-				NULL);
+	bpf_object__for_each_program(program,
+				     object) if (!bpf_program__attach(program)) return NULL;
+	return ring_buffer__new(bpf_object__find_map_fd_by_name(object, "packets"), push, f, NULL);
 }
 
 int main(int argc, char **argv)
@@ -155,8 +153,8 @@ int main(int argc, char **argv)
 			ret = show(f.ns);
 	}
 	if (ret < 0)
-		fprintf(stderr, "packets: %s\n", *netsync_error(f.ns) ? netsync_error(f.ns) :
-								      strerror(-ret));
+		fprintf(stderr, "packets: %s\n",
+			*netsync_error(f.ns) ? netsync_error(f.ns) : strerror(-ret));
 	ring_buffer__free(ring);
 	netsync_free(f.ns);
 	return ret < 0;

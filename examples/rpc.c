@@ -17,8 +17,8 @@
 #define CALLS 500
 
 struct call {
-	int64_t sent_ns, returned_ns;		/* on the client's clock */
-	int64_t received_ns, replied_ns;	/* on the server's clock */
+	int64_t sent_ns, returned_ns;	 /* on the client's clock */
+	int64_t received_ns, replied_ns; /* on the server's clock */
 };
 
 static int64_t now(clockid_t clock)

@@ -21,10 +21,8 @@
 #include "util/search.h"
 
 /* Size of elements in the first version of the library. */
-#define MIN_SEGMENT_SIZE (offsetof(struct netsync_segment, bound_ns) + \
-			  sizeof(int64_t))
-#define MIN_KNOT_SIZE (offsetof(struct netsync_knot, above_ns) + \
-		       sizeof(int64_t))
+#define MIN_SEGMENT_SIZE (offsetof(struct netsync_segment, bound_ns) + sizeof(int64_t))
+#define MIN_KNOT_SIZE (offsetof(struct netsync_knot, above_ns) + sizeof(int64_t))
 
 struct netsync_clock {
 	struct netsync_segment *segments;
@@ -51,8 +49,7 @@ static bool has_model_elements(const struct netsync_model *m)
 {
 	return m->size >= sizeof(*m) && m->num_segments && m->segments &&
 	       m->segment_size >= MIN_SEGMENT_SIZE &&
-	       (!m->num_knots ||
-		(m->knots && m->knot_size >= MIN_KNOT_SIZE));
+	       (!m->num_knots || (m->knots && m->knot_size >= MIN_KNOT_SIZE));
 }
 
 static bool is_clock_valid(const struct netsync_clock *c)
@@ -60,8 +57,8 @@ static bool is_clock_valid(const struct netsync_clock *c)
 	for (uint32_t i = 0; i < c->num_segments; i++) {
 		const struct netsync_segment *s = &c->segments[i];
 
-		if (s->to_ns < s->from_ns || !isfinite(s->rate) ||
-		    s->rate <= 0 || s->bound_ns < 0 || (i && s->from_ns != s[-1].to_ns))
+		if (s->to_ns < s->from_ns || !isfinite(s->rate) || s->rate <= 0 ||
+		    s->bound_ns < 0 || (i && s->from_ns != s[-1].to_ns))
 			return false;
 	}
 	for (uint32_t i = 0; i < c->num_knots; i++) {
@@ -74,18 +71,16 @@ static bool is_clock_valid(const struct netsync_clock *c)
 }
 
 /* Copy elements of one size to zeroed elements of another size. */
-static void copy_clock_elements(void *to, size_t to_size, const void *from,
-				size_t from_size, uint32_t num)
+static void copy_clock_elements(void *to, size_t to_size, const void *from, size_t from_size,
+				uint32_t num)
 {
 	const size_t size = to_size < from_size ? to_size : from_size;
 
 	for (uint32_t i = 0; i < num; i++)
-		memcpy((char *)to + i * to_size,
-		       (const char *)from + i * from_size, size);
+		memcpy((char *)to + i * to_size, (const char *)from + i * from_size, size);
 }
 
-int netsync_clock_new(const struct netsync_model *model,
-		      struct netsync_clock **clock)
+int netsync_clock_new(const struct netsync_model *model, struct netsync_clock **clock)
 {
 	size_t segs, knots;
 	struct netsync_clock *c;
@@ -99,10 +94,10 @@ int netsync_clock_new(const struct netsync_model *model,
 		return -ENOMEM;
 	c->segments = (struct netsync_segment *)(c + 1);
 	c->knots = (struct netsync_knot *)(c->segments + model->num_segments);
-	copy_clock_elements(c->segments, sizeof(*c->segments), model->segments,
-			    model->segment_size, model->num_segments);
-	copy_clock_elements(c->knots, sizeof(*c->knots), model->knots,
-			    model->knot_size, model->num_knots);
+	copy_clock_elements(c->segments, sizeof(*c->segments), model->segments, model->segment_size,
+			    model->num_segments);
+	copy_clock_elements(c->knots, sizeof(*c->knots), model->knots, model->knot_size,
+			    model->num_knots);
 	c->num_segments = model->num_segments;
 	c->num_knots = model->num_knots;
 	c->growth_ppm[0] = model->growth_ppm[0];
@@ -120,8 +115,7 @@ void netsync_clock_free(struct netsync_clock *clock)
 	free(clock);
 }
 
-int netsync_clock_model(const struct netsync_clock *clock,
-			struct netsync_model *model)
+int netsync_clock_model(const struct netsync_clock *clock, struct netsync_model *model)
 {
 	struct netsync_model m = {
 		.num_segments = clock->num_segments,
@@ -136,27 +130,23 @@ int netsync_clock_model(const struct netsync_clock *clock,
 	return copy_sized_struct(model, &m, sizeof(m));
 }
 
-const struct netsync_segment *
-netsync_model_segment(const struct netsync_model *model, uint32_t index)
+const struct netsync_segment *netsync_model_segment(const struct netsync_model *model,
+						    uint32_t index)
 {
-	return (const void *)((const char *)model->segments +
-			      (size_t)index * model->segment_size);
+	return (const void *)((const char *)model->segments + (size_t)index * model->segment_size);
 }
 
-const struct netsync_knot *netsync_model_knot(const struct netsync_model *model,
-					      uint32_t index)
+const struct netsync_knot *netsync_model_knot(const struct netsync_model *model, uint32_t index)
 {
-	return (const void *)((const char *)model->knots +
-			      (size_t)index * model->knot_size);
+	return (const void *)((const char *)model->knots + (size_t)index * model->knot_size);
 }
 
 /* Search near @near, which is updated; NULL: search everywhere. */
-static const struct netsync_segment *find_segment(const struct netsync_clock *c,
-						  int64_t t, struct clock_place *near)
+static const struct netsync_segment *find_segment(const struct netsync_clock *c, int64_t t,
+						  struct clock_place *near)
 {
 	if (!near)
-		return &c->segments[LAST_UNTIL(c->segments, c->num_segments, from_ns,
-					       t)];
+		return &c->segments[LAST_UNTIL(c->segments, c->num_segments, from_ns, t)];
 	near->segment = (uint32_t)LAST_NEAR(c->segments, c->num_segments, from_ns, t,
 					    near->segment);
 	return &c->segments[near->segment];
@@ -166,8 +156,7 @@ static double compute_time_distance(int64_t from, int64_t to)
 {
 	int64_t d;
 
-	return __builtin_sub_overflow(to, from, &d) ? (double)((__int128)to - from)
-						    : (double)d;
+	return __builtin_sub_overflow(to, from, &d) ? (double)((__int128)to - from) : (double)d;
 }
 
 /* Largest distances (ns) of the true time from the corrected time; or NETSYNC_UNKNOWN. */
@@ -177,13 +166,11 @@ struct sides {
 };
 
 /* The index of the last knot at or before t; 0 if there is none. */
-static uint32_t find_knot(const struct netsync_clock *c, int64_t t,
-			  struct clock_place *near)
+static uint32_t find_knot(const struct netsync_clock *c, int64_t t, struct clock_place *near)
 {
 	if (!near)
 		return (uint32_t)LAST_UNTIL(c->knots, c->num_knots, time_ns, t);
-	near->knot = (uint32_t)LAST_NEAR(c->knots, c->num_knots, time_ns, t,
-					 near->knot);
+	near->knot = (uint32_t)LAST_NEAR(c->knots, c->num_knots, time_ns, t, near->knot);
 	return near->knot;
 }
 
@@ -240,8 +227,7 @@ static int convert_time(const struct netsync_clock *clock, int64_t t, int64_t *t
 	return 0;
 }
 
-int netsync_convert(const struct netsync_clock *clock, int64_t t,
-		    int64_t *t_ref, int64_t *bound)
+int netsync_convert(const struct netsync_clock *clock, int64_t t, int64_t *t_ref, int64_t *bound)
 {
 	int ret = convert_time(clock, t, t_ref, NULL);
 
@@ -253,12 +239,11 @@ int netsync_convert(const struct netsync_clock *clock, int64_t t,
 	return ret;
 }
 
-int netsync_convert_many(const struct netsync_clock *clock, size_t num,
-			 const int64_t *t, int64_t *t_ref, int64_t *bound)
+int netsync_convert_many(const struct netsync_clock *clock, size_t num, const int64_t *t,
+			 int64_t *t_ref, int64_t *bound)
 {
 	for (size_t i = 0; i < num; i++) {
-		int ret = netsync_convert(clock, t[i], &t_ref[i],
-					  bound ? &bound[i] : NULL);
+		int ret = netsync_convert(clock, t[i], &t_ref[i], bound ? &bound[i] : NULL);
 
 		if (ret)
 			return ret;
@@ -275,17 +260,14 @@ static int compute_time_interval(const struct netsync_clock *clock, int64_t t, i
 
 	if (ret)
 		return ret;
-	if (w.below == NETSYNC_UNKNOWN ||
-	    __builtin_sub_overflow(at, w.below, lo))
+	if (w.below == NETSYNC_UNKNOWN || __builtin_sub_overflow(at, w.below, lo))
 		*lo = INT64_MIN;
-	if (w.above == NETSYNC_UNKNOWN ||
-	    __builtin_add_overflow(at, w.above, hi))
+	if (w.above == NETSYNC_UNKNOWN || __builtin_add_overflow(at, w.above, hi))
 		*hi = INT64_MAX;
 	return 0;
 }
 
-int netsync_interval(const struct netsync_clock *clock, int64_t t,
-		     int64_t *lo, int64_t *hi)
+int netsync_interval(const struct netsync_clock *clock, int64_t t, int64_t *lo, int64_t *hi)
 {
 	return compute_time_interval(clock, t, lo, hi, NULL);
 }
@@ -302,8 +284,7 @@ static void extend_range_by_interval(const struct netsync_clock *c, int64_t t, s
 	r->hi = max64(r->hi, hi);
 }
 
-struct range clock_range(const struct netsync_clock *c, struct range t,
-			 struct clock_place *near)
+struct range clock_range(const struct netsync_clock *c, struct range t, struct clock_place *near)
 {
 	struct range r = { INT64_MAX, INT64_MIN };
 	struct clock_place from;
@@ -325,12 +306,11 @@ struct range clock_range(const struct netsync_clock *c, struct range t,
 	 */
 	extend_range_by_interval(c, t.lo, &r, near);
 	from = *near;
-	for (uint32_t i = from.knot; i < c->num_knots &&
-	     c->knots[i].time_ns < t.hi; i++)
+	for (uint32_t i = from.knot; i < c->num_knots && c->knots[i].time_ns < t.hi; i++)
 		if (c->knots[i].time_ns > t.lo)
 			extend_range_by_interval(c, c->knots[i].time_ns, &r, near);
-	for (uint32_t i = from.segment + 1; i < c->num_segments &&
-	     c->segments[i].from_ns <= t.hi; i++) {
+	for (uint32_t i = from.segment + 1; i < c->num_segments && c->segments[i].from_ns <= t.hi;
+	     i++) {
 		extend_range_by_interval(c, c->segments[i].from_ns - 1, &r, near);
 		extend_range_by_interval(c, c->segments[i].from_ns, &r, near);
 	}
@@ -347,34 +327,27 @@ void clock_set_bounds(struct netsync_clock *c)
 		struct sides from = find_bound_sides(c, s->from_ns, NULL);
 		struct sides to = find_bound_sides(c, s->to_ns, NULL);
 
-		s->bound_ns = max64(max64(from.below, from.above),
-				    max64(to.below, to.above));
+		s->bound_ns = max64(max64(from.below, from.above), max64(to.below, to.above));
 		while (k < c->num_knots && c->knots[k].time_ns < s->to_ns) {
 			const struct netsync_knot *in = &c->knots[k++];
 
 			if (in->time_ns > s->from_ns)
-				s->bound_ns = max64(s->bound_ns,
-						    max64(in->below_ns,
-							  in->above_ns));
+				s->bound_ns = max64(s->bound_ns, max64(in->below_ns, in->above_ns));
 		}
 	}
 }
 
 /* ---- order ------------------------------------------------------------- */
 
-enum netsync_sequence netsync_order(const struct netsync_clock *clock_a,
-				    int64_t t1,
-				    const struct netsync_clock *clock_b,
-				    int64_t t2)
+enum netsync_sequence netsync_order(const struct netsync_clock *clock_a, int64_t t1,
+				    const struct netsync_clock *clock_b, int64_t t2)
 {
 	struct range a, b;
 
 	if (clock_a == clock_b)
-		return t1 < t2 ? NETSYNC_BEFORE :
-		       t1 > t2 ? NETSYNC_AFTER : NETSYNC_UNCERTAIN;
+		return t1 < t2 ? NETSYNC_BEFORE : t1 > t2 ? NETSYNC_AFTER : NETSYNC_UNCERTAIN;
 	if (netsync_interval(clock_a, t1, &a.lo, &a.hi) ||
 	    netsync_interval(clock_b, t2, &b.lo, &b.hi))
 		return NETSYNC_UNCERTAIN;
-	return a.hi < b.lo ? NETSYNC_BEFORE :
-	       b.hi < a.lo ? NETSYNC_AFTER : NETSYNC_UNCERTAIN;
+	return a.hi < b.lo ? NETSYNC_BEFORE : b.hi < a.lo ? NETSYNC_AFTER : NETSYNC_UNCERTAIN;
 }

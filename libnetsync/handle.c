@@ -37,8 +37,7 @@ int handle_cannot_match(struct netsync *ns, int error)
 
 struct steered_hosts handle_steered_hosts(const struct netsync *ns)
 {
-	return (struct steered_hosts){ ns->host, ns->steering,
-				       (uint32_t)ns->num_hosts };
+	return (struct steered_hosts){ ns->host, ns->steering, (uint32_t)ns->num_hosts };
 }
 
 void handle_gather_parts(struct netsync *ns, uint32_t host)
@@ -54,11 +53,12 @@ void handle_gather_parts(struct netsync *ns, uint32_t host)
 	}
 }
 
-static int hold_message(struct netsync *ns, uint32_t from, uint32_t to,
-			int64_t send, int64_t recv)
+static int hold_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send, int64_t recv)
 {
 	const struct held_message m = {
-		from, to, ns->host[from].origin + send,
+		from,
+		to,
+		ns->host[from].origin + send,
 		ns->host[to].origin + recv,
 	};
 	const struct steered_hosts hosts = handle_steered_hosts(ns);
@@ -68,13 +68,12 @@ static int hold_message(struct netsync *ns, uint32_t from, uint32_t to,
 
 static bool is_either_steered(const struct netsync *ns, uint32_t from, uint32_t to)
 {
-	return ns->steered && (steering_known(&ns->steering[from]) ||
-			       steering_known(&ns->steering[to]));
+	return ns->steered &&
+	       (steering_known(&ns->steering[from]) || steering_known(&ns->steering[to]));
 }
 
 /* Add a message of hosts that are not steered, as far as is known. Times are relative. */
-static int use_unsteered(struct netsync *ns, uint32_t from, uint32_t to, int64_t send,
-			 int64_t recv)
+static int use_unsteered(struct netsync *ns, uint32_t from, uint32_t to, int64_t send, int64_t recv)
 {
 	struct used *used = ns->used[pair_part(from, to)];
 	const struct endpoint ends[] = {
@@ -129,8 +128,7 @@ int handle_sort_early(struct netsync *ns, bool all)
 	return ret;
 }
 
-int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to,
-		       int64_t send, int64_t recv)
+int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send, int64_t recv)
 {
 	const size_t part = pair_part(from, to);
 	struct used *used = ns->used[part];
@@ -151,8 +149,8 @@ int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to,
 		return ret;
 	if (send >= EARLY_NS && recv >= EARLY_NS)
 		return use_unsteered(ns, from, to, send, recv);
-	return early_keep(early, &(struct held_message){
-		from, to, ns->host[from].origin + send, ns->host[to].origin + recv });
+	return early_keep(early, &(struct held_message){ from, to, ns->host[from].origin + send,
+							 ns->host[to].origin + recv });
 }
 
 void handle_drop_results(struct netsync *ns)

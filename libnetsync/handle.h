@@ -16,7 +16,7 @@
 
 /* Use of a host's messages with other hosts in one part of the pairs; see pair_part(). */
 struct used {
-	int64_t last; /* the latest time of messages that are not held, ns */
+	int64_t last;		      /* the latest time of messages that are not held, ns */
 	struct resolution resolution; /* of the stamps */
 };
 
@@ -26,7 +26,7 @@ struct netsync {
 	size_t host_room;
 	struct steering *steering; /* of each host */
 	size_t steering_room;
-	bool steered; /* any host is */
+	bool steered;		       /* any host is */
 	struct used *used[PAIR_PARTS]; /* of each host */
 	size_t used_room[PAIR_PARTS];
 	struct held held;
@@ -66,8 +66,7 @@ struct steered_hosts handle_steered_hosts(const struct netsync *ns);
 /* Copy to a host what the parts of pairs know of it. */
 void handle_gather_parts(struct netsync *ns, uint32_t host);
 /* Add a message, with times relative to the hosts' origins: 0 or -ENOMEM. */
-int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send,
-		       int64_t recv);
+int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send, int64_t recv);
 /*
  * Hold the early messages of hosts that turned out to be steered; if @all, use the
  * others. Return: 0, or -ENOMEM, after which the next call retries the remaining ones.

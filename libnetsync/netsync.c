@@ -20,13 +20,12 @@
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, tcp)
 
 /* Several threads may call it for pairs of different parts, if no host is steered. */
-static int use_matched_message(void *arg, uint32_t from, uint32_t to, int64_t send,
-			       int64_t recv)
+static int use_matched_message(void *arg, uint32_t from, uint32_t to, int64_t send, int64_t recv)
 {
 	struct netsync *ns = arg;
 
 	return handle_add_message(ns, from, to, send - ns->host[from].origin,
-			   recv - ns->host[to].origin);
+				  recv - ns->host[to].origin);
 }
 
 static void report_watched_message(void *arg, const struct netsync_message *msg)
@@ -99,8 +98,7 @@ const char *netsync_error(const struct netsync *ns)
 /* Allocate space for another host: 0 or -ENOMEM. */
 static int grow_hosts(struct netsync *ns)
 {
-	int ret = array_grow(&ns->host, &ns->host_room, ns->num_hosts,
-			     sizeof(*ns->host));
+	int ret = array_grow(&ns->host, &ns->host_room, ns->num_hosts, sizeof(*ns->host));
 
 	if (!ret)
 		ret = array_grow(&ns->steering, &ns->steering_room, ns->num_hosts,
@@ -179,13 +177,15 @@ static int check_host_time(struct netsync *ns, uint32_t host, int64_t t)
 				   "time %lld of host %s is outside the years 1824 to 2116",
 				   (long long)t, h->name);
 	if (s->num && is_time_too_far(t, s->point[0].t))
-		return handle_fail(ns, -ERANGE,
-				   "time %lld of host %s is more than 36 years from its first clock reading, %lld",
-				   (long long)t, h->name, (long long)s->point[0].t);
+		return handle_fail(
+			ns, -ERANGE,
+			"time %lld of host %s is more than 36 years from its first clock reading, %lld",
+			(long long)t, h->name, (long long)s->point[0].t);
 	if (h->first <= h->last && is_time_too_far(t, h->origin))
-		return handle_fail(ns, -ERANGE,
-				   "time %lld of host %s is more than 36 years from its first time, %lld",
-				   (long long)t, h->name, (long long)h->origin);
+		return handle_fail(
+			ns, -ERANGE,
+			"time %lld of host %s is more than 36 years from its first time, %lld",
+			(long long)t, h->name, (long long)h->origin);
 	return 0;
 }
 
@@ -309,8 +309,7 @@ static int add_checked_packet(struct netsync *ns, const struct netsync_packet *p
 }
 
 /* Add a packet if other objects match other shards: each object counts some of the events. */
-static int add_shared(struct netsync *ns, const struct netsync_packet *p,
-		      int64_t t)
+static int add_shared(struct netsync *ns, const struct netsync_packet *p, int64_t t)
 {
 	const struct shards shards = matcher_shards(p);
 	int ret;
@@ -335,17 +334,15 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 
 	handle_forget_error(ns);
 	if (!p)
-		return handle_fail(ns, -EINVAL, "a packet of %u bytes is too short",
-				   pkt->size);
+		return handle_fail(ns, -EINVAL, "a packet of %u bytes is too short", pkt->size);
 	if (p->dir != NETSYNC_OUT && p->dir != NETSYNC_IN)
-		return handle_fail(ns, -EINVAL, "the direction of a packet must be out or in, not %u",
-				   p->dir);
+		return handle_fail(ns, -EINVAL,
+				   "the direction of a packet must be out or in, not %u", p->dir);
 	ret = check_host_time(ns, p->host, p->time_ns);
 	if (ret)
 		return ret;
 	t = make_time_relative(&ns->host[p->host], p->time_ns);
-	return ns->matcher.kept == ALL_SHARDS ? add_checked_packet(ns, p, t) :
-						add_shared(ns, p, t);
+	return ns->matcher.kept == ALL_SHARDS ? add_checked_packet(ns, p, t) : add_shared(ns, p, t);
 }
 
 int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
@@ -365,8 +362,8 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num)
 	ns->matcher.limit = num < least ? least : num > RING_MAX ? RING_MAX : num;
 }
 
-int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
-			 int64_t send_ns, int64_t recv_ns)
+int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send_ns,
+			 int64_t recv_ns)
 {
 	int64_t send, recv;
 	size_t pairs;
@@ -374,8 +371,9 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 
 	handle_forget_error(ns);
 	if (from == to)
-		return handle_fail(ns, -EINVAL,
-				   "the sender and the receiver of a message must be different hosts");
+		return handle_fail(
+			ns, -EINVAL,
+			"the sender and the receiver of a message must be different hosts");
 	ret = check_host_time(ns, from, send_ns);
 	if (!ret)
 		ret = check_host_time(ns, to, recv_ns);
@@ -395,10 +393,12 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
 	extend_host_range(&ns->host[from], send);
 	extend_host_range(&ns->host[to], recv);
 	report_watched_message(ns, &(struct netsync_message){
-		.size = sizeof(struct netsync_message),
-		.from = from, .to = to,
-		.send_ns = send_ns, .recv_ns = recv_ns,
-	});
+					   .size = sizeof(struct netsync_message),
+					   .from = from,
+					   .to = to,
+					   .send_ns = send_ns,
+					   .recv_ns = recv_ns,
+				   });
 	return 0;
 }
 
@@ -419,26 +419,28 @@ static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 		handle_gather_parts(ns, p->host);
 	if (p->within_ns < 0 || p->within_ns >= NETSYNC_MAX_SPAN ||
 	    !(p->rate == 0 || (p->rate > 0.5 && p->rate < 2)))
-		return handle_fail(ns, -EINVAL,
-				   "a clock reading cannot have a rate of %g and an error of %lld ns",
-				   p->rate, (long long)p->within_ns);
+		return handle_fail(
+			ns, -EINVAL,
+			"a clock reading cannot have a rate of %g and an error of %lld ns", p->rate,
+			(long long)p->within_ns);
 	if (!is_time_in_range(p->time_ns) || !is_time_in_range(p->raw_ns) ||
 	    (h->first <= h->last && is_time_too_far(p->time_ns, h->origin)) ||
 	    (s->num && (is_time_too_far(p->raw_ns, s->point[0].raw) ||
 			is_time_too_far(p->time_ns, s->point[0].t))))
-		return handle_fail(ns, -ERANGE,
-				   "times %lld and %lld of a clock reading of host %s are beyond 36 years",
-				   (long long)p->time_ns, (long long)p->raw_ns, h->name);
+		return handle_fail(
+			ns, -ERANGE,
+			"times %lld and %lld of a clock reading of host %s are beyond 36 years",
+			(long long)p->time_ns, (long long)p->raw_ns, h->name);
 	if (h->last_used > INT64_MIN &&
 	    steering_is_late(s, p->time_ns, p->raw_ns, h->origin + h->last_used))
-		return handle_fail(ns, -EALREADY,
-				   "messages of host %s have already been used; push its clock readings first",
-				   h->name);
+		return handle_fail(
+			ns, -EALREADY,
+			"messages of host %s have already been used; push its clock readings first",
+			h->name);
 	return 0;
 }
 
-int netsync_push_clock(struct netsync *ns,
-		       const struct netsync_clock_point *point)
+int netsync_push_clock(struct netsync *ns, const struct netsync_clock_point *point)
 {
 	const struct clock_point p = {
 		.t = point->time_ns,
@@ -468,15 +470,13 @@ int netsync_push_clock(struct netsync *ns,
 	return 0;
 }
 
-void netsync_watch_packets(struct netsync *ns, netsync_packet_func func,
-			   void *data)
+void netsync_watch_packets(struct netsync *ns, netsync_packet_func func, void *data)
 {
 	ns->packet_func = func;
 	ns->packet_data = data;
 }
 
-void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
-			    void *data)
+void netsync_watch_messages(struct netsync *ns, netsync_message_func func, void *data)
 {
 	/*
 	 * Messages matched earlier go to the old callback; the next call returns an error
@@ -490,8 +490,7 @@ void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
 
 /* ---- parts that others matched ----------------------------------------- */
 
-int netsync_save_messages(struct netsync *ns, netsync_write_func write,
-			  void *data)
+int netsync_save_messages(struct netsync *ns, netsync_write_func write, void *data)
 {
 	int ret;
 

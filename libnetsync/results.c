@@ -35,8 +35,7 @@ int netsync_reference(const struct netsync *ns)
 	return ns->solved ? (int)ns->reference : -ENODATA;
 }
 
-int netsync_get_host(const struct netsync *ns, uint32_t index,
-		     struct netsync_host_info *info)
+int netsync_get_host(const struct netsync *ns, uint32_t index, struct netsync_host_info *info)
 {
 	const struct host *h;
 	struct netsync_host_info i;
@@ -66,8 +65,7 @@ int netsync_get_host(const struct netsync *ns, uint32_t index,
 	return copy_sized_struct(info, &i, sizeof(i));
 }
 
-int netsync_get_pair(const struct netsync *ns, uint32_t index,
-		     struct netsync_pair_info *info)
+int netsync_get_pair(const struct netsync *ns, uint32_t index, struct netsync_pair_info *info)
 {
 	if (!ns->solved)
 		return -ENODATA;
@@ -86,8 +84,8 @@ int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
 	return copy_sized_struct(step, &ns->host[host].step[index], sizeof(*step));
 }
 
-int netsync_get_stack(const struct netsync *ns, uint32_t host,
-		      enum netsync_dir dir, struct netsync_stack *stack)
+int netsync_get_stack(const struct netsync *ns, uint32_t host, enum netsync_dir dir,
+		      struct netsync_stack *stack)
 {
 	if (!ns->solved)
 		return -ENODATA;
@@ -96,8 +94,7 @@ int netsync_get_stack(const struct netsync *ns, uint32_t host,
 	return copy_sized_struct(stack, &ns->host[host].stack[dir], sizeof(*stack));
 }
 
-int netsync_get_steering(const struct netsync *ns, uint32_t host,
-			 struct netsync_steering *info)
+int netsync_get_steering(const struct netsync *ns, uint32_t host, struct netsync_steering *info)
 {
 	if (!ns->solved)
 		return -ENODATA;
@@ -125,8 +122,7 @@ int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info)
 	return copy_sized_struct(info, &s, sizeof(s));
 }
 
-const struct netsync_clock *netsync_host_clock(const struct netsync *ns,
-					       uint32_t host)
+const struct netsync_clock *netsync_host_clock(const struct netsync *ns, uint32_t host)
 {
 	return ns->solved && host < ns->num_hosts ? ns->host[host].clock : NULL;
 }

@@ -36,8 +36,7 @@ static int estimate_pair(void *arg, size_t i)
 {
 	const struct pair_work *w = arg;
 
-	w->task->method->estimate(&w->est[i], w->pair[i],
-				  w->task->limits.slope);
+	w->task->method->estimate(&w->est[i], w->pair[i], w->task->limits.slope);
 	return 0;
 }
 
@@ -52,20 +51,17 @@ static int solve_raw(struct netsync *ns, struct task *task)
 	if (est && ns->pair_info) {
 		struct pair_work work = { task, ns->pairs.pair, est };
 
-		parallel_run(task->parallel, task->threads, n, estimate_pair,
-			     &work);
-		ret = spans_set(ns->host, (uint32_t)ns->num_hosts,
-				ns->pairs.pair, n, task->limits.slope);
+		parallel_run(task->parallel, task->threads, n, estimate_pair, &work);
+		ret = spans_set(ns->host, (uint32_t)ns->num_hosts, ns->pairs.pair, n,
+				task->limits.slope);
 	}
 	if (!ret)
 		ret = reduce(ns->host, (uint32_t)ns->num_hosts, est, n, task);
 	if (!ret) {
 		for (uint32_t i = 0; i < n; i++)
-			pair_info_fill(&ns->pair_info[i], &est[i], ns->host,
-				       &ns->matcher.peers);
+			pair_info_fill(&ns->pair_info[i], &est[i], ns->host, &ns->matcher.peers);
 		for (size_t i = 0; i < ns->num_hosts; i++)
-			peers_summarize(&ns->matcher.peers, (uint32_t)i,
-					ns->host[i].stack);
+			peers_summarize(&ns->matcher.peers, (uint32_t)i, ns->host[i].stack);
 		ns->num_pair_info = n;
 		ns->reference = task->reference;
 		ns->solved = true;
@@ -88,8 +84,7 @@ static int solve_pairs(struct netsync *ns, struct task *task)
 	if (traced)
 		steered_from_raw(ns->host, hosts.num, traced);
 	if (!ret)
-		ret = steered_results(ns->host, &hosts, &ns->held,
-				      ns->reference);
+		ret = steered_results(ns->host, &hosts, &ns->held, ns->reference);
 	free(traced);
 	return ret;
 }
@@ -104,8 +99,7 @@ static int no_reference(struct netsync *ns, const char *reference)
 	size_t len = 0, i = 0;
 
 	for (; i < ns->num_hosts; i++) {
-		const int more = snprintf(names + len, sizeof(names) - len,
-					  "%s%s", i ? ", " : "",
+		const int more = snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
 					  ns->host[i].name);
 
 		if (more < 0 || (size_t)more >= sizeof(names) - len)
@@ -114,46 +108,35 @@ static int no_reference(struct netsync *ns, const char *reference)
 	}
 	names[len] = '\0';
 	if (!ns->num_hosts)
-		return handle_fail(ns, -ENOENT, "unknown host %s",
-				   reference);
+		return handle_fail(ns, -ENOENT, "unknown host %s", reference);
 	if (i == ns->num_hosts)
-		return handle_fail(ns, -ENOENT,
-				   "unknown host %s; the hosts are %s",
-				   reference, names);
-	return handle_fail(ns, -ENOENT,
-			   "unknown host %s; the hosts are %s, and %zu more",
+		return handle_fail(ns, -ENOENT, "unknown host %s; the hosts are %s", reference,
+				   names);
+	return handle_fail(ns, -ENOENT, "unknown host %s; the hosts are %s, and %zu more",
 			   reference, names, ns->num_hosts - i);
 }
 
-static int check_options(struct netsync *ns, const struct netsync_options *opt,
-			 struct task *task)
+static int check_options(struct netsync *ns, const struct netsync_options *opt, struct task *task)
 {
-	double skew = opt->max_skew_ppm ? opt->max_skew_ppm
-					: DEFAULT_MAX_SKEW_PPM;
-	double drift = opt->max_drift_ppm_s ? opt->max_drift_ppm_s
-					    : DEFAULT_MAX_DRIFT_PPM_S;
+	double skew = opt->max_skew_ppm ? opt->max_skew_ppm : DEFAULT_MAX_SKEW_PPM;
+	double drift = opt->max_drift_ppm_s ? opt->max_drift_ppm_s : DEFAULT_MAX_DRIFT_PPM_S;
 
 	task->method = method_of(opt->method);
 	if (!task->method)
-		return handle_fail(ns, -EINVAL, "unknown method number %u",
-				   opt->method);
+		return handle_fail(ns, -EINVAL, "unknown method number %u", opt->method);
 	if (!(skew > 0 && skew < 1e6))
-		return handle_fail(
-			ns, -EINVAL,
-			"the maximum skew must be between 0 and 1000000 ppm, not %g",
-			skew);
+		return handle_fail(ns, -EINVAL,
+				   "the maximum skew must be between 0 and 1000000 ppm, not %g",
+				   skew);
 	if (!(drift > 0 && drift < 1e6))
-		return handle_fail(
-			ns, -EINVAL,
-			"the maximum drift must be between 0 and 1000000 ppm/s, not %g",
-			drift);
-	if (opt->resolution_ns < 0 ||
-	    opt->resolution_ns > NETSYNC_MAX_RESOLUTION)
-		return handle_fail(
-			ns, -EINVAL,
-			"the time resolution must be between 0 and %lld ns, not %lld",
-			(long long)NETSYNC_MAX_RESOLUTION,
-			(long long)opt->resolution_ns);
+		return handle_fail(ns, -EINVAL,
+				   "the maximum drift must be between 0 and 1000000 ppm/s, not %g",
+				   drift);
+	if (opt->resolution_ns < 0 || opt->resolution_ns > NETSYNC_MAX_RESOLUTION)
+		return handle_fail(ns, -EINVAL,
+				   "the time resolution must be between 0 and %lld ns, not %lld",
+				   (long long)NETSYNC_MAX_RESOLUTION,
+				   (long long)opt->resolution_ns);
 	/* A caller that gives a maximum drift declares that the clocks are not steered. */
 	task->left_alone = opt->max_drift_ppm_s != 0;
 	/*
@@ -165,17 +148,14 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt,
 	drift = task->method->straight ? 0 : drift * 1e-15;
 	/* Readings show that clocks are steered, but not how much where they report nothing. */
 	task->limits = limits_of_clocks(skew * 1e-6, drift,
-					opt->max_skew_ppm && !ns->steered
-						? 0
-						: SLEW_PPM * 1e-6);
+					opt->max_skew_ppm && !ns->steered ? 0 : SLEW_PPM * 1e-6);
 	task->parallel = &ns->parallel;
 	task->threads = opt->threads;
 	task->reference = NO_HOST;
 	if (!opt->reference)
 		return 0;
 	task->reference = handle_find_host(ns, opt->reference);
-	return task->reference == NO_HOST ? no_reference(ns, opt->reference)
-					  : 0;
+	return task->reference == NO_HOST ? no_reference(ns, opt->reference) : 0;
 }
 
 /*
@@ -193,8 +173,7 @@ static int settle_pairs(struct netsync *ns, double slope, int64_t least)
 	for (size_t i = 0; i < ns->num_hosts; i++) {
 		struct host *h = &ns->host[i];
 
-		h->resolution_ns = max64(
-			resolution_of(&h->resolution, h->origin), least);
+		h->resolution_ns = max64(resolution_of(&h->resolution, h->origin), least);
 		resolution[i] = h->resolution_ns;
 	}
 	pairs_raise(&ns->pairs, resolution, slope);
@@ -211,12 +190,9 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	handle_forget_error(ns);
 	handle_drop_results(ns);
 	if (opt && opt->size < MIN_OPTIONS_SIZE)
-		return handle_fail(ns, -EINVAL,
-				   "options of %u bytes are too short",
-				   opt->size);
+		return handle_fail(ns, -EINVAL, "options of %u bytes are too short", opt->size);
 	if (opt)
-		memcpy(&known, opt,
-		       opt->size < sizeof(known) ? opt->size : sizeof(known));
+		memcpy(&known, opt, opt->size < sizeof(known) ? opt->size : sizeof(known));
 	ret = check_options(ns, &known, &task);
 	if (ret)
 		return ret;

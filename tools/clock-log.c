@@ -26,8 +26,7 @@ struct log {
 };
 
 /* In the order of clocks[]. */
-static const char *const clock_names[] = { "realtime", "monotonic", "both",
-					   NULL };
+static const char *const clock_names[] = { "realtime", "monotonic", "both", NULL };
 #define CLOCK_BOTH 2
 
 static const struct {
@@ -46,19 +45,13 @@ static const struct {
 static int start_watch(const struct log *log)
 {
 	/* After all times that CLOCK_REALTIME can have (ns in 64 bits), s. */
-	const struct itimerspec never = { .it_value = { .tv_sec = INT64_MAX /
-								  NS_PER_S } };
-	const bool can_be_set = log->clock == CLOCK_BOTH ||
-				clocks[log->clock].id == CLOCK_REALTIME;
-	const int watch = can_be_set
-				  ? timerfd_create(CLOCK_REALTIME,
-						   TFD_NONBLOCK | TFD_CLOEXEC)
-				  : -1;
+	const struct itimerspec never = { .it_value = { .tv_sec = INT64_MAX / NS_PER_S } };
+	const bool can_be_set = log->clock == CLOCK_BOTH || clocks[log->clock].id == CLOCK_REALTIME;
+	const int watch = can_be_set ? timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC) :
+				       -1;
 
 	if (watch >= 0)
-		timerfd_settime(watch,
-				TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
-				&never, NULL);
+		timerfd_settime(watch, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
 	return watch;
 }
 
@@ -67,13 +60,11 @@ static bool was_clock_stepped(int watch)
 {
 	uint64_t expired;
 
-	return watch >= 0 && read(watch, &expired, sizeof(expired)) < 0 &&
-	       errno == ECANCELED;
+	return watch >= 0 && read(watch, &expired, sizeof(expired)) < 0 && errno == ECANCELED;
 }
 
 /* *@is_set: the clock was stepped since the last reading that was written. */
-static bool write_reading(const struct log *log, unsigned int clock, int watch,
-			  bool *is_set)
+static bool write_reading(const struct log *log, unsigned int clock, int watch, bool *is_set)
 {
 	const bool has_both = log->clock == CLOCK_BOTH;
 	bool is_read, is_set_meanwhile;
@@ -90,8 +81,7 @@ static bool write_reading(const struct log *log, unsigned int clock, int watch,
 		return true;
 	r.was_set = *is_set;
 	*is_set = false;
-	snprintf(host, sizeof(host), "%s%s", log->host,
-		 has_both ? clocks[clock].suffix : "");
+	snprintf(host, sizeof(host), "%s%s", log->host, has_both ? clocks[clock].suffix : "");
 	return clock_reading_write(stdout, host, &r);
 }
 
@@ -103,9 +93,8 @@ static bool write_readings(const struct log *log, int watch, bool *is_set)
 
 	for (unsigned int i = 0; i < CLOCK_BOTH && ok; i++)
 		if (log->clock == i || log->clock == CLOCK_BOTH)
-			ok = clocks[i].id == CLOCK_REALTIME
-				     ? write_reading(log, i, watch, is_set)
-				     : write_reading(log, i, -1, &never_set);
+			ok = clocks[i].id == CLOCK_REALTIME ? write_reading(log, i, watch, is_set) :
+							      write_reading(log, i, -1, &never_set);
 	return ok && !fflush(stdout);
 }
 
@@ -119,11 +108,10 @@ static int write_log(const struct log *log)
 
 	printf("# netsync-clocks(5): %s of %s, and CLOCK_MONOTONIC_RAW\n"
 	       "# host time_ns raw_ns within_ns rate was_set\n",
-	       log->clock == CLOCK_BOTH ? "CLOCK_REALTIME and CLOCK_MONOTONIC"
-					: clocks[log->clock].name,
+	       log->clock == CLOCK_BOTH ? "CLOCK_REALTIME and CLOCK_MONOTONIC" :
+					  clocks[log->clock].name,
 	       log->host);
-	while (!interrupted && !status &&
-	       (!log->duration_ns || next - begin <= log->duration_ns)) {
+	while (!interrupted && !status && (!log->duration_ns || next - begin <= log->duration_ns)) {
 		if (!clock_read_wait(&next))
 			continue;
 		if (!write_readings(log, watch, &is_set)) {
@@ -146,8 +134,7 @@ static bool take_log_host(void *at, const struct option_row *row, const char *va
 		strcpy(log->host, value);
 		return true;
 	}
-	complain("--%s: a name cannot contain blanks or begin with #.",
-		 row->name);
+	complain("--%s: a name cannot contain blanks or begin with #.", row->name);
 	return false;
 }
 
@@ -156,23 +143,18 @@ static const struct option_row options[] = {
 	       "log CLOCK_REALTIME (realtime, as in captures; default),\n"
 	       "CLOCK_MONOTONIC (monotonic, as in traces of trace-cmd -C\n"
 	       "mono), or both, as hosts NAME/realtime and NAME/mono",
-	       take_name, .at = offsetof(struct log, clock),
-	       .names = clock_names),
-	OPTION("host", 0, "NAME",
-	       "name the host NAME (default: its host name)",
-	       take_log_host),
-	OPTION("duration", 'd', "TIME", "stop after TIME",
-	       take_positive_duration, .at = offsetof(struct log, duration_ns),
-	       .example = "60s"),
+	       take_name, .at = offsetof(struct log, clock), .names = clock_names),
+	OPTION("host", 0, "NAME", "name the host NAME (default: its host name)", take_log_host),
+	OPTION("duration", 'd', "TIME", "stop after TIME", take_positive_duration,
+	       .at = offsetof(struct log, duration_ns), .example = "60s"),
 	OPTIONS_END
 };
 
 static const struct usage usage = {
-	.begin =
-		"Usage: netsync clock-log [OPTION...] > FILE\n\n"
-		"Log how a time daemon steers this machine's clock, until interrupted. With\n"
-		"\"netsync sync --clocks FILE\", captures made meanwhile are corrected as if nothing had\n"
-		"steered the clock.\n\n",
+	.begin = "Usage: netsync clock-log [OPTION...] > FILE\n\n"
+		 "Log how a time daemon steers this machine's clock, until interrupted. With\n"
+		 "\"netsync sync --clocks FILE\", captures made meanwhile are corrected as if nothing had\n"
+		 "steered the clock.\n\n",
 	.end = "\nNo privileges are needed. netsync-clocks(5) describes FILE.\n",
 	.options = options,
 };
@@ -185,7 +167,8 @@ int cmd_clock_log(int argc, char **argv)
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (first < argc) {
-		complain("%s: unexpected argument; netsync clock-log takes only options.", argv[first]);
+		complain("%s: unexpected argument; netsync clock-log takes only options.",
+			 argv[first]);
 		return EXIT_BAD;
 	}
 	if (!*log.host && gethostname(log.host, sizeof(log.host) - 1)) {

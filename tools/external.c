@@ -126,8 +126,7 @@ static void keep_each_name_once(struct external_names *names)
 bool find_externals(struct external_names *names)
 {
 	char *folder = path_from_here(place_of_commands);
-	bool ok = (!folder || find_externals_of(names, folder)) &&
-		  find_externals_in_path(names);
+	bool ok = (!folder || find_externals_of(names, folder)) && find_externals_in_path(names);
 
 	free(folder);
 	if (names->num)
@@ -137,8 +136,8 @@ bool find_externals(struct external_names *names)
 
 bool is_external(const struct external_names *names, const char *name)
 {
-	return names->num && bsearch(&name, names->list, names->num, sizeof(*names->list),
-				     compare_names);
+	return names->num &&
+	       bsearch(&name, names->list, names->num, sizeof(*names->list), compare_names);
 }
 
 void release_externals(struct external_names *names)

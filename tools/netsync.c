@@ -23,18 +23,28 @@
 static const struct known_command {
 	struct command command;
 	const char *package;
-	const char *summary;	/* NULL: only for netsync's other commands */
+	const char *summary; /* NULL: only for netsync's other commands */
 } commands[] = {
 	{ { "sync", cmd_sync, true }, NULL, "estimate the clock corrections of traced machines" },
-	{ { "record", NULL, false }, RECORD, "record traces on several machines, and synchronize them" },
+	{ { "record", NULL, false },
+	  RECORD,
+	  "record traces on several machines, and synchronize them" },
 	{ { "live", NULL, false }, RECORD, "follow the clock corrections during a recording" },
 	{ { "apply", cmd_apply, false }, NULL, "write copies of traces with corrected timestamps" },
-	{ { "convert", cmd_convert, false }, NULL, "correct single timestamps, or those of a log file" },
+	{ { "convert", cmd_convert, false },
+	  NULL,
+	  "correct single timestamps, or those of a log file" },
 	{ { "export", cmd_export, true }, NULL, "export messages and events for other tools" },
-	{ { "states", NULL, false }, ANALYSIS, "show the states of locks, requests and threads over time" },
+	{ { "states", NULL, false },
+	  ANALYSIS,
+	  "show the states of locks, requests and threads over time" },
 	{ { "path", NULL, false }, ANALYSIS, "show what a thread waited for, across hosts" },
-	{ { "report", cmd_report, true }, NULL, "write a web page that plots the clocks and all messages" },
-	{ { "clock-log", cmd_clock_log, false }, NULL, "log how a time daemon steers this machine's clock" },
+	{ { "report", cmd_report, true },
+	  NULL,
+	  "write a web page that plots the clocks and all messages" },
+	{ { "clock-log", cmd_clock_log, false },
+	  NULL,
+	  "log how a time daemon steers this machine's clock" },
 	{ { "doctor", NULL, false }, RECORD, "check what a machine needs for recording" },
 	{ { "agent", NULL, false }, RECORD, NULL },
 	/* The program itself, to which its commands are links. */
@@ -80,7 +90,8 @@ static void print_command_list(FILE *out)
 	fputs("Usage: netsync COMMAND [ARGUMENT...]\n"
 	      "       netsync help COMMAND\n"
 	      "       netsync --help | --version\n\n"
-	      "Commands:\n", out);
+	      "Commands:\n",
+	      out);
 	for (size_t i = 0; i < NUM_COMMANDS; i++) {
 		const struct known_command *known = &commands[i];
 
@@ -88,12 +99,12 @@ static void print_command_list(FILE *out)
 			continue;
 		fprintf(out, "  %-11s%s\n", known->command.name, known->summary);
 		if (!is_built_in(known) && !is_external(&externals, known->command.name))
-			fprintf(out, "  %-11s(not installed: package %s)\n", "",
-				known->package);
+			fprintf(out, "  %-11s(not installed: package %s)\n", "", known->package);
 	}
 	print_other_commands(out);
 	fputs("\nRun \"netsync COMMAND --help\" for the options of a command, or \"netsync help COMMAND\"\n"
-	      "for its manual page.\n", out);
+	      "for its manual page.\n",
+	      out);
 }
 
 /* Suggest the command with the most similar name. */
@@ -108,11 +119,11 @@ static void complain_of_unknown(const char *name)
 		if (!find_command(externals.list[i]))
 			nearest_try(&nearest, externals.list[i]);
 	if (nearest.word)
-		complain("unknown command \"%s\"; did you mean \"%s\"? Run \"netsync --help\" for a list.",
-			 name, nearest.word);
+		complain(
+			"unknown command \"%s\"; did you mean \"%s\"? Run \"netsync --help\" for a list.",
+			name, nearest.word);
 	else
-		complain("unknown command \"%s\"; run \"netsync --help\" for a list.",
-			 name);
+		complain("unknown command \"%s\"; run \"netsync --help\" for a list.", name);
 }
 
 /* Report that the program of a command is not installed. */
@@ -146,8 +157,9 @@ static int show_page(const char *name)
 	}
 	execlp("man", "man", page, (char *)NULL);
 	if (errno == ENOENT)
-		complain("man: command not found; install it (Debian: man-db), or run \"netsync %s --help\".",
-			 name);
+		complain(
+			"man: command not found; install it (Debian: man-db), or run \"netsync %s --help\".",
+			name);
 	else
 		complain("man %s: %s.", page, strerror(errno));
 	free(page);

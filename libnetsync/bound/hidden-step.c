@@ -109,8 +109,8 @@ static int merge_passages(struct passages *p, const struct limits_of_way l[2])
 		return -ENOMEM;
 	while (next[0] < l[0].num || next[1] < l[1].num) {
 		const int way = next[0] == l[0].num ||
-				(next[1] < l[1].num && l[1].limit[next[1]].point.x <
-							       l[0].limit[next[0]].point.x);
+				(next[1] < l[1].num &&
+				 l[1].limit[next[1]].point.x < l[0].limit[next[0]].point.x);
 		const struct limit *m = &l[way].limit[next[way]++];
 
 		if (m->left_out)
@@ -188,7 +188,8 @@ static int look_for_step(struct step_search *s, size_t i)
 		return 0;
 	w = (struct range){ p->passage[c.before].x, p->passage[c.after].x };
 	return is_known_step(s->to, s->known, w.lo, w.hi) ?
-		       0 : extend_step_run(s->to, &s->run, &s->any, w);
+		       0 :
+		       extend_step_run(s->to, &s->run, &s->any, w);
 }
 
 /* Where all messages of a stretch leave as much as usual to each other, no two beside a step do. */
@@ -200,11 +201,12 @@ static bool is_usual(const struct step_search *s, size_t from)
 	       s->least;
 }
 
-int hidden_steps_find(struct windows *to, const struct limits_of_way l[2],
-		      double steepest, double least)
+int hidden_steps_find(struct windows *to, const struct limits_of_way l[2], double steepest,
+		      double least)
 {
-	struct step_search s = { .passages.steepest = steepest, .least = least,
-				 .to = to, .known = to->num };
+	struct step_search s = {
+		.passages.steepest = steepest, .least = least, .to = to, .known = to->num
+	};
 	int ret = merge_passages(&s.passages, l);
 
 	for (size_t from = 0; !ret && from < s.passages.num; from += 2 * BESIDE) {
@@ -212,7 +214,8 @@ int hidden_steps_find(struct windows *to, const struct limits_of_way l[2],
 
 		if (is_usual(&s, from))
 			continue;
-		for (size_t i = from ? from + BESIDE : 1; !ret && i < end && i < s.passages.num; i++)
+		for (size_t i = from ? from + BESIDE : 1; !ret && i < end && i < s.passages.num;
+		     i++)
 			ret = look_for_step(&s, i);
 	}
 	if (!ret && s.any)

@@ -17,7 +17,7 @@
  * without a step; @least: what messages of both directions leave to a clock between them, ns.
  * 0 or -ENOMEM. O(messages).
  */
-int hidden_steps_find(struct windows *to, const struct limits_of_way l[2],
-		      double steepest, double least);
+int hidden_steps_find(struct windows *to, const struct limits_of_way l[2], double steepest,
+		      double least);
 
 #endif

@@ -72,18 +72,14 @@ static int by_time(const void *a, const void *b)
 static void add(const struct knots *k, struct samples *to, int64_t t)
 {
 	if (t >= k->first && t <= k->last)
-		to->s[to->num++] = (struct instant){ .t = t,
-						     .tolerance = 1,
-						     .needed = SIZE_MAX };
+		to->s[to->num++] = (struct instant){ .t = t, .tolerance = 1, .needed = SIZE_MAX };
 }
 
-static void spread(const struct knots *k, struct samples *to, int64_t from,
-		   int64_t until, size_t n)
+static void spread(const struct knots *k, struct samples *to, int64_t from, int64_t until, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		add(k, to,
-		    from + (int64_t)((__int128)(until - from) * (int64_t)i /
-				     (int64_t)(n - 1)));
+		    from + (int64_t)((__int128)(until - from) * (int64_t)i / (int64_t)(n - 1)));
 }
 
 /* The next time that windows from *@i on cover without a gap, within the span: is there one? */
@@ -112,8 +108,7 @@ static double spacing(const struct knots *k)
 
 	for (size_t i = 0; next_covered(k, &i, &t);)
 		sum += (double)(t.hi - t.lo);
-	apart = fmax(2 * SAG_OF_WIDTH * k->width / slope,
-		     sum / MOST_IN_WINDOWS);
+	apart = fmax(2 * SAG_OF_WIDTH * k->width / slope, sum / MOST_IN_WINDOWS);
 	return fmax(NEAR, fmin(apart, sum / LEAST_IN_WINDOWS));
 }
 
@@ -129,16 +124,14 @@ static size_t most_instants(const struct knots *k, double apart)
 }
 
 /* Those that windows have together, and at the ends and in short ones more. */
-static void set_instants(const struct knots *k, struct samples *to,
-			 double apart)
+static void set_instants(const struct knots *k, struct samples *to, double apart)
 {
 	struct range t;
 	size_t n = 0;
 
 	spread(k, to, k->first, k->last, k->instants > 2 ? k->instants : 2);
 	for (size_t i = 0; next_covered(k, &i, &t);)
-		spread(k, to, t.lo, t.hi,
-		       2 + (size_t)((double)(t.hi - t.lo) / apart));
+		spread(k, to, t.lo, t.hi, 2 + (size_t)((double)(t.hi - t.lo) / apart));
 	for (size_t i = 0; i < k->num_windows; i++) {
 		const struct change_window *w = &k->windows[i];
 		bool is_short = (double)(w->to - w->from) < WINDOW * apart;
@@ -164,8 +157,8 @@ static void look(const struct knots *k, struct instant *s, struct range r)
 		s->side[ABOVE] = fmax((double)((__int128)r.hi - s->ref), 0);
 }
 
-size_t knots_find_ranges(const struct knots *k, const void *instants, size_t size,
-			 size_t left, struct range range[KNOTS_TOGETHER])
+size_t knots_find_ranges(const struct knots *k, const void *instants, size_t size, size_t left,
+			 struct range range[KNOTS_TOGETHER])
 {
 	const size_t num = left < KNOTS_TOGETHER ? left : KNOTS_TOGETHER;
 	int64_t t[KNOTS_TOGETHER] = { 0 };
@@ -192,25 +185,21 @@ static int look_at_some(void *arg, size_t part)
 /* ---- between samples --------------------------------------------------- */
 
 /* How far the clock's segments leave the straight line from a to b. */
-static double bulge(const struct netsync_model *m, uint32_t *at,
-		    const struct instant *a, const struct instant *b)
+static double bulge(const struct netsync_model *m, uint32_t *at, const struct instant *a,
+		    const struct instant *b)
 {
-	double rise = (double)((__int128)b->ref - a->ref) /
-		      (double)(b->t - a->t);
+	double rise = (double)((__int128)b->ref - a->ref) / (double)(b->t - a->t);
 	double most = 0;
 
-	while (*at + 1 < m->num_segments &&
-	       m->segments[*at + 1].from_ns <= a->t)
+	while (*at + 1 < m->num_segments && m->segments[*at + 1].from_ns <= a->t)
 		++*at;
-	for (uint32_t i = *at + 1;
-	     i < m->num_segments && m->segments[i].from_ns <= b->t; i++) {
+	for (uint32_t i = *at + 1; i < m->num_segments && m->segments[i].from_ns <= b->t; i++) {
 		const struct netsync_segment *s = &m->segments[i];
 		double line = rise * (double)(s->from_ns - a->t);
 		__int128 gone = (__int128)s->from_ns - a->ref;
 		double next = (double)(gone + s->offset_ns);
 		double last = (double)(gone + s[-1].offset_ns) +
-			      (s[-1].rate - 1) *
-				      (double)(s->from_ns - s[-1].from_ns);
+			      (s[-1].rate - 1) * (double)(s->from_ns - s[-1].from_ns);
 
 		most = fmax(most, fmax(fabs(next - line), fabs(last - line)));
 	}
@@ -226,16 +215,14 @@ static double bulge(const struct netsync_model *m, uint32_t *at,
  *	    /.
  *	   a
  */
-static double above_chord(const struct instant *a, const struct instant *b,
-			  int side, double slope)
+static double above_chord(const struct instant *a, const struct instant *b, int side, double slope)
 {
 	double most = slope * (double)(b->t - a->t);
 	double clock = (double)(((__int128)b->ref - a->ref) - (b->t - a->t));
 	double limit = b->side[side] - a->side[side];
 	double rise = limit + (side == ABOVE ? clock : -clock);
 
-	return most > fabs(rise) ? (most + rise) * (most - rise) / (2 * most)
-				 : 0;
+	return most > fabs(rise) ? (most + rise) * (most - rise) / (2 * most) : 0;
 }
 
 /* By how much more than on the line the truth may be off in between. */
@@ -260,9 +247,7 @@ static void set_raises(const struct knots *k, struct samples *in)
 		}
 		more = bulge(&m, &segment, s, s + 1);
 		for (int side = BELOW; side <= ABOVE; side++) {
-			double raise = more +
-				       fmin(above_chord(s, s + 1, side, slope),
-					    bent);
+			double raise = more + fmin(above_chord(s, s + 1, side, slope), bent);
 
 			s->raise[side] = fmax(s->raise[side], raise);
 			s[1].raise[side] = raise;
@@ -283,14 +268,12 @@ static void apply_raises(struct samples *in)
 /* ---- fewer of them ----------------------------------------------------- */
 
 /* How far sample i is above the line from a to b. */
-static double above_line(const struct samples *in, size_t a, size_t i, size_t b,
-			 int side)
+static double above_line(const struct samples *in, size_t a, size_t i, size_t b, int side)
 {
 	const struct instant *p = &in->s[a], *q = &in->s[b], *s = &in->s[i];
 	double part = (double)(s->t - p->t) / (double)(q->t - p->t);
 
-	return s->side[side] - p->side[side] -
-	       part * (q->side[side] - p->side[side]);
+	return s->side[side] - p->side[side] - part * (q->side[side] - p->side[side]);
 }
 
 /*
@@ -306,8 +289,7 @@ static bool is_straight(struct samples *in, size_t a, size_t b)
 	for (; i < b && m->tolerance <= in->tolerance; i++) {
 		for (int side = BELOW; side <= ABOVE; side++) {
 			double off = fabs(above_line(in, a, i, b, side));
-			double part = TOLERANCE * in->s[i].side[side] +
-				      TOLERANCE_NS;
+			double part = TOLERANCE * in->s[i].side[side] + TOLERANCE_NS;
 
 			while (off > m->tolerance * part)
 				m->tolerance *= 2;
@@ -385,8 +367,7 @@ static void thin(struct samples *in, size_t most)
 			double most = 0;
 
 			for (size_t i = a + 1; i < b; i++)
-				most = fmax(most,
-					    above_line(in, a, i, b, side));
+				most = fmax(most, above_line(in, a, i, b, side));
 			in->s[a].raise[side] = fmax(in->s[a].raise[side], most);
 			in->s[b].raise[side] = most;
 		}
@@ -413,8 +394,8 @@ int knots_make(struct knots *k)
 		return -ENOMEM;
 	set_instants(k, &all, apart);
 	parallel_run(k->parallel, k->threads,
-		     (uint32_t)((all.num + KNOTS_TOGETHER - 1) / KNOTS_TOGETHER),
-		     look_at_some, &all);
+		     (uint32_t)((all.num + KNOTS_TOGETHER - 1) / KNOTS_TOGETHER), look_at_some,
+		     &all);
 	set_raises(k, &all);
 	apply_raises(&all);
 	thin(&all, MAX_KNOTS + WINDOW_KNOTS * k->num_windows);

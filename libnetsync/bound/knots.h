@@ -20,8 +20,7 @@ struct knots {
 	const struct change_window *windows;
 	size_t num_windows;
 	/* The ranges of the corrected times of t, which rise, at about @instants of them. */
-	void (*at)(void *arg, const int64_t *t, size_t num,
-		   struct range *range);
+	void (*at)(void *arg, const int64_t *t, size_t num, struct range *range);
 	void *arg;
 	size_t instants;
 	double width;		   /* of the range, about, ns; 0: not known */
@@ -42,7 +41,7 @@ int knots_make(struct knots *k);
  * The ranges at the first of @left instants, which begin with their times and have @size
  * bytes each. Return: how many these are.
  */
-size_t knots_find_ranges(const struct knots *k, const void *instants, size_t size,
-			 size_t left, struct range range[KNOTS_TOGETHER]);
+size_t knots_find_ranges(const struct knots *k, const void *instants, size_t size, size_t left,
+			 struct range range[KNOTS_TOGETHER]);
 
 #endif

@@ -33,8 +33,8 @@
 /* ---- outliers ----------------------------------------------------------- */
 
 /* Of each, the lowest that is not left out. */
-size_t left_out_group(const struct limits_of_way *l, const struct envelope *e,
-		      double messages, struct bin_group *group)
+size_t left_out_group(const struct limits_of_way *l, const struct envelope *e, double messages,
+		      struct bin_group *group)
 {
 	size_t n = 0, at = 0;
 
@@ -52,8 +52,7 @@ size_t left_out_group(const struct limits_of_way *l, const struct envelope *e,
 				any = true;
 				if (k->delay < g.y) {
 					g.y = k->delay;
-					g.t = (double)(k->point.x -
-						       e->bin[0].corner->x);
+					g.t = (double)(k->point.x - e->bin[0].corner->x);
 				}
 			}
 			if (any)
@@ -67,8 +66,7 @@ size_t left_out_group(const struct limits_of_way *l, const struct envelope *e,
 }
 
 /* Limits of a group with a delay below @least; are there any? */
-static bool leave_out(struct limits_of_way *l, const struct bin_group *g,
-		      double least)
+static bool leave_out(struct limits_of_way *l, const struct bin_group *g, double least)
 {
 	bool any = false;
 
@@ -85,8 +83,7 @@ static bool leave_out(struct limits_of_way *l, const struct bin_group *g,
 }
 
 /* @any: there are wrong ones among them. */
-static int leave_outliers_out(struct limits_of_way *l,
-			      const struct direction *d, bool any)
+static int leave_outliers_out(struct limits_of_way *l, const struct direction *d, bool any)
 {
 	size_t most = d->envelope.num + 1;
 	struct bin_group *g = malloc(most * sizeof(*g));
@@ -100,17 +97,13 @@ static int leave_outliers_out(struct limits_of_way *l,
 
 		for (int look = 0; look < LOOKS && more; look++) {
 			size_t n = left_out_group(l, &d->envelope, size, g);
-			double from = outliers_judge(g, n, (double)d->raised,
-						     inward, buffer);
+			double from = outliers_judge(g, n, (double)d->raised, inward, buffer);
 
-			from *= (any ? 1 : SURE) +
-				FEW_GROUPS / sqrt(fmax((double)n, 1));
+			from *= (any ? 1 : SURE) + FEW_GROUPS / sqrt(fmax((double)n, 1));
 			more = false;
 			for (size_t i = 0; i < n && !isinf(from); i++)
 				if (inward[i] > from)
-					more |= leave_out(l, &g[i],
-							  g[i].y + inward[i] -
-								  from);
+					more |= leave_out(l, &g[i], g[i].y + inward[i] - from);
 			any |= more;
 		}
 	}
@@ -127,23 +120,19 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
 	bool any = false;
 	int ret = 0;
 
-	*l = (struct limits_of_way){ .limit = malloc((e->corners + 1) *
-						     sizeof(*l->limit)) };
+	*l = (struct limits_of_way){ .limit = malloc((e->corners + 1) * sizeof(*l->limit)) };
 	if (!l->limit)
 		return -ENOMEM;
 	for (size_t i = 0; i < e->num; i++) {
 		for (uint32_t k = 0; k < e->bin[i].corners; k++) {
 			struct limit *s = &l->limit[l->num++];
 
-			*s = (struct limit){ .point = e->bin[i].corner[k],
-					     .bin = i };
+			*s = (struct limit){ .point = e->bin[i].corner[k], .bin = i };
 			if (!correction)
 				continue;
 			s->delay = correction_delay(correction, way, &s->point);
 			/* Times are whole ns. */
-			s->left_out = correction_excludes(correction, way,
-							  &s->point,
-							  d->raised) ||
+			s->left_out = correction_excludes(correction, way, &s->point, d->raised) ||
 				      (!all && s->delay < -1);
 			any |= s->left_out;
 		}
@@ -157,9 +146,8 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
 
 /* ---- change points that were missed ------------------------------------ */
 
-static int add_window(struct windows *windows, size_t known,
-		      struct limits_of_way *l, size_t from, size_t to,
-		      double slope)
+static int add_window(struct windows *windows, size_t known, struct limits_of_way *l, size_t from,
+		      size_t to, double slope)
 {
 	struct change_window w;
 	double deepest = 0;
@@ -184,18 +172,15 @@ static int add_window(struct windows *windows, size_t known,
 	w.phase_step = deepest > slope * (double)(w.to - w.from);
 	for (size_t i = 0; i < known; i++)
 		l->two_steps |= w.phase_step && windows->window[i].phase_step &&
-				windows->window[i].from <= w.to &&
-				w.from <= windows->window[i].to;
+				windows->window[i].from <= w.to && w.from <= windows->window[i].to;
 	return windows_add_one(windows, &w);
 }
 
 /* Is it inverted no more than by the wrong curve in one of the first @num windows? */
-static bool is_explained(const struct windows *w, size_t num,
-			 const struct limit *l)
+static bool is_explained(const struct windows *w, size_t num, const struct limit *l)
 {
 	for (size_t i = 0; i < num; i++)
-		if (w->window[i].from <= l->point.x &&
-		    l->point.x <= w->window[i].to &&
+		if (w->window[i].from <= l->point.x && l->point.x <= w->window[i].to &&
 		    l->delay >= -w->window[i].gap)
 			return true;
 	return false;
@@ -217,14 +202,14 @@ static int add_ends(struct windows *add, size_t known, const struct limits_of_wa
 	if (!last)
 		return 0;
 	if (first && !is_explained(add, known, &l->limit[0]))
-		ret = windows_add_one(add, &(struct change_window){
-			.from = l->limit[0].point.x,
-			.to = l->limit[first].point.x, .phase_step = true });
-	if (!ret && last < l->num &&
-	    !is_explained(add, known, &l->limit[l->num - 1]))
-		ret = windows_add_one(add, &(struct change_window){
-			.from = l->limit[last - 1].point.x,
-			.to = l->limit[l->num - 1].point.x, .phase_step = true });
+		ret = windows_add_one(add, &(struct change_window){ .from = l->limit[0].point.x,
+								    .to = l->limit[first].point.x,
+								    .phase_step = true });
+	if (!ret && last < l->num && !is_explained(add, known, &l->limit[l->num - 1]))
+		ret = windows_add_one(add,
+				      &(struct change_window){ .from = l->limit[last - 1].point.x,
+							       .to = l->limit[l->num - 1].point.x,
+							       .phase_step = true });
 	return ret;
 }
 

@@ -49,7 +49,7 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
 int left_out_windows(struct limits_of_way *l, double slope, struct windows *to);
 
 /* Groups of neighbouring bins with @messages each, of what is not left out. */
-size_t left_out_group(const struct limits_of_way *l, const struct envelope *e,
-		      double messages, struct bin_group *group);
+size_t left_out_group(const struct limits_of_way *l, const struct envelope *e, double messages,
+		      struct bin_group *group);
 
 #endif

@@ -26,12 +26,9 @@ static const double group_of[] = { 64, 16 };
 
 /* ---- the margin --------------------------------------------------------- */
 
-int narrow_margin(const struct limits_of_way l[2], const struct pair *pair,
-		  double *margin)
+int narrow_margin(const struct limits_of_way l[2], const struct pair *pair, double *margin)
 {
-	size_t most = pair->direction[0].envelope.num +
-		      pair->direction[1].envelope.num + 1,
-	       n = 0;
+	size_t most = pair->direction[0].envelope.num + pair->direction[1].envelope.num + 1, n = 0;
 	struct bin_group *group[2] = { malloc(most * sizeof(**group)),
 				       malloc(most * sizeof(**group)) };
 	double *all = malloc(most * sizeof(*all));
@@ -42,9 +39,8 @@ int narrow_margin(const struct limits_of_way l[2], const struct pair *pair,
 		size_t num[2];
 
 		for (int way = 0; way < 2; way++)
-			num[way] = left_out_group(
-				&l[way], &pair->direction[way].envelope,
-				group_of[k], group[way]);
+			num[way] = left_out_group(&l[way], &pair->direction[way].envelope,
+						  group_of[k], group[way]);
 		n = bin_group_margins(group[0], num[0], group[1], num[1], all);
 	}
 	if (n)
@@ -62,16 +58,15 @@ static double room_at(const struct bound_vertex *v, int side,
 		      const struct correction *correction[2])
 {
 	int64_t at;
-	double rest = correction_between(correction[0], v->x, correction[1],
-					 &at);
+	double rest = correction_between(correction[0], v->x, correction[1], &at);
 	double f = (double)(at - v->x) + rest;
 
 	return (double)v->y + (side ? f : -f);
 }
 
 /* What the bound leaves at a vertex: to the curve, or without one to a clock in its middle, ns. */
-static double room_in_bound(const struct rate_bound *bound, const struct bound_vertex *v,
-			    int side, const struct correction *correction[2])
+static double room_in_bound(const struct rate_bound *bound, const struct bound_vertex *v, int side,
+			    const struct correction *correction[2])
 {
 	struct range y;
 
@@ -86,8 +81,8 @@ static double room_in_bound(const struct rate_bound *bound, const struct bound_v
  * What a vertex @u of the side other than @v's leaves: to the curve, or without one both leave to
  * a clock between them, ns.
  */
-static double room_opposite(const struct bound_vertex *v, const struct bound_vertex *u,
-			    int side, const struct correction *correction[2])
+static double room_opposite(const struct bound_vertex *v, const struct bound_vertex *u, int side,
+			    const struct correction *correction[2])
 {
 	return correction ? room_at(u, !side, correction) : (double)(v->y + u->y) / 2;
 }
@@ -96,8 +91,8 @@ static double room_opposite(const struct bound_vertex *v, const struct bound_ver
  * Does one of the other side leave as little, so near that no daemon slews the clock in between?
  * Then messages were quicker there, in both directions, and the curve is in the middle.
  */
-static bool is_balanced(const struct rate_bound *bound, const struct bound_segment *z,
-			int side, size_t i, const struct correction *correction[2])
+static bool is_balanced(const struct rate_bound *bound, const struct bound_segment *z, int side,
+			size_t i, const struct correction *correction[2])
 {
 	const struct bound_vertex *at = &z->vertex[side][i], *v = z->vertex[!side];
 	size_t n = z->num_vertices[!side], next = NUM_BEFORE(v, n, x, at->x);
@@ -114,8 +109,7 @@ static bool is_balanced(const struct rate_bound *bound, const struct bound_segme
 }
 
 /* About vertex @i, from the one before to the one after. */
-static int add_window(struct windows *add, const struct bound_segment *z,
-		      int side, size_t i)
+static int add_window(struct windows *add, const struct bound_segment *z, int side, size_t i)
 {
 	const struct bound_vertex *v = z->vertex[side];
 	struct change_window w = {
@@ -134,9 +128,8 @@ static int add_window(struct windows *add, const struct bound_segment *z,
 }
 
 /* Is vertex @i closer than @least, and than those of the other side beside it? */
-static bool is_narrow(const struct rate_bound *bound, const struct bound_segment *z,
-		      int side, size_t i, const struct correction *correction[2],
-		      double least)
+static bool is_narrow(const struct rate_bound *bound, const struct bound_segment *z, int side,
+		      size_t i, const struct correction *correction[2], double least)
 {
 	return room_in_bound(bound, &z->vertex[side][i], side, correction) < least &&
 	       !is_balanced(bound, z, side, i, correction);
@@ -171,8 +164,7 @@ int narrow_windows(struct windows *add, const struct rate_bound *bound,
 			const struct bound_segment *z = &part->segment[j];
 
 			for (int side = 0; side < 2 && !isinf(z->bend); side++) {
-				int n = add_narrow_windows(add, bound, z, side, correction,
-							   least);
+				int n = add_narrow_windows(add, bound, z, side, correction, least);
 
 				if (n < 0)
 					return n;

@@ -17,8 +17,7 @@
 #include "bound/windows.h"
 
 /* What a pair's messages leave to its curve, ns; 0: too few tell. Or -ENOMEM. */
-int narrow_margin(const struct limits_of_way limits[2], const struct pair *pair,
-		  double *margin);
+int narrow_margin(const struct limits_of_way limits[2], const struct pair *pair, double *margin);
 
 /*
  * Add windows about the vertices that are closer to the curve than @least, ns, and than those of

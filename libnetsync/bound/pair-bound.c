@@ -49,8 +49,7 @@
 /* ---- the pair ---------------------------------------------------------- */
 
 /* Those that are not left out: 0 or -ENOMEM. */
-static int pick(struct point **point, size_t *num,
-		const struct limits_of_way *l)
+static int pick(struct point **point, size_t *num, const struct limits_of_way *l)
 {
 	*num = 0;
 	*point = malloc((l->num + 1) * sizeof(**point));
@@ -63,8 +62,8 @@ static int pick(struct point **point, size_t *num,
 }
 
 /* @blind: the corrections cannot tell which messages are wrong. */
-static void judge(struct pair_bound *r, const struct pair *pair,
-		  const struct limits_of_way l[2], bool blind)
+static void judge(struct pair_bound *r, const struct pair *pair, const struct limits_of_way l[2],
+		  bool blind)
 {
 	size_t left_out = l[0].left_out + l[1].left_out;
 	size_t scattered = left_out - l[0].in_windows - l[1].in_windows;
@@ -73,21 +72,17 @@ static void judge(struct pair_bound *r, const struct pair *pair,
 	size_t all = l[0].num + l[1].num;
 
 	/* In a window that was found by messages left out there is one phase step at most. */
-	r->usable = !blind && !r->bound.infeasible && !l[0].two_steps &&
-		    !l[1].two_steps &&
+	r->usable = !blind && !r->bound.infeasible && !l[0].two_steps && !l[1].two_steps &&
 		    (left_out - at_changes) * MAX_SHARE_OF_FEW <= all &&
-		    scattered * MAX_LEFT_OUT_SHARE <=
-			    all + FEW_LEFT_OUT * MAX_LEFT_OUT_SHARE &&
+		    scattered * MAX_LEFT_OUT_SHARE <= all + FEW_LEFT_OUT * MAX_LEFT_OUT_SHARE &&
 		    outliers * MAX_OUTLIER_SHARE <= all;
 	/*
 	 * Outliers contradict nothing: under bulk traffic right messages may look
 	 * like some, and to leave these out costs no more than width.
 	 */
-	r->quality = !pair->direction[0].num || !pair->direction[1].num
-			     ? NETSYNC_INCOMPLETE
-		     : left_out > outliers + at_changes || !r->usable
-			     ? NETSYNC_APPROXIMATE
-			     : NETSYNC_ACCURATE;
+	r->quality = !pair->direction[0].num || !pair->direction[1].num ? NETSYNC_INCOMPLETE :
+		     left_out > outliers + at_changes || !r->usable	? NETSYNC_APPROXIMATE :
+									  NETSYNC_ACCURATE;
 }
 
 /*
@@ -120,16 +115,16 @@ static int add_windows(struct windows *w, struct pair_bound *r, const struct agr
  * be assumed. *blind: still it does, and tells nothing.
  */
 static int make_bound(struct pair_bound *r, const struct limits *limits,
-		      struct point *const point[2], const size_t num[2],
-		      struct windows *w, const struct agreement *a, bool *blind)
+		      struct point *const point[2], const size_t num[2], struct windows *w,
+		      const struct agreement *a, bool *blind)
 {
 	int ret = 0, found = 1;
 
 	for (int look = 0; !ret && found > 0 && look < LOOKS; look++) {
 		rate_bound_release(&r->bound);
 		windows_join(w);
-		ret = rate_bound_make(&r->bound, limits, point[0], num[0],
-				      point[1], num[1], w->window, w->num);
+		ret = rate_bound_make(&r->bound, limits, point[0], num[0], point[1], num[1],
+				      w->window, w->num);
 		/* Where no clocks at all are possible, the largest drift is wrong. */
 		if (ret || !a->correction || (!look && r->bound.infeasible))
 			return ret;
@@ -141,13 +136,11 @@ static int make_bound(struct pair_bound *r, const struct limits *limits,
 
 /* @all: no message is left out but those of false times. */
 static int make(struct pair_bound *r, const struct pair *pair,
-		const struct correction *correction[2],
-		const struct limits *limits, bool all)
+		const struct correction *correction[2], const struct limits *limits, bool all)
 {
 	struct limits_of_way l[2] = { { 0 }, { 0 } };
 	struct point *point[2] = { NULL, NULL };
-	bool blind = correction && !all &&
-		     (correction[0]->no_margin || correction[1]->no_margin);
+	bool blind = correction && !all && (correction[0]->no_margin || correction[1]->no_margin);
 	struct agreement agreement = { correction, all ? NULL : correction, 0 };
 	struct windows w = { 0 };
 	double margin = 0;
@@ -158,8 +151,7 @@ static int make(struct pair_bound *r, const struct pair *pair,
 	for (int h = 0; h < 2 && correction && !ret; h++)
 		ret = windows_add(&w, correction[h], correction[0]);
 	for (int way = 0; way < 2 && !ret; way++)
-		ret = left_out_find(&l[way], &pair->direction[way], way,
-				    correction, all);
+		ret = left_out_find(&l[way], &pair->direction[way], way, correction, all);
 	if (!ret && !all)
 		reach_phase_steps(&w, l);
 	for (int way = 0; way < 2 && !ret; way++) {
@@ -206,8 +198,7 @@ static bool is_finite(const struct pair_bound *r, const struct pair *pair)
 }
 
 int pair_bound_make(struct pair_bound *r, const struct pair *pair,
-		    const struct correction *correction[2],
-		    const struct limits *limits)
+		    const struct correction *correction[2], const struct limits *limits)
 {
 	int ret = make(r, pair, correction, limits, false);
 
@@ -240,8 +231,7 @@ double pair_bound_width(const struct pair_bound *r, int64_t first, int64_t last)
 	int num = 0;
 
 	for (int i = 0; i < INSTANTS; i++) {
-		int64_t x = first + (int64_t)((__int128)(last - first) * i /
-					      (INSTANTS - 1));
+		int64_t x = first + (int64_t)((__int128)(last - first) * i / (INSTANTS - 1));
 		struct range y = rate_bound_at(&r->bound, x);
 
 		/* What is not known about a phase step says nothing of the rest. */

@@ -40,12 +40,10 @@ struct pair_bound {
  * Return: 0 or -ENOMEM.
  */
 int pair_bound_make(struct pair_bound *r, const struct pair *pair,
-		    const struct correction *correction[2],
-		    const struct limits *limits);
+		    const struct correction *correction[2], const struct limits *limits);
 void pair_bound_release(struct pair_bound *r);
 
 /* The mean half-width from x = @first to @last, ns; HUGE_VAL: not known. */
-double pair_bound_width(const struct pair_bound *r, int64_t first,
-			int64_t last);
+double pair_bound_width(const struct pair_bound *r, int64_t first, int64_t last);
 
 #endif

@@ -57,8 +57,8 @@ static double steepest_of(const struct rate_bound *b, const struct bound_segment
 }
 
 /* By how much f rises within d at most, with a slope of @rise at first. */
-static double growth(const struct rate_bound *b, const struct bound_segment *z,
-		     double rise, double d)
+static double growth(const struct rate_bound *b, const struct bound_segment *z, double rise,
+		     double d)
 {
 	double steepest = steepest_of(b, z);
 	double part = z->bend ? (steepest - rise) / z->bend : HUGE_VAL;
@@ -70,17 +70,15 @@ static double growth(const struct rate_bound *b, const struct bound_segment *z,
 	return (rise + z->bend / 2 * part) * part + steepest * (d - part);
 }
 
-static double later_slope(const struct rate_bound *b,
-			  const struct bound_segment *z, double rise, double d)
+static double later_slope(const struct rate_bound *b, const struct bound_segment *z, double rise,
+			  double d)
 {
 	return fmin(rise + z->bend * d, steepest_of(b, z));
 }
 
 /* Does p lie on or above the chord of its neighbours? */
-static bool redundant(const struct bound_segment *z,
-		      const struct bound_vertex *a,
-		      const struct bound_vertex *p,
-		      const struct bound_vertex *c)
+static bool redundant(const struct bound_segment *z, const struct bound_vertex *a,
+		      const struct bound_vertex *p, const struct bound_vertex *c)
 {
 	double ap = (double)(p->x - a->x), pc = (double)(c->x - p->x);
 
@@ -112,8 +110,7 @@ static size_t find_vertex(const struct bound_vertex *s, size_t n, int64_t x)
 }
 
 /* The slope that an opposite limit leaves at s. */
-static double slope_from(const struct bound_segment *z,
-			 const struct bound_vertex *s,
+static double slope_from(const struct bound_segment *z, const struct bound_vertex *s,
 			 const struct bound_vertex *opposite)
 {
 	double d = fabs((double)(s->x - opposite->x));
@@ -125,16 +122,13 @@ static double slope_from(const struct bound_segment *z,
  * The least slope that opposite limits first .. last leave at s, all of them
  * on one side of it. Along a hull it falls, then rises.
  */
-static double least_slope(const struct bound_segment *z,
-			  const struct bound_vertex *s,
-			  const struct bound_vertex *opposite, size_t first,
-			  size_t last)
+static double least_slope(const struct bound_segment *z, const struct bound_vertex *s,
+			  const struct bound_vertex *opposite, size_t first, size_t last)
 {
 	while (first < last) {
 		size_t mid = first + (last - first) / 2;
 
-		if (slope_from(z, s, &opposite[mid]) <=
-		    slope_from(z, s, &opposite[mid + 1]))
+		if (slope_from(z, s, &opposite[mid]) <= slope_from(z, s, &opposite[mid + 1]))
 			last = mid;
 		else
 			first = mid + 1;
@@ -149,8 +143,7 @@ static double smaller_slope(double slope, double steepest, double other)
 }
 
 /* Slopes at the vertices of a side, and how they limit the next ones. */
-static void set_slopes(const struct rate_bound *b, struct bound_segment *z,
-		       int side)
+static void set_slopes(const struct rate_bound *b, struct bound_segment *z, int side)
 {
 	const struct bound_vertex *opp = z->vertex[!side];
 	struct bound_vertex *s = z->vertex[side];
@@ -164,16 +157,12 @@ static void set_slopes(const struct rate_bound *b, struct bound_segment *z,
 		if (i) {
 			double d = (double)(s[i].x - s[i - 1].x);
 
-			s[i].y = min64(s[i].y,
-				       s[i - 1].y +
-					       up(growth(b, z, s[i - 1].rise,
-							 d)));
+			s[i].y = min64(s[i].y, s[i - 1].y + up(growth(b, z, s[i - 1].rise, d)));
 			s[i].rise = later_slope(b, z, s[i - 1].rise, d);
 		}
 		if (m && opp[0].x < s[i].x)
 			s[i].rise = smaller_slope(s[i].rise, steepest,
-						  least_slope(z, &s[i], opp, 0,
-							      last));
+						  least_slope(z, &s[i], opp, 0, last));
 	}
 	for (size_t i = n; i-- > 0;) {
 		size_t next = m ? find_vertex(opp, m, s[i].x) : 0;
@@ -182,25 +171,19 @@ static void set_slopes(const struct rate_bound *b, struct bound_segment *z,
 		if (i + 1 < n) {
 			double d = (double)(s[i + 1].x - s[i].x);
 
-			s[i].y = min64(s[i].y,
-				       s[i + 1].y +
-					       up(growth(b, z, s[i + 1].fall,
-							 d)));
+			s[i].y = min64(s[i].y, s[i + 1].y + up(growth(b, z, s[i + 1].fall, d)));
 			s[i].fall = later_slope(b, z, s[i + 1].fall, d);
 		}
 		if (m && opp[m - 1].x > s[i].x)
 			s[i].fall = smaller_slope(
 				s[i].fall, steepest,
-				least_slope(z, &s[i], opp,
-					    next + (opp[next].x <= s[i].x),
-					    m - 1));
+				least_slope(z, &s[i], opp, next + (opp[next].x <= s[i].x), m - 1));
 	}
 }
 
 /* The upper limit of f (or of -f) at x, which may be outside of the segment. */
-static int64_t limit_in(const struct rate_bound *b,
-			const struct bound_segment *z, int side, int64_t x,
-			struct bound_place *near)
+static int64_t limit_in(const struct rate_bound *b, const struct bound_segment *z, int side,
+			int64_t x, struct bound_place *near)
 {
 	const struct bound_vertex *s = z->vertex[side];
 	size_t n = z->num_vertices[side], i;
@@ -214,8 +197,7 @@ static int64_t limit_in(const struct rate_bound *b,
 	if (fabs((double)x - (double)s[i].x) > FAR)
 		return INT64_MAX;
 	d = (double)(x - s[i].x);
-	least = d < 0 ? growth(b, z, s[i].fall, -d)
-		      : growth(b, z, s[i].rise, d);
+	least = d < 0 ? growth(b, z, s[i].fall, -d) : growth(b, z, s[i].rise, d);
 	if (d > 0 && i + 1 < n) {
 		double span = (double)(s[i + 1].x - s[i].x);
 		double rest = (double)(s[i + 1].x - x);
@@ -230,17 +212,15 @@ static int64_t limit_in(const struct rate_bound *b,
 /* ---- segments together ---------------------------------------------------- */
 
 /* By the segment of a part that holds x, or is nearest to it. */
-static int64_t limit_at(const struct rate_bound *b, const struct bound_part *p,
-			int side, int64_t x, struct bound_place *near)
+static int64_t limit_at(const struct rate_bound *b, const struct bound_part *p, int side, int64_t x,
+			struct bound_place *near)
 {
-	near->segment = LAST_NEAR(p->segment, p->num_segments, from, x,
-				  near->segment);
+	near->segment = LAST_NEAR(p->segment, p->num_segments, from, x, near->segment);
 	return limit_in(b, &p->segment[near->segment], side, x, near);
 }
 
 /* A limit at its border holds in the next segment, too. */
-static void propagate(const struct rate_bound *b,
-		      const struct bound_segment *from,
+static void propagate(const struct rate_bound *b, const struct bound_segment *from,
 		      struct bound_segment *to, int64_t border)
 {
 	struct bound_place near = { 0 };
@@ -296,20 +276,16 @@ static void fill_segment(const struct rate_bound *b, struct bound_segment *z,
 static void skip_points(struct filling *in, int64_t to)
 {
 	for (int side = UPPER; side <= LOWER; side++)
-		while (in->done[side] < in->num[side] &&
-		       in->point[side][in->done[side]].x <= to)
+		while (in->done[side] < in->num[side] && in->point[side][in->done[side]].x <= to)
 			in->done[side]++;
 }
 
-static void make_part(struct rate_bound *b, struct bound_part *p,
-		      struct filling *in)
+static void make_part(struct rate_bound *b, struct bound_part *p, struct filling *in)
 {
 	for (size_t i = 0; i < p->num_segments; i++)
-		fill_segment(b, &p->segment[i], i ? &p->segment[i - 1] : NULL,
-			     in);
+		fill_segment(b, &p->segment[i], i ? &p->segment[i - 1] : NULL, in);
 	for (size_t i = p->num_segments - 1; i-- > 0;) {
-		propagate(b, &p->segment[i + 1], &p->segment[i],
-			  p->segment[i].to);
+		propagate(b, &p->segment[i + 1], &p->segment[i], p->segment[i].to);
 		settle(b, &p->segment[i]);
 	}
 }
@@ -327,8 +303,7 @@ static void count_infeasible(struct rate_bound *b, const struct bound_part *p,
 
 			u = limit_at(b, p, UPPER, x, &near);
 			l = limit_at(b, p, LOWER, x, &near);
-			b->infeasible += u != INT64_MAX && l != INT64_MAX &&
-					 u + l < 0;
+			b->infeasible += u != INT64_MAX && l != INT64_MAX && u + l < 0;
 		}
 	}
 }
@@ -390,17 +365,13 @@ static struct overlap find_overlap(const struct change_window *windows, size_t n
  * Divide time at the windows. Of windows that overlap, only the times of those with a phase step
  * are divided: a message before or after these tells what f is on its side.
  */
-static void make_segments(struct rate_bound *b,
-			  const struct change_window *windows, size_t n)
+static void make_segments(struct rate_bound *b, const struct change_window *windows, size_t n)
 {
 	struct bound_segment *z = b->segment;
 	struct bound_part *p = b->part;
 
-	*p = (struct bound_part){ .segment = z,
-				  .num_segments = 1,
-				  .x = { INT64_MIN, INT64_MAX } };
-	*z = (struct bound_segment){ .from = INT64_MIN,
-				     .bend = b->limits.bend };
+	*p = (struct bound_part){ .segment = z, .num_segments = 1, .x = { INT64_MIN, INT64_MAX } };
+	*z = (struct bound_segment){ .from = INT64_MIN, .bend = b->limits.bend };
 	for (size_t i = 0; i < n;) {
 		const struct overlap o = find_overlap(windows, n, &i);
 		const struct range d = o.divided;
@@ -416,16 +387,13 @@ static void make_segments(struct rate_bound *b,
 			p->x.hi = d.hi;
 			p->step = o.step;
 			p->steps = o.steps;
-			*++p = (struct bound_part){
-				.segment = z + 1, .x = { d.lo, INT64_MAX }
-			};
+			*++p = (struct bound_part){ .segment = z + 1, .x = { d.lo, INT64_MAX } };
 		}
 		if (o.steps && o.rate_step) {
 			add_steep_segment(p, &z, d.lo, d.hi, true);
 			add_steep_segment(p, &z, d.hi, o.all.hi, false);
 		}
-		*++z = (struct bound_segment){ .from = o.all.hi,
-					       .bend = b->limits.bend };
+		*++z = (struct bound_segment){ .from = o.all.hi, .bend = b->limits.bend };
 		p->num_segments++;
 	}
 	z->to = INT64_MAX;
@@ -437,8 +405,8 @@ static void make_segments(struct rate_bound *b,
  * of -t if it is LOWER, given that of the next part on this side, @beyond. Without messages
  * of its own, the part ends where the next one begins, but for the phase step between.
  */
-static int64_t end_of(const struct rate_bound *b, const struct bound_part *p,
-		      int side, int64_t beyond)
+static int64_t end_of(const struct rate_bound *b, const struct bound_part *p, int side,
+		      int64_t beyond)
 {
 	const struct bound_part *next = side == UPPER ? p + 1 : p - 1;
 	double step = side == UPPER ? p->step : next->step;
@@ -452,9 +420,7 @@ static int64_t end_of(const struct rate_bound *b, const struct bound_part *p,
 	y = limit_at(b, next, side, x, &near);
 	if (y != INT64_MAX)
 		beyond = signed_x + y;
-	return beyond != INT64_MAX && (double)beyond + step < FAR
-		       ? beyond + up(step)
-		       : INT64_MAX;
+	return beyond != INT64_MAX && (double)beyond + step < FAR ? beyond + up(step) : INT64_MAX;
 }
 
 /*
@@ -505,8 +471,7 @@ static void set_inner_others(struct rate_bound *b)
  * Are messages of a direction farther apart in a window, or around it, than LONG_SILENCE, by
  * both clocks? One that stood still shows no time meanwhile.
  */
-static bool has_silence(const struct point *p, size_t num, int side,
-			const struct range *window)
+static bool has_silence(const struct point *p, size_t num, int side, const struct range *window)
 {
 	size_t i = NUM_BEFORE(p, num, x, window->lo);
 
@@ -528,13 +493,11 @@ static bool has_silence(const struct point *p, size_t num, int side,
 static void find_unknown(struct rate_bound *b, const struct filling *in)
 {
 	for (size_t i = 0; i + 1 < b->parts; i++) {
-		const struct range window = { b->part[i + 1].x.lo,
-					      b->part[i].x.hi };
+		const struct range window = { b->part[i + 1].x.lo, b->part[i].x.hi };
 		bool unknown = b->part[i].steps > 1;
 
 		for (int side = UPPER; side <= LOWER && !unknown; side++)
-			unknown = has_silence(in->point[side], in->num[side],
-					      side, &window);
+			unknown = has_silence(in->point[side], in->num[side], side, &window);
 		b->part[i].ends_unknown = unknown;
 	}
 }
@@ -552,20 +515,17 @@ struct limits limits_of_clocks(double skew, double drift, double slew)
 	};
 }
 
-int rate_bound_make(struct rate_bound *b, const struct limits *limits,
-		    const struct point *upper, size_t num_upper,
-		    const struct point *lower, size_t num_lower,
+int rate_bound_make(struct rate_bound *b, const struct limits *limits, const struct point *upper,
+		    size_t num_upper, const struct point *lower, size_t num_lower,
 		    const struct change_window *windows, size_t num_windows)
 {
 	size_t segments = 3 * num_windows + 1;
-	struct filling in = { .point = { upper, lower },
-			      .num = { num_upper, num_lower } };
+	struct filling in = { .point = { upper, lower }, .num = { num_upper, num_lower } };
 
 	*b = (struct rate_bound){ .limits = *limits };
 	b->part = calloc(num_windows + 1, sizeof(*b->part));
 	b->segment = calloc(segments, sizeof(*b->segment));
-	b->vertex = malloc((num_upper + num_lower + 4 * segments) *
-			   sizeof(*b->vertex));
+	b->vertex = malloc((num_upper + num_lower + 4 * segments) * sizeof(*b->vertex));
 	if (!b->part || !b->segment || !b->vertex) {
 		rate_bound_release(b);
 		return -ENOMEM;
@@ -577,9 +537,8 @@ int rate_bound_make(struct rate_bound *b, const struct limits *limits,
 		struct bound_part *p = &b->part[i];
 
 		if (i)
-			skip_points(&in, p->segment[0].divided
-						 ? p->segment[0].to
-						 : p->segment[0].from);
+			skip_points(&in,
+				    p->segment[0].divided ? p->segment[0].to : p->segment[0].from);
 		make_part(b, p, &in);
 		for (size_t j = 0; j < p->num_segments; j++)
 			count_infeasible(b, p, &p->segment[j]);
@@ -611,15 +570,12 @@ static void widen(struct range *r, int64_t lo, int64_t hi)
 }
 
 /* Does a range of times of host[0], or of host[1], meet a window of which nothing is known? */
-static bool meets_unknown(const struct rate_bound *b, const struct range *t,
-			  bool of_second)
+static bool meets_unknown(const struct rate_bound *b, const struct range *t, bool of_second)
 {
 	for (size_t i = 0; i + 1 < b->parts; i++) {
 		const struct bound_part *p = &b->part[i];
-		const struct range window = {
-			of_second ? p[1].other.lo : p[1].x.lo,
-			of_second ? p->other.hi : p->x.hi
-		};
+		const struct range window = { of_second ? p[1].other.lo : p[1].x.lo,
+					      of_second ? p->other.hi : p->x.hi };
 
 		if (p->ends_unknown && meet(&window, t))
 			return true;
@@ -667,10 +623,8 @@ struct range rate_bound_to_second(const struct rate_bound *b, struct range x,
 
 		if (lo > hi)
 			continue;
-		below = lo == INT64_MIN ? INT64_MAX
-					   : limit_at(b, p, LOWER, lo, near);
-		above = hi == INT64_MAX ? INT64_MAX
-					   : limit_at(b, p, UPPER, hi, near);
+		below = lo == INT64_MIN ? INT64_MAX : limit_at(b, p, LOWER, lo, near);
+		above = hi == INT64_MAX ? INT64_MAX : limit_at(b, p, UPPER, hi, near);
 		/* t + f(t) rises with t, as clocks go forward. */
 		widen(&r, below == INT64_MAX ? INT64_MIN : lo - below,
 		      above == INT64_MAX ? INT64_MAX : hi + above);
@@ -682,8 +636,8 @@ struct range rate_bound_to_second(const struct rate_bound *b, struct range x,
  * The end of those x for which x + f(x) can be t: the last one if @side is
  * LOWER, else the first. Each step is closer by the largest skew.
  */
-static int64_t solve(const struct rate_bound *b, const struct bound_part *p,
-		     int side, int64_t t, struct bound_place *near)
+static int64_t solve(const struct rate_bound *b, const struct bound_part *p, int side, int64_t t,
+		     struct bound_place *near)
 {
 	int64_t unknown = side == UPPER ? INT64_MIN : INT64_MAX;
 	double q = b->limits.slope + b->limits.slew;

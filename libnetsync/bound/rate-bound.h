@@ -68,11 +68,11 @@ struct bound_segment {
 struct bound_part {
 	struct bound_segment *segment;
 	size_t num_segments;
-	struct range x;	    /* with the windows at both ends */
-	struct range other; /* the same as time on host[1], whatever f is at both ends, */
+	struct range x;		  /* with the windows at both ends */
+	struct range other;	  /* the same as time on host[1], whatever f is at both ends, */
 	struct range other_inner; /* and up to where f has all of its values there */
-	double step; /* f's to the next part is at most that, ns; HUGE_VAL: not known */
-	size_t steps; /* phase steps to the next part that were found */
+	double step;	   /* f's to the next part is at most that, ns; HUGE_VAL: not known */
+	size_t steps;	   /* phase steps to the next part that were found */
 	bool ends_unknown; /* nothing is known in the window between it and the next part */
 };
 
@@ -102,9 +102,8 @@ struct rate_bound {
  *
  * Return: 0 or -ENOMEM. Time and memory are proportional to the input.
  */
-int rate_bound_make(struct rate_bound *b, const struct limits *limits,
-		    const struct point *upper, size_t num_upper,
-		    const struct point *lower, size_t num_lower,
+int rate_bound_make(struct rate_bound *b, const struct limits *limits, const struct point *upper,
+		    size_t num_upper, const struct point *lower, size_t num_lower,
 		    const struct change_window *windows, size_t num_windows);
 
 /* Is a time of host[0] in a window in which f may have stepped several times? */

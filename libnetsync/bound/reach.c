@@ -10,11 +10,9 @@ static size_t limit_from(const struct limits_of_way *l, int64_t x)
 	return NUM_BEFORE(l->limit, l->num, point.x, x);
 }
 
-static bool inverts_any(const struct limits_of_way *l,
-			const struct change_window *w)
+static bool inverts_any(const struct limits_of_way *l, const struct change_window *w)
 {
-	for (size_t i = limit_from(l, w->from);
-	     i < l->num && l->limit[i].point.x <= w->to; i++)
+	for (size_t i = limit_from(l, w->from); i < l->num && l->limit[i].point.x <= w->to; i++)
 		if (l->limit[i].left_out)
 			return true;
 	return false;
@@ -27,8 +25,7 @@ static bool tells(const struct limit *m, double by)
 }
 
 /* The last before the window that tells; the first of all, if none does. */
-static int64_t earliest(const struct limits_of_way *l,
-			const struct change_window *w, double by)
+static int64_t earliest(const struct limits_of_way *l, const struct change_window *w, double by)
 {
 	size_t i = limit_from(l, w->from);
 
@@ -40,8 +37,7 @@ static int64_t earliest(const struct limits_of_way *l,
 }
 
 /* The first after it that tells; the last of all, if none does. */
-static int64_t latest(const struct limits_of_way *l,
-		      const struct change_window *w, double by)
+static int64_t latest(const struct limits_of_way *l, const struct change_window *w, double by)
 {
 	size_t i = limit_from(l, w->to);
 
@@ -60,8 +56,7 @@ void reach_phase_steps(struct windows *w, const struct limits_of_way l[2])
 		int quicker = c->offset > 0 ? 0 : 1;
 		double by = fabs(c->offset);
 
-		if (!(by > 0) ||
-		    (!inverts_any(&l[0], c) && !inverts_any(&l[1], c)))
+		if (!(by > 0) || (!inverts_any(&l[0], c) && !inverts_any(&l[1], c)))
 			continue;
 		c->from = earliest(&l[quicker], c, by);
 		c->to = latest(&l[!quicker], c, by);

@@ -36,8 +36,7 @@ struct silence {
 	int64_t to;
 };
 
-static struct silence silence_of(const struct correction *first,
-				 const struct correction *of,
+static struct silence silence_of(const struct correction *first, const struct correction *of,
 				 const struct change_window *w)
 {
 	struct silence s = { of->wander, w->from, w->to };
@@ -59,16 +58,14 @@ static bool is_left_alone(const struct silence *s, double room)
 /* How long the host was not seen, ns. */
 static double unseen(const struct silence *s)
 {
-	return s->wander ? wander_silence(s->wander, s->from, s->to)
-			 : (double)(s->to - s->from);
+	return s->wander ? wander_silence(s->wander, s->from, s->to) : (double)(s->to - s->from);
 }
 
 /*
  * Does the bound rest on a drift that may not be assumed? @width: its half-width. While
  * messages pass they contradict what moves a clock, unless drift may do it as well.
  */
-static bool is_doubtful(const struct rate_bound *b,
-			const struct correction *correction[2],
+static bool is_doubtful(const struct rate_bound *b, const struct correction *correction[2],
 			const struct change_window *w, double width)
 {
 	double length = (double)(w->to - w->from);
@@ -80,10 +77,8 @@ static bool is_doubtful(const struct rate_bound *b,
 		return false;
 	for (int i = 0; i < 2; i++)
 		s[i] = silence_of(correction[0], correction[i], w);
-	return fmax(bent, slope * fmax(unseen(&s[0]), unseen(&s[1]))) >
-		       PART * width &&
-	       !(is_left_alone(&s[0], 2 * PART * width) &&
-		 is_left_alone(&s[1], 2 * PART * width));
+	return fmax(bent, slope * fmax(unseen(&s[0]), unseen(&s[1]))) > PART * width &&
+	       !(is_left_alone(&s[0], 2 * PART * width) && is_left_alone(&s[1], 2 * PART * width));
 }
 
 /* When either host was seen, on the first one's clock. */
@@ -93,15 +88,12 @@ static struct range span_of_both(const struct correction *correction[2])
 
 	correction_between(correction[1], s.lo, correction[0], &s.lo);
 	correction_between(correction[1], s.hi, correction[0], &s.hi);
-	return (struct range){ min64(s.lo, correction[0]->from),
-			       max64(s.hi, correction[0]->to) };
+	return (struct range){ min64(s.lo, correction[0]->from), max64(s.hi, correction[0]->to) };
 }
 
 /* Those of one side of a segment, with the times before its first vertex and after the last. */
-static int add_side(struct windows *add, const struct rate_bound *b,
-		    const struct bound_segment *z, int side,
-		    const struct correction *correction[2],
-		    const struct range *span)
+static int add_side(struct windows *add, const struct rate_bound *b, const struct bound_segment *z,
+		    int side, const struct correction *correction[2], const struct range *span)
 {
 	const struct bound_vertex *v = z->vertex[side];
 	size_t n = z->num_vertices[side];
@@ -136,10 +128,8 @@ int silent_windows(struct windows *add, const struct rate_bound *b,
 		for (size_t i = 0; i < b->part[p].num_segments; i++) {
 			const struct bound_segment *z = &b->part[p].segment[i];
 
-			for (int side = 0; side < 2 && !isinf(z->bend);
-			     side++) {
-				int n = add_side(add, b, z, side, correction,
-						 &span);
+			for (int side = 0; side < 2 && !isinf(z->bend); side++) {
+				int n = add_side(add, b, z, side, correction, &span);
 
 				if (n < 0)
 					return n;
@@ -154,8 +144,7 @@ int silent_windows(struct windows *add, const struct rate_bound *b,
  * Does f go further than clocks do, whatever it is within the limits? Two that adjtime(3) slews
  * against each other would; they do it rarely, and one that was set does it at once.
  */
-static bool goes_far(const struct rate_bound *b, const struct bound_segment *z,
-		     int side)
+static bool goes_far(const struct rate_bound *b, const struct bound_segment *z, int side)
 {
 	const struct bound_vertex *v = z->vertex[side];
 
@@ -167,8 +156,7 @@ static bool goes_far(const struct rate_bound *b, const struct bound_segment *z,
 		to = rate_bound_at(b, v[i].x);
 		if (!is_known(from) || !is_known(to))
 			continue;
-		least = fmax((double)(to.lo - from.hi),
-			     (double)(from.lo - to.hi));
+		least = fmax((double)(to.lo - from.hi), (double)(from.lo - to.hi));
 		if (least > b->limits.slope * length)
 			return true;
 	}

@@ -17,8 +17,7 @@ struct clock_step correction_step(const struct correction *c, size_t index)
 
 	return (struct clock_step){
 		.t = c->from + (int64_t)b->t,
-		.uncertainty = (int64_t)ceil(
-			fmax(b->uncertainty, MIN_UNCERTAINTY)),
+		.uncertainty = (int64_t)ceil(fmax(b->uncertainty, MIN_UNCERTAINTY)),
 		.offset = b->phase_step ? b->offset : 0,
 		.skew = b->skew,
 		.gap = change_point_gap(b),
@@ -57,8 +56,8 @@ static struct change_window sized(struct change_window w)
 	return w;
 }
 
-static int add_step(struct windows *to, struct clock_step s,
-		    const struct correction *of, const struct correction *on)
+static int add_step(struct windows *to, struct clock_step s, const struct correction *of,
+		    const struct correction *on)
 {
 	/* f is the correction of the first host less that of the second. */
 	double grows = on == of ? s.offset : -s.offset;
@@ -66,9 +65,8 @@ static int add_step(struct windows *to, struct clock_step s,
 	int64_t by;
 
 	if (s.stood_still) {
-		w = sized((struct change_window){
-			s.t - s.uncertainty, s.t + s.uncertainty, true, s.gap,
-			grows, 0 });
+		w = sized((struct change_window){ s.t - s.uncertainty, s.t + s.uncertainty, true,
+						  s.gap, grows, 0 });
 
 		/* Meanwhile others went on. */
 		return windows_add_range(to, &w, of, on);
@@ -79,8 +77,7 @@ static int add_step(struct windows *to, struct clock_step s,
 		s.offset *= 2;
 	}
 	by = s.uncertainty + (int64_t)ceil(fabs(s.offset));
-	w = sized((struct change_window){ s.t - by, s.t + by, s.offset != 0,
-					  s.gap, grows, 0 });
+	w = sized((struct change_window){ s.t - by, s.t + by, s.offset != 0, s.gap, grows, 0 });
 	return windows_add_one(to, &w);
 }
 
@@ -88,8 +85,8 @@ static int add_step(struct windows *to, struct clock_step s,
  * From one to the next, which may be a phase step; and as far beyond, as the curves
  * before and after were taken for lines to place them.
  */
-static int add_jump(struct windows *to, const struct correction *of,
-		    size_t index, const struct correction *on)
+static int add_jump(struct windows *to, const struct correction *of, size_t index,
+		    const struct correction *on)
 {
 	struct clock_step a = correction_step(of, index);
 	struct clock_step b = correction_step(of, index + 1);
@@ -101,36 +98,31 @@ static int add_jump(struct windows *to, const struct correction *of,
 		correction_between(of, b.t, on, &b.t);
 	}
 	far = b.t - a.t + 4 * max64(a.uncertainty, b.uncertainty);
-	w = sized((struct change_window){ a.t - far, b.t + far, true,
-					  a.gap + b.gap, 0, 0 });
+	w = sized((struct change_window){ a.t - far, b.t + far, true, a.gap + b.gap, 0, 0 });
 	return windows_add_one(to, &w);
 }
 
-int windows_add(struct windows *to, const struct correction *of,
-		const struct correction *on)
+int windows_add(struct windows *to, const struct correction *of, const struct correction *on)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < of->num_changes; i++)
-		ret = of->change[i].may_jump && i + 1 < of->num_changes
-			      ? add_jump(to, of, i, on)
-			      : add_step(to, correction_step(of, i), of, on);
+		ret = of->change[i].may_jump && i + 1 < of->num_changes ?
+			      add_jump(to, of, i, on) :
+			      add_step(to, correction_step(of, i), of, on);
 	for (size_t i = 0; !ret && i < of->num_doubts; i++) {
-		const struct change_window w = sized((struct change_window){
-			of->from + (int64_t)floor(of->doubt[i].from),
-			of->from + (int64_t)ceil(of->doubt[i].to),
-			of->doubt[i].phase_step, 0, 0, 0 });
+		const struct change_window w = sized(
+			(struct change_window){ of->from + (int64_t)floor(of->doubt[i].from),
+						of->from + (int64_t)ceil(of->doubt[i].to),
+						of->doubt[i].phase_step, 0, 0, 0 });
 
 		ret = windows_add_range(to, &w, of, on);
 	}
-	for (size_t i = 0; !ret && of->wander && i < of->wander->num_untold;
-	     i++)
-		ret = windows_add_range(
-			to,
-			&(struct change_window){
-				.from = of->wander->untold[i].lo,
-				.to = of->wander->untold[i].hi },
-			of, on);
+	for (size_t i = 0; !ret && of->wander && i < of->wander->num_untold; i++)
+		ret = windows_add_range(to,
+					&(struct change_window){ .from = of->wander->untold[i].lo,
+								 .to = of->wander->untold[i].hi },
+					of, on);
 	return ret;
 }
 

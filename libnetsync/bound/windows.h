@@ -28,8 +28,7 @@ struct windows {
 };
 
 /* Add those of a host, in time of @on: 0 or -ENOMEM. */
-int windows_add(struct windows *to, const struct correction *of,
-		const struct correction *on);
+int windows_add(struct windows *to, const struct correction *of, const struct correction *on);
 
 int windows_add_one(struct windows *to, const struct change_window *w);
 /* Add a window in time of one host, in that of another, unless it is empty. */

@@ -35,8 +35,7 @@ void band_factor(double *a, size_t n)
 			double *x = &a[i * BAND + k], v = *x, all = v;
 			size_t j = i - k;
 
-			for (size_t l = 1; l < BAND && l <= j && k + l < BAND;
-			     l++)
+			for (size_t l = 1; l < BAND && l <= j && k + l < BAND; l++)
 				v -= a[i * BAND + k + l] * a[j * BAND + l];
 			*x = k ? v / a[j * BAND] : band_pivot(v, all);
 		}

@@ -51,13 +51,11 @@ void bend_variances_begin(double *variance, const struct spline *s)
 		variance[i] = walked(FIRST_WALK, bend_at(s, i).length);
 }
 
-void bend_variances_learn(double *variance, const struct slope_change *change,
-			  size_t num)
+void bend_variances_learn(double *variance, const struct slope_change *change, size_t num)
 {
 	for (size_t i = 0; i < num; i++) {
 		const struct slope_change *c = &change[i];
-		double square = c->slope * c->slope +
-				BELIEF * walked(QUARTZ_WALK, c->length);
+		double square = c->slope * c->slope + BELIEF * walked(QUARTZ_WALK, c->length);
 		double known = 1 - c->variance / variance[i];
 		double slow = (square + c->variance) / (1 + BELIEF);
 		/* Of what is not known at all, the variance itself only shrinks. */
@@ -68,15 +66,12 @@ void bend_variances_learn(double *variance, const struct slope_change *change,
 	}
 }
 
-double bend_variances_freedom(const double *variance,
-			      const struct slope_change *change, size_t num)
+double bend_variances_freedom(const double *variance, const struct slope_change *change, size_t num)
 {
 	double sum = 2;
 
 	for (size_t i = 0; i < num; i++)
-		sum += change[i].length
-			       ? fmax(1 - change[i].variance / variance[i], 0)
-			       : 1;
+		sum += change[i].length ? fmax(1 - change[i].variance / variance[i], 0) : 1;
 	return sum;
 }
 

@@ -15,12 +15,11 @@
 void bend_variances_begin(double *variance, const struct spline *s);
 
 /* Set them to those of the next round, by what a fit made of @num bends. */
-void bend_variances_learn(double *variance, const struct slope_change *change,
-			  size_t num);
+void bend_variances_learn(double *variance, const struct slope_change *change, size_t num);
 
 /* Effective degrees of freedom of a curve with so many bends. */
-double bend_variances_freedom(const double *variance,
-			      const struct slope_change *change, size_t num);
+double bend_variances_freedom(const double *variance, const struct slope_change *change,
+			      size_t num);
 
 /* Scale of a constraint where the curve has such a standard @deviation, ns. */
 double bend_variances_scale(double deviation);

@@ -49,9 +49,8 @@ static bool is_busy(const struct observations *p, double t, double duration)
 	return n >= BUSY;
 }
 
-void change_point_place_phase_step(struct change_point *b,
-				   const struct observations *p, double level,
-				   double slope)
+void change_point_place_phase_step(struct change_point *b, const struct observations *p,
+				   double level, double slope)
 {
 	bool up = b->offset > 0;
 	double repeated;
@@ -66,12 +65,10 @@ void change_point_place_phase_step(struct change_point *b,
 			const struct obs_bin *h = &dir->bin[j];
 
 			for (uint32_t n = 0; n < h->num; n++) {
-				const struct observation *s =
-					&p->obs[h->from + n];
+				const struct observation *s = &p->obs[h->from + n];
 				bool low = s->y < level + slope * (s->t - b->t);
 
-				if (fabs(s->t - b->t) > b->uncertainty ||
-				    above != low)
+				if (fabs(s->t - b->t) > b->uncertainty || above != low)
 					continue;
 				/*
 				 * A limit from above that lies below the middle
@@ -126,8 +123,8 @@ static int add_local(struct locals *l, const struct local *at)
 	return 0;
 }
 
-static int gather_side(struct locals *l, const struct observations *p, size_t i,
-		       double t, double radius, double margin)
+static int gather_side(struct locals *l, const struct observations *p, size_t i, double t,
+		       double radius, double margin)
 {
 	const struct obs_direction *dir = &p->direction[i];
 	double sign = i & 1 ? -1 : 1, messages = 0;
@@ -140,16 +137,14 @@ static int gather_side(struct locals *l, const struct observations *p, size_t i,
 			continue;
 		messages += (double)h->messages;
 		if (add_local(l, &(struct local){ .t = h->t - t,
-						  .score = (double)h->messages /
-							   dir->mean,
+						  .score = (double)h->messages / dir->mean,
 						  .sign = sign }))
 			return -ENOMEM;
 		for (uint32_t n = 0; n < h->num; n++) {
 			const struct observation *s = &p->obs[h->from + n];
 
 			if (add_local(l, &(struct local){ .t = s->t - t,
-							  .y = s->y -
-							       sign * margin,
+							  .y = s->y - sign * margin,
 							  .scale_inverse = 1,
 							  .sign = sign }))
 				return -ENOMEM;
@@ -184,15 +179,13 @@ static double cost_of(const struct locals *l, double t1, double t2)
 
 		cost -= a->sign * a->score * y;
 		if (a->scale_inverse)
-			cost += softplus(a->scale_inverse * a->sign *
-					 (y - a->y));
+			cost += softplus(a->scale_inverse * a->sign * (y - a->y));
 	}
 	return cost;
 }
 
 /* Grid search around a pair of instants, which move to the best. */
-static double grid_search(const struct locals *l, double *t1, double *t2,
-			  double step, double least)
+static double grid_search(const struct locals *l, double *t1, double *t2, double step, double least)
 {
 	double a = *t1, b = *t2;
 
@@ -232,9 +225,8 @@ static double jump_search(const struct locals *l, double radius, double *t)
 	return least;
 }
 
-int change_point_split(struct change_point b[2], const struct observations *p,
-		       const double *margin, const struct ends *e,
-		       double radius)
+int change_point_split(struct change_point b[2], const struct observations *p, const double *margin,
+		       const struct ends *e, double radius)
 {
 	struct locals l = { .ends = *e };
 	double bend = e->slope[1] - e->slope[0], t1 = 0, t2 = 0, one, two;
@@ -245,31 +237,25 @@ int change_point_split(struct change_point b[2], const struct observations *p,
 		ret = gather_side(&l, p, i, b->t, radius, margin[i / 2]);
 	if (!ret && l.num) {
 		/* A single one is where both curves meet, if they do. */
-		one = fmin(fmax((e->level[0] - e->level[1]) / bend, -radius),
-			   radius);
+		one = fmin(fmax((e->level[0] - e->level[1]) / bend, -radius), radius);
 		one = cost_of(&l, isnan(one) ? 0 : one, isnan(one) ? 0 : one);
 		two = grid_search(&l, &t1, &t2, step, HUGE_VAL);
 		for (; step > radius / FINEST_SHARE; step /= GRID)
 			two = grid_search(&l, &t1, &t2, step / GRID, two);
 		jump = jump_search(&l, radius, &t);
-		skew = (joined(e, t1, t2, t2) - joined(e, t1, t2, t1)) /
-		       (t2 - t1);
+		skew = (joined(e, t1, t2, t2) - joined(e, t1, t2, t1)) / (t2 - t1);
 		if (two < one - GAIN && fabs(skew) < MAX_RATE_STEP) {
-			struct change_point second = {
-				.t = b->t + t2,
-				.uncertainty = (t2 - t1) / 4,
-				.placed = true,
-				.skew = e->slope[1] - skew
-			};
+			struct change_point second = { .t = b->t + t2,
+						       .uncertainty = (t2 - t1) / 4,
+						       .placed = true,
+						       .skew = e->slope[1] - skew };
 
-			b[0] = (struct change_point){
-				.t = b->t + t1,
-				.uncertainty = (t2 - t1) / 4,
-				.placed = true,
-				.may_jump = jump < two + GAIN ||
-					    fabs(skew) > STEEP,
-				.skew = skew - e->slope[0]
-			};
+			b[0] = (struct change_point){ .t = b->t + t1,
+						      .uncertainty = (t2 - t1) / 4,
+						      .placed = true,
+						      .may_jump = jump < two + GAIN ||
+								  fabs(skew) > STEEP,
+						      .skew = skew - e->slope[0] };
 			b[1] = second;
 			ret = 1;
 		}

@@ -87,8 +87,7 @@ static double second_difference(const struct bin_group *g)
 }
 
 /* Its median of some points from @at on, or of the last, in mean delays. */
-static double scatter(const struct bin_group *g, size_t n, size_t at,
-		      double mean)
+static double scatter(const struct bin_group *g, size_t n, size_t at, double mean)
 {
 	double v[DISPERSION_POINTS];
 	size_t m = 0;
@@ -106,21 +105,19 @@ static double scatter(const struct bin_group *g, size_t n, size_t at,
  * bulk traffic, many in a row are late together. A change point is part of no
  * more than two second differences, and a wrong message of three.
  */
-static double dispersion(const struct bin_group *g, size_t n, size_t at,
-			 double mean)
+static double dispersion(const struct bin_group *g, size_t n, size_t at, double mean)
 {
 	size_t from = at > DISPERSION_POINTS ? at - DISPERSION_POINTS + 1 : 1;
 	double most = 1;
 
 	for (; from <= at; from += DISPERSION_POINTS / 2)
-		most = fmax(most,
-			    scatter(g, n, from, mean) / (USUAL * BY_CHANCE));
+		most = fmax(most, scatter(g, n, from, mean) / (USUAL * BY_CHANCE));
 	return most;
 }
 
 /* The points of all links, each less its median. */
-static int make_series(struct series *s, const struct observations *p, int side,
-		       bool beyond, curve_fn curve, void *arg)
+static int make_series(struct series *s, const struct observations *p, int side, bool beyond,
+		       curve_fn curve, void *arg)
 {
 	size_t most = observations_most_bins(p) + 1, room = 1;
 	double links = 0;
@@ -138,8 +135,7 @@ static int make_series(struct series *s, const struct observations *p, int side,
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < p->links; i++) {
-		const struct obs_direction *dir =
-			&p->direction[2 * i + (size_t)side];
+		const struct obs_direction *dir = &p->direction[2 * i + (size_t)side];
 		size_t n = observations_group(p, dir, side, GROUP, g);
 		double middle;
 
@@ -157,8 +153,7 @@ static int make_series(struct series *s, const struct observations *p, int side,
 			double y = g[j].y - middle;
 			double more = dispersion(g, n, j, dir->mean);
 			/* Coarse stamps are off by as much all together. */
-			double sigma = hypot(more * dir->mean / g[j].messages,
-					     p->resolution);
+			double sigma = hypot(more * dir->mean / g[j].messages, p->resolution);
 
 			s->point[s->num++] = (struct weighted_point){
 				.t = g[j].t,
@@ -186,8 +181,7 @@ struct fitted {
 	size_t num;
 };
 
-static void fit_line(struct fitted *f, const struct weighted_point *p, size_t n,
-		     double at)
+static void fit_line(struct fitted *f, const struct weighted_point *p, size_t n, double at)
 {
 	double w = 0, wt = 0, wtt = 0, wy = 0, wty = 0, det;
 
@@ -241,8 +235,8 @@ static double beyond_drift(double change, double drift)
 }
 
 /* @drift: how much the slope can change by itself in that window. */
-static bool change_at(const struct series s[2], double from, double t,
-		      double to, double drift, struct change *c)
+static bool change_at(const struct series s[2], double from, double t, double to, double drift,
+		      struct change *c)
 {
 	double sag = drift * (to - from) / 2;
 	double level[2], slope[2], sl[2], ss[2];
@@ -263,8 +257,7 @@ static bool change_at(const struct series s[2], double from, double t,
 		slope[d] = r.slope - l.slope;
 		/* What is wrong with other hosts does not average out. */
 		sl[d] = sqrt(r.var_level + l.var_level) + s[d].other_error;
-		ss[d] = sqrt(r.var_slope + l.var_slope) +
-			s[d].other_error / fmin(t - from, to - t);
+		ss[d] = sqrt(r.var_slope + l.var_slope) + s[d].other_error / fmin(t - from, to - t);
 	}
 	*c = (struct change){
 		.t = t,
@@ -315,14 +308,13 @@ static int insert(struct correction *c, const struct change_point *b)
 /* Points beside an instant to take the median of: odd, or levels would be mixed. */
 static size_t level_points(size_t num)
 {
-	return num >= LEVEL_POINTS	   ? LEVEL_POINTS
-	       : num >= LEAST_LEVEL_POINTS ? LEAST_LEVEL_POINTS
-					   : 0;
+	return num >= LEVEL_POINTS	 ? LEVEL_POINTS :
+	       num >= LEAST_LEVEL_POINTS ? LEAST_LEVEL_POINTS :
+					   0;
 }
 
 /* The change between the medians of a few points before and after. */
-static bool phase_step_at(const struct series *s, size_t m, double *step,
-			  double *limit)
+static bool phase_step_at(const struct series *s, size_t m, double *step, double *limit)
 {
 	double before[LEVEL_POINTS], after[LEVEL_POINTS], apart;
 	size_t num[2] = { level_points(m), level_points(s->num - m) };
@@ -354,10 +346,9 @@ static int find_phase_steps(struct correction *c, const struct series s[2])
 
 		t = i < s[ABOVE].num ? s[ABOVE].point[i].t : HUGE_VAL;
 		if (phase_step_at(&s[ABOVE], i, &step[ABOVE], &limit[ABOVE]) &&
-		    phase_step_at(&s[BELOW], first_from(&s[BELOW], t),
-				  &step[BELOW], &limit[BELOW]) &&
-		    fabs(step[ABOVE]) > limit[ABOVE] &&
-		    fabs(step[BELOW]) > limit[BELOW])
+		    phase_step_at(&s[BELOW], first_from(&s[BELOW], t), &step[BELOW],
+				  &limit[BELOW]) &&
+		    fabs(step[ABOVE]) > limit[ABOVE] && fabs(step[BELOW]) > limit[BELOW])
 			size = both(step[ABOVE], step[BELOW]);
 		if (size > 0) {
 			b.offset = copysign(size, step[ABOVE]);
@@ -382,16 +373,14 @@ static int find_phase_steps(struct correction *c, const struct series s[2])
 /* ---- search ------------------------------------------------------------ */
 
 /* A window about @t, which ends at the next change point that is known. */
-static bool window(const struct correction *c, double t, double width,
-		   double *from, double *to)
+static bool window(const struct correction *c, double t, double width, double *from, double *to)
 {
 	size_t lo = correction_changes_before(c, t);
 
 	*from = t - width;
 	*to = t + width;
 	if (lo > 0)
-		*from = fmax(*from, c->change[lo - 1].t +
-					    c->change[lo - 1].uncertainty);
+		*from = fmax(*from, c->change[lo - 1].t + c->change[lo - 1].uncertainty);
 	if (lo < c->num_changes)
 		*to = fmin(*to, c->change[lo].t - c->change[lo].uncertainty);
 	return *from<t && * to> t;
@@ -415,17 +404,14 @@ static struct change_point classify(const struct change *c, double width)
 	}
 	b.offset = 0;
 	b.t += fmin(fmax(late, -width / 2), width / 2);
-	b.uncertainty = fmin(b.uncertainty,
-			     4 * c->sigma_level / fabs(c->slope) +
-				     width / STEPS);
+	b.uncertainty = fmin(b.uncertainty, 4 * c->sigma_level / fabs(c->slope) + width / STEPS);
 	return b;
 }
 
 static bool is_overdispersed(const struct series s[2], double from, double to)
 {
 	for (int d = 0; d < 2; d++)
-		for (size_t i = first_from(&s[d], from);
-		     i < s[d].num && s[d].point[i].t < to; i++)
+		for (size_t i = first_from(&s[d], from); i < s[d].num && s[d].point[i].t < to; i++)
 			if (s[d].point[i].overdispersed)
 				return true;
 	return false;
@@ -435,8 +421,8 @@ static bool is_overdispersed(const struct series s[2], double from, double to)
  * Amid bulk traffic, messages that are late in a row look like a change point,
  * and a little later like another one that undoes it. The clock's own last.
  */
-static bool lasts(const struct correction *c, const struct series s[2],
-		  const struct change *seen, double width, double drift)
+static bool lasts(const struct correction *c, const struct series s[2], const struct change *seen,
+		  double width, double drift)
 {
 	double from, to;
 	struct change longer;
@@ -447,14 +433,13 @@ static bool lasts(const struct correction *c, const struct series s[2],
 	return window(c, seen->t, width, &from, &to) &&
 	       change_at(s, from, seen->t, to, drift * LONGER, &longer) &&
 	       significance_of(&longer) &&
-	       (seen->z_slope > SIGNIFICANT ? seen->slope * longer.slope > 0
-					    : seen->level * longer.level > 0);
+	       (seen->z_slope > SIGNIFICANT ? seen->slope * longer.slope > 0 :
+					      seen->level * longer.level > 0);
 }
 
 /* One length of windows: the local maxima of significance. */
-static int search(struct correction *c, const struct observations *p,
-		  const struct series s[2], double width, double drift,
-		  struct change *change, double *significance)
+static int search(struct correction *c, const struct observations *p, const struct series s[2],
+		  double width, double drift, struct change *change, double *significance)
 {
 	double step = width / STEPS;
 	size_t n = (size_t)(p->span / step);
@@ -472,8 +457,7 @@ static int search(struct correction *c, const struct observations *p,
 		bool top = significance[i] > 0;
 		struct change_point b;
 
-		for (size_t j = i > STEPS ? i - STEPS : 0;
-		     top && j <= i + STEPS && j < n; j++)
+		for (size_t j = i > STEPS ? i - STEPS : 0; top && j <= i + STEPS && j < n; j++)
 			top = significance[j] < significance[i] ||
 			      (significance[j] == significance[i] && j >= i);
 		if (!top || !lasts(c, s, &change[i], width, drift * width))
@@ -487,16 +471,15 @@ static int search(struct correction *c, const struct observations *p,
 }
 
 /* The shortest window that can have MIN_POINTS on either side. */
-static double first_width(const struct observations *p,
-			  const struct series s[2])
+static double first_width(const struct observations *p, const struct series s[2])
 {
 	size_t least = s[0].num < s[1].num ? s[0].num : s[1].num;
 
 	return p->span * (MIN_POINTS + 1) / (double)(least + 1);
 }
 
-int change_points_find(struct correction *c, struct observations *p,
-		       double drift, bool beyond, curve_fn curve, void *arg)
+int change_points_find(struct correction *c, struct observations *p, double drift, bool beyond,
+		       curve_fn curve, void *arg)
 {
 	struct series s[2] = { 0 };
 	struct change *change = NULL;
@@ -518,8 +501,7 @@ int change_points_find(struct correction *c, struct observations *p,
 		significance = malloc(room * sizeof(*significance));
 		ret = change && significance ? 0 : -ENOMEM;
 		for (; !ret && width < p->span / 4; width *= WIDEN) {
-			int n = search(c, p, s, width, drift, change,
-				       significance);
+			int n = search(c, p, s, width, drift, change, significance);
 
 			if (n < 0)
 				ret = n;

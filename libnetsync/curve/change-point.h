@@ -23,8 +23,8 @@
  * right (@beyond). @drift: how fast a rate changes by itself, 1 / ns. Return:
  * how many were found, or -ENOMEM.
  */
-int change_points_find(struct correction *c, struct observations *p,
-		       double drift, bool beyond, curve_fn curve, void *arg);
+int change_points_find(struct correction *c, struct observations *p, double drift, bool beyond,
+		       curve_fn curve, void *arg);
 
 /* Level (ns) and slope of the curves before and after a change point, at it. */
 struct ends {
@@ -37,17 +37,15 @@ struct ends {
  * these. @margin: minimum delay of each link, ns; @radius: how far from it the
  * two can be, ns. Return: 1 or 0, or -ENOMEM.
  */
-int change_point_split(struct change_point b[2], const struct observations *p,
-		       const double *margin, const struct ends *e,
-		       double radius);
+int change_point_split(struct change_point b[2], const struct observations *p, const double *margin,
+		       const struct ends *e, double radius);
 
 /*
  * Place a phase step: every message on the wrong side of the line half-way
  * through the step says that it was sent before, or after. @level (ns), @slope:
  * of that line, at the change point.
  */
-void change_point_place_phase_step(struct change_point *b,
-				   const struct observations *p, double level,
-				   double slope);
+void change_point_place_phase_step(struct change_point *b, const struct observations *p,
+				   double level, double slope);
 
 #endif

@@ -41,8 +41,7 @@ static bool separates(const struct host_fit *k, const struct change_point *b)
 	return b->phase_step || (k->one_sided && !b->placed);
 }
 
-static int new_curve(struct spline *s, const struct host_fit *k,
-		     size_t intervals)
+static int new_curve(struct spline *s, const struct host_fit *k, size_t intervals)
 {
 	const struct correction *c = k->correction;
 	struct spline_knot *b = malloc((c->num_changes + 1) * sizeof(*b));
@@ -60,8 +59,7 @@ static int new_curve(struct spline *s, const struct host_fit *k,
 	return ret;
 }
 
-int constraints_fit_new(struct fit *f, const struct host_fit *k,
-			size_t intervals)
+int constraints_fit_new(struct fit *f, const struct host_fit *k, size_t intervals)
 {
 	size_t links = k->obs.links;
 
@@ -73,13 +71,11 @@ int constraints_fit_new(struct fit *f, const struct host_fit *k,
 	f->margin = calloc(7 * links, sizeof(double));
 	f->score = calloc((links + 1) * f->curve.coefs, sizeof(double));
 	/* Bins at a knot may alternate between intervals: one in reserve. */
-	f->constraint_room = 2 * links * LOWEST *
-			     (constraints_spans(k, intervals) + 1) *
+	f->constraint_room = 2 * links * LOWEST * (constraints_spans(k, intervals) + 1) *
 			     (CONSTRAINT_SUBINTERVALS + 1);
 	if (f->constraint_room > k->obs.num)
 		f->constraint_room = k->obs.num;
-	f->constraint = malloc((f->constraint_room + 1) *
-			       sizeof(*f->constraint));
+	f->constraint = malloc((f->constraint_room + 1) * sizeof(*f->constraint));
 	if (!f->margin || !f->score || !f->constraint)
 		return -ENOMEM;
 	f->density = f->score + f->curve.coefs;
@@ -127,16 +123,13 @@ static bool bin_ambiguous(const struct host_fit *k, const struct obs_bin *h)
 	return any;
 }
 
-double constraints_score(const struct fit *f, const struct host_fit *k,
-			 size_t dir, const struct obs_bin *h)
+double constraints_score(const struct fit *f, const struct host_fit *k, size_t dir,
+			 const struct obs_bin *h)
 {
-	return bin_ambiguous(k, h)
-		       ? 0
-		       : (double)h->messages / (f->mean[dir] + h->excess_error);
+	return bin_ambiguous(k, h) ? 0 : (double)h->messages / (f->mean[dir] + h->excess_error);
 }
 
-static void add_score(struct fit *f, size_t dir, const struct place *p,
-		      double score)
+static void add_score(struct fit *f, size_t dir, const struct place *p, double score)
 {
 	f->margin_score[dir / 2] += score;
 	if (dir & 1)
@@ -164,30 +157,24 @@ static void set_full_scores(struct fit *f, const struct host_fit *k)
 
 			if (!(score > 0))
 				continue;
-			interval = spline_interval_near(&f->curve, h->t,
-							interval);
+			interval = spline_interval_near(&f->curve, h->t, interval);
 			p = spline_place_in(&f->curve, h->t, interval);
-			f->density[i / 2 * coefs + p.first] +=
-				(double)h->messages / f->dense[i];
+			f->density[i / 2 * coefs + p.first] += (double)h->messages / f->dense[i];
 			add_score(f, i, &p, score);
 		}
 	}
 	f->cut = false;
 }
 
-void constraints_set_scores(struct fit *f, const struct host_fit *k,
-			    size_t intervals)
+void constraints_set_scores(struct fit *f, const struct host_fit *k, size_t intervals)
 {
 	for (size_t i = 0; i < 2 * k->obs.links; i++) {
 		const struct obs_direction *dir = &k->obs.direction[i];
-		double dense = (double)dir->messages /
-			       (double)constraints_spans(k, intervals);
+		double dense = (double)dir->messages / (double)constraints_spans(k, intervals);
 		/* The score must not exceed what constraints of MIN_SCALE hold. */
-		double mean = fmax(dir->mean * k->obs.softness,
-				   MIN_SCALE * dense);
+		double mean = fmax(dir->mean * k->obs.softness, MIN_SCALE * dense);
 		/* Constraints of several links act together. */
-		double scale = SCALE * mean / fmax(dense, 1) /
-			       sqrt((double)k->obs.links);
+		double scale = SCALE * mean / fmax(dense, 1) / sqrt((double)k->obs.links);
 
 		f->mean[i] = mean;
 		f->dense[i] = fmax(dense, 1);
@@ -209,16 +196,15 @@ struct subinterval {
 	} low[LOWEST];
 };
 
-static void look_at_bin(struct subinterval *sub, const struct host_fit *k,
-			size_t dir, const struct obs_bin *h)
+static void look_at_bin(struct subinterval *sub, const struct host_fit *k, size_t dir,
+			const struct obs_bin *h)
 {
 	for (uint32_t m = 0; m < h->num; m++) {
 		const struct observation *s = &k->obs.obs[h->from + m];
 		double y = (dir & 1 ? -s->residual : s->residual) - h->excess;
 		int at = sub->kept;
 
-		if ((at == LOWEST && y >= sub->low[LOWEST - 1].y) ||
-		    ambiguous_side(k, s->t))
+		if ((at == LOWEST && y >= sub->low[LOWEST - 1].y) || ambiguous_side(k, s->t))
 			continue;
 		if (at < LOWEST)
 			sub->kept++;
@@ -232,20 +218,17 @@ static void look_at_bin(struct subinterval *sub, const struct host_fit *k,
 
 double constraints_scale(const struct fit *f, size_t link, size_t interval)
 {
-	return f->scale[link] /
-	       fmax(f->density[link * f->curve.coefs + interval], 1);
+	return f->scale[link] / fmax(f->density[link * f->curve.coefs + interval], 1);
 }
 
 /* Return: what they hold, 1 / ns. */
-static double add_constraints(struct fit *f, size_t dir,
-			      const struct subinterval *sub)
+static double add_constraints(struct fit *f, size_t dir, const struct subinterval *sub)
 {
 	size_t n = f->num_constraints;
 	size_t interval = n ? f->constraint[n - 1].interval : 0;
 	double hold = 0;
 
-	for (int i = 0;
-	     i < sub->kept && f->num_constraints < f->constraint_room; i++) {
+	for (int i = 0; i < sub->kept && f->num_constraints < f->constraint_room; i++) {
 		const struct low *l = &sub->low[i];
 		double y = l->obs->y, excess = l->bin->excess;
 		struct soft_constraint *w = &f->constraint[f->num_constraints++];
@@ -256,16 +239,15 @@ static double add_constraints(struct fit *f, size_t dir,
 		w->y = dir & 1 ? y + excess : y - excess;
 		w->link = (uint32_t)(dir / 2) & INT32_MAX;
 		w->side = dir & 1;
-		w->sharp = 1 / fmax(constraints_scale(f, dir / 2, w->interval),
-				    SCALE * excess);
+		w->sharp = 1 / fmax(constraints_scale(f, dir / 2, w->interval), SCALE * excess);
 		hold += w->sharp;
 	}
 	return hold;
 }
 
 /* Only where delays are lifted do constraints hold less than the score. */
-static void cut_score(struct fit *f, const struct host_fit *k, size_t i,
-		      double hold, const struct obs_bin *bin, size_t bins)
+static void cut_score(struct fit *f, const struct host_fit *k, size_t i, double hold,
+		      const struct obs_bin *bin, size_t bins)
 {
 	double sum = 0;
 
@@ -277,16 +259,13 @@ static void cut_score(struct fit *f, const struct host_fit *k, size_t i,
 	for (size_t j = 0; j < bins; j++) {
 		struct place p = spline_place(&f->curve, bin[j].t);
 
-		add_score(f, i, &p,
-			  (hold / sum - 1) *
-				  constraints_score(f, k, i, &bin[j]));
+		add_score(f, i, &p, (hold / sum - 1) * constraints_score(f, k, i, &bin[j]));
 	}
 }
 
 /* The constraints of a subinterval, and a score that they hold. */
 static void add_subinterval(struct fit *f, const struct host_fit *k, size_t i,
-			    const struct subinterval *sub,
-			    const struct obs_bin *bin, size_t bins)
+			    const struct subinterval *sub, const struct obs_bin *bin, size_t bins)
 {
 	double hold = CONSTRAINT_HOLD * add_constraints(f, i, sub);
 	bool lifted = !sub->kept;
@@ -314,22 +293,17 @@ void constraints_set(struct fit *f, const struct host_fit *k)
 
 			interval = next;
 			for (to = from + 1; to < dir->bins; to++) {
-				next = spline_interval_near(&f->curve,
-							    dir->bin[to].t,
-							    interval);
+				next = spline_interval_near(&f->curve, dir->bin[to].t, interval);
 				if (next != interval)
 					break;
 			}
 			for (size_t j = from, begin = from; j < to; j++) {
-				size_t n = (j + 1 - from) *
-					   CONSTRAINT_SUBINTERVALS /
-					   (to - from);
+				size_t n = (j + 1 - from) * CONSTRAINT_SUBINTERVALS / (to - from);
 
 				look_at_bin(&sub, k, i, &dir->bin[j]);
 				if (n == sub.number && j + 1 < to)
 					continue;
-				add_subinterval(f, k, i, &sub, &dir->bin[begin],
-						j + 1 - begin);
+				add_subinterval(f, k, i, &sub, &dir->bin[begin], j + 1 - begin);
 				begin = j + 1;
 				sub = (struct subinterval){ .number = n };
 			}

@@ -22,17 +22,15 @@
 size_t constraints_spans(const struct host_fit *k, size_t intervals);
 
 /* Allocate a fit with so many intervals: 0 or -ENOMEM; free in any case. */
-int constraints_fit_new(struct fit *f, const struct host_fit *k,
-			size_t intervals);
+int constraints_fit_new(struct fit *f, const struct host_fit *k, size_t intervals);
 void constraints_fit_free(struct fit *f);
 
 /* Set scores, scales and densities, from the bins that are left. */
-void constraints_set_scores(struct fit *f, const struct host_fit *k,
-			    size_t intervals);
+void constraints_set_scores(struct fit *f, const struct host_fit *k, size_t intervals);
 
 /* By how much a bin's messages, of a direction, drive the curve away from it, 1 / ns. */
-double constraints_score(const struct fit *f, const struct host_fit *k,
-			 size_t dir, const struct obs_bin *h);
+double constraints_score(const struct fit *f, const struct host_fit *k, size_t dir,
+			 const struct obs_bin *h);
 
 /*
  * The score is larger in an interval with more messages than others (bulk

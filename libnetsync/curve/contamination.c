@@ -28,17 +28,15 @@
 
 enum { HAS_MESSAGES = 1, HAS_REJECTED = 2 };
 
-static void look_at_direction(const struct observations *p,
-			      const struct obs_direction *dir, size_t windows,
-			      unsigned char *window)
+static void look_at_direction(const struct observations *p, const struct obs_direction *dir,
+			      size_t windows, unsigned char *window)
 {
 	for (size_t i = 0; i < dir->bins; i++) {
 		const struct obs_bin *h = &dir->bin[i];
 		double at = h->t / p->span * (double)windows;
 
 		at = fmin(fmax(at, 0), (double)(windows - 1));
-		window[(size_t)at] |= h->num < h->gathered ? HAS_REJECTED
-							   : HAS_MESSAGES;
+		window[(size_t)at] |= h->num < h->gathered ? HAS_REJECTED : HAS_MESSAGES;
 	}
 }
 
@@ -46,8 +44,7 @@ static void look_at_direction(const struct observations *p,
  * Are wrong messages all over the trace? *cost: in log likelihood, of the rejection of one. 1, 0
  * or -ENOMEM.
  */
-static int is_contaminated(const struct observations *p, size_t windows,
-			   double *cost)
+static int is_contaminated(const struct observations *p, size_t windows, double *cost)
 {
 	size_t rejected = observations_rejected(p), any = 0, wrong = 0;
 	unsigned char *window;
@@ -64,14 +61,12 @@ static int is_contaminated(const struct observations *p, size_t windows,
 		wrong += (window[i] & HAS_REJECTED) != 0;
 	}
 	free(window);
-	*cost = REAL + log((double)(p->messages[0] + p->messages[1]) /
-			   (double)rejected);
+	*cost = REAL + log((double)(p->messages[0] + p->messages[1]) / (double)rejected);
 	return wrong >= MIN_WINDOWS && wrong * MAX_EVERY >= any;
 }
 
 /* Coarse stamps scatter as delays do, ns. */
-static double scatter(const struct observations *p,
-		      const struct obs_direction *dir)
+static double scatter(const struct observations *p, const struct obs_direction *dir)
 {
 	return dir->mean + p->resolution;
 }
@@ -112,8 +107,7 @@ static size_t count_lone(const struct lowest_residuals *l, double mean, double c
 	size_t n = 0;
 
 	for (size_t i = 1; i < l->num; i++) {
-		double gain = (l->y[i] - l->y[0]) * l->messages / mean -
-			      (double)i * cost;
+		double gain = (l->y[i] - l->y[0]) * l->messages / mean - (double)i * cost;
 
 		if (gain > best) {
 			best = gain;
@@ -124,9 +118,8 @@ static size_t count_lone(const struct lowest_residuals *l, double mean, double c
 }
 
 /* In windows of so many messages, of which the first has @first. Return: how many. */
-static size_t reject_lone_in(struct observations *p, const struct correction *c,
-			     size_t direction, double cost, double first,
-			     double messages)
+static size_t reject_lone_in(struct observations *p, const struct correction *c, size_t direction,
+			     double cost, double first, double messages)
 {
 	const struct obs_direction *dir = &p->direction[direction];
 	size_t rejected = 0;
@@ -140,15 +133,13 @@ static size_t reject_lone_in(struct observations *p, const struct correction *c,
 		first = messages;
 		n = count_lone(&l, scatter(p, dir) * p->softness, cost);
 		for (size_t i = from; n && i < to; i++)
-			rejected += outliers_reject_below(
-				p, c, direction, i,
-				l.y[n] + dir->bin[i].excess);
+			rejected += outliers_reject_below(p, c, direction, i,
+							  l.y[n] + dir->bin[i].excess);
 	}
 	return rejected;
 }
 
-int contamination_reject_lone(struct observations *p,
-			      const struct correction *c, size_t windows,
+int contamination_reject_lone(struct observations *p, const struct correction *c, size_t windows,
 			      size_t *rejected)
 {
 	double cost;
@@ -158,22 +149,19 @@ int contamination_reject_lone(struct observations *p,
 	if (ret <= 0)
 		return ret;
 	for (size_t i = 0; i < 2 * p->links; i++) {
-		double messages = (double)p->direction[i].messages /
-				  (double)windows;
+		double messages = (double)p->direction[i].messages / (double)windows;
 
 		/* Twice, as windows share what is wrong at their border. */
 		for (int part = 1; part <= 2; part++)
-			*rejected += reject_lone_in(p, c, i, cost,
-						    messages / part, messages);
+			*rejected += reject_lone_in(p, c, i, cost, messages / part, messages);
 	}
 	return 0;
 }
 
 /* ---- inverted ones ----------------------------------------------------- */
 
-int contamination_reject_inverted(struct observations *p,
-				  const struct correction *c, size_t windows,
-				  const double *margin, const double *scale,
+int contamination_reject_inverted(struct observations *p, const struct correction *c,
+				  size_t windows, const double *margin, const double *scale,
 				  size_t *rejected)
 {
 	double cost;
@@ -184,13 +172,10 @@ int contamination_reject_inverted(struct observations *p,
 		return ret;
 	for (size_t i = 0; i < 2 * p->links; i++) {
 		const struct obs_direction *dir = &p->direction[i];
-		double least = margin[i / 2] - cost * scale[i / 2] *
-						       scatter(p, dir) /
-						       dir->mean;
+		double least = margin[i / 2] - cost * scale[i / 2] * scatter(p, dir) / dir->mean;
 
 		for (size_t j = 0; j < dir->bins; j++)
-			*rejected += outliers_reject_below(
-				p, c, i, j, least + dir->bin[j].excess);
+			*rejected += outliers_reject_below(p, c, i, j, least + dir->bin[j].excess);
 	}
 	return 0;
 }

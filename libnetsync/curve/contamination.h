@@ -14,8 +14,7 @@
  * that they are likelier to be wrong. Each direction has so many @windows; residuals are of a
  * curve that no single message has moved. 0 or -ENOMEM; *rejected: how many.
  */
-int contamination_reject_lone(struct observations *p,
-			      const struct correction *c, size_t windows,
+int contamination_reject_lone(struct observations *p, const struct correction *c, size_t windows,
 			      size_t *rejected);
 
 /*
@@ -24,9 +23,8 @@ int contamination_reject_lone(struct observations *p,
  * observation may be below, ns; @margin and @scale are those of each link. 0 or -ENOMEM;
  * *rejected: how many.
  */
-int contamination_reject_inverted(struct observations *p,
-				  const struct correction *c, size_t windows,
-				  const double *margin, const double *scale,
+int contamination_reject_inverted(struct observations *p, const struct correction *c,
+				  size_t windows, const double *margin, const double *scale,
 				  size_t *rejected);
 
 #endif

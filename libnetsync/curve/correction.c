@@ -43,14 +43,9 @@ double correction_at(const struct correction *c, int64_t t, int64_t *ref)
 		v += spline_at(&c->curve, in);
 		if (in < d)
 			v += (d - in) *
-			     (spline_at(&c->curve, end) -
-			      spline_at(&c->curve, end - h)) /
-			     h;
+			     (spline_at(&c->curve, end) - spline_at(&c->curve, end - h)) / h;
 		else if (in > d)
-			v += (d - in) *
-			     (spline_at(&c->curve, h) -
-			      spline_at(&c->curve, 0)) /
-			     h;
+			v += (d - in) * (spline_at(&c->curve, h) - spline_at(&c->curve, 0)) / h;
 	}
 	*ref = t + c->offset;
 	return add_whole(ref, v);
@@ -58,8 +53,7 @@ double correction_at(const struct correction *c, int64_t t, int64_t *ref)
 
 double change_point_gap(const struct change_point *b)
 {
-	return (b->phase_step ? fabs(b->offset) : 0) +
-	       fabs(b->skew) * 2 * b->uncertainty;
+	return (b->phase_step ? fabs(b->offset) : 0) + fabs(b->skew) * 2 * b->uncertainty;
 }
 
 double correction_deviation_at(const struct correction *c, int64_t t)
@@ -107,14 +101,11 @@ int correction_copy(struct correction *to, const struct correction *c)
 	*to = *c;
 	ret = spline_copy(&to->curve, &c->curve);
 	if (!ret)
-		ret = copy_array(c->change, c->num_changes, sizeof(*c->change),
-				 &change);
+		ret = copy_array(c->change, c->num_changes, sizeof(*c->change), &change);
 	if (!ret)
-		ret = copy_array(c->doubt, c->num_doubts, sizeof(*c->doubt),
-				 &doubt);
+		ret = copy_array(c->doubt, c->num_doubts, sizeof(*c->doubt), &doubt);
 	if (!ret)
-		ret = copy_array(c->known_to, c->num_known_to, sizeof(*c->known_to),
-				 &known_to);
+		ret = copy_array(c->known_to, c->num_known_to, sizeof(*c->known_to), &known_to);
 	to->change = change;
 	to->doubt = doubt;
 	to->known_to = known_to;
@@ -136,8 +127,8 @@ void correction_release(struct correction *c)
 	c->no_margin = false;
 }
 
-double correction_between(const struct correction *from, int64_t t,
-			  const struct correction *to, int64_t *at)
+double correction_between(const struct correction *from, int64_t t, const struct correction *to,
+			  int64_t *at)
 {
 	int64_t common, now, x;
 	double rest = correction_at(from, t, &common), left = 0;
@@ -156,8 +147,8 @@ double correction_between(const struct correction *from, int64_t t,
 
 /* ---- messages ---------------------------------------------------------- */
 
-bool correction_excludes(const struct correction *correction[2], int way,
-			 const struct point *p, int64_t raised)
+bool correction_excludes(const struct correction *correction[2], int way, const struct point *p,
+			 int64_t raised)
 {
 	int64_t y = way ? raised - p->y : p->y - raised;
 
@@ -165,8 +156,7 @@ bool correction_excludes(const struct correction *correction[2], int way,
 	       !correction_covers(correction[1], p->x + y);
 }
 
-double correction_delay(const struct correction *correction[2], int way,
-			const struct point *p)
+double correction_delay(const struct correction *correction[2], int way, const struct point *p)
 {
 	int64_t y = way ? -p->y : p->y, ref[2];
 	double frac = -correction_at(correction[0], p->x, &ref[0]), delay;
@@ -176,15 +166,13 @@ double correction_delay(const struct correction *correction[2], int way,
 	return way ? -delay : delay;
 }
 
-bool correction_inverts(const struct correction *correction[2], int way,
-			const struct point *p)
+bool correction_inverts(const struct correction *correction[2], int way, const struct point *p)
 {
 	/* Times are whole ns. */
 	return correction_delay(correction, way, p) < -1;
 }
 
-size_t correction_inversions(const struct pair *pair,
-			     const struct correction *correction[2])
+size_t correction_inversions(const struct pair *pair, const struct correction *correction[2])
 {
 	size_t num = 0;
 
@@ -197,8 +185,7 @@ size_t correction_inversions(const struct pair *pair,
 			for (uint32_t k = 0; k < b->corners; k++) {
 				const struct point *p = &b->corner[k];
 
-				num += !correction_excludes(correction, way, p,
-							    d->raised) &&
+				num += !correction_excludes(correction, way, p, d->raised) &&
 				       correction_inverts(correction, way, p);
 			}
 		}
@@ -252,8 +239,7 @@ static bool straight(const struct way *w, int64_t from, int64_t to)
 }
 
 /* The first change point after @from; NULL: none. */
-static const struct change_point *next_change(const struct correction *c,
-					      int64_t from)
+static const struct change_point *next_change(const struct correction *c, int64_t from)
 {
 	for (size_t i = 0; i < c->num_changes; i++)
 		if (c->from + (int64_t)c->change[i].t > from)
@@ -262,8 +248,7 @@ static const struct change_point *next_change(const struct correction *c,
 }
 
 /* The end of the straight segment that begins at @from, at most @most long. */
-static int64_t straight_until(const struct way *w, int64_t from, int64_t to,
-			      int64_t most)
+static int64_t straight_until(const struct way *w, int64_t from, int64_t to, int64_t most)
 {
 	if (to - from > most)
 		to = from + most;
@@ -281,8 +266,7 @@ struct segments {
 };
 
 /* From one correction to another. */
-static int add_segment(struct segments *s, int64_t from, int64_t to, int64_t at,
-		       double rate)
+static int add_segment(struct segments *s, int64_t from, int64_t to, int64_t at, double rate)
 {
 	if (array_grow(&s->segment, &s->room, s->num, sizeof(*s->segment)))
 		return -ENOMEM;
@@ -300,8 +284,7 @@ static int add_segment(struct segments *s, int64_t from, int64_t to, int64_t at,
  * reference stands still meanwhile, lest it run backward. @before: the correction at
  * *from; the curve from the change point at @t on tells until when.
  */
-static int bridge(struct segments *s, const struct way *w, int64_t *from,
-		  int64_t t, int64_t before)
+static int bridge(struct segments *s, const struct way *w, int64_t *from, int64_t t, int64_t before)
 {
 	int64_t to = t;
 
@@ -320,13 +303,11 @@ static int bridge(struct segments *s, const struct way *w, int64_t *from,
 /* Half of the times that a clock skipped, in the middle of which a change point is. */
 static int64_t half_skipped(const struct change_point *b)
 {
-	return b && b->phase_step && !b->stood_still
-		       ? llround(fmax(-b->offset, 0) / 2)
-		       : 0;
+	return b && b->phase_step && !b->stood_still ? llround(fmax(-b->offset, 0) / 2) : 0;
 }
 
-static int add_smooth(struct segments *s, const struct way *w, int64_t from,
-		      int64_t to, int64_t *end)
+static int add_smooth(struct segments *s, const struct way *w, int64_t from, int64_t to,
+		      int64_t *end)
 {
 	int64_t length = to - from;
 
@@ -343,8 +324,7 @@ static int add_smooth(struct segments *s, const struct way *w, int64_t from,
 		rest[0] = exact_correction(w, from, &at);
 		rest[1] = exact_correction(w, last, end);
 		if (last > from)
-			rise = ((double)(*end - at) + rest[1] - rest[0]) /
-			       (double)(last - from);
+			rise = ((double)(*end - at) + rest[1] - rest[0]) / (double)(last - from);
 		*end += llround(rest[1]);
 		if (add_segment(s, from, next, at + llround(rest[0]), 1 + rise))
 			return -ENOMEM;
@@ -354,20 +334,16 @@ static int add_smooth(struct segments *s, const struct way *w, int64_t from,
 	return 0;
 }
 
-int64_t correction_segments(const struct correction *c,
-			    const struct correction *to_correction,
-			    int64_t host, int64_t reference,
-			    struct netsync_segment **segment)
+int64_t correction_segments(const struct correction *c, const struct correction *to_correction,
+			    int64_t host, int64_t reference, struct netsync_segment **segment)
 {
 	struct segments s = { .host = host, .reference = reference };
-	int64_t span = max64(c->to - c->from,
-			     to_correction->to - to_correction->from);
+	int64_t span = max64(c->to - c->from, to_correction->to - to_correction->from);
 	double error = fmax(c->expected_error, to_correction->expected_error);
 	const struct way w = {
 		.from = c,
 		.to = to_correction,
-		.tolerance = fmax(TOLERANCE, OF_ERROR * error) +
-			     PRECISION * (double)span,
+		.tolerance = fmax(TOLERANCE, OF_ERROR * error) + PRECISION * (double)span,
 		.shortest = max64(SHORTEST, span / MOST_SEGMENTS),
 	};
 	int64_t from = c->from, end = correction(&w, from);

@@ -67,17 +67,17 @@ struct correction {
 	size_t num_doubts;
 	struct deviation_knot *known_to; /* in order of time; none: it is not known */
 	size_t num_known_to;
-	bool no_margin;	     /* the curve is nowhere to be relied on */
-	size_t intervals;    /* of the curve, besides change points */
-	size_t others;	     /* those of other hosts: so many are tried, too */
-	size_t tried;	     /* the most that were tried of it */
-	bool many;	     /* it is of one of more than two hosts */
-	bool pooled;	     /* it was fitted by thin links, see struct link */
-	bool steered; /* the curve is one whose rate may change at once anywhere */
-	bool settled; /* intervals are those that are wanted */
-	double expected_error; /* of the curve, ns */
-	double skew_walk; /* of its oscillator, see struct fit; 0: not known */
-	double mean_delay; /* see host_fit_mean_delay_beyond(), ns */
+	bool no_margin;		     /* the curve is nowhere to be relied on */
+	size_t intervals;	     /* of the curve, besides change points */
+	size_t others;		     /* those of other hosts: so many are tried, too */
+	size_t tried;		     /* the most that were tried of it */
+	bool many;		     /* it is of one of more than two hosts */
+	bool pooled;		     /* it was fitted by thin links, see struct link */
+	bool steered;		     /* the curve is one whose rate may change at once anywhere */
+	bool settled;		     /* intervals are those that are wanted */
+	double expected_error;	     /* of the curve, ns */
+	double skew_walk;	     /* of its oscillator, see struct fit; 0: not known */
+	double mean_delay;	     /* see host_fit_mean_delay_beyond(), ns */
 	const struct wander *wander; /* NULL: not known */
 };
 
@@ -103,27 +103,24 @@ double correction_deviation_at(const struct correction *c, int64_t t);
 double correction_at(const struct correction *c, int64_t t, int64_t *ref);
 
 /* Time on one host -> time on another: whole ns in *at, and the rest. */
-double correction_between(const struct correction *from, int64_t t,
-			  const struct correction *to, int64_t *at);
+double correction_between(const struct correction *from, int64_t t, const struct correction *to,
+			  int64_t *at);
 
 /*
  * How many of a pair's kept messages are received before they are sent, by the
  * corrections of its two hosts? False times (out of the spans) do not count.
  */
-size_t correction_inversions(const struct pair *pair,
-			     const struct correction *correction[2]);
+size_t correction_inversions(const struct pair *pair, const struct correction *correction[2]);
 
 /* How long a message took, @p of direction @way, by the corrections, ns. */
-double correction_delay(const struct correction *correction[2], int way,
-			const struct point *p);
+double correction_delay(const struct correction *correction[2], int way, const struct point *p);
 
 /* Is it received before it is sent? */
-bool correction_inverts(const struct correction *correction[2], int way,
-			const struct point *p);
+bool correction_inverts(const struct correction *correction[2], int way, const struct point *p);
 
 /* Is a time of the message out of its host's span? @raised: of its direction. */
-bool correction_excludes(const struct correction *correction[2], int way,
-			 const struct point *p, int64_t raised);
+bool correction_excludes(const struct correction *correction[2], int way, const struct point *p,
+			 int64_t raised);
 
 /*
  * Straight segments that are never further than 2 ns, or a sixteenth of what it is expected
@@ -131,10 +128,8 @@ bool correction_excludes(const struct correction *correction[2], int way,
  * corrections lead to the same time: their number, or -ENOMEM. @host, @reference: the
  * origins. *segment is to be freed.
  */
-int64_t correction_segments(const struct correction *c,
-			    const struct correction *to_correction,
-			    int64_t host, int64_t reference,
-			    struct netsync_segment **segment);
+int64_t correction_segments(const struct correction *c, const struct correction *to_correction,
+			    int64_t host, int64_t reference, struct netsync_segment **segment);
 
 /* 0 or -ENOMEM; release it in any case. */
 int correction_copy(struct correction *to, const struct correction *c);

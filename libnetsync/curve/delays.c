@@ -44,8 +44,7 @@
  * The lowest of n exponential delays is exponential, too, with 1/n of their
  * mean.
  */
-static double mean_delay(const struct observations *p,
-			 const struct obs_direction *dir, int side,
+static double mean_delay(const struct observations *p, const struct obs_direction *dir, int side,
 			 struct bin_group *g, double *buffer)
 {
 	double size = fmin((double)dir->messages / MEAN_GROUPS, GROUP_MESSAGES);
@@ -61,9 +60,7 @@ static double mean_delay(const struct observations *p,
 	middle = statistics_median(buffer, num);
 	for (size_t i = 0; i < num; i++)
 		buffer[i] = fabs(buffer[i] - middle);
-	return fmax(statistics_median(buffer, num) * messages / (double)num /
-			    EXPONENTIAL_MAD,
-		    1);
+	return fmax(statistics_median(buffer, num) * messages / (double)num / EXPONENTIAL_MAD, 1);
 }
 
 int delays_set_means(struct observations *p)
@@ -74,8 +71,7 @@ int delays_set_means(struct observations *p)
 	int ret = group && buffer ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < 2 * p->links && !ret; i++)
-		p->direction[i].mean = mean_delay(p, &p->direction[i],
-						  (int)(i & 1), group, buffer);
+		p->direction[i].mean = mean_delay(p, &p->direction[i], (int)(i & 1), group, buffer);
 	free(group);
 	free(buffer);
 	return ret;
@@ -97,14 +93,12 @@ static size_t window_of(const struct observations *p, size_t num, double t)
 	return (size_t)fmin(fmax(w, 0), (double)(num - 1));
 }
 
-static void fill(struct window *window, size_t num,
-		 const struct observations *p, size_t link)
+static void fill(struct window *window, size_t num, const struct observations *p, size_t link)
 {
 	for (size_t w = 0; w < num; w++)
 		window[w] = (struct window){ .low = { HUGE_VAL, HUGE_VAL } };
 	for (int d = 0; d < 2; d++) {
-		const struct obs_direction *dir =
-			&p->direction[2 * link + (size_t)d];
+		const struct obs_direction *dir = &p->direction[2 * link + (size_t)d];
 
 		for (size_t i = 0; i < dir->bins; i++) {
 			const struct obs_bin *h = &dir->bin[i];
@@ -113,8 +107,7 @@ static void fill(struct window *window, size_t num,
 
 			if (!h->num)
 				continue;
-			w->low[d] = fmin(w->low[d],
-					 observations_innermost(p, h, d, &t));
+			w->low[d] = fmin(w->low[d], observations_innermost(p, h, d, &t));
 			w->messages[d] += h->messages;
 			w->rate[d] += h->messages / dir->mean;
 		}
@@ -175,8 +168,7 @@ static double dispersion(const struct window *window, size_t num,
 			continue;
 		v = value(w);
 		if (seen++ > 1)
-			buffer[n++] = fabs(before[0] - 2 * before[1] + v) /
-				      usual(w);
+			buffer[n++] = fabs(before[0] - 2 * before[1] + v) / usual(w);
 		before[0] = before[1];
 		before[1] = v;
 	}
@@ -215,17 +207,15 @@ static double excess_around(const struct window *window, size_t num, size_t at)
 	return least < HUGE_VAL ? least : 0;
 }
 
-static bool find(struct observations *p, size_t link, struct window *window,
-		 size_t num, double *buffer)
+static bool find(struct observations *p, size_t link, struct window *window, size_t num,
+		 double *buffer)
 {
 	struct obs_direction *dir = &p->direction[2 * link];
 	double dispersed;
 	bool lifted;
 
 	fill(window, num, p, link);
-	lifted = lift_windows(window, num, smallest(window, num, buffer)) *
-			 MIN_SHARE >
-		 num;
+	lifted = lift_windows(window, num, smallest(window, num, buffer)) * MIN_SHARE > num;
 	for (int d = 0; d < 2; d++) {
 		for (size_t i = 0; i < dir[d].bins; i++) {
 			struct obs_bin *h = &dir[d].bin[i];
@@ -233,8 +223,7 @@ static bool find(struct observations *p, size_t link, struct window *window,
 			const struct window *w = &window[at];
 
 			h->excess = lifted ? excess_around(window, num, at) : 0;
-			h->excess_error = lifted ? w->excess * w->messages[d]
-						 : 0;
+			h->excess_error = lifted ? w->excess * w->messages[d] : 0;
 		}
 	}
 	dispersed = dispersion(window, num, middle, buffer) / BY_CHANCE;
@@ -254,15 +243,13 @@ static double by_clock(const struct observations *p, uint64_t num, double drift)
 /* What is usual in the mean of all windows. */
 static double usual_of_side(const struct obs_direction *dir, uint64_t num)
 {
-	return (dir[0].mean / (double)dir[0].messages +
-		dir[1].mean / (double)dir[1].messages) /
-	       2 * (double)num;
+	return (dir[0].mean / (double)dir[0].messages + dir[1].mean / (double)dir[1].messages) / 2 *
+	       (double)num;
 }
 
 static uint64_t most_windows(const struct obs_direction *dir)
 {
-	uint64_t rarer = dir[0].messages < dir[1].messages ? dir[0].messages
-							   : dir[1].messages;
+	uint64_t rarer = dir[0].messages < dir[1].messages ? dir[0].messages : dir[1].messages;
 
 	return rarer / MESSAGES < MAX_WINDOWS ? rarer / MESSAGES : MAX_WINDOWS;
 }
@@ -294,8 +281,7 @@ int delays_find_minima(struct observations *p, double drift)
  */
 static double softness(const struct window *window, size_t num, double *buffer)
 {
-	return fmin(dispersion(window, num, middle, buffer),
-		    dispersion(window, num, half, buffer));
+	return fmin(dispersion(window, num, middle, buffer), dispersion(window, num, half, buffer));
 }
 
 int delays_soften(struct observations *p, size_t intervals)

@@ -125,8 +125,7 @@ static size_t merge(struct doubt *d, size_t num)
 
 static int add(struct correction *c, size_t *room, const struct doubt *d)
 {
-	struct doubt *last = c->num_doubts ? &c->doubt[c->num_doubts - 1]
-					   : NULL;
+	struct doubt *last = c->num_doubts ? &c->doubt[c->num_doubts - 1] : NULL;
 
 	if (last && d->from <= last->to && d->from >= last->from) {
 		join(last, d);
@@ -150,8 +149,7 @@ static bool is_set(const struct seen_observation *s, size_t n)
 }
 
 /* Runs of @n observations, in order of time. */
-static int add_runs(struct correction *c, size_t *room, const struct seen_observation *s,
-		    size_t n)
+static int add_runs(struct correction *c, size_t *room, const struct seen_observation *s, size_t n)
 {
 	size_t quick = 0;
 	int ret = 0;
@@ -164,9 +162,8 @@ static int add_runs(struct correction *c, size_t *room, const struct seen_observ
 			quick -= s[i - RUN].quicker > 0;
 		if (quick >= TOO_QUICK)
 			ret = add(c, room,
-				  &(struct doubt){
-					  s[first].t, s[i].t,
-					  is_set(&s[first], i - first + 1) });
+				  &(struct doubt){ s[first].t, s[i].t,
+						   is_set(&s[first], i - first + 1) });
 	}
 	return ret;
 }
@@ -189,25 +186,24 @@ static double middle_of_groups(const struct bin_group *group, size_t num, double
  * The curve of a host with several links is not in the middle of each, as delays of both directions
  * differ. With the offset taken away, it drifts no faster.
  */
-static double link_margin(const struct observations *p, size_t link,
-			  struct bin_group *group[2], double *buffer, double *offset)
+static double link_margin(const struct observations *p, size_t link, struct bin_group *group[2],
+			  double *buffer, double *offset)
 {
 	const struct obs_direction *dir = &p->direction[2 * link];
 	size_t num[2], n;
 	double excess = 0;
 
 	for (int side = ABOVE; side <= BELOW; side++) {
-		num[side] = observations_group(p, &dir[side], side, MESSAGES,
-					       group[side]);
+		num[side] = observations_group(p, &dir[side], side, MESSAGES, group[side]);
 		excess += dir[side].mean / MESSAGES / 2;
 	}
-	n = bin_group_margins(group[ABOVE], num[ABOVE], group[BELOW],
-			      num[BELOW], buffer);
+	n = bin_group_margins(group[ABOVE], num[ABOVE], group[BELOW], num[BELOW], buffer);
 	if (!n)
 		return 0;
 	excess = statistics_median(buffer, n) - excess;
 	*offset = (middle_of_groups(group[ABOVE], num[ABOVE], buffer) -
-		   middle_of_groups(group[BELOW], num[BELOW], buffer)) / 2;
+		   middle_of_groups(group[BELOW], num[BELOW], buffer)) /
+		  2;
 	return excess;
 }
 
@@ -218,8 +214,7 @@ static int set_margins(struct host_fit *k, double *offset)
 	struct bin_group *group[2] = { malloc(most * sizeof(**group)),
 				       malloc(most * sizeof(**group)) };
 	double *buffer = malloc(most * sizeof(*buffer));
-	int ret = group[0] && group[1] && buffer ? delays_set_means(&k->obs)
-						 : -ENOMEM;
+	int ret = group[0] && group[1] && buffer ? delays_set_means(&k->obs) : -ENOMEM;
 
 	for (size_t i = 0; !ret && i < k->obs.links; i++)
 		k->margin[i] = fmax(k->margin[i],
@@ -245,8 +240,7 @@ static double link_room(const struct observations *p, size_t link, double error)
 		double least = HUGE_VAL;
 
 		for (size_t j = 0; j < dir->bins; j++)
-			least = fmin(least, observations_innermost(
-						    p, &dir->bin[j], side, &t));
+			least = fmin(least, observations_innermost(p, &dir->bin[j], side, &t));
 		if (least <= 0)
 			return 0;
 		room += least;
@@ -268,8 +262,7 @@ static int middle_margin(const struct host_fit *k, double *margin)
 		return -ENOMEM;
 	memcpy(all, k->margin, k->obs.links * sizeof(*all));
 	n = k->obs.links;
-	*margin = fmax(order_statistic(all, n, n < FEW ? n / 2 : (n - 1) / 2),
-		       0);
+	*margin = fmax(order_statistic(all, n, n < FEW ? n / 2 : (n - 1) / 2), 0);
 	free(all);
 	return 0;
 }
@@ -297,8 +290,7 @@ static int by_from(const void *a, const void *b)
 	return (p->from > q->from) - (p->from < q->from);
 }
 
-static int add_unknown(struct unknown *u, const struct correction *of,
-		       const struct correction *on)
+static int add_unknown(struct unknown *u, const struct correction *of, const struct correction *on)
 {
 	for (size_t i = 0; i < of->num_changes; i++) {
 		const struct change_point *b = &of->change[i];
@@ -309,15 +301,12 @@ static int add_unknown(struct unknown *u, const struct correction *of,
 		if (of != on) {
 			int64_t from, to;
 
-			correction_between(of, of->from + (int64_t)w.from, on,
-					   &from);
-			correction_between(of, of->from + (int64_t)w.to, on,
-					   &to);
+			correction_between(of, of->from + (int64_t)w.from, on, &from);
+			correction_between(of, of->from + (int64_t)w.to, on, &to);
 			w.from = (double)(from - on->from);
 			w.to = (double)(to - on->from);
 		}
-		if (array_grow(&u->window, &u->room, u->num,
-			       sizeof(*u->window)))
+		if (array_grow(&u->window, &u->room, u->num, sizeof(*u->window)))
 			return -ENOMEM;
 		u->window[u->num++] = w;
 	}
@@ -345,8 +334,8 @@ static void join_unknown(struct unknown *u)
 }
 
 /* Of one link of the observations, @link. */
-static int find_unknown(struct unknown *u, struct host_fit *k,
-			const struct link *links, size_t num_links, size_t link)
+static int find_unknown(struct unknown *u, struct host_fit *k, const struct link *links,
+			size_t num_links, size_t link)
 {
 	struct correction *c = k->correction;
 	int ret;
@@ -354,8 +343,7 @@ static int find_unknown(struct unknown *u, struct host_fit *k,
 	u->num = 0;
 	c->curve = k->best;
 	ret = add_unknown(u, c, c);
-	for (size_t i = link; !ret && i < num_links &&
-			      observations_link(&k->obs, links, i) == link;
+	for (size_t i = link; !ret && i < num_links && observations_link(&k->obs, links, i) == link;
 	     i++)
 		ret = add_unknown(u, links[i].other, c);
 	c->curve = (struct spline){ 0 };
@@ -378,8 +366,7 @@ static double gap_at(const struct unknown *u, double t)
  * quick for the curve there was rather sent on the other side of it: the step may be
  * anywhere up to the next one that is not.
  */
-static int reach_quick(struct host_fit *k, size_t *room, const struct seen_observation *s,
-		       size_t n)
+static int reach_quick(struct host_fit *k, size_t *room, const struct seen_observation *s, size_t n)
 {
 	struct correction *c = k->correction;
 	int ret = 0;
@@ -399,16 +386,13 @@ static int reach_quick(struct host_fit *k, size_t *room, const struct seen_obser
 		if (first < from || last > to)
 			ret = add(c, room,
 				  &(struct doubt){ first ? s[first - 1].t : 0,
-						   last < n ? s[last].t
-							    : k->obs.span,
-						   true });
+						   last < n ? s[last].t : k->obs.span, true });
 	}
 	return ret;
 }
 
 /* Add those of the next link, in order of time. */
-static void see_link(struct seen_way *way, const struct observations *p,
-		     size_t link, int side)
+static void see_link(struct seen_way *way, const struct observations *p, size_t link, int side)
 {
 	const struct obs_direction *dir = &p->direction[2 * link + side];
 
@@ -425,8 +409,7 @@ static void see_link(struct seen_way *way, const struct observations *p,
 			};
 		}
 	}
-	qsort(way->seen + way->begin, way->num - way->begin, sizeof(*way->seen),
-	      by_time);
+	qsort(way->seen + way->begin, way->num - way->begin, sizeof(*way->seen), by_time);
 }
 
 /*
@@ -469,8 +452,8 @@ static size_t mark_quick(struct seen_way *way, const struct seen_way *other,
 }
 
 /* The same of both directions, beside a curve that is higher by @offset. */
-static size_t mark_quick_beside(struct seen_way way[2], double offset,
-				const struct unknown *u, double margin, double error)
+static size_t mark_quick_beside(struct seen_way way[2], double offset, const struct unknown *u,
+				double margin, double error)
 {
 	for (int side = ABOVE; side <= BELOW; side++)
 		for (size_t i = way[side].begin; i < way[side].num; i++)
@@ -479,13 +462,11 @@ static size_t mark_quick_beside(struct seen_way way[2], double offset,
 	       mark_quick(&way[BELOW], &way[ABOVE], u, margin, error);
 }
 
-static int find_quick_of_link(struct host_fit *k, const struct link *links,
-			      size_t num_links, size_t link, double offset,
-			      struct seen_way way[2], struct unknown *u,
+static int find_quick_of_link(struct host_fit *k, const struct link *links, size_t num_links,
+			      size_t link, double offset, struct seen_way way[2], struct unknown *u,
 			      size_t *room)
 {
-	const double error = DEVIATIONS * k->correction->expected_error +
-			     k->obs.resolution;
+	const double error = DEVIATIONS * k->correction->expected_error + k->obs.resolution;
 	const double margin = k->margin[link];
 	size_t quick;
 	int ret;
@@ -497,8 +478,7 @@ static int find_quick_of_link(struct host_fit *k, const struct link *links,
 		see_link(&way[side], &k->obs, link, side);
 	/* Either curve drifts as much as the other: one that is consistent with more is enough. */
 	quick = ret ? 0 : mark_quick_beside(way, 0, u, margin, error);
-	if (quick && k->obs.links > 1 &&
-	    mark_quick_beside(way, offset, u, margin, error) >= quick)
+	if (quick && k->obs.links > 1 && mark_quick_beside(way, offset, u, margin, error) >= quick)
 		mark_quick_beside(way, -offset, u, margin, error);
 	for (int side = ABOVE; !ret && side <= BELOW; side++)
 		ret = reach_quick(k, room, way[side].seen + way[side].begin,
@@ -507,27 +487,23 @@ static int find_quick_of_link(struct host_fit *k, const struct link *links,
 }
 
 /* Those of both directions by themselves, but of all links together. */
-static int find_quick(struct host_fit *k, const struct link *links,
-		      size_t num_links, const double *offset, size_t *room)
+static int find_quick(struct host_fit *k, const struct link *links, size_t num_links,
+		      const double *offset, size_t *room)
 {
 	struct seen_way way[2] = { { 0 }, { 0 } };
 	struct unknown u = { 0 };
 	int ret = 0;
 
 	for (int side = ABOVE; !ret && side <= BELOW; side++) {
-		way[side].seen = malloc((k->obs.num + 1) *
-					sizeof(*way[side].seen));
+		way[side].seen = malloc((k->obs.num + 1) * sizeof(*way[side].seen));
 		ret = way[side].seen ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; !ret && i < k->obs.links; i++)
-		ret = find_quick_of_link(k, links, num_links, i, offset[i], way,
-					 &u, room);
+		ret = find_quick_of_link(k, links, num_links, i, offset[i], way, &u, room);
 	for (int side = ABOVE; side <= BELOW; side++) {
 		if (!ret) {
-			qsort(way[side].seen, way[side].num,
-			      sizeof(*way[side].seen), by_time);
-			ret = add_runs(k->correction, room, way[side].seen,
-				       way[side].num);
+			qsort(way[side].seen, way[side].num, sizeof(*way[side].seen), by_time);
+			ret = add_runs(k->correction, room, way[side].seen, way[side].num);
 		}
 		free(way[side].seen);
 	}
@@ -546,8 +522,7 @@ struct bent {
  * The next ones from interval *@i to before @end, less what @drift does in each: are there
  * any?
  */
-static bool next_bent(const struct spline *s, double drift, size_t *i,
-		      size_t end, struct bent *b)
+static bool next_bent(const struct spline *s, double drift, size_t *i, size_t end, struct bent *b)
 {
 	*b = (struct bent){ 0 };
 	for (; *i < end; ++*i) {
@@ -577,8 +552,7 @@ static bool next_bent(const struct spline *s, double drift, size_t *i,
  * take to turn as much by drift: (turn + k length)^2 / 8 k, less (turn + k length)
  * length / 8.
  */
-static int add_bent(struct host_fit *k, size_t *room,
-		    const struct silences *silent, double most)
+static int add_bent(struct host_fit *k, size_t *room, const struct silences *silent, double most)
 {
 	const struct spline *s = &k->best;
 	struct bent b;
@@ -587,11 +561,9 @@ static int add_bent(struct host_fit *k, size_t *room,
 
 	while (!ret && next_bent(s, k->drift, &i, s->coefs - 3, &b)) {
 		double length = b.to - b.from;
-		struct doubt d = { b.from - length / 2, b.to + length / 2,
-				   fabs(b.turn) > FAST };
+		struct doubt d = { b.from - length / 2, b.to + length / 2, fabs(b.turn) > FAST };
 
-		if (fabs(b.turn) * (length + fabs(b.turn) / k->drift) / 8 <=
-		    most)
+		if (fabs(b.turn) * (length + fabs(b.turn) / k->drift) / 8 <= most)
 			continue;
 		/* When in a silence a clock changed nobody knows. */
 		silences_reach(silent, &d.from, &d.to);
@@ -636,15 +608,14 @@ static double turn_about(const struct spline *s, double from, double to)
 }
 
 /* @turn: the most of all of the curve. */
-static int add_silences(struct host_fit *k, size_t *room,
-			const struct silences *s, double turn, double most)
+static int add_silences(struct host_fit *k, size_t *room, const struct silences *s, double turn,
+			double most)
 {
 	int ret = 0;
 
 	for (int side = ABOVE; side <= BELOW; side++) {
 		for (size_t i = 1; !ret && i < s->num[side]; i++) {
-			struct doubt d = { s->t[side][i - 1], s->t[side][i],
-					   false };
+			struct doubt d = { s->t[side][i - 1], s->t[side][i], false };
 			double length = d.to - d.from, about;
 
 			if (!may_hide(turn, k->drift, length, most))
@@ -747,8 +718,7 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 	if (!ret) {
 		host_fit_set_residuals(k, &k->best);
 		for (size_t i = 0; i < k->obs.links; i++)
-			k->margin[i] = fmax(k->margin[i],
-					    link_room(&k->obs, i, c->expected_error));
+			k->margin[i] = fmax(k->margin[i], link_room(&k->obs, i, c->expected_error));
 		ret = middle_margin(k, &margin);
 	}
 	if (!ret) {
@@ -760,8 +730,7 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 	if (!ret) {
 		ret = find_quick(k, links, num_links, offset, &room);
 		if (c->num_doubts > first)
-			c->num_doubts = first + merge(c->doubt + first,
-						      c->num_doubts - first);
+			c->num_doubts = first + merge(c->doubt + first, c->num_doubts - first);
 		widen(c, first);
 	}
 	free(offset);

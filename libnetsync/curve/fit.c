@@ -84,8 +84,7 @@ struct system {
 
 static int system_new(struct system *s, size_t n, size_t m)
 {
-	s->moment = malloc((n * (7 + 4 + BAND + 3 + m + 7) + m * (m + 6)) *
-			   sizeof(double));
+	s->moment = malloc((n * (7 + 4 + BAND + 3 + m + 7) + m * (m + 6)) * sizeof(double));
 	if (!s->moment)
 		return -ENOMEM;
 	s->force = (double(*)[4])(s->moment + n);
@@ -127,13 +126,12 @@ struct run {
 };
 
 /* The run that begins with a constraint, of those before @end. */
-static struct run run_at(struct soft_constraint *w,
-			 const struct soft_constraint *end)
+static struct run run_at(struct soft_constraint *w, const struct soft_constraint *end)
 {
 	struct run r = { .first = w, .end = w + 1 };
 
-	while (r.end < end && r.end->interval == w->interval &&
-	       r.end->link == w->link && r.end->side == w->side)
+	while (r.end < end && r.end->interval == w->interval && r.end->link == w->link &&
+	       r.end->side == w->side)
 		r.end++;
 	r.near = r.end;
 	return r;
@@ -145,8 +143,7 @@ struct run_sums {
 	double pull[4];	  /* first ones */
 };
 
-static inline void run_add(struct run_sums *r, double u, double weight,
-			   double pull)
+static inline void run_add(struct run_sums *r, double u, double weight, double pull)
 {
 	for (size_t i = 0; i < 7; i++, weight *= u)
 		r->weight[i] += weight;
@@ -155,8 +152,7 @@ static inline void run_add(struct run_sums *r, double u, double weight,
 }
 
 static void system_add(struct system *s, const struct spline *c, size_t m,
-		       const struct soft_constraint *w,
-		       const struct run_sums *r)
+		       const struct soft_constraint *w, const struct run_sums *r)
 {
 	double sign = w->side == ABOVE ? -1 : 1;
 	double *moment = s->moment[w->interval];
@@ -169,9 +165,10 @@ static void system_add(struct system *s, const struct spline *c, size_t m,
 	for (size_t k = 0; k < 4; k++) {
 		const double *b = c->basis[w->interval][k];
 
-		s->border[(w->interval + k) * m + w->link] -=
-			sign * (b[0] * r->weight[0] + b[1] * r->weight[1] +
-				b[2] * r->weight[2] + b[3] * r->weight[3]);
+		s->border[(w->interval + k) * m + w->link] -= sign * (b[0] * r->weight[0] +
+								      b[1] * r->weight[1] +
+								      b[2] * r->weight[2] +
+								      b[3] * r->weight[3]);
 	}
 	s->rhs_margin[w->link] += r->pull[0];
 	s->corner[w->link * m + w->link] += r->weight[0];
@@ -219,8 +216,7 @@ static void system_stiffen(struct system *s, const struct fit *f, double scale)
  * Solve a x = x by Cholesky's factors of a, whose lower half is given. @column,
  * @diagonal: room for m.
  */
-static void solve_full(double *a, double *x, size_t m, double *column,
-		       double *diagonal)
+static void solve_full(double *a, double *x, size_t m, double *column, double *diagonal)
 {
 	for (size_t k = 0; k < m; k++)
 		diagonal[k] = a[k * m + k];
@@ -247,8 +243,7 @@ static void solve_full(double *a, double *x, size_t m, double *column,
 }
 
 /* corner = corner - border' border, of which the lower half is needed. */
-static void subtract_square(double *corner, const double *border, size_t n,
-			    size_t m)
+static void subtract_square(double *corner, const double *border, size_t n, size_t m)
 {
 	size_t i = 0;
 
@@ -261,10 +256,8 @@ static void subtract_square(double *corner, const double *border, size_t n,
 			double c = row[2 * m + p], d = row[3 * m + p];
 
 			for (size_t q = 0; q <= p; q++)
-				corner[p * m + q] -= a * row[q] +
-						     b * row[m + q] +
-						     c * row[2 * m + q] +
-						     d * row[3 * m + q];
+				corner[p * m + q] -= a * row[q] + b * row[m + q] +
+						     c * row[2 * m + q] + d * row[3 * m + q];
 		}
 	}
 	for (; i < n; i++) {
@@ -324,8 +317,8 @@ struct solver {
 	struct run *run;
 	size_t runs;
 	double stretch; /* of all scales */
-	double room; /* by how much curve and margins may move until far ones matter, ns */
-	double size; /* of the step before near ones were chosen last, ns */
+	double room;	/* by how much curve and margins may move until far ones matter, ns */
+	double size;	/* of the step before near ones were chosen last, ns */
 	bool cautious;
 };
 
@@ -338,8 +331,7 @@ static void solver_free(struct solver *s)
 /* All constraints are near at first. 0 or -ENOMEM; free it in any case. */
 static int solver_new(struct solver *s, struct fit *f, double stretch)
 {
-	struct soft_constraint *w = f->constraint,
-			       *end = w + f->num_constraints;
+	struct soft_constraint *w = f->constraint, *end = w + f->num_constraints;
 	size_t runs = 0;
 	int ret;
 
@@ -351,8 +343,7 @@ static int solver_new(struct solver *s, struct fit *f, double stretch)
 	if (ret || !s->run)
 		return -ENOMEM;
 	for (w = f->constraint; w < end; w = s->run[s->runs++].end)
-		s->run[s->runs] = run_at(w,
-					 w + MAX_RUN < end ? w + MAX_RUN : end);
+		s->run[s->runs] = run_at(w, w + MAX_RUN < end ? w + MAX_RUN : end);
 	return 0;
 }
 
@@ -361,8 +352,7 @@ static int solver_new(struct solver *s, struct fit *f, double stretch)
  * @product.
  */
 static double run_penalty(const struct fit *f, const struct run *r,
-			  const struct soft_constraint *end, double narrow,
-			  double *product)
+			  const struct soft_constraint *end, double narrow, double *product)
 {
 	const struct cubic *c = &f->curve.cubic[r->first->interval];
 	double sign = r->first->side == ABOVE ? 1 : -1, sum = 0;
@@ -389,8 +379,7 @@ static double penalty(struct fit *f, const struct solver *s, bool all)
 	for (size_t i = 0; i < s->runs; i++) {
 		const struct run *r = &s->run[i];
 
-		sum += run_penalty(f, r, all ? r->end : r->near, 1 / s->stretch,
-				   &product);
+		sum += run_penalty(f, r, all ? r->end : r->near, 1 / s->stretch, &product);
 		/* One logarithm for many factors of at most 2: below 2^1024. */
 		if (product > 0x1p500) {
 			sum += log(product);
@@ -403,8 +392,7 @@ static double penalty(struct fit *f, const struct solver *s, bool all)
 /* The objective, less what does not depend on curve and margins. */
 static double cost_of(struct fit *f, const struct solver *s, bool all)
 {
-	double cost = penalty(f, s, all) -
-		      dot(f->score, f->curve.coef, f->curve.coefs) -
+	double cost = penalty(f, s, all) - dot(f->score, f->curve.coef, f->curve.coefs) -
 		      dot(f->margin_score, f->margin, f->links);
 
 	for (size_t i = 0; i + 2 < f->curve.coefs && !f->straight; i++) {
@@ -417,15 +405,14 @@ static double cost_of(struct fit *f, const struct solver *s, bool all)
 }
 
 /* By the first and second derivatives of the penalties of near constraints. */
-static void run_build(struct system *s, const struct fit *f,
-		      const struct run *r, double stretch, bool cautious)
+static void run_build(struct system *s, const struct fit *f, const struct run *r, double stretch,
+		      bool cautious)
 {
 	struct run_sums sums = { 0 };
 	double narrow = 1 / stretch;
 
 	for (const struct soft_constraint *w = r->first; w < r->near; w++) {
-		struct softplus_slopes d = softplus_slopes(w->z, w->tail,
-							   cautious);
+		struct softplus_slopes d = softplus_slopes(w->z, w->tail, cautious);
 		double sharp = narrow * w->sharp;
 
 		run_add(&sums, w->u, d.second * sharp * sharp, d.first * sharp);
@@ -434,8 +421,7 @@ static void run_build(struct system *s, const struct fit *f,
 }
 
 /* What far constraints add to the diagonal of the matrix: the caution of a run. */
-static void run_build_far(struct system *s, const struct run *r,
-			  const struct soft_constraint *from,
+static void run_build_far(struct system *s, const struct run *r, const struct soft_constraint *from,
 			  const struct soft_constraint *end, double stretch)
 {
 	double *moment = s->far_moment[r->first->interval];
@@ -475,8 +461,7 @@ static void build(const struct fit *f, struct solver *s)
 /* All constraints are near. */
 static void forget_near(struct fit *f, struct solver *s)
 {
-	memset(s->system.far_moment, 0,
-	       f->curve.coefs * sizeof(*s->system.far_moment));
+	memset(s->system.far_moment, 0, f->curve.coefs * sizeof(*s->system.far_moment));
 	memset(s->system.far_corner, 0, f->links * sizeof(double));
 	for (size_t i = 0; i < s->runs; i++)
 		s->run[i].near = s->run[i].end;
@@ -532,8 +517,7 @@ static void moved(struct fit *f, struct solver *s, double size, bool all)
 }
 
 /* Line search by halving (Armijo's rule), at most 2^-11 of the step. */
-static bool take_step(struct fit *f, struct solver *s, double slope,
-		      double *cost)
+static bool take_step(struct fit *f, struct solver *s, double slope, double *cost)
 {
 	struct system *y = &s->system;
 	size_t n = f->curve.coefs, m = f->links;
@@ -550,8 +534,7 @@ static bool take_step(struct fit *f, struct solver *s, double slope,
 		for (size_t i = 0; i < n; i++)
 			coef[i] = y->trial[i] + length * y->step[i];
 		for (size_t i = 0; i < m; i++)
-			margin[i] = y->trial_margin[i] +
-				    length * y->step_margin[i];
+			margin[i] = y->trial_margin[i] + length * y->step_margin[i];
 		c = cost_of(f, s, !near);
 		if (c <= *cost - 1e-4 * length * slope) {
 			*cost = c;
@@ -633,8 +616,7 @@ int fit_start(struct fit *f, double *residual)
 		struct run_sums sums = { 0 };
 
 		for (; w < r.end; w++)
-			run_add(&sums, w->u, 1,
-				w->side == ABOVE ? -w->y : w->y);
+			run_add(&sums, w->u, 1, w->side == ABOVE ? -w->y : w->y);
 		system_add(&s, &f->curve, m, r.first, &sums);
 	}
 	spline_sum_moments(&f->curve, s.moment, s.band);
@@ -656,11 +638,9 @@ int fit_start(struct fit *f, double *residual)
  * without it, ns: Newton's method between two limits.
  */
 static double most_likely_margin(const struct soft_constraint *first,
-				 const struct soft_constraint *end,
-				 double score)
+				 const struct soft_constraint *end, double score)
 {
-	double lo = HUGE_VAL, hi = -HUGE_VAL, margin = HUGE_VAL,
-	       step = HUGE_VAL;
+	double lo = HUGE_VAL, hi = -HUGE_VAL, margin = HUGE_VAL, step = HUGE_VAL;
 	const double enough = 0.01; /* of the smallest scale; chosen */
 	double sharpest = 0;
 
@@ -697,21 +677,17 @@ static double most_likely_margin(const struct soft_constraint *first,
 
 void fit_margins(struct fit *f)
 {
-	struct soft_constraint *w = f->constraint,
-			       *end = w + f->num_constraints;
+	struct soft_constraint *w = f->constraint, *end = w + f->num_constraints;
 
 	memset(f->margin, 0, f->links * sizeof(*f->margin));
 	while (w < end) {
 		struct soft_constraint *first = w;
 
 		for (; w < end && w->link == first->link; w++) {
-			double v = cubic_at(&f->curve.cubic[w->interval],
-					    w->u) -
-				   w->y;
+			double v = cubic_at(&f->curve.cubic[w->interval], w->u) - w->y;
 
 			w->z = w->side == ABOVE ? -v : v;
 		}
-		f->margin[first->link] = most_likely_margin(
-			first, w, f->margin_score[first->link]);
+		f->margin[first->link] = most_likely_margin(first, w, f->margin_score[first->link]);
 	}
 }

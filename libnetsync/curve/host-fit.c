@@ -91,13 +91,11 @@ static int snapshot_take(struct snapshot *m, const struct host_fit *k)
 		.kept = malloc((bins + 1) * sizeof(*m->kept)),
 		.delay = host_fit_mean_delay(k),
 	};
-	if (spline_copy(&m->best, &k->best) || !m->change || !m->margin ||
-	    !m->kept)
+	if (spline_copy(&m->best, &k->best) || !m->change || !m->margin || !m->kept)
 		return -ENOMEM;
 	memcpy(m->margin, k->margin, links * sizeof(*m->margin));
 	if (c->num_changes)
-		memcpy(m->change, c->change,
-		       c->num_changes * sizeof(*m->change));
+		memcpy(m->change, c->change, c->num_changes * sizeof(*m->change));
 	/* All bins are in one array. */
 	for (size_t i = 0; i < bins; i++)
 		m->kept[i] = k->obs.direction[0].bin[i].num;
@@ -125,8 +123,7 @@ static void snapshot_restore(struct host_fit *k, struct snapshot *m)
 /* Detect change points, and fit the curve with them. 1: again; 0: enough. */
 static int one_round(struct host_fit *k, bool first)
 {
-	int ret = change_points_find(k->correction, &k->obs, k->drift, !first,
-				     host_fit_at, k);
+	int ret = change_points_find(k->correction, &k->obs, k->drift, !first, host_fit_at, k);
 
 	if (ret < 0 || (!ret && !first && !k->improved))
 		return ret;
@@ -138,8 +135,7 @@ static int one_round(struct host_fit *k, bool first)
 		ret = host_fit_update_delays(k);
 	if (ret < 0)
 		return ret;
-	k->improved = host_fit_mean_delay(k) < IMPROVED * k->delay ||
-		      (ret && first);
+	k->improved = host_fit_mean_delay(k) < IMPROVED * k->delay || (ret && first);
 	return 1;
 }
 
@@ -156,8 +152,7 @@ static int follow(struct host_fit *k)
 			more = one_round(k, !round);
 		if (more < 0)
 			ret = more;
-		if (!ret && round &&
-		    host_fit_mean_delay(k) > WORSE * before.delay) {
+		if (!ret && round && host_fit_mean_delay(k) > WORSE * before.delay) {
 			snapshot_restore(k, &before);
 			ret = host_fit_update_delays(k);
 			ret = ret < 0 ? ret : 0;
@@ -172,8 +167,7 @@ static int follow(struct host_fit *k)
 
 bool host_fit_useful(const struct pair *p)
 {
-	return p->direction[0].num >= MIN_MESSAGES &&
-	       p->direction[1].num >= MIN_MESSAGES;
+	return p->direction[0].num >= MIN_MESSAGES && p->direction[1].num >= MIN_MESSAGES;
 }
 
 size_t host_fit_choose(struct link *link, size_t num)
@@ -195,23 +189,21 @@ size_t host_fit_choose(struct link *link, size_t num)
 		link[n++] = l;
 	}
 	/* One pair with few messages stays a line: nothing averages its errors out. */
-	if (num < n + 2 || messages[0] < MIN_POOLED ||
-	    messages[1] < MIN_POOLED || messages[0] + messages[1] <= others)
+	if (num < n + 2 || messages[0] < MIN_POOLED || messages[1] < MIN_POOLED ||
+	    messages[0] + messages[1] <= others)
 		return n;
 	return num;
 }
 
 /* Of all messages that are kept: how many are inverted? */
-static size_t count_inverted(const struct correction *c,
-			     const struct link *links, size_t num_links)
+static size_t count_inverted(const struct correction *c, const struct link *links, size_t num_links)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < num_links; i++) {
 		const struct link *l = &links[i];
-		const struct correction *correction[2] = {
-			l->first ? c : l->other, l->first ? l->other : c
-		};
+		const struct correction *correction[2] = { l->first ? c : l->other,
+							   l->first ? l->other : c };
 
 		n += correction_inversions(l->pair, correction);
 	}
@@ -243,9 +235,8 @@ static size_t inverted_by(struct correction *c, const struct spline *curve,
  * Fit a curve without the change points from @from to before @to. It is taken if
  * it inverts at most @most messages, and delays are hardly longer; if not, all stays as it is.
  */
-static int doubt_change_points(struct host_fit *k, const struct link *links,
-			       size_t num_links, size_t from, size_t to,
-			       size_t intervals, size_t most)
+static int doubt_change_points(struct host_fit *k, const struct link *links, size_t num_links,
+			       size_t from, size_t to, size_t intervals, size_t most)
 {
 	struct correction *c = k->correction;
 	struct snapshot before = { 0 };
@@ -284,15 +275,13 @@ static int doubt_change_points(struct host_fit *k, const struct link *links,
  * the delays that changed. So is the first or the last one, where a curve
  * without it inverts fewer: only a few seconds beyond it speak for it.
  */
-static int check_change_points(struct host_fit *k, const struct link *links,
-			       size_t num_links)
+static int check_change_points(struct host_fit *k, const struct link *links, size_t num_links)
 {
 	struct correction *c = k->correction;
 	int ret = 0;
 
 	if (c->num_changes && all_straight(links, num_links))
-		ret = doubt_change_points(k, links, num_links, 0,
-					  c->num_changes, 0, 0);
+		ret = doubt_change_points(k, links, num_links, 0, c->num_changes, 0, 0);
 	for (int last = 1; !ret && last >= 0; last--) {
 		size_t at = last ? c->num_changes - 1 : 0, n;
 
@@ -300,8 +289,8 @@ static int check_change_points(struct host_fit *k, const struct link *links,
 			break;
 		n = inverted_by(c, &k->best, links, num_links);
 		if (n)
-			ret = doubt_change_points(k, links, num_links, at,
-						  at + 1, k->intervals, n - 1);
+			ret = doubt_change_points(k, links, num_links, at, at + 1, k->intervals,
+						  n - 1);
 	}
 	return ret;
 }
@@ -310,8 +299,7 @@ static int check_change_points(struct host_fit *k, const struct link *links,
  * When a change point was is not known better than to between the messages
  * before and after it.
  */
-static void widen_to_messages(struct correction *c,
-			      const struct observations *p)
+static void widen_to_messages(struct correction *c, const struct observations *p)
 {
 	for (size_t i = 0; i < c->num_changes; i++) {
 		struct change_point *b = &c->change[i];
@@ -364,8 +352,8 @@ static void reject_diverged(struct host_fit *k)
  * @margin: room for that of each link, as it is before. *freedom: effective degrees of freedom of
  * the curve, if it becomes one of a steered clock.
  */
-static int doubt_curve_with(struct host_fit *k, const struct link *links,
-			    size_t num_links, double *margin, double *freedom)
+static int doubt_curve_with(struct host_fit *k, const struct link *links, size_t num_links,
+			    double *margin, double *freedom)
 {
 	struct correction *c = k->correction;
 	struct smooth_fit smooth = {
@@ -388,15 +376,14 @@ static int doubt_curve_with(struct host_fit *k, const struct link *links,
 		return ret;
 	*freedom = found;
 	c->steered = true;
-	c->expected_error = placement_expected_error(k, &k->best) * found /
-			    (double)k->best.coefs;
+	c->expected_error = placement_expected_error(k, &k->best) * found / (double)k->best.coefs;
 	doubts_keep_set(c);
 	return doubts_find(k, links, num_links);
 }
 
 /* Where the curve is not to be relied on, the clock may be steered. */
-static int doubt_curve(struct host_fit *k, const struct link *links,
-		       size_t num_links, double *freedom)
+static int doubt_curve(struct host_fit *k, const struct link *links, size_t num_links,
+		       double *freedom)
 {
 	double *margin = malloc((k->obs.links + 1) * sizeof(*margin));
 	int ret = -ENOMEM;
@@ -407,8 +394,7 @@ static int doubt_curve(struct host_fit *k, const struct link *links,
 	return ret;
 }
 
-int host_fit(struct correction *c, const struct link *links, size_t num_links,
-	     double drift)
+int host_fit(struct correction *c, const struct link *links, size_t num_links, double drift)
 {
 	struct host_fit k = {
 		.correction = c,
@@ -425,8 +411,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 	if (c->to <= c->from || !num_links)
 		return 0;
 	/* In so short a time no oscillator drifts visibly. */
-	if (!had_curve && drift * span * span / 8 < VISIBLE &&
-	    !count_inverted(c, links, num_links))
+	if (!had_curve && drift * span * span / 8 < VISIBLE && !count_inverted(c, links, num_links))
 		return 0;
 	c->curve = (struct spline){ 0 };
 	c->steered = false;
@@ -450,10 +435,8 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
 	if (!ret)
 		ret = refine(&k);
 	if (!ret) {
-		c->expected_error = k.best.coefs
-					    ? placement_expected_error(&k,
-								       &k.best)
-					    : k.obs.direction[0].mean;
+		c->expected_error = k.best.coefs ? placement_expected_error(&k, &k.best) :
+						   k.obs.direction[0].mean;
 		widen_to_messages(c, &k.obs);
 	}
 	freedom = (double)k.best.coefs;
@@ -480,8 +463,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links,
  * The curve whose coefficients are values of the initial fit at their abscissae (I. J.
  * Schoenberg, "On spline functions", 1967).
  */
-static int curve_of_start(struct spline *s, struct initial_fit *start,
-			  double span)
+static int curve_of_start(struct spline *s, struct initial_fit *start, double span)
 {
 	int ret = spline_new(s, 0, span, start->num ? start->num : 1, NULL, 0);
 
@@ -492,8 +474,7 @@ static int curve_of_start(struct spline *s, struct initial_fit *start,
 	return ret;
 }
 
-int host_fit_start(struct correction *c, const struct link *links,
-		   size_t num_links)
+int host_fit_start(struct correction *c, const struct link *links, size_t num_links)
 {
 	struct initial_fit start = { 0 };
 	struct observations obs = { 0 };
@@ -507,8 +488,7 @@ int host_fit_start(struct correction *c, const struct link *links,
 	if (!ret)
 		ret = initial_fit_find(&start, &obs, c);
 	if (!ret)
-		ret = curve_of_start(&c->curve, &start,
-				     (double)(c->to - c->from));
+		ret = curve_of_start(&c->curve, &start, (double)(c->to - c->from));
 	spline_compact(&c->curve);
 	c->intervals = 0;
 	observations_release(&obs);

@@ -13,16 +13,14 @@
  * do not suffice for more, it stays straight. @drift: how fast the rate of an
  * oscillator changes at most, 1 / ns. Return: 0 or -ENOMEM.
  */
-int host_fit(struct correction *c, const struct link *links, size_t num_links,
-	     double drift);
+int host_fit(struct correction *c, const struct link *links, size_t num_links, double drift);
 
 /*
  * Set the curve of a host to the middle between the messages of both directions: of
  * windows of time, by medians. It is where fits begin whose neighbours are not known
  * well, either. The straight part is set already. Return: 0 or -ENOMEM.
  */
-int host_fit_start(struct correction *c, const struct link *links,
-		   size_t num_links);
+int host_fit_start(struct correction *c, const struct link *links, size_t num_links);
 
 /* Has a pair MIN_MESSAGES in both directions? */
 bool host_fit_useful(const struct pair *p);

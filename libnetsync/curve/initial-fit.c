@@ -47,13 +47,12 @@ double initial_fit_at(void *initial_fit, double t)
 	if (lo + 1 == r->num)
 		lo--;
 	r->last = lo;
-	return r->y[lo] + (r->y[lo + 1] - r->y[lo]) * (t - r->t[lo]) /
-				  (r->t[lo + 1] - r->t[lo]);
+	return r->y[lo] + (r->y[lo + 1] - r->y[lo]) * (t - r->t[lo]) / (r->t[lo + 1] - r->t[lo]);
 }
 
 /* Half-way between the medians of both directions of the busiest link. */
-static bool middle_of_window(const struct observations *p, size_t *at,
-			     double end, double *buffer, double *y)
+static bool middle_of_window(const struct observations *p, size_t *at, double end, double *buffer,
+			     double *y)
 {
 	size_t busiest = 0;
 
@@ -62,15 +61,14 @@ static bool middle_of_window(const struct observations *p, size_t *at,
 		size_t n[2];
 
 		for (int s = 0; s < 2; s++) {
-			const struct obs_direction *dir =
-				&p->direction[2 * i + (size_t)s];
+			const struct obs_direction *dir = &p->direction[2 * i + (size_t)s];
 			size_t *a = &at[2 * i + (size_t)s];
 
 			n[s] = 0;
 			for (; *a < dir->bins && dir->bin[*a].t < end; ++*a)
 				if (dir->bin[*a].num)
-					buffer[n[s]++] = observations_innermost(
-						p, &dir->bin[*a], s, &t);
+					buffer[n[s]++] = observations_innermost(p, &dir->bin[*a], s,
+										&t);
 			if (n[s])
 				m[s] = statistics_median(buffer, n[s]);
 		}
@@ -83,17 +81,14 @@ static bool middle_of_window(const struct observations *p, size_t *at,
 }
 
 /* The fit beyond an earlier one. */
-static int middle(struct initial_fit *r, struct initial_fit *beyond,
-		  struct observations *p)
+static int middle(struct initial_fit *r, struct initial_fit *beyond, struct observations *p)
 {
 	size_t *at = calloc(2 * p->links + 1, sizeof(*at));
 	size_t most = observations_most_bins(p),
 	       windows = most / (p->pooled ? BINS_OF_POOLED : BINS_OF_WINDOW);
 	double *buffer = malloc((most + 1) * sizeof(*buffer));
 
-	windows = windows < 2		  ? 2
-		  : windows > MAX_WINDOWS ? MAX_WINDOWS
-					  : windows;
+	windows = windows < 2 ? 2 : windows > MAX_WINDOWS ? MAX_WINDOWS : windows;
 	r->t = malloc(windows * sizeof(*r->t));
 	r->y = malloc(windows * sizeof(*r->y));
 	if (!at || !buffer || !r->t || !r->y) {
@@ -106,8 +101,7 @@ static int middle(struct initial_fit *r, struct initial_fit *beyond,
 		double width = p->span / (double)windows;
 		double t = width * ((double)w + 0.5), y;
 
-		if (!middle_of_window(p, at, width * (double)(w + 1), buffer,
-				      &y))
+		if (!middle_of_window(p, at, width * (double)(w + 1), buffer, &y))
 			continue;
 		r->t[r->num] = t;
 		r->y[r->num++] = y + initial_fit_at(beyond, t);
@@ -118,8 +112,7 @@ static int middle(struct initial_fit *r, struct initial_fit *beyond,
 }
 
 /* Move the median slope and offset into the straight part of the correction. */
-static int straighten(struct initial_fit *r, struct observations *p,
-		      struct correction *c)
+static int straighten(struct initial_fit *r, struct observations *p, struct correction *c)
 {
 	size_t n = r->num, apart = n / SLOPE_PARTS ? n / SLOPE_PARTS : 1;
 	double *v = malloc((n + 1) * sizeof(*v)), slope = 0, offset;
@@ -127,8 +120,7 @@ static int straighten(struct initial_fit *r, struct observations *p,
 	if (!v)
 		return -ENOMEM;
 	for (size_t i = 0; i + apart < n; i++)
-		v[i] = (r->y[i + apart] - r->y[i]) /
-		       (r->t[i + apart] - r->t[i]);
+		v[i] = (r->y[i + apart] - r->y[i]) / (r->t[i + apart] - r->t[i]);
 	if (n > apart)
 		slope = statistics_median(v, n - apart);
 	for (size_t i = 0; i < n; i++)
@@ -143,8 +135,7 @@ static int straighten(struct initial_fit *r, struct observations *p,
 	return 0;
 }
 
-int initial_fit_find(struct initial_fit *r, struct observations *p,
-		     struct correction *c)
+int initial_fit_find(struct initial_fit *r, struct observations *p, struct correction *c)
 {
 	struct initial_fit last = { 0 };
 	int ret = 0;

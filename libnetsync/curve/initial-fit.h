@@ -20,8 +20,7 @@ struct initial_fit {
  * Find it, and move its straight part from the observations to the correction:
  * 0 or -ENOMEM. Release in any case.
  */
-int initial_fit_find(struct initial_fit *r, struct observations *p,
-		     struct correction *c);
+int initial_fit_find(struct initial_fit *r, struct observations *p, struct correction *c);
 void initial_fit_release(struct initial_fit *r);
 
 /* A curve_fn. */

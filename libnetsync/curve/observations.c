@@ -12,8 +12,8 @@
  * A message (x, y) of a link puts the host's correction below (or above) this,
  * as far as it goes beyond the straight correction.
  */
-static struct observation bear(const struct correction *c, const struct link *l,
-			       int64_t x, int64_t y)
+static struct observation bear(const struct correction *c, const struct link *l, int64_t x,
+			       int64_t y)
 {
 	int64_t own = l->first ? x : x + y, other = l->first ? x + y : x, ref;
 	double d = (double)(own - c->from), rest;
@@ -21,8 +21,7 @@ static struct observation bear(const struct correction *c, const struct link *l,
 	rest = correction_at(l->other, other, &ref);
 	return (struct observation){
 		.t = d,
-		.y = (double)(ref - own - c->offset) + rest - c->frac -
-		     c->skew * d,
+		.y = (double)(ref - own - c->offset) + rest - c->frac - c->skew * d,
 	};
 }
 
@@ -38,9 +37,8 @@ int64_t observations_level(const struct link *l)
 }
 
 /* The corners of a bin as observations, behind those that there are: their number. */
-static uint32_t gather_corners(struct observations *p,
-			       const struct correction *c, const struct link *l,
-			       int cloud, const struct bin *b)
+static uint32_t gather_corners(struct observations *p, const struct correction *c,
+			       const struct link *l, int cloud, const struct bin *b)
 {
 	size_t before = p->num;
 
@@ -62,8 +60,7 @@ static uint32_t gather_corners(struct observations *p,
  * be in different intervals. Then each observation is a bin of its own, which stands for as
  * many messages.
  */
-static void share_out(struct observations *p, struct obs_direction *dir,
-		      const struct obs_bin *h)
+static void share_out(struct observations *p, struct obs_direction *dir, const struct obs_bin *h)
 {
 	uint32_t left = h->messages;
 
@@ -83,8 +80,7 @@ static void share_out(struct observations *p, struct obs_direction *dir,
 }
 
 static void gather_side(struct observations *p, const struct correction *c,
-			const struct link *links, size_t link, int cloud,
-			struct obs_direction *dir)
+			const struct link *links, size_t link, int cloud, struct obs_direction *dir)
 {
 	const struct link *l = &links[link];
 	const struct envelope *e = &l->pair->direction[cloud].envelope;
@@ -127,8 +123,8 @@ static int by_bin_time(const void *a, const void *b)
 
 /* Gather one direction of the links from @from to before @to, as one. */
 static void gather_direction(struct observations *p, const struct correction *c,
-			     const struct link *links, size_t from, size_t to,
-			     int side, struct obs_direction *dir)
+			     const struct link *links, size_t from, size_t to, int side,
+			     struct obs_direction *dir)
 {
 	for (size_t i = from; i < to; i++) {
 		/* What host[0] sent is above the clock of host[0] .. */
@@ -142,8 +138,7 @@ static void gather_direction(struct observations *p, const struct correction *c,
 	p->messages[side] += dir->messages;
 }
 
-size_t observations_link(const struct observations *p, const struct link *links,
-			 size_t i)
+size_t observations_link(const struct observations *p, const struct link *links, size_t i)
 {
 	return links[i].thin ? p->links - 1 : i;
 }
@@ -164,17 +159,13 @@ int observations_gather(struct observations *p, const struct correction *c,
 	p->links += p->pooled;
 	for (size_t i = 0; i < num_links; i++) {
 		for (int d = 0; d < 2; d++) {
-			const struct envelope *e =
-				&links[i].pair->direction[d].envelope;
+			const struct envelope *e = &links[i].pair->direction[d].envelope;
 
-			p->resolution = fmax(
-				p->resolution,
-				(double)links[i].pair->direction[d].raised);
+			p->resolution = fmax(p->resolution,
+					     (double)links[i].pair->direction[d].raised);
 			for (size_t b = 0; b < e->num && !links[i].idle; b++) {
 				samples += e->bin[b].corners;
-				bins += links[i].thin || links[i].few_bins
-						? e->bin[b].corners
-						: 1;
+				bins += links[i].thin || links[i].few_bins ? e->bin[b].corners : 1;
 			}
 		}
 	}
@@ -190,12 +181,10 @@ int observations_gather(struct observations *p, const struct correction *c,
 		bool last = i + 1 == p->links;
 
 		for (int s = 0; s < 2; s++) {
-			struct obs_direction *dir =
-				&p->direction[2 * i + (size_t)s];
+			struct obs_direction *dir = &p->direction[2 * i + (size_t)s];
 
 			dir->bin = bin;
-			gather_direction(p, c, links, i,
-					 last ? num_links : i + 1, s, dir);
+			gather_direction(p, c, links, i, last ? num_links : i + 1, s, dir);
 			bin += dir->bins;
 		}
 	}
@@ -216,8 +205,7 @@ void observations_detrend(struct observations *p, double offset, double slope)
 		p->obs[i].y -= offset + slope * p->obs[i].t;
 }
 
-void observations_set_residuals(struct observations *p, curve_fn curve,
-				void *arg)
+void observations_set_residuals(struct observations *p, curve_fn curve, void *arg)
 {
 	for (size_t i = 0; i < p->num; i++) {
 		struct observation *s = &p->obs[i];
@@ -246,8 +234,8 @@ bool observations_strayed(const struct observations *p)
 	return !(curve <= STRAYED * line);
 }
 
-double observations_innermost(const struct observations *p,
-			      const struct obs_bin *h, int dir, double *t)
+double observations_innermost(const struct observations *p, const struct obs_bin *h, int dir,
+			      double *t)
 {
 	double least = HUGE_VAL;
 
@@ -263,8 +251,7 @@ double observations_innermost(const struct observations *p,
 	return least;
 }
 
-size_t observations_group(const struct observations *p,
-			  const struct obs_direction *dir, int side,
+size_t observations_group(const struct observations *p, const struct obs_direction *dir, int side,
 			  double messages, struct bin_group *group)
 {
 	size_t n = 0;
@@ -283,8 +270,7 @@ size_t observations_group(const struct observations *p,
 			if (y < g.y) {
 				g.y = y;
 				/* That of a wrong message may be anywhere. */
-				g.t = fmin(fmax(t, h->t - dir->width),
-					   h->t + dir->width);
+				g.t = fmin(fmax(t, h->t - dir->width), h->t + dir->width);
 			}
 		}
 		g.to = i;
@@ -303,9 +289,8 @@ size_t observations_group(const struct observations *p,
 	return n;
 }
 
-size_t bin_group_margins(const struct bin_group *group, size_t num,
-			 const struct bin_group *other, size_t num_other,
-			 double *margin)
+size_t bin_group_margins(const struct bin_group *group, size_t num, const struct bin_group *other,
+			 size_t num_other, double *margin)
 {
 	size_t next = 0;
 

@@ -65,7 +65,7 @@ struct obs_bin {
 	uint32_t from;	   /* its first observation */
 	uint32_t num;	   /* observations; 0: all were rejected */
 	uint32_t gathered; /* the same, before any was rejected */
-	uint32_t link; /* of those that were gathered: whose messages they are */
+	uint32_t link;	   /* of those that were gathered: whose messages they are */
 	/* Where the minimum delay is larger than elsewhere (delays.h): */
 	double excess;	     /* by how much, ns */
 	double excess_error; /* standard deviation of that, ns a message */
@@ -112,8 +112,7 @@ typedef double (*curve_fn)(void *arg, double t);
 int64_t observations_level(const struct link *l);
 
 /* Which of the observations' links is one of the given? */
-size_t observations_link(const struct observations *p, const struct link *links,
-			 size_t i);
+size_t observations_link(const struct observations *p, const struct link *links, size_t i);
 
 /* Fill @p from the messages of all links: 0 or -ENOMEM; release in any case. */
 int observations_gather(struct observations *p, const struct correction *c,
@@ -124,8 +123,7 @@ void observations_release(struct observations *p);
 void observations_detrend(struct observations *p, double offset, double slope);
 
 /* Set all residuals, against a curve; NULL: against zero. */
-void observations_set_residuals(struct observations *p, curve_fn curve,
-				void *arg);
+void observations_set_residuals(struct observations *p, curve_fn curve, void *arg);
 
 /*
  * Residuals are set: is the curve further from the observations, on the average, than
@@ -137,15 +135,14 @@ bool observations_strayed(const struct observations *p);
  * The innermost observation of a bin that has some: its residual, outward
  * positive. *t: its time.
  */
-double observations_innermost(const struct observations *p,
-			      const struct obs_bin *bin, int side, double *t);
+double observations_innermost(const struct observations *p, const struct obs_bin *bin, int side,
+			      double *t);
 
 /*
  * Divide a direction into groups of bins, of at least @messages each: their
  * number. Groups are in order of time; there is room for one for each bin.
  */
-size_t observations_group(const struct observations *p,
-			  const struct obs_direction *dir, int side,
+size_t observations_group(const struct observations *p, const struct obs_direction *dir, int side,
 			  double messages, struct bin_group *group);
 
 /*
@@ -153,9 +150,8 @@ size_t observations_group(const struct observations *p,
  * what is between it and the next group of the other, ns. Return: how many, or 0 if
  * either direction has too few groups.
  */
-size_t bin_group_margins(const struct bin_group *group, size_t num,
-			 const struct bin_group *other, size_t num_other,
-			 double *margin);
+size_t bin_group_margins(const struct bin_group *group, size_t num, const struct bin_group *other,
+			 size_t num_other, double *margin);
 
 /* Of all observations, how many are not kept. */
 size_t observations_rejected(const struct observations *p);

@@ -58,8 +58,7 @@ static int anneal(struct fit *f, double *cost)
 {
 	int ret = 0;
 
-	for (double stretch = WIDEST_SCALE / 4; stretch > 1 && !ret;
-	     stretch /= 4)
+	for (double stretch = WIDEST_SCALE / 4; stretch > 1 && !ret; stretch /= 4)
 		ret = fit_solve(f, stretch, STEPS_BETWEEN, cost);
 	return ret ? ret : fit_solve(f, 1, STEPS_LAST, cost);
 }
@@ -78,8 +77,7 @@ static size_t most_parts(const struct host_fit *k)
 /* Reject outliers beyond the curve of which residuals are. */
 static int reject_outliers(struct host_fit *k, size_t intervals)
 {
-	size_t least = (constraints_spans(k, intervals) + 1) *
-		       CONSTRAINT_SUBINTERVALS;
+	size_t least = (constraints_spans(k, intervals) + 1) * CONSTRAINT_SUBINTERVALS;
 	size_t rejected, n = most_parts(k);
 	int ret;
 
@@ -88,10 +86,9 @@ static int reject_outliers(struct host_fit *k, size_t intervals)
 		ret = outliers_reject(&k->obs, k->correction, n, &rejected);
 		n /= 8;
 	} while (!ret && n >= least);
-	return ret ? ret
-		   : contamination_reject_lone(&k->obs, k->correction,
-					       constraints_spans(k, intervals),
-					       &rejected);
+	return ret ? ret :
+		     contamination_reject_lone(&k->obs, k->correction,
+					       constraints_spans(k, intervals), &rejected);
 }
 
 /*
@@ -134,16 +131,14 @@ static int set_up(const struct host_fit *k, struct fit *f, size_t intervals)
 }
 
 /* The least-squares start of a fit; *residual: see fit_start(). */
-static int start(const struct host_fit *k, struct fit *f, size_t intervals,
-		 double *residual)
+static int start(const struct host_fit *k, struct fit *f, size_t intervals, double *residual)
 {
 	int ret = set_up(k, f, intervals);
 
 	return ret ? ret : fit_start(f, residual);
 }
 
-int order_begin_at_best(const struct host_fit *k, struct fit *f,
-			size_t intervals)
+int order_begin_at_best(const struct host_fit *k, struct fit *f, size_t intervals)
 {
 	int ret = set_up(k, f, intervals);
 
@@ -155,8 +150,8 @@ int order_begin_at_best(const struct host_fit *k, struct fit *f,
 }
 
 /* Fit from the least-squares start on, by scales that get smaller. */
-static int fit_from_start(struct host_fit *k, struct fit *f, size_t intervals,
-			  bool rejecting, double *cost)
+static int fit_from_start(struct host_fit *k, struct fit *f, size_t intervals, bool rejecting,
+			  double *cost)
 {
 	double residual;
 	int ret = start(k, f, intervals, &residual);
@@ -175,8 +170,8 @@ static int fit_from_start(struct host_fit *k, struct fit *f, size_t intervals,
  * Once more, with the observations that are lowest beyond that curve: again, as long as such
  * are rejected.
  */
-static int fit_by_lowest(struct host_fit *k, struct fit *f, size_t intervals,
-			 bool rejecting, double *cost)
+static int fit_by_lowest(struct host_fit *k, struct fit *f, size_t intervals, bool rejecting,
+			 double *cost)
 {
 	size_t rejected = 1;
 	int ret = 0;
@@ -187,8 +182,8 @@ static int fit_by_lowest(struct host_fit *k, struct fit *f, size_t intervals,
 		if (rejecting)
 			ret = contamination_reject_inverted(
 				&k->obs, k->correction,
-				constraints_spans(k, intervals ? intervals : 1),
-				f->margin, f->scale, &rejected);
+				constraints_spans(k, intervals ? intervals : 1), f->margin,
+				f->scale, &rejected);
 		constraints_set(f, k);
 		if (!ret)
 			ret = fit_solve(f, 1, STEPS_LAST, cost);
@@ -197,8 +192,7 @@ static int fit_by_lowest(struct host_fit *k, struct fit *f, size_t intervals,
 }
 
 /* Fit, and perhaps reject outliers first. */
-static int fit(struct host_fit *k, struct fit *f, size_t intervals,
-	       bool rejecting, double *cost)
+static int fit(struct host_fit *k, struct fit *f, size_t intervals, bool rejecting, double *cost)
 {
 	int ret;
 
@@ -224,8 +218,7 @@ static size_t most_intervals(const struct host_fit *k)
 {
 	const uint64_t *m = k->obs.messages;
 	size_t bins = host_fit_fewest_bins(k) / MIN_BINS;
-	uint64_t most = (m[0] < m[1] ? m[0] : m[1]) /
-			(k->obs.pooled ? MIN_POOLED : MIN_MESSAGES);
+	uint64_t most = (m[0] < m[1] ? m[0] : m[1]) / (k->obs.pooled ? MIN_POOLED : MIN_MESSAGES);
 	/*
 	 * An interval is no shorter than a clock takes to drift visibly,
 	 * drift t^2 / 8 > mean / n: what bends sooner is not the clock. Nor does
@@ -233,8 +226,7 @@ static size_t most_intervals(const struct host_fit *k)
 	 * their steps would leave more between both directions.
 	 */
 	double rate = (double)(m[0] + m[1]) / k->obs.span;
-	double shortest = fmax(cbrt(8 * k->obs.direction[0].mean / k->drift /
-				    rate),
+	double shortest = fmax(cbrt(8 * k->obs.direction[0].mean / k->drift / rate),
 			       sqrt(8 * k->obs.resolution / k->drift));
 
 	most = most < bins ? most : bins;
@@ -252,8 +244,7 @@ static size_t more_intervals(const struct host_fit *k, size_t intervals)
 /* Half as many: the one before, see above. */
 static size_t fewer_intervals(const struct host_fit *k, size_t intervals)
 {
-	return intervals <= 1 + k->correction->num_changes / 2 ? 0
-							       : intervals / 2;
+	return intervals <= 1 + k->correction->num_changes / 2 ? 0 : intervals / 2;
 }
 
 /*
@@ -267,8 +258,7 @@ static int first_intervals(struct host_fit *k, size_t *first, size_t *enough)
 
 	*first = *enough = 0;
 	host_fit_set_residuals(k, &k->best);
-	for (size_t p = 0;
-	     p <= most_intervals(k) && n < 32 && least > CLOSE * scatter;
+	for (size_t p = 0; p <= most_intervals(k) && n < 32 && least > CLOSE * scatter;
 	     p = more_intervals(k, p)) {
 		struct fit f;
 
@@ -288,8 +278,7 @@ static int first_intervals(struct host_fit *k, size_t *first, size_t *enough)
 	return 0;
 }
 
-void order_keep(struct host_fit *k, struct fit *f, size_t intervals,
-		double cost)
+void order_keep(struct host_fit *k, struct fit *f, size_t intervals, double cost)
 {
 	k->cost = cost;
 	k->intervals = intervals;
@@ -309,9 +298,8 @@ static int try_intervals(struct host_fit *k, size_t intervals, bool rejecting)
 	if (intervals > k->correction->tried)
 		k->correction->tried = intervals;
 	cost += COEF_COST *
-		(intervals ? BEND_COST + (double)f.curve.coefs
-			   : 2.0 + (double)k->correction->num_changes *
-					     (k->one_sided ? 2 : 1));
+		(intervals ? BEND_COST + (double)f.curve.coefs :
+			     2.0 + (double)k->correction->num_changes * (k->one_sided ? 2 : 1));
 	if (!ret && cost < k->cost && host_fit_strayed(k, &f.curve))
 		cost = k->best.coefs ? HUGE_VAL : DIVERGED;
 	if (!ret && cost < k->cost) {
@@ -433,12 +421,10 @@ static int soften(struct host_fit *k)
 int order_choose(struct host_fit *k)
 {
 	const struct correction *c = k->correction;
-	size_t known = k->intervals, most = most_intervals(k), first,
-	       enough = known;
+	size_t known = k->intervals, most = most_intervals(k), first, enough = known;
 	int ret = 0;
 
-	if (c->settled && !c->num_changes && (known || k->best.coefs) &&
-	    known <= most)
+	if (c->settled && !c->num_changes && (known || k->best.coefs) && known <= most)
 		return fit_again(k);
 	if (!known) {
 		ret = first_intervals(k, &first, &enough);

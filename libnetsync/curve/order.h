@@ -15,19 +15,16 @@
  * Fit with a number of intervals; 0: a straight line. *cost: see fit_solve(). 0
  * or -ENOMEM; constraints_fit_free() it in any case.
  */
-int order_fit(struct host_fit *k, struct fit *f, size_t intervals,
-	      double *cost);
+int order_fit(struct host_fit *k, struct fit *f, size_t intervals, double *cost);
 
 /*
  * Set a fit up where the best curve is, which constraints as they are wanted move little.
  * Residuals are beyond that curve. As order_fit().
  */
-int order_begin_at_best(const struct host_fit *k, struct fit *f,
-			size_t intervals);
+int order_begin_at_best(const struct host_fit *k, struct fit *f, size_t intervals);
 
 /* The curve of a fit becomes the best. */
-void order_keep(struct host_fit *k, struct fit *f, size_t intervals,
-		double cost);
+void order_keep(struct host_fit *k, struct fit *f, size_t intervals, double cost);
 
 /* Select the number of intervals, and fit the curve: 0 or -ENOMEM. */
 int order_choose(struct host_fit *k);

@@ -67,8 +67,7 @@ static void workspace_free(struct outlier_workspace *d)
  * The prediction of @n groups for @t. *leverage: by what factor its deviation is
  * larger, @t being outside of them.
  */
-static double predict(const struct bin_group *g, size_t n, double t,
-		      double *leverage)
+static double predict(const struct bin_group *g, size_t n, double t, double *leverage)
 {
 	double v[NEIGHBOURS * (NEIGHBOURS - 1) / 2], slope, least, most;
 	size_t m = 0;
@@ -84,8 +83,7 @@ static double predict(const struct bin_group *g, size_t n, double t,
 		least = fmin(least, g[i].t);
 		most = fmax(most, g[i].t);
 	}
-	*leverage = fmax(1,
-			 2 * fmax(least - t, t - most) / fmax(most - least, 1));
+	*leverage = fmax(1, 2 * fmax(least - t, t - most) / fmax(most - least, 1));
 	return statistics_median(v, n);
 }
 
@@ -93,8 +91,7 @@ static double predict(const struct bin_group *g, size_t n, double t,
  * Reject the observations of a bin whose residuals are below a limit. They stay behind those
  * that are kept: to keep as many as before brings them back.
  */
-static size_t reject_below(struct observations *p, struct obs_bin *h, int side,
-			   double limit)
+static size_t reject_below(struct observations *p, struct obs_bin *h, int side, double limit)
 {
 	size_t rejected = 0;
 
@@ -115,22 +112,20 @@ static size_t reject_below(struct observations *p, struct obs_bin *h, int side,
 }
 
 /* Do bins lie in the window of a change point, where no curve is known? */
-static bool near_change(const struct correction *c,
-			const struct obs_direction *dir, size_t first,
+static bool near_change(const struct correction *c, const struct obs_direction *dir, size_t first,
 			size_t last)
 {
 	double from = dir->bin[first].t, to = dir->bin[last].t;
 
 	for (size_t i = 0; i < c->num_changes; i++)
-		if (c->change[i].t + c->change[i].uncertainty >
-			    from - dir->width &&
+		if (c->change[i].t + c->change[i].uncertainty > from - dir->width &&
 		    c->change[i].t - c->change[i].uncertainty < to + dir->width)
 			return true;
 	return false;
 }
 
-size_t outliers_reject_below(struct observations *p, const struct correction *c,
-			     size_t direction, size_t bin, double limit)
+size_t outliers_reject_below(struct observations *p, const struct correction *c, size_t direction,
+			     size_t bin, double limit)
 {
 	struct obs_direction *dir = &p->direction[direction];
 
@@ -145,8 +140,7 @@ size_t outliers_reject_below(struct observations *p, const struct correction *c,
  * spoils one. After a clock was set, or stood still, near an end of a trace, these agree
  * with each other and with nothing else.
  */
-static double predict_at_end(const struct bin_group *g, size_t n, size_t i,
-			     double *leverage)
+static double predict_at_end(const struct bin_group *g, size_t n, size_t i, double *leverage)
 {
 	const struct bin_group *near = i < FEW ? g : &g[n - NEIGHBOURS];
 	const struct bin_group *end = i < FEW ? g : &g[n - FEW];
@@ -155,8 +149,7 @@ static double predict_at_end(const struct bin_group *g, size_t n, size_t i,
 
 	for (size_t j = 0; j + 1 < NEIGHBOURS; j++)
 		if (near[j + 1].t > near[j].t)
-			v[m++] = (near[j + 1].y - near[j].y) /
-				 (near[j + 1].t - near[j].t);
+			v[m++] = (near[j + 1].y - near[j].y) / (near[j + 1].t - near[j].t);
 	slope = statistics_median(v, m);
 	m = 0;
 	for (size_t j = 0; j < FEW; j++) {
@@ -165,8 +158,7 @@ static double predict_at_end(const struct bin_group *g, size_t n, size_t i,
 		farthest = fmax(farthest, fabs(end[j].t - g[i].t));
 		v[m++] = end[j].y - slope * (end[j].t - g[i].t);
 	}
-	*leverage = fmax(
-		1, 2 * farthest / fmax(near[NEIGHBOURS - 1].t - near[0].t, 1));
+	*leverage = fmax(1, 2 * farthest / fmax(near[NEIGHBOURS - 1].t - near[0].t, 1));
 	return statistics_median(v, m);
 }
 
@@ -174,20 +166,18 @@ static double predict_at_end(const struct bin_group *g, size_t n, size_t i,
  * How far inward of both predictions is a group? Where that is not more than
  * @most, by the first of them alone, it is not asked further.
  */
-static double inward_of(const struct bin_group *g, size_t n, size_t i,
-			double most)
+static double inward_of(const struct bin_group *g, size_t n, size_t i, double most)
 {
 	size_t before = i < NEIGHBOURS ? i : NEIGHBOURS;
 	size_t after = n - 1 - i < NEIGHBOURS ? n - 1 - i : NEIGHBOURS;
 	double leverage, least, r, v;
 
-	least = before < FEW
-			? predict_at_end(g, n, i, &leverage)
-			: predict(&g[i - before], before, g[i].t, &leverage);
+	least = before < FEW ? predict_at_end(g, n, i, &leverage) :
+			       predict(&g[i - before], before, g[i].t, &leverage);
 	least -= g[i].y;
 	if (least > most) {
-		v = after < FEW ? predict_at_end(g, n, i, &r)
-				: predict(&g[i + 1], after, g[i].t, &r);
+		v = after < FEW ? predict_at_end(g, n, i, &r) :
+				  predict(&g[i + 1], after, g[i].t, &r);
 		v -= g[i].y;
 		if (v < least) {
 			least = v;
@@ -211,11 +201,10 @@ static bool is_inner(const struct bin_group *g, size_t n, size_t i)
 	return below[0] > NEIGHBOURS / 4 || below[1] > NEIGHBOURS / 4;
 }
 
-double outliers_judge(const struct bin_group *g, size_t n, double resolution,
-		      double *inward, double *buffer)
+double outliers_judge(const struct bin_group *g, size_t n, double resolution, double *inward,
+		      double *buffer)
 {
-	size_t every = n / SAMPLE_GROUPS > SAMPLE_EVERY ? n / SAMPLE_GROUPS
-							: SAMPLE_EVERY;
+	size_t every = n / SAMPLE_GROUPS > SAMPLE_EVERY ? n / SAMPLE_GROUPS : SAMPLE_EVERY;
 	size_t looked = 0;
 	double most;
 
@@ -228,9 +217,7 @@ double outliers_judge(const struct bin_group *g, size_t n, double resolution,
 	most = OUTLIER * fmax(statistics_median(buffer, looked), 1) + resolution;
 	for (size_t i = 0; i < n; i++)
 		if (i % every)
-			inward[i] = is_inner(g, n, i)
-					    ? 0
-					    : inward_of(g, n, i, most);
+			inward[i] = is_inner(g, n, i) ? 0 : inward_of(g, n, i, most);
 	return most;
 }
 
@@ -260,8 +247,7 @@ static size_t reject_in(struct observations *p, const struct correction *c,
 	for (size_t i = 0; i < n && wrong * MAX_SHARE <= n + MAX_SHARE; i++) {
 		double limit = g[i].y + d->inward[i] - most;
 
-		if (d->inward[i] <= most ||
-		    near_change(c, dir, g[i].from, g[i].to - 1))
+		if (d->inward[i] <= most || near_change(c, dir, g[i].from, g[i].to - 1))
 			continue;
 		for (size_t j = g[i].from; j < g[i].to; j++)
 			rejected += reject_below(p, &dir->bin[j], side, limit);
@@ -269,8 +255,8 @@ static size_t reject_in(struct observations *p, const struct correction *c,
 	return rejected;
 }
 
-int outliers_reject(struct observations *p, const struct correction *c,
-		    size_t parts, size_t *rejected)
+int outliers_reject(struct observations *p, const struct correction *c, size_t parts,
+		    size_t *rejected)
 {
 	struct outlier_workspace d;
 	int ret = workspace_new(&d, p);
@@ -278,14 +264,13 @@ int outliers_reject(struct observations *p, const struct correction *c,
 	*rejected = 0;
 	for (size_t i = 0; i < 2 * p->links && !ret; i++) {
 		struct obs_direction *dir = &p->direction[i];
-		double messages = parts ? (double)dir->messages / (double)parts
-					: GROUP_MESSAGES;
+		double messages = parts ? (double)dir->messages / (double)parts : GROUP_MESSAGES;
 		size_t more = 1;
 
 		/* Twice: outliers disturb the predictions of their neighbours. */
 		for (int look = 0; look < 2 && more; look++) {
-			more = reject_in(p, c, dir, (int)(i & 1),
-					 fmax(messages, GROUP_MESSAGES), &d);
+			more = reject_in(p, c, dir, (int)(i & 1), fmax(messages, GROUP_MESSAGES),
+					 &d);
 			*rejected += more;
 		}
 	}

@@ -12,22 +12,22 @@
  * residuals are of: each direction has so many @parts; 0: groups of
  * GROUP_MESSAGES. *rejected: how many observations.
  */
-int outliers_reject(struct observations *p, const struct correction *c,
-		    size_t parts, size_t *rejected);
+int outliers_reject(struct observations *p, const struct correction *c, size_t parts,
+		    size_t *rejected);
 
 /*
  * Reject the observations of a bin whose residuals, outward, are below a limit, unless it
  * lies in the window of a change point. Return: how many.
  */
-size_t outliers_reject_below(struct observations *p, const struct correction *c,
-			     size_t direction, size_t bin, double limit);
+size_t outliers_reject_below(struct observations *p, const struct correction *c, size_t direction,
+			     size_t bin, double limit);
 
 /*
  * How far each group lies inward of all before and after it, ns; @resolution: of
  * stamps, ns; @buffer: room for as many. Return: from where on that is an outlier;
  * HUGE_VAL: groups are too few to say.
  */
-double outliers_judge(const struct bin_group *group, size_t num,
-		      double resolution, double *inward, double *buffer);
+double outliers_judge(const struct bin_group *group, size_t num, double resolution, double *inward,
+		      double *buffer);
 
 #endif

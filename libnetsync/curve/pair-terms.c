@@ -34,8 +34,7 @@ static void setup_release(struct setup *s)
 }
 
 /* Fit a spline of @intervals to the curve of the correction. */
-static int setup_curve(struct setup *s, const struct spline *curve,
-		       size_t intervals)
+static int setup_curve(struct setup *s, const struct spline *curve, size_t intervals)
 {
 	int ret = constraints_fit_new(&s->fit, &s->host, intervals);
 
@@ -44,8 +43,7 @@ static int setup_curve(struct setup *s, const struct spline *curve,
 	if (curve->coefs)
 		spline_follow(&s->fit.curve, curve);
 	else
-		memset(s->fit.curve.coef, 0,
-		       s->fit.curve.coefs * sizeof(*s->fit.curve.coef));
+		memset(s->fit.curve.coef, 0, s->fit.curve.coefs * sizeof(*s->fit.curve.coef));
 	spline_set_cubics(&s->fit.curve);
 	return 0;
 }
@@ -60,8 +58,8 @@ static int reject_inverted(struct host_fit *k, struct fit *f, size_t windows)
 	int ret;
 
 	fit_margins(f);
-	ret = contamination_reject_inverted(&k->obs, k->correction, windows,
-					    f->margin, f->scale, &rejected);
+	ret = contamination_reject_inverted(&k->obs, k->correction, windows, f->margin, f->scale,
+					    &rejected);
 	if (!ret && rejected)
 		constraints_set(f, k);
 	return ret;
@@ -72,9 +70,8 @@ static int reject_inverted(struct host_fit *k, struct fit *f, size_t windows)
  * @steered: as in pair_terms_make().
  * 0 or -ENOMEM; release it in any case.
  */
-static int setup_make(struct setup *s, struct correction *c,
-		      const struct link *links, size_t num_links, double drift,
-		      size_t intervals, bool own, bool steered)
+static int setup_make(struct setup *s, struct correction *c, const struct link *links,
+		      size_t num_links, double drift, size_t intervals, bool own, bool steered)
 {
 	struct link *apart = malloc((num_links + 1) * sizeof(*apart));
 	struct host_fit *k = &s->host;
@@ -82,17 +79,14 @@ static int setup_make(struct setup *s, struct correction *c,
 	size_t windows, rejected, lone = 0;
 	int ret = -ENOMEM;
 
-	*s = (struct setup){ .host = { .correction = c,
-				       .drift = drift,
-				       .intervals = intervals } };
+	*s = (struct setup){ .host = { .correction = c, .drift = drift, .intervals = intervals } };
 	windows = constraints_spans(k, n);
 	k->margin = calloc(num_links + 1, sizeof(*k->margin));
 	if (apart && k->margin) {
 		for (size_t i = 0; i < num_links; i++) {
 			apart[i] = links[i];
 			apart[i].few_bins = true;
-			apart[i].idle = own && !links[i].first &&
-					!links[i].thin;
+			apart[i].idle = own && !links[i].first && !links[i].thin;
 		}
 		ret = observations_gather(&k->obs, c, apart, num_links);
 	}
@@ -124,8 +118,7 @@ static int setup_make(struct setup *s, struct correction *c,
 /* ---- constraints ------------------------------------------------------- */
 
 /* A time on host[0], at the place @u of an interval -> the same on host[1]. */
-static double time_on_other(const struct correction *c, double t,
-			    const struct correction *other)
+static double time_on_other(const struct correction *c, double t, const struct correction *other)
 {
 	int64_t at;
 	double rest = correction_between(c, c->from + (int64_t)t, other, &at);
@@ -148,8 +141,7 @@ static bool other_side(const struct correction *other, double t)
 	return false;
 }
 
-static void add_constraint(struct pair_terms *p, const struct setup *s,
-			   const struct link *l,
+static void add_constraint(struct pair_terms *p, const struct setup *s, const struct link *l,
 			   const struct soft_constraint *w)
 {
 	const struct cubic *cubic = &s->fit.curve.cubic[w->interval];
@@ -173,13 +165,12 @@ static void add_constraint(struct pair_terms *p, const struct setup *s,
 }
 
 /* Where pairs have so few messages that they are one link, all are constraints. */
-static void add_pooled(struct pair_terms *p, const struct setup *s,
-		       const struct link *links, size_t direction)
+static void add_pooled(struct pair_terms *p, const struct setup *s, const struct link *links,
+		       size_t direction)
 {
 	const struct observations *obs = &s->host.obs;
 	const struct obs_direction *dir = &obs->direction[direction];
-	struct soft_constraint w = { .link = (uint32_t)(direction / 2) &
-					     INT32_MAX,
+	struct soft_constraint w = { .link = (uint32_t)(direction / 2) & INT32_MAX,
 				     .side = direction & 1 };
 
 	for (size_t i = 0; i < dir->bins; i++) {
@@ -190,28 +181,23 @@ static void add_pooled(struct pair_terms *p, const struct setup *s,
 		for (uint32_t n = 0; n < b->num; n++) {
 			const struct observation *o = &obs->obs[b->from + n];
 
-			w.interval = (uint32_t)spline_interval(&s->fit.curve,
-							       o->t);
-			w.u = cubic_place(&s->fit.curve.cubic[w.interval],
-					  o->t);
+			w.interval = (uint32_t)spline_interval(&s->fit.curve, o->t);
+			w.u = cubic_place(&s->fit.curve.cubic[w.interval], o->t);
 			w.y = o->y + (w.side == ABOVE ? -b->excess : b->excess);
-			w.sharp = 1 / constraints_scale(&s->fit, w.link,
-							w.interval);
+			w.sharp = 1 / constraints_scale(&s->fit, w.link, w.interval);
 			add_constraint(p, s, &links[b->link], &w);
 		}
 	}
 }
 
-static int add_constraints(struct pair_terms *p, const struct setup *s,
-			   const struct link *links)
+static int add_constraints(struct pair_terms *p, const struct setup *s, const struct link *links)
 {
 	const struct fit *f = &s->fit;
 	const struct observations *obs = &s->host.obs;
 	size_t last = obs->links - 1;
 
-	p->constraint = malloc(
-		(f->num_constraints + (obs->pooled ? obs->num : 0) + 1) *
-		sizeof(*p->constraint));
+	p->constraint = malloc((f->num_constraints + (obs->pooled ? obs->num : 0) + 1) *
+			       sizeof(*p->constraint));
 	if (!p->constraint)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->num_constraints; i++) {
@@ -233,18 +219,16 @@ struct balance {
 	double press; /* of the scores */
 };
 
-static struct balance *balance_of(struct balance *b, const struct setup *s,
-				  uint32_t margin, uint32_t side, double t)
+static struct balance *balance_of(struct balance *b, const struct setup *s, uint32_t margin,
+				  uint32_t side, double t)
 {
 	const struct spline *curve = &s->fit.curve;
 
-	return &b[(2 * margin + side) * curve->coefs +
-		  spline_interval(curve, t)];
+	return &b[(2 * margin + side) * curve->coefs + spline_interval(curve, t)];
 }
 
-static void add_scores(struct pair_terms *p, const struct setup *s,
-		       const struct link *links, size_t direction,
-		       struct balance *balance)
+static void add_scores(struct pair_terms *p, const struct setup *s, const struct link *links,
+		       size_t direction, struct balance *balance)
 {
 	const struct obs_direction *dir = &s->host.obs.direction[direction];
 
@@ -252,8 +236,7 @@ static void add_scores(struct pair_terms *p, const struct setup *s,
 		const struct obs_bin *b = &dir->bin[i];
 		const struct link *l = &links[b->link];
 		struct pair_score score = {
-			.score = constraints_score(&s->fit, &s->host, direction,
-						   b),
+			.score = constraints_score(&s->fit, &s->host, direction, b),
 			.other = l->pair->host[1],
 			.margin = (uint32_t)(direction / 2) & INT32_MAX,
 			.side = direction & 1,
@@ -265,19 +248,16 @@ static void add_scores(struct pair_terms *p, const struct setup *s,
 		score.t[1] = time_on_other(s->host.correction, b->t, l->other);
 		if (other_side(l->other, score.t[1]))
 			continue;
-		balance_of(balance, s, score.margin, score.side, b->t)->press +=
-			score.score;
+		balance_of(balance, s, score.margin, score.side, b->t)->press += score.score;
 		p->score[p->num_scores++] = score;
 	}
 }
 
 /* Scores of all messages, and no more in an interval than is held there. */
-static int set_scores(struct pair_terms *p, const struct setup *s,
-		      const struct link *links)
+static int set_scores(struct pair_terms *p, const struct setup *s, const struct link *links)
 {
 	const struct observations *obs = &s->host.obs;
-	struct balance *balance = calloc(2 * obs->links * s->fit.curve.coefs,
-					 sizeof(*balance));
+	struct balance *balance = calloc(2 * obs->links * s->fit.curve.coefs, sizeof(*balance));
 	size_t bins = 0;
 
 	for (size_t i = 0; i < 2 * obs->links; i++)
@@ -291,15 +271,14 @@ static int set_scores(struct pair_terms *p, const struct setup *s,
 	for (size_t i = 0; i < p->num_constraints; i++) {
 		const struct pair_constraint *w = &p->constraint[i];
 
-		balance_of(balance, s, w->margin, w->side, w->u[0])->hold +=
-			CONSTRAINT_HOLD * w->sharp;
+		balance_of(balance, s, w->margin, w->side, w->u[0])->hold += CONSTRAINT_HOLD *
+									     w->sharp;
 	}
 	for (size_t i = 0; i < 2 * obs->links; i++)
 		add_scores(p, s, links, i, balance);
 	for (size_t i = 0; i < p->num_scores; i++) {
 		struct pair_score *w = &p->score[i];
-		const struct balance *b = balance_of(balance, s, w->margin,
-						     w->side, w->t[0]);
+		const struct balance *b = balance_of(balance, s, w->margin, w->side, w->t[0]);
 
 		w->score *= fmin(b->hold / b->press, 1);
 	}
@@ -307,14 +286,12 @@ static int set_scores(struct pair_terms *p, const struct setup *s,
 	return 0;
 }
 
-int pair_terms_make(struct pair_terms *p, const struct correction *c,
-		    const struct link *links, size_t num_links, double drift,
-		    size_t intervals, bool steered)
+int pair_terms_make(struct pair_terms *p, const struct correction *c, const struct link *links,
+		    size_t num_links, double drift, size_t intervals, bool steered)
 {
 	struct correction own = *c;
 	struct setup s;
-	int ret = setup_make(&s, &own, links, num_links, drift, intervals, true,
-			     steered);
+	int ret = setup_make(&s, &own, links, num_links, drift, intervals, true, steered);
 
 	*p = (struct pair_terms){ .straight = !intervals };
 	if (!ret)
@@ -322,8 +299,7 @@ int pair_terms_make(struct pair_terms *p, const struct correction *c,
 	if (!ret)
 		ret = set_scores(p, &s, links);
 	if (!ret) {
-		p->skew_walk = c->skew_walk > 0 ? c->skew_walk
-						: s.fit.skew_walk;
+		p->skew_walk = c->skew_walk > 0 ? c->skew_walk : s.fit.skew_walk;
 		p->margins = s.host.obs.links;
 		p->curve = s.fit.curve;
 		s.fit.curve = (struct spline){ 0 };
@@ -347,8 +323,7 @@ void pair_terms_release(struct pair_terms *p)
 	*p = (struct pair_terms){ 0 };
 }
 
-double pair_terms_prior(const struct pair_terms *p, const struct bend *b,
-			size_t i)
+double pair_terms_prior(const struct pair_terms *p, const struct bend *b, size_t i)
 {
 	if (p->variance)
 		return 1 / (b->length * b->length * p->variance[i]);
@@ -357,9 +332,8 @@ double pair_terms_prior(const struct pair_terms *p, const struct bend *b,
 
 /* ---- curves that others made ------------------------------------------- */
 
-int pair_terms_count_intervals(const struct correction *c,
-			       const struct link *links, size_t num_links,
-			       size_t *intervals)
+int pair_terms_count_intervals(const struct correction *c, const struct link *links,
+			       size_t num_links, size_t *intervals)
 {
 	struct correction own = *c;
 	struct host_fit k = { .correction = &own };
@@ -372,9 +346,8 @@ int pair_terms_count_intervals(const struct correction *c,
 	return ret;
 }
 
-int pair_terms_judge(const struct correction *c, const struct link *links,
-		     size_t num_links, double freedom, double *mean_delay,
-		     double *expected_error)
+int pair_terms_judge(const struct correction *c, const struct link *links, size_t num_links,
+		     double freedom, double *mean_delay, double *expected_error)
 {
 	struct correction own = *c;
 	struct host_fit k = { .correction = &own };
@@ -389,22 +362,21 @@ int pair_terms_judge(const struct correction *c, const struct link *links,
 		ret = delays_set_means(&k.obs);
 	if (!ret) {
 		*mean_delay = host_fit_mean_delay_beyond(&k, freedom);
-		*expected_error = placement_expected_error(&k, &c->curve) *
-				  freedom / (double)c->curve.coefs;
+		*expected_error = placement_expected_error(&k, &c->curve) * freedom /
+				  (double)c->curve.coefs;
 	}
 	observations_release(&k.obs);
 	return ret < 0 ? ret : 0;
 }
 
-int pair_terms_doubt(struct correction *c, const struct link *links,
-		     size_t num_links, double drift, size_t intervals)
+int pair_terms_doubt(struct correction *c, const struct link *links, size_t num_links, double drift,
+		     size_t intervals)
 {
 	/* Neighbours ask theirs of the curve at the same time. */
 	struct correction own = *c;
 	struct setup s;
 	struct host_fit *k = &s.host;
-	int ret = setup_make(&s, &own, links, num_links, drift, intervals,
-			     false, c->steered);
+	int ret = setup_make(&s, &own, links, num_links, drift, intervals, false, c->steered);
 
 	if (!ret) {
 		k->best = own.curve;
@@ -413,8 +385,7 @@ int pair_terms_doubt(struct correction *c, const struct link *links,
 				spline_steepest(&k->best) > STEEPEST ||
 				host_fit_strayed(k, &k->best);
 		fit_margins(&s.fit);
-		memcpy(k->margin, s.fit.margin,
-		       k->obs.links * sizeof(*k->margin));
+		memcpy(k->margin, s.fit.margin, k->obs.links * sizeof(*k->margin));
 		doubts_keep_set(&own);
 		ret = doubts_find(k, links, num_links);
 		c->no_margin = own.no_margin;

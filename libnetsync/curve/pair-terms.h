@@ -60,40 +60,36 @@ struct pair_terms {
  * of others rates may change at once, so that what is wrong by the curves of before says
  * nothing. 0 or -ENOMEM; release them in any case.
  */
-int pair_terms_make(struct pair_terms *p, const struct correction *c,
-		    const struct link *links, size_t num_links, double drift,
-		    size_t intervals, bool steered);
+int pair_terms_make(struct pair_terms *p, const struct correction *c, const struct link *links,
+		    size_t num_links, double drift, size_t intervals, bool steered);
 void pair_terms_release(struct pair_terms *p);
 
 /* Free what is no longer needed once scores are summed up. */
 void pair_terms_forget_scores(struct pair_terms *p);
 
 /* The prior's weight of half of the square of bend @i, but of a straight curve. */
-double pair_terms_prior(const struct pair_terms *p, const struct bend *b,
-			size_t i);
+double pair_terms_prior(const struct pair_terms *p, const struct bend *b, size_t i);
 
 /*
  * Intervals of a host's curve if its rate may change at once; 0: there are too few messages.
  * 0 or -ENOMEM.
  */
-int pair_terms_count_intervals(const struct correction *c,
-			       const struct link *links, size_t num_links,
-			       size_t *intervals);
+int pair_terms_count_intervals(const struct correction *c, const struct link *links,
+			       size_t num_links, size_t *intervals);
 
 /*
  * What a curve with so many degrees of @freedom leaves: *mean_delay of a link's directions
  * together, beside what it explains by chance, and *expected_error, ns. 0 or -ENOMEM.
  */
-int pair_terms_judge(const struct correction *c, const struct link *links,
-		     size_t num_links, double freedom, double *mean_delay,
-		     double *expected_error);
+int pair_terms_judge(const struct correction *c, const struct link *links, size_t num_links,
+		     double freedom, double *mean_delay, double *expected_error);
 
 /*
  * Ask of a curve of @intervals that others than host_fit() made when it is not to be relied on:
  * anew, but for where the clock may have been set, and, if it is steered, where no bound could
  * be claimed before. 0 or -ENOMEM.
  */
-int pair_terms_doubt(struct correction *c, const struct link *links,
-		     size_t num_links, double drift, size_t intervals);
+int pair_terms_doubt(struct correction *c, const struct link *links, size_t num_links, double drift,
+		     size_t intervals);
 
 #endif

@@ -37,8 +37,7 @@ static struct ends ends_at(const struct spline *s, double t, double h)
 		double way = i ? 1 : -1, near = t + way * h * NEAR_SHARE;
 
 		e.level[i] = spline_at(s, near);
-		e.slope[i] = way * (spline_at(s, near + way * h) - e.level[i]) /
-			     h;
+		e.slope[i] = way * (spline_at(s, near + way * h) - e.level[i]) / h;
 	}
 	return e;
 }
@@ -48,8 +47,8 @@ static struct ends ends_at(const struct spline *s, double t, double h)
  * they do not meet near it, it is a phase step. False: an oscillator could have
  * done as much by itself in the window that showed it.
  */
-static bool place_change_point(struct host_fit *k, struct change_point *b,
-			       const struct spline *s, double error)
+static bool place_change_point(struct host_fit *k, struct change_point *b, const struct spline *s,
+			       double error)
 {
 	double h = k->obs.span / (double)s->coefs / DIFFERENCE_PARTS, late;
 	struct ends e = ends_at(s, b->t, h);
@@ -62,8 +61,7 @@ static bool place_change_point(struct host_fit *k, struct change_point *b,
 	late = -offset / b->skew;
 	if (!b->phase_step && fabs(late) < MAX_MOVE * b->uncertainty) {
 		b->t += late;
-		b->uncertainty = fmin(b->uncertainty,
-				      DEVIATIONS * error / fabs(b->skew));
+		b->uncertainty = fmin(b->uncertainty, DEVIATIONS * error / fabs(b->skew));
 		return fabs(b->skew) > drift;
 	}
 	b->phase_step = true;
@@ -100,9 +98,8 @@ static void thin_change_points(struct host_fit *k)
 		if (!n || b->t - c->change[n - 1].t >= least ||
 		    (b->placed && c->change[n - 1].placed))
 			c->change[n++] = *b;
-		else if (b->phase_step ||
-			 (!c->change[n - 1].phase_step &&
-			  fabs(b->skew) > fabs(c->change[n - 1].skew)))
+		else if (b->phase_step || (!c->change[n - 1].phase_step &&
+					   fabs(b->skew) > fabs(c->change[n - 1].skew)))
 			c->change[n - 1] = *b;
 	}
 	c->num_changes = n;
@@ -121,8 +118,7 @@ static void thin_change_points(struct host_fit *k)
 static int split_change_points(struct host_fit *k)
 {
 	struct correction *c = k->correction;
-	struct change_point *more = malloc((2 * c->num_changes + 1) *
-					   sizeof(*more));
+	struct change_point *more = malloc((2 * c->num_changes + 1) * sizeof(*more));
 	double h = k->obs.span / (double)k->best.coefs / DIFFERENCE_PARTS;
 	size_t n = 0;
 	int ret = 0;
@@ -151,8 +147,7 @@ static int split_change_points(struct host_fit *k)
 	return 0;
 }
 
-double placement_expected_error(const struct host_fit *k,
-				const struct spline *s)
+double placement_expected_error(const struct host_fit *k, const struct spline *s)
 {
 	return k->obs.softness * k->obs.direction[0].mean * (double)s->coefs /
 	       (double)(k->obs.messages[0] + k->obs.messages[1]);

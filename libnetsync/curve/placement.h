@@ -12,7 +12,6 @@
 int placement_settle(struct host_fit *k);
 
 /* The expected error of a curve in the middle of an interval: mean / n, ns. */
-double placement_expected_error(const struct host_fit *k,
-				const struct spline *s);
+double placement_expected_error(const struct host_fit *k, const struct spline *s);
 
 #endif

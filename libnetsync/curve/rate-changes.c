@@ -67,8 +67,7 @@ static void workspace_free(struct rate_workspace *w)
 	free(w->variance);
 }
 
-static int workspace_new(struct rate_workspace *w, const struct host_fit *k,
-			 size_t intervals)
+static int workspace_new(struct rate_workspace *w, const struct host_fit *k, size_t intervals)
 {
 	size_t n;
 
@@ -96,8 +95,8 @@ static void sharpen(struct rate_workspace *w)
 }
 
 /* Set constraints by the residuals that a curve leaves. 0 or -ENOMEM. */
-static int look_again(struct rate_workspace *w, struct host_fit *k,
-		      const struct spline *curve, size_t intervals)
+static int look_again(struct rate_workspace *w, struct host_fit *k, const struct spline *curve,
+		      size_t intervals)
 {
 	int ret;
 
@@ -146,13 +145,11 @@ static int fit(struct rate_workspace *w, struct host_fit *k, size_t intervals)
 			sharpen(w);
 		}
 		if (!ret)
-			ret = fit_solve(f, round ? 1 : FIRST_SCALE, STEPS,
-					&cost);
+			ret = fit_solve(f, round ? 1 : FIRST_SCALE, STEPS, &cost);
 		if (!ret)
 			ret = uncertainty_find(f, w->deviation, w->change);
 		if (!ret && round + 1 < BEND_VARIANCE_ROUNDS)
-			bend_variances_learn(w->variance, w->change,
-					     f->curve.coefs - 2);
+			bend_variances_learn(w->variance, w->change, f->curve.coefs - 2);
 	}
 	return ret;
 }
@@ -178,20 +175,13 @@ static double cost_of(const struct rate_workspace *w, const struct host_fit *k,
 
 			if (!h->num)
 				continue;
-			cost -= h->messages / dir->mean *
-				(sign * spline_at(s, h->t) + m);
+			cost -= h->messages / dir->mean * (sign * spline_at(s, h->t) + m);
 			for (uint32_t n = 0; n < h->num; n++) {
-				const struct observation *o =
-					&p->obs[h->from + n];
-				size_t at = spline_interval(&w->fit.curve,
-							    o->t);
-				double slack = sign * (o->y -
-						       spline_at(s, o->t)) -
-					       m;
+				const struct observation *o = &p->obs[h->from + n];
+				size_t at = spline_interval(&w->fit.curve, o->t);
+				double slack = sign * (o->y - spline_at(s, o->t)) - m;
 
-				cost += softplus(
-					-slack /
-					bend_variances_scale(w->deviation[at]));
+				cost += softplus(-slack / bend_variances_scale(w->deviation[at]));
 			}
 		}
 	}
@@ -202,8 +192,7 @@ static double cost_of(const struct rate_workspace *w, const struct host_fit *k,
 #define SET 1e6
 
 /* Does a change point lie so near one that what was set there hides when? */
-static bool near_set(const struct change_point *change, size_t num,
-		     const struct change_point *c)
+static bool near_set(const struct change_point *change, size_t num, const struct change_point *c)
 {
 	for (size_t i = 0; i < num; i++) {
 		const struct change_point *b = &change[i];
@@ -215,22 +204,19 @@ static bool near_set(const struct change_point *change, size_t num,
 	return false;
 }
 
-size_t rate_changes_keep_sets(struct change_point *to,
-			      const struct change_point *change, size_t num,
-			      bool small)
+size_t rate_changes_keep_sets(struct change_point *to, const struct change_point *change,
+			      size_t num, bool small)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < num; i++)
-		if ((small && change[i].phase_step) ||
-		    near_set(change, num, &change[i]))
+		if ((small && change[i].phase_step) || near_set(change, num, &change[i]))
 			to[n++] = change[i];
 	return n;
 }
 
 /* Intervals of a grid that is so many times finer. @longest: silence, ns. */
-static size_t intervals_of(const struct host_fit *k, size_t finer,
-			   double longest)
+static size_t intervals_of(const struct host_fit *k, size_t finer, double longest)
 {
 	const uint64_t *m = k->obs.messages;
 	size_t most = (size_t)(m[0] < m[1] ? m[0] : m[1]) / (MESSAGES / finer);
@@ -242,8 +228,7 @@ static size_t intervals_of(const struct host_fit *k, size_t finer,
 	return most < limit ? most : limit;
 }
 
-int rate_changes_intervals(const struct host_fit *k, size_t *coarse,
-			   size_t *fine)
+int rate_changes_intervals(const struct host_fit *k, size_t *coarse, size_t *fine)
 {
 	struct silences s;
 	int ret = silences_find(&s, &k->obs);
@@ -289,8 +274,7 @@ static double most_excess(struct host_fit *k)
 static bool explains(const struct host_fit *k, const struct smooth_fit *smooth)
 {
 	return host_fit_mean_delay(k) <= WORSE * smooth->delay &&
-	       (double)observations_rejected(&k->obs) <=
-		       EXPLAINED * (double)smooth->rejected;
+	       (double)observations_rejected(&k->obs) <= EXPLAINED * (double)smooth->rejected;
 }
 
 /* The largest margin, ns. */
@@ -303,8 +287,8 @@ static double largest(const double *v, size_t n)
 	return most;
 }
 
-static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
-		       size_t intervals, double *freedom)
+static int try_changes(struct host_fit *k, const struct smooth_fit *smooth, size_t intervals,
+		       double *freedom)
 {
 	const double *margin = *freedom > 0 ? k->margin : smooth->margin;
 	const double now = *freedom > 0 ? *freedom : (double)k->best.coefs;
@@ -317,8 +301,7 @@ static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
 	if (!ret) {
 		host_fit_set_residuals(k, &w.fit.curve);
 		ret = delays_set_means(&k->obs);
-		then = bend_variances_freedom(w.variance, w.change,
-					      w.fit.curve.coefs - 2);
+		then = bend_variances_freedom(w.variance, w.change, w.fit.curve.coefs - 2);
 	}
 	if (!ret)
 		excess = most_excess(k);
@@ -326,8 +309,7 @@ static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
 		ret = (int)excess;
 	if (!ret && excess <= LIFTED * largest(w.fit.margin, k->obs.links) &&
 	    spline_steepest(&w.fit.curve) <= STEEPEST && explains(k, smooth) &&
-	    cost_of(&w, k, &w.fit.curve, w.fit.margin) + FREEDOM_COST * then +
-			    more <
+	    cost_of(&w, k, &w.fit.curve, w.fit.margin) + FREEDOM_COST * then + more <
 		    cost_of(&w, k, &k->best, margin) + FREEDOM_COST * now) {
 		keep(k, &w);
 		*freedom = then;
@@ -336,8 +318,8 @@ static int try_changes(struct host_fit *k, const struct smooth_fit *smooth,
 	return ret;
 }
 
-static int try_grid(struct host_fit *k, const struct smooth_fit *smooth,
-		    size_t intervals, double *freedom)
+static int try_grid(struct host_fit *k, const struct smooth_fit *smooth, size_t intervals,
+		    double *freedom)
 {
 	struct correction *c = k->correction;
 	struct change_point *all = c->change;
@@ -348,8 +330,7 @@ static int try_grid(struct host_fit *k, const struct smooth_fit *smooth,
 	if (!c->change)
 		ret = -ENOMEM;
 	for (int small = 0; !ret && small < 2; small++) {
-		c->num_changes = rate_changes_keep_sets(c->change, all, num_all,
-							small);
+		c->num_changes = rate_changes_keep_sets(c->change, all, num_all, small);
 		/* The same once more? */
 		if (!small || c->num_changes > sets)
 			ret = try_changes(k, smooth, intervals, freedom);
@@ -361,8 +342,7 @@ static int try_grid(struct host_fit *k, const struct smooth_fit *smooth,
 	return ret;
 }
 
-int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth,
-		     double *freedom)
+int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth, double *freedom)
 {
 	size_t coarse, fine;
 	int ret = rate_changes_intervals(k, &coarse, &fine);

@@ -109,19 +109,16 @@ static void find_least_scales(const struct fit *f, double *least)
 		const struct soft_constraint *w = &f->constraint[i];
 		double scale = 1 / w->sharp;
 
-		least[i] = scale > LIFTED * usual_scale(f, w) ? scale
-							      : SHARPEST;
+		least[i] = scale > LIFTED * usual_scale(f, w) ? scale : SHARPEST;
 	}
 }
 
 /* Make constraints as soft as the curve is uncertain at their time. */
-static void set_scales(struct fit *f, const double *least,
-		       const double *deviation)
+static void set_scales(struct fit *f, const double *least, const double *deviation)
 {
 	for (size_t i = 0; i < f->num_constraints; i++) {
 		struct soft_constraint *w = &f->constraint[i];
-		double scale = fmin(SOFT * deviation[w->interval],
-				    SOFTEST * usual_scale(f, w));
+		double scale = fmin(SOFT * deviation[w->interval], SOFTEST * usual_scale(f, w));
 
 		w->sharp = 1 / fmax(scale, least[i]);
 	}

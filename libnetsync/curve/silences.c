@@ -25,8 +25,7 @@ static void gather(struct silences *s, const struct observations *p, int side)
 			const struct obs_bin *h = &dir->bin[j];
 
 			for (uint32_t n = 0; n < h->num; n++)
-				s->t[side][s->num[side]++] =
-					p->obs[h->from + n].t;
+				s->t[side][s->num[side]++] = p->obs[h->from + n].t;
 		}
 	}
 	qsort(s->t[side], s->num[side], sizeof(*s->t[side]), by_time);
@@ -53,8 +52,7 @@ void silences_release(struct silences *s)
 
 size_t silences_until(const struct silences *s, int side, double t)
 {
-	return search_double(s->t[side], s->num[side], sizeof(*s->t[side]), 0,
-			     t, true);
+	return search_double(s->t[side], s->num[side], sizeof(*s->t[side]), 0, t, true);
 }
 
 void silences_reach(const struct silences *s, double *from, double *to)
@@ -64,8 +62,7 @@ void silences_reach(const struct silences *s, double *from, double *to)
 	for (int side = ABOVE; side <= BELOW; side++) {
 		const double *t = s->t[side];
 		size_t before = silences_until(s, side, begin);
-		size_t until = search_double(t, s->num[side], sizeof(*t), 0,
-					     end, false);
+		size_t until = search_double(t, s->num[side], sizeof(*t), 0, end, false);
 
 		*from = fmin(*from, before ? t[before - 1] : 0);
 		*to = fmax(*to, until < s->num[side] ? t[until] : s->span);

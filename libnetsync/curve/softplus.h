@@ -27,8 +27,7 @@ struct softplus_slopes {
 };
 
 /* @tail: exp(-|x|); @cautious: by the quadratic upper bound. */
-static inline struct softplus_slopes softplus_slopes(double x, double tail,
-						     bool cautious)
+static inline struct softplus_slopes softplus_slopes(double x, double tail, bool cautious)
 {
 	double inverse = 1 / (1 + tail), size = fabs(x);
 	double safe = size < 1e-3 ? 0.25 : (1 - tail) * inverse / (2 * size);
@@ -36,8 +35,7 @@ static inline struct softplus_slopes softplus_slopes(double x, double tail,
 
 	return (struct softplus_slopes){
 		.first = p,
-		.second = cautious || x > 0 ? safe
-					    : fmax(p * (1 - p), CAUTION * safe),
+		.second = cautious || x > 0 ? safe : fmax(p * (1 - p), CAUTION * safe),
 	};
 }
 

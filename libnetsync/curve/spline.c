@@ -94,8 +94,7 @@ int spline_new(struct spline *s, double from, double to, size_t intervals,
 	for (size_t i = 1; i < intervals; i++) {
 		double t = from + step * (double)i;
 
-		for (; b < num_changes && change[b].t < t + CLEARANCE * step;
-		     b++)
+		for (; b < num_changes && change[b].t < t + CLEARANCE * step; b++)
 			put(s, change[b].t, change[b].times);
 		if (!b || t - change[b - 1].t > CLEARANCE * step)
 			put(s, t, 1);
@@ -131,9 +130,9 @@ int spline_through(struct spline *s, const struct spline_vertex *v, size_t num)
 
 		put(s, v[i].t, i && i + 1 < num ? 2 : DEGREE + 1);
 		s->coef[n++] = begins ? v[i].value :
-			v[i].value - v[i].slope * (v[i].t - v[i - 1].t) / DEGREE;
+					v[i].value - v[i].slope * (v[i].t - v[i - 1].t) / DEGREE;
 		s->coef[n++] = ends ? v[i].value :
-			v[i].value + v[i].slope * (v[i + 1].t - v[i].t) / DEGREE;
+				      v[i].value + v[i].slope * (v[i + 1].t - v[i].t) / DEGREE;
 	}
 	s->coefs = n;
 	if (set_intervals(s)) {
@@ -177,15 +176,12 @@ void spline_free(struct spline *s)
 	memset(s, 0, sizeof(*s));
 }
 
-void spline_cubics(const struct spline *s, const double *coef,
-		   struct cubic *cubic)
+void spline_cubics(const struct spline *s, const double *coef, struct cubic *cubic)
 {
 	for (size_t i = 0; i + DEGREE < s->coefs; i++, coef++)
 		for (size_t k = 0; k < 4; k++)
-			cubic[i].c[k] = coef[0] * s->basis[i][0][k] +
-					coef[1] * s->basis[i][1][k] +
-					coef[2] * s->basis[i][2][k] +
-					coef[3] * s->basis[i][3][k];
+			cubic[i].c[k] = coef[0] * s->basis[i][0][k] + coef[1] * s->basis[i][1][k] +
+					coef[2] * s->basis[i][2][k] + coef[3] * s->basis[i][3][k];
 }
 
 void spline_set_cubics(struct spline *s)
@@ -196,8 +192,8 @@ void spline_set_cubics(struct spline *s)
 /* The blossom of a cubic at three places: it is the cubic's value where they are one. */
 static double blossom(const struct cubic *p, double a, double b, double c)
 {
-	return p->c[0] + p->c[1] * (a + b + c) / 3 +
-	       p->c[2] * (a * b + a * c + b * c) / 3 + p->c[3] * a * b * c;
+	return p->c[0] + p->c[1] * (a + b + c) / 3 + p->c[2] * (a * b + a * c + b * c) / 3 +
+	       p->c[3] * a * b * c;
 }
 
 void spline_follow(struct spline *s, const struct spline *other)
@@ -216,12 +212,9 @@ void spline_follow(struct spline *s, const struct spline *other)
 		s->coef[i] = 0;
 		if (acts[k] == acts[k + 1])
 			continue;
-		interval = spline_interval_near(other,
-						(acts[k] + acts[k + 1]) / 2,
-						interval);
+		interval = spline_interval_near(other, (acts[k] + acts[k + 1]) / 2, interval);
 		p = &other->cubic[interval];
-		s->coef[i] = blossom(p, cubic_place(p, knot[0]),
-				     cubic_place(p, knot[1]),
+		s->coef[i] = blossom(p, cubic_place(p, knot[0]), cubic_place(p, knot[1]),
 				     cubic_place(p, knot[2]));
 	}
 }
@@ -297,8 +290,7 @@ double spline_at(const struct spline *s, double t)
 struct bend bend_at(const struct spline *c, size_t i)
 {
 	double at = spline_abscissa(c, i + 1);
-	double left = at - spline_abscissa(c, i),
-	       right = spline_abscissa(c, i + 2) - at;
+	double left = at - spline_abscissa(c, i), right = spline_abscissa(c, i + 2) - at;
 	struct bend b = { .length = (left + right) / 2 };
 
 	if (left <= 0 || right <= 0 || c->knot[i + 2] == c->knot[i + 4])
@@ -311,8 +303,7 @@ struct bend bend_at(const struct spline *c, size_t i)
 	return b;
 }
 
-void bend_stiffen(const struct bend *b, double stiff, double *gradient,
-		  double *band)
+void bend_stiffen(const struct bend *b, double stiff, double *gradient, double *band)
 {
 	for (size_t k = 0; k < 3; k++) {
 		gradient[k] += stiff * b->d[k] * b->size;
@@ -321,17 +312,14 @@ void bend_stiffen(const struct bend *b, double stiff, double *gradient,
 	}
 }
 
-void spline_sum_forces(const struct spline *s, double (*force)[4],
-		       double *gradient)
+void spline_sum_forces(const struct spline *s, double (*force)[4], double *gradient)
 {
 	for (size_t first = 0; first + 3 < s->coefs; first++)
 		for (size_t k = 0; k < 4; k++)
-			gradient[first + k] += dot(force[first],
-						   s->basis[first][k], 4);
+			gradient[first + k] += dot(force[first], s->basis[first][k], 4);
 }
 
-void spline_sum_moments(const struct spline *s, double (*moment)[7],
-			double *band)
+void spline_sum_moments(const struct spline *s, double (*moment)[7], double *band)
 {
 	for (size_t first = 0; first + 3 < s->coefs; first++) {
 		for (size_t k = 0; k < 4; k++) {

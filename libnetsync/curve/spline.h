@@ -24,7 +24,7 @@ struct spline {
 	double *coef; /* knots - 4 of them */
 	size_t coefs;
 	/* Of each interval, of which the first of four coefficients has the number: */
-	struct cubic *cubic; /* by the coefficients, see spline_set_cubics() */
+	struct cubic *cubic;   /* by the coefficients, see spline_set_cubics() */
 	double (*basis)[4][4]; /* the four B-splines, as c[] above */
 };
 
@@ -66,8 +66,7 @@ void spline_free(struct spline *s);
 void spline_set_cubics(struct spline *s);
 
 /* The same of other coefficients, which may be a change of its own: c[] of each @cubic. */
-void spline_cubics(const struct spline *s, const double *coef,
-		   struct cubic *cubic);
+void spline_cubics(const struct spline *s, const double *coef, struct cubic *cubic);
 
 /*
  * Set the coefficients so that a spline over the same span follows another one: to the
@@ -97,8 +96,7 @@ static inline double spline_abscissa(const struct spline *s, size_t coef)
 size_t spline_interval(const struct spline *s, double t);
 
 /* The same, where it is likely @near or the next one, as of times in order. */
-static inline size_t spline_interval_near(const struct spline *s, double t,
-					  size_t near)
+static inline size_t spline_interval_near(const struct spline *s, double t, size_t near)
 {
 	/* The first three knots are those of the first interval, too. */
 	const double *knot = &s->knot[near + 3];
@@ -124,18 +122,15 @@ struct bend bend_at(const struct spline *c, size_t i);
  * Add half of the square of a bend, @stiff times, to a gradient and to the band of a matrix of
  * second derivatives: both from the bend's first coefficient on.
  */
-void bend_stiffen(const struct bend *b, double stiff, double *gradient,
-		  double *band);
+void bend_stiffen(const struct bend *b, double stiff, double *gradient, double *band);
 
 /*
  * What is summed up in each interval, by powers of u, acts on the four coefficients there:
  * add derivatives * u^0 .. u^3 to a gradient by all coefficients, and weights * u^0 .. u^6 to
  * the @band (band.h) of a matrix of second derivatives.
  */
-void spline_sum_forces(const struct spline *s, double (*force)[4],
-		       double *gradient);
-void spline_sum_moments(const struct spline *s, double (*moment)[7],
-			double *band);
+void spline_sum_forces(const struct spline *s, double (*force)[4], double *gradient);
+void spline_sum_moments(const struct spline *s, double (*moment)[7], double *band);
 
 /* The largest slope at the ends of intervals; HUGE_VAL where the curve is no number. */
 double spline_steepest(const struct spline *s);

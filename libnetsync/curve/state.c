@@ -11,8 +11,7 @@ double host_fit_at(void *host_fit, double t)
 {
 	struct host_fit *k = host_fit;
 
-	return k->best.coefs ? spline_at(&k->best, t)
-			     : initial_fit_at(&k->initial, t);
+	return k->best.coefs ? spline_at(&k->best, t) : initial_fit_at(&k->initial, t);
 }
 
 void host_fit_set_residuals(struct host_fit *k, const struct spline *s)
@@ -20,8 +19,7 @@ void host_fit_set_residuals(struct host_fit *k, const struct spline *s)
 	size_t interval = 0;
 
 	if (!s->coefs)
-		observations_set_residuals(&k->obs, initial_fit_at,
-					   &k->initial);
+		observations_set_residuals(&k->obs, initial_fit_at, &k->initial);
 	for (size_t i = 0; s->coefs && i < k->obs.num; i++) {
 		struct observation *o = &k->obs.obs[i];
 		const struct cubic *p;
@@ -43,8 +41,7 @@ double host_fit_mean_delay_beyond(const struct host_fit *k, double freedom)
 	double messages = (double)(k->obs.messages[0] + k->obs.messages[1]);
 	double left = 1 - freedom * GROUP_MESSAGES / messages;
 
-	return host_fit_mean_delay(k) / (double)k->obs.links /
-	       fmax(left, LEAST_LEFT);
+	return host_fit_mean_delay(k) / (double)k->obs.links / fmax(left, LEAST_LEFT);
 }
 
 size_t host_fit_fewest_bins(const struct host_fit *k)
@@ -62,8 +59,7 @@ int host_fit_update_delays(struct host_fit *k)
 
 	host_fit_set_residuals(k, &k->best);
 	ret = delays_set_means(&k->obs);
-	return ret || !k->best.coefs ? ret
-				     : delays_find_minima(&k->obs, k->drift);
+	return ret || !k->best.coefs ? ret : delays_find_minima(&k->obs, k->drift);
 }
 
 double host_fit_mean_delay(const struct host_fit *k)

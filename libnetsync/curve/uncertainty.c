@@ -36,20 +36,17 @@ static void invert(double (*factor)[BAND], double (*z)[BAND], size_t n)
 }
 
 /* The variance of a weighted sum of @n coefficients from @first on. */
-static double variance_of(double (*z)[BAND], size_t first, const double *weight,
-			  size_t n)
+static double variance_of(double (*z)[BAND], size_t first, const double *weight, size_t n)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j <= i; j++)
-			sum += (i == j ? 1 : 2) * weight[i] * weight[j] *
-			       z[first + i][i - j];
+			sum += (i == j ? 1 : 2) * weight[i] * weight[j] * z[first + i][i - j];
 	return fmax(sum, 0);
 }
 
-static void set_deviations(const struct spline *c, double (*z)[BAND],
-			   double *deviation)
+static void set_deviations(const struct spline *c, double (*z)[BAND], double *deviation)
 {
 	for (size_t i = 0; i + 3 < c->coefs; i++) {
 		double weight[4];
@@ -63,8 +60,7 @@ static void set_deviations(const struct spline *c, double (*z)[BAND],
 	}
 }
 
-static void set_changes(const struct spline *c, double (*z)[BAND],
-			struct slope_change *change)
+static void set_changes(const struct spline *c, double (*z)[BAND], struct slope_change *change)
 {
 	for (size_t i = 0; i + 2 < c->coefs; i++) {
 		struct bend b = bend_at(c, i);
@@ -73,13 +69,12 @@ static void set_changes(const struct spline *c, double (*z)[BAND],
 		if (!b.length)
 			continue;
 		change[i].slope = b.size / b.length;
-		change[i].variance = variance_of(z, i, b.d, 3) /
-				     (b.length * b.length);
+		change[i].variance = variance_of(z, i, b.d, 3) / (b.length * b.length);
 	}
 }
 
-int uncertainty_of_factor(const struct spline *s, double (*factor)[BAND],
-			  double *deviation, struct slope_change *change)
+int uncertainty_of_factor(const struct spline *s, double (*factor)[BAND], double *deviation,
+			  struct slope_change *change)
 {
 	double(*z)[BAND] = malloc(s->coefs * sizeof(*z));
 
@@ -92,15 +87,13 @@ int uncertainty_of_factor(const struct spline *s, double (*factor)[BAND],
 	return 0;
 }
 
-int uncertainty_find(struct fit *f, double *deviation,
-		     struct slope_change *change)
+int uncertainty_find(struct fit *f, double *deviation, struct slope_change *change)
 {
 	double(*factor)[BAND] = malloc(f->curve.coefs * sizeof(*factor));
 	int ret = factor ? fit_factor(f, factor) : -ENOMEM;
 
 	if (!ret)
-		ret = uncertainty_of_factor(&f->curve, factor, deviation,
-					    change);
+		ret = uncertainty_of_factor(&f->curve, factor, deviation, change);
 	free(factor);
 	return ret;
 }

@@ -16,11 +16,10 @@ struct slope_change {
  * By the curvature of the objective: *deviation of the curve in the middle of each
  * interval, ns; *change at each three coefficients. 0 or -ENOMEM.
  */
-int uncertainty_find(struct fit *f, double *deviation,
-		     struct slope_change *change);
+int uncertainty_find(struct fit *f, double *deviation, struct slope_change *change);
 
 /* The same of a curve, the Cholesky factor of whose curvature is known. */
-int uncertainty_of_factor(const struct spline *s, double (*factor)[BAND],
-			  double *deviation, struct slope_change *change);
+int uncertainty_of_factor(const struct spline *s, double (*factor)[BAND], double *deviation,
+			  struct slope_change *change);
 
 #endif

@@ -84,22 +84,21 @@ static double curve_at(void *correction, double t)
 }
 
 /* What a direction is beyond the curve usually, ns; *group: room for its bins. */
-static double usual_delay(const struct observations *p, size_t direction,
-			  struct bin_group *group, double *buffer)
+static double usual_delay(const struct observations *p, size_t direction, struct bin_group *group,
+			  double *buffer)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; !n && i < SIZES; i++)
-		n = observations_group(p, &p->direction[direction],
-				       (int)direction & 1, group_of[i], group);
+		n = observations_group(p, &p->direction[direction], (int)direction & 1, group_of[i],
+				       group);
 	for (size_t i = 0; i < n; i++)
 		buffer[i] = group[i].y;
 	return n ? order_statistic(buffer, n, n / QUARTER) : 0;
 }
 
 /* How many observations of a link are inverted by the curve? *all: of so many. */
-static size_t count_inverted(const struct observations *p, size_t link,
-			     size_t *all)
+static size_t count_inverted(const struct observations *p, size_t link, size_t *all)
 {
 	size_t inverted = 0;
 
@@ -110,33 +109,29 @@ static size_t count_inverted(const struct observations *p, size_t link,
 
 			*all += h->num;
 			for (uint32_t n = 0; n < h->num; n++)
-				inverted += observation_outward(
-						    &p->obs[h->from + n],
-						    (int)i & 1) < 0;
+				inverted += observation_outward(&p->obs[h->from + n], (int)i & 1) <
+					    0;
 		}
 	}
 	return inverted;
 }
 
-static void fill_direction(struct cell *cell, size_t num,
-			   const struct observations *p, size_t direction,
-			   double delay)
+static void fill_direction(struct cell *cell, size_t num, const struct observations *p,
+			   size_t direction, double delay)
 {
 	const struct obs_direction *dir = &p->direction[direction];
 	int side = (int)direction & 1;
 
 	for (size_t i = 0; i < dir->bins; i++) {
 		for (uint32_t j = 0; j < dir->bin[i].num; j++) {
-			const struct observation *o =
-				&p->obs[dir->bin[i].from + j];
+			const struct observation *o = &p->obs[dir->bin[i].from + j];
 			double y = observation_outward(o, side);
 			size_t at = (size_t)(o->t / p->span * (double)num);
 			struct cell *to = &cell[at < num ? at : num - 1];
 
 			/* What is inverted is wrong. */
 			if (y >= 0)
-				to->side[side] = fmin(to->side[side],
-						      y - delay);
+				to->side[side] = fmin(to->side[side], y - delay);
 		}
 	}
 }
@@ -157,8 +152,7 @@ static int fill(struct cell *cell, size_t num, const struct observations *p)
 			continue;
 		}
 		for (size_t d = 2 * i; d < 2 * i + 2; d++)
-			fill_direction(cell, num, p, d,
-				       usual_delay(p, d, group, buffer));
+			fill_direction(cell, num, p, d, usual_delay(p, d, group, buffer));
 	}
 	/* A neighbour's clock may be false; but not those of most. */
 	for (size_t i = 0; 2 * wrong > p->links && i < num; i++)
@@ -183,8 +177,7 @@ static void join(struct cell *cell, size_t num)
 }
 
 /* The second difference of three looks, as if they were equally far apart, ns. */
-static double second_difference(const struct look *a, const struct look *b,
-				const struct look *c)
+static double second_difference(const struct look *a, const struct look *b, const struct look *c)
 {
 	double s = b->t - a->t, r = c->t - b->t;
 
@@ -192,8 +185,7 @@ static double second_difference(const struct look *a, const struct look *b,
 }
 
 /* Is there a change point within a length of a stretch, or a doubt? Bounds know of these. */
-static bool has_change(const struct correction *c, double from, double to,
-		       double length)
+static bool has_change(const struct correction *c, double from, double to, double length)
 {
 	size_t i = NUM_BEFORE(c->doubt, c->num_doubts, to, from - length);
 
@@ -206,9 +198,8 @@ static bool has_change(const struct correction *c, double from, double to,
  * *difference: room for as many as there are cells. @rounding: what coarse stamps make, which is
  * taken from them.
  */
-static void look_at_cells(struct wander *w, size_t which,
-			  const struct correction *c, const struct cell *cell,
-			  size_t num, double length, double rounding,
+static void look_at_cells(struct wander *w, size_t which, const struct correction *c,
+			  const struct cell *cell, size_t num, double length, double rounding,
 			  double *difference)
 {
 	struct look l[3] = { { -HUGE_VAL, 0 }, { -HUGE_VAL, 0 } };
@@ -220,25 +211,20 @@ static void look_at_cells(struct wander *w, size_t which,
 
 		if (!is_seen(&cell[i]))
 			continue;
-		l[2] = (struct look){
-			t, (cell[i].side[ABOVE] - cell[i].side[BELOW]) / 2
-		};
+		l[2] = (struct look){ t, (cell[i].side[ABOVE] - cell[i].side[BELOW]) / 2 };
 		if (t - l[1].t < reach && l[1].t - l[0].t < reach &&
 		    !has_change(c, l[0].t, t, length))
-			difference[n++] = fmax(
-				second_difference(&l[0], &l[1], &l[2]),
-				-cell[i].side[ABOVE] - cell[i].side[BELOW]);
+			difference[n++] = fmax(second_difference(&l[0], &l[1], &l[2]),
+					       -cell[i].side[ABOVE] - cell[i].side[BELOW]);
 		l[0] = l[1];
 		l[1] = l[2];
 	}
 	w->looks[which] = (uint32_t)n;
-	w->beyond[which] = order_statistic(difference, n, n - 1 - n / LATE) -
-			   rounding;
+	w->beyond[which] = order_statistic(difference, n, n - 1 - n / LATE) - rounding;
 }
 
 /* By how much more than an oscillator the curve turns in twice the length, at most, ns. */
-static double beyond_drift(const struct correction *c, size_t num,
-			   double length, double drift)
+static double beyond_drift(const struct correction *c, size_t num, double length, double drift)
 {
 	struct look l[3] = { { 0 } };
 	double most = 0;
@@ -248,16 +234,14 @@ static double beyond_drift(const struct correction *c, size_t num,
 
 		l[2] = (struct look){ t, spline_at(&c->curve, t) };
 		if (i > 1 && !has_change(c, l[0].t, t, length))
-			most = fmax(most,
-				    second_difference(&l[0], &l[1], &l[2]));
+			most = fmax(most, second_difference(&l[0], &l[1], &l[2]));
 		l[0] = l[1];
 		l[1] = l[2];
 	}
 	return most - PART_OF_DRIFT * drift * length * length;
 }
 
-static int find_silences(struct wander *w, const struct cell *cell, size_t num,
-			 double length)
+static int find_silences(struct wander *w, const struct cell *cell, size_t num, double length)
 {
 	size_t room = 0;
 
@@ -268,8 +252,7 @@ static int find_silences(struct wander *w, const struct cell *cell, size_t num,
 			i++;
 		if (i == first)
 			continue;
-		if (array_grow(&w->silence, &room, w->num_silences,
-			       sizeof(*w->silence)))
+		if (array_grow(&w->silence, &room, w->num_silences, sizeof(*w->silence)))
 			return -ENOMEM;
 		/* Messages may be at the far ends of the cells beside it. */
 		w->silence[w->num_silences++] = (struct range){
@@ -300,14 +283,13 @@ static int reject_wrong(struct observations *p, const struct correction *c)
 		ret = contamination_reject_lone(p, c, WINDOWS, &lone);
 	for (size_t i = 0; !lone && i < 2 * p->links; i++)
 		for (size_t j = 0; j < p->direction[i].bins; j++)
-			p->direction[i].bin[j].num =
-				p->direction[i].bin[j].gathered;
+			p->direction[i].bin[j].num = p->direction[i].bin[j].gathered;
 	return ret;
 }
 
 /* Of all lengths, from the shortest on. */
-static int look(struct wander *w, const struct correction *c,
-		const struct observations *p, double drift)
+static int look(struct wander *w, const struct correction *c, const struct observations *p,
+		double drift)
 {
 	size_t which = 0, num = FEWEST_CELLS;
 	struct cell *cell;
@@ -328,8 +310,7 @@ static int look(struct wander *w, const struct correction *c,
 	for (bool last = false; !ret && !last; which--, num /= 2) {
 		double length = p->span / (double)num;
 
-		look_at_cells(w, which, c, cell, num, length, p->resolution,
-			      buffer);
+		look_at_cells(w, which, c, cell, num, length, p->resolution, buffer);
 		/* Within an interval it bends evenly: the shorter, the less. */
 		if (num <= FINE * c->curve.coefs)
 			w->bend[which] = beyond_drift(c, num, length, drift);
@@ -341,8 +322,8 @@ static int look(struct wander *w, const struct correction *c,
 	return ret;
 }
 
-int wander_measure(struct wander *w, const struct correction *c,
-		   const struct link *links, size_t num_links, double drift)
+int wander_measure(struct wander *w, const struct correction *c, const struct link *links,
+		   size_t num_links, double drift)
 {
 	struct observations obs;
 	int ret = observations_gather(&obs, c, links, num_links);
@@ -384,21 +365,18 @@ double wander_silence(const struct wander *w, int64_t from, int64_t to)
 	return (double)max64(longest, 0);
 }
 
-bool wander_is_small(const struct wander *w, int64_t from, int64_t to,
-		     double room)
+bool wander_is_small(const struct wander *w, int64_t from, int64_t to, double room)
 {
 	double length = (double)(to - from), cell = w->longest, least;
 	bool seen = false;
 
 	if (w->left_alone)
 		return true;
-	least = fmax(wander_silence(w, from, to) / NEAR,
-		     fmin(PART_OF_LENGTH * length, cell));
+	least = fmax(wander_silence(w, from, to) / NEAR, fmin(PART_OF_LENGTH * length, cell));
 	for (size_t i = 0; i < WANDER_LENGTHS; i++, cell /= 2) {
 		if (cell <= length && w->bend[i] > room)
 			return false;
-		seen |= cell >= least && w->looks[i] >= LOOKS &&
-			w->beyond[i] <= room;
+		seen |= cell >= least && w->looks[i] >= LOOKS && w->beyond[i] <= room;
 	}
 	return seen;
 }

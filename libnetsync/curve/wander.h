@@ -25,11 +25,11 @@ struct wander {
 	/* but for these times, of which that is not told; since the origin of its host, ns */
 	struct range *untold;
 	size_t num_untold;
-	double longest;	 /* length, ns */
+	double longest; /* length, ns */
 	/* By length: */
 	uint32_t looks[WANDER_LENGTHS]; /* second differences that there are */
-	double beyond[WANDER_LENGTHS]; /* the largest of them, beyond the curve, ns */
-	double bend[WANDER_LENGTHS]; /* that of the curve, less an oscillator's, ns */
+	double beyond[WANDER_LENGTHS];	/* the largest of them, beyond the curve, ns */
+	double bend[WANDER_LENGTHS];	/* that of the curve, less an oscillator's, ns */
 	/* When it was not seen, in order of time; since the start of its span, ns. */
 	struct range *silence;
 	size_t num_silences;
@@ -39,8 +39,8 @@ struct wander {
  * What the messages of all links say of a host, whose curve is known: 0 or -ENOMEM; release
  * it in any case. @drift: the largest of an oscillator, 1 / ns. O(observations log observations).
  */
-int wander_measure(struct wander *w, const struct correction *c,
-		   const struct link *links, size_t num_links, double drift);
+int wander_measure(struct wander *w, const struct correction *c, const struct link *links,
+		   size_t num_links, double drift);
 void wander_release(struct wander *w);
 
 /*
@@ -53,7 +53,6 @@ double wander_silence(const struct wander *w, int64_t from, int64_t to);
  * Do messages say that the clock went on by itself from one instant to another (since the
  * start of its span, ns), but for @room, ns? If it was not seen there, then those of other times.
  */
-bool wander_is_small(const struct wander *w, int64_t from, int64_t to,
-		     double room);
+bool wander_is_small(const struct wander *w, int64_t from, int64_t to, double room);
 
 #endif

@@ -74,8 +74,7 @@ typedef void (*netsync_io_warn_func)(void *data, const char *sentence);
  * Call @warn with each warning, from within netsync_io_add(), netsync_io_read() and
  * netsync_io_poll(). NULL, the default, stops the calls.
  */
-void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
-			 void *data);
+void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn, void *data);
 
 /*
  * Open a trace, or search a folder and all folders below it for traces and open them. @what is
@@ -132,10 +131,8 @@ int netsync_io_add_address(struct netsync_io *io, const char *what);
  * live sessions were added; -ENOMEM, or the error of a file that cannot be opened. After an
  * error, call only netsync_io_error() and netsync_io_free().
  */
-int netsync_io_add_messages(struct netsync_io *io, const char *path,
-			    int strict);
-int netsync_io_add_packets(struct netsync_io *io, const char *path,
-			   int strict);
+int netsync_io_add_messages(struct netsync_io *io, const char *path, int strict);
+int netsync_io_add_packets(struct netsync_io *io, const char *path, int strict);
 int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict);
 
 /*
@@ -177,10 +174,10 @@ void netsync_io_set_timeout(struct netsync_io *io, int64_t timeout_ns);
 
 /* A trace, file or folder that was skipped, or a text or pipe whose rest was skipped. */
 struct netsync_io_left_out {
-	uint32_t size;		/* sizeof, set by the caller */
+	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
-	const char *what;	/* its path; owned by the reader */
-	const char *why;	/* a sentence; owned by the reader */
+	const char *what; /* its path; owned by the reader */
+	const char *why;  /* a sentence; owned by the reader */
 };
 
 /* Return the number of traces, files and folders that were skipped. */
@@ -196,13 +193,13 @@ int netsync_io_get_left_out(const struct netsync_io *io, uint32_t index,
 /* Kinds of limits in struct netsync_io_window. */
 enum netsync_io_limit {
 	NETSYNC_IO_NO_LIMIT = 0,
-	NETSYNC_IO_AT = 1,	/* a time on each host's own clock, ns since 1970 */
-	NETSYNC_IO_SINCE_BEGIN = 2,	/* ns after the start, see below */
+	NETSYNC_IO_AT = 1,	    /* a time on each host's own clock, ns since 1970 */
+	NETSYNC_IO_SINCE_BEGIN = 2, /* ns after the start, see below */
 };
 
 struct netsync_io_window {
-	uint32_t size;		/* sizeof(struct netsync_io_window) */
-	uint32_t begin_is;	/* enum netsync_io_limit */
+	uint32_t size;	   /* sizeof(struct netsync_io_window) */
+	uint32_t begin_is; /* enum netsync_io_limit */
 	uint32_t end_is;
 	uint32_t reserved;
 	int64_t begin_ns;
@@ -255,15 +252,15 @@ typedef int (*netsync_io_end_func)(void *data);
 
 /* The part of the traces that a reader reads, and functions called by netsync_io_read(). */
 struct netsync_io_part {
-	uint32_t size;		/* sizeof(struct netsync_io_part) */
-	uint32_t part;		/* number of this part, below parts */
+	uint32_t size; /* sizeof(struct netsync_io_part) */
+	uint32_t part; /* number of this part, below parts */
 	uint32_t parts;
 	uint32_t reserved;
 	netsync_io_part_func packet;
 	netsync_io_clock_func clock;
 	netsync_io_slice_func slice;
 	netsync_io_end_func end;
-	void *data;		/* passed to the functions */
+	void *data; /* passed to the functions */
 };
 
 /*
@@ -314,8 +311,7 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
  * Return 0; -EBUSY if the reader was used; -ENOMEM, or the system's error if no process can be
  * started or the connection ended at once.
  */
-int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t num,
-		     int in, int out);
+int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t num, int in, int out);
 
 /*
  * Write to @out the list of the traces in @what, that is, what netsync_io_serve() would write
@@ -324,8 +320,7 @@ int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t nu
  * to netsync_io_add_served() for traces that another process reads. They may close the
  * descriptors at once.
  */
-int netsync_io_describe(struct netsync_io *io, const char *const *what, uint32_t num,
-			int out);
+int netsync_io_describe(struct netsync_io *io, const char *const *what, uint32_t num, int out);
 
 /*
  * Add the traces that another process serves, and wait until they are open.
@@ -346,17 +341,17 @@ int netsync_io_describe(struct netsync_io *io, const char *const *what, uint32_t
  *	-EBUSY	netsync_io_read() was called, or live sessions were added
  *	-ENOMEM
  */
-int netsync_io_add_served(struct netsync_io *io, const char *label, const char *name,
-			  int in, int out);
+int netsync_io_add_served(struct netsync_io *io, const char *label, const char *name, int in,
+			  int out);
 
 struct netsync_io_served {
-	uint32_t size;		/* sizeof, set by the caller */
+	uint32_t size; /* sizeof, set by the caller */
 	uint32_t num_traces;
-	const char *label;	/* printable; owned by the reader */
-	uint64_t stored_bytes;	/* reported size of the trace files */
-	uint64_t received_bytes;	/* received until now */
-	uint32_t ended;		/* 1: the connection ended before all was read */
-	uint32_t left_out;	/* reported number of paths and captures that were skipped */
+	const char *label;	 /* printable; owned by the reader */
+	uint64_t stored_bytes;	 /* reported size of the trace files */
+	uint64_t received_bytes; /* received until now */
+	uint32_t ended;		 /* 1: the connection ended before all was read */
+	uint32_t left_out;	 /* reported number of paths and captures that were skipped */
 };
 
 /* Return the number of servers that were added. */
@@ -370,8 +365,7 @@ int netsync_io_get_served(const struct netsync_io *io, uint32_t index,
 			  struct netsync_io_served *info);
 
 /* Called after @done of @total steps. Return 0 to continue, anything else to stop. */
-typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
-					uint64_t total);
+typedef int (*netsync_io_progress_func)(void *data, uint64_t done, uint64_t total);
 
 /*
  * Read all traces and text files that were added. Call this once. @progress, unless NULL, is
@@ -389,8 +383,7 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done,
  * of packet events; -ECANCELED if @progress requested a stop; -EBUSY if called before, or live
  * sessions were added; -ENOMEM, or the error of a file that cannot be read.
  */
-int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
-		    void *data);
+int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress, void *data);
 
 /*
  * Follow sessions while they are recorded. @url is copied: "net://HOST[:PORT]" for all live
@@ -441,22 +434,22 @@ int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
 int netsync_io_poll(struct netsync_io *io, int timeout_ms);
 
 struct netsync_io_trace {
-	uint32_t size;		/* sizeof, set by the caller */
-	uint32_t host;		/* as in netsync_get_host() */
-	const char *path;	/* file or folder; owned by the reader */
-	int64_t shift_ns;	/* host time = time in the trace + shift_ns */
-	uint64_t packets;	/* packet events pushed */
-	int64_t first_ns;	/* span of the events that were read, in host time; */
-	int64_t last_ns;	/* last < first: no events */
-	uint64_t lost_events;	/* discarded, as reported by the tracer */
-	uint64_t lost_packets;	/* trace packets (sub-buffers) discarded, likewise */
-	uint32_t damaged;	/* streams that were read in part or not at all */
-	uint32_t netns;		/* inode of the namespace that is the host; 0: all */
-	uint32_t running;	/* 1: a live session that is being read */
-	uint32_t late;		/* 1: a live session that began before first_ns */
+	uint32_t size;	       /* sizeof, set by the caller */
+	uint32_t host;	       /* as in netsync_get_host() */
+	const char *path;      /* file or folder; owned by the reader */
+	int64_t shift_ns;      /* host time = time in the trace + shift_ns */
+	uint64_t packets;      /* packet events pushed */
+	int64_t first_ns;      /* span of the events that were read, in host time; */
+	int64_t last_ns;       /* last < first: no events */
+	uint64_t lost_events;  /* discarded, as reported by the tracer */
+	uint64_t lost_packets; /* trace packets (sub-buffers) discarded, likewise */
+	uint32_t damaged;      /* streams that were read in part or not at all */
+	uint32_t netns;	       /* inode of the namespace that is the host; 0: all */
+	uint32_t running;      /* 1: a live session that is being read */
+	uint32_t late;	       /* 1: a live session that began before first_ns */
 
 	/* Host and clock. */
-	const char *format;	/* "ctf", "trace.dat", "perf.data", "pcap"; owned by the reader */
+	const char *format; /* "ctf", "trace.dat", "perf.data", "pcap"; owned by the reader */
 	/*
 	 * By NAME=PATH or by the trace; owned by the reader. The name of a capture depends on
 	 * all captures, and is valid until another trace is added.
@@ -467,7 +460,7 @@ struct netsync_io_trace {
 	 * NETSYNC_IO_CORRECTED_CLOCK: the times of the trace are corrected already.
 	 */
 	const char *clock_name;
-	int64_t epoch_ns;	/* time of the clock's zero, ns since 1970 */
+	int64_t epoch_ns; /* time of the clock's zero, ns since 1970 */
 	uint32_t has_clock_uuid;
 	uint8_t clock_uuid[16];
 
@@ -481,7 +474,7 @@ struct netsync_io_trace {
 
 	/* Of the damaged streams: those whose reader process was killed (they may be intact), */
 	uint32_t killed;
-	uint32_t stuck;		/* or made no progress and was given up */
+	uint32_t stuck; /* or made no progress and was given up */
 
 	/*
 	 * If has_wall is 1: wall-clock time (UTC), ns since 1970, is time in the trace +
@@ -525,16 +518,16 @@ int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
  * a name and fields. cpu and time_ns are then those of the previous event in its stream.
  */
 struct netsync_io_event {
-	uint32_t size;		/* sizeof, as the library knows it */
+	uint32_t size; /* sizeof, as the library knows it */
 	uint32_t cpu;
-	int64_t time_ns;	/* as displayed by babeltrace2 or trace-cmd report -t, with the
+	int64_t time_ns;	   /* as displayed by babeltrace2 or trace-cmd report -t, with the
 				 * shift; INT64_MIN for a loss without a previous event */
-	uint64_t lost;		/* least number of lost events */
-	const char *system;	/* "sched"; CTF has none: "" */
-	const char *name;	/* "sched_switch"; the same pointer for all events of a type */
-	const char *const *fields;	/* names; fields of the context come first */
+	uint64_t lost;		   /* least number of lost events */
+	const char *system;	   /* "sched"; CTF has none: "" */
+	const char *name;	   /* "sched_switch"; the same pointer for all events of a type */
+	const char *const *fields; /* names; fields of the context come first */
 	uint32_t num_fields;
-	uint32_t num_context;	/* number of context fields; in trace.dat, the fields that all
+	uint32_t num_context; /* number of context fields; in trace.dat, the fields that all
 				 * events have */
 	const void *reserved;
 };
@@ -542,29 +535,28 @@ struct netsync_io_event {
 enum netsync_io_value_kind {
 	NETSYNC_IO_SIGNED = 1,
 	NETSYNC_IO_UNSIGNED = 2,
-	NETSYNC_IO_TEXT = 3,	/* without trailing zeros */
+	NETSYNC_IO_TEXT = 3, /* without trailing zeros */
 	NETSYNC_IO_BYTES = 4,
 	NETSYNC_IO_REAL = 5,
 	NETSYNC_IO_BOOL = 6,
 };
 
 struct netsync_io_value {
-	uint32_t size;		/* sizeof, set by the caller */
-	uint32_t kind;		/* enum netsync_io_value_kind */
-	int64_t number;		/* integer; an unsigned one has the same bits */
-	const uint8_t *bytes;	/* text, array of bytes, or label of an integer */
-	uint32_t num_bytes;	/* 0: the integer has no label */
+	uint32_t size;	      /* sizeof, set by the caller */
+	uint32_t kind;	      /* enum netsync_io_value_kind */
+	int64_t number;	      /* integer; an unsigned one has the same bits */
+	const uint8_t *bytes; /* text, array of bytes, or label of an integer */
+	uint32_t num_bytes;   /* 0: the integer has no label */
 	double real;
 };
 
 /* Called with an event, valid during the call. Return 0 to continue, anything else to stop. */
-typedef int (*netsync_io_event_func)(void *data,
-				     const struct netsync_io_event *event);
+typedef int (*netsync_io_event_func)(void *data, const struct netsync_io_event *event);
 
 /* A trace whose events are read. */
 struct netsync_io_source {
-	const char *path;	/* as in struct netsync_io_trace */
-	int64_t shift_ns;	/* added to all times; events beyond 64 bits are skipped */
+	const char *path; /* as in struct netsync_io_trace */
+	int64_t shift_ns; /* added to all times; events beyond 64 bits are skipped */
 };
 
 /*
@@ -585,9 +577,8 @@ struct netsync_io_source {
  * Return 0; -ECANCELED if @each requested a stop; -EILSEQ or -EPROTONOSUPPORT for a trace that
  * cannot be read; -EINVAL for traces of several formats; -ENOMEM, or the system's error.
  */
-int netsync_io_read_events(struct netsync_io *io,
-			   const struct netsync_io_source *sources, uint32_t num,
-			   size_t source_size, netsync_io_event_func each,
+int netsync_io_read_events(struct netsync_io *io, const struct netsync_io_source *sources,
+			   uint32_t num, size_t source_size, netsync_io_event_func each,
 			   void *data);
 
 /*
@@ -601,9 +592,9 @@ int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
 
 /* A frame of a capture with a packet of a protocol that is matched. */
 struct netsync_io_frame {
-	uint32_t size;		/* sizeof, as the library knows it */
+	uint32_t size; /* sizeof, as the library knows it */
 	uint32_t reserved;
-	uint64_t number;	/* from 1, as frame.number of Wireshark */
+	uint64_t number; /* from 1, as frame.number of Wireshark */
 	/*
 	 * Start (ns since 1970) and length of the tick of the timestamp. As packet events,
 	 * sent frames have time_ns, received frames have time_ns + tick_ns - 1.
@@ -629,8 +620,8 @@ typedef int (*netsync_io_frame_func)(void *data, const struct netsync_io_frame *
  * Return 0; -ECANCELED if @each requested a stop; -EPROTONOSUPPORT if the file is not a
  * capture; -ENOMEM, or the system's error.
  */
-int netsync_io_read_frames(struct netsync_io *io, const char *path,
-			   netsync_io_frame_func each, void *data);
+int netsync_io_read_frames(struct netsync_io *io, const char *path, netsync_io_frame_func each,
+			   void *data);
 
 /* A time in a trace, and the new time in the copy. */
 struct netsync_io_knot {
@@ -657,9 +648,8 @@ struct netsync_io_knot {
  * for a file that cannot be read; -ECANCELED if @progress requested a stop; -ENOMEM, or the
  * system's error.
  */
-int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
-			     const char *to, const struct netsync_io_knot *knots,
-			     uint32_t num, uint32_t knot_size,
+int netsync_io_copy_tracedat(struct netsync_io *io, const char *from, const char *to,
+			     const struct netsync_io_knot *knots, uint32_t num, uint32_t knot_size,
 			     netsync_io_progress_func progress, void *data);
 
 /* Called with the original time of an event. Return 0 to reject the event. */
@@ -671,11 +661,9 @@ typedef int (*netsync_io_keep_func)(void *data, int64_t time_ns);
  * between two kept events of a page are copied, too. The copy has holes, as a sparse file, in
  * place of rejected events. Its events are not compressed.
  */
-int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from,
-				  const char *to,
-				  const struct netsync_io_knot *knots,
-				  uint32_t num, uint32_t knot_size,
-				  netsync_io_keep_func keep,
+int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from, const char *to,
+				  const struct netsync_io_knot *knots, uint32_t num,
+				  uint32_t knot_size, netsync_io_keep_func keep,
 				  netsync_io_progress_func progress, void *data);
 
 /* Return value of a netsync_io_time_func for a packet to be skipped. */
@@ -686,8 +674,7 @@ int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from,
  * the packet, with @new_ns set, too; -ERANGE if there is no such time; another negative errno
  * value to stop.
  */
-typedef int (*netsync_io_time_func)(void *data, int64_t time_ns,
-				    int64_t *new_ns);
+typedef int (*netsync_io_time_func)(void *data, int64_t time_ns, int64_t *new_ns);
 
 /*
  * Copy a pcap or pcapng file with other times.
@@ -704,18 +691,17 @@ typedef int (*netsync_io_time_func)(void *data, int64_t time_ns,
  * Return 0; -ERANGE for a time that cannot be changed or written; the value of @time; -ENOMEM,
  * or the system's error.
  */
-int netsync_io_copy_capture(struct netsync_io *io, const char *from,
-			    const char *to, netsync_io_time_func time,
-			    void *data);
+int netsync_io_copy_capture(struct netsync_io *io, const char *from, const char *to,
+			    netsync_io_time_func time, void *data);
 
 /* A capture that is merged with others. */
 struct netsync_io_capture {
-	const char *path;	/* as in struct netsync_io_trace */
-	const char *host;	/* first part of the names of interfaces: "web/eth0" */
-	const char *device;	/* second part if the capture names no device; NULL: none */
-	const char *description;	/* added to that of each interface; NULL: nothing */
-	netsync_io_time_func time;	/* called at least twice for each packet */
-	void *data;		/* passed to @time */
+	const char *path;	   /* as in struct netsync_io_trace */
+	const char *host;	   /* first part of the names of interfaces: "web/eth0" */
+	const char *device;	   /* second part if the capture names no device; NULL: none */
+	const char *description;   /* added to that of each interface; NULL: nothing */
+	netsync_io_time_func time; /* called at least twice for each packet */
+	void *data;		   /* passed to @time */
 };
 
 /*
@@ -742,9 +728,8 @@ struct netsync_io_capture {
  * 16 MiB, or more than 65536 interfaces; -EILSEQ for a file that changes meanwhile; -ECANCELED
  * if @progress requested a stop; -ENOMEM, or the system's error.
  */
-int netsync_io_merge_captures(struct netsync_io *io,
-			      const struct netsync_io_capture *captures, uint32_t num,
-			      size_t capture_size, const char *comment, int fd,
+int netsync_io_merge_captures(struct netsync_io *io, const struct netsync_io_capture *captures,
+			      uint32_t num, size_t capture_size, const char *comment, int fd,
 			      netsync_io_progress_func progress, void *data);
 
 /*

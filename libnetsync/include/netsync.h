@@ -63,8 +63,8 @@ struct netsync_clock;
 /* ---- input ------------------------------------------------------------- */
 
 enum netsync_dir {
-	NETSYNC_OUT = 0,		/* the packet leaves the host */
-	NETSYNC_IN = 1,			/* the packet arrives at the host */
+	NETSYNC_OUT = 0, /* the packet leaves the host */
+	NETSYNC_IN = 1,	 /* the packet arrives at the host */
 };
 
 /*
@@ -79,12 +79,12 @@ enum netsync_packet_fields {
 	NETSYNC_HAS_LEN = 1 << 3,	/* len */
 	NETSYNC_HAS_WINDOW = 1 << 4,	/* tcp.window */
 	NETSYNC_HAS_TSTAMP = 1 << 5,	/* tcp.tsval, tcp.tsecr (RFC 7323) */
-	NETSYNC_HAS_NO_TSTAMP = 1 << 6,	/* the packet has no timestamps option */
+	NETSYNC_HAS_NO_TSTAMP = 1 << 6, /* the packet has no timestamps option */
 	NETSYNC_HAS_SKB = 1 << 7,	/* skb */
 	NETSYNC_HAS_NETNS = 1 << 8,	/* netns */
 	NETSYNC_HAS_GSO = 1 << 9,	/* gso_size, gso_segs */
 	NETSYNC_HAS_DIGEST = 1 << 10,	/* udp.digest */
-	NETSYNC_HAS_CHECKSUM = 1 << 11,	/* udp.checksum, and it is final */
+	NETSYNC_HAS_CHECKSUM = 1 << 11, /* udp.checksum, and it is final */
 	NETSYNC_HAS_ECHO = 1 << 12,	/* icmp: an echo request or reply */
 	NETSYNC_HAS_SCTP = 1 << 13,	/* sctp.vtag, sctp.chunk */
 	NETSYNC_HAS_TSN = 1 << 14,	/* sctp.tsn: the packet has a DATA chunk */
@@ -92,25 +92,25 @@ enum netsync_packet_fields {
 
 /* One packet event. All integers are in host byte order. */
 struct netsync_packet {
-	uint32_t size;		/* sizeof(struct netsync_packet) */
-	uint32_t host;		/* as returned by netsync_add_host() */
-	int64_t time_ns;	/* on the host's clock */
-	uint32_t fields;	/* enum netsync_packet_fields */
+	uint32_t size;	 /* sizeof(struct netsync_packet) */
+	uint32_t host;	 /* as returned by netsync_add_host() */
+	int64_t time_ns; /* on the host's clock */
+	uint32_t fields; /* enum netsync_packet_fields */
 	/*
 	 * Observation point on the host, with any numbering: equal for events of the same
 	 * tracepoint on the same device, different otherwise. A packet passes a point once.
 	 */
 	uint32_t point;
-	uint64_t skb;		/* identifies the packet inside its host */
-	uint8_t saddr[16];	/* network order; IPv4 as ::ffff:a.b.c.d */
+	uint64_t skb;	   /* identifies the packet inside its host */
+	uint8_t saddr[16]; /* network order; IPv4 as ::ffff:a.b.c.d */
 	uint8_t daddr[16];
 	uint16_t sport;
 	uint16_t dport;
-	uint8_t dir;		/* enum netsync_dir */
-	uint8_t protocol;	/* IP protocol number: 6 TCP, 17 UDP, 132 SCTP, */
-				/* 1 and 58 ICMP (echoes only) */
+	uint8_t dir;	  /* enum netsync_dir */
+	uint8_t protocol; /* IP protocol number: 6 TCP, 17 UDP, 132 SCTP, */
+			  /* 1 and 58 ICMP (echoes only) */
 	uint16_t ip_id;
-	uint32_t len;		/* payload bytes, without headers */
+	uint32_t len; /* payload bytes, without headers */
 	/*
 	 * Inode number of the network namespace. A packet may pass the same point in several
 	 * namespaces.
@@ -128,24 +128,24 @@ struct netsync_packet {
 		struct {
 			uint32_t seq;
 			uint32_t ack;
-			uint16_t flags;	/* 4 bits data offset, 3 reserved, 9 flags */
-			uint16_t window;	/* as in the header, not scaled */
+			uint16_t flags;	 /* 4 bits data offset, 3 reserved, 9 flags */
+			uint16_t window; /* as in the header, not scaled */
 			uint32_t tsval;
 			uint32_t tsecr;
 		} tcp;
 		struct {
-			uint64_t digest;	/* hash of the payload, the same on all hosts */
-			uint16_t checksum;	/* as on the wire */
+			uint64_t digest;   /* hash of the payload, the same on all hosts */
+			uint16_t checksum; /* as on the wire */
 		} udp;
 		struct {
-			uint16_t id;	/* identifier of an echo request or reply */
-			uint16_t seq;	/* its sequence number */
-			uint8_t type;	/* 8, 0; ICMPv6: 128, 129 */
+			uint16_t id;  /* identifier of an echo request or reply */
+			uint16_t seq; /* its sequence number */
+			uint8_t type; /* 8, 0; ICMPv6: 128, 129 */
 		} icmp;
 		struct {
-			uint32_t vtag;	/* verification tag */
-			uint32_t tsn;	/* sequence number of the first DATA chunk */
-			uint8_t chunk;	/* type of the first chunk */
+			uint32_t vtag; /* verification tag */
+			uint32_t tsn;  /* sequence number of the first DATA chunk */
+			uint8_t chunk; /* type of the first chunk */
 		} sctp;
 	};
 };
@@ -272,26 +272,26 @@ int netsync_keep_shards(struct netsync *ns, uint32_t shards);
  * Add one message that is matched already: sent by host @from at @send_ns on its clock, and
  * received by another host @to at @recv_ns on its clock. Return as netsync_push_packet().
  */
-int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
-			 int64_t send_ns, int64_t recv_ns);
+int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send_ns,
+			 int64_t recv_ns);
 
 /* A clock reading: one instant on a host's clock and on a clock that nobody steers. */
 struct netsync_clock_point {
-	uint32_t size;		/* sizeof(struct netsync_clock_point) */
-	uint32_t host;		/* as returned by netsync_add_host() */
-	int64_t time_ns;	/* on the host's clock, as the times of packets */
+	uint32_t size;	 /* sizeof(struct netsync_clock_point) */
+	uint32_t host;	 /* as returned by netsync_add_host() */
+	int64_t time_ns; /* on the host's clock, as the times of packets */
 	/*
 	 * The same instant on a raw clock: driven by the same oscillator, but steered by no
 	 * daemon, such as CLOCK_MONOTONIC_RAW of Linux. Its zero is arbitrary.
 	 */
 	int64_t raw_ns;
-	int64_t within_ns;	/* bound on the error of raw_ns */
+	int64_t within_ns; /* bound on the error of raw_ns */
 	/*
 	 * Host time per raw time from this reading to the next, 0.5 to 2. If rates are
 	 * reported, every change of the rate needs a reading. 0: unknown.
 	 */
 	double rate;
-	uint32_t was_set;	/* 1: the host's clock was stepped at this instant */
+	uint32_t was_set; /* 1: the host's clock was stepped at this instant */
 	/*
 	 * Number of the reading, one more than that of the host's previous reading; a gap
 	 * means that readings were lost. 0: not numbered.
@@ -320,8 +320,7 @@ struct netsync_clock_point {
  * packet; -EALREADY if messages a second or more later were used before the host's first
  * reading arrived (others only widen bounds); -ENOMEM. An error leaves @ns unchanged.
  */
-int netsync_push_clock(struct netsync *ns,
-		       const struct netsync_clock_point *point);
+int netsync_push_clock(struct netsync *ns, const struct netsync_clock_point *point);
 
 /* ---- messages matched by another object ---------------------------------- */
 
@@ -358,8 +357,7 @@ int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size);
 /* ---- watching ---------------------------------------------------------- */
 
 /* Called with an event as it was pushed, valid during the call, of the library's size. */
-typedef void (*netsync_packet_func)(void *data,
-				    const struct netsync_packet *pkt);
+typedef void (*netsync_packet_func)(void *data, const struct netsync_packet *pkt);
 
 /*
  * Call @func once for each event pushed from now on, from within netsync_push_packet() and in
@@ -367,34 +365,32 @@ typedef void (*netsync_packet_func)(void *data,
  * the calls. Events pushed by the readers of libnetsync-io, packets that never leave their
  * host and protocols that are not matched are included; events refused with an error are not.
  */
-void netsync_watch_packets(struct netsync *ns, netsync_packet_func func,
-			   void *data);
+void netsync_watch_packets(struct netsync *ns, netsync_packet_func func, void *data);
 
 /* A packet that was seen leaving one host and arriving at another. */
 struct netsync_message {
-	uint32_t size;		/* sizeof, as the library knows it */
-	uint32_t from;		/* the host that sent it */
-	uint32_t to;		/* the host that received it */
+	uint32_t size; /* sizeof, as the library knows it */
+	uint32_t from; /* the host that sent it */
+	uint32_t to;   /* the host that received it */
 	/*
 	 * Known members: NETSYNC_HAS_ADDRS, _PORTS and _LEN of enum netsync_packet_fields; 0
 	 * for messages of netsync_push_message().
 	 */
 	uint32_t fields;
-	int64_t send_ns;	/* on the clock of @from */
-	int64_t recv_ns;	/* on the clock of @to */
+	int64_t send_ns; /* on the clock of @from */
+	int64_t recv_ns; /* on the clock of @to */
 	/* As the sender saw them: addresses may have been translated later. */
 	uint8_t saddr[16];
 	uint8_t daddr[16];
 	uint16_t sport;
 	uint16_t dport;
-	uint32_t len;		/* payload bytes of all packets that the event stands for */
-	uint8_t protocol;	/* IP protocol number; 0: unknown */
+	uint32_t len;	  /* payload bytes of all packets that the event stands for */
+	uint8_t protocol; /* IP protocol number; 0: unknown */
 	uint8_t reserved[7];
 };
 
 /* Called with a message, which is valid during the call. */
-typedef void (*netsync_message_func)(void *data,
-				     const struct netsync_message *msg);
+typedef void (*netsync_message_func)(void *data, const struct netsync_message *msg);
 
 /*
  * Call @func once for each message found from now on, in the caller's thread and from within
@@ -410,8 +406,7 @@ typedef void (*netsync_message_func)(void *data,
  * Addresses are kept from now on, at 32 bytes for each event that waits for its counterpart.
  * The addresses of events pushed earlier are unknown.
  */
-void netsync_watch_messages(struct netsync *ns, netsync_message_func func,
-			    void *data);
+void netsync_watch_messages(struct netsync *ns, netsync_message_func func, void *data);
 
 /* ---- solving ----------------------------------------------------------- */
 
@@ -443,8 +438,8 @@ enum netsync_method {
 
 /* netsync_solve(3) describes the assumptions under which bounds are guaranteed. */
 struct netsync_options {
-	uint32_t size;		/* sizeof(struct netsync_options) */
-	uint32_t method;	/* enum netsync_method */
+	uint32_t size;	 /* sizeof(struct netsync_options) */
+	uint32_t method; /* enum netsync_method */
 	/*
 	 * Name of the host whose clock becomes the time base. NULL: the host with the smallest
 	 * total bound, estimated from samples for more than 1024 connected hosts.
@@ -517,17 +512,17 @@ enum netsync_quality {
 const char *netsync_quality_name(enum netsync_quality quality);
 
 struct netsync_host_info {
-	uint32_t size;		/* sizeof, set by the caller */
+	uint32_t size; /* sizeof, set by the caller */
 	enum netsync_quality quality;
-	const char *name;	/* owned by the library */
-	uint64_t packets;	/* packet events pushed for this host */
-	int64_t first_ns;	/* start of the span, on the host's clock */
-	int64_t last_ns;	/* end of the span; last < first: the span is empty */
+	const char *name; /* owned by the library */
+	uint64_t packets; /* packet events pushed for this host */
+	int64_t first_ns; /* start of the span, on the host's clock */
+	int64_t last_ns;  /* end of the span; last < first: the span is empty */
 	/* Median and maximum over the span of the bound of netsync_convert(). */
 	int64_t bound_median_ns;
 	int64_t bound_max_ns;
-	uint32_t island;	/* smallest number of all hosts connected by messages */
-	uint32_t num_steps;	/* of the clock; see netsync_get_step() */
+	uint32_t island;    /* smallest number of all hosts connected by messages */
+	uint32_t num_steps; /* of the clock; see netsync_get_step() */
 	/*
 	 * Lower limit of the time (ns) in the span during which the bound allows for steering:
 	 * no packets for a second, and no clock readings or options that exclude steering
@@ -548,22 +543,22 @@ struct netsync_host_info {
  * appears as a step of all other hosts.
  */
 struct netsync_step {
-	uint32_t size;		/* sizeof, set by the caller */
-	uint32_t known;		/* 1: reported by netsync_push_clock(), not detected */
-	int64_t time_ns;	/* on the host's clock; at a phase step, just before it */
-	int64_t within_ns;	/* uncertainty of time_ns, before and after */
-	int64_t offset_ns;	/* phase step: forward if positive; 0: rate step only */
-	double skew_ppm;	/* rate step: faster from then on if positive */
+	uint32_t size;	   /* sizeof, set by the caller */
+	uint32_t known;	   /* 1: reported by netsync_push_clock(), not detected */
+	int64_t time_ns;   /* on the host's clock; at a phase step, just before it */
+	int64_t within_ns; /* uncertainty of time_ns, before and after */
+	int64_t offset_ns; /* phase step: forward if positive; 0: rate step only */
+	double skew_ppm;   /* rate step: faster from then on if positive */
 };
 
 struct netsync_pair_info {
-	uint32_t size;		/* sizeof, set by the caller */
+	uint32_t size; /* sizeof, set by the caller */
 	enum netsync_quality quality;
-	uint32_t host[2];	/* host[0] < host[1] */
+	uint32_t host[2]; /* host[0] < host[1] */
 	/* In arrays, [0] is the direction from host[0] to host[1], [1] the other one. */
 	uint64_t messages[2];
-	uint64_t hull[2];	/* vertices of the convex hulls */
-	int64_t min_delay_ns[2];/* after correction; NETSYNC_UNKNOWN: none */
+	uint64_t hull[2];	 /* vertices of the convex hulls */
+	int64_t min_delay_ns[2]; /* after correction; NETSYNC_UNKNOWN: none */
 	/*
 	 * Messages that were received before they were sent, by uncorrected and by corrected
 	 * timestamps as recorded, whatever their resolution. The latter counts only messages
@@ -579,25 +574,25 @@ struct netsync_pair_info {
 	double rate_min;
 	double rate_max;
 	/* Packet events on both hosts; a segmented packet (GSO) counts once per event. */
-	uint64_t matched;	/* with a counterpart on the other host */
-	uint64_t nat;		/* matched, with translated addresses */
+	uint64_t matched; /* with a counterpart on the other host */
+	uint64_t nat;	  /* matched, with translated addresses */
 	/* Packet events with an address of the other host: */
-	uint64_t ambiguous;	/* could belong to several packets */
-	uint64_t unmatched;	/* without a counterpart there */
+	uint64_t ambiguous; /* could belong to several packets */
+	uint64_t unmatched; /* without a counterpart there */
 };
 
 /* Numbers of packet events, over all hosts. */
 struct netsync_stats {
-	uint32_t size;		/* sizeof, set by the caller */
+	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
-	uint64_t packets;	/* pushed */
-	uint64_t matched;	/* with a counterpart on another host */
-	uint64_t unmatched;	/* without a counterpart until now */
-	uint64_t ambiguous;	/* could belong to several packets */
-	uint64_t loopback;	/* never leave their host */
-	uint64_t unsupported;	/* protocol is not matched */
-	uint64_t nat;		/* matched, with translated addresses */
-	uint64_t evicted;	/* discarded without a counterpart for lack of capacity */
+	uint64_t packets;     /* pushed */
+	uint64_t matched;     /* with a counterpart on another host */
+	uint64_t unmatched;   /* without a counterpart until now */
+	uint64_t ambiguous;   /* could belong to several packets */
+	uint64_t loopback;    /* never leave their host */
+	uint64_t unsupported; /* protocol is not matched */
+	uint64_t nat;	      /* matched, with translated addresses */
+	uint64_t evicted;     /* discarded without a counterpart for lack of capacity */
 };
 
 /*
@@ -606,28 +601,28 @@ struct netsync_stats {
  * in between, and forwarded packets, do not count.
  */
 struct netsync_stack {
-	uint32_t size;		/* sizeof, set by the caller */
+	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
-	uint64_t packets;	/* seen at several observation points */
-	int64_t min_ns;		/* NETSYNC_UNKNOWN: no such packets */
-	int64_t median_ns;	/* from a histogram, to 3 %; p99_ns, too */
-	int64_t p99_ns;		/* 99th percentile */
+	uint64_t packets;  /* seen at several observation points */
+	int64_t min_ns;	   /* NETSYNC_UNKNOWN: no such packets */
+	int64_t median_ns; /* from a histogram, to 3 %; p99_ns, too */
+	int64_t p99_ns;	   /* 99th percentile */
 	int64_t max_ns;
 };
 
 /* Steering of a host's clock in its span, by the readings of netsync_push_clock(). */
 struct netsync_steering {
-	uint32_t size;		/* sizeof, set by the caller */
+	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
-	uint64_t points;	/* readings used; 0: the other members are meaningless */
+	uint64_t points; /* readings used; 0: the other members are meaningless */
 	/*
 	 * Smallest and largest skew of the host's clock relative to its raw clock; for
 	 * readings without a rate, means over a second. NAN: too few readings.
 	 */
 	double min_ppm;
 	double max_ppm;
-	int64_t unknown_ns;	/* unreported part of the span */
-	int64_t until_ns;	/* end of readings; later bounds are wider, or unknown */
+	int64_t unknown_ns; /* unreported part of the span */
+	int64_t until_ns;   /* end of readings; later bounds are wider, or unknown */
 };
 
 /* Return the number of hosts, and of pairs of hosts that exchanged messages. */
@@ -642,10 +637,8 @@ int netsync_reference(const struct netsync *ns);
  * size in its member size, which the caller sets. Return 0; -EINVAL for an invalid index or
  * size; -ENODATA before netsync_solve().
  */
-int netsync_get_host(const struct netsync *ns, uint32_t index,
-		     struct netsync_host_info *info);
-int netsync_get_pair(const struct netsync *ns, uint32_t index,
-		     struct netsync_pair_info *info);
+int netsync_get_host(const struct netsync *ns, uint32_t index, struct netsync_host_info *info);
+int netsync_get_pair(const struct netsync *ns, uint32_t index, struct netsync_pair_info *info);
 int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info);
 
 /* Read step @index, below num_steps of the host, in order of time. */
@@ -653,20 +646,18 @@ int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
 		     struct netsync_step *step);
 
 /* Read how long packets spent in the network stack of @host in one direction. */
-int netsync_get_stack(const struct netsync *ns, uint32_t host,
-		      enum netsync_dir dir, struct netsync_stack *stack);
+int netsync_get_stack(const struct netsync *ns, uint32_t host, enum netsync_dir dir,
+		      struct netsync_stack *stack);
 
 /* Read how the clock of @host was steered. */
-int netsync_get_steering(const struct netsync *ns, uint32_t host,
-			 struct netsync_steering *info);
+int netsync_get_steering(const struct netsync *ns, uint32_t host, struct netsync_steering *info);
 
 /*
  * Return the clock of a host relative to the reference, or NULL if the host could not be
  * corrected. @ns owns the clock, which is valid until the next netsync_solve() or
  * netsync_free().
  */
-const struct netsync_clock *netsync_host_clock(const struct netsync *ns,
-					       uint32_t host);
+const struct netsync_clock *netsync_host_clock(const struct netsync *ns, uint32_t host);
 
 /* ---- clocks ------------------------------------------------------------ */
 
@@ -675,11 +666,11 @@ const struct netsync_clock *netsync_host_clock(const struct netsync *ns,
  * the first and the last extend outward.
  */
 struct netsync_segment {
-	int64_t from_ns;	/* on the host's clock */
+	int64_t from_ns; /* on the host's clock */
 	int64_t to_ns;
-	int64_t offset_ns;	/* at from_ns */
-	double rate;		/* reference time per host time */
-	int64_t bound_ns;	/* largest bound of netsync_convert() in the segment */
+	int64_t offset_ns; /* at from_ns */
+	double rate;	   /* reference time per host time */
+	int64_t bound_ns;  /* largest bound of netsync_convert() in the segment */
 };
 
 /*
@@ -695,9 +686,9 @@ struct netsync_knot {
 };
 
 struct netsync_model {
-	uint32_t size;		/* sizeof(struct netsync_model) */
-	uint32_t num_segments;	/* at least 1 */
-	uint32_t num_knots;	/* 0: no bound is known */
+	uint32_t size;	       /* sizeof(struct netsync_model) */
+	uint32_t num_segments; /* at least 1 */
+	uint32_t num_knots;    /* 0: no bound is known */
 	/*
 	 * Size of an element of each array, in bytes, in the library version of whoever filled
 	 * in the struct; may be smaller or larger than sizeof.
@@ -713,10 +704,9 @@ struct netsync_model {
 };
 
 /* Return an element of an array, whatever its size; @index must be valid. */
-const struct netsync_segment *
-netsync_model_segment(const struct netsync_model *model, uint32_t index);
-const struct netsync_knot *netsync_model_knot(const struct netsync_model *model,
-					      uint32_t index);
+const struct netsync_segment *netsync_model_segment(const struct netsync_model *model,
+						    uint32_t index);
+const struct netsync_knot *netsync_model_knot(const struct netsync_model *model, uint32_t index);
 
 /*
  * Create a clock from the numbers in @model, which are copied. Set @clock to the clock, to be
@@ -725,8 +715,7 @@ const struct netsync_knot *netsync_model_knot(const struct netsync_model *model,
  * Return 0; -EINVAL if segments or knots are not in order, a rate is not positive and finite,
  * a bound or growth is negative, or a size is invalid; -ENOMEM.
  */
-int netsync_clock_new(const struct netsync_model *model,
-		      struct netsync_clock **clock);
+int netsync_clock_new(const struct netsync_model *model, struct netsync_clock **clock);
 
 /* Free a clock that was created by netsync_clock_new(), or NULL. */
 void netsync_clock_free(struct netsync_clock *clock);
@@ -735,8 +724,7 @@ void netsync_clock_free(struct netsync_clock *clock);
  * Read the numbers of a clock, which owns the arrays. @model is filled in up to the size in
  * its member size, which the caller sets. Return 0, or -EINVAL for an invalid size.
  */
-int netsync_clock_model(const struct netsync_clock *clock,
-			struct netsync_model *model);
+int netsync_clock_model(const struct netsync_clock *clock, struct netsync_model *model);
 
 /*
  * Correct a timestamp. Set @t_ref to the instant on the reference clock at which @clock showed
@@ -751,16 +739,15 @@ int netsync_clock_model(const struct netsync_clock *clock,
  *
  * Return 0, or -ERANGE if the result does not fit into 64 bits.
  */
-int netsync_convert(const struct netsync_clock *clock, int64_t t,
-		    int64_t *t_ref, int64_t *bound);
+int netsync_convert(const struct netsync_clock *clock, int64_t t, int64_t *t_ref, int64_t *bound);
 
 /*
  * Correct @num timestamps @t, in any order, as netsync_convert() does. @t_ref, which may be
  * @t, and @bound, unless NULL, are arrays for the results. Return 0, or -ERANGE if a result
  * does not fit into 64 bits; the results before it are stored.
  */
-int netsync_convert_many(const struct netsync_clock *clock, size_t num,
-			 const int64_t *t, int64_t *t_ref, int64_t *bound);
+int netsync_convert_many(const struct netsync_clock *clock, size_t num, const int64_t *t,
+			 int64_t *t_ref, int64_t *bound);
 
 /*
  * Find the interval of reference time, @lo to @hi, that contains an event at time @t on
@@ -769,8 +756,7 @@ int netsync_convert_many(const struct netsync_clock *clock, size_t num,
  * likeliest time, need not be at its center. Return 0, or -ERANGE if the corrected time does
  * not fit into 64 bits.
  */
-int netsync_interval(const struct netsync_clock *clock, int64_t t,
-		     int64_t *lo, int64_t *hi);
+int netsync_interval(const struct netsync_clock *clock, int64_t t, int64_t *lo, int64_t *hi);
 
 enum netsync_sequence {
 	NETSYNC_BEFORE = -1,
@@ -785,10 +771,8 @@ enum netsync_sequence {
  * intervals touch. If both clocks are the same, the times decide, and only equal times are
  * uncertain.
  */
-enum netsync_sequence netsync_order(const struct netsync_clock *clock_a,
-				    int64_t t1,
-				    const struct netsync_clock *clock_b,
-				    int64_t t2);
+enum netsync_sequence netsync_order(const struct netsync_clock *clock_a, int64_t t1,
+				    const struct netsync_clock *clock_b, int64_t t2);
 
 #ifdef __cplusplus
 }

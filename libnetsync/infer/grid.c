@@ -88,8 +88,7 @@ static struct timed_share *sort_shares(const struct inference *n, size_t host, s
 static void set_lengths(struct chain *c)
 {
 	for (size_t i = 1; i < c->num; i++)
-		c->knot[i].length =
-			fmax(c->knot[i].t - c->knot[i - 1].t, LEAST_LENGTH);
+		c->knot[i].length = fmax(c->knot[i].t - c->knot[i - 1].t, LEAST_LENGTH);
 }
 
 /* The number of messages that a cell should have. */
@@ -98,9 +97,8 @@ static double messages_of_cell(double all, size_t links)
 	const double cells = fmax(MOST_CELLS / (double)(links + 1), LEAST_CELLS);
 	const double usual = CELL_MESSAGES * sqrt((double)links);
 
-	return fmax(all / cells, all / FEW_CELLS < usual ?
-					 fmax(all / FEW_CELLS, LEAST_MESSAGES) :
-					 usual);
+	return fmax(all / cells,
+		    all / FEW_CELLS < usual ? fmax(all / FEW_CELLS, LEAST_MESSAGES) : usual);
 }
 
 static int divide_span(const struct inference *n, size_t host)
@@ -172,8 +170,9 @@ static void sort_messages(const struct inference *n, const struct infer_link *l,
 		for (int e = 0; e < 2; e++) {
 			const struct chain *c = &n->chain[l->host[e]];
 
-			k->knot[e] = (uint32_t)(c->num ? LAST_UNTIL(c->knot, c->num, from,
-								    k->t[e]) : 0);
+			k->knot[e] = (uint32_t)(c->num ?
+							LAST_UNTIL(c->knot, c->num, from, k->t[e]) :
+							0);
 		}
 		sorted = sorted && (!i || compare_cells(k - 1, k) <= 0);
 	}
@@ -268,9 +267,8 @@ static void move_factor(const struct inference *n, const struct infer_link *l, i
 		const struct kept_message *k = &d->message[i];
 
 		f->lowest.messages += k->share;
-		add_lowest(&f->lowest,
-			   k->y + phase_beyond(receiver, k->knot[!way], k->t[!way]) -
-				   phase_beyond(sender, k->knot[way], k->t[way]));
+		add_lowest(&f->lowest, k->y + phase_beyond(receiver, k->knot[!way], k->t[!way]) -
+					       phase_beyond(sender, k->knot[way], k->t[way]));
 	}
 }
 
@@ -287,8 +285,8 @@ static int move_link(void *inference, size_t i)
 
 int grid_move_messages(struct inference *n)
 {
-	return parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links,
-			    move_link, n);
+	return parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links, move_link,
+			    n);
 }
 
 /* ---- refinement ---------------------------------------------------------- */
@@ -457,7 +455,7 @@ int grid_refine(struct inference *n, size_t *num)
 		if (n->chain[h].num)
 			ret = refine_chain(n, h, num);
 	if (!ret && *num)
-		ret = parallel_run(n->task->parallel, n->task->threads,
-				   (uint32_t)n->num_links, refine_link, n);
+		ret = parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links,
+				   refine_link, n);
 	return ret;
 }

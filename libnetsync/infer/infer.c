@@ -102,8 +102,8 @@ static size_t find_sums(const struct infer_link *l, double *v)
 		const int order = factor_compare(&d[0].factor[i], &d[1].factor[k]);
 
 		if (!order)
-			v[n++] = (d[0].factor[i].lowest.delay[0] +
-				  d[1].factor[k].lowest.delay[0]) / 2;
+			v[n++] = (d[0].factor[i].lowest.delay[0] + d[1].factor[k].lowest.delay[0]) /
+				 2;
 		i += order <= 0;
 		k += order >= 0;
 	}
@@ -114,7 +114,8 @@ static size_t find_sums(const struct infer_link *l, double *v)
 static int begin_link(struct infer_link *l)
 {
 	const size_t most = l->direction[0].num_factors > l->direction[1].num_factors ?
-			      l->direction[0].num_factors : l->direction[1].num_factors;
+				    l->direction[0].num_factors :
+				    l->direction[1].num_factors;
 	double *v = malloc((most + 1) * sizeof(*v)), mean[2], middle = 0, deviation = 0, spread;
 	size_t n;
 
@@ -134,13 +135,11 @@ static int begin_link(struct infer_link *l)
 		double m = mean[way] >= 0 ? mean[way] : mean[!way];
 
 		m = m >= 0 ? m : FIRST_EXCESS;
-		delay_law_begin(&l->direction[way].law,
-				fmax(m, fmax(l->resolution / 2, 1)),
+		delay_law_begin(&l->direction[way].law, fmax(m, fmax(l->resolution / 2, 1)),
 				l->resolution > 0 ? l->resolution * l->resolution / 6 : 0);
 	}
 	deviation = fmax(fmax(deviation, DELAY_DEVIATION),
-			 DELAY_EXCESSES * (l->direction[0].law.mean +
-					   l->direction[1].law.mean));
+			 DELAY_EXCESSES * (l->direction[0].law.mean + l->direction[1].law.mean));
 	l->first.precision = 1 / (deviation * deviation);
 	l->first.weighted = middle * l->first.precision;
 	/* Clocks are estimated with this delay while factors use only their own messages. */

@@ -41,11 +41,11 @@ struct increment_score {
 
 struct knot {
 	double t;
-	double from;	/* the first message of its cell; the cell ends where the next begins */
-	double to;	/* the last message of its cell */
-	double length;	/* from the previous knot */
-	double bend;	/* variance of the frequency increment from the previous knot */
-	double jump;	/* variance of the phase increment, beyond the white noise */
+	double from;   /* the first message of its cell; the cell ends where the next begins */
+	double to;     /* the last message of its cell */
+	double length; /* from the previous knot */
+	double bend;   /* variance of the frequency increment from the previous knot */
+	double jump;   /* variance of the phase increment, beyond the white noise */
 	struct natural site; /* all messages together */
 	double state[STATES];
 	double variance; /* of the phase */
@@ -63,7 +63,7 @@ struct first_state {
 
 struct chain {
 	struct knot *knot;
-	size_t num; /* 0: a reference whose own clock is the common time */
+	size_t num;		  /* 0: a reference whose own clock is the common time */
 	double intensity[STATES]; /* of the increments' variances, per second */
 	struct scale_mixture bends;
 	struct scale_mixture jumps;
@@ -87,7 +87,7 @@ enum { TO_SENDER, TO_RECEIVER, TO_LINK, FACTOR_ENDS };
 
 /* Messages of one direction of a link that share a cell on both hosts. */
 struct factor {
-	uint32_t knot[2]; /* on the pair's hosts */
+	uint32_t knot[2];  /* on the pair's hosts */
 	uint32_t from, to; /* range of kept messages of the direction */
 	struct lowest lowest;
 	struct natural site[FACTOR_ENDS];
@@ -109,21 +109,21 @@ struct infer_link {
 	struct moments delay; /* posterior */
 	double moved;	      /* squared moves of its sites, in standard deviations: sum */
 	size_t factors;
-	double resolution;    /* ns */
+	double resolution; /* ns */
 };
 
 struct inference {
 	const struct infer_task *task;
 	struct correction *first; /* by host: its curve relative to its parent; NULL: two hosts */
-	struct chain *chain; /* by host */
+	struct chain *chain;	  /* by host */
 	struct infer_link *link;
 	size_t num_links;
 	int64_t origin; /* the common time of t = 0, ns */
 	double span;	/* s */
 	double damping;
-	bool alone;    /* factors use only their own messages */
-	bool learn;    /* delays are learned */
-	double moved;  /* moves of sites in the last round, in standard deviations */
+	bool alone;   /* factors use only their own messages */
+	bool learn;   /* delays are learned */
+	double moved; /* moves of sites in the last round, in standard deviations */
 };
 
 /* Convert a time on a host to seconds; and back, to ns since the correction's start. */
@@ -176,8 +176,7 @@ int grid_move_messages(struct inference *n);
 void grid_release(struct inference *n);
 
 /* Set new messages of a factor; its cavity is the full marginals of its ends. */
-void factor_begin(const struct inference *n, const struct infer_link *l, int way,
-		  struct factor *f);
+void factor_begin(const struct inference *n, const struct infer_link *l, int way, struct factor *f);
 
 /* Run a round: all factors, then the sums at knots and links. 0 or -ENOMEM. */
 int propagate(struct inference *n);

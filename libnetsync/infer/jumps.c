@@ -41,8 +41,7 @@ struct sight {
  * How strongly a clock seems to step between two knots, without assumptions on the time
  * between: its frequency is only limited by its first prior. 0: not at all.
  */
-static double suspicion(const struct chain *c, const struct sight *before,
-			const struct sight *s)
+static double suspicion(const struct chain *c, const struct sight *before, const struct sight *s)
 {
 	const double rise = s->phase.mean - before->phase.mean;
 	const double slewed = c->unknown[STATE_FREQUENCY] * (s->t - before->t);
@@ -84,8 +83,8 @@ static void suspect_all(const struct chain *c, bool alone, struct suspects *s)
 	}
 	/* Examine a step again: if its cell was halved, it may be in another interval. */
 	for (size_t i = 1; i < c->num; i++)
-		for (size_t k = i > 2 ? i - 2 : 1;
-		     c->knot[i].jump > 1 && k < i + 3 && k < c->num; k++)
+		for (size_t k = i > 2 ? i - 2 : 1; c->knot[i].jump > 1 && k < i + 3 && k < c->num;
+		     k++)
 			s->much[k] = fmax(s->much[k], LOOKED_AT * LOOKED_AT);
 }
 
@@ -210,8 +209,8 @@ static int decide_place(struct inference *n, size_t host, const struct factor_in
 	/* Even if nothing changes, the filter updates the messages next to a step. */
 	*changed = !ret && (has || d.is.jump);
 	if (*changed)
-		window_apply(d.best.evidence > now.evidence + LIKELIER ? &d.best : &now, n,
-			     host, x, from);
+		window_apply(d.best.evidence > now.evidence + LIKELIER ? &d.best : &now, n, host, x,
+			     from);
 	window_close(&now);
 	window_close(&d.best);
 	return ret;

@@ -80,8 +80,8 @@ static double damp_variance(double before, double now, double least)
 static void learn_bend(struct chain *c, struct knot *k, double *quiet)
 {
 	const double base = c->intensity[STATE_FREQUENCY] * k->length;
-	const struct increment_cavity cavity =
-		cavity_of(&k->score[STATE_FREQUENCY], k->bend, k->length, base);
+	const struct increment_cavity cavity = cavity_of(&k->score[STATE_FREQUENCY], k->bend,
+							 k->length, base);
 	const double variance = mixture_match(&c->bends, &cavity, quiet);
 
 	k->bend = fmin(damp_variance(k->bend, variance, 1e-30),
@@ -131,8 +131,7 @@ void learn_noise(struct chain *c)
 		span += k->length;
 		learn_increments(c, k, &smooth);
 		add_score(&sum[STATE_PHASE], &k->score[STATE_PHASE], k->length, smooth);
-		add_score(&sum[STATE_FREQUENCY], &k->score[STATE_FREQUENCY], k->length,
-			  k->quiet);
+		add_score(&sum[STATE_FREQUENCY], &k->score[STATE_FREQUENCY], k->length, k->quiet);
 		add_score(&sum[STATE_DRIFT], &k->score[STATE_DRIFT], k->length, 1);
 		add_score(&sum[STATE_JERK], &k->score[STATE_JERK], k->length, 1);
 	}

@@ -36,19 +36,19 @@ static double phase_of(const struct knot *k, double t, double *frequency)
 	return state[0];
 }
 
-static void add_vertex(struct vertices *to, const struct inference *n,
-		       const struct correction *c, const struct knot *k, double t)
+static void add_vertex(struct vertices *to, const struct inference *n, const struct correction *c,
+		       const struct knot *k, double t)
 {
 	double frequency, value = phase_of(k, t, &frequency);
 
 	to->v[to->num++] = (struct spline_vertex){ infer_own_time(n, c, t), value,
-					    frequency * (1 + c->skew) / SECOND };
+						   frequency * (1 + c->skew) / SECOND };
 }
 
 static bool is_jump(const struct knot *k)
 {
-	return k->jump > 0 && fabs(k->jump * k->score[STATE_PHASE].gradient) >
-				      SEEN_JUMP * sqrt(k->variance);
+	return k->jump > 0 &&
+	       fabs(k->jump * k->score[STATE_PHASE].gradient) > SEEN_JUMP * sqrt(k->variance);
 }
 
 /* Find the vertices of a chain and its phase steps. A step is two vertices of one time. */
@@ -143,8 +143,8 @@ static void set_deviations(const struct inference *n, const struct chain *chain,
 }
 
 /* Make vertices for the whole span: 1; 0: they cannot be a clock; or -ENOMEM. */
-static int make_curve(const struct inference *n, const struct chain *chain,
-		      struct correction *c, struct vertices *v)
+static int make_curve(const struct inference *n, const struct chain *chain, struct correction *c,
+		      struct vertices *v)
 {
 	const double span = (double)(c->to - c->from);
 	struct spline_vertex first, last;

@@ -45,8 +45,7 @@ static struct moments factor_cavity(struct moments m, struct natural site)
 	precision = 1 / m.variance - site.precision;
 	if (!(precision > LEAST_CAVITY / m.variance))
 		precision = LEAST_CAVITY / m.variance;
-	return (struct moments){ (m.mean / m.variance - site.weighted) / precision,
-				 1 / precision };
+	return (struct moments){ (m.mean / m.variance - site.weighted) / precision, 1 / precision };
 }
 
 /* The site of z that turns a cavity into the tilted moments. */
@@ -59,8 +58,7 @@ static struct natural match_site(struct moments cavity, struct moments tilted, d
 	if (!isfinite(precision) || !isfinite(tilted.mean) || !isfinite(c.weighted))
 		return (struct natural){ 0, 0 };
 	precision = fmin(fmax(precision, 0), SHARPEST * (edge * edge + c.precision));
-	return (struct natural){ precision,
-				 tilted.mean * (c.precision + precision) - c.weighted };
+	return (struct natural){ precision, tilted.mean * (c.precision + precision) - c.weighted };
 }
 
 struct natural factor_site(struct natural z, double sign, struct moments others)
@@ -77,8 +75,7 @@ static double factor_damp(struct natural *site, struct natural to, struct moment
 {
 	const double precision = to.precision - site->precision;
 	const double weighted = to.weighted - site->weighted;
-	const double move = fabs(weighted - precision * marginal.mean) *
-			    sqrt(marginal.variance);
+	const double move = fabs(weighted - precision * marginal.mean) * sqrt(marginal.variance);
 
 	if (damping < 1 && move * damping > MOST_MOVE)
 		damping = fmax(MOST_MOVE / move, LEAST_DAMPING);
@@ -97,8 +94,7 @@ static void find_ends(const struct inference *n, const struct infer_link *l, int
 
 		end[e] = (struct moments){ 0, 0 };
 		if (c->num)
-			end[e] = (struct moments){ c->knot[knot].state[0],
-						   c->knot[knot].variance };
+			end[e] = (struct moments){ c->knot[knot].state[0], c->knot[knot].variance };
 	}
 	end[TO_LINK] = l->delay;
 }
@@ -155,8 +151,7 @@ struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct m
 	return match_site(z, delay_tilt(l, d, z, learn), l->messages / d->mean);
 }
 
-void factor_begin(const struct inference *n, const struct infer_link *l, int way,
-		  struct factor *f)
+void factor_begin(const struct inference *n, const struct infer_link *l, int way, struct factor *f)
 {
 	struct delay_law law = l->direction[way].law;
 	struct moments end[FACTOR_ENDS], z;
@@ -189,8 +184,8 @@ static double update_factor(const struct inference *n, const struct infer_link *
 	site = factor_tilt(&f->lowest, law, z, n->learn && !flat);
 	for (int i = 0; i < FACTOR_ENDS; i++)
 		if (end[i].variance > 0 && !(flat && i == TO_LINK))
-			moved += factor_damp(&f->site[i], message_to(i, site, cavity),
-					     end[i], flat ? 1 : n->damping);
+			moved += factor_damp(&f->site[i], message_to(i, site, cavity), end[i],
+					     flat ? 1 : n->damping);
 	/* If the phases are unknown, the messages tell nothing about the minimum delay. */
 	if (flat)
 		f->site[TO_LINK] = (struct natural){ 0, 0 };

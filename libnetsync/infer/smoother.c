@@ -162,9 +162,8 @@ static void smooth_back(struct chain *c, const struct filtered *f)
 				continue;
 			c->first.mean[i] = m.mean;
 			if (m.variance > 0)
-				c->first.deviation[i] =
-					fmin(c->first.deviation[i],
-					     PRIOR_DEVIATIONS * sqrt(m.variance));
+				c->first.deviation[i] = fmin(c->first.deviation[i],
+							     PRIOR_DEVIATIONS * sqrt(m.variance));
 		}
 		add_site(&b, &f[n]);
 		if (!n)

@@ -76,8 +76,8 @@ static bool median_window(struct start *s, int way, size_t from, size_t to, doub
 	for (size_t i = from; i < to; i++) {
 		const struct start_window at = window_of(s, way, lowest_of(&e->bin[i]));
 
-		if (at.t < 0 || at.t > (double)(s->host->correction->to -
-						s->host->correction->from))
+		if (at.t < 0 ||
+		    at.t > (double)(s->host->correction->to - s->host->correction->from))
 			continue;
 		t += at.t;
 		y[n++] = at.y;
@@ -118,8 +118,7 @@ static size_t find_windows(struct start *s, struct start_window *w, double *y)
 		const size_t first = few->num * i / windows;
 		const size_t end = few->num * (i + 1) / windows;
 		const double from = (double)few->bin[first].corner[0].x;
-		const double to = end < few->num ? (double)few->bin[end].corner[0].x :
-						   HUGE_VAL;
+		const double to = end < few->num ? (double)few->bin[end].corner[0].x : HUGE_VAL;
 		struct start_window side[2];
 		bool has = true;
 

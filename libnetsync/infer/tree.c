@@ -103,7 +103,8 @@ static bool set_first_state(const struct inference *n, size_t host, struct knot 
 		return false;
 	k->state[STATE_PHASE] = first_phase(n, host, k->t);
 	k->state[STATE_FREQUENCY] = (first_phase(n, host, k->t + half) -
-				     first_phase(n, host, k->t - half)) / (2 * half);
+				     first_phase(n, host, k->t - half)) /
+				    (2 * half);
 	deviation = correction_deviation_at(&n->first[host],
 					    c->from + (int64_t)infer_own_time(n, c, k->t));
 	k->variance = deviation * deviation;

@@ -33,8 +33,7 @@ static void count_factors(const struct inference *n, size_t host, uint32_t *coun
 
 				if (place)
 					place[at] = (struct factor_place){
-						i, k, way, which == way ? TO_SENDER :
-									  TO_RECEIVER
+						i, k, way, which == way ? TO_SENDER : TO_RECEIVER
 					};
 			}
 		}
@@ -134,7 +133,7 @@ void window_close(struct chain_window *w)
 static double pass_factor(struct filtered *f, struct window_factor *w)
 {
 	const struct moments z = { w->others.mean + w->sign * f->mean[STATE_PHASE],
-			     w->others.variance + f->cov[STATE_PHASE][STATE_PHASE] };
+				   w->others.variance + f->cov[STATE_PHASE][STATE_PHASE] };
 	const double evidence = delay_evidence(w->lowest, w->law, z);
 
 	w->site = factor_site(factor_tilt(w->lowest, w->law, z, false), w->sign, w->others);
@@ -154,9 +153,8 @@ void window_filter(struct chain_window *w)
 
 		if (i) {
 			filter_predict(&f, c, at);
-			w->evidence +=
-				mixture_log_share(&c->bends, at->length, at->bend) +
-				mixture_log_share(&c->jumps, at->length, at->jump);
+			w->evidence += mixture_log_share(&c->bends, at->length, at->bend) +
+				       mixture_log_share(&c->jumps, at->length, at->jump);
 		}
 		for (; k < w->num && w->factor[k].knot == i; k++)
 			w->evidence += pass_factor(&f, &w->factor[k]);

@@ -35,8 +35,8 @@ struct window_factor {
 struct chain_window {
 	struct chain chain; /* its knots are copies */
 	struct window_factor *factor;
-	size_t num;	    /* of factors */
-	double evidence;    /* logarithm */
+	size_t num;	 /* of factors */
+	double evidence; /* logarithm */
 };
 
 /* List the factors: 0 or -ENOMEM. Call factor_index_release() in any case. */

@@ -28,8 +28,8 @@ int event_stopped(const struct event_reading *reading)
 }
 
 /* The reader of one trace. NULL: io_fail() was called with *@ret. */
-static const struct trace_reader *reader_of(const struct event_reading *reading,
-					    uint32_t number, int *ret)
+static const struct trace_reader *reader_of(const struct event_reading *reading, uint32_t number,
+					    int *ret)
 {
 	const char *path = reading->sources[number].path;
 	const struct trace_reader *reader = NULL;
@@ -58,8 +58,9 @@ static const struct trace_reader *reader_of_all(const struct event_reading *read
 		if (!reader)
 			return NULL;
 		if (all && reader != all) {
-			*ret = io_fail(reading->io, -EINVAL,
-				       "All traces of one host must have the same format: CTF, trace.dat or perf.data; read each format separately.");
+			*ret = io_fail(
+				reading->io, -EINVAL,
+				"All traces of one host must have the same format: CTF, trace.dat or perf.data; read each format separately.");
 			return NULL;
 		}
 		all = reader;
@@ -67,10 +68,8 @@ static const struct trace_reader *reader_of_all(const struct event_reading *read
 	return all;
 }
 
-int netsync_io_read_events(struct netsync_io *io,
-			   const struct netsync_io_source *sources, uint32_t num,
-			   size_t source_size, netsync_io_event_func each,
-			   void *data)
+int netsync_io_read_events(struct netsync_io *io, const struct netsync_io_source *sources,
+			   uint32_t num, size_t source_size, netsync_io_event_func each, void *data)
 {
 	struct netsync_io_source *copies;
 	const struct trace_reader *reader;
@@ -83,8 +82,7 @@ int netsync_io_read_events(struct netsync_io *io,
 	if (!copies)
 		return io_no_memory(io);
 	for (uint32_t i = 0; i < num; i++)
-		memcpy(&copies[i], (const char *)sources + i * source_size,
-		       sizeof(*copies));
+		memcpy(&copies[i], (const char *)sources + i * source_size, sizeof(*copies));
 	reading = (struct event_reading){ io, copies, num, each, data };
 	reader = reader_of_all(&reading, &ret);
 	if (reader)

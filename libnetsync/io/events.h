@@ -8,8 +8,7 @@
 /* netsync_io_event.reserved leads to the reader's own, which begins with this. */
 struct event_raw {
 	/* The value of a field that exists. As netsync_io_event_value(). */
-	int (*value)(const struct event_raw *raw, uint32_t field,
-		     struct netsync_io_value *value);
+	int (*value)(const struct event_raw *raw, uint32_t field, struct netsync_io_value *value);
 };
 
 /* A reading of events: its sources, and the function that gets the events. */

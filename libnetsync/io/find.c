@@ -87,8 +87,7 @@ void io_free_trace(struct trace *trace)
 }
 
 /* Open a trace's file. False: it cannot be read, or is no regular file. */
-static bool open_trace_contents(const struct trace *trace, struct unpacked *file,
-				struct stat *st)
+static bool open_trace_contents(const struct trace *trace, struct unpacked *file, struct stat *st)
 {
 	struct disk_file *from = io_open_file(trace->io, trace->path);
 
@@ -105,8 +104,7 @@ static ssize_t read_whole_block(struct unpacked *file, char block[BLOCK], uint64
 	size_t done = 0;
 
 	while (done < BLOCK) {
-		const ssize_t len = unpacked_read(file, block + done, BLOCK - done,
-						  at + done);
+		const ssize_t len = unpacked_read(file, block + done, BLOCK - done, at + done);
 
 		if (len < 0)
 			return len;
@@ -140,8 +138,8 @@ static bool have_same_contents(const struct trace *trace_a, const struct trace *
 	const bool are_open = open_trace_contents(trace_a, &a, &stat_a) &
 			      open_trace_contents(trace_b, &b, &stat_b);
 	const bool same = are_open &&
-			  (a.compression || b.compression ||
-			   stat_a.st_size == stat_b.st_size) && are_files_equal(&a, &b);
+			  (a.compression || b.compression || stat_a.st_size == stat_b.st_size) &&
+			  are_files_equal(&a, &b);
 
 	unpacked_close(&a);
 	unpacked_close(&b);
@@ -162,8 +160,7 @@ static bool same_trace(const struct trace *a, const struct trace *b)
 		return a->range.lo == b->range.lo && a->range.hi == b->range.hi &&
 		       have_same_contents(a, b);
 	return a->range.lo <= a->range.hi && a->has_uuid && b->has_uuid &&
-	       !memcmp(a->uuid, b->uuid, UUID_SIZE) &&
-	       a->range_hash == b->range_hash;
+	       !memcmp(a->uuid, b->uuid, UUID_SIZE) && a->range_hash == b->range_hash;
 }
 
 static int check_trace_is_new(struct netsync_io *io, const struct trace *trace, const char *name)
@@ -174,12 +171,13 @@ static int check_trace_is_new(struct netsync_io *io, const struct trace *trace, 
 		if (!same_trace(other, trace))
 			continue;
 		if (other->own_name && name && strcmp(name, other->host_name))
-			return io_fail(io, -EEXIST,
+			return io_fail(
+				io, -EEXIST,
 				"%s=%s: this trace was already given as %s=%s; specify each trace once, with one name.",
 				name, trace->path, other->host_name, other->path);
 		return io_fail(io, -EEXIST,
-			"%s: this trace was already given as %s; specify each trace once.",
-			trace->path, other->path);
+			       "%s: this trace was already given as %s; specify each trace once.",
+			       trace->path, other->path);
 	}
 	return 0;
 }
@@ -251,15 +249,15 @@ out:
 /* ---- searching --------------------------------------------------------- */
 
 struct trace_search {
-	unsigned int found;	/* traces that a reader claimed, */
-	unsigned int usable;	/* of which so many were kept */
-	unsigned int entries;	/* files and folders in the given folder */
-	unsigned int lost;	/* not opened, as a process was killed or stuck */
-	unsigned int skipped;	/* these, and files that look like traces and cannot be read */
-	unsigned int links;	/* symbolic links, which are not followed */
-	char *link;		/* path of the first link */
-	unsigned int others;	/* files that are nothing like a trace, */
-	char *other;		/* and the path of the first one */
+	unsigned int found;   /* traces that a reader claimed, */
+	unsigned int usable;  /* of which so many were kept */
+	unsigned int entries; /* files and folders in the given folder */
+	unsigned int lost;    /* not opened, as a process was killed or stuck */
+	unsigned int skipped; /* these, and files that look like traces and cannot be read */
+	unsigned int links;   /* symbolic links, which are not followed */
+	char *link;	      /* path of the first link */
+	unsigned int others;  /* files that are nothing like a trace, */
+	char *other;	      /* and the path of the first one */
 };
 
 /* Files that netsync itself writes next to traces, and nobody takes for some. */
@@ -348,8 +346,8 @@ static int refuse_unknown_file(struct netsync_io *io, const struct found *found,
 	if (is_given)
 		ret = io_fail(io, -EPROTONOSUPPORT, "%s: %s", found->path, why);
 	else if (looks_like)
-		ret = skip_file(io, search, found->path, io_fail(io, -EPROTONOSUPPORT,
-						"%s: %s", found->path, why));
+		ret = skip_file(io, search, found->path,
+				io_fail(io, -EPROTONOSUPPORT, "%s: %s", found->path, why));
 	else if (!search->others++)
 		search->other = strdup(found->path);
 	free(why);
@@ -392,16 +390,16 @@ static int look_at_path(struct netsync_io *io, const char *path, const struct st
 	return is_given && !io_is_lost(ret) ? ret : skip_file(io, search, path, ret);
 }
 
-static int visit_search_entry(struct netsync_io *io, FTS *fts, FTSENT *entry,
-			      const char *name, struct trace_search *search)
+static int visit_search_entry(struct netsync_io *io, FTS *fts, FTSENT *entry, const char *name,
+			      struct trace_search *search)
 {
 	int ret;
 
 	switch (entry->fts_info) {
 	case FTS_DNR:
 	case FTS_ERR:
-		return io_fail(io, -entry->fts_errno, "%s: %s.",
-			       entry->fts_path, strerror(entry->fts_errno));
+		return io_fail(io, -entry->fts_errno, "%s: %s.", entry->fts_path,
+			       strerror(entry->fts_errno));
 	case FTS_SL:
 	case FTS_SLNONE:
 		search->entries++;
@@ -416,8 +414,7 @@ static int visit_search_entry(struct netsync_io *io, FTS *fts, FTSENT *entry,
 	}
 	if (entry->fts_level > 0)
 		search->entries++;
-	ret = look_at_path(io, entry->fts_path, entry->fts_statp, name, !entry->fts_level,
-			   search);
+	ret = look_at_path(io, entry->fts_path, entry->fts_statp, name, !entry->fts_level, search);
 	if (ret > 0)
 		fts_set(fts, entry, FTS_SKIP);
 	return ret < 0 ? ret : 0;
@@ -427,17 +424,18 @@ static void warn_of_skipped_entries(struct netsync_io *io, const char *path,
 				    struct trace_search *search)
 {
 	if (search->links && search->link)
-		io_warn(io, "%s: symbolic links were not followed (%u, such as %s); specify their targets if these are traces.",
+		io_warn(io,
+			"%s: symbolic links were not followed (%u, such as %s); specify their targets if these are traces.",
 			path, search->links, search->link);
 	if (search->others == 1 && search->other)
 		io_warn(io, "%s: the file is not a trace and was skipped.", search->other);
 	else if (search->others && search->other)
-		io_warn(io, "%s: %u files are not traces and were skipped (such as %s).",
-			path, search->others, search->other);
+		io_warn(io, "%s: %u files are not traces and were skipped (such as %s).", path,
+			search->others, search->other);
 }
 
-static int search_path(struct netsync_io *io, const char *path,
-		       const char *name, struct trace_search *search)
+static int search_path(struct netsync_io *io, const char *path, const char *name,
+		       struct trace_search *search)
 {
 	char *paths[] = { (char *)path, NULL };
 	/* No links: whoever made a folder must not choose which other files are read. */
@@ -484,10 +482,9 @@ static int keep_given_input(struct netsync_io *io, const char *path, const struc
 		same = io_find_text(io, st);
 	if (same)
 		return io_fail(io, -EEXIST,
-			"%s: this input was already given as %s; specify each input once.",
-			path, same);
-	fd = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
-			open(path, O_RDONLY | O_CLOEXEC);
+			       "%s: this input was already given as %s; specify each input once.",
+			       path, same);
+	fd = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
 	ret = io_keep_open(io, path, fd);
@@ -502,8 +499,7 @@ static int check_given_path(struct netsync_io *io, const char **path, struct sta
 		*path = STANDARD_INPUT;
 	if (stat(*path, st) < 0) {
 		if (errno == ENOENT)
-			return io_fail(io, -ENOENT,
-				       "%s: no such file or folder.", *path);
+			return io_fail(io, -ENOENT, "%s: no such file or folder.", *path);
 		return io_fail(io, -errno, "%s: %s.", *path, strerror(errno));
 	}
 	if (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && !io_is_open_file(*path)))
@@ -534,10 +530,10 @@ static int check_search_result(struct netsync_io *io, const char *path,
 	if (search->lost)
 		return io_fail(io, -ETIMEDOUT, "%s: none of the traces could be opened.", path);
 	if (search->found || search->skipped)
-		return io_fail(io, -ENODATA,
-			"%s: none of the traces contains usable data.", path);
+		return io_fail(io, -ENODATA, "%s: none of the traces contains usable data.", path);
 	if (search->entries)
-		return io_fail(io, -ENODATA,
+		return io_fail(
+			io, -ENODATA,
 			"%s: no trace in this folder or below it: no CTF metadata, capture, trace.dat or perf.data was found.",
 			path);
 	return io_fail(io, -ENODATA, "%s: the folder is empty.", path);
@@ -565,11 +561,10 @@ int io_check_new(struct netsync_io *io, const char *what)
 {
 	if (io->live)
 		return io_fail(io, -EBUSY,
-			"%s: live sessions and recorded traces cannot be read together.",
-			what);
+			       "%s: live sessions and recorded traces cannot be read together.",
+			       what);
 	if (io->was_read)
-		return io_fail(io, -EBUSY,
-			       "%s: the traces have already been read.", what);
+		return io_fail(io, -EBUSY, "%s: the traces have already been read.", what);
 	return 0;
 }
 
@@ -585,8 +580,7 @@ int netsync_io_add(struct netsync_io *io, const char *what)
 	if (!equal || (slash && slash < equal))
 		return add_given_path(io, what, NULL);
 	if (equal == what)
-		return io_fail(io, -EINVAL,
-			"%s: no host name before the '='.", what);
+		return io_fail(io, -EINVAL, "%s: no host name before the '='.", what);
 	name = strndup(what, equal - what);
 	if (!name)
 		return io_no_memory(io);

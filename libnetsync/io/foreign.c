@@ -16,14 +16,13 @@ struct foreign {
 	size_t at;
 	const char *magic;
 	size_t magic_size;
-	bool looks_like;	/* it may hold a trace */
-	const char *why;	/* why it is no trace, and what to do */
+	bool looks_like; /* it may hold a trace */
+	const char *why; /* why it is no trace, and what to do */
 };
 
 #define MAGIC(bytes) bytes, sizeof(bytes) - 1
 
-#define IS_METADATA \
-	"this is the metadata file of a CTF trace; specify the folder that contains it."
+#define IS_METADATA "this is the metadata file of a CTF trace; specify the folder that contains it."
 #define IS_STREAM \
 	"this is a stream file of a CTF trace; specify the folder that contains it and its metadata."
 #define IS_OTHER_CAPTURE(of) \
@@ -65,8 +64,8 @@ static const struct foreign foreign[] = {
 
 /* Words between dots in names of traces, captures and archives, in lower case. */
 static const char *const suffixes[] = {
-	"pcap", "pcapng", "cap", "dmp", "dump", "ctf", "perf", "dat", "data", "snoop", "erf",
-	"tar", "tgz", "txz", "tzst", "zip", "7z", "rar",
+	"pcap",	 "pcapng", "cap", "dmp", "dump", "ctf",	 "perf", "dat", "data",
+	"snoop", "erf",	   "tar", "tgz", "txz",	 "tzst", "zip",	 "7z",	"rar",
 };
 
 /* ---- names ----------------------------------------------------------------- */
@@ -124,8 +123,7 @@ static bool is_text_file(const struct found *found)
 /* What "netsync sync --format json" writes begins like this. */
 static bool is_result_file(const struct found *found)
 {
-	return found->head[0] == '{' &&
-	       memmem(found->head, found->head_len, "\"netsync-1\"", 11);
+	return found->head[0] == '{' && memmem(found->head, found->head_len, "\"netsync-1\"", 11);
 }
 
 static const char *explain_unknown_file(const struct found *found)
@@ -144,16 +142,17 @@ char *io_explain_foreign(const struct found *found, bool *looks_like)
 	const struct compression *c = found->compression;
 	const struct foreign *f = find_foreign(found);
 
-	*looks_like = (f && f->looks_like) || found->is_claimed ||
-		      has_name_of_trace(found->path);
+	*looks_like = (f && f->looks_like) || found->is_claimed || has_name_of_trace(found->path);
 	if (c && !c->begin)
-		return io_format("it is compressed with %s, and this netsync was built without support for it; decompress it first (%s).",
-				 c->name, c->command);
+		return io_format(
+			"it is compressed with %s, and this netsync was built without support for it; decompress it first (%s).",
+			c->name, c->command);
 	if (found->damage)
 		return io_format("%s.", found->damage);
 	if (found->is_claimed)
-		return io_format("it is compressed with %s, but traces of this format are only read uncompressed; decompress it first (%s).",
-				 c->name, c->command);
+		return io_format(
+			"it is compressed with %s, but traces of this format are only read uncompressed; decompress it first (%s).",
+			c->name, c->command);
 	if (f)
 		return strdup(f->why);
 	return strdup(explain_unknown_file(found));

@@ -72,20 +72,18 @@ static int compare_traces_by_host(const void *a, const void *b)
 	return strcmp(p->real_path, q->real_path);
 }
 
-int io_bring_to_base(struct netsync_io *io, struct io_host *host,
-		     struct trace *trace)
+int io_bring_to_base(struct netsync_io *io, struct io_host *host, struct trace *trace)
 {
 	struct range range = trace->range;
 	int64_t *shift = &trace->info.shift_ns;
 
 	trace->host = host;
-	if (__builtin_sub_overflow(host->base->epoch_ns, trace->epoch_ns,
-				   shift))
-		return io_fail(io, -ERANGE,
+	if (__builtin_sub_overflow(host->base->epoch_ns, trace->epoch_ns, shift))
+		return io_fail(
+			io, -ERANGE,
 			"%s and %s: the traces have one clock, but its offsets from the epoch are more than 292 years apart.",
 			host->base->path, trace->path);
-	if (range.hi < range.lo ||
-	    __builtin_add_overflow(range.lo, *shift, &range.lo) ||
+	if (range.hi < range.lo || __builtin_add_overflow(range.lo, *shift, &range.lo) ||
 	    __builtin_add_overflow(range.hi, *shift, &range.hi))
 		return 0;
 	range_extend(&host->range, range.lo, range.hi);
@@ -101,8 +99,8 @@ static bool format_host_name(struct io_host *host, const char *name, const char 
 
 	if (repeated > 1)
 		snprintf(number, sizeof(number), "#%u", repeated);
-	host->name = io_format("%s%s%s%s%*s", name, slash, clock ? clock : "",
-			       number, WORD_SLACK, "");
+	host->name = io_format("%s%s%s%s%*s", name, slash, clock ? clock : "", number, WORD_SLACK,
+			       "");
 	if (!host->name)
 		return false;
 	host->name_len = strlen(host->name) - WORD_SLACK;
@@ -121,16 +119,15 @@ static bool has_other_clocks(const struct netsync_io *io, const struct trace *tr
 }
 
 /* Make a host of each clock in traces, which are sorted by clock. */
-static int make_hosts_of_traces(struct netsync_io *io, struct io_host *hosts,
-				size_t *num)
+static int make_hosts_of_traces(struct netsync_io *io, struct io_host *hosts, size_t *num)
 {
 	unsigned int repeated = 1;
 
 	for (size_t i = 0; i < io->num_traces; i++)
 		if (!i || !io_same_host(io->traces[i - 1], io->traces[i]))
-			hosts[(*num)++] = (struct io_host){
-				.base = io->traces[i], .range.hi = -1,
-				.number = -1 };
+			hosts[(*num)++] = (struct io_host){ .base = io->traces[i],
+							    .range.hi = -1,
+							    .number = -1 };
 	qsort(hosts, *num, sizeof(*hosts), compare_hosts_by_base);
 	for (size_t i = 0; i < *num; i++) {
 		const struct trace *base = hosts[i].base;
@@ -148,16 +145,13 @@ static int make_hosts_of_traces(struct netsync_io *io, struct io_host *hosts,
 	return 0;
 }
 
-static struct name *name_in_texts(const struct netsync_io *io,
-				  const struct io_host *host)
+static struct name *name_in_texts(const struct netsync_io *io, const struct io_host *host)
 {
-	return names_find(&io->hosts, &(struct text_word){ host->name,
-						       host->name_len });
+	return names_find(&io->hosts, &(struct text_word){ host->name, host->name_len });
 }
 
 /* Make hosts of the names in texts that no trace has. */
-static int make_hosts_of_texts(struct netsync_io *io, struct io_host *hosts,
-			       size_t *num)
+static int make_hosts_of_texts(struct netsync_io *io, struct io_host *hosts, size_t *num)
 {
 	for (size_t i = 0; i < *num; i++) {
 		struct name *name = name_in_texts(io, &hosts[i]);
@@ -183,13 +177,11 @@ static int number_host(struct netsync_io *io, struct io_host *host)
 	struct name *name = name_in_texts(io, host);
 
 	if (number < 0)
-		return io_fail(io, number, "%s: %s", host->name,
-			       netsync_error(io->ns));
+		return io_fail(io, number, "%s: %s", host->name, netsync_error(io->ns));
 	host->number = number;
 	if (name)
 		name->number = number;
-	return host->base && has_other_clocks(io, host->base) ?
-	       io_add_machine_clock(io, host) : 0;
+	return host->base && has_other_clocks(io, host->base) ? io_add_machine_clock(io, host) : 0;
 }
 
 static int assign_traces(struct netsync_io *io, struct io_host *host)
@@ -210,10 +202,8 @@ static int assign_traces(struct netsync_io *io, struct io_host *host)
 /* Did the user give each of two traces the name that the other one has in itself? */
 static bool have_exchanged_names(const struct trace *a, const struct trace *b)
 {
-	return a->own_name && b->own_name &&
-	       strcmp(a->own_name, a->host_name) &&
-	       !strcmp(a->own_name, b->host_name) &&
-	       !strcmp(b->own_name, a->host_name);
+	return a->own_name && b->own_name && strcmp(a->own_name, a->host_name) &&
+	       !strcmp(a->own_name, b->host_name) && !strcmp(b->own_name, a->host_name);
 }
 
 static void warn_of_exchanged_names(struct netsync_io *io)
@@ -225,9 +215,9 @@ static void warn_of_exchanged_names(struct netsync_io *io)
 			const struct trace *b = io->traces[j];
 
 			if (have_exchanged_names(a, b))
-				io_warn(io, "%s and %s: the traces themselves name the hosts %s and %s, the reverse of the given names; were the names swapped?",
-					b->path, a->path, b->own_name,
-					a->own_name);
+				io_warn(io,
+					"%s and %s: the traces themselves name the hosts %s and %s, the reverse of the given names; were the names swapped?",
+					b->path, a->path, b->own_name, a->own_name);
 		}
 	}
 }
@@ -242,8 +232,7 @@ int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num)
 		return io_no_memory(io);
 	warn_of_exchanged_names(io);
 	if (io->num_traces)
-		qsort(io->traces, io->num_traces, sizeof(*io->traces),
-		      compare_traces_by_clock);
+		qsort(io->traces, io->num_traces, sizeof(*io->traces), compare_traces_by_clock);
 	ret = make_hosts_of_traces(io, *hosts, num);
 	if (!ret)
 		ret = make_hosts_of_texts(io, *hosts, num);
@@ -260,8 +249,7 @@ int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num)
 			ret = number_host(io, host);
 	}
 	if (!ret && io->num_traces)
-		qsort(io->traces, io->num_traces, sizeof(*io->traces),
-		      compare_traces_by_host);
+		qsort(io->traces, io->num_traces, sizeof(*io->traces), compare_traces_by_host);
 	for (size_t i = 0; i < io->num_traces; i++)
 		io->traces[i]->number = (uint32_t)i;
 	return ret;
@@ -288,8 +276,7 @@ int io_number_rest(struct netsync_io *io, struct io_host *hosts, size_t num)
 }
 
 /* Find or add the host of a namespace. Its number, or negative after io_fail(). */
-static int number_netns(struct netsync_io *io, const struct trace *trace,
-			uint32_t netns)
+static int number_netns(struct netsync_io *io, const struct trace *trace, uint32_t netns)
 {
 	const struct io_host *host = trace->host;
 	char called[NETNS_NAME_SIZE];
@@ -297,28 +284,29 @@ static int number_netns(struct netsync_io *io, const struct trace *trace,
 	char *text;
 
 	if (io_netns_name(trace, netns, called))
-		text = io_format("%.*s/%s%*s", (int)host->name_len, host->name,
-				 called, WORD_SLACK, "");
+		text = io_format("%.*s/%s%*s", (int)host->name_len, host->name, called, WORD_SLACK,
+				 "");
 	else
-		text = io_format(NETNS_HOST "%*s", (int)host->name_len,
-				 host->name, netns, WORD_SLACK, "");
+		text = io_format(NETNS_HOST "%*s", (int)host->name_len, host->name, netns,
+				 WORD_SLACK, "");
 
 	if (io->hosts.num >= IO_MAX_HOSTS) {
 		free(text);
-		return io_fail(io, -E2BIG, "%s: the packets are from more than %d network namespaces, which is the largest number that netsync supports; do not split this host by network namespaces.",
-			       trace->path, IO_MAX_HOSTS);
+		return io_fail(
+			io, -E2BIG,
+			"%s: the packets are from more than %d network namespaces, which is the largest number that netsync supports; do not split this host by network namespaces.",
+			trace->path, IO_MAX_HOSTS);
 	}
 	if (text)
-		name = names_add(&io->hosts, &(struct text_word){
-			text, strlen(text) - WORD_SLACK });
+		name = names_add(&io->hosts,
+				 &(struct text_word){ text, strlen(text) - WORD_SLACK });
 	free(text);
 	if (!name)
 		return io_no_memory(io);
 	if (name->number < 0)
 		name->number = netsync_add_host(io->ns, name->text);
 	if (name->number < 0)
-		return io_fail(io, name->number, "%s: %s", name->text,
-			       netsync_error(io->ns));
+		return io_fail(io, name->number, "%s: %s", name->text, netsync_error(io->ns));
 	return name->number;
 }
 
@@ -341,8 +329,7 @@ struct io_part *io_find_part(struct trace *trace, uint32_t netns)
 	number = number_netns(trace->io, trace, netns);
 	if (number < 0)
 		return NULL;
-	if (array_grow(&trace->parts, &trace->part_room, trace->num_parts,
-		       sizeof(*trace->parts))) {
+	if (array_grow(&trace->parts, &trace->part_room, trace->num_parts, sizeof(*trace->parts))) {
 		io_no_memory(trace->io);
 		return NULL;
 	}

@@ -29,9 +29,9 @@
  * progress; where these are longer than SLICE_NS, each is divided into up to
  * MAX_STEP_SLICES slices. All are chosen.
  */
-#define NUM_SLICES 1024			   /* steps of progress in a trace */
-#define SLICE_NS UINT64_C(2000000000)	   /* ns */
-#define MAX_STEP_SLICES 64		   /* slices in a step of progress */
+#define NUM_SLICES 1024		      /* steps of progress in a trace */
+#define SLICE_NS UINT64_C(2000000000) /* ns */
+#define MAX_STEP_SLICES 64	      /* slices in a step of progress */
 /*
  * Slices that a trace may be read ahead of its turn, so that no process waits while
  * another one has a long slice; half of them are begun at a time. Chosen: what is in them
@@ -121,7 +121,7 @@ void io_warn(struct netsync_io *io, const char *format, ...)
 
 struct slices {
 	unsigned int num;
-	uint64_t length_ns;	/* of all together */
+	uint64_t length_ns; /* of all together */
 };
 
 /* The end of a slice: in time of a trace as printed, or of the host (@trace is NULL). */
@@ -138,27 +138,24 @@ static int64_t compute_slice_end(const struct io_host *host, const struct trace 
 	/* INT64_MIN means "nothing was read yet" in the readers. */
 	if (trace && end > trace->window.hi)
 		end = trace->window.hi;
-	return end > INT64_MAX ? INT64_MAX :
-	       end <= INT64_MIN ? INT64_MIN + 1 : end;
+	return end > INT64_MAX ? INT64_MAX : end <= INT64_MIN ? INT64_MIN + 1 : end;
 }
 
 /* Tell netsync.h that all packets of hosts up to the end of a slice were pushed. */
-static int advance_hosts(struct netsync_io *io, const struct io_host *hosts,
-			 size_t num, unsigned int slice,
-			 const struct slices *slices)
+static int advance_hosts(struct netsync_io *io, const struct io_host *hosts, size_t num,
+			 unsigned int slice, const struct slices *slices)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < num && !ret; i++)
 		if (hosts[i].number >= 0)
 			ret = netsync_advance(io->ns, (uint32_t)hosts[i].number,
-				compute_slice_end(&hosts[i], NULL, slice, slices));
+					      compute_slice_end(&hosts[i], NULL, slice, slices));
 	for (size_t i = 0; i < io->num_traces; i++)
 		for (size_t j = 0; j < io->traces[i]->num_parts && !ret; j++)
-			ret = netsync_advance(io->ns,
-				io->traces[i]->parts[j].host,
-				compute_slice_end(io->traces[i]->host, NULL, slice,
-						  slices));
+			ret = netsync_advance(io->ns, io->traces[i]->parts[j].host,
+					      compute_slice_end(io->traces[i]->host, NULL, slice,
+								slices));
 	return ret < 0 ? io_fail(io, ret, "%s.", netsync_error(io->ns)) : 0;
 }
 
@@ -173,12 +170,12 @@ struct slice_turns {
 	struct netsync_io *io;
 	const struct slices *slices;
 	unsigned int jobs;
-	uint64_t ahead;		/* turns that may be read ahead of the current one */
-	uint64_t begun;		/* number of the first turn that no worker was told of */
-	bool *more;		/* by trace: it was not read to its end */
+	uint64_t ahead; /* turns that may be read ahead of the current one */
+	uint64_t begun; /* number of the first turn that no worker was told of */
+	bool *more;	/* by trace: it was not read to its end */
 	/* By trace that has a worker of its own: turns that were begun, and not taken. */
 	unsigned int *pending;
-	unsigned int reading;	/* traces with such turns: as many as there are jobs */
+	unsigned int reading; /* traces with such turns: as many as there are jobs */
 };
 
 /* The number of processors that this process may use. */
@@ -213,8 +210,7 @@ static int64_t compute_turn_end(const struct slice_turns *turns, uint64_t turn)
 	const struct netsync_io *io = turns->io;
 	const struct trace *trace = io->traces[turn % io->num_traces];
 
-	return compute_slice_end(trace->host, trace, turn / io->num_traces + 1,
-				 turns->slices);
+	return compute_slice_end(trace->host, trace, turn / io->num_traces + 1, turns->slices);
 }
 
 /* Count a turn that its trace's own worker begins. False: not yet, all jobs read. */
@@ -243,8 +239,8 @@ static void begin_turns_ahead(struct slice_turns *turns, uint64_t turn)
 
 	if (turns->begun > turn + turns->ahead / 2)
 		return;
-	for (; turns->begun <= turn + turns->ahead &&
-	       turns->begun < num * turns->slices->num; turns->begun++) {
+	for (; turns->begun <= turn + turns->ahead && turns->begun < num * turns->slices->num;
+	     turns->begun++) {
 		const size_t i = turns->begun % num;
 
 		if (!turns->more[i])
@@ -280,8 +276,8 @@ static unsigned int slices_in_step(uint64_t length_ns)
 	return more < MAX_STEP_SLICES ? (unsigned int)more + 1 : MAX_STEP_SLICES;
 }
 
-static int read_slices(struct netsync_io *io, struct io_host *hosts,
-		       size_t num_hosts, uint64_t done)
+static int read_slices(struct netsync_io *io, struct io_host *hosts, size_t num_hosts,
+		       uint64_t done)
 {
 	const uint64_t length_ns = io_set_starts(hosts, num_hosts);
 	const unsigned int step = slices_in_step(length_ns);
@@ -331,12 +327,11 @@ int io_broke_off(struct trace *trace, const struct range *packets, const char *w
 {
 	trace->info.damaged++;
 	if (packets->hi < packets->lo) {
-		io_warn(trace->io, "%s: %snot read (%s).", trace->path, which,
-			why);
+		io_warn(trace->io, "%s: %snot read (%s).", trace->path, which, why);
 		return 0;
 	}
-	io_warn(trace->io, "%s: %sread only up to the packet event at %lld ns (%s).",
-		trace->path, which, (long long)packets->hi, why);
+	io_warn(trace->io, "%s: %sread only up to the packet event at %lld ns (%s).", trace->path,
+		which, (long long)packets->hi, why);
 	return io_span(trace, packets->lo, packets->hi);
 }
 
@@ -345,20 +340,21 @@ static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
 	const struct netsync_io_trace *info = &trace->info;
 
 	if (info->lost_events)
-		io_warn(io, "%s: the tracer discarded at least %llu events; %s.",
-			trace->path, (unsigned long long)info->lost_events,
-			trace->reader->avoids_loss);
+		io_warn(io, "%s: the tracer discarded at least %llu events; %s.", trace->path,
+			(unsigned long long)info->lost_events, trace->reader->avoids_loss);
 	if (info->lost_packets)
-		io_warn(io, "%s: at least %llu trace packets are missing because the tracer overwrote them; %s.",
+		io_warn(io,
+			"%s: at least %llu trace packets are missing because the tracer overwrote them; %s.",
 			trace->path, (unsigned long long)info->lost_packets,
 			trace->reader->avoids_loss);
 	if (trace->without_netns)
-		io_warn(io, "%s: %llu packet events do not report their network namespace and were not used; to split a host, record only inet_sock_local_in and inet_sock_local_out.",
+		io_warn(io,
+			"%s: %llu packet events do not report their network namespace and were not used; to split a host, record only inet_sock_local_in and inet_sock_local_out.",
 			trace->path, (unsigned long long)trace->without_netns);
 	if (trace->out_of_range)
-		io_warn(io, "%s: %llu packet events were not used: their times are outside the years 1824 to 2116, or 36 years away from the other events or from the clock readings; is the clock of %s set, and are the readings of that clock?",
-			trace->path, (unsigned long long)trace->out_of_range,
-			trace->host_name);
+		io_warn(io,
+			"%s: %llu packet events were not used: their times are outside the years 1824 to 2116, or 36 years away from the other events or from the clock readings; is the clock of %s set, and are the readings of that clock?",
+			trace->path, (unsigned long long)trace->out_of_range, trace->host_name);
 }
 
 /* Warn about a host with no packet in any of its traces, [from, to). */
@@ -372,20 +368,22 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 
 		/* A warning has said already why packets were not used. */
 		if (part->info.packets || part->unused || part->has_unusable ||
-		    part->without_netns || part->out_of_range ||
-		    part->info.killed || part->info.stuck)
+		    part->without_netns || part->out_of_range || part->info.killed ||
+		    part->info.stuck)
 			return;
 		has_network |= io->traces[i]->has_network;
 	}
 	if (io->window.begin_is || io->window.end_is)
-		io_warn(io, "%s: no packet events of %s in the requested time window, which refers to its own clock.",
+		io_warn(io,
+			"%s: no packet events of %s in the requested time window, which refers to its own clock.",
 			trace->path, trace->host_name);
 	else if (has_network)
-		io_warn(io, "%s: no TCP, UDP, SCTP or echo packets were recorded on %s; hosts can be synchronized only if they exchange packets while they are traced.",
+		io_warn(io,
+			"%s: no TCP, UDP, SCTP or echo packets were recorded on %s; hosts can be synchronized only if they exchange packets while they are traced.",
 			trace->path, trace->host_name);
 	else
-		io_warn(io, "%s: no network events of %s; %s.", trace->path,
-			trace->host_name, trace->reader->to_record);
+		io_warn(io, "%s: no network events of %s; %s.", trace->path, trace->host_name,
+			trace->reader->to_record);
 }
 
 static void warn_of_all(struct netsync_io *io)
@@ -394,8 +392,7 @@ static void warn_of_all(struct netsync_io *io)
 
 	for (size_t i = 0; i < io->num_traces; i++) {
 		warn_of_losses(io, io->traces[i]);
-		if (i + 1 < io->num_traces &&
-		    io->traces[i]->host == io->traces[i + 1]->host)
+		if (i + 1 < io->num_traces && io->traces[i]->host == io->traces[i + 1]->host)
 			continue;
 		warn_of_silence(io, from, i + 1);
 		from = i + 1;
@@ -404,8 +401,7 @@ static void warn_of_all(struct netsync_io *io)
 
 int io_progress(struct netsync_io *io, uint64_t done)
 {
-	uint64_t total = io->num_texts * 2 * TEXT_STEPS +
-			 io->num_traces * NUM_SLICES;
+	uint64_t total = io->num_texts * 2 * TEXT_STEPS + io->num_traces * NUM_SLICES;
 
 	if (!io->progress || !io->progress(io->progress_data, done, total))
 		return 0;
@@ -511,17 +507,18 @@ static int read_all_traces(struct netsync_io *io)
 	return ret;
 }
 
-int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
-		    void *data)
+int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress, void *data)
 {
 	if (io->was_read || io->live)
-		return io_fail(io, -EBUSY, io->live ?
-			"Live sessions are read with netsync_io_poll()." :
-			"The traces have already been read.");
+		return io_fail(io, -EBUSY,
+			       io->live ? "Live sessions are read with netsync_io_poll()." :
+					  "The traces have already been read.");
 	if (!io->num_traces && !io->num_texts)
 		return io_fail(io, -ENODATA, "No traces were given, or none could be opened.");
 	if (io->part && io->split_netns)
-		return io_fail(io, -EBUSY, "Hosts that are split by network namespaces must be read by one reader.");
+		return io_fail(
+			io, -EBUSY,
+			"Hosts that are split by network namespaces must be read by one reader.");
 	io->was_read = true;
 	io->progress = progress;
 	io->progress_data = data;
@@ -579,8 +576,7 @@ const char *netsync_io_error(const struct netsync_io *io)
 	return io->error ? io->error : "";
 }
 
-void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn,
-			 void *data)
+void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn, void *data)
 {
 	io->warn = warn;
 	io->warn_data = data;
@@ -617,8 +613,7 @@ uint32_t netsync_io_num_traces(const struct netsync_io *io)
 	return (uint32_t)(was_io_read(io) ? io->num_infos : io->num_traces);
 }
 
-int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
-			 struct netsync_io_trace *info)
+int netsync_io_get_trace(const struct netsync_io *io, uint32_t index, struct netsync_io_trace *info)
 {
 	struct netsync_io_trace full;
 	uint32_t size = info->size;

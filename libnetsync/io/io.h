@@ -53,21 +53,21 @@ struct netsync_io {
 	char *error;
 	struct trace **traces;
 	size_t num_traces;
-	struct netsync_io_trace *infos;	/* after reading: of traces, or of their parts */
+	struct netsync_io_trace *infos; /* after reading: of traces, or of their parts */
 	size_t num_infos;
 	struct text_input **texts;
 	size_t num_texts;
 	/* Names of hosts in texts and of network namespaces -> numbers of hosts. */
 	struct name_table hosts;
-	bool split_netns;	/* network namespaces are hosts */
-	unsigned int jobs;	/* traces read at a time; 0: one for each processor */
-	int64_t timeout_ms;	/* the longest wait without progress; 0: the default */
-	struct disk *disk;	/* reads files */
-	uint64_t *stuck;	/* file systems that were given up, as struct trace.device */
+	bool split_netns;   /* network namespaces are hosts */
+	unsigned int jobs;  /* traces read at a time; 0: one for each processor */
+	int64_t timeout_ms; /* the longest wait without progress; 0: the default */
+	struct disk *disk;  /* reads files */
+	uint64_t *stuck;    /* file systems that were given up, as struct trace.device */
 	size_t num_stuck;
-	struct left_out *left_out;	/* what could not be opened, and was skipped */
+	struct left_out *left_out; /* what could not be opened, and was skipped */
 	size_t num_left_out;
-	struct netsync_io_window window;	/* all 0: everything is read */
+	struct netsync_io_window window; /* all 0: everything is read */
 	/* By number of the host, in its own time, for texts; NULL: no limits. */
 	struct range *windows;
 	size_t num_windows;
@@ -82,19 +82,19 @@ struct netsync_io {
 	void *observe_data;
 	/* Takes what traces (not texts) hold, instead of netsync.h; NULL: it is pushed. */
 	const struct io_sink *sink;
-	struct netsync_io_part *part;	/* others read the rest; NULL: all is read here */
-	bool part_ended;	/* netsync_io_part.end() is being called */
+	struct netsync_io_part *part; /* others read the rest; NULL: all is read here */
+	bool part_ended;	      /* netsync_io_part.end() is being called */
 	/* Hosts that are one of several clocks of a machine: relate.c. */
 	struct clock_of_machine *machine_clocks;
 	size_t num_machine_clocks;
-	struct reader_process **processes;	/* that read traces: reading.c */
+	struct reader_process **processes; /* that read traces: reading.c */
 	size_t num_processes;
-	struct served **served;	/* traces that other processes read: remote/ */
+	struct served **served; /* traces that other processes read: remote/ */
 	size_t num_served;
-	struct kept_file *kept;	/* open.c: copies of files that cannot be read as they are */
+	struct kept_file *kept; /* open.c: copies of files that cannot be read as they are */
 	size_t num_kept;
-	struct netsync_io *keeper;	/* which keeps them for this one; NULL: this one does */
-	void *points;		/* tsearch() tree of struct numbered_point */
+	struct netsync_io *keeper; /* which keeps them for this one; NULL: this one does */
+	void *points;		   /* tsearch() tree of struct numbered_point */
 	uint32_t num_points;
 	struct numbered_point *recent[IO_RECENT_POINTS]; /* by a hash of the point */
 	netsync_io_progress_func progress;
@@ -125,9 +125,9 @@ static inline void range_extend(struct range *range, int64_t lo, int64_t hi)
 
 /* The packets of a trace in one network namespace that is a host of its own. */
 struct io_part {
-	uint32_t netns;		/* inode number of the namespace, as in /proc/PID/ns/net */
-	uint32_t host;		/* number of the host */
-	uint64_t packets;	/* pushed */
+	uint32_t netns;	  /* inode number of the namespace, as in /proc/PID/ns/net */
+	uint32_t host;	  /* number of the host */
+	uint64_t packets; /* pushed */
 };
 
 /* Clocks in a clock event: CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_TAI. */
@@ -135,14 +135,14 @@ struct io_part {
 
 /* Readings of several clocks at one instant: the trace's clock and CLOCK_MONOTONIC_RAW. */
 struct clock_event {
-	int64_t time_ns;	/* trace's clock, as printed */
+	int64_t time_ns; /* trace's clock, as printed */
 	/* Readings, of which one is the trace's clock. */
 	int64_t shown_ns[CLOCKS_SHOWN];
-	int64_t raw_ns;		/* reading of CLOCK_MONOTONIC_RAW */
-	int64_t within_ns;	/* bound on the error of raw_ns at time_ns */
-	double rate;		/* trace's clock per raw time, from then on; 0: not known */
-	uint32_t number;	/* one more than that of the event before; 0: none */
-	bool was_set;		/* trace's clock, at this instant */
+	int64_t raw_ns;	   /* reading of CLOCK_MONOTONIC_RAW */
+	int64_t within_ns; /* bound on the error of raw_ns at time_ns */
+	double rate;	   /* trace's clock per raw time, from then on; 0: not known */
+	uint32_t number;   /* one more than that of the event before; 0: none */
+	bool was_set;	   /* trace's clock, at this instant */
 };
 
 /*
@@ -150,9 +150,9 @@ struct clock_event {
  * once. The numbers are the reader's own, and compared within one trace only.
  */
 struct observation_point {
-	uint32_t place;		/* in the network stack: which tracepoint or interface */
-	uint32_t buffer;	/* tracer's buffer, where several record the same packet */
-	uint64_t device;	/* network device; 0: the place belongs to none */
+	uint32_t place;	 /* in the network stack: which tracepoint or interface */
+	uint32_t buffer; /* tracer's buffer, where several record the same packet */
+	uint64_t device; /* network device; 0: the place belongs to none */
 };
 
 /* An event that concerns us, as readers and their workers hand it on. */
@@ -160,7 +160,7 @@ struct event_seen {
 	bool is_clock;
 	union {
 		struct {
-			struct netsync_packet pkt;	/* without host and point */
+			struct netsync_packet pkt; /* without host and point */
 			struct observation_point at;
 		};
 		struct clock_event clock;
@@ -185,22 +185,22 @@ extern const char *const io_sidecar_names[NUM_SIDECARS];
 
 /* A copy of such a file from another machine. */
 struct copied {
-	char *path;		/* on that machine, for messages */
+	char *path; /* on that machine, for messages */
 	char *bytes;
-	size_t size, room;	/* bytes used and allocated */
+	size_t size, room; /* bytes used and allocated */
 };
 
 /* The state of a trace that a process of reading.c reads. */
 struct trace_progress {
 	bool is_chosen;
-	struct reader_process *by;	/* that process; NULL: this process reads the trace */
-	unsigned int pending;	/* slices that it is to read, and that had no turn */
-	bool is_awaited;	/* the slice whose turn it is */
+	struct reader_process *by; /* that process; NULL: this process reads the trace */
+	unsigned int pending;	   /* slices that it is to read, and that had no turn */
+	bool is_awaited;	   /* the slice whose turn it is */
 	bool has_ended;
-	bool has_warned;	/* of the current wait */
-	bool was_begun;		/* slices up to @read_ns were taken */
+	bool has_warned; /* of the current wait */
+	bool was_begun;	 /* slices up to @read_ns were taken */
 	int64_t read_ns;
-	struct range packets;	/* times of packets that came, ns as printed; hi < lo: none */
+	struct range packets; /* times of packets that came, ns as printed; hi < lo: none */
 };
 
 /* Counts of a trace that reading it increases: stream/counts.c. */
@@ -213,14 +213,14 @@ struct trace_counts {
 struct trace {
 	struct netsync_io *io;
 	const struct trace_reader *reader;
-	void *state;		/* the reader's own */
-	char *path;		/* as the search found it */
-	char *real_path;	/* absolute, without links */
-	uint64_t device;	/* file system, as stat(2) numbers it; 0: not known */
+	void *state;	 /* the reader's own */
+	char *path;	 /* as the search found it */
+	char *real_path; /* absolute, without links */
+	uint64_t device; /* file system, as stat(2) numbers it; 0: not known */
 
 	/* Filled by open(). */
 	char *host_name;
-	char *own_name;		/* host's name in the trace, if the user gave one */
+	char *own_name; /* host's name in the trace, if the user gave one */
 	/*
 	 * Name of the clock among those of the machine; NULL: LTTng's default clock, or
 	 * not known. Traces of one host_name whose clocks have different names belong to
@@ -229,44 +229,44 @@ struct trace {
 	char *clock_name;
 	bool has_clock_uuid;
 	uint8_t clock_uuid[UUID_SIZE];
-	int64_t epoch_ns;	/* time of the clock's zero, ns since 1970 */
-	bool is_shifted;	/* times are not those that the clock showed */
-	bool has_wall;		/* netsync_io_trace.has_wall, and */
-	int64_t wall_shift_ns;	/* .wall_shift_ns */
+	int64_t epoch_ns;      /* time of the clock's zero, ns since 1970 */
+	bool is_shifted;       /* times are not those that the clock showed */
+	bool has_wall;	       /* netsync_io_trace.has_wall, and */
+	int64_t wall_shift_ns; /* .wall_shift_ns */
 	bool has_uuid;
 	uint8_t uuid[UUID_SIZE];
-	struct range range;	/* first and last time of all streams, as printed */
-	uint64_t range_hash;	/* hash of the ranges of the single streams */
-	struct range window;	/* what is wanted, as printed; RANGE_ALL: everything */
-	const char *readable;	/* netsync_io_trace.readable */
-	bool is_grouped;	/* group() was called since it was added */
-	uint32_t number;	/* in netsync_io.traces, from io_make_hosts() on */
-	bool is_remote;		/* read by another process, the server of this number, */
+	struct range range;   /* first and last time of all streams, as printed */
+	uint64_t range_hash;  /* hash of the ranges of the single streams */
+	struct range window;  /* what is wanted, as printed; RANGE_ALL: everything */
+	const char *readable; /* netsync_io_trace.readable */
+	bool is_grouped;      /* group() was called since it was added */
+	uint32_t number;      /* in netsync_io.traces, from io_make_hosts() on */
+	bool is_remote;	      /* read by another process, the server of this number, */
 	size_t server;
 	/* which sent these copies; NULL: there is no such file. */
 	const struct copied *sidecars[NUM_SIDECARS];
-	bool has_network;	/* has event classes of network events, */
-	bool has_netns;		/* some of which have the network namespace */
-	bool has_unusable;	/* has some that cannot be used, as a warning said */
+	bool has_network;  /* has event classes of network events, */
+	bool has_netns;	   /* some of which have the network namespace */
+	bool has_unusable; /* has some that cannot be used, as a warning said */
 
 	/* Filled while the trace is read. */
 	struct io_host *host;
 	struct netsync_io_trace info;
 	uint32_t num_points;
-	uint32_t max_points;	/* all further points are counted as one; 0: no limit */
-	struct io_part *parts;	/* in the order of netns */
+	uint32_t max_points;   /* all further points are counted as one; 0: no limit */
+	struct io_part *parts; /* in the order of netns */
 	size_t num_parts;
-	size_t part_room;	/* parts allocated */
+	size_t part_room; /* parts allocated */
 	/* All clock events, kept for parts of which no packet was seen yet. */
 	struct clock_event *clocks;
 	size_t num_clocks;
 	size_t clock_room;	/* clock events allocated */
-	uint64_t without_netns;	/* packets without a namespace where hosts are split */
+	uint64_t without_netns; /* packets without a namespace where hosts are split */
 	uint64_t out_of_range;	/* packets whose time netsync_push_packet() refused */
 	uint64_t unused;	/* packets that the reader could not use, and warned about */
 	bool clock_is_late;	/* the warning about clock events after packets was given */
 	struct trace_progress progress;
-	struct trace_counts sent;	/* to the process that uses what this one reads */
+	struct trace_counts sent; /* to the process that uses what this one reads */
 };
 
 /*
@@ -281,12 +281,12 @@ struct compression;
 struct found {
 	const char *path;
 	const struct stat *st;
-	const struct compression *compression;	/* NULL: it is not compressed */
+	const struct compression *compression; /* NULL: it is not compressed */
 	/* First bytes of a file, decompressed if a library for that is built in. */
 	uint8_t head[HEAD_SIZE];
-	size_t head_len;	/* bytes there are of these; 0: a folder */
-	const char *damage;	/* why not even these can be decompressed; NULL: they can */
-	bool is_claimed;	/* by a reader that does not take compressed files */
+	size_t head_len;    /* bytes there are of these; 0: a folder */
+	const char *damage; /* why not even these can be decompressed; NULL: they can */
+	bool is_claimed;    /* by a reader that does not take compressed files */
 };
 
 /*
@@ -297,7 +297,7 @@ struct found {
 char *io_explain_foreign(const struct found *found, bool *looks_like);
 
 struct trace_reader {
-	const char *format;	/* name, as in results and options */
+	const char *format; /* name, as in results and options */
 	/* Ends of sentences: how to avoid lost events, and what to record. */
 	const char *avoids_loss;
 	const char *to_record;
@@ -372,15 +372,15 @@ extern const struct trace_reader pcap_reader;
 
 /* A host: one clock. The traces of a host are adjacent in netsync_io.traces. */
 struct io_host {
-	char *name;		/* with WORD_SLACK readable bytes behind it */
+	char *name; /* with WORD_SLACK readable bytes behind it */
 	size_t name_len;
-	struct trace *base;	/* first trace, whose epoch all have; NULL: in texts only */
-	struct range range;	/* of its traces, ns in time of the base */
-	int64_t start_ns;	/* where reading starts, in time of the base */
-	struct range window;	/* what is wanted, in time of the base */
-	bool split;		/* network namespaces are hosts instead */
-	int number;		/* by netsync_add_host(); -1: not a host itself */
-	size_t index;		/* among all, in the order of names */
+	struct trace *base;  /* first trace, whose epoch all have; NULL: in texts only */
+	struct range range;  /* of its traces, ns in time of the base */
+	int64_t start_ns;    /* where reading starts, in time of the base */
+	struct range window; /* what is wanted, in time of the base */
+	bool split;	     /* network namespaces are hosts instead */
+	int number;	     /* by netsync_add_host(); -1: not a host itself */
+	size_t index;	     /* among all, in the order of names */
 };
 
 /*
@@ -391,8 +391,7 @@ int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num);
 void io_free_hosts(struct io_host *hosts, size_t num);
 bool io_same_host(const struct trace *a, const struct trace *b);
 /* Compute the shift of a trace: its times + shift are times of the host's base. */
-int io_bring_to_base(struct netsync_io *io, struct io_host *host,
-		     struct trace *trace);
+int io_bring_to_base(struct netsync_io *io, struct io_host *host, struct trace *trace);
 /* After reading, add hosts to be split by network namespace that have no packets. */
 int io_number_rest(struct netsync_io *io, struct io_host *hosts, size_t num);
 
@@ -418,9 +417,8 @@ struct io_part *io_find_part(struct trace *trace, uint32_t netns);
 struct disk_file *io_open_sidecar(const struct trace *trace, enum sidecar which, char **path);
 
 /* The name of a namespace when it was recorded (netns.c). False: not known. */
-#define NETNS_NAME_SIZE 128	/* bytes with the 0; chosen: ids of containers have 64 */
-bool io_netns_name(const struct trace *trace, uint32_t netns,
-		   char name[NETNS_NAME_SIZE]);
+#define NETNS_NAME_SIZE 128 /* bytes with the 0; chosen: ids of containers have 64 */
+bool io_netns_name(const struct trace *trace, uint32_t netns, char name[NETNS_NAME_SIZE]);
 
 /*
  * Texts are read twice: for the hosts in them, and for their lines. *@done counts steps
@@ -430,8 +428,7 @@ bool io_netns_name(const struct trace *trace, uint32_t netns,
 int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done);
 int io_read_texts(struct netsync_io *io, uint64_t *done);
 /* Push clock events in the sidecar files "netsync-clocks". */
-int io_read_sidecar_clocks(struct netsync_io *io, const struct io_host *hosts,
-			  size_t num);
+int io_read_sidecar_clocks(struct netsync_io *io, const struct io_host *hosts, size_t num);
 /* Call netsync_io.observe with all packets in texts. */
 int io_observe_texts(struct netsync_io *io);
 void io_free_text(struct text_input *text);
@@ -522,12 +519,13 @@ const char *io_find_text(const struct netsync_io *io, const struct stat *st);
 size_t io_kept_files(const struct netsync_io *io, int *files);
 void io_free_kept(struct netsync_io *io);
 /* printf() format of that: the path, and the compression's name and command. */
-#define NOT_BUILT_IN "%s: it is compressed with %s, and this netsync was built without support for it; decompress it first (%s)."
+#define NOT_BUILT_IN \
+	"%s: it is compressed with %s, and this netsync was built without support for it; decompress it first (%s)."
 
 /* Arguments of netsync_io_copy_capture() and the other functions that copy a file. */
 struct copy_task {
 	struct netsync_io *io;
-	const char *from;	/* path of the original */
+	const char *from; /* path of the original */
 	const char *to;
 };
 
@@ -576,16 +574,14 @@ int io_fail_file(struct netsync_io *io, const char *path, int err);
 int io_fail_contents(struct netsync_io *io, const char *path, const struct disk_file *from,
 		     const char *format, const char *problem, int err);
 void io_forget_error(struct netsync_io *io);
-void io_warn(struct netsync_io *io, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void io_warn(struct netsync_io *io, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Readers call the next four with what they find; times are as printed. They return 0, or
  * negative after io_fail().
  */
 /* A packet, seen at pkt->time_ns. */
-int io_packet(struct trace *trace, struct netsync_packet *pkt,
-	      const struct observation_point *at);
+int io_packet(struct trace *trace, struct netsync_packet *pkt, const struct observation_point *at);
 /* Readings of clocks at one instant. */
 int io_clock(struct trace *trace, const struct clock_event *clock);
 /*

@@ -36,8 +36,7 @@ static uint64_t hash_of(const struct text_word *word)
 static bool is_name_of_word(const struct name *name, const struct text_word *word)
 {
 	return name->len == word->len &&
-	       (word->len <= sizeof(uint64_t) ||
-		!memcmp(name->text, word->text, word->len));
+	       (word->len <= sizeof(uint64_t) || !memcmp(name->text, word->text, word->len));
 }
 
 static struct name *find_name_by_hash(const struct name_table *names, const struct text_word *word,
@@ -93,14 +92,15 @@ struct name *names_add(struct name_table *names, const struct text_word *word)
 
 	if (name)
 		return name;
-	if (grow_name_slots(names) || array_grow(&names->name, &names->room,
-						 names->num, sizeof(*names->name)))
+	if (grow_name_slots(names) ||
+	    array_grow(&names->name, &names->room, names->num, sizeof(*names->name)))
 		return NULL;
 	name = malloc(sizeof(*name));
 	if (!name)
 		return NULL;
-	*name = (struct name){ .text = strndup(word->text, word->len),
-			       .len = word->len, .hash = hash, .number = -1 };
+	*name = (struct name){
+		.text = strndup(word->text, word->len), .len = word->len, .hash = hash, .number = -1
+	};
 	if (!name->text) {
 		free(name);
 		return NULL;

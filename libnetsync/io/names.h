@@ -21,15 +21,15 @@ struct name {
 	char *text;
 	size_t len;
 	uint64_t hash;
-	int number;		/* set by the caller; -1: not yet */
+	int number; /* set by the caller; -1: not yet */
 };
 
 struct name_table {
-	struct name **name;	/* in the order of names_add() */
+	struct name **name; /* in the order of names_add() */
 	size_t num;
-	size_t room;		/* names allocated */
-	struct name **slot;	/* hash table, at most half full */
-	size_t slots;		/* a power of two, or 0 */
+	size_t room;	    /* names allocated */
+	struct name **slot; /* hash table, at most half full */
+	size_t slots;	    /* a power of two, or 0 */
 };
 
 /* Find a word's name; NULL: there is none. */

@@ -16,8 +16,7 @@
 #define MAX_SIZE (4 << 20)
 
 /* Characters in names of namespaces and containers; others could break a host's name. */
-static const char allowed[] =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:+";
+static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:+";
 
 /* Is the name made of the inode number, as for a network namespace without a name? */
 static bool is_netns_number_name(const char *name)
@@ -36,8 +35,10 @@ static char *parse_netns_line(char *line, unsigned long *inode)
 		return NULL;
 	name = line + length;
 	name[strcspn(name, "\n")] = '\0';
-	return *name && strlen(name) < NETNS_NAME_SIZE &&
-	       !name[strspn(name, allowed)] && !is_netns_number_name(name) ? name : NULL;
+	return *name && strlen(name) < NETNS_NAME_SIZE && !name[strspn(name, allowed)] &&
+			       !is_netns_number_name(name) ?
+		       name :
+		       NULL;
 }
 
 /* False also if another namespace has the same name: both would become one host. */
@@ -80,8 +81,7 @@ static char *read_whole_file(struct disk_file *file, size_t *size)
 	return NULL;
 }
 
-bool io_netns_name(const struct trace *trace, uint32_t netns,
-		   char name[NETNS_NAME_SIZE])
+bool io_netns_name(const struct trace *trace, uint32_t netns, char name[NETNS_NAME_SIZE])
 {
 	size_t size = 0;
 	char *path;

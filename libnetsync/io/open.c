@@ -29,9 +29,9 @@
 struct kept_file {
 	char *path;
 	int fd;
-	bool is_copy;		/* nameless, and on a disk of this machine */
+	bool is_copy; /* nameless, and on a disk of this machine */
 	bool is_pipe;
-	struct stat from;	/* what it was copied from */
+	struct stat from; /* what it was copied from */
 };
 
 /* ---- kept files ---------------------------------------------------------- */
@@ -115,10 +115,10 @@ static int keep_file(struct netsync_io *io, const struct kept_file *file)
 struct copying {
 	struct netsync_io *io;
 	const char *path;
-	struct unpacked *file;	/* NULL: a pipe */
+	struct unpacked *file; /* NULL: a pipe */
 	int pipe;
 	const char *folder;
-	uint64_t most;		/* bytes */
+	uint64_t most; /* bytes */
 	uint64_t most_by_ratio;
 	char *buffer;
 };
@@ -128,16 +128,14 @@ static uint64_t get_usable_space(int fd)
 {
 	struct statvfs fs;
 
-	return fstatvfs(fd, &fs) ? UINT64_MAX :
-	       (uint64_t)fs.f_bavail * fs.f_frsize / 2;
+	return fstatvfs(fd, &fs) ? UINT64_MAX : (uint64_t)fs.f_bavail * fs.f_frsize / 2;
 }
 
 static ssize_t read_copied_block(const struct copying *copying, uint64_t at)
 {
 	if (copying->file)
 		return unpacked_read(copying->file, copying->buffer, COPY_SIZE, at);
-	return io_read_pipe(copying->io, copying->path, copying->pipe, copying->buffer,
-			    COPY_SIZE);
+	return io_read_pipe(copying->io, copying->path, copying->pipe, copying->buffer, COPY_SIZE);
 }
 
 static int write_copied_block(const struct copying *copying, int to, const char *from, size_t size)
@@ -148,7 +146,8 @@ static int write_copied_block(const struct copying *copying, int to, const char 
 		if (len < 0 && errno == EINTR)
 			continue;
 		if (len < 0)
-			return io_fail(copying->io, -errno,
+			return io_fail(
+				copying->io, -errno,
 				"%s: copying to %s failed: %s. Set TMPDIR to a folder with more space.",
 				copying->path, copying->folder, strerror(errno));
 		from += len;
@@ -160,11 +159,13 @@ static int write_copied_block(const struct copying *copying, int to, const char 
 static int check_copy_size(const struct copying *copying, uint64_t size)
 {
 	if (size > copying->most)
-		return io_fail(copying->io, -ENOSPC,
+		return io_fail(
+			copying->io, -ENOSPC,
 			"%s: a readable copy takes more than half of the free space in %s; set TMPDIR to a folder with more space.",
 			copying->path, copying->folder);
 	if (size > copying->most_by_ratio)
-		return io_fail(copying->io, -EFBIG,
+		return io_fail(
+			copying->io, -EFBIG,
 			"%s: it decompresses to more than %d times its size, which no trace does; if it is a trace, decompress it first (%s).",
 			copying->path, MAX_RATIO, copying->file->compression->command);
 	return 0;
@@ -188,11 +189,10 @@ static int copy_input_to_file(struct copying *copying, int to)
 	if (len == -ETIMEDOUT && at)
 		return io_note_broken_off(copying->io, copying->path, at, STUCK_PIPE);
 	if (len == -EILSEQ && disk_is_stuck(copying->file->from))
-		return io_note_broken_off(copying->io, copying->path, at,
-					  copying->file->damage);
+		return io_note_broken_off(copying->io, copying->path, at, copying->file->damage);
 	if (len == -EILSEQ) {
-		io_warn(copying->io, "%s: decompressed only up to byte %llu (%s).",
-			copying->path, (unsigned long long)at, copying->file->damage);
+		io_warn(copying->io, "%s: decompressed only up to byte %llu (%s).", copying->path,
+			(unsigned long long)at, copying->file->damage);
 		return 0;
 	}
 	return io_fail_file(copying->io, copying->path, (int)len);
@@ -206,9 +206,8 @@ static int copy_input_to_scratch(struct copying *copying)
 	copying->folder = scratch_folder(false);
 	fd = scratch_file();
 	if (fd < 0)
-		return io_fail(copying->io, -errno,
-			"%s: cannot create a readable copy in %s: %s.",
-			copying->path, copying->folder, strerror(errno));
+		return io_fail(copying->io, -errno, "%s: cannot create a readable copy in %s: %s.",
+			       copying->path, copying->folder, strerror(errno));
 	copying->buffer = malloc(COPY_SIZE);
 	ret = copying->buffer ? copy_input_to_file(copying, fd) : io_no_memory(copying->io);
 	free(copying->buffer);
@@ -220,8 +219,7 @@ static int copy_input_to_scratch(struct copying *copying)
 
 int io_keep_open(struct netsync_io *io, const char *path, int fd)
 {
-	struct copying copying = { .io = io, .path = path, .pipe = fd,
-				   .most_by_ratio = UINT64_MAX };
+	struct copying copying = { .io = io, .path = path, .pipe = fd, .most_by_ratio = UINT64_MAX };
 	struct kept_file kept = { .path = (char *)path, .is_pipe = true };
 
 	if (fstat(fd, &kept.from))
@@ -244,8 +242,8 @@ struct disk_file *io_open_file(const struct netsync_io *io, const char *path)
 
 	if (!kept)
 		return disk_open(io_disk(io), path, O_RDONLY);
-	return disk_take(kept->is_copy ? NULL : io_disk(io),
-			 fcntl(kept->fd, F_DUPFD_CLOEXEC, 3), path);
+	return disk_take(kept->is_copy ? NULL : io_disk(io), fcntl(kept->fd, F_DUPFD_CLOEXEC, 3),
+			 path);
 }
 
 int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st)
@@ -266,8 +264,7 @@ int io_create_copy(const struct copy_task *task, mode_t mode)
 static int keep_unpacked(struct netsync_io *io, const char *path, struct unpacked *file)
 {
 	struct copying copying = { .io = io, .path = path, .file = file };
-	struct kept_file kept = { .path = (char *)path, .is_copy = true,
-				  .from = file->from->st };
+	struct kept_file kept = { .path = (char *)path, .is_copy = true, .from = file->from->st };
 
 	copying.most_by_ratio = (uint64_t)kept.from.st_size * MAX_RATIO;
 	if (copying.most_by_ratio < FREE_SIZE)
@@ -289,7 +286,8 @@ int io_open_plain(struct netsync_io *io, const char *path, struct disk_file **op
 	if (!ret && !file.compression)
 		return 0;
 	if (ret == -ENOSYS)
-		ret = io_fail(io, ret, NOT_BUILT_IN, path, file.compression->name, file.compression->command);
+		ret = io_fail(io, ret, NOT_BUILT_IN, path, file.compression->name,
+			      file.compression->command);
 	else if (ret)
 		ret = io_fail_file(io, path, ret);
 	else

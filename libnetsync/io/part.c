@@ -41,7 +41,8 @@ int io_check_part(struct netsync_io *io)
 		const struct trace *base = trace->host->base;
 
 		if (find_part_of_trace(io, trace) != find_part_of_trace(io, base))
-			return io_fail(io, -EEXIST,
+			return io_fail(
+				io, -EEXIST,
 				"%s and %s are both traces of host %s, and one process must read all traces of a host; give one of them another host name (NAME=PATH).",
 				base->path, trace->path, trace->host->name);
 	}
@@ -50,18 +51,16 @@ int io_check_part(struct netsync_io *io)
 
 int io_push_packet(struct netsync_io *io, const struct netsync_packet *pkt)
 {
-	return io->part ? io->part->packet(io->part->data, pkt)
-			: netsync_push_packet(io->ns, pkt);
+	return io->part ? io->part->packet(io->part->data, pkt) : netsync_push_packet(io->ns, pkt);
 }
 
 int io_push_clock(struct netsync_io *io, const struct netsync_clock_point *point)
 {
-	return io->part ? io->part->clock(io->part->data, point)
-			: netsync_push_clock(io->ns, point);
+	return io->part ? io->part->clock(io->part->data, point) :
+			  netsync_push_clock(io->ns, point);
 }
 
-int io_end_slice(struct netsync_io *io, unsigned int slice, unsigned int slices,
-		 unsigned int *done)
+int io_end_slice(struct netsync_io *io, unsigned int slice, unsigned int slices, unsigned int *done)
 {
 	int ret;
 
@@ -70,7 +69,8 @@ int io_end_slice(struct netsync_io *io, unsigned int slice, unsigned int slices,
 		return 0;
 	ret = io->part->slice(io->part->data, slice, slices);
 	if (ret < 0)
-		return io_fail(io, ret, "Another process that reads a part of the traces has ended.");
+		return io_fail(io, ret,
+			       "Another process that reads a part of the traces has ended.");
 	if ((unsigned int)ret < slice)
 		*done = (unsigned int)ret;
 	return 0;
@@ -86,7 +86,9 @@ int io_end_part(struct netsync_io *io)
 	ret = io->part->end(io->part->data);
 	io->part_ended = false;
 	return ret < 0 && !io->error ?
-		io_fail(io, ret, "Another process that reads a part of the traces has ended.") : ret;
+		       io_fail(io, ret,
+			       "Another process that reads a part of the traces has ended.") :
+		       ret;
 }
 
 int netsync_io_set_part(struct netsync_io *io, const struct netsync_io_part *part)
@@ -151,5 +153,7 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
 		trace_take_counts(&take, &none, trace);
 		trace->without_netns = bytes_take_up_to(&take, MAX_COUNT);
 	}
-	return take.bad ? io_fail(io, -EBADMSG, "The counts of another part of the traces are invalid.") : 0;
+	return take.bad ? io_fail(io, -EBADMSG,
+				  "The counts of another part of the traces are invalid.") :
+			  0;
 }

@@ -51,8 +51,9 @@ static bool was_given_up(const struct netsync_io *io, uint64_t device)
 
 static void note_stuck_device(struct netsync_io *io, uint64_t device)
 {
-	uint64_t *last = was_given_up(io, device) ? NULL :
-			 array_add(&io->stuck, io->num_stuck, sizeof(*last));
+	uint64_t *last = was_given_up(io, device) ?
+				 NULL :
+				 array_add(&io->stuck, io->num_stuck, sizeof(*last));
 
 	/* Without memory the next wait is as long as this one. */
 	if (!last)
@@ -80,13 +81,13 @@ static bool is_trace_wait_over(void *data, int64_t silent_ms)
 		return false;
 	p->has_warned = true;
 	if (limit_ms == INT64_MAX)
-		io_warn(p->io, "%s: nothing was received for %lld s; waiting for more data, or for the end of the input.",
+		io_warn(p->io,
+			"%s: nothing was received for %lld s; waiting for more data, or for the end of the input.",
 			p->path, (long long)(silent_ms + 500) / 1000);
 	else
 		io_warn(p->io, "%s%s%s: nothing was read for %lld s; waiting up to %lld s.",
 			p->name ? p->name : "", p->name ? ": " : "", p->path,
-			(long long)(silent_ms + 500) / 1000,
-			(long long)(limit_ms + 999) / 1000);
+			(long long)(silent_ms + 500) / 1000, (long long)(limit_ms + 999) / 1000);
 	return false;
 }
 
@@ -163,8 +164,8 @@ bool io_is_lost(int err)
 /* Note what is missing. @why becomes the list's own; NULL: no memory. */
 static int note_left_out(struct netsync_io *io, const char *what, char *why)
 {
-	struct left_out *last = why ? array_add(&io->left_out, io->num_left_out,
-						sizeof(*last)) : NULL;
+	struct left_out *last = why ? array_add(&io->left_out, io->num_left_out, sizeof(*last)) :
+				      NULL;
 
 	if (!last) {
 		free(why);

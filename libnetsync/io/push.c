@@ -43,8 +43,8 @@ static struct numbered_point *find_observation_point(struct trace *trace,
 	if (found)
 		return *found;
 	point = malloc(sizeof(*point));
-	if (!point || !tsearch(memcpy(point, &key, sizeof(key)), &io->points,
-			       compare_numbered_points)) {
+	if (!point ||
+	    !tsearch(memcpy(point, &key, sizeof(key)), &io->points, compare_numbered_points)) {
 		free(point);
 		io_no_memory(io);
 		return NULL;
@@ -61,13 +61,11 @@ static struct numbered_point *find_observation_point(struct trace *trace,
 static int number_observation_point(struct trace *trace, const struct observation_point *at,
 				    uint32_t *number)
 {
-	const uint64_t mixed = (at->device >> 32) + at->device + at->place +
-			       at->buffer + (uintptr_t)trace / sizeof(*trace);
-	struct numbered_point **recent =
-		&trace->io->recent[mixed % IO_RECENT_POINTS];
+	const uint64_t mixed = (at->device >> 32) + at->device + at->place + at->buffer +
+			       (uintptr_t)trace / sizeof(*trace);
+	struct numbered_point **recent = &trace->io->recent[mixed % IO_RECENT_POINTS];
 
-	if (!*recent || (*recent)->trace != trace ||
-	    memcmp(&(*recent)->at, at, sizeof(*at)))
+	if (!*recent || (*recent)->trace != trace || memcmp(&(*recent)->at, at, sizeof(*at)))
 		*recent = find_observation_point(trace, at);
 	if (!*recent)
 		return -ENOMEM;
@@ -75,19 +73,21 @@ static int number_observation_point(struct trace *trace, const struct observatio
 	return 0;
 }
 
-static int push_clock(struct trace *trace, uint32_t host,
-		      const struct clock_event *clock)
+static int push_clock(struct trace *trace, uint32_t host, const struct clock_event *clock)
 {
 	struct netsync_io *io = trace->io;
 	struct netsync_clock_point point = {
-		.size = sizeof(point), .host = host, .raw_ns = clock->raw_ns,
-		.within_ns = clock->within_ns, .rate = clock->rate,
-		.number = clock->number, .was_set = clock->was_set,
+		.size = sizeof(point),
+		.host = host,
+		.raw_ns = clock->raw_ns,
+		.within_ns = clock->within_ns,
+		.rate = clock->rate,
+		.number = clock->number,
+		.was_set = clock->was_set,
 	};
 	int ret;
 
-	if (__builtin_add_overflow(clock->time_ns, trace->info.shift_ns,
-				   &point.time_ns))
+	if (__builtin_add_overflow(clock->time_ns, trace->info.shift_ns, &point.time_ns))
 		ret = -ERANGE;
 	else
 		ret = io_push_clock(io, &point);
@@ -100,8 +100,7 @@ static int push_clock(struct trace *trace, uint32_t host,
 	}
 	if (ret == -ERANGE || ret == -EALREADY)
 		return 0;
-	return ret < 0 ? io_fail(io, ret, "%s: %s", trace->path,
-				 netsync_error(io->ns)) : 0;
+	return ret < 0 ? io_fail(io, ret, "%s: %s", trace->path, netsync_error(io->ns)) : 0;
 }
 
 /* Push clock events that came before a part's first packet. */
@@ -116,8 +115,7 @@ static int push_clocks(struct trace *trace, const struct io_part *part)
 
 int io_clock(struct trace *trace, const struct clock_event *clock)
 {
-	return range_has(&trace->window, clock->time_ns) ?
-	       io_sidecar_clock(trace, clock) : 0;
+	return range_has(&trace->window, clock->time_ns) ? io_sidecar_clock(trace, clock) : 0;
 }
 
 int io_sidecar_clock(struct trace *trace, const struct clock_event *clock)
@@ -140,8 +138,7 @@ int io_sidecar_clock(struct trace *trace, const struct clock_event *clock)
 }
 
 /* Set a packet's host. 1; 0: the packet cannot be used; negative after io_fail(). */
-static int set_packet_host(struct trace *trace, struct netsync_packet *pkt,
-			   struct io_part **part)
+static int set_packet_host(struct trace *trace, struct netsync_packet *pkt, struct io_part **part)
 {
 	const size_t parts = trace->num_parts;
 	int ret;
@@ -163,8 +160,7 @@ static int set_packet_host(struct trace *trace, struct netsync_packet *pkt,
 	return ret < 0 ? ret : 1;
 }
 
-int io_packet(struct trace *trace, struct netsync_packet *pkt,
-	      const struct observation_point *at)
+int io_packet(struct trace *trace, struct netsync_packet *pkt, const struct observation_point *at)
 {
 	struct netsync_io *io = trace->io;
 	struct io_part *part;
@@ -185,8 +181,7 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt,
 	if (ret < 0)
 		return ret;
 	pkt->size = sizeof(*pkt);
-	if (__builtin_add_overflow(pkt->time_ns, trace->info.shift_ns,
-				   &pkt->time_ns))
+	if (__builtin_add_overflow(pkt->time_ns, trace->info.shift_ns, &pkt->time_ns))
 		ret = -ERANGE;
 	else
 		ret = io_push_packet(io, pkt);
@@ -195,8 +190,7 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt,
 		return 0;
 	}
 	if (ret < 0)
-		return io_fail(io, ret, "%s: %s", trace->path,
-			       netsync_error(io->ns));
+		return io_fail(io, ret, "%s: %s", trace->path, netsync_error(io->ns));
 	trace->info.packets++;
 	if (part)
 		part->packets++;
@@ -219,8 +213,7 @@ static int extend_host_spans(struct trace *trace, int64_t time_ns)
 	int ret = 0;
 
 	if (!trace->host->split)
-		return netsync_extend_span(ns, (uint32_t)trace->host->number,
-					   time_ns);
+		return netsync_extend_span(ns, (uint32_t)trace->host->number, time_ns);
 	for (size_t i = 0; i < trace->num_parts && !ret; i++)
 		ret = netsync_extend_span(ns, trace->parts[i].host, time_ns);
 	return ret;
@@ -238,8 +231,7 @@ static int extend_trace_span(struct trace *trace, int64_t time_ns)
 	if (ret == -ERANGE)
 		return 0;
 	if (ret < 0)
-		return io_fail(io, ret, "%s: %s", trace->path,
-			       netsync_error(io->ns));
+		return io_fail(io, ret, "%s: %s", trace->path, netsync_error(io->ns));
 	if (info->last_ns < info->first_ns) {
 		info->first_ns = time_ns;
 		info->last_ns = time_ns;

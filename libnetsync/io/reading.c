@@ -31,19 +31,19 @@
 
 struct turn {
 	struct trace *trace;
-	int64_t until_ns;	/* as printed */
-	bool is_known;		/* what is found was sent before, by another process */
+	int64_t until_ns; /* as printed */
+	bool is_known;	  /* what is found was sent before, by another process */
 };
 
 struct reader_process {
 	struct worker worker;
-	struct stream stream;	/* from it */
-	int status;		/* how it ended, where worker.fd < 0 */
-	size_t traces;		/* that it reads, and did not end */
+	struct stream stream; /* from it */
+	int status;	      /* how it ended, where worker.fd < 0 */
+	size_t traces;	      /* that it reads, and did not end */
 	/* Turns up to @answered were answered, up to @sent told, and up to @num are to be told. */
 	struct turn *turns;
 	size_t answered, sent, num_turns;
-	size_t turn_room;	/* turns allocated */
+	size_t turn_room; /* turns allocated */
 };
 
 /* ---- in the process ------------------------------------------------------ */
@@ -183,9 +183,10 @@ static void send_reader_turns(struct reader_process *process)
 	for (size_t i = 0; i < num; i++) {
 		const struct turn *turn = &process->turns[process->sent++];
 
-		stream_put_turn(bytes + i * STREAM_TURN_SIZE, &(struct stream_turn){
-			turn->trace->number | (turn->is_known ? STREAM_KNOWN : 0),
-			turn->until_ns });
+		stream_put_turn(bytes + i * STREAM_TURN_SIZE,
+				&(struct stream_turn){ turn->trace->number |
+							       (turn->is_known ? STREAM_KNOWN : 0),
+						       turn->until_ns });
 	}
 	worker_tell(&process->worker, bytes, num * STREAM_TURN_SIZE);
 }
@@ -206,8 +207,7 @@ static void queue_reader_turn(struct reader_process *process, const struct turn 
 	if (process->answered > process->num_turns / 2)
 		drop_answered_turns(process);
 	/* There is no memory: its traces end here. */
-	if (array_grow(&process->turns, &process->turn_room, process->num_turns,
-		       sizeof(*turn))) {
+	if (array_grow(&process->turns, &process->turn_room, process->num_turns, sizeof(*turn))) {
 		process->status = worker_stop(&process->worker);
 		return;
 	}
@@ -323,10 +323,12 @@ static int give_up_dead_reader(struct trace *trace)
 	was_killed = worker_was_killed(process->status);
 	trace->info.killed += was_killed;
 	trace->info.stuck += process->worker.is_stuck;
-	return io_broke_off(trace, &trace->progress.packets, "",
-			    was_killed ? WORKER_WAS_KILLED :
-			    process->worker.is_stuck ? WORKER_WAS_STUCK :
-			    "the process that read it exited early, which is a bug in netsync");
+	return io_broke_off(
+		trace, &trace->progress.packets, "",
+		was_killed ? WORKER_WAS_KILLED :
+		process->worker.is_stuck ?
+			     WORKER_WAS_STUCK :
+			     "the process that read it exited early, which is a bug in netsync");
 }
 
 /* worker_patience.is_over() for the trace that the worker is reading. */
@@ -355,8 +357,8 @@ static int take_reader_slice(struct trace *trace)
 	trace->progress.has_warned = false;
 	by->stream.trace = trace;
 	by->stream.packets = &trace->progress.packets;
-	ret = worker_receive_while(&by->worker, &trace->progress.is_awaited,
-				   use_reader_record, trace, &waits);
+	ret = worker_receive_while(&by->worker, &trace->progress.is_awaited, use_reader_record,
+				   trace, &waits);
 	if (!ret)
 		return give_up_dead_reader(trace);
 	return ret < 0 ? ret : !trace->progress.has_ended;
@@ -416,5 +418,5 @@ int io_read_slice(struct trace *trace, int64_t until_ns)
 	if (is_trace_idle(trace, until_ns))
 		return 1;
 	return trace->progress.pending ? take_reader_slice(trace) :
-				      trace->reader->read(trace, until_ns);
+					 trace->reader->read(trace, until_ns);
 }

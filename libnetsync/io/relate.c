@@ -30,8 +30,8 @@
 struct machine_clock_reading {
 	int64_t time_ns;
 	int64_t raw_ns;
-	int64_t within_ns;	/* bound on the error of raw_ns */
-	double rate;		/* until the next reading; 0: not known */
+	int64_t within_ns; /* bound on the error of raw_ns */
+	double rate;	   /* until the next reading; 0: not known */
 };
 
 /* A clock of a machine with several clocks. */
@@ -54,8 +54,8 @@ static struct clock_of_machine *find_clock_of_host(const struct netsync_io *io, 
 
 int io_add_machine_clock(struct netsync_io *io, const struct io_host *host)
 {
-	struct clock_of_machine *last = array_add(&io->machine_clocks,
-						  io->num_machine_clocks, sizeof(*last));
+	struct clock_of_machine *last = array_add(&io->machine_clocks, io->num_machine_clocks,
+						  sizeof(*last));
 
 	if (!last)
 		return io_no_memory(io);
@@ -136,7 +136,8 @@ static struct clock_estimate estimate_near(const struct machine_clock_reading *a
 
 	return (struct clock_estimate){
 		.time_ns = a->time_ns + (int64_t)(apart * rate),
-		.slack_ns = a->within_ns + ROUNDING + (int64_t)((apart < 0 ? -apart : apart) * skew),
+		.slack_ns = a->within_ns + ROUNDING +
+			    (int64_t)((apart < 0 ? -apart : apart) * skew),
 	};
 }
 
@@ -244,17 +245,20 @@ static char *advise_what_to_record(const struct clock_of_machine *a,
 static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machine *a,
 			      const struct clock_of_machine *b)
 {
-	static const char two_hosts[] = "its traces have two clocks, %s and %s, and are treated as two hosts, %s and %s, which only packets relate.";
+	static const char two_hosts[] =
+		"its traces have two clocks, %s and %s, and are treated as two hosts, %s and %s, which only packets relate.";
 	const bool are_read = can_clock_be_read(a) && can_clock_be_read(b);
 	char *what = io_format(two_hosts, name_of_clock(a), name_of_clock(b), a->host->name,
 			       b->host->name);
 	char *advice = are_read ? advise_what_to_record(a, b) : NULL;
 
 	if (are_read)
-		io_warn(io, "%s: %s Record with one clock, or also record how both clocks are steered: %s.",
+		io_warn(io,
+			"%s: %s Record with one clock, or also record how both clocks are steered: %s.",
 			a->host->base->host_name, what ? what : "", advice ? advice : "");
 	else
-		io_warn(io, "%s: %s Record with one clock, or with CLOCK_MONOTONIC (trace-cmd record -C mono, perf record -k mono); other clocks are known only to their tracer.",
+		io_warn(io,
+			"%s: %s Record with one clock, or with CLOCK_MONOTONIC (trace-cmd record -C mono, perf record -k mono); other clocks are known only to their tracer.",
 			a->host->base->host_name, what ? what : "");
 	free(what);
 	free(advice);

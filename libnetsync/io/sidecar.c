@@ -46,8 +46,7 @@ static int levels_in_domain(const char *path)
 static struct disk_file *open_sidecar_file(const struct netsync_io *io, const char *path,
 					   uid_t owner)
 {
-	struct disk_file *file = disk_open(io_disk(io), path,
-					   O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+	struct disk_file *file = disk_open(io_disk(io), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 
 	if (!file || (S_ISREG(file->st.st_mode) &&
 		      (file->st.st_uid == owner || file->st.st_uid == geteuid())))

@@ -19,8 +19,7 @@ static uint64_t get_host_range_length(const struct io_host *host)
 {
 	const struct range *r = &host->range;
 
-	return r->hi < r->lo ? 0 :
-	       (uint64_t)r->hi - (uint64_t)r->lo;
+	return r->hi < r->lo ? 0 : (uint64_t)r->hi - (uint64_t)r->lo;
 }
 
 /*
@@ -71,7 +70,8 @@ static int compute_window_limit(struct netsync_io *io, const struct io_host *hos
 	if (is == NETSYNC_IO_AT)
 		return 0;
 	if (host->range.hi < host->range.lo)
-		return io_fail(io, -ENODATA,
+		return io_fail(
+			io, -ENODATA,
 			"%s: the start of its traces is unknown before they are read; specify absolute times instead of times after the start.",
 			host->name);
 	if (__builtin_add_overflow(host->start_ns, limit_ns, ns))
@@ -157,7 +157,8 @@ int io_set_windows(struct netsync_io *io, struct io_host *hosts, size_t num)
 	for (size_t i = 0; i < num && !ret; i++)
 		any |= cut_range(&hosts[i]);
 	if (!ret && !any)
-		ret = io_fail(io, -ERANGE, "None of the traces has data in the requested time window.");
+		ret = io_fail(io, -ERANGE,
+			      "None of the traces has data in the requested time window.");
 	if (!ret)
 		ret = note_host_windows(io, hosts, num);
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
@@ -176,9 +177,11 @@ int netsync_io_set_window(struct netsync_io *io, const struct netsync_io_window 
 	    window->end_is > NETSYNC_IO_SINCE_BEGIN)
 		return io_fail(io, -EINVAL, "Invalid time window.");
 	if (io->was_read || io->live)
-		return io_fail(io, -EBUSY, io->live ?
-			"Live sessions are followed from now on; a time window cannot be set." :
-			"The traces have already been read.");
+		return io_fail(
+			io, -EBUSY,
+			io->live ?
+				"Live sessions are followed from now on; a time window cannot be set." :
+				"The traces have already been read.");
 	memcpy(&io->window, window, sizeof(io->window));
 	return 0;
 }

@@ -22,11 +22,10 @@ struct member {
 	size_t margin; /* its first margin among them */
 	size_t near;   /* of its constraints, how many come first that matter */
 	double cost;   /* of its terms, where it was computed last */
-	double stiff; /* mean diagonal element of its messages' second derivatives */
+	double stiff;  /* mean diagonal element of its messages' second derivatives */
 	/* Of each interval: */
-	struct cubic *
-		change; /* of the curve, by the unknowns that were given last */
-	double (*rest)[BAND]; /* second derivatives but for near constraints */
+	struct cubic *change;	/* of the curve, by the unknowns that were given last */
+	double (*rest)[BAND];	/* second derivatives but for near constraints */
 	double (*factor)[BAND]; /* of the host's part of the second derivatives */
 };
 
@@ -88,15 +87,13 @@ double objective_at(struct objective *o, const double *x);
 double objective_slacks(const struct objective *o, uint32_t host);
 
 /* The gradient, and second derivatives for what follows, where it was computed last. */
-void objective_differentiate(struct objective *o, const double *x,
-			     double *gradient);
+void objective_differentiate(struct objective *o, const double *x, double *gradient);
 
 /* Second derivatives times a vector. */
 void objective_product(struct objective *o, const double *x, double *product);
 
 /* An approximate inverse of them times a vector: each host's curve by itself. */
-void objective_precondition(struct objective *o, const double *x,
-			    double *product);
+void objective_precondition(struct objective *o, const double *x, double *product);
 
 /* How far a minimum is sought. */
 struct effort {
@@ -113,15 +110,14 @@ struct effort {
 	double enough_wide;
 	double precision; /* of a step: the part of the gradient that may be left */
 	int steps;	  /* with one scale, at most */
-	bool required; /* where these do not find the minimum of a scale, there is none */
+	bool required;	  /* where these do not find the minimum of a scale, there is none */
 };
 
 /*
  * Move from 0 to the minimum, *x. *found: there is one, as far as was required. 0 or
  * -ENOMEM.
  */
-int newton_minimize(struct objective *o, double *x, const struct effort *effort,
-		    bool *found);
+int newton_minimize(struct objective *o, double *x, const struct effort *effort, bool *found);
 
 /* The curve of a host whose rate may change at once, as it is learned in rounds. */
 struct bends {
@@ -141,14 +137,13 @@ struct bends {
 int bends_begin(struct bends *b, const struct spline *s);
 
 /* Of each: what is assumed in the next one. @factor: see struct member. 0 or -ENOMEM. */
-int bends_learn(struct bends *b, const struct spline *s,
-		double (*factor)[BAND]);
+int bends_learn(struct bends *b, const struct spline *s, double (*factor)[BAND]);
 
 /*
  * Fit all curves once. @bends: of each host, which are learned; NULL: all curves are smooth.
  * *sound: they have not diverged; if they have, none is taken. 0 or -ENOMEM.
  */
-int joint_solve(const struct joint_task *t, struct bends *bends,
-		const struct effort *effort, bool *sound);
+int joint_solve(const struct joint_task *t, struct bends *bends, const struct effort *effort,
+		bool *sound);
 
 #endif

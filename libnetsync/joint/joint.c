@@ -76,15 +76,12 @@ static int make_terms(void *joint, size_t i)
 	const struct correction *c = h->correction;
 	int ret;
 
-	if (!joint_host_takes_part(h) ||
-	    (!j->bends && (c->steered || is_among_steered(h))))
+	if (!joint_host_takes_part(h) || (!j->bends && (c->steered || is_among_steered(h))))
 		return 0;
 	if (j->bends && j->bends[i].intervals)
 		m->bends = &j->bends[i];
 	ret = pair_terms_make(&m->terms, c, h->link, h->num_links, t->drift,
-			      m->bends ? m->bends->intervals
-				       : intervals_of(j, c),
-			      j->bends);
+			      m->bends ? m->bends->intervals : intervals_of(j, c), j->bends);
 	if (!ret && m->bends) {
 		ret = bends_begin(m->bends, &m->terms.curve);
 		m->terms.variance = m->bends->variance;
@@ -109,8 +106,7 @@ static void set_scale(const struct member *m[2], struct pair_constraint *w)
 		const struct bends *b = m[k]->bends;
 
 		if (b && b->deviation)
-			variance += b->deviation[w->interval[k]] *
-				    b->deviation[w->interval[k]];
+			variance += b->deviation[w->interval[k]] * b->deviation[w->interval[k]];
 	}
 	if (variance > 0)
 		w->sharp = (float)(1 / bend_variances_scale(sqrt(variance)));
@@ -135,8 +131,7 @@ static int place_constraints(void *joint, size_t host)
 		if (!m[1]->in)
 			continue;
 		differs = spline_at(&m[1]->terms.curve, w.u[1]) -
-			  value_of(&j->task->host[w.other].correction->curve,
-				   w.u[1]);
+			  value_of(&j->task->host[w.other].correction->curve, w.u[1]);
 		w.room += w.side == ABOVE ? differs : -differs;
 		for (int k = 0; k < 2; k++) {
 			const struct spline *s = &m[k]->terms.curve;
@@ -153,8 +148,7 @@ static int place_constraints(void *joint, size_t host)
 	return 0;
 }
 
-static void add_score(struct objective *o, const struct member *m, double t,
-		      double score)
+static void add_score(struct objective *o, const struct member *m, double t, double score)
 {
 	struct place p = spline_place(&m->terms.curve, t);
 
@@ -252,8 +246,7 @@ static void set_start(const struct objective *o, double *x)
 		const struct member *m = &o->member[h];
 
 		for (size_t i = 0; i < m->terms.num_constraints; i++) {
-			const struct pair_constraint *w =
-				&m->terms.constraint[i];
+			const struct pair_constraint *w = &m->terms.constraint[i];
 			double *margin = &x[m->margin + w->margin];
 
 			*margin = fmin(*margin, w->room);
@@ -275,8 +268,7 @@ static bool all_finite(const double *x, size_t n)
  * are further from its messages than before by STRAYED: they would have diverged, as scores are
  * linear.
  */
-static int minimize(struct objective *o, double *x, const struct effort *effort,
-		    bool *sound)
+static int minimize(struct objective *o, double *x, const struct effort *effort, bool *sound)
 {
 	double *before = malloc((o->num + 1) * sizeof(*before));
 	bool found = false;
@@ -304,8 +296,7 @@ static int minimize(struct objective *o, double *x, const struct effort *effort,
  */
 static bool is_sound(const struct spline *s, const struct spline *before)
 {
-	return spline_steepest(s) <=
-	       fmax(STEEPER * spline_steepest(before), MAX_SLOPE);
+	return spline_steepest(s) <= fmax(STEEPER * spline_steepest(before), MAX_SLOPE);
 }
 
 /* The curves of the minimum become those of the terms. */
@@ -362,19 +353,16 @@ static int learn(void *joint, size_t host)
 	struct joint *j = joint;
 	struct member *m = &j->objective.member[host];
 
-	return m->in && m->bends
-		       ? bends_learn(m->bends, &m->terms.curve, m->factor)
-		       : 0;
+	return m->in && m->bends ? bends_learn(m->bends, &m->terms.curve, m->factor) : 0;
 }
 
-int joint_solve(const struct joint_task *t, struct bends *bends,
-		const struct effort *effort, bool *sound)
+int joint_solve(const struct joint_task *t, struct bends *bends, const struct effort *effort,
+		bool *sound)
 {
 	struct joint j = {
 		.task = t,
 		.bends = bends,
-		.objective = { .member = calloc(t->num + 1,
-						sizeof(struct member)),
+		.objective = { .member = calloc(t->num + 1, sizeof(struct member)),
 			       .num = t->num,
 			       .parallel = t->parallel,
 			       .threads = t->threads },
@@ -385,13 +373,11 @@ int joint_solve(const struct joint_task *t, struct bends *bends,
 
 	*sound = false;
 	if (!ret)
-		ret = parallel_run(t->parallel, t->threads, t->num, make_terms,
-				   &j);
+		ret = parallel_run(t->parallel, t->threads, t->num, make_terms, &j);
 	if (!ret)
 		ret = number_unknowns(o);
 	if (!ret)
-		ret = parallel_run(t->parallel, t->threads, t->num,
-				   place_constraints, &j);
+		ret = parallel_run(t->parallel, t->threads, t->num, place_constraints, &j);
 	if (!ret)
 		ret = objective_divide(o);
 	for (uint32_t h = 0; !ret && h < t->num; h++)
@@ -406,9 +392,7 @@ int joint_solve(const struct joint_task *t, struct bends *bends,
 		ret = differentiate(o, x);
 	if (!ret && *sound) {
 		change_curves(o, x);
-		ret = bends ? parallel_run(t->parallel, t->threads, t->num,
-					   learn, &j)
-			    : 0;
+		ret = bends ? parallel_run(t->parallel, t->threads, t->num, learn, &j) : 0;
 	}
 	if (!ret && *sound)
 		take_curves(&j);

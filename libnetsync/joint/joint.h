@@ -17,8 +17,7 @@
 
 /* A host of a fit; of the links, those whose pair's host[0] it is are fitted by. */
 struct joint_host {
-	struct correction
-		*correction; /* its curve is changed; NULL: it takes no part */
+	struct correction *correction; /* its curve is changed; NULL: it takes no part */
 	struct link *link;
 	size_t num_links;
 	bool may_be_steered; /* see joint_fit_steered() */
@@ -27,16 +26,15 @@ struct joint_host {
 /* Does it take part? */
 static inline bool joint_host_takes_part(const struct joint_host *h)
 {
-	return h->correction && h->num_links &&
-	       h->correction->to > h->correction->from;
+	return h->correction && h->num_links && h->correction->to > h->correction->from;
 }
 
 /* What a joint fit is of, and by whom; the result does not depend on the threads. */
 struct joint_task {
-	struct joint_host *host; /* at their numbers */
-	uint32_t num;		 /* of hosts */
-	size_t intervals;	 /* that straight curves have from now on */
-	double drift; /* how fast the rate of an oscillator changes at most, 1 / ns */
+	struct joint_host *host;   /* at their numbers */
+	uint32_t num;		   /* of hosts */
+	size_t intervals;	   /* that straight curves have from now on */
+	double drift;		   /* how fast the rate of an oscillator changes at most, 1 / ns */
 	struct parallel *parallel; /* NULL: the caller's thread alone */
 	uint32_t threads;
 };

@@ -56,8 +56,7 @@ static void find_step(struct objective *o, struct newton *s, double precision)
 		objective_precondition(o, s->residual, s->before);
 		next = dot(s->residual, s->before, n);
 		for (size_t i = 0; i < n; i++)
-			s->direction[i] = s->before[i] +
-					  next / square * s->direction[i];
+			s->direction[i] = s->before[i] + next / square * s->direction[i];
 		square = next;
 	}
 }
@@ -83,8 +82,7 @@ static double take_step(struct objective *o, struct newton *s, double cost)
 }
 
 /* With one scale. Return: whether what is required was found. */
-static bool minimize(struct objective *o, struct newton *s,
-		     const struct effort *effort)
+static bool minimize(struct objective *o, struct newton *s, const struct effort *effort)
 {
 	double cost = objective_at(o, s->x), gain = HUGE_VAL;
 	double enough = o->stretch > 1 ? effort->enough_wide : effort->enough;
@@ -98,8 +96,7 @@ static bool minimize(struct objective *o, struct newton *s,
 	return gain <= enough * o->in || !effort->required;
 }
 
-int newton_minimize(struct objective *o, double *x, const struct effort *effort,
-		    bool *found)
+int newton_minimize(struct objective *o, double *x, const struct effort *effort, bool *found)
 {
 	size_t n = o->unknowns;
 	double *room = malloc((6 * n + 1) * sizeof(*room));
@@ -114,8 +111,7 @@ int newton_minimize(struct objective *o, double *x, const struct effort *effort,
 	s.product = s.direction + n;
 	s.before = s.product + n;
 	*found = true;
-	for (o->stretch = effort->widest; *found && o->stretch > 1;
-	     o->stretch /= NARROWER)
+	for (o->stretch = effort->widest; *found && o->stretch > 1; o->stretch /= NARROWER)
 		*found = minimize(o, &s, effort);
 	o->stretch = 1;
 	*found = *found && minimize(o, &s, effort);

@@ -39,8 +39,8 @@ int objective_divide(struct objective *o)
 		b->first = h;
 		do
 			sum += o->member[h++].terms.num_constraints;
-		while (h < o->num && (o->blocks == most ||
-				      sum * most < o->constraints * o->blocks));
+		while (h < o->num &&
+		       (o->blocks == most || sum * most < o->constraints * o->blocks));
 		b->end = h;
 		b->force = calloc(o->coefs + 1, sizeof(*b->force));
 		b->moment = calloc(o->coefs + 1, sizeof(*b->moment));
@@ -58,13 +58,11 @@ void objective_free_blocks(struct objective *o)
 	}
 }
 
-static void for_each(struct work *w, uint32_t num,
-		     int (*call)(void *work, size_t i))
+static void for_each(struct work *w, uint32_t num, int (*call)(void *work, size_t i))
 {
 	struct objective *o = w->o;
 
-	parallel_run(o->constraints < MANY ? NULL : o->parallel, o->threads,
-		     num, call, w);
+	parallel_run(o->constraints < MANY ? NULL : o->parallel, o->threads, num, call, w);
 }
 
 static void add_to(double *sum, const double *v, size_t n)
@@ -122,8 +120,7 @@ static struct bend bend_of(const struct member *m, const double *x, size_t i)
 
 static double stiffness(const struct member *m, const struct bend *b, size_t i)
 {
-	return m->terms.straight ? STRAIGHT * m->stiff
-				 : pair_terms_prior(&m->terms, b, i);
+	return m->terms.straight ? STRAIGHT * m->stiff : pair_terms_prior(&m->terms, b, i);
 }
 
 static double cost_of_bends(const struct member *m, const double *x)
@@ -134,23 +131,19 @@ static double cost_of_bends(const struct member *m, const double *x)
 		struct bend b = bend_of(m, x, i);
 
 		if (b.length)
-			cost += pair_terms_prior(&m->terms, &b, i) * b.size *
-				b.size / 2;
+			cost += pair_terms_prior(&m->terms, &b, i) * b.size * b.size / 2;
 	}
 	return cost;
 }
 
-static double penalties(const struct objective *o, const struct member *m,
-			const double *x)
+static double penalties(const struct objective *o, const struct member *m, const double *x)
 {
 	const double *margin = &x[m->margin];
 	double narrow = 1 / o->stretch, sum = 0, product = 1;
 
 	for (size_t i = 0; i < m->terms.num_constraints; i++) {
 		struct pair_constraint *w = &m->terms.constraint[i];
-		double late = closer(m, &o->member[w->other], w,
-				     margin[w->margin]) -
-			      w->room;
+		double late = closer(m, &o->member[w->other], w, margin[w->margin]) - w->room;
 		double z = late * narrow * w->sharp, size = fabs(z);
 
 		w->z = z;
@@ -236,8 +229,7 @@ static void choose_near(struct member *m)
  * Far constraints are there for caution only: as if what they say of either curve and of the
  * margin were not of all three.
  */
-static void add_far(const struct objective *o, const struct block *b,
-		    const struct member *m)
+static void add_far(const struct objective *o, const struct block *b, const struct member *m)
 {
 	double narrow = CAUTION / 2 / (o->stretch * o->stretch);
 
@@ -246,10 +238,8 @@ static void add_far(const struct objective *o, const struct block *b,
 		const struct member *other = &o->member[w->other];
 		double weight = narrow * w->sharp * w->sharp / -w->z;
 
-		add_powers(b->moment[m->coef + w->interval[0]], 7, w->u[0],
-			   weight);
-		add_powers(b->moment[other->coef + w->interval[1]], 7, w->u[1],
-			   weight);
+		add_powers(b->moment[m->coef + w->interval[0]], 7, w->u[0], weight);
+		add_powers(b->moment[other->coef + w->interval[1]], 7, w->u[1], weight);
 		o->far[m->margin + w->margin - o->coefs] += weight;
 	}
 }
@@ -264,16 +254,15 @@ static double derive(struct pair_constraint *w, double narrow)
 	return d.first * sharp;
 }
 
-static void add_near(const struct objective *o, const struct block *b,
-		     const struct member *m, double *gradient)
+static void add_near(const struct objective *o, const struct block *b, const struct member *m,
+		     double *gradient)
 {
 	double narrow = 1 / o->stretch;
 
 	for (size_t i = 0; i < m->near; i++) {
 		struct pair_constraint *w = &m->terms.constraint[i];
 		const struct member *other = &o->member[w->other];
-		const size_t at[2] = { m->coef + w->interval[0],
-				       other->coef + w->interval[1] };
+		const size_t at[2] = { m->coef + w->interval[0], other->coef + w->interval[1] };
 		double pull = derive(w, narrow);
 		double force = w->side == ABOVE ? pull : -pull;
 
@@ -298,8 +287,7 @@ static void stiffen(struct member *m, const double *x, double *gradient)
 		struct bend b = bend_of(m, x, i);
 
 		if (b.length)
-			bend_stiffen(&b, stiffness(m, &b, i),
-				     &gradient[m->coef + i], m->rest[i]);
+			bend_stiffen(&b, stiffness(m, &b, i), &gradient[m->coef + i], m->rest[i]);
 	}
 	for (size_t i = 0; i < n; i++)
 		m->rest[i][0] += LOOSE * m->stiff;
@@ -317,8 +305,7 @@ static int sum_far(void *work, size_t block)
 		struct member *m = &o->member[h];
 
 		choose_near(m);
-		memset(&o->far[m->margin - o->coefs], 0,
-		       m->terms.margins * sizeof(*o->far));
+		memset(&o->far[m->margin - o->coefs], 0, m->terms.margins * sizeof(*o->far));
 		add_far(o, b, m);
 	}
 	return 0;
@@ -333,8 +320,7 @@ static int begin_rest(void *work, size_t host)
 		return 0;
 	memset(m->rest, 0, m->terms.curve.coefs * sizeof(*m->rest));
 	sum_moments(w->o, m);
-	spline_sum_moments(&m->terms.curve, w->o->block[0].moment + m->coef,
-			   *m->rest);
+	spline_sum_moments(&m->terms.curve, w->o->block[0].moment + m->coef, *m->rest);
 	return 0;
 }
 
@@ -350,8 +336,7 @@ static int sum_near(void *work, size_t block)
 	for (uint32_t h = b->first; h < b->end; h++) {
 		const struct member *m = &o->member[h];
 
-		memcpy(&o->margins[m->margin - o->coefs],
-		       &o->far[m->margin - o->coefs],
+		memcpy(&o->margins[m->margin - o->coefs], &o->far[m->margin - o->coefs],
 		       m->terms.margins * sizeof(*o->margins));
 		add_near(o, b, m, w->result);
 	}
@@ -370,10 +355,8 @@ static int finish_factor(void *work, size_t host)
 	sum_forces(o, m);
 	sum_moments(o, m);
 	memset(m->factor, 0, n * sizeof(*m->factor));
-	spline_sum_forces(&m->terms.curve, o->block[0].force + m->coef,
-			  &w->result[m->coef]);
-	spline_sum_moments(&m->terms.curve, o->block[0].moment + m->coef,
-			   *m->factor);
+	spline_sum_forces(&m->terms.curve, o->block[0].force + m->coef, &w->result[m->coef]);
+	spline_sum_moments(&m->terms.curve, o->block[0].moment + m->coef, *m->factor);
 	stiffen(m, w->x, w->result);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < BAND; k++)
@@ -382,8 +365,7 @@ static int finish_factor(void *work, size_t host)
 	return 0;
 }
 
-void objective_differentiate(struct objective *o, const double *x,
-			     double *gradient)
+void objective_differentiate(struct objective *o, const double *x, double *gradient)
 {
 	struct work w = { .o = o, .x = x, .result = gradient };
 
@@ -409,18 +391,14 @@ static int multiply_block(void *work, size_t block)
 		const struct member *m = &o->member[h];
 
 		for (size_t i = 0; i < m->near; i++) {
-			const struct pair_constraint *c =
-				&m->terms.constraint[i];
+			const struct pair_constraint *c = &m->terms.constraint[i];
 			const struct member *other = &o->member[c->other];
 			size_t margin = m->margin + c->margin;
-			double pull = c->weight *
-				      closer(m, other, c, w->x[margin]);
+			double pull = c->weight * closer(m, other, c, w->x[margin]);
 			double force = c->side == ABOVE ? pull : -pull;
 
-			add_powers(b->force[m->coef + c->interval[0]], 4,
-				   c->u[0], force);
-			add_powers(b->force[other->coef + c->interval[1]], 4,
-				   c->u[1], -force);
+			add_powers(b->force[m->coef + c->interval[0]], 4, c->u[0], force);
+			add_powers(b->force[other->coef + c->interval[1]], 4, c->u[1], -force);
 			w->result[margin] += pull;
 		}
 	}
@@ -436,10 +414,8 @@ static int multiply_rest(void *work, size_t host)
 	if (!m->in)
 		return 0;
 	sum_forces(o, m);
-	spline_sum_forces(&m->terms.curve, o->block[0].force + m->coef,
-			  &w->result[m->coef]);
-	band_multiply(*m->rest, &w->x[m->coef], &w->result[m->coef],
-		      m->terms.curve.coefs);
+	spline_sum_forces(&m->terms.curve, o->block[0].force + m->coef, &w->result[m->coef]);
+	band_multiply(*m->rest, &w->x[m->coef], &w->result[m->coef], m->terms.curve.coefs);
 	return 0;
 }
 
@@ -468,8 +444,7 @@ static int precondition(void *work, size_t host)
 	return 0;
 }
 
-void objective_precondition(struct objective *o, const double *x,
-			    double *product)
+void objective_precondition(struct objective *o, const double *x, double *product)
 {
 	struct work w = { .o = o, .x = x, .result = product };
 

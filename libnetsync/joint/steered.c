@@ -93,7 +93,7 @@ int bends_learn(struct bends *b, const struct spline *s, double (*factor)[BAND])
 struct steered {
 	const struct joint_task *task;
 	struct bends *bends; /* of each host */
-	bool early; /* curves are not settled: they explain much by chance */
+	bool early;	     /* curves are not settled: they explain much by chance */
 };
 
 static int begin(void *steered, size_t i)
@@ -114,11 +114,10 @@ static int judge(void *steered, size_t i)
 	const struct joint_host *h = &s->task->host[i];
 	struct bends *b = &s->bends[i];
 
-	return b->intervals
-		       ? pair_terms_judge(h->correction, h->link, h->num_links,
-					  s->early ? 0 : b->freedom,
-					  &b->mean_delay, &b->expected_error)
-		       : 0;
+	return b->intervals ? pair_terms_judge(h->correction, h->link, h->num_links,
+					       s->early ? 0 : b->freedom, &b->mean_delay,
+					       &b->expected_error) :
+			      0;
 }
 
 static int doubt(void *steered, size_t i)
@@ -128,12 +127,11 @@ static int doubt(void *steered, size_t i)
 
 	if (!s->bends[i].intervals)
 		return 0;
-	return pair_terms_doubt(h->correction, h->link, h->num_links,
-				s->task->drift, s->bends[i].intervals);
+	return pair_terms_doubt(h->correction, h->link, h->num_links, s->task->drift,
+				s->bends[i].intervals);
 }
 
-static int for_each_host(struct steered *s,
-			 int (*call)(void *steered, size_t i))
+static int for_each_host(struct steered *s, int (*call)(void *steered, size_t i))
 {
 	const struct joint_task *t = s->task;
 
@@ -175,8 +173,7 @@ static int fit_in_rounds(struct steered *s, bool *explains)
 
 	*explains = true;
 	for (int i = 0; !ret && *explains && i < BEND_VARIANCE_ROUNDS; i++) {
-		ret = joint_solve(s->task, s->bends,
-				  i ? &next_effort : &first_effort, explains);
+		ret = joint_solve(s->task, s->bends, i ? &next_effort : &first_effort, explains);
 		if (!ret && *explains && i + 1 == EARLY)
 			ret = explain(s, true, explains);
 	}
@@ -212,8 +209,8 @@ int joint_fit_steered(const struct joint_task *t, bool *explains)
 		struct correction *c = t->host[h].correction;
 
 		if (s.bends[h].intervals)
-			c->num_changes = rate_changes_keep_sets(
-				c->change, c->change, c->num_changes, false);
+			c->num_changes = rate_changes_keep_sets(c->change, c->change,
+								c->num_changes, false);
 	}
 	if (!ret)
 		ret = fit_in_rounds(&s, explains);

@@ -47,15 +47,15 @@ struct record_batch {
 	 * index entries.
 	 */
 	struct packet_record *record;
-	struct addresses *addresses; /* of each record; NULL: not wanted */
+	struct addresses *addresses;  /* of each record; NULL: not wanted */
 	uint32_t num[NETSYNC_SHARDS]; /* of each shard */
 	uint32_t all;		      /* of all shards */
 	bool full;		      /* the list of a shard is full */
 	/* Valid once the batch is complete: */
-	uint32_t end;	/* number after that of the last record */
-	uint32_t limit; /* records older than this many numbers are dropped */
-	uint32_t oldest; /* number of the oldest record that is not decided */
-	bool sample;	/* look for clock offsets */
+	uint32_t end;		   /* number after that of the last record */
+	uint32_t limit;		   /* records older than this many numbers are dropped */
+	uint32_t oldest;	   /* number of the oldest record that is not decided */
+	bool sample;		   /* look for clock offsets */
 	uint8_t apart[CACHE_LINE]; /* keeps members that other threads write apart */
 };
 

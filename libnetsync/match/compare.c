@@ -2,14 +2,12 @@
 /* Comparing two packet records, by headers and by the bytes that they hold. */
 #include "match/internal.h"
 
-bool match_headers(const struct packet_record *a, const struct packet_record *b,
-		   bool nat)
+bool match_headers(const struct packet_record *a, const struct packet_record *b, bool nat)
 {
 	const struct protocol *protocol = protocol_by_number(a->protocol);
 
 	if (nat) {
-		if (!record_both_have(a, b, NETSYNC_HAS_ADDRS) ||
-		    !protocol->identified(a, b))
+		if (!record_both_have(a, b, NETSYNC_HAS_ADDRS) || !protocol->identified(a, b))
 			return false;
 	} else {
 		if (record_both_have(a, b, NETSYNC_HAS_ADDRS) && !same_addresses(a, b))
@@ -21,8 +19,7 @@ bool match_headers(const struct packet_record *a, const struct packet_record *b,
 	return protocol->agree(a, b);
 }
 
-bool match_other_place(const struct packet_record *a,
-		       const struct packet_record *b)
+bool match_other_place(const struct packet_record *a, const struct packet_record *b)
 {
 	return a->point != b->point ||
 	       (record_both_have(a, b, NETSYNC_HAS_NETNS) && a->netns != b->netns);
@@ -33,14 +30,12 @@ bool match_other_place(const struct packet_record *a,
  * buffer and IP id agree: device names repeat in network namespaces, an id of 0 carries
  * no information, and buffers are reused.
  */
-bool match_may_be_one_packet(const struct packet_record *a,
-			     const struct packet_record *b)
+bool match_may_be_one_packet(const struct packet_record *a, const struct packet_record *b)
 {
 	if (a->host != b->host || a->dir != b->dir || match_other_place(a, b))
 		return true;
 	return record_both_have(a, b, NETSYNC_HAS_SKB) && a->skb == b->skb &&
-	       record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id == b->ip_id &&
-	       a->ip_id;
+	       record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id == b->ip_id && a->ip_id;
 }
 
 /* ---- segments ---------------------------------------------------------- */
@@ -59,8 +54,7 @@ uint32_t match_span(const struct packet_record *s)
 }
 
 /* Is the first byte of a in b? */
-bool match_begins_in(const struct packet_record *a,
-		     const struct packet_record *b)
+bool match_begins_in(const struct packet_record *a, const struct packet_record *b)
 {
 	int32_t from = match_lead(b, a);
 
@@ -71,8 +65,7 @@ bool match_begins_in(const struct packet_record *a,
  * IP ids count up by one from segment to segment, or stay the same. Segments of unknown
  * size carry 64 bytes at least.
  */
-static bool have_fitting_ip_ids(const struct packet_record *a,
-				const struct packet_record *b)
+static bool have_fitting_ip_ids(const struct packet_record *a, const struct packet_record *b)
 {
 	int32_t bytes = match_lead(a, b);
 	uint32_t step;
@@ -80,31 +73,27 @@ static bool have_fitting_ip_ids(const struct packet_record *a,
 
 	if (!record_both_have(a, b, NETSYNC_HAS_IP_ID))
 		return true;
-	step = (uint16_t)(bytes >= 0 ? b->ip_id - a->ip_id
-				     : a->ip_id - b->ip_id);
+	step = (uint16_t)(bytes >= 0 ? b->ip_id - a->ip_id : a->ip_id - b->ip_id);
 	size = bytes >= 0 ? a->gso_size : b->gso_size;
 	if (bytes < 0)
 		bytes = -bytes;
 	if (!step)
 		return true;
-	return size ? step == (uint32_t)bytes / size
-		    : step <= (uint32_t)bytes / 64;
+	return size ? step == (uint32_t)bytes / size : step <= (uint32_t)bytes / 64;
 }
 
 /*
  * A digest covers only the first of several datagrams, so compare it only if both records
  * begin there.
  */
-static bool are_same_datagrams(const struct packet_record *a,
-			       const struct packet_record *b)
+static bool are_same_datagrams(const struct packet_record *a, const struct packet_record *b)
 {
 	return (!record_both_have(a, b, NETSYNC_HAS_ADDRS) || same_addresses(a, b)) &&
 	       (match_lead(a, b) || !record_both_have(a, b, NETSYNC_HAS_DIGEST) ||
 		a->udp.digest == b->udp.digest);
 }
 
-bool match_same_transmission(const struct packet_record *a,
-			     const struct packet_record *b, bool nat)
+bool match_same_transmission(const struct packet_record *a, const struct packet_record *b, bool nat)
 {
 	if (a->protocol == UDP)
 		return !nat && are_same_datagrams(a, b);
@@ -114,18 +103,14 @@ bool match_same_transmission(const struct packet_record *a,
 	       match_headers(a, b, nat);
 }
 
-bool match_same_transit(const struct packet_record *a,
-			const struct packet_record *b)
+bool match_same_transit(const struct packet_record *a, const struct packet_record *b)
 {
-	return a->host == b->host && a->dir == b->dir &&
-	       match_same_transmission(a, b, false) &&
-	       (match_other_place(a, b) ||
-		(!match_lead(a, b) && match_span(a) == match_span(b) &&
-		 match_may_be_one_packet(a, b)));
+	return a->host == b->host && a->dir == b->dir && match_same_transmission(a, b, false) &&
+	       (match_other_place(a, b) || (!match_lead(a, b) && match_span(a) == match_span(b) &&
+					    match_may_be_one_packet(a, b)));
 }
 
-bool match_same_side(const struct packet_record *a,
-		     const struct packet_record *b)
+bool match_same_side(const struct packet_record *a, const struct packet_record *b)
 {
 	if (a->host == b->host)
 		return match_same_transit(a, b);

@@ -10,15 +10,13 @@ bool match_is_ready(const struct shard *m, const struct packet_record *s)
 {
 	const int64_t decide = m->peers->host[s->host].decide;
 
-	return m->unclear || decide == INT64_MIN ||
-	       s->time - PEER_LIFETIME < decide;
+	return m->unclear || decide == INT64_MIN || s->time - PEER_LIFETIME < decide;
 }
 
 void match_mark_ambiguous(struct shard *m, struct packet_record *s)
 {
 	if (!(s->state & RECORD_MATCHED))
-		s->state |= m->unclear ? RECORD_AMBIGUOUS_YET
-				       : RECORD_AMBIGUOUS;
+		s->state |= m->unclear ? RECORD_AMBIGUOUS_YET : RECORD_AMBIGUOUS;
 }
 
 /* Mark a record as matched. False: it was already marked, or belongs to another shard. */
@@ -33,11 +31,12 @@ static bool mark_record_matched(struct shard *m, struct packet_record *s, uint32
 	return first;
 }
 
-int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer,
-		       bool nat)
+int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer, bool nat)
 {
 	const struct match_outcome o = {
-		.from = s->host, .to = peer, .kind = OUTCOME_COUNTED,
+		.from = s->host,
+		.to = peer,
+		.kind = OUTCOME_COUNTED,
 		.detail = RECORD_MATCHED | (nat ? RECORD_TRANSLATED : 0),
 	};
 
@@ -49,7 +48,10 @@ int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer,
 int match_passed(struct shard *m, uint32_t host, uint8_t dir, int64_t ns)
 {
 	const struct match_outcome o = {
-		.from = host, .send = ns, .kind = OUTCOME_PASSED, .detail = dir,
+		.from = host,
+		.send = ns,
+		.kind = OUTCOME_PASSED,
+		.detail = dir,
 	};
 
 	return outcome_add(m->outcomes, &o);
@@ -60,15 +62,18 @@ static int add_match_outcome(struct shard *m, const struct packet_record *from,
 			     uint32_t matched)
 {
 	const struct match_outcome o = {
-		.from = from->host, .to = to->host, .send = from->time,
-		.recv = to->time, .kind = kind, .detail = matched,
+		.from = from->host,
+		.to = to->host,
+		.send = from->time,
+		.recv = to->time,
+		.kind = kind,
+		.detail = matched,
 	};
 
 	return outcome_add(m->outcomes, &o);
 }
 
-int match_learn(struct shard *m, const struct packet_record *from,
-		const struct packet_record *to)
+int match_learn(struct shard *m, const struct packet_record *from, const struct packet_record *to)
 {
 	return add_match_outcome(m, from, to, OUTCOME_LEARNED, 0);
 }
@@ -100,8 +105,7 @@ static int append_watched_message(struct shard *m, const struct packet_record *f
 		.size = sizeof(*msg),
 		.from = from->host,
 		.to = to->host,
-		.fields = from->fields & (NETSYNC_HAS_ADDRS |
-					  NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN),
+		.fields = from->fields & (NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN),
 		.send_ns = from->time,
 		.recv_ns = to->time,
 		.sport = from->sport,
@@ -121,14 +125,12 @@ static int emit_message_outcome(struct shard *m, const struct packet_record *fro
 	return ret || !m->ring.keep_addresses ? ret : append_watched_message(m, from, to);
 }
 
-int match_emit(struct shard *m, const struct packet_record *from,
-	       const struct packet_record *to)
+int match_emit(struct shard *m, const struct packet_record *from, const struct packet_record *to)
 {
 	return emit_message_outcome(m, from, to, 0);
 }
 
-int match_emit_both(struct shard *m, struct packet_record *from,
-		    struct packet_record *to)
+int match_emit_both(struct shard *m, struct packet_record *from, struct packet_record *to)
 {
 	const bool first = mark_record_matched(m, from, to->host, false);
 	const bool second = mark_record_matched(m, to, from->host, false);

@@ -41,45 +41,36 @@ struct candidates {
  * nor (if @nat) address translation changes? With @nat, both must also know enough fields
  * to be unambiguous.
  */
-bool match_headers(const struct packet_record *a, const struct packet_record *b,
-		   bool nat);
+bool match_headers(const struct packet_record *a, const struct packet_record *b, bool nat);
 
 /* May one packet have caused two records that agree? Always true for different hosts. */
-bool match_may_be_one_packet(const struct packet_record *a,
-			     const struct packet_record *b);
+bool match_may_be_one_packet(const struct packet_record *a, const struct packet_record *b);
 
 /* Were two records of one host and direction taken at different places of its stack? */
-bool match_other_place(const struct packet_record *a,
-		       const struct packet_record *b);
+bool match_other_place(const struct packet_record *a, const struct packet_record *b);
 
 void match_mark_ambiguous(struct shard *m, struct packet_record *s);
 
 /* Mark a record as matched with one of @peer, and count it: 0 or -ENOMEM. */
-int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer,
-		       bool nat);
+int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer, bool nat);
 
 /* Note a packet's time in a host's stack, ns: 0 or -ENOMEM. */
 int match_passed(struct shard *m, uint32_t host, uint8_t dir, int64_t ns);
 
 /* Learn the clock offset of two hosts from a message. */
-int match_learn(struct shard *m, const struct packet_record *from,
-		const struct packet_record *to);
+int match_learn(struct shard *m, const struct packet_record *from, const struct packet_record *to);
 
 /* Mark two records as matched with each other, and hand out their message. */
-int match_emit_both(struct shard *m, struct packet_record *from,
-		    struct packet_record *to);
+int match_emit_both(struct shard *m, struct packet_record *from, struct packet_record *to);
 
 /* Learn from a message, and hand it out. */
-int match_emit(struct shard *m, const struct packet_record *from,
-	       const struct packet_record *to);
+int match_emit(struct shard *m, const struct packet_record *from, const struct packet_record *to);
 
 /* Do two records agree in all properties that both have, so that they may be of one packet? */
-bool match_agree(const struct packet_record *a, const struct packet_record *b,
-		 bool nat);
+bool match_agree(const struct packet_record *a, const struct packet_record *b, bool nat);
 
 /* Divide records into packets, and decide each record. The array is reordered. */
-int match_sort_out(struct shard *m, struct packet_record **s, int n,
-		   bool nat);
+int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat);
 
 /* Decide all records of the same key as s. */
 int match_whole(struct shard *m, struct packet_record *s);
@@ -100,41 +91,36 @@ int match_learn_offset(struct shard *m, struct packet_record *s);
 int match_segments(struct shard *m, struct packet_record *s);
 
 /* Bytes, or datagrams, from the beginning of a to that of b; both wrap. */
-int32_t match_lead(const struct packet_record *a,
-		   const struct packet_record *b);
+int32_t match_lead(const struct packet_record *a, const struct packet_record *b);
 
 /* The number of bytes, or datagrams, in a record. */
 uint32_t match_span(const struct packet_record *s);
 
 /* Is the first byte of a in b? */
-bool match_begins_in(const struct packet_record *a,
-		     const struct packet_record *b);
+bool match_begins_in(const struct packet_record *a, const struct packet_record *b);
 
 /* The records that begin with the first byte of s, and longer ones that contain it. */
-void match_find_candidates(const struct shard *m,
-			   const struct packet_record *s, struct candidates *o);
+void match_find_candidates(const struct shard *m, const struct packet_record *s,
+			   struct candidates *o);
 
 /* Did the host of t receive t's first byte before t left? */
-bool match_is_forwarded(const struct packet_record *t,
-			const struct candidates *all);
+bool match_is_forwarded(const struct packet_record *t, const struct candidates *all);
 
 /* Can two segments, or bundles of datagrams, be of the same transmission? */
-bool match_same_transmission(const struct packet_record *a,
-			     const struct packet_record *b, bool nat);
+bool match_same_transmission(const struct packet_record *a, const struct packet_record *b,
+			     bool nat);
 
 /*
  * Are two records of one host and one transmission, at different places such as a socket
  * and a device, even if the transmission was segmented or merged in between?
  */
-bool match_same_transit(const struct packet_record *a,
-			const struct packet_record *b);
+bool match_same_transit(const struct packet_record *a, const struct packet_record *b);
 
 /*
  * Are the records of one transmission by match_same_transit(), or did two hosts record it
  * that may be clocks of one machine?
  */
-bool match_same_side(const struct packet_record *a,
-		     const struct packet_record *b);
+bool match_same_side(const struct packet_record *a, const struct packet_record *b);
 
 /* Did the host that sends s receive s's first byte before? */
 bool match_forwarded(const struct shard *m, const struct packet_record *s);

@@ -24,8 +24,7 @@ void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg,
 	if (getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) < 0)
 		m->seed = (uintptr_t)m;
 	for (int i = 0; i < NETSYNC_SHARDS; i++)
-		shard_init(&m->shard[i], (uint32_t)i, &m->peers, &m->owners,
-			   m->seed);
+		shard_init(&m->shard[i], (uint32_t)i, &m->peers, &m->owners, m->seed);
 	m->calls = *calls;
 	m->arg = arg;
 	m->parallel = parallel;
@@ -91,8 +90,7 @@ static int apply_outcome(struct matcher *m, const struct match_outcome *o)
 
 	switch ((enum outcome_kind)o->kind) {
 	case OUTCOME_PASSED:
-		return peers_passed(&m->peers, o->from,
-				    (enum netsync_dir)o->detail, o->send);
+		return peers_passed(&m->peers, o->from, (enum netsync_dir)o->detail, o->send);
 	case OUTCOME_COUNTED:
 		pair = peers_find(&m->peers, o->from, o->to);
 		if (pair)
@@ -285,8 +283,7 @@ static void sum_shard_counts(struct matcher *m)
 	}
 }
 
-void matcher_add_counts(struct matcher *m, const struct match_counts *counts,
-			uint64_t evicted)
+void matcher_add_counts(struct matcher *m, const struct match_counts *counts, uint64_t evicted)
 {
 	match_counts_add(&m->other, counts);
 	m->other_evicted += evicted;
@@ -484,8 +481,7 @@ static void count_live_records(struct matcher *m)
 			struct peer_pair *pair = NULL;
 
 			if (record_is_own(s) && !(s->state & RECORD_MATCHED))
-				pair = peers_find(&m->peers, s->host,
-						  shard_peer(&m->shard[i], s));
+				pair = peers_find(&m->peers, s->host, shard_peer(&m->shard[i], s));
 			if (pair)
 				shard_count(&pair->live, s->state);
 		}

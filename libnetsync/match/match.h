@@ -25,8 +25,7 @@ struct match_calls {
 	 * For each message: 0 or -errno. Several threads may call it at the same time,
 	 * for pairs of different parts (pair_part()), unless one_thread is set.
 	 */
-	int (*found)(void *arg, uint32_t from, uint32_t to, int64_t send,
-		     int64_t recv);
+	int (*found)(void *arg, uint32_t from, uint32_t to, int64_t send, int64_t recv);
 	/* Called in the caller's thread for each message, if requested; or NULL. */
 	void (*tell)(void *arg, const struct netsync_message *msg);
 	/* Called in the caller's thread when all messages of a batch were found; or NULL. */
@@ -46,12 +45,12 @@ struct matcher {
 	bool one_thread;  /* the caller's thread finds messages, in order */
 	bool watched;	  /* call tell() */
 	struct record_batch batch[2];
-	uint32_t filling;  /* index of the batch that events go to */
-	uint32_t number;   /* of the next record */
-	uint32_t begun;	   /* number when the batch began to be filled */
-	uint32_t oldest;   /* settling: number of a record */
-	uint32_t since;	   /* records since limits were updated */
-	bool promised;	   /* whether progress was promised since then */
+	uint32_t filling; /* index of the batch that events go to */
+	uint32_t number;  /* of the next record */
+	uint32_t begun;	  /* number when the batch began to be filled */
+	uint32_t oldest;  /* settling: number of a record */
+	uint32_t since;	  /* records since limits were updated */
+	bool promised;	  /* whether progress was promised since then */
 	/* A batch holds at most a lifetime of one host's events. */
 	struct pace {
 		uint32_t host; /* NO_PEER: none was promised yet */
@@ -62,7 +61,7 @@ struct matcher {
 	struct owned_address {
 		uint32_t host;
 		uint32_t address;
-	} *owned;
+	} * owned;
 	size_t num_owned;
 	size_t owned_room;
 	/* Outcomes of each shard that were applied, by part of the pairs. */
@@ -125,8 +124,7 @@ int matcher_wait(struct matcher *m);
 void matcher_watch(struct matcher *m, bool watched);
 
 /* Add counts of packets that were matched elsewhere. */
-void matcher_add_counts(struct matcher *m, const struct match_counts *counts,
-			uint64_t evicted);
+void matcher_add_counts(struct matcher *m, const struct match_counts *counts, uint64_t evicted);
 
 /* Hand out the messages that are known so far, and update counts. */
 int matcher_settle(struct matcher *m);

@@ -24,7 +24,7 @@ struct match_outcome {
 	uint32_t to;   /* COUNTED: the other host of the record's pair */
 	int64_t send;  /* ns; PASSED: time in the stack */
 	int64_t recv;
-	uint32_t kind;	 /* enum outcome_kind */
+	uint32_t kind; /* enum outcome_kind */
 	/*
 	 * MESSAGE: records that were matched; PASSED: enum netsync_dir; COUNTED: the
 	 * record's state.

@@ -32,12 +32,10 @@ int owners_init(struct address_owners *owners)
 	return owners->slot ? 0 : -ENOMEM;
 }
 
-static struct address_owner *find_owner_slot(const struct address_owners *owners,
-					     uint32_t digest)
+static struct address_owner *find_owner_slot(const struct address_owners *owners, uint32_t digest)
 {
 	for (uint32_t i = 0; i < OWNER_PROBES; i++) {
-		struct address_owner *a =
-			&owners->slot[(digest + i) % OWNER_SLOTS];
+		struct address_owner *a = &owners->slot[(digest + i) % OWNER_SLOTS];
 
 		if (!a->owner || a->digest == digest)
 			return a;
@@ -45,16 +43,14 @@ static struct address_owner *find_owner_slot(const struct address_owners *owners
 	return NULL;
 }
 
-bool owners_knows(const struct address_owners *owners, uint32_t host,
-		  uint32_t address)
+bool owners_knows(const struct address_owners *owners, uint32_t host, uint32_t address)
 {
 	const struct address_owner *a = find_owner_slot(owners, address);
 
 	return !a || a->owner == host + 1 || a->owner == SHARED + 1;
 }
 
-void owners_learn(struct address_owners *owners, uint32_t host,
-		  uint32_t address)
+void owners_learn(struct address_owners *owners, uint32_t host, uint32_t address)
 {
 	struct address_owner *a = find_owner_slot(owners, address);
 

@@ -21,12 +21,10 @@ void owners_release(struct address_owners *owners);
 int owners_init(struct address_owners *owners);
 
 /* Learn that a host uses an address, given by its digest. */
-void owners_learn(struct address_owners *owners, uint32_t host,
-		  uint32_t address);
+void owners_learn(struct address_owners *owners, uint32_t host, uint32_t address);
 
 /* Would owners_learn() change nothing? */
-bool owners_knows(const struct address_owners *owners, uint32_t host,
-		  uint32_t address);
+bool owners_knows(const struct address_owners *owners, uint32_t host, uint32_t address);
 
 /* The host of an address, or NO_PEER. */
 uint32_t owners_find(const struct address_owners *owners, uint32_t address);

@@ -44,8 +44,8 @@ size_t peers_pairs(const struct peers *ps)
 struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b)
 {
 	const struct peers_part *part = &ps->part[pair_part(a, b)];
-	uint32_t p = a < b ? pair_table_find(&part->table, a, b)
-			   : pair_table_find(&part->table, b, a);
+	uint32_t p = a < b ? pair_table_find(&part->table, a, b) :
+			     pair_table_find(&part->table, b, a);
 
 	return p ? &part->pair[p - 1] : NULL;
 }
@@ -67,8 +67,8 @@ static struct peer_pair *find_or_add_peer_pair(struct peers *ps, uint32_t from, 
 	return p;
 }
 
-struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to,
-				int64_t send, int64_t recv)
+struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
+				int64_t recv)
 {
 	struct peer_pair *p = find_or_add_peer_pair(ps, from, to);
 
@@ -81,8 +81,7 @@ struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to,
 	return p;
 }
 
-int peers_count(struct peers *ps, uint32_t a, uint32_t b,
-		const struct match_counts *counts)
+int peers_count(struct peers *ps, uint32_t a, uint32_t b, const struct match_counts *counts)
 {
 	struct peer_pair *p = find_or_add_peer_pair(ps, a, b);
 
@@ -105,8 +104,7 @@ int peers_add_stack(struct peers *ps, uint32_t host, enum netsync_dir dir,
 	return 0;
 }
 
-int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir,
-		 int64_t ns)
+int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir, int64_t ns)
 {
 	struct histogram **h = &ps->host[host].stack[dir];
 
@@ -136,8 +134,7 @@ static struct netsync_stack summarize_stack_histogram(const struct histogram *h)
 	};
 }
 
-void peers_summarize(const struct peers *ps, uint32_t host,
-		     struct netsync_stack stack[2])
+void peers_summarize(const struct peers *ps, uint32_t host, struct netsync_stack stack[2])
 {
 	for (int dir = 0; dir < 2; dir++)
 		stack[dir] = summarize_stack_histogram(ps->host[host].stack[dir]);

@@ -29,8 +29,7 @@ struct match_counts {
 	uint64_t unmatched;
 };
 
-static inline void match_counts_add(struct match_counts *sum,
-				    const struct match_counts *c)
+static inline void match_counts_add(struct match_counts *sum, const struct match_counts *c)
 {
 	sum->matched += c->matched;
 	sum->nat += c->nat;
@@ -93,27 +92,24 @@ size_t peers_pairs(const struct peers *ps);
  * Add a message, and return its pair; NULL: out of memory. Several threads may call this
  * at the same time for pairs of different parts.
  */
-struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to,
-				int64_t send, int64_t recv);
+struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
+				int64_t recv);
 
 /*
  * Add a packet's time in a host's stack, ns: 0 or -ENOMEM. Several threads may call this
  * at the same time for different hosts.
  */
-int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir,
-		 int64_t ns);
+int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir, int64_t ns);
 
 /* Add counts of events of two hosts, a < b, that another process matched: 0 or -ENOMEM. */
-int peers_count(struct peers *ps, uint32_t a, uint32_t b,
-		const struct match_counts *counts);
+int peers_count(struct peers *ps, uint32_t a, uint32_t b, const struct match_counts *counts);
 
 /* Add times in a host's stack that another process measured: 0 or -ENOMEM. */
 int peers_add_stack(struct peers *ps, uint32_t host, enum netsync_dir dir,
 		    const struct histogram *times);
 
 /* Set @stack[dir] to a summary of packets' times in a host's stack. */
-void peers_summarize(const struct peers *ps, uint32_t host,
-		     struct netsync_stack stack[2]);
+void peers_summarize(const struct peers *ps, uint32_t host, struct netsync_stack stack[2]);
 
 /* The pair of two hosts that exchanged messages, or NULL. */
 struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b);

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "match/protocol.h"
 
-bool protocol_lacks_id(const struct packet_record *a,
-		       const struct packet_record *b)
+bool protocol_lacks_id(const struct packet_record *a, const struct packet_record *b)
 {
 	return !record_both_have(a, b, NETSYNC_HAS_TSTAMP) &&
 	       !(record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id && b->ip_id);
 }
 
 /* Datagrams and echoes: do the records have one endpoint (address and port) in common? */
-static bool have_same_endpoint(const struct packet_record *a,
-			       const struct packet_record *b)
+static bool have_same_endpoint(const struct packet_record *a, const struct packet_record *b)
 {
 	return (a->addr[0] == b->addr[0] && a->sport == b->sport) ||
 	       (a->addr[1] == b->addr[1] && a->dport == b->dport);
@@ -43,8 +41,7 @@ static void tcp_fill(struct packet_record *r, const struct netsync_packet *p)
 	r->fields &= (uint16_t)~NETSYNC_HAS_DIGEST;
 }
 
-static bool tcp_agree(const struct packet_record *a,
-		      const struct packet_record *b)
+static bool tcp_agree(const struct packet_record *a, const struct packet_record *b)
 {
 	const int option = NETSYNC_HAS_TSTAMP | NETSYNC_HAS_NO_TSTAMP;
 
@@ -56,8 +53,7 @@ static bool tcp_agree(const struct packet_record *a,
 	       (a->tcp.tsval == b->tcp.tsval && a->tcp.tsecr == b->tcp.tsecr);
 }
 
-static bool tcp_agree_whole(const struct packet_record *a,
-			    const struct packet_record *b)
+static bool tcp_agree_whole(const struct packet_record *a, const struct packet_record *b)
 {
 	uint16_t differ = a->tcp.flags ^ b->tcp.flags;
 
@@ -79,8 +75,7 @@ static uint64_t tcp_shard(const struct packet_record *r, uint32_t behind)
 }
 
 /* Timestamps or IP ids, with the numbers in the key, are unambiguous. */
-static bool tcp_identified(const struct packet_record *a,
-			   const struct packet_record *b)
+static bool tcp_identified(const struct packet_record *a, const struct packet_record *b)
 {
 	return !protocol_lacks_id(a, b);
 }
@@ -106,22 +101,17 @@ static void udp_fill(struct packet_record *r, const struct netsync_packet *p)
 	r->udp.datagrams = 1;
 	if ((p->fields & NETSYNC_HAS_GSO) && p->gso_size && p->gso_segs > 1)
 		r->udp.datagrams = p->gso_segs;
-	r->fields &= (uint16_t) ~(NETSYNC_HAS_WINDOW | NETSYNC_HAS_TSTAMP |
-				  NETSYNC_HAS_NO_TSTAMP);
+	r->fields &= (uint16_t) ~(NETSYNC_HAS_WINDOW | NETSYNC_HAS_TSTAMP | NETSYNC_HAS_NO_TSTAMP);
 }
 
-static bool udp_agree(const struct packet_record *a,
-		      const struct packet_record *b)
+static bool udp_agree(const struct packet_record *a, const struct packet_record *b)
 {
-	if (record_both_have(a, b, NETSYNC_HAS_CHECKSUM) &&
-	    a->udp.checksum != b->udp.checksum)
+	if (record_both_have(a, b, NETSYNC_HAS_CHECKSUM) && a->udp.checksum != b->udp.checksum)
 		return false;
-	return !record_both_have(a, b, NETSYNC_HAS_DIGEST) ||
-	       a->udp.digest == b->udp.digest;
+	return !record_both_have(a, b, NETSYNC_HAS_DIGEST) || a->udp.digest == b->udp.digest;
 }
 
-static bool udp_agree_whole(const struct packet_record *a,
-			    const struct packet_record *b)
+static bool udp_agree_whole(const struct packet_record *a, const struct packet_record *b)
 {
 	return a->udp.datagrams == b->udp.datagrams;
 }
@@ -141,8 +131,7 @@ static uint64_t udp_shard(const struct packet_record *r, uint32_t behind)
 	return record_counts_ip_ids(r) && id ? id >> SHARD_IDS : r->udp.ports;
 }
 
-static bool udp_identified(const struct packet_record *a,
-			   const struct packet_record *b)
+static bool udp_identified(const struct packet_record *a, const struct packet_record *b)
 {
 	return !protocol_lacks_id(a, b) &&
 	       (record_both_have(a, b, NETSYNC_HAS_DIGEST) || have_same_endpoint(a, b));
@@ -154,8 +143,8 @@ static void icmp_fill(struct packet_record *r, const struct netsync_packet *p)
 {
 	r->icmp.id_seq = (uint32_t)p->icmp.id << 16 | p->icmp.seq;
 	r->icmp.type = p->icmp.type;
-	r->fields &= NETSYNC_HAS_ADDRS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN |
-		     NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
+	r->fields &= NETSYNC_HAS_ADDRS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN | NETSYNC_HAS_SKB |
+		     NETSYNC_HAS_NETNS;
 }
 
 static uint64_t icmp_shard(const struct packet_record *r, uint32_t behind)
@@ -164,12 +153,10 @@ static uint64_t icmp_shard(const struct packet_record *r, uint32_t behind)
 }
 
 /* Address translation changes the identifier, but not the sequence number. */
-static bool icmp_identified(const struct packet_record *a,
-			    const struct packet_record *b)
+static bool icmp_identified(const struct packet_record *a, const struct packet_record *b)
 {
 	return !protocol_lacks_id(a, b) && a->icmp.type == b->icmp.type &&
-	       (uint16_t)a->icmp.id_seq == (uint16_t)b->icmp.id_seq &&
-	       have_same_endpoint(a, b);
+	       (uint16_t)a->icmp.id_seq == (uint16_t)b->icmp.id_seq && have_same_endpoint(a, b);
 }
 
 /* ---- SCTP -------------------------------------------------------------- */
@@ -193,8 +180,8 @@ static void sctp_fill(struct packet_record *r, const struct netsync_packet *p)
 	else
 		r->sctp.tsn = p->len | (uint32_t)p->sctp.chunk << 24;
 	r->sctp.chunks = (uint16_t)(p->sctp.chunk | (has_tsn ? HAS_DATA_CHUNK : 0));
-	r->fields &= NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID |
-		     NETSYNC_HAS_LEN | NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
+	r->fields &= NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN |
+		     NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
 }
 
 static uint64_t sctp_shard(const struct packet_record *r, uint32_t behind)
@@ -202,15 +189,13 @@ static uint64_t sctp_shard(const struct packet_record *r, uint32_t behind)
 	return (uint64_t)r->sctp.tag << 32 | (r->sctp.tsn + behind);
 }
 
-static bool sctp_agree_whole(const struct packet_record *a,
-			     const struct packet_record *b)
+static bool sctp_agree_whole(const struct packet_record *a, const struct packet_record *b)
 {
 	return a->sctp.chunks == b->sctp.chunks;
 }
 
 /* The first packet of an association has the tag 0. */
-static bool sctp_identified(const struct packet_record *a,
-			    const struct packet_record *b)
+static bool sctp_identified(const struct packet_record *a, const struct packet_record *b)
 {
 	(void)b;
 	return a->sctp.tag;
@@ -256,6 +241,5 @@ static const struct protocol sctp = {
 };
 
 const struct protocol *const protocols[256] = {
-	[ICMP] = &icmp,	  [TCP] = &tcp,	  [UDP] = &udp,
-	[ICMPV6] = &icmp, [SCTP] = &sctp,
+	[ICMP] = &icmp, [TCP] = &tcp, [UDP] = &udp, [ICMPV6] = &icmp, [SCTP] = &sctp,
 };

@@ -23,11 +23,9 @@ struct protocol {
 	 * Do two records of one key agree in all that both know, beyond addresses, ports,
 	 * IP id and length, and that segmentation does not change?
 	 */
-	bool (*agree)(const struct packet_record *a,
-		      const struct packet_record *b);
+	bool (*agree)(const struct packet_record *a, const struct packet_record *b);
 	/* The same for fields that segmentation does change. */
-	bool (*agree_whole)(const struct packet_record *a,
-			    const struct packet_record *b);
+	bool (*agree_whole)(const struct packet_record *a, const struct packet_record *b);
 	/*
 	 * A number that is equal for all records that can be of one packet, or of one
 	 * transmission, and that begin @behind bytes (UDP: datagrams) after the beginning
@@ -38,8 +36,7 @@ struct protocol {
 	 * Do both records, if they agree, know enough fields beyond addresses to be
 	 * certainly of one packet?
 	 */
-	bool (*identified)(const struct packet_record *a,
-			   const struct packet_record *b);
+	bool (*identified)(const struct packet_record *a, const struct packet_record *b);
 };
 
 /* Protocols by their IP protocol number. NULL: the protocol is not matched. */
@@ -54,7 +51,6 @@ static inline const struct protocol *protocol_by_number(uint8_t number)
  * Can a repetition be distinguished from the first packet neither by a TCP timestamp nor by an
  * IP id?
  */
-bool protocol_lacks_id(const struct packet_record *a,
-		       const struct packet_record *b);
+bool protocol_lacks_id(const struct packet_record *a, const struct packet_record *b);
 
 #endif

@@ -49,15 +49,12 @@ void record_fill(struct packet_record *s, const struct netsync_packet *p)
 uint32_t record_blocks(const struct packet_record *s)
 {
 	if (s->protocol == UDP)
-		return record_counts_ip_ids(s) && s->udp.datagrams <= MAX_DATAGRAMS
-			       ? s->udp.datagrams - 1u
-			       : 0;
-	if (!has_data(s) || s->len > MAX_SEGMENT ||
-	    (s->len <= MAX_SINGLE && s->gso_size == 0))
+		return record_counts_ip_ids(s) && s->udp.datagrams <= MAX_DATAGRAMS ?
+			       s->udp.datagrams - 1u :
+			       0;
+	if (!has_data(s) || s->len > MAX_SEGMENT || (s->len <= MAX_SINGLE && s->gso_size == 0))
 		return 0;
-	return (((s->tcp.seq & ((1 << BLOCK_SHIFT) - 1)) + s->len - 1) >>
-		BLOCK_SHIFT) +
-	       1;
+	return (((s->tcp.seq & ((1 << BLOCK_SHIFT) - 1)) + s->len - 1) >> BLOCK_SHIFT) + 1;
 }
 
 /* The shard of data that begins @behind bytes after the beginning of a record. */

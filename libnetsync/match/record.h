@@ -19,8 +19,7 @@ enum {
 	RECORD_TRANSLATED = 32,	  /* matched under other addresses (NAT) */
 	RECORD_TIMED = 64,	  /* its time in the host's stack was counted */
 	RECORD_COPY = 128,	  /* decided and counted in another shard */
-	RECORD_DECIDED = RECORD_MATCHED | RECORD_AMBIGUOUS |
-			 RECORD_AMBIGUOUS_YET,
+	RECORD_DECIDED = RECORD_MATCHED | RECORD_AMBIGUOUS | RECORD_AMBIGUOUS_YET,
 };
 
 #define NO_PEER UINT32_MAX
@@ -57,8 +56,8 @@ struct packet_record {
 			uint32_t type;
 		} icmp;
 		struct {
-			uint32_t tag; /* verification tag */
-			uint32_t tsn; /* or IP id, or length and chunk type */
+			uint32_t tag;	 /* verification tag */
+			uint32_t tsn;	 /* or IP id, or length and chunk type */
 			uint16_t chunks; /* type of the first; 256: has DATA */
 		} sctp;
 	};
@@ -88,8 +87,8 @@ struct packet_record {
 };
 
 /* Do both records know the field? */
-static inline bool record_both_have(const struct packet_record *a,
-				    const struct packet_record *b, int field)
+static inline bool record_both_have(const struct packet_record *a, const struct packet_record *b,
+				    int field)
 {
 	return a->fields & b->fields & field;
 }
@@ -103,8 +102,7 @@ static inline bool record_counts_ip_ids(const struct packet_record *r)
 	return (r->fields & NETSYNC_HAS_IP_ID) && r->ip_id;
 }
 
-static inline bool same_addresses(const struct packet_record *a,
-				  const struct packet_record *b)
+static inline bool same_addresses(const struct packet_record *a, const struct packet_record *b)
 {
 	return a->addr[0] == b->addr[0] && a->addr[1] == b->addr[1];
 }
@@ -131,11 +129,10 @@ static inline bool record_is_own(const struct packet_record *r)
 }
 
 /* Do two records have the same key? Block index entries have none. */
-static inline bool same_key(const struct packet_record *a,
-			    const struct packet_record *b)
+static inline bool same_key(const struct packet_record *a, const struct packet_record *b)
 {
-	return a->key[0] == b->key[0] && a->key[1] == b->key[1] &&
-	       a->protocol == b->protocol && !a->block && !b->block;
+	return a->key[0] == b->key[0] && a->key[1] == b->key[1] && a->protocol == b->protocol &&
+	       !a->block && !b->block;
 }
 
 /*

@@ -28,8 +28,7 @@ static void link_ring_record(struct packet_ring *l, uint32_t number)
 	if (!s->block && !record_is_own(s))
 		return;
 	if (s->block)
-		chain = ring_chain(l, BLOCK_INDEX + s->protocol,
-				   block_number(s), block_rest(s));
+		chain = ring_chain(l, BLOCK_INDEX + s->protocol, block_number(s), block_rest(s));
 	else
 		chain = ring_chain(l, s->protocol, s->key[0], s->key[1]);
 	s->next = *chain;
@@ -50,9 +49,7 @@ int ring_grow(struct packet_ring *l, uint32_t num)
 		room *= 2;
 	bigger.room = room;
 	bigger.record = malloc(room * sizeof(*bigger.record));
-	bigger.addresses = l->keep_addresses
-				   ? calloc(room, sizeof(*bigger.addresses))
-				   : NULL;
+	bigger.addresses = l->keep_addresses ? calloc(room, sizeof(*bigger.addresses)) : NULL;
 	bigger.chain = malloc(room * sizeof(*bigger.chain));
 	bigger.second = malloc(room * sizeof(*bigger.second));
 	if (!bigger.record || !bigger.chain || !bigger.second ||
@@ -68,8 +65,7 @@ int ring_grow(struct packet_ring *l, uint32_t num)
 
 		*s = *ring_at(l, n);
 		if (bigger.addresses && l->addresses)
-			*ring_addresses(&bigger,
-					s) = *ring_addresses(l, ring_at(l, n));
+			*ring_addresses(&bigger, s) = *ring_addresses(l, ring_at(l, n));
 		link_ring_record(&bigger, n);
 	}
 	free_ring_arrays(l);
@@ -77,8 +73,7 @@ int ring_grow(struct packet_ring *l, uint32_t num)
 	return 0;
 }
 
-struct packet_record *ring_add(struct packet_ring *l,
-			       const struct packet_record *s)
+struct packet_record *ring_add(struct packet_ring *l, const struct packet_record *s)
 {
 	struct packet_record *new = ring_at(l, l->tail);
 

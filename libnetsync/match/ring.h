@@ -10,7 +10,7 @@
  *
  * A record has a number that counts up and wraps. The ring holds
  *
- * 	freed ... decided ... tail
+ *	freed ... decided ... tail
  *
  * where records before "decided" are kept only so that others can find them.
  */
@@ -53,8 +53,7 @@ void ring_release(struct packet_ring *l);
 int ring_grow(struct packet_ring *l, uint32_t num);
 
 /* Add a record, for which there must be a place; return its place. */
-struct packet_record *ring_add(struct packet_ring *l,
-			       const struct packet_record *s);
+struct packet_record *ring_add(struct packet_ring *l, const struct packet_record *s);
 
 static inline uint32_t ring_count(const struct packet_ring *l)
 {
@@ -69,8 +68,7 @@ static inline int ring_reserve(struct packet_ring *l, uint32_t num)
 	return ring_grow(l, num);
 }
 
-static inline struct packet_record *ring_at(const struct packet_ring *l,
-					    uint32_t number)
+static inline struct packet_record *ring_at(const struct packet_ring *l, uint32_t number)
 {
 	return &l->record[number & (l->room - 1)];
 }
@@ -89,11 +87,10 @@ static inline bool ring_has(const struct packet_ring *l, uint32_t number)
 }
 
 /* The newest record of a key's chain. The chain also holds other keys. */
-static inline uint32_t *ring_chain(const struct packet_ring *l, uint32_t kind,
-				   uint32_t a, uint32_t b)
+static inline uint32_t *ring_chain(const struct packet_ring *l, uint32_t kind, uint32_t a,
+				   uint32_t b)
 {
-	uint64_t v = hash_mix(l->seed ^ ((uint64_t)a << 32 | b) ^
-			      (uint64_t)kind << 17);
+	uint64_t v = hash_mix(l->seed ^ ((uint64_t)a << 32 | b) ^ (uint64_t)kind << 17);
 
 	return &l->chain[v & (l->room - 1)];
 }
@@ -112,9 +109,8 @@ static inline bool has_second_key(const struct packet_record *r)
 static inline uint32_t *ring_second_chain(const struct packet_ring *l,
 					  const struct packet_record *s)
 {
-	uint64_t v = hash_mix(
-		l->seed ^ (uint64_t)s->protocol << 32 ^
-		(record_counts_ip_ids(s) ? s->ip_id : ~(uint64_t)s->key[0]));
+	uint64_t v = hash_mix(l->seed ^ (uint64_t)s->protocol << 32 ^
+			      (record_counts_ip_ids(s) ? s->ip_id : ~(uint64_t)s->key[0]));
 
 	return &l->second[(v ^ hash_mix(s->len)) & (l->room - 1)];
 }
@@ -127,8 +123,7 @@ static inline uint32_t block_number(const struct packet_record *s)
 {
 	if (s->protocol == UDP)
 		return (uint16_t)(s->ip_id + s->block);
-	return ((s->tcp.seq >> BLOCK_SHIFT) + s->block - 1) &
-	       (UINT32_MAX >> BLOCK_SHIFT);
+	return ((s->tcp.seq >> BLOCK_SHIFT) + s->block - 1) & (UINT32_MAX >> BLOCK_SHIFT);
 }
 
 /* The rest of a block index entry's key: the fields that all parts have in common. */

@@ -6,16 +6,14 @@
  */
 #include "match/internal.h"
 
-static bool have_same_second_key(const struct packet_record *a,
-				 const struct packet_record *b)
+static bool have_same_second_key(const struct packet_record *a, const struct packet_record *b)
 {
 	if (a->protocol != b->protocol || a->len != b->len ||
 	    record_counts_ip_ids(a) != record_counts_ip_ids(b))
 		return false;
 	if (record_counts_ip_ids(a))
 		return a->ip_id == b->ip_id;
-	return a->key[0] == b->key[0] &&
-	       (a->protocol == UDP || a->key[1] == b->key[1]);
+	return a->key[0] == b->key[0] && (a->protocol == UDP || a->key[1] == b->key[1]);
 }
 
 int match_second(struct shard *m, struct packet_record *s)
@@ -24,8 +22,7 @@ int match_second(struct shard *m, struct packet_record *s)
 	const bool nat = record_counts_ip_ids(s);
 	int n = 1, looked = 0, ret = 0;
 
-	for (uint32_t i = *ring_second_chain(&m->ring, s);
-	     ring_has(&m->ring, i) && !ret;
+	for (uint32_t i = *ring_second_chain(&m->ring, s); ring_has(&m->ring, i) && !ret;
 	     i = ring_at(&m->ring, i)->next_second) {
 		struct packet_record *t = ring_at(&m->ring, i);
 
@@ -36,8 +33,8 @@ int match_second(struct shard *m, struct packet_record *s)
 		ret = match_first(m, t);
 		if (t->state & RECORD_MATCHED)
 			continue;
-		if ((t->state & RECORD_DECIDED) && t->host != s->host &&
-		    t->dir != s->dir && match_agree(s, t, nat))
+		if ((t->state & RECORD_DECIDED) && t->host != s->host && t->dir != s->dir &&
+		    match_agree(s, t, nat))
 			match_mark_ambiguous(m, s);
 		if (t->state & RECORD_DECIDED)
 			continue;

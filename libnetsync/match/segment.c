@@ -23,23 +23,20 @@
 #include "match/internal.h"
 
 /* Do several hosts forward the segment, in an unknown order? */
-static bool has_routers(const struct packet_record *s,
-			const struct candidates *all)
+static bool has_routers(const struct packet_record *s, const struct candidates *all)
 {
 	for (int i = 0; i < all->n; i++) {
 		const struct packet_record *t = all->s[i];
 
 		if (t->dir == NETSYNC_OUT && t->host != s->host &&
-		    match_same_transmission(s, t, false) &&
-		    match_is_forwarded(t, all))
+		    match_same_transmission(s, t, false) && match_is_forwarded(t, all))
 			return true;
 	}
 	return false;
 }
 
 /* Is t a counterpart of s with other bytes? whole.c matches records of the same bytes. */
-static bool is_counterpart(const struct packet_record *s,
-			   const struct packet_record *t, bool nat)
+static bool is_counterpart(const struct packet_record *s, const struct packet_record *t, bool nat)
 {
 	return t->dir != s->dir && t->host != s->host &&
 	       (match_span(t) != match_span(s) || match_lead(s, t)) &&
@@ -50,8 +47,7 @@ static bool is_counterpart(const struct packet_record *s,
  * Find the counterparts of s. If a host has several places, use the outermost. Return the
  * number of counterparts; negative: they are ambiguous.
  */
-static int find_counterparts(const struct packet_record *s,
-			     const struct candidates *all, bool nat,
+static int find_counterparts(const struct packet_record *s, const struct candidates *all, bool nat,
 			     struct packet_record **found)
 {
 	const struct packet_record *origin = NULL;
@@ -64,14 +60,12 @@ static int find_counterparts(const struct packet_record *s,
 			continue;
 		/* The byte was sent twice by one host, or by two hosts. */
 		for (j = 0; j < i; j++)
-			if (all->s[j]->host == t->host &&
-			    is_counterpart(s, all->s[j], nat) &&
+			if (all->s[j]->host == t->host && is_counterpart(s, all->s[j], nat) &&
 			    !match_same_transit(all->s[j], t))
 				return -1;
 		for (j = 0; j < n && found[j]->host != t->host; j++)
 			;
-		if (j == n && t->dir == NETSYNC_OUT &&
-		    !match_is_forwarded(t, all)) {
+		if (j == n && t->dir == NETSYNC_OUT && !match_is_forwarded(t, all)) {
 			if (origin && !match_same_side(origin, t))
 				return -1;
 			origin = t;
@@ -90,8 +84,7 @@ static int find_counterparts(const struct packet_record *s,
  * another host forwards, or that another clock of the sender recorded, are not other
  * transmissions.
  */
-static int check_own_side(const struct packet_record *s,
-			  const struct candidates *own,
+static int check_own_side(const struct packet_record *s, const struct candidates *own,
 			  struct packet_record **found, int n, bool nat)
 {
 	int outer = 0;
@@ -101,8 +94,7 @@ static int check_own_side(const struct packet_record *s,
 
 		if (t->dir != s->dir ||
 		    (t->host != s->host &&
-		     (t->dir == NETSYNC_IN || match_same_side(s, t) ||
-		      match_is_forwarded(t, own) ||
+		     (t->dir == NETSYNC_IN || match_same_side(s, t) || match_is_forwarded(t, own) ||
 		      match_is_forwarded(s, own))))
 			continue;
 		if (match_same_transit(s, t)) {
@@ -124,8 +116,8 @@ struct parts {
 };
 
 /* False: ambiguous. The result does not depend on earlier decisions. */
-static bool find_segment_parts(const struct packet_record *s,
-			       const struct candidates *all, bool nat, struct parts *p)
+static bool find_segment_parts(const struct packet_record *s, const struct candidates *all,
+			       bool nat, struct parts *p)
 {
 	int own = 0;
 
@@ -134,8 +126,7 @@ static bool find_segment_parts(const struct packet_record *s,
 	p->n = find_counterparts(s, all, nat, p->found);
 	if (p->n > 0)
 		own = check_own_side(s, all, p->found, p->n, nat);
-	p->outer = own || (p->n > 0 && match_is_forwarded(s, all) &&
-			   has_routers(s, all));
+	p->outer = own || (p->n > 0 && match_is_forwarded(s, all) && has_routers(s, all));
 	return p->n >= 0 && own >= 0;
 }
 
@@ -161,8 +152,7 @@ static bool are_parts_unambiguous(const struct shard *m, const struct packet_rec
  * one of them may be a router whose incoming record is missing, and another router may be
  * before it.
  */
-static bool may_be_before(const struct packet_record *t,
-			  const struct packet_record *s,
+static bool may_be_before(const struct packet_record *t, const struct packet_record *s,
 			  const struct candidates *all)
 {
 	bool origins = false, forwards = false;
@@ -196,10 +186,8 @@ static int match_segment_parts(struct shard *m, struct packet_record *s,
 		ret = match_mark_matched(m, s, t->host, nat);
 		if (!ret)
 			ret = match_mark_matched(m, t, s->host, nat);
-		if (!ret && s->dir == NETSYNC_OUT && !p.outer &&
-		    match_begins_in(s, t) &&
-		    match_lead(t, s) + (int64_t)match_span(s) >=
-			    match_span(t) &&
+		if (!ret && s->dir == NETSYNC_OUT && !p.outer && match_begins_in(s, t) &&
+		    match_lead(t, s) + (int64_t)match_span(s) >= match_span(t) &&
 		    !may_be_before(t, s, all)) {
 			ret = match_emit(m, s, t);
 			s->state |= RECORD_EMITTED;
@@ -237,10 +225,9 @@ int match_first(struct shard *m, struct packet_record *s)
 	if (ret || !may_be_segmented(s))
 		return ret;
 	/* A sent record that was matched as a whole may still have a message to emit. */
-	if (s->dir == NETSYNC_OUT
-		    ? s->state & (RECORD_EMITTED | RECORD_AMBIGUOUS |
-				  RECORD_AMBIGUOUS_YET)
-		    : s->state & RECORD_DECIDED)
+	if (s->dir == NETSYNC_OUT ?
+		    s->state & (RECORD_EMITTED | RECORD_AMBIGUOUS | RECORD_AMBIGUOUS_YET) :
+		    s->state & RECORD_DECIDED)
 		return 0;
 	return match_segments(m, s);
 }

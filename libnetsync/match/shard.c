@@ -84,8 +84,7 @@ static int decide_next_record(struct shard *m)
 static int drop_next_record(struct shard *m)
 {
 	const struct packet_record *s = ring_at(&m->ring, m->ring.freed++);
-	struct match_outcome o = { .from = s->host, .kind = OUTCOME_COUNTED,
-				   .detail = s->state };
+	struct match_outcome o = { .from = s->host, .kind = OUTCOME_COUNTED, .detail = s->state };
 
 	if (!record_is_own(s) || (s->state & RECORD_MATCHED))
 		return 0;
@@ -150,8 +149,7 @@ static int evict_old_records(struct shard *m, uint32_t end, uint32_t limit)
 
 		if (l->decided == l->freed)
 			ret = decide_next_record(m);
-		if (record_is_own(s) &&
-		    !(s->state & (RECORD_MATCHED | RECORD_AMBIGUOUS)) &&
+		if (record_is_own(s) && !(s->state & (RECORD_MATCHED | RECORD_AMBIGUOUS)) &&
 		    s->time >= m->peers->host[s->host].decide)
 			m->evicted++;
 		if (!ret)
@@ -168,8 +166,7 @@ static int evict_old_records(struct shard *m, uint32_t end, uint32_t limit)
 static int sample_newest_records(struct shard *m)
 {
 	uint32_t left = SAMPLES + m->since / 16;
-	uint32_t i = m->since < ring_count(&m->ring) ? m->since
-						     : ring_count(&m->ring);
+	uint32_t i = m->since < ring_count(&m->ring) ? m->since : ring_count(&m->ring);
 	int ret = 0;
 
 	for (; i && left && !ret; i--) {
@@ -201,8 +198,7 @@ static int add_batch_record(struct shard *m, const struct record_batch *b, uint3
 	m->since++;
 	addresses = ring_addresses(&m->ring, ring_add(&m->ring, s));
 	if (addresses)
-		*addresses = b->addresses ? b->addresses[at] :
-					    (struct addresses){ 0 };
+		*addresses = b->addresses ? b->addresses[at] : (struct addresses){ 0 };
 	if (blocks) {
 		struct packet_record entry = *s;
 
@@ -249,8 +245,7 @@ void shard_begin_settling(struct shard *m)
 	struct packet_ring *l = &m->ring;
 
 	for (uint32_t n = l->decided; n != l->tail; n++)
-		ring_at(l, n)->state &= ~(RECORD_AMBIGUOUS_YET |
-					  RECORD_EXAMINED);
+		ring_at(l, n)->state &= ~(RECORD_AMBIGUOUS_YET | RECORD_EXAMINED);
 	m->settled = l->decided;
 	m->unclear = true;
 }

@@ -28,15 +28,15 @@ struct shard {
 	struct netsync_message *told;
 	size_t num_told;
 	size_t told_room;
-	uint32_t shard;	/* number of this shard */
-	uint32_t next;	/* of its records of the batch: number of the next to be added */
-	uint32_t since; /* records since the last sampling for clock offsets */
+	uint32_t shard;	  /* number of this shard */
+	uint32_t next;	  /* of its records of the batch: number of the next to be added */
+	uint32_t since;	  /* records since the last sampling for clock offsets */
 	uint32_t settled; /* settling: number of the next record */
-	bool more;	/* there are more records to decide or to drop */
-	bool unclear;	/* settling: ambiguity is not final */
+	bool more;	  /* there are more records to decide or to drop */
+	bool unclear;	  /* settling: ambiguity is not final */
 	struct match_counts past;
 	struct match_counts live;
-	uint64_t evicted; /* of past.unmatched: dropped at limit */
+	uint64_t evicted;	   /* of past.unmatched: dropped at limit */
 	uint8_t apart[CACHE_LINE]; /* keeps it apart from another thread's shard */
 };
 

@@ -19,14 +19,12 @@
  * Is one record an SCTP bundle, and the other its first packet? A bundle of SCTP packets
  * has the TSN of the first one.
  */
-static bool is_first_of_sctp_bundle(const struct packet_record *a,
-				    const struct packet_record *b)
+static bool is_first_of_sctp_bundle(const struct packet_record *a, const struct packet_record *b)
 {
 	return a->protocol == SCTP && (a->len > b->len ? a : b)->gso_size;
 }
 
-bool match_agree(const struct packet_record *a, const struct packet_record *b,
-		 bool nat)
+bool match_agree(const struct packet_record *a, const struct packet_record *b, bool nat)
 {
 	if (record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id != b->ip_id)
 		return false;
@@ -36,8 +34,7 @@ bool match_agree(const struct packet_record *a, const struct packet_record *b,
 	} else if (nat) {
 		return false;
 	}
-	return protocol_by_number(a->protocol)->agree_whole(a, b) &&
-	       match_headers(a, b, nat);
+	return protocol_by_number(a->protocol)->agree_whole(a, b) && match_headers(a, b, nat);
 }
 
 /* All records of a packet on one host. */
@@ -99,8 +96,7 @@ static int count_passages(struct shard *m, struct packet_record **s, int n,
 	int ret = 0;
 
 	for (int i = 0; i < views && !ret; i++)
-		if (v[i].first->dir == v[i].last->dir &&
-		    match_other_place(v[i].first, v[i].last) &&
+		if (v[i].first->dir == v[i].last->dir && match_other_place(v[i].first, v[i].last) &&
 		    !((v[i].first->state | v[i].last->state) & RECORD_TIMED))
 			ret = match_passed(m, v[i].host, v[i].last->dir,
 					   v[i].last->time - v[i].first->time);
@@ -122,8 +118,7 @@ static bool was_seen_further_out(const struct key *key, const struct packet_reco
 		const struct packet_record *t = key->s[i];
 
 		if (t->len != s->len && match_same_transit(s, t) &&
-		    (s->dir == NETSYNC_OUT ? t->time > s->time
-					   : t->time < s->time))
+		    (s->dir == NETSYNC_OUT ? t->time > s->time : t->time < s->time))
 			return true;
 	}
 	return false;
@@ -137,9 +132,9 @@ static bool are_one_machine(const struct host_view *v, int views)
 	for (int i = 0; i < views; i++) {
 		if (!v[i].origin)
 			continue;
-		if (sent && (!record_both_have(sent, v[i].first, NETSYNC_HAS_ADDRS) ||
-			     sent->addr[0] != v[i].first->addr[0] ||
-			     sent->addr[1] != v[i].first->addr[1]))
+		if (sent &&
+		    (!record_both_have(sent, v[i].first, NETSYNC_HAS_ADDRS) ||
+		     sent->addr[0] != v[i].first->addr[0] || sent->addr[1] != v[i].first->addr[1]))
 			return false;
 		sent = v[i].first;
 	}
@@ -153,8 +148,8 @@ static bool are_one_machine(const struct host_view *v, int views)
  * If several origins are clocks of one machine, one may be a router whose incoming record
  * is missing. This origin may then be behind other routers.
  */
-static bool is_view_before(const struct host_view *from, const struct host_view *to,
-			   int origins, int routers)
+static bool is_view_before(const struct host_view *from, const struct host_view *to, int origins,
+			   int routers)
 {
 	if (to->origin || from == to)
 		return false;
@@ -168,8 +163,8 @@ static bool is_view_before(const struct host_view *from, const struct host_view 
  * later. Emit none if either end was also seen further out in other parts: those give
  * tighter messages.
  */
-static int emit_packet_messages(struct shard *m, const struct key *key,
-				struct packet_record **s, int n, bool nat)
+static int emit_packet_messages(struct shard *m, const struct key *key, struct packet_record **s,
+				int n, bool nat)
 {
 	struct host_view v[MATCH_MAX_RECORDS];
 	int views = make_host_views(s, n, v), origins = 0, routers = 0, ret = 0;
@@ -201,9 +196,8 @@ static int emit_packet_messages(struct shard *m, const struct key *key,
 	for (int i = 0, at = 0; i < n && from != NO_PEER && !ret; i++) {
 		at += s[i]->host != v[at].host;
 		s[i]->state |= emitted;
-		ret = match_mark_matched(
-			m, s[i], v[at].origin || v[at].host == from ? to : from,
-			nat);
+		ret = match_mark_matched(m, s[i], v[at].origin || v[at].host == from ? to : from,
+					 nat);
 	}
 	return ret;
 }
@@ -213,8 +207,7 @@ static bool are_records_of_one_packet(struct packet_record **s, int n, bool nat)
 {
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < i; j++)
-			if (!match_agree(s[i], s[j], nat) ||
-			    !match_may_be_one_packet(s[i], s[j]))
+			if (!match_agree(s[i], s[j], nat) || !match_may_be_one_packet(s[i], s[j]))
 				return false;
 	return true;
 }
@@ -270,17 +263,14 @@ static bool has_rival_sent_record(const struct shard *m, const struct key *key,
 		if (s[i]->dir != NETSYNC_IN || !has_data(s[i]))
 			continue;
 		for (int j = 0; j < key->n; j++)
-			if (others[j]->dir == NETSYNC_OUT &&
-			    others[j]->host != s[i]->host &&
-			    has_data(others[j]) &&
-			    others[j]->len != s[i]->len &&
+			if (others[j]->dir == NETSYNC_OUT && others[j]->host != s[i]->host &&
+			    has_data(others[j]) && others[j]->len != s[i]->len &&
 			    match_same_transmission(others[j], s[i], false) &&
 			    !were_records_seen_again(s, size, others[j]) &&
 			    !match_forwarded(m, others[j]))
 				return true;
 		for (int j = 0; j < size; j++)
-			if (s[j]->dir == NETSYNC_OUT &&
-			    protocol_lacks_id(s[i], s[j]) &&
+			if (s[j]->dir == NETSYNC_OUT && protocol_lacks_id(s[i], s[j]) &&
 			    match_inside_other(m, s[j], s[i]))
 				return true;
 	}
@@ -291,8 +281,7 @@ static bool has_rival_sent_record(const struct shard *m, const struct key *key,
 static bool is_plain_record_pair(struct packet_record **s, int n)
 {
 	return n == 2 && s[0]->dir != s[1]->dir && s[0]->host != s[1]->host &&
-	       !((s[0]->state | s[1]->state) &
-		 (RECORD_MATCHED | RECORD_AMBIGUOUS)) &&
+	       !((s[0]->state | s[1]->state) & (RECORD_MATCHED | RECORD_AMBIGUOUS)) &&
 	       match_agree(s[0], s[1], false);
 }
 
@@ -313,8 +302,7 @@ int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat)
 		int size = collect_agreeing_records(s, n, nat, &clear);
 
 		for (int i = 0; i < size; i++)
-			used |= !!(s[i]->state &
-				   (RECORD_MATCHED | RECORD_AMBIGUOUS));
+			used |= !!(s[i]->state & (RECORD_MATCHED | RECORD_AMBIGUOUS));
 		/* Earlier matches stay unchanged. */
 		if (!used && size > 1) {
 			if (!clear || has_rival_sent_record(m, &key, s, size))
@@ -334,8 +322,7 @@ static int find_records_of_key(const struct shard *m, const struct packet_record
 {
 	int n = 0;
 
-	for (uint32_t i =
-		     *ring_chain(&m->ring, s->protocol, s->key[0], s->key[1]);
+	for (uint32_t i = *ring_chain(&m->ring, s->protocol, s->key[0], s->key[1]);
 	     ring_has(&m->ring, i); i = ring_at(&m->ring, i)->next) {
 		struct packet_record *t = ring_at(&m->ring, i);
 

@@ -102,8 +102,7 @@ static int repack_corners(struct envelope *e, size_t extra)
 		struct bin *b = &e->bin[i];
 
 		if (b->corners)
-			memcpy(pool + used, b->corner,
-			       b->corners * sizeof(*pool));
+			memcpy(pool + used, b->corner, b->corners * sizeof(*pool));
 		b->corner = pool + used;
 		b->room = b->corners;
 		used += b->corners;
@@ -130,8 +129,7 @@ static int reserve_bin_corners(struct envelope *e, struct bin *b)
 		from = e->pool_used;
 	}
 	if (!last && b->corners)
-		memcpy(e->pool + from, b->corner,
-		       b->corners * sizeof(*b->corner));
+		memcpy(e->pool + from, b->corner, b->corners * sizeof(*b->corner));
 	b->corner = e->pool + from;
 	b->room = room;
 	e->pool_used = from + room;
@@ -151,18 +149,17 @@ static struct drift drift_of(int shift)
 	if (shift > DRIFT_BINS)
 		d.shift += shift - DRIFT_BINS;
 	/* A point is at most half a bin from one of its neighbours. */
-	d.sag = INT64_C(1) << (2 * shift > d.shift + 2 ? 2 * shift - 2 - d.shift
-						       : 0);
+	d.sag = INT64_C(1) << (2 * shift > d.shift + 2 ? 2 * shift - 2 - d.shift : 0);
 	return d;
 }
 
 /*
  * Is b redundant, because every curve that passes below a and c passes below b? It is if
- * 	(yb - ya) (xc - xb) - (yc - yb) (xb - xa) >=
- * 	k/2 (xc - xa) (xc - xb) (xb - xa)
+ *	(yb - ya) (xc - xb) - (yc - yb) (xb - xa) >=
+ *	k/2 (xc - xa) (xc - xb) (xb - xa)
  */
-static bool is_corner_redundant(const struct point *a, const struct point *b,
-				const struct point *c, struct drift drift)
+static bool is_corner_redundant(const struct point *a, const struct point *b, const struct point *c,
+				struct drift drift)
 {
 	unsigned __int128 high, bulge;
 	struct wide cube;
@@ -173,12 +170,10 @@ static bool is_corner_redundant(const struct point *a, const struct point *b,
 		return true;
 	if (b->y <= a->y && b->y <= c->y)
 		return false;
-	cross = (__int128)(b->y - a->y) * (c->x - b->x) -
-		(__int128)(c->y - b->y) * (b->x - a->x);
+	cross = (__int128)(b->y - a->y) * (c->x - b->x) - (__int128)(c->y - b->y) * (b->x - a->x);
 	if (cross <= 0)
 		return false;
-	cube = wide_product((__int128)(c->x - b->x) * (b->x - a->x),
-			    c->x - a->x);
+	cube = wide_product((__int128)(c->x - b->x) * (b->x - a->x), c->x - a->x);
 	high = (unsigned __int128)cube.high;
 	/* The cube is below 2^178; its fraction does not matter to integers. */
 	if (drift.shift < 64)
@@ -190,8 +185,7 @@ static bool is_corner_redundant(const struct point *a, const struct point *b,
 
 static void drop_corner(struct bin *b, uint32_t i)
 {
-	memmove(&b->corner[i], &b->corner[i + 1],
-		(--b->corners - i) * sizeof(*b->corner));
+	memmove(&b->corner[i], &b->corner[i + 1], (--b->corners - i) * sizeof(*b->corner));
 }
 
 /*
@@ -208,8 +202,7 @@ static void drop_shallowest_corner(struct bin *b, struct drift drift)
 		const struct point *p = &b->corner[i];
 		double left = (double)(p->x - p[-1].x);
 		double right = (double)(p[1].x - p->x);
-		double above = ((double)(p->y - p[-1].y) * right -
-				(double)(p[1].y - p->y) * left) /
+		double above = ((double)(p->y - p[-1].y) * right - (double)(p[1].y - p->y) * left) /
 			       (left + right);
 		double depth = ldexp(left * right, -drift.shift) - above;
 		bool s = !on_or_above(p - 1, p, p + 1);
@@ -245,8 +238,7 @@ static int add_corner_to_bin(struct envelope *e, struct bin *b, const struct poi
 			return 0;
 		to = i + 1;
 	} else {
-		if (i > 0 && i < b->corners &&
-		    is_corner_redundant(&c[i - 1], p, &c[i], drift))
+		if (i > 0 && i < b->corners && is_corner_redundant(&c[i - 1], p, &c[i], drift))
 			return 0;
 		to = i;
 	}
@@ -367,8 +359,7 @@ static int double_bin_width(struct envelope *e)
 			to->sum_x += b.sum_x;
 		} else {
 			*to = b;
-			to->corner = memcpy(pool + e->corners, b.corner,
-					    b.corners * sizeof(*pool));
+			to->corner = memcpy(pool + e->corners, b.corner, b.corners * sizeof(*pool));
 			drop_redundant_corners(to, drift);
 			n++;
 		}
@@ -392,8 +383,7 @@ static int find_bin(struct envelope *e, int64_t x, size_t most)
 
 	if (e->num && e->bin[e->last].index == (x - e->base) >> e->shift)
 		return 0;
-	if (grow_slots(e) ||
-	    array_grow(&e->bin, &e->room, e->num, sizeof(*e->bin)))
+	if (grow_slots(e) || array_grow(&e->bin, &e->room, e->num, sizeof(*e->bin)))
 		return -ENOMEM;
 	i = find_bin_slot(e, (x - e->base) >> e->shift);
 	while (!e->slot[i] && e->num >= most && e->shift < LAST_SHIFT) {
@@ -414,16 +404,14 @@ static int find_bin(struct envelope *e, int64_t x, size_t most)
 }
 
 /* The number of points, in order of time, that belong into one bin. */
-static size_t find_run(const struct envelope *e, const struct point *p,
-		       size_t n)
+static size_t find_run(const struct envelope *e, const struct point *p, size_t n)
 {
 	int64_t index = (p[0].x - e->base) >> e->shift;
 	size_t run = 1;
 
 	if (n > RUN)
 		n = RUN;
-	while (run < n && p[run].x >= p[run - 1].x &&
-	       (p[run].x - e->base) >> e->shift == index)
+	while (run < n && p[run].x >= p[run - 1].x && (p[run].x - e->base) >> e->shift == index)
 		run++;
 	return run;
 }
@@ -432,8 +420,7 @@ static size_t find_run(const struct envelope *e, const struct point *p,
  * Add points in order of time to a bin. Most points are so far above points on both sides
  * that comparisons suffice to find them redundant; see is_corner_redundant().
  */
-static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
-		      size_t n)
+static size_t add_run(struct envelope *e, struct bin *b, const struct point *p, size_t n)
 {
 	struct drift drift = drift_of(e->shift);
 	int64_t right[RUN], left = INT64_MAX;
@@ -449,8 +436,7 @@ static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 	for (i = 0; i < n; i++) {
 		int64_t y = p[i].y - drift.sag;
 
-		if ((y <= left || y <= right[i]) &&
-		    add_corner_to_bin(e, b, &p[i], drift))
+		if ((y <= left || y <= right[i]) && add_corner_to_bin(e, b, &p[i], drift))
 			break;
 		left = min64(left, p[i].y);
 		b->sum_x += p[i].x;
@@ -464,14 +450,12 @@ static size_t add_run(struct envelope *e, struct bin *b, const struct point *p,
 /* Limit the corners by widening bins. If memory is short, the next call retries. */
 static void limit_corners(struct envelope *e, const struct budget *room)
 {
-	while (e->corners > room->corners + room->corners / 8 &&
-	       e->shift < LAST_SHIFT)
+	while (e->corners > room->corners + room->corners / 8 && e->shift < LAST_SHIFT)
 		if (double_bin_width(e))
 			break;
 }
 
-size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
-		    const struct budget *room)
+size_t envelope_add(struct envelope *e, const struct point *p, size_t n, const struct budget *room)
 {
 	size_t done = 0;
 
@@ -490,8 +474,8 @@ size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
 }
 
 /* Add the points of another envelope's bin, shifted by @x and @y: 0 or -ENOMEM. */
-static int merge_bin(struct envelope *e, const struct bin *other, int64_t x,
-		     int64_t y, const struct budget *room)
+static int merge_bin(struct envelope *e, const struct bin *other, int64_t x, int64_t y,
+		     const struct budget *room)
 {
 	struct drift drift;
 	struct bin *b;
@@ -503,8 +487,7 @@ static int merge_bin(struct envelope *e, const struct bin *other, int64_t x,
 	b = &e->bin[e->last];
 	e->corners -= b->corners;
 	for (uint32_t k = 0; k < other->corners && !ret; k++) {
-		const struct point p = { other->corner[k].x + x,
-					 other->corner[k].y + y };
+		const struct point p = { other->corner[k].x + x, other->corner[k].y + y };
 
 		ret = add_corner_to_bin(e, b, &p, drift);
 	}
@@ -514,8 +497,8 @@ static int merge_bin(struct envelope *e, const struct bin *other, int64_t x,
 	return ret;
 }
 
-int envelope_merge(struct envelope *e, const struct envelope *other, int64_t x,
-		   int64_t y, const struct budget *room)
+int envelope_merge(struct envelope *e, const struct envelope *other, int64_t x, int64_t y,
+		   const struct budget *room)
 {
 	int ret = 0;
 
@@ -532,8 +515,7 @@ int envelope_merge(struct envelope *e, const struct envelope *other, int64_t x,
 
 int envelope_settle(struct envelope *e, const struct budget *room)
 {
-	while ((e->num > room->bins || e->corners > room->corners) &&
-	       e->shift < LAST_SHIFT)
+	while ((e->num > room->bins || e->corners > room->corners) && e->shift < LAST_SHIFT)
 		if (double_bin_width(e))
 			return -ENOMEM;
 	sort_bins(e);

@@ -69,8 +69,7 @@ int64_t envelope_usual_y(const struct envelope *e, size_t bin);
  *
  * Return: how many points were added; fewer than @n: out of memory for the next.
  */
-size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
-		    const struct budget *room);
+size_t envelope_add(struct envelope *e, const struct point *p, size_t n, const struct budget *room);
 
 /*
  * Add the points of another envelope, shifted by @x and @y, which converts its time base
@@ -80,8 +79,8 @@ size_t envelope_add(struct envelope *e, const struct point *p, size_t n,
  *
  * Return: 0, or -ENOMEM with a part of the points added.
  */
-int envelope_merge(struct envelope *e, const struct envelope *other, int64_t x,
-		   int64_t y, const struct budget *room);
+int envelope_merge(struct envelope *e, const struct envelope *other, int64_t x, int64_t y,
+		   const struct budget *room);
 
 /* Sort the bins, and reduce them to @room: 0 or -ENOMEM. */
 int envelope_settle(struct envelope *e, const struct budget *room);

@@ -50,8 +50,7 @@ static int settle_envelopes(struct pairs_part *part, const struct budget *room)
 
 	for (size_t i = 0; i < part->num && !ret; i++)
 		for (int d = 0; d < 2 && !ret; d++)
-			ret = envelope_settle(&part->pair[i]->direction[d].envelope,
-					      room);
+			ret = envelope_settle(&part->pair[i]->direction[d].envelope, room);
 	return ret;
 }
 
@@ -83,8 +82,7 @@ void pairs_share(struct pairs *ps)
 }
 
 /* Add a pair. NULL: out of memory. */
-static struct pair *make_pair(struct pairs_part *part, const struct endpoint *a,
-			      uint32_t b)
+static struct pair *make_pair(struct pairs_part *part, const struct endpoint *a, uint32_t b)
 {
 	struct pair *p;
 
@@ -153,16 +151,14 @@ static int add_fresh_point(struct direction *c, bool back, struct point p,
 			   const struct budget *room)
 {
 	if ((c->num_fresh == FRESH && add_fresh(c, back, room)) ||
-	    array_grow(&c->fresh, &c->fresh_room, c->num_fresh,
-		       sizeof(*c->fresh)))
+	    array_grow(&c->fresh, &c->fresh_room, c->num_fresh, sizeof(*c->fresh)))
 		return -ENOMEM;
 	c->fresh[c->num_fresh++] = p;
 	return 0;
 }
 
 /* Find the pair of two hosts, or add one. NULL: out of memory. */
-static struct pair *pair_of(struct pairs *ps, const struct endpoint *a,
-			    uint32_t b)
+static struct pair *pair_of(struct pairs *ps, const struct endpoint *a, uint32_t b)
 {
 	struct pairs_part *part = &ps->part[pair_part(a->host, b)];
 	const uint32_t number = pair_table_find(&part->table, a->host, b);
@@ -170,8 +166,7 @@ static struct pair *pair_of(struct pairs *ps, const struct endpoint *a,
 	return number ? part->pair[number - 1] : make_pair(part, a, b);
 }
 
-int pairs_add_beside(struct pairs *ps, const struct endpoint *from,
-		     const struct endpoint *to)
+int pairs_add_beside(struct pairs *ps, const struct endpoint *from, const struct endpoint *to)
 {
 	bool back = from->host > to->host;
 	const struct endpoint *a = back ? to : from, *b = back ? from : to;
@@ -183,16 +178,14 @@ int pairs_add_beside(struct pairs *ps, const struct endpoint *from,
 	if (!p)
 		return -ENOMEM;
 	c = &p->direction[back];
-	ret = add_fresh_point(c, back,
-			      (struct point){ a->t, (back ? -y : y) + c->raised },
+	ret = add_fresh_point(c, back, (struct point){ a->t, (back ? -y : y) + c->raised },
 			      ps->sharing ? &ps->budget : &whole);
 	if (!ret)
 		c->inversions += to->t - from->t < from->origin - to->origin;
 	return ret;
 }
 
-int pairs_add(struct pairs *ps, const struct endpoint *from,
-	      const struct endpoint *to)
+int pairs_add(struct pairs *ps, const struct endpoint *from, const struct endpoint *to)
 {
 	const struct pairs_part *part = &ps->part[pair_part(from->host, to->host)];
 	const size_t before = part->num;
@@ -204,8 +197,7 @@ int pairs_add(struct pairs *ps, const struct endpoint *from,
 }
 
 /* Add the sums of another direction, whose points are shifted by @x and @y. */
-static void merge_sums(struct direction *c, const struct direction *other,
-		       int64_t x, int64_t y)
+static void merge_sums(struct direction *c, const struct direction *other, int64_t x, int64_t y)
 {
 	const __int128 n = other->num, sum_x = other->sum_x + n * x;
 
@@ -223,8 +215,8 @@ static void merge_sums(struct direction *c, const struct direction *other,
 }
 
 /* @y: the value to add to y there, time on host[1] - time on host[0], to get y here. */
-static int merge_direction(struct direction *c, bool back, const struct direction *other,
-			   int64_t x, int64_t y, const struct budget *room)
+static int merge_direction(struct direction *c, bool back, const struct direction *other, int64_t x,
+			   int64_t y, const struct budget *room)
 {
 	const int64_t raise = c->raised - other->raised;
 	const int64_t up = (back ? -y : y) + raise;
@@ -232,15 +224,14 @@ static int merge_direction(struct direction *c, bool back, const struct directio
 
 	merge_sums(c, other, x, back ? -up : up);
 	for (size_t i = 0; i < other->num_fresh && !ret; i++)
-		ret = add_fresh_point(c, back,
-				      (struct point){ other->fresh[i].x + x,
-						      other->fresh[i].y + up },
-				      room);
+		ret = add_fresh_point(
+			c, back, (struct point){ other->fresh[i].x + x, other->fresh[i].y + up },
+			room);
 	return ret;
 }
 
-static int merge_pair(struct pairs *ps, const int64_t *origin,
-		      const struct pair *other, const int64_t *from_origin)
+static int merge_pair(struct pairs *ps, const int64_t *origin, const struct pair *other,
+		      const int64_t *from_origin)
 {
 	const uint32_t a = other->host[0], b = other->host[1];
 	const int64_t x = from_origin[a] - origin[a];
@@ -263,8 +254,7 @@ int pairs_merge(struct pairs *ps, const int64_t *origin, const struct pairs *fro
 
 	for (size_t k = 0; k < PAIR_PARTS; k++)
 		for (size_t i = 0; i < from->part[k].num && !ret; i++)
-			ret = merge_pair(ps, origin, from->part[k].pair[i],
-					 from_origin);
+			ret = merge_pair(ps, origin, from->part[k].pair[i], from_origin);
 	return ret;
 }
 
@@ -358,8 +348,7 @@ int pairs_settle(struct pairs *ps)
 	pairs_share(ps);
 	for (size_t i = 0; i < ps->num && !ret; i++)
 		for (int d = 0; d < 2 && !ret; d++)
-			ret = settle_direction(&ps->pair[i]->direction[d], d,
-					       &ps->budget);
+			ret = settle_direction(&ps->pair[i]->direction[d], d, &ps->budget);
 	return ret;
 }
 

@@ -3,7 +3,7 @@
  * Messages -> two clouds of points for each pair of hosts.
  *
  * In a pair, host[0] < host[1]. A message becomes a point in the plane
- * 	x = time on host[0], y = time on host[1] - time on host[0]
+ *	x = time on host[0], y = time on host[1] - time on host[0]
  * (each relative to an origin near the host's times). Two clocks that are linear to each
  * other are a line in this plane: messages from host[0] lie above it by their delay,
  * messages from host[1] below it (Duda et al. 1987). Only the points on the inner side of
@@ -34,7 +34,7 @@ struct direction {
 	size_t num_fresh;
 	size_t fresh_room;
 	uint64_t inversions; /* before correction, of all messages */
-	int64_t raised; /* rounding-up offset that was added to all y, see pairs_raise(), ns */
+	int64_t raised;	     /* rounding-up offset that was added to all y, see pairs_raise(), ns */
 	/* Sums of all messages except the queued ones, which pairs_settle() adds. */
 	uint64_t num;
 	__int128 sum_x;
@@ -67,20 +67,18 @@ struct pairs {
 	struct pair **pair; /* all, by hosts; valid after pairs_settle() */
 	size_t num;
 	struct pairs_part part[PAIR_PARTS];
-	size_t sharing; /* pairs that the budget was divided among */
+	size_t sharing;	      /* pairs that the budget was divided among */
 	struct budget budget; /* of each direction's envelope */
 };
 
 /* Add a message: 0; or -ENOMEM, with the message not added. */
-int pairs_add(struct pairs *ps, const struct endpoint *from,
-	      const struct endpoint *to);
+int pairs_add(struct pairs *ps, const struct endpoint *from, const struct endpoint *to);
 
 /*
  * Like pairs_add(), while other threads may add messages of other parts (pair_part()).
  * Call pairs_share() when all threads have ended.
  */
-int pairs_add_beside(struct pairs *ps, const struct endpoint *from,
-		     const struct endpoint *to);
+int pairs_add_beside(struct pairs *ps, const struct endpoint *from, const struct endpoint *to);
 
 /*
  * Divide the budget among the current pairs. If some envelopes cannot be reduced for lack

@@ -35,8 +35,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 }
 
 /* Count stamps at time @least, and find the earliest time. */
-static void count_stamps(struct resolution *r, int64_t least, uint64_t same,
-			 uint64_t stamps)
+static void count_stamps(struct resolution *r, int64_t least, uint64_t same, uint64_t stamps)
 {
 	if (!r->stamps || least < r->least) {
 		r->least = least;
@@ -49,9 +48,8 @@ static void count_stamps(struct resolution *r, int64_t least, uint64_t same,
 
 static void update_divisor(struct resolution *r, int64_t t)
 {
-	const uint64_t distance = t < r->first
-					  ? (uint64_t)r->first - (uint64_t)t
-					  : (uint64_t)t - (uint64_t)r->first;
+	const uint64_t distance = t < r->first ? (uint64_t)r->first - (uint64_t)t :
+						 (uint64_t)t - (uint64_t)r->first;
 
 	if (distance && (!r->divisor || distance % r->divisor))
 		r->divisor = common_divisor(distance, r->divisor);
@@ -67,8 +65,7 @@ void resolution_add(struct resolution *r, int64_t t)
 	update_divisor(r, t);
 }
 
-void resolution_merge(struct resolution *r, const struct resolution *other,
-		      int64_t shift)
+void resolution_merge(struct resolution *r, const struct resolution *other, int64_t shift)
 {
 	if (r->divisor == 1 || !other->stamps)
 		return;
@@ -118,6 +115,5 @@ int64_t resolution_of(const struct resolution *r, int64_t origin)
 		return (int64_t)r->divisor;
 	if (is_rare(of_second, stamps))
 		return (int64_t)of_second;
-	return is_rare(of_all(r, origin), stamps + 1) ?
-		       (int64_t)of_all(r, origin) : 1;
+	return is_rare(of_all(r, origin), stamps + 1) ? (int64_t)of_all(r, origin) : 1;
 }

@@ -22,8 +22,7 @@ struct resolution {
 void resolution_add(struct resolution *r, int64_t t);
 
 /* Add all stamps of @other, which are later by @shift, ns. */
-void resolution_merge(struct resolution *r, const struct resolution *other,
-		      int64_t shift);
+void resolution_merge(struct resolution *r, const struct resolution *other, int64_t shift);
 
 /*
  * The smallest distance of stamps (ns); 1 if there are too few stamps to find it. Stamps

@@ -14,8 +14,7 @@
 #include "model/model.h"
 
 /* Mean of a lift, in mean excesses. Chosen: a third of 3, 10, 40, 200, 10^3 and 10^4. */
-static const double LIFT[DELAY_LIFTS] = { 0, 1, 10.0 / 3, 40.0 / 3, 200.0 / 3, 1e3 / 3,
-					  1e4 / 3 };
+static const double LIFT[DELAY_LIFTS] = { 0, 1, 10.0 / 3, 40.0 / 3, 200.0 / 3, 1e3 / 3, 1e4 / 3 };
 /* A wrong message is uniform over this range, ns (0.1 s). Chosen. */
 #define WRONG_RANGE 1e8
 /* Initial and largest share of wrong messages. Chosen. */
@@ -120,9 +119,8 @@ static double log_spacings(const struct lowest *l, double mean, size_t wrong)
 }
 
 /* Add the components in which @wrong messages are wrong; @log_wrong is the log probability. */
-static void add_kinds(struct components *all, const struct lowest *l,
-		      const struct delay_law *d, struct moments cavity, size_t wrong,
-		      double log_wrong)
+static void add_kinds(struct components *all, const struct lowest *l, const struct delay_law *d,
+		      struct moments cavity, size_t wrong, double log_wrong)
 {
 	const double total = cavity.variance + d->blur, part = cavity.variance / total;
 	const double limit = l->delay[wrong] - cavity.mean;
@@ -141,14 +139,15 @@ static void add_kinds(struct components *all, const struct lowest *l,
 		if (log_weight + rate * rate * total / 2 < all->best - NEGLIGIBLE)
 			continue;
 		log_weight += cut_normal_moments(limit, total, rate, &m);
-		add_component(all, &(struct component){
-			.log_weight = log_weight,
-			.z = { cavity.mean + part * m.mean,
-			       cavity.variance - part * part * (total - m.variance) },
-			.slack = limit - m.mean,
-			.wrong = wrong,
-			.kind = j,
-		});
+		add_component(all,
+			      &(struct component){
+				      .log_weight = log_weight,
+				      .z = { cavity.mean + part * m.mean,
+					     cavity.variance - part * part * (total - m.variance) },
+				      .slack = limit - m.mean,
+				      .wrong = wrong,
+				      .kind = j,
+			      });
 	}
 }
 
@@ -164,10 +163,9 @@ static void find_components(struct components *all, const struct lowest *l,
 		add_kinds(all, l, d, cavity, k, log_wrong);
 		log_wrong += log_density + log(l->messages - (double)k);
 	}
-	log_wrong += WRONG_TOGETHER * (l->messages - (double)l->num) *
-		     (log_density + log(d->mean));
-	add_component(all, &(struct component){
-		.log_weight = log_wrong, .z = cavity, .wrong = l->num });
+	log_wrong += WRONG_TOGETHER * (l->messages - (double)l->num) * (log_density + log(d->mean));
+	add_component(all,
+		      &(struct component){ .log_weight = log_wrong, .z = cavity, .wrong = l->num });
 }
 
 /* Add the expectations of a component, times its responsibility. */
@@ -217,8 +215,7 @@ struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct mo
 	return m;
 }
 
-double delay_evidence(const struct lowest *l, const struct delay_law *d,
-		      struct moments cavity)
+double delay_evidence(const struct lowest *l, const struct delay_law *d, struct moments cavity)
 {
 	struct components all;
 	double sum = 0;

@@ -122,8 +122,7 @@ double mixture_log_share(const struct scale_mixture *m, double length, double va
 	return log(share_of(m, j, length));
 }
 
-double mixture_match(struct scale_mixture *m, const struct increment_cavity *c,
-		     double *quiet)
+double mixture_match(struct scale_mixture *m, const struct increment_cavity *c, double *quiet)
 {
 	double weight[MOST_SCALES + 1], rest = 0, kept = 0;
 

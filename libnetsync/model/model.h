@@ -62,8 +62,8 @@ struct scale_mixture {
 
 /* All other information on an increment: a normal cavity. */
 struct increment_cavity {
-	double length;	 /* s */
-	double base;	 /* variance of a quiet increment */
+	double length; /* s */
+	double base;   /* variance of a quiet increment */
 	double mean;
 	double variance;
 };
@@ -79,8 +79,7 @@ void mixture_of_phase(struct scale_mixture *m, double span, double range);
  * as the mixture. Responsibilities are added to the sums; *quiet: the responsibility of
  * no scale.
  */
-double mixture_match(struct scale_mixture *m, const struct increment_cavity *c,
-		     double *quiet);
+double mixture_match(struct scale_mixture *m, const struct increment_cavity *c, double *quiet);
 
 /* The log share of increments over a length whose scale has this variance beyond the base. */
 double mixture_log_share(const struct scale_mixture *m, double length, double variance);
@@ -136,8 +135,7 @@ struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct mo
 			  bool learn);
 
 /* The logarithm of the integral of the cavity times the factor. */
-double delay_evidence(const struct lowest *l, const struct delay_law *d,
-		      struct moments cavity);
+double delay_evidence(const struct lowest *l, const struct delay_law *d, struct moments cavity);
 
 /* Learn the law from the sums, and reset them; @least: lower limit of the mean, ns. */
 void delay_law_learn(struct delay_law *d, double least);

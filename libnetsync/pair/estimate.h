@@ -47,8 +47,7 @@ struct estimate {
  * @straight: clocks are taken to be straight, also for the bounds
  */
 struct method {
-	void (*estimate)(struct estimate *e, const struct pair *p,
-			 double max_slope);
+	void (*estimate)(struct estimate *e, const struct pair *p, double max_slope);
 	bool curves;
 	bool model;
 	bool straight;
@@ -60,11 +59,9 @@ const struct method *method_of(uint32_t method);
 /* ---- between the files of this folder ----------------------------------- */
 
 /* By convex hulls: the middle of the widest strip between the messages. */
-void estimate_max_margin(struct estimate *e, const struct pair *p,
-			 double max_slope);
+void estimate_max_margin(struct estimate *e, const struct pair *p, double max_slope);
 
 /* The same, but the line is half-way between the least squares. */
-void estimate_regression(struct estimate *e, const struct pair *p,
-			 double max_slope);
+void estimate_regression(struct estimate *e, const struct pair *p, double max_slope);
 
 #endif

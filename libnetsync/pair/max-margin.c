@@ -55,8 +55,7 @@ static int64_t corner_y(const struct estimate *e, int side, size_t i)
 static double edge_slope(const struct estimate *e, int side, size_t i)
 {
 	const struct point *c = chain(e, side)->corner;
-	double s = (double)(c[i + 1].y - c[i].y) /
-		   (double)(c[i + 1].x - c[i].x);
+	double s = (double)(c[i + 1].y - c[i].y) / (double)(c[i + 1].x - c[i].x);
 
 	return side == UPPER ? s : -s;
 }
@@ -103,8 +102,7 @@ static struct crossing find_crossing(const struct estimate *e, int sign)
 			int64_t dx = (h->corner[i].x - x0) * way * sign;
 			int64_t dy = (corner_y(e, side, i) - y0) * way;
 
-			if (dx > 0 && (best == SIZE_MAX ||
-				       less(dy, dx, best_dy, best_dx))) {
+			if (dx > 0 && (best == SIZE_MAX || less(dy, dx, best_dy, best_dx))) {
 				best = i;
 				best_dx = dx;
 				best_dy = dy;
@@ -124,8 +122,7 @@ static double crossing_slope(const struct estimate *e, struct crossing c)
 	size_t u = c.corner[UPPER], l = c.corner[LOWER];
 
 	return (double)(corner_y(e, UPPER, u) - corner_y(e, LOWER, l)) /
-	       (double)(chain(e, UPPER)->corner[u].x -
-			chain(e, LOWER)->corner[l].x);
+	       (double)(chain(e, UPPER)->corner[u].x - chain(e, LOWER)->corner[l].x);
 }
 
 /* The corner at which a line of this slope touches the chain. */
@@ -183,8 +180,7 @@ struct gap {
  * Does the gap widen (1), stay (0) or narrow (-1) along two edges? Lower hulls
  * both: the gap is the sum of the stored ordinates.
  */
-static int widening(const struct hull *u, size_t i, const struct hull *l,
-		    size_t j)
+static int widening(const struct hull *u, size_t i, const struct hull *l, size_t j)
 {
 	__int128 a = (__int128)(u->corner[i + 1].y - u->corner[i].y) *
 		     (l->corner[j + 1].x - l->corner[j].x);
@@ -223,8 +219,8 @@ static struct gap find_gap(const struct estimate *e)
  * The slopes of lines that touch one chain at the gap: one slope inside an
  * edge, those between the neighbouring edges at a corner.
  */
-static void touching_slopes(const struct estimate *e, int side,
-			    const struct gap *g, double *min, double *max)
+static void touching_slopes(const struct estimate *e, int side, const struct gap *g, double *min,
+			    double *max)
 {
 	size_t i = g->edge[side], last = chain(e, side)->corners - 1;
 	double left = -HUGE_VAL, right = HUGE_VAL;
@@ -242,8 +238,7 @@ static void touching_slopes(const struct estimate *e, int side,
 }
 
 /* y of a chain at x, as whole ns and a rest; x is on edge or corner i. */
-static double chain_y(const struct estimate *e, int side, size_t i, int64_t x,
-		      int64_t *y)
+static double chain_y(const struct estimate *e, int side, size_t i, int64_t x, int64_t *y)
 {
 	int64_t dx = x - chain(e, side)->corner[i].x;
 
@@ -252,8 +247,7 @@ static double chain_y(const struct estimate *e, int side, size_t i, int64_t x,
 }
 
 /* The middle between (u, fu) and (l, fl) becomes the line's value at x. */
-static void set_middle(struct line *line, int64_t x, int64_t u, double fu,
-		       int64_t l, double fl)
+static void set_middle(struct line *line, int64_t x, int64_t u, double fu, int64_t l, double fl)
 {
 	int64_t half = (u - l) >> 1;
 
@@ -390,8 +384,7 @@ static double expected_error(const struct estimate *e)
 	return sum / 2 + e->relaxation;
 }
 
-void estimate_max_margin(struct estimate *e, const struct pair *p,
-			 double max_slope)
+void estimate_max_margin(struct estimate *e, const struct pair *p, double max_slope)
 {
 	const struct hull *u = &p->direction[UPPER].hull;
 	const struct hull *l = &p->direction[LOWER].hull;
@@ -403,13 +396,11 @@ void estimate_max_margin(struct estimate *e, const struct pair *p,
 		return;
 	}
 	e->overlap_from = max64(u->corner[0].x, l->corner[0].x);
-	e->overlap_to = min64(u->corner[u->corners - 1].x,
-			      l->corner[l->corners - 1].x);
+	e->overlap_to = min64(u->corner[u->corners - 1].x, l->corner[l->corners - 1].x);
 	if (e->overlap_from > e->overlap_to) {
 		/* One direction ends before the other begins: any width goes. */
 		limit_slopes(e, max_slope);
-		middle_line(e,
-			    e->slope_min + (e->slope_max - e->slope_min) / 2);
+		middle_line(e, e->slope_min + (e->slope_max - e->slope_min) / 2);
 	} else {
 		g = find_gap(e);
 		widest_strip(e, &g);

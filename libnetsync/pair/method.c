@@ -23,6 +23,5 @@ static const struct method methods[] = {
 
 const struct method *method_of(uint32_t method)
 {
-	return method < sizeof(methods) / sizeof(methods[0]) ? &methods[method]
-							     : NULL;
+	return method < sizeof(methods) / sizeof(methods[0]) ? &methods[method] : NULL;
 }

@@ -29,17 +29,14 @@ static int make_task(struct joint_task *t, struct reduction *r)
 		.parallel = r->task->parallel,
 		.threads = r->task->threads,
 	};
-	ret = t->host ? reduction_intervals_of_others(r, r->by_noise.num,
-						      &t->intervals)
-		      : -ENOMEM;
+	ret = t->host ? reduction_intervals_of_others(r, r->by_noise.num, &t->intervals) : -ENOMEM;
 	for (uint32_t h = 0; !ret && h < r->num_hosts; h++) {
 		struct correction *c = &r->correction[h];
 
 		if (!c->known)
 			continue;
 		t->host[h].correction = c;
-		ret = reduction_find_links(r, h, &t->host[h].link,
-					   &t->host[h].num_links);
+		ret = reduction_find_links(r, h, &t->host[h].link, &t->host[h].num_links);
 	}
 	return ret;
 }
@@ -99,8 +96,7 @@ static bool stand_out(const struct joint_task *t)
 		sum[j->may_be_steered] += log(j->correction->mean_delay);
 		n[j->may_be_steered]++;
 	}
-	return n[0] && n[1] &&
-	       sum[1] / (double)n[1] > sum[0] / (double)n[0] + log(LONGER);
+	return n[0] && n[1] && sum[1] / (double)n[1] > sum[0] / (double)n[0] + log(LONGER);
 }
 
 /*
@@ -117,8 +113,7 @@ static bool find_steered(struct joint_task *t, const struct reduction *r)
 		const struct correction *c = &r->correction[h];
 
 		j->may_be_steered = joint_host_takes_part(j) &&
-				    (c->num_doubts || c->no_margin ||
-				     c->steered);
+				    (c->num_doubts || c->no_margin || c->steered);
 		num += j->may_be_steered;
 	}
 	if (!num || 2 * (num + 1) < r->by_noise.num)
@@ -135,8 +130,7 @@ static void release_all(struct correction *c, uint32_t num)
 }
 
 /* 0 or -ENOMEM; *copy: to be given to release_all(). */
-static int copy_all(struct correction **copy, const struct correction *c,
-		    uint32_t num)
+static int copy_all(struct correction **copy, const struct correction *c, uint32_t num)
 {
 	int ret = 0;
 

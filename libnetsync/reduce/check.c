@@ -57,8 +57,8 @@ struct checked_way {
 	size_t num;
 };
 
-static bool is_in_spans(const struct host *from, const struct host *to,
-			const struct checked *m, int way)
+static bool is_in_spans(const struct host *from, const struct host *to, const struct checked *m,
+			int way)
 {
 	return m->t[way] >= from->span.lo && m->t[way] <= from->span.hi &&
 	       m->t[!way] >= to->span.lo && m->t[!way] <= to->span.hi;
@@ -85,8 +85,7 @@ static bool check_message(const struct reduction *r, const struct pair *p, int w
 		return false;
 	m->known &= hi < INT64_MAX;
 	/* Times of the messages may be off where clocks are steered. */
-	m->contradicts = m->known &&
-			 (__int128)hi + from->time_error + to->time_error + 1 < send;
+	m->contradicts = m->known && (__int128)hi + from->time_error + to->time_error + 1 < send;
 	netsync_convert(from->clock, from->origin + m->t[way], &send, NULL);
 	netsync_convert(to->clock, late, &recv, NULL);
 	m->inverted = recv < send - 1;
@@ -99,9 +98,7 @@ static int check_way(const struct reduction *r, const struct pair *p, int way,
 {
 	const struct envelope *e = &p->direction[way].envelope;
 
-	*w = (struct checked_way){
-		.message = malloc((e->corners + 1) * sizeof(*w->message))
-	};
+	*w = (struct checked_way){ .message = malloc((e->corners + 1) * sizeof(*w->message)) };
 	if (!w->message)
 		return -ENOMEM;
 	for (size_t i = 0; i < e->num; i++)
@@ -144,8 +141,8 @@ static int add_contradiction(struct check *c, uint32_t pair, const struct range 
  * Note from when to when messages contradict the bounds: between the nearest messages of the
  * direction that do not. *wrong: how many are rather wrong themselves.
  */
-static int note_contradictions(struct check *c, uint32_t pair,
-			       const struct checked_way *w, size_t *wrong)
+static int note_contradictions(struct check *c, uint32_t pair, const struct checked_way *w,
+			       size_t *wrong)
 {
 	int ret = 0;
 
@@ -159,12 +156,10 @@ static int note_contradictions(struct check *c, uint32_t pair,
 			++*wrong;
 			continue;
 		}
-		while (next < w->num && (w->message[next].contradicts ||
-					 !w->message[next].known))
+		while (next < w->num && (w->message[next].contradicts || !w->message[next].known))
 			next++;
 		for (int h = 0; h < 2; h++)
-			at[h] = (struct range){ time_after(w, i, h),
-						time_before(w, next, h) };
+			at[h] = (struct range){ time_after(w, i, h), time_before(w, next, h) };
 		ret = add_contradiction(c, pair, &at[0], &at[1]);
 	}
 	return ret;
@@ -200,12 +195,10 @@ static int check_pair(struct check *c, uint32_t pair)
 		free(w.message);
 	}
 	if (!ret && (wrong > FEW_WRONG + num / WRONG_SHARE ||
-		     (known && r->pair_bound[pair].usable &&
-		      inverted > 1 + num / INVERTED_SHARE)))
+		     (known && r->pair_bound[pair].usable && inverted > 1 + num / INVERTED_SHARE)))
 		ret = add_contradiction(c, pair, &all, &all);
 	r->outvoted[pair] = wrong;
-	r->disputed[pair] |= c->num > before || wrong ||
-			     inverted > FEW_WRONG + num / WRONG_SHARE;
+	r->disputed[pair] |= c->num > before || wrong || inverted > FEW_WRONG + num / WRONG_SHARE;
 	if (r->disputed[pair])
 		lower_quality(&r->est[pair].quality);
 	for (int h = 0; h < 2; h++)
@@ -239,8 +232,7 @@ static int64_t seen_by(const struct reduction *r, uint32_t host, int64_t t)
 	const __int128 since = (__int128)t - r->host[r->reference].origin;
 	int64_t at;
 
-	correction_between(ref, max64(min64(clamp64(since), NETSYNC_MAX_SPAN),
-				      -NETSYNC_MAX_SPAN),
+	correction_between(ref, max64(min64(clamp64(since), NETSYNC_MAX_SPAN), -NETSYNC_MAX_SPAN),
 			   &r->correction[host], &at);
 	return at;
 }
@@ -276,7 +268,8 @@ int reduction_forget_untold(struct reduction *r)
 int reduction_check_messages(struct reduction *r, bool last)
 {
 	struct check c = {
-		.r = r, .pairs = calloc(r->num_hosts + 1, sizeof(*c.pairs)),
+		.r = r,
+		.pairs = calloc(r->num_hosts + 1, sizeof(*c.pairs)),
 	};
 	const struct range all = { INT64_MIN, INT64_MAX };
 	int ret = c.pairs ? 0 : -ENOMEM;
@@ -288,8 +281,7 @@ int reduction_check_messages(struct reduction *r, bool last)
 
 		for (int k = 0; !ret && k < 2; k++)
 			if (is_blamed(r, c.pairs, h[k], h[!k]))
-				ret = forget_bound(r, h[k],
-						   last ? &all : &c.found[i].at[k]);
+				ret = forget_bound(r, h[k], last ? &all : &c.found[i].at[k]);
 	}
 	for (uint32_t h = 0; !ret && h < r->num_hosts; h++)
 		windows_join(&r->forgotten[h]);

@@ -70,8 +70,8 @@ static void join_groups(struct feasible *f)
  * The least delay of the messages that were kept; HUGE_VAL: there are none. @raised: part of
  * what is added to them for the resolution of stamps that is not added here.
  */
-static double least_delay(const struct correction *both[2], int way,
-			  const struct direction *d, int64_t raised)
+static double least_delay(const struct correction *both[2], int way, const struct direction *d,
+			  int64_t raised)
 {
 	double least = HUGE_VAL;
 
@@ -79,13 +79,10 @@ static double least_delay(const struct correction *both[2], int way,
 		const struct bin *b = &d->envelope.bin[i];
 
 		for (uint32_t k = 0; k < b->corners; k++) {
-			const struct point p = { b->corner[k].x,
-						 b->corner[k].y - raised };
+			const struct point p = { b->corner[k].x, b->corner[k].y - raised };
 
-			if (!correction_excludes(both, way, &b->corner[k],
-						 d->raised))
-				least = fmin(least,
-					     correction_delay(both, way, &p));
+			if (!correction_excludes(both, way, &b->corner[k], d->raised))
+				least = fmin(least, correction_delay(both, way, &p));
 		}
 	}
 	return least;
@@ -100,26 +97,21 @@ static void collect_delays(struct feasible *f, bool as_shown)
 	f->num = 0;
 	for (uint32_t i = 0; i < f->r->num_pairs; i++) {
 		const struct pair *p = f->r->est[i].pair;
-		const struct correction *both[2] = {
-			&f->r->correction[p->host[0]],
-			&f->r->correction[p->host[1]]
-		};
-		uint32_t group[2] = { group_of(f, p->host[0]),
-				      group_of(f, p->host[1]) };
-		double error = fmax(both[0]->expected_error,
-				    both[1]->expected_error);
+		const struct correction *both[2] = { &f->r->correction[p->host[0]],
+						     &f->r->correction[p->host[1]] };
+		uint32_t group[2] = { group_of(f, p->host[0]), group_of(f, p->host[1]) };
+		double error = fmax(both[0]->expected_error, both[1]->expected_error);
 
 		if (group[0] == group[1] || !both[0]->known || !both[1]->known)
 			continue;
 		for (int way = 0; way < 2; way++) {
 			const struct direction *d = &p->direction[way];
-			double least = least_delay(both, way, d,
-						   as_shown ? d->raised : 0);
+			double least = least_delay(both, way, d, as_shown ? d->raised : 0);
 
 			if (!isinf(least))
 				f->delay[f->num++] = (struct group_delay){
-					group[way], group[!way],
-					least - ROUNDING - OF_ERROR * error };
+					group[way], group[!way], least - ROUNDING - OF_ERROR * error
+				};
 		}
 	}
 }
@@ -164,9 +156,11 @@ static double shift_of(struct feasible *f, uint32_t host)
 	uint32_t reference = group_of(f, f->r->reference);
 	uint32_t group = group_of(f, host);
 
-	return group == reference || !f->r->correction[host].known ? 0 :
-	       (f->later[group] + f->earlier[group] - f->later[reference] -
-		f->earlier[reference]) / 2;
+	return group == reference || !f->r->correction[host].known ?
+		       0 :
+		       (f->later[group] + f->earlier[group] - f->later[reference] -
+			f->earlier[reference]) /
+			       2;
 }
 
 /* Does every shifted offset fit into 64 bits? */

@@ -31,8 +31,7 @@ static void set_edges(struct graph *g)
 	g->start[0] = 0;
 }
 
-int graph_make(struct graph *g, const struct estimate *est, uint32_t num_hosts,
-	       uint32_t num_pairs)
+int graph_make(struct graph *g, const struct estimate *est, uint32_t num_hosts, uint32_t num_pairs)
 {
 	*g = (struct graph){
 		.est = est,
@@ -72,8 +71,7 @@ uint32_t graph_islands(const struct graph *g, uint32_t *island, uint32_t *todo)
 		while (done < n) {
 			uint32_t at = todo[done++];
 
-			for (uint32_t i = g->start[at]; i < g->start[at + 1];
-			     i++) {
+			for (uint32_t i = g->start[at]; i < g->start[at + 1]; i++) {
 				uint32_t to = graph_other(g, g->edge[i], at);
 
 				if (island[to] != UINT32_MAX)
@@ -90,8 +88,7 @@ uint32_t graph_islands(const struct graph *g, uint32_t *island, uint32_t *todo)
 	return best;
 }
 
-static void heap_push(struct heap_entry *heap, size_t *n, double dist,
-		      uint32_t host)
+static void heap_push(struct heap_entry *heap, size_t *n, double dist, uint32_t host)
 {
 	size_t i = (*n)++;
 
@@ -136,8 +133,7 @@ void tree_release(struct tree *t)
 	free(t->order);
 }
 
-double tree_grow(struct tree *t, const struct graph *g, const double *cost,
-		 uint32_t from)
+double tree_grow(struct tree *t, const struct graph *g, const double *cost, uint32_t from)
 {
 	size_t n = 0;
 	double total = 0;
@@ -154,8 +150,7 @@ double tree_grow(struct tree *t, const struct graph *g, const double *cost,
 			continue; /* reached on a shorter path before */
 		total += at.dist;
 		t->order[t->num++] = at.host;
-		for (uint32_t i = g->start[at.host]; i < g->start[at.host + 1];
-		     i++) {
+		for (uint32_t i = g->start[at.host]; i < g->start[at.host + 1]; i++) {
 			uint32_t to = graph_other(g, g->edge[i], at.host);
 			double d = at.dist + cost[g->edge[i]];
 

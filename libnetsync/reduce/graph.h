@@ -33,8 +33,7 @@ struct tree {
 };
 
 /* Make a graph: 0 or -ENOMEM. */
-int graph_make(struct graph *g, const struct estimate *est, uint32_t num_hosts,
-	       uint32_t num_pairs);
+int graph_make(struct graph *g, const struct estimate *est, uint32_t num_hosts, uint32_t num_pairs);
 void graph_release(struct graph *g);
 
 /* The other host of a pair. */
@@ -51,7 +50,6 @@ int tree_make(struct tree *t, const struct graph *g);
 void tree_release(struct tree *t);
 
 /* Compute the tree anew; @cost: by pair. Return: the sum of all distances. */
-double tree_grow(struct tree *t, const struct graph *g, const double *cost,
-		 uint32_t from);
+double tree_grow(struct tree *t, const struct graph *g, const double *cost, uint32_t from);
 
 #endif

@@ -49,28 +49,22 @@ struct neighbours {
 /* An estimate of the bound's width over a pair, ns. */
 static double width_over(const struct reduction *r, uint32_t host, uint32_t via)
 {
-	return r->bound_cost[via] +
-	       (double)r->host[graph_other(&r->graph, via, host)].bound_median;
+	return r->bound_cost[via] + (double)r->host[graph_other(&r->graph, via, host)].bound_median;
 }
 
 /* Choose the neighbours over which bounds are narrowest. */
-static void choose_neighbours(struct neighbours *a, const struct reduction *r,
-			      uint32_t host)
+static void choose_neighbours(struct neighbours *a, const struct reduction *r, uint32_t host)
 {
 	uint32_t i = r->graph.start[host];
 
-	*a = (struct neighbours){
-		.r = r, .host = host, .num = 1, .via = { r->by_bound.via[host] }
-	};
+	*a = (struct neighbours){ .r = r, .host = host, .num = 1, .via = { r->by_bound.via[host] } };
 	for (; i < r->graph.start[host + 1]; i++) {
 		uint32_t pair = r->graph.edge[i], k;
 		double width = width_over(r, host, pair);
 
-		if (pair == a->via[0] ||
-		    !r->host[graph_other(&r->graph, pair, host)].clock)
+		if (pair == a->via[0] || !r->host[graph_other(&r->graph, pair, host)].clock)
 			continue;
-		for (k = a->num;
-		     k > 1 && width < width_over(r, host, a->via[k - 1]); k--)
+		for (k = a->num; k > 1 && width < width_over(r, host, a->via[k - 1]); k--)
 			if (k < MAX_NEIGHBOURS)
 				a->via[k] = a->via[k - 1];
 		if (k < MAX_NEIGHBOURS) {
@@ -92,8 +86,8 @@ static int64_t time_error(const struct host *a, const struct host *b)
 }
 
 /* A host's time -> the range of times of a neighbour that messages of the pair leave. */
-static struct range range_over(const struct reduction *r, uint32_t host,
-			       uint32_t via, int64_t t, struct bound_place *near)
+static struct range range_over(const struct reduction *r, uint32_t host, uint32_t via, int64_t t,
+			       struct bound_place *near)
 {
 	const struct rate_bound *b = &r->pair_bound[via].bound;
 	const struct host *h = &r->host[graph_other(&r->graph, via, host)];
@@ -102,9 +96,8 @@ static struct range range_over(const struct reduction *r, uint32_t host,
 	int64_t off = time_error(h, &r->host[host]);
 	struct range at = { x, x };
 
-	at = r->est[via].pair->host[0] == host
-		     ? rate_bound_to_second(b, at, near)
-		     : rate_bound_to_first(b, at, near);
+	at = r->est[via].pair->host[0] == host ? rate_bound_to_second(b, at, near) :
+						 rate_bound_to_first(b, at, near);
 	/* The pair says nothing of a time that the host's clock skipped. */
 	if (at.lo == INT64_MAX)
 		return UNKNOWN;
@@ -116,8 +109,8 @@ static struct range range_over(const struct reduction *r, uint32_t host,
 }
 
 /* Narrow the intervals of a host's times on the reference, by those over one neighbour. */
-static void narrow_over(const struct reduction *r, uint32_t host, uint32_t via,
-			const int64_t *t, size_t num, struct range *range)
+static void narrow_over(const struct reduction *r, uint32_t host, uint32_t via, const int64_t *t,
+			size_t num, struct range *range)
 {
 	uint32_t next = graph_other(&r->graph, via, host);
 	struct bound_place in_bound = { 0 };
@@ -135,8 +128,7 @@ static void narrow_over(const struct reduction *r, uint32_t host, uint32_t via,
 	}
 }
 
-static void unknown_ranges(void *arg, const int64_t *t, size_t num,
-			   struct range *range)
+static void unknown_ranges(void *arg, const int64_t *t, size_t num, struct range *range)
 {
 	(void)arg;
 	(void)t;
@@ -156,8 +148,7 @@ static bool is_forgotten(const struct windows *w, int64_t t)
  * The intersections of the intervals over all neighbours, which contain the truth. If
  * they contradict each other, one of them does not, and none may be relied on.
  */
-static void ranges_of_host(void *arg, const int64_t *t, size_t num,
-			   struct range *range)
+static void ranges_of_host(void *arg, const int64_t *t, size_t num, struct range *range)
 {
 	struct neighbours *a = arg;
 
@@ -165,8 +156,7 @@ static void ranges_of_host(void *arg, const int64_t *t, size_t num,
 	for (uint32_t i = 0; i < a->num; i++)
 		narrow_over(a->r, a->host, a->via[i], t, num, range);
 	for (size_t i = 0; i < num; i++) {
-		if (is_forgotten(&a->r->forgotten[a->host],
-				 t[i] - a->r->host[a->host].origin)) {
+		if (is_forgotten(&a->r->forgotten[a->host], t[i] - a->r->host[a->host].origin)) {
 			range[i] = UNKNOWN;
 			continue;
 		}
@@ -182,8 +172,7 @@ static void ranges_of_host(void *arg, const int64_t *t, size_t num,
  * The same, narrowed to the times that the corrected times of neighbours leave: with one of these
  * no message is inverted. Where there are none, those of the nearest neighbours count.
  */
-static void ranges_beside(void *arg, const int64_t *t, size_t num,
-			  struct range *range)
+static void ranges_beside(void *arg, const int64_t *t, size_t num, struct range *range)
 {
 	struct neighbours *a = arg;
 
@@ -196,8 +185,7 @@ static void ranges_beside(void *arg, const int64_t *t, size_t num,
 		if (!a->r->pair_bound[a->via[k]].usable || next == a->r->reference)
 			continue;
 		for (size_t i = 0; i < num; i++) {
-			struct range at = range_over(a->r, a->host, a->via[k],
-						     t[i], &near);
+			struct range at = range_over(a->r, a->host, a->via[k], t[i], &near);
 
 			/* Cannot fail near the host's span. */
 			if (at.lo > INT64_MIN)
@@ -286,8 +274,7 @@ static bool is_contradicted(const struct reduction *r, uint32_t h)
 	const struct verdict v = verdict_of(r, h);
 
 	return 4 * v.bad > v.pairs &&
-	       (v.bad > 1 ||
-		((double)v.silence > LONG_SILENCE && was_perhaps_set(r, h)));
+	       (v.bad > 1 || ((double)v.silence > LONG_SILENCE && was_perhaps_set(r, h)));
 }
 
 static int add_edge(struct windows *to, const struct range *span, int64_t from, int64_t until)
@@ -305,8 +292,7 @@ static int add_edge(struct windows *to, const struct range *span, int64_t from, 
  * either side of such an end a truth that steps there would be off the line. As time of the second
  * host such an end is where f begins to be possible, up to where all of f is.
  */
-static int add_edges(struct windows *to, const struct reduction *r, uint32_t h,
-		     uint32_t via)
+static int add_edges(struct windows *to, const struct reduction *r, uint32_t h, uint32_t via)
 {
 	const struct rate_bound *b = &r->pair_bound[via].bound;
 	bool is_first = r->est[via].pair->host[0] == h;
@@ -314,15 +300,14 @@ static int add_edges(struct windows *to, const struct reduction *r, uint32_t h,
 	int ret = 0;
 
 	for (size_t i = 1; !ret && i < b->parts; i++) {
-		const struct bound_part *after = &b->part[i],
-					*before = after - 1;
+		const struct bound_part *after = &b->part[i], *before = after - 1;
 
 		ret = is_first ? add_edge(to, span, after->x.lo, after->x.lo) :
 				 add_edge(to, span, after->other.lo, after->other_inner.lo);
 		if (!ret)
-			ret = is_first ? add_edge(to, span, before->x.hi, before->x.hi) :
-					 add_edge(to, span, before->other_inner.hi,
-						  before->other.hi);
+			ret = is_first ?
+				      add_edge(to, span, before->x.hi, before->x.hi) :
+				      add_edge(to, span, before->other_inner.hi, before->other.hi);
 	}
 	return ret;
 }
@@ -337,12 +322,10 @@ static int add_window_between(struct windows *to, int64_t from, int64_t until,
 }
 
 /* When a pair's bound assumes no drift, or a phase step, in the host's time. */
-static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
-		     uint32_t via)
+static int add_steep(struct windows *to, const struct reduction *r, uint32_t h, uint32_t via)
 {
 	const struct rate_bound *b = &r->pair_bound[via].bound;
-	const struct correction *first =
-		&r->correction[r->est[via].pair->host[0]];
+	const struct correction *first = &r->correction[r->est[via].pair->host[0]];
 	const struct correction *own = &r->correction[h];
 	int ret = 0;
 
@@ -351,8 +334,8 @@ static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
 
 		for (size_t j = 0; !ret && j < p->num_segments; j++)
 			if (isinf(p->segment[j].bend))
-				ret = add_window_between(to, p->segment[j].from,
-							 p->segment[j].to, first, own);
+				ret = add_window_between(to, p->segment[j].from, p->segment[j].to,
+							 first, own);
 		if (!ret && i + 1 < b->parts)
 			ret = add_window_between(to, p[1].x.lo, p->x.hi, first, own);
 	}
@@ -360,8 +343,7 @@ static int add_steep(struct windows *to, const struct reduction *r, uint32_t h,
 }
 
 /* The same of the next pair on the way from @at to the reference, whose bound is gone by now. */
-static int add_kept(struct windows *to, const struct reduction *r, uint32_t h,
-		    uint32_t at)
+static int add_kept(struct windows *to, const struct reduction *r, uint32_t h, uint32_t at)
 {
 	const struct windows *kept = &r->steep[at];
 	int ret = 0;
@@ -397,8 +379,7 @@ static bool covers_span(struct windows *w, const struct range *span)
 /* Has a host windows of its own clock, which have to be added one by one? */
 static bool has_steps(const struct correction *c)
 {
-	return c->num_changes || c->num_doubts ||
-	       (c->wander && c->wander->num_untold);
+	return c->num_changes || c->num_doubts || (c->wander && c->wander->num_untold);
 }
 
 /*
@@ -444,8 +425,8 @@ struct vertex_times {
 	size_t room;
 };
 
-static int add_vertices(struct vertex_times *to, const struct bound_segment *z,
-			int64_t origin, bool is_first)
+static int add_vertices(struct vertex_times *to, const struct bound_segment *z, int64_t origin,
+			bool is_first)
 {
 	for (int side = 0; side < 2; side++) {
 		const struct bound_vertex *v = z->vertex[side];
@@ -462,8 +443,8 @@ static int add_vertices(struct vertex_times *to, const struct bound_segment *z,
 }
 
 /* Over a pair. 0 or -ENOMEM. */
-static int add_vertex_times(struct vertex_times *to, const struct reduction *r,
-			    uint32_t h, uint32_t via)
+static int add_vertex_times(struct vertex_times *to, const struct reduction *r, uint32_t h,
+			    uint32_t via)
 {
 	const struct rate_bound *b = &r->pair_bound[via].bound;
 	bool is_first = r->est[via].pair->host[0] == h;
@@ -471,8 +452,7 @@ static int add_vertex_times(struct vertex_times *to, const struct reduction *r,
 
 	for (size_t i = 0; !ret && i < b->parts; i++)
 		for (size_t j = 0; !ret && j < b->part[i].num_segments; j++)
-			ret = add_vertices(to, &b->part[i].segment[j],
-					   r->host[h].origin, is_first);
+			ret = add_vertices(to, &b->part[i].segment[j], r->host[h].origin, is_first);
 	return ret;
 }
 
@@ -492,9 +472,8 @@ static double steepest_of(const struct reduction *r, uint32_t h, bool sound)
  * Bring the correction inside of its bound, which *k has the knots of: replace segments and
  * knots if it was not.
  */
-static int keep_inside(const struct reduction *r, uint32_t h, bool sound,
-		       struct knots *k, struct netsync_model *m,
-		       struct netsync_segment **segment)
+static int keep_inside(const struct reduction *r, uint32_t h, bool sound, struct knots *k,
+		       struct netsync_model *m, struct netsync_segment **segment)
 {
 	struct netsync_segment *new = NULL;
 	struct netsync_clock *clock = NULL;
@@ -535,9 +514,8 @@ static int keep_inside(const struct reduction *r, uint32_t h, bool sound,
 }
 
 /* *sound: may a bound be claimed? It is cleared where neighbours contradict each other. */
-static int set_knots(const struct reduction *r, uint32_t h,
-		     struct netsync_model *m, struct netsync_segment **segment,
-		     bool *sound)
+static int set_knots(const struct reduction *r, uint32_t h, struct netsync_model *m,
+		     struct netsync_segment **segment, bool *sound)
 {
 	const struct host *host = &r->host[h];
 	struct neighbours near;
@@ -560,10 +538,9 @@ static int set_knots(const struct reduction *r, uint32_t h,
 	if (!ret)
 		ret = add_path(&w, r, h);
 	for (uint32_t i = 0; !ret && i < near.num; i++)
-		ret = add_edges(&w, r, h, near.via[i]) ||
-				      add_steep(&w, r, h, near.via[i])
-			      ? -ENOMEM
-			      : 0;
+		ret = add_edges(&w, r, h, near.via[i]) || add_steep(&w, r, h, near.via[i]) ?
+			      -ENOMEM :
+			      0;
 	for (size_t i = 0; !ret && i < r->forgotten[h].num; i++)
 		ret = windows_add_one(&w, &r->forgotten[h].window[i]);
 	for (size_t i = 0; i < w.num; i++) {
@@ -612,8 +589,7 @@ void host_summarize(struct host *host)
 	netsync_clock_model(host->clock, &m);
 	for (int i = 0; i < MEDIAN_OF; i++) {
 		int64_t at = host->origin + first +
-			     (int64_t)((__int128)(host->span.hi - first) * i /
-				       (MEDIAN_OF - 1));
+			     (int64_t)((__int128)(host->span.hi - first) * i / (MEDIAN_OF - 1));
 
 		if (netsync_convert(host->clock, at, &t, &sorted[i]))
 			sorted[i] = NETSYNC_UNKNOWN;
@@ -629,13 +605,10 @@ void host_summarize(struct host *host)
 		int64_t at = k->time_ns - host->origin;
 
 		if (at >= first && at <= host->span.hi)
-			host->bound_max = max64(host->bound_max,
-						max64(k->below_ns,
-						      k->above_ns));
+			host->bound_max = max64(host->bound_max, max64(k->below_ns, k->above_ns));
 	}
 	/* A clock is accurate if its bound holds: it has one, at least half of the time. */
-	if (host->bound_median == NETSYNC_UNKNOWN &&
-	    host->quality == NETSYNC_ACCURATE)
+	if (host->bound_median == NETSYNC_UNKNOWN && host->quality == NETSYNC_ACCURATE)
 		host->quality = NETSYNC_APPROXIMATE;
 }
 
@@ -659,8 +632,7 @@ static int set_steps(const struct reduction *r, uint32_t h)
 		 * the clock just stood still.
 		 */
 		host->step[i] = (struct netsync_step){
-			.time_ns = host->origin + s.t +
-				   (s.stood_still ? 0 : llround(s.offset / 2)),
+			.time_ns = host->origin + s.t + (s.stood_still ? 0 : llround(s.offset / 2)),
 			.within_ns = s.uncertainty,
 			.offset_ns = -llround(s.offset),
 			.skew_ppm = -s.skew * 1e6,
@@ -673,8 +645,7 @@ void reduction_set_qualities(struct reduction *r)
 {
 	struct path *path = r->path;
 
-	path[r->reference] = (struct path){ r->reference, r->reference,
-					    NETSYNC_ACCURATE, true };
+	path[r->reference] = (struct path){ r->reference, r->reference, NETSYNC_ACCURATE, true };
 	/* Nearer hosts first: a path goes on as that of the next host. */
 	for (uint32_t i = 1; i < r->by_noise.num; i++) {
 		uint32_t h = r->by_noise.order[i], via = r->by_noise.via[h];
@@ -699,8 +670,7 @@ static enum netsync_quality path_quality(const struct reduction *r, uint32_t hos
 	if (!path->complete)
 		return NETSYNC_INCOMPLETE;
 	/* Another path, the correction's, has messages in both directions everywhere. */
-	return path->quality == NETSYNC_INCOMPLETE ? NETSYNC_APPROXIMATE :
-						     path->quality;
+	return path->quality == NETSYNC_INCOMPLETE ? NETSYNC_APPROXIMATE : path->quality;
 }
 
 enum netsync_quality reduction_quality(const struct reduction *r, uint32_t h)
@@ -714,19 +684,16 @@ enum netsync_quality reduction_quality(const struct reduction *r, uint32_t h)
  * By how much the bound grows before the first segment and behind the last, which go on for
  * ever: by the largest skew, and by what the segment itself goes another way.
  */
-static void set_growth(const struct reduction *r, uint32_t h,
-		       struct netsync_model *m)
+static void set_growth(const struct reduction *r, uint32_t h, struct netsync_model *m)
 {
 	const double slope = r->task->limits.slope;
 	const uint32_t end[] = { 0, m->num_segments - 1 };
 
 	for (int i = 0; i < 2; i++) {
-		double growth = slope / (1 - slope) +
-				fabs(m->segments[end[i]].rate - 1);
+		double growth = slope / (1 - slope) + fabs(m->segments[end[i]].rate - 1);
 
 		/* A clock with readings is straight only where these report how it was steered. */
-		if (!r->task->limits.bend && !r->host[h].raw &&
-		    !r->host[r->reference].raw)
+		if (!r->task->limits.bend && !r->host[h].raw && !r->host[r->reference].raw)
 			growth = r->way[h].growth;
 		m->growth_ppm[i] = growth * 1e6;
 	}
@@ -739,18 +706,15 @@ static int64_t silence_of(const struct reduction *r, uint32_t h)
 	uint32_t via = r->by_bound.via[h];
 	int64_t of_next = r->host[graph_other(&r->graph, via, h)].silent;
 
-	return min64(max64(r->pair_bound[via].silent, of_next),
-		     span->hi - span->lo);
+	return min64(max64(r->pair_bound[via].silent, of_next), span->hi - span->lo);
 }
 
 int reduction_make_clock(const struct reduction *r, uint32_t h)
 {
 	struct host *host = &r->host[h];
 	struct netsync_segment *segment;
-	int64_t n = correction_segments(&r->correction[h],
-					&r->correction[r->reference],
-					host->origin,
-					r->host[r->reference].origin, &segment);
+	int64_t n = correction_segments(&r->correction[h], &r->correction[r->reference],
+					host->origin, r->host[r->reference].origin, &segment);
 	struct netsync_model m = {
 		.size = sizeof(m),
 		.num_segments = (uint32_t)n,

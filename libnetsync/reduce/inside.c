@@ -59,8 +59,7 @@ static int add_point(struct inside *in, int64_t t, bool after_step)
 		return 0;
 	if (array_grow(&in->point, &in->room, in->num, sizeof(*in->point)))
 		return -ENOMEM;
-	in->point[in->num++] = (struct inside_point){ .t = t,
-						      .after_step = after_step };
+	in->point[in->num++] = (struct inside_point){ .t = t, .after_step = after_step };
 	return 0;
 }
 
@@ -153,8 +152,7 @@ static void find_ranges(struct inside *in)
 	for (size_t from = 0; from < in->num; from += KNOTS_TOGETHER) {
 		struct inside_point *p = &in->point[from];
 		struct range range[KNOTS_TOGETHER];
-		const size_t num = knots_find_ranges(in->k, p, sizeof(*p), in->num - from,
-						     range);
+		const size_t num = knots_find_ranges(in->k, p, sizeof(*p), in->num - from, range);
 
 		for (size_t i = 0; i < num; i++)
 			p[i].range = p[i].held = range[i];
@@ -316,9 +314,8 @@ static bool has_moved(const struct inside *in)
 	return false;
 }
 
-int inside_keep(const struct knots *k, const struct netsync_model *m, const int64_t *t,
-		size_t num, const struct inside_limits *limits,
-		struct netsync_segment **segment)
+int inside_keep(const struct knots *k, const struct netsync_model *m, const int64_t *t, size_t num,
+		const struct inside_limits *limits, struct netsync_segment **segment)
 {
 	struct inside in = { .k = k, .model = m, .coarse = limits->coarse };
 	int ret = add_times(&in, t, num);

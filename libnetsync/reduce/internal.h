@@ -31,10 +31,10 @@
 /* What is known of the path from a host to the reference, without walking it. */
 struct path {
 	/* The next host, from this one on, whose windows count; or the reference: */
-	uint32_t windowed; /* of any kind, */
-	uint32_t stepped;  /* or of its own clock's change points */
+	uint32_t windowed;	      /* of any kind, */
+	uint32_t stepped;	      /* or of its own clock's change points */
 	enum netsync_quality quality; /* the worst of the pairs on the bound's path */
-	bool complete; /* pairs on the correction's path have messages both ways */
+	bool complete;		      /* pairs on the correction's path have messages both ways */
 };
 
 /* A host's time, carried along the lines of pairs to the reference. */
@@ -70,12 +70,12 @@ struct reduction {
 	/* By host: when no bound is claimed, as messages contradict it; in the host's time. */
 	struct windows *forgotten;
 	struct carried *way; /* by host: of the first time of its span */
-	struct path *path; /* by host; windows of those whose clock is made */
-	bool *infeasible; /* by pair: no clocks without steps satisfy its messages */
-	bool *disputed; /* by pair: messages do not agree with what was made of them */
+	struct path *path;   /* by host; windows of those whose clock is made */
+	bool *infeasible;    /* by pair: no clocks without steps satisfy its messages */
+	bool *disputed;	     /* by pair: messages do not agree with what was made of them */
 	/* By pair: some messages contradict the bounds that are claimed, and were taken to be wrong. */
 	bool *outvoted;
-	bool distrusted;	       /* no bound is to be claimed */
+	bool distrusted; /* no bound is to be claimed */
 };
 
 /* Carry a host's time to the reference. Ways of hosts nearer to that are known. */
@@ -88,8 +88,7 @@ void reduction_find_ways(struct reduction *r);
 void reduction_find_islands(struct reduction *r);
 
 /* The links to neighbours whose corrections are known: *link, to be freed. 0 or -ENOMEM. */
-int reduction_find_links(const struct reduction *r, uint32_t h,
-			 struct link **link, size_t *num);
+int reduction_find_links(const struct reduction *r, uint32_t h, struct link **link, size_t *num);
 
 /*
  * The number of spline intervals that three of four of the first @num hosts, other than the
@@ -97,8 +96,7 @@ int reduction_find_links(const struct reduction *r, uint32_t h,
  * hosts, perhaps by mistake, do not count. And if others bend, a host that seemed straight
  * beside the few known at first may bend, too. 0 or -ENOMEM.
  */
-int reduction_intervals_of_others(const struct reduction *r, size_t num,
-				  size_t *intervals);
+int reduction_intervals_of_others(const struct reduction *r, size_t num, size_t *intervals);
 
 /* Fit the curves of all hosts at once, but those of steered clocks. 0 or -ENOMEM. */
 int reduction_fit_jointly(struct reduction *r);
@@ -142,9 +140,8 @@ struct inside_limits {
  *
  * Return: how many, 0 if the correction is inside, or -ENOMEM.
  */
-int inside_keep(const struct knots *k, const struct netsync_model *m, const int64_t *t,
-		size_t num, const struct inside_limits *limits,
-		struct netsync_segment **segment);
+int inside_keep(const struct knots *k, const struct netsync_model *m, const int64_t *t, size_t num,
+		const struct inside_limits *limits, struct netsync_segment **segment);
 
 /*
  * Make the clock of a host other than the reference; clocks of hosts nearer to the

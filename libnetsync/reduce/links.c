@@ -37,12 +37,10 @@ static bool has_few_bins(const struct reduction *r, uint32_t h)
 			shift = e->shift > shift ? e->shift : shift;
 		}
 	}
-	return bins < FEW_BINS &&
-	       ldexp(1, shift) >= WIDE * ((double)span->hi - (double)span->lo);
+	return bins < FEW_BINS && ldexp(1, shift) >= WIDE * ((double)span->hi - (double)span->lo);
 }
 
-int reduction_find_links(const struct reduction *r, uint32_t h,
-			 struct link **link, size_t *num)
+int reduction_find_links(const struct reduction *r, uint32_t h, struct link **link, size_t *num)
 {
 	size_t n = 0, most = r->graph.start[h + 1] - r->graph.start[h];
 	const bool few_bins = has_few_bins(r, h);
@@ -55,8 +53,7 @@ int reduction_find_links(const struct reduction *r, uint32_t h,
 		uint32_t other = graph_other(&r->graph, pair, h);
 		const struct pair *p = r->est[pair].pair;
 
-		if (!r->correction[other].known || !p->direction[0].num ||
-		    !p->direction[1].num)
+		if (!r->correction[other].known || !p->direction[0].num || !p->direction[1].num)
 			continue;
 		(*link)[n++] = (struct link){
 			.pair = p,
@@ -78,8 +75,7 @@ static int by_number(const void *a, const void *b)
 	return (*p > *q) - (*p < *q);
 }
 
-int reduction_intervals_of_others(const struct reduction *r, size_t num,
-				  size_t *intervals)
+int reduction_intervals_of_others(const struct reduction *r, size_t num, size_t *intervals)
 {
 	size_t *all = malloc((num + 1) * sizeof(*all)), n = 0;
 

@@ -10,8 +10,7 @@
  * The corrected delay of a message that was kept. Its x is the time on host[0]; y is
  * negated for messages from host[1].
  */
-static int64_t delay(const struct host *a, const struct host *b, int way,
-		     const struct point *at)
+static int64_t delay(const struct host *a, const struct host *b, int way, const struct point *at)
 {
 	int64_t y = way ? -at->y : at->y, t[2] = { 0, 0 };
 
@@ -22,9 +21,8 @@ static int64_t delay(const struct host *a, const struct host *b, int way,
 }
 
 /* Add delays and inversions of one direction. */
-static void fill_delays(struct netsync_pair_info *info, int way,
-			const struct direction *dir, const struct host *a,
-			const struct host *b)
+static void fill_delays(struct netsync_pair_info *info, int way, const struct direction *dir,
+			const struct host *a, const struct host *b)
 {
 	const struct envelope *e = &dir->envelope;
 
@@ -33,8 +31,7 @@ static void fill_delays(struct netsync_pair_info *info, int way,
 
 		for (uint32_t k = 0; k < bin->corners; k++) {
 			/* As the stamps say, whatever their resolution. */
-			const struct point p = { bin->corner[k].x,
-						 bin->corner[k].y - dir->raised };
+			const struct point p = { bin->corner[k].x, bin->corner[k].y - dir->raised };
 			int64_t d = delay(a, b, way, &p);
 
 			info->inversions_after += d < 0;
@@ -46,8 +43,7 @@ static void fill_delays(struct netsync_pair_info *info, int way,
 /* Add counts of the pair's packet events. */
 static void fill_counts(struct netsync_pair_info *info, const struct peers *peers)
 {
-	const struct peer_pair *p = peers_find(peers, info->host[0],
-					       info->host[1]);
+	const struct peer_pair *p = peers_find(peers, info->host[0], info->host[1]);
 
 	if (!p)
 		return;

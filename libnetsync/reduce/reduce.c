@@ -50,29 +50,24 @@ static void set_bound_cost(struct reduction *r, size_t i)
 	const struct rate_bound *b = &r->pair_bound[i].bound;
 	struct range s = span_of(r, i);
 	double width = pair_bound_width(&r->pair_bound[i], s.lo, s.hi);
-	double wrong = b->infeasible
-			       ? (double)b->infeasible / (double)b->vertices
-			       : 0;
+	double wrong = b->infeasible ? (double)b->infeasible / (double)b->vertices : 0;
 
-	r->bound_cost[i] = isinf(width)
-				   ? INCOMPLETE_COST
-				   : fmax(width, 1) + wrong * INCOMPLETE_COST;
+	r->bound_cost[i] = isinf(width) ? INCOMPLETE_COST :
+					  fmax(width, 1) + wrong * INCOMPLETE_COST;
 }
 
 static void set_noise_cost(struct reduction *r, size_t i)
 {
 	const struct estimate *e = &r->est[i];
 	struct range s = span_of(r, i);
-	double stretch = (double)(s.hi - s.lo) /
-			 (double)(e->overlap_to - e->overlap_from);
+	double stretch = (double)(s.hi - s.lo) / (double)(e->overlap_to - e->overlap_from);
 
 	if (e->quality == NETSYNC_INCOMPLETE)
 		r->noise_cost[i] = INCOMPLETE_COST;
 	else if (e->overlap_to <= e->overlap_from)
 		r->noise_cost[i] = r->bound_cost[i];
 	else
-		r->noise_cost[i] = fmin(e->noise * fmax(stretch, 1),
-					r->bound_cost[i]);
+		r->noise_cost[i] = fmin(e->noise * fmax(stretch, 1), r->bound_cost[i]);
 }
 
 /*
@@ -83,8 +78,7 @@ static int first_costs(void *arg, size_t i)
 {
 	struct reduction *r = arg;
 
-	if (pair_bound_make(&r->pair_bound[i], r->est[i].pair, NULL,
-			    &r->task->limits))
+	if (pair_bound_make(&r->pair_bound[i], r->est[i].pair, NULL, &r->task->limits))
 		return -ENOMEM;
 	r->infeasible[i] = r->pair_bound[i].bound.infeasible > 0;
 	set_bound_cost(r, i);
@@ -107,22 +101,19 @@ static int final_costs(void *arg, size_t i)
 {
 	struct reduction *r = arg;
 	const uint32_t *h = r->est[i].pair->host;
-	const struct correction *correction[] = { &r->correction[h[0]],
-						  &r->correction[h[1]] };
+	const struct correction *correction[] = { &r->correction[h[0]], &r->correction[h[1]] };
 	struct pair_bound *reach = &r->pair_bound[i];
 	bool known = correction[0]->known && correction[1]->known;
 
 	if (r->task->method->curves) {
-		if (pair_bound_make(reach, r->est[i].pair,
-				    known ? correction : NULL,
+		if (pair_bound_make(reach, r->est[i].pair, known ? correction : NULL,
 				    &r->task->limits))
 			return -ENOMEM;
 		if (known)
 			set_bound_cost(r, i);
 	}
 	/* Only curves bend where readings of a steered clock report nothing. */
-	if (!r->task->method->curves &&
-	    (r->host[h[0]].has_untold || r->host[h[1]].has_untold))
+	if (!r->task->method->curves && (r->host[h[0]].has_untold || r->host[h[1]].has_untold))
 		forget_pair_bound(reach);
 	/* Feasibility of lines matters only to methods of straight clocks. */
 	if (!r->task->method->straight || reach->quality < r->est[i].quality)
@@ -157,9 +148,9 @@ static int make_reference(const struct reduction *r)
 	};
 
 	/* One that shares no message with any host is the reference of none. */
-	host->quality = r->graph.start[r->reference] ==
-					r->graph.start[r->reference + 1] ?
-				NETSYNC_ABSENT : NETSYNC_ACCURATE;
+	host->quality = r->graph.start[r->reference] == r->graph.start[r->reference + 1] ?
+				NETSYNC_ABSENT :
+				NETSYNC_ACCURATE;
 	host->bound_median = host->bound_max = 0;
 	host->silent = 0;
 	return netsync_clock_new(&m, &host->clock);
@@ -237,8 +228,7 @@ static int make_clocks(struct reduction *r)
 
 static int run_for_pairs(struct reduction *r, int (*run)(void *arg, size_t i))
 {
-	return parallel_run(r->task->parallel, r->task->threads, r->num_pairs,
-			    run, r);
+	return parallel_run(r->task->parallel, r->task->threads, r->num_pairs, run, r);
 }
 
 /* Checks of bounds; the last one leaves none to a host that messages still contradict. Chosen. */
@@ -282,11 +272,10 @@ static int run(struct reduction *r)
 {
 	int ret = graph_make(&r->graph, r->est, r->num_hosts, r->num_pairs);
 
-	if (ret || tree_make(&r->by_bound, &r->graph) ||
-	    tree_make(&r->by_noise, &r->graph) || !r->bound_cost ||
-	    !r->noise_cost || !r->pair_bound || !r->correction || !r->wander ||
-	    !r->steep || !r->forgotten || !r->path || !r->way || !r->infeasible ||
-	    !r->disputed || !r->outvoted)
+	if (ret || tree_make(&r->by_bound, &r->graph) || tree_make(&r->by_noise, &r->graph) ||
+	    !r->bound_cost || !r->noise_cost || !r->pair_bound || !r->correction || !r->wander ||
+	    !r->steep || !r->forgotten || !r->path || !r->way || !r->infeasible || !r->disputed ||
+	    !r->outvoted)
 		return -ENOMEM;
 	ret = run_for_pairs(r, first_costs);
 	if (ret)
@@ -306,8 +295,8 @@ static int run(struct reduction *r)
 	return make_checked_clocks(r);
 }
 
-int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
-	   uint32_t num_pairs, struct task *task)
+int reduce(struct host *host, uint32_t num_hosts, struct estimate *est, uint32_t num_pairs,
+	   struct task *task)
 {
 	struct reduction r = {
 		.host = host,

@@ -16,24 +16,24 @@
 
 struct host {
 	char *name;
-	int64_t origin;	   /* first time; others are relative to it, ns */
-	struct range said; /* by netsync_extend_span() */
-	int64_t last_used; /* of messages in non-raw time */
-	struct range span; /* of the clock; see span.h */
-	int64_t time_error; /* limit of errors of its messages' times, ns */
-	bool raw; /* these are raw: clock events say how it was steered, */
+	int64_t origin;		    /* first time; others are relative to it, ns */
+	struct range said;	    /* by netsync_extend_span() */
+	int64_t last_used;	    /* of messages in non-raw time */
+	struct range span;	    /* of the clock; see span.h */
+	int64_t time_error;	    /* limit of errors of its messages' times, ns */
+	bool raw;		    /* these are raw: clock events say how it was steered, */
 	const struct range *untold; /* but for these raw times, absolute, ns */
 	size_t num_untold;
 	bool has_untold; /* some are within the span, and time_error does not cover them */
 	struct resolution resolution; /* of the stamps of messages */
-	int64_t resolution_ns; /* what they are taken to have, ns */
+	int64_t resolution_ns;	      /* what they are taken to have, ns */
 	/* results */
 	enum netsync_quality quality;
 	uint32_t island;
 	int64_t bound_median;
 	int64_t bound_max;
 	bool contradicted; /* by its messages: no clocks satisfy them */
-	int64_t silent; /* in which a daemon may have steered clocks, ns */
+	int64_t silent;	   /* in which a daemon may have steered clocks, ns */
 	struct netsync_clock *clock;
 	struct netsync_step *step;
 	uint32_t num_steps;
@@ -50,10 +50,10 @@ struct host {
 /* Arguments of a reduction. */
 struct task {
 	const struct method *method;
-	struct limits limits; /* of bounds */
-	double drift;	      /* the largest of an oscillator, 1 / ns */
-	bool left_alone;      /* nobody steers clocks, even if no message shows it */
-	uint32_t reference; /* NO_HOST: choose one, and set it */
+	struct limits limits;	   /* of bounds */
+	double drift;		   /* the largest of an oscillator, 1 / ns */
+	bool left_alone;	   /* nobody steers clocks, even if no message shows it */
+	uint32_t reference;	   /* NO_HOST: choose one, and set it */
 	struct parallel *parallel; /* NULL: the caller's thread alone */
 	uint32_t threads;
 };
@@ -68,8 +68,8 @@ struct task {
  *
  * Return: 0 or -ENOMEM.
  */
-int reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
-	   uint32_t num_pairs, struct task *task);
+int reduce(struct host *host, uint32_t num_hosts, struct estimate *est, uint32_t num_pairs,
+	   struct task *task);
 
 /*
  * Set the median and the largest bound of a host's clock over its span. Without a bound most of

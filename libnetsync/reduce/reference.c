@@ -34,8 +34,7 @@ static bool is_leaf(const struct reduction *r, uint32_t h)
 }
 
 /* By a value of each host, and by names where it is the same. */
-static bool is_before(const struct reduction *r, const double *value, uint32_t a,
-		      uint32_t b)
+static bool is_before(const struct reduction *r, const double *value, uint32_t a, uint32_t b)
 {
 	if (value[a] != value[b])
 		return value[a] < value[b];
@@ -46,8 +45,8 @@ static bool is_before(const struct reduction *r, const double *value, uint32_t a
  * List the hosts of an island, leaves excepted, whose values are smallest. Return: how many these
  * are, @most at most.
  */
-static size_t list_smallest(const struct reduction *r, uint32_t island,
-			    const double *value, uint32_t *list, size_t most)
+static size_t list_smallest(const struct reduction *r, uint32_t island, const double *value,
+			    uint32_t *list, size_t most)
 {
 	size_t num = 0;
 
@@ -67,8 +66,7 @@ static size_t list_smallest(const struct reduction *r, uint32_t island,
 }
 
 /* The hosts whose sums of bounds may be the smallest, judged by samples: how many. */
-static size_t list_candidates(struct reduction *r, uint32_t island,
-			      uint32_t *list)
+static size_t list_candidates(struct reduction *r, uint32_t island, uint32_t *list)
 {
 	/* The array is free until the tree is grown. */
 	double *value = r->by_noise.dist;
@@ -91,21 +89,18 @@ static size_t list_candidates(struct reduction *r, uint32_t island,
  * Choose the host with the smallest sum of bounds among some. Between equal hosts (always, of two
  * hosts) names decide, so that the choice does not depend on the order in which hosts were added.
  */
-static uint32_t choose_nearest(struct reduction *r, const uint32_t *list,
-			       size_t num)
+static uint32_t choose_nearest(struct reduction *r, const uint32_t *list, size_t num)
 {
 	uint32_t best = NO_HOST;
 	double least = 0;
 
 	for (size_t i = 0; i < num; i++) {
 		const uint32_t h = list[i];
-		const double total = tree_grow(&r->by_bound, &r->graph,
-					       r->bound_cost, h);
+		const double total = tree_grow(&r->by_bound, &r->graph, r->bound_cost, h);
 		const double tie = 1e-9 * fmax(total, 1);
 
 		if (best == NO_HOST || total < least - tie ||
-		    (total <= least + tie &&
-		     strcmp(r->host[h].name, r->host[best].name) < 0)) {
+		    (total <= least + tie && strcmp(r->host[h].name, r->host[best].name) < 0)) {
 			best = h;
 			least = total;
 		}

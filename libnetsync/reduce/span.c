@@ -44,13 +44,11 @@ static bool possible(const struct host_bin *s, double slope)
 	return fabs(dy) <= 2 * slope * fabs(dx) + LONGEST;
 }
 
-static bool belongs(const struct host_bin *s, const struct range *span,
-		    double slope)
+static bool belongs(const struct host_bin *s, const struct range *span, double slope)
 {
 	int64_t near = max64(span->hi - span->lo, NEAR);
 
-	return (s->t >= span->lo - near && s->t <= span->hi + near) ||
-	       possible(s, slope);
+	return (s->t >= span->lo - near && s->t <= span->hi + near) || possible(s, slope);
 }
 
 /* Begin with the span of most messages, and extend it outward. */
@@ -88,12 +86,8 @@ static void set_span(struct host *h, const struct range *messages)
 {
 	int64_t near = max64(messages->hi - messages->lo, NEAR);
 
-	h->span.lo = min64(h->said.lo, h->first >= messages->lo - near
-					       ? h->first
-					       : messages->lo);
-	h->span.hi = max64(h->said.hi, h->last <= messages->hi + near
-					       ? h->last
-					       : messages->hi);
+	h->span.lo = min64(h->said.lo, h->first >= messages->lo - near ? h->first : messages->lo);
+	h->span.hi = max64(h->said.hi, h->last <= messages->hi + near ? h->last : messages->hi);
 	/* Messages that somebody else saved may be at other times than the packets. */
 	if (h->span.hi < h->span.lo)
 		h->span = *messages;
@@ -125,15 +119,15 @@ static size_t gather(struct host_bin *to, const struct pair *p)
 	return n;
 }
 
-int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair,
-	      size_t num_pairs, double slope)
+int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair, size_t num_pairs,
+	      double slope)
 {
 	size_t room = 1, num = 0;
 	struct host_bin *seen;
 
 	for (size_t i = 0; i < num_pairs; i++)
-		room += 2 * (pair[i]->direction[0].envelope.num +
-			     pair[i]->direction[1].envelope.num);
+		room += 2 *
+			(pair[i]->direction[0].envelope.num + pair[i]->direction[1].envelope.num);
 	seen = malloc(room * sizeof(*seen));
 	if (!seen)
 		return -ENOMEM;
@@ -145,8 +139,7 @@ int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair,
 	for (size_t i = 0, next; i < num; i = next) {
 		struct range messages;
 
-		for (next = i + 1;
-		     next < num && seen[next].host == seen[i].host; next++)
+		for (next = i + 1; next < num && seen[next].host == seen[i].host; next++)
 			;
 		messages = trusted(seen + i, next - i, slope);
 		set_span(&host[seen[i].host], &messages);

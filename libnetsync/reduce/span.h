@@ -14,7 +14,7 @@
  * except a few that are far off and contradict all others. @slope: the largest difference
  * in rate of two clocks. 0 or -ENOMEM.
  */
-int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair,
-	      size_t num_pairs, double slope);
+int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair, size_t num_pairs,
+	      double slope);
 
 #endif

@@ -76,8 +76,7 @@ struct carried reduction_carry(const struct reduction *r, uint32_t host, int64_t
 	c.t += next->t - r->host[host].span.lo + (int64_t)floor(ahead);
 	c.frac += ahead - floor(ahead);
 	c.skew = next->skew + s + s * next->skew;
-	c.growth = next->growth +
-		   fmax(e->slope_max - e->line.slope, e->line.slope - e->slope_min);
+	c.growth = next->growth + fmax(e->slope_max - e->line.slope, e->line.slope - e->slope_min);
 	c.complete = next->complete && e->quality != NETSYNC_INCOMPLETE;
 	return c;
 }
@@ -108,8 +107,7 @@ static bool was_set(const struct correction *c)
  * Has a fit of so many links lost what the one before found? A clock that is steered beside one
  * of its neighbours may not be beside all, unless messages are further from each other then.
  */
-static bool is_worse(const struct correction *c,
-		     const struct correction *before, size_t links)
+static bool is_worse(const struct correction *c, const struct correction *before, size_t links)
 {
 	return (c->no_margin && !before->no_margin && was_set(before)) ||
 	       (before->steered && !c->steered &&
@@ -135,8 +133,7 @@ static int fit_by_all(struct correction *c, const struct correction *before,
 }
 
 /* *c: a copy of the host's correction, to be fitted. */
-static int fit_host(const struct reduction *r, uint32_t h, enum stage stage,
-		    struct correction *c)
+static int fit_host(const struct reduction *r, uint32_t h, enum stage stage, struct correction *c)
 {
 	struct link *link;
 	size_t n = 0;
@@ -183,7 +180,7 @@ struct group {
 	/* Of every host: */
 	uint32_t *known;  /* neighbours whose corrections are known */
 	uint32_t *beside; /* neighbours in the group */
-	double *stale; /* moves of neighbours since it was fitted: squares, ns^2 */
+	double *stale;	  /* moves of neighbours since it was fitted: squares, ns^2 */
 	bool *member;
 };
 
@@ -206,9 +203,7 @@ static int group_new(struct group *g, struct reduction *r)
 		.stale = calloc(r->num_hosts + 1, sizeof(*g->stale)),
 		.member = calloc(r->num_hosts + 1, sizeof(*g->member)),
 	};
-	return g->next && g->known && g->beside && g->stale && g->member
-		       ? 0
-		       : -ENOMEM;
+	return g->next && g->known && g->beside && g->stale && g->member ? 0 : -ENOMEM;
 }
 
 /* Would it, or one that is in the group, miss too many of its neighbours? */
@@ -251,8 +246,7 @@ static void group_choose(struct group *g, size_t first)
 
 	g->host = &tree->order[first];
 	g->num = 0;
-	while (first + g->num < tree->num &&
-	       (!g->num || group_takes(g, g->host[g->num])))
+	while (first + g->num < tree->num && (!g->num || group_takes(g, g->host[g->num])))
 		group_add(g, g->host[g->num]);
 	for (size_t i = 0; i < g->num; i++)
 		g->member[g->host[i]] = false;
@@ -320,8 +314,7 @@ static void group_note_moves(struct group *g)
 		if (by > OWN_MOVE * g->next[k].expected_error)
 			g->stale[h] = HUGE_VAL;
 		for (uint32_t i = graph->start[h]; i < graph->start[h + 1]; i++)
-			g->stale[graph_other(graph, graph->edge[i], h)] += by *
-									   by;
+			g->stale[graph_other(graph, graph->edge[i], h)] += by * by;
 	}
 }
 
@@ -339,8 +332,7 @@ static void group_publish(struct group *g)
 		*c = g->next[k];
 		c->known = true;
 		g->next[k] = (struct correction){ 0 };
-		for (uint32_t i = graph->start[h];
-		     !known && i < graph->start[h + 1]; i++)
+		for (uint32_t i = graph->start[h]; !known && i < graph->start[h + 1]; i++)
 			g->known[graph_other(graph, graph->edge[i], h)]++;
 	}
 }
@@ -364,15 +356,12 @@ static int group_fit(struct group *g, int sweep)
 			continue;
 		if (sweep == 0 && h == r->reference)
 			c->intervals = g->others;
-		c->settled = sweep >= SEARCHES &&
-			     (h == r->reference || g->others <= c->tried);
+		c->settled = sweep >= SEARCHES && (h == r->reference || g->others <= c->tried);
 		if (h != r->reference)
 			c->others = g->others;
 	}
-	g->fit = r->task->method->curves &&
-		 (g->stage != ALONG_TREE || g->host[0] != r->reference);
-	ret = parallel_run(r->task->parallel, r->task->threads,
-			   (uint32_t)g->num, fit_member, g);
+	g->fit = r->task->method->curves && (g->stage != ALONG_TREE || g->host[0] != r->reference);
+	ret = parallel_run(r->task->parallel, r->task->threads, (uint32_t)g->num, fit_member, g);
 	if (!ret && g->stage == FIT)
 		group_note_moves(g);
 	if (!ret)
@@ -393,8 +382,7 @@ static int sweep(struct group *g, enum stage stage, int number)
 		ret = reduction_intervals_of_others(g->r, num, &g->others);
 	for (size_t first = 0; !ret && first < num; first += g->num) {
 		if (stage == ALONG_TREE)
-			ret = reduction_intervals_of_others(g->r, first,
-							    &g->others);
+			ret = reduction_intervals_of_others(g->r, first, &g->others);
 		group_choose(g, first);
 		if (!ret)
 			ret = group_fit(g, number);
@@ -419,8 +407,7 @@ static int doubt_host(void *reduction, size_t i)
 		return 0;
 	ret = reduction_find_links(r, h, &link, &n);
 	if (!ret && n)
-		ret = pair_terms_doubt(c, link, n, r->task->drift,
-				       c->intervals);
+		ret = pair_terms_doubt(c, link, n, r->task->drift, c->intervals);
 	free(link);
 	return ret;
 }
@@ -476,8 +463,7 @@ static int measure_wander(void *reduction, size_t i)
 	if (!w->left_alone) {
 		ret = reduction_find_links(r, h, &link, &n);
 		if (!ret && n)
-			ret = wander_measure(w, &r->correction[h], link, n,
-					     r->task->drift);
+			ret = wander_measure(w, &r->correction[h], link, n, r->task->drift);
 		free(link);
 	}
 	/* What is assumed holds of the raw clock, and the rest is not known. */
@@ -485,14 +471,12 @@ static int measure_wander(void *reduction, size_t i)
 }
 
 /* Are half of the hosts fitted by thin links; have half of these no margin? */
-static void look_at_pooled(const struct reduction *r, bool *pooled,
-			   bool *no_margin)
+static void look_at_pooled(const struct reduction *r, bool *pooled, bool *no_margin)
 {
 	uint32_t num = r->by_noise.num, thin = 0, without = 0;
 
 	for (uint32_t i = 1; i < num; i++) {
-		const struct correction *c =
-			&r->correction[r->by_noise.order[i]];
+		const struct correction *c = &r->correction[r->by_noise.order[i]];
 
 		thin += c->pooled;
 		without += c->pooled && c->no_margin;
@@ -618,7 +602,7 @@ int reduction_fit_hosts(struct reduction *r)
 	int ret = r->task->method->model ? reduction_fit_model(r) : fit_in_turn(r);
 
 	if (!ret && r->task->method->curves)
-		ret = parallel_run(r->task->parallel, r->task->threads,
-				   r->by_noise.num, measure_wander, r);
+		ret = parallel_run(r->task->parallel, r->task->threads, r->by_noise.num,
+				   measure_wander, r);
 	return ret;
 }

@@ -138,8 +138,9 @@ static int check_steering(struct saved_merging *m, size_t i)
 		return refuse_merge(m, -ERANGE, "clock readings are more than 36 years apart");
 	if (was_used_before_steering(host, s, own) ||
 	    (here && was_used_before_steering(here, own, s)))
-		return refuse_merge(m, -EALREADY,
-				    "messages were already used of a host that now has clock readings");
+		return refuse_merge(
+			m, -EALREADY,
+			"messages were already used of a host that now has clock readings");
 	if (s->anchored && own->anchored && !are_same_clock_points(&s->anchor, &own->anchor))
 		return refuse_merge(m, -EALREADY,
 				    "the clock readings were pushed in a different order there");
@@ -155,8 +156,8 @@ static bool is_moved_place_valid(int64_t x, int64_t y, int64_t by_x, int64_t by_
 {
 	const __int128 new_x = (__int128)x + by_x, new_y = (__int128)y + by_y;
 
-	return new_x <= NETSYNC_MAX_SPAN && new_x >= -NETSYNC_MAX_SPAN &&
-	       new_y <= SAVED_MAX_Y && new_y >= -SAVED_MAX_Y;
+	return new_x <= NETSYNC_MAX_SPAN && new_x >= -NETSYNC_MAX_SPAN && new_y <= SAVED_MAX_Y &&
+	       new_y >= -SAVED_MAX_Y;
 }
 
 /* Do a direction's points remain within the limits of hulls when they are shifted? */
@@ -187,7 +188,8 @@ static int check_pairs(struct saved_merging *m)
 		const int64_t x = m->place[p->host[0]].shift, y = compute_y_shift(m, p);
 
 		if (m->place[p->host[0]].number > m->place[p->host[1]].number)
-			return refuse_merge(m, -EINVAL, "the hosts were added in a different order there");
+			return refuse_merge(m, -EINVAL,
+					    "the hosts were added in a different order there");
 		if (!can_move_direction(&p->direction[0], x, y) ||
 		    !can_move_direction(&p->direction[1], x, -y))
 			return refuse_merge(m, -ERANGE,
@@ -325,8 +327,10 @@ static int add_pairs(struct saved_merging *m)
 static void add_saved_counts(struct netsync *ns, const struct netsync_stats *s)
 {
 	const struct match_counts counts = {
-		.matched = s->matched, .nat = s->nat,
-		.ambiguous = s->ambiguous, .unmatched = s->unmatched,
+		.matched = s->matched,
+		.nat = s->nat,
+		.ambiguous = s->ambiguous,
+		.unmatched = s->unmatched,
 	};
 
 	ns->packets += s->packets;
@@ -344,8 +348,7 @@ static int add_peers(struct saved_merging *m)
 		const uint32_t a = m->place[p->host[0]].number;
 		const uint32_t b = m->place[p->host[1]].number;
 
-		ret = peers_count(&m->ns->matcher.peers, a < b ? a : b,
-				  a < b ? b : a, &p->past);
+		ret = peers_count(&m->ns->matcher.peers, a < b ? a : b, a < b ? b : a, &p->past);
 	}
 	return ret;
 }
@@ -353,14 +356,16 @@ static int add_peers(struct saved_merging *m)
 static struct held_message place_held_message(const struct saved_merging *m,
 					      const struct held_message *h)
 {
-	return (struct held_message){ m->place[h->from].number, m->place[h->to].number,
-				      h->send, h->recv };
+	return (struct held_message){ m->place[h->from].number, m->place[h->to].number, h->send,
+				      h->recv };
 }
 
 static int add_held_messages(struct saved_merging *m)
 {
 	const struct steered_hosts hosts = {
-		m->ns->host, m->ns->steering, (uint32_t)m->ns->num_hosts,
+		m->ns->host,
+		m->ns->steering,
+		(uint32_t)m->ns->num_hosts,
 	};
 	int ret = 0;
 
@@ -394,8 +399,7 @@ static int add_saved(struct saved_merging *m)
 	return ret;
 }
 
-int saved_merge(struct netsync *ns, const void *bytes, size_t size,
-		const char **why)
+int saved_merge(struct netsync *ns, const void *bytes, size_t size, const char **why)
 {
 	struct saved_merging m = { .ns = ns };
 	int ret = saved_read(&m.saved, bytes, size);

@@ -16,8 +16,8 @@
 struct saving {
 	netsync_write_func write;
 	void *data;
-	int error;		/* of write(), which is then not called again */
-	struct bytes_put put;	/* into the room */
+	int error;	      /* of write(), which is then not called again */
+	struct bytes_put put; /* into the room */
 	uint8_t room[SAVED_ROOM];
 };
 
@@ -138,8 +138,7 @@ static void save_hosts(struct saving *p, const struct netsync *ns)
 }
 
 /* Corners count from the beginning of their bin, whatever the origin of times is. */
-static void save_bin(struct saving *p, const struct envelope *e,
-		     const struct bin *b)
+static void save_bin(struct saving *p, const struct envelope *e, const struct bin *b)
 {
 	const int64_t begin = b->index * (INT64_C(1) << e->shift) + e->base;
 
@@ -217,8 +216,7 @@ static void save_peers(struct saving *p, const struct peers *peers)
 			save_peer(p, &peers->part[k].pair[i]);
 }
 
-static void save_held_messages(struct saving *p, const struct held_message *message,
-			       size_t num)
+static void save_held_messages(struct saving *p, const struct held_message *message, size_t num)
 {
 	bytes_put_number(with_room(p), num);
 	for (size_t i = 0; i < num; i++) {

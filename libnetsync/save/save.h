@@ -3,9 +3,9 @@
  * The pushed state that netsync_solve() needs <-> bytes that mean the same on every
  * machine.
  *
- * 	save.c		struct netsync -> bytes
- * 	take.c		bytes, which are not trusted -> struct saved, checked
- * 	merge.c		struct saved -> another struct netsync
+ *	save.c		struct netsync -> bytes
+ *	take.c		bytes, which are not trusted -> struct saved, checked
+ *	merge.c		struct saved -> another struct netsync
  *
  * The bytes name each host once, and then refer to hosts by the order of these names.
  */
@@ -24,7 +24,6 @@ int saved_write(struct netsync *ns, netsync_write_func write, void *data);
  * Add what saved_write() wrote: 0; or a negative errno, and *@why is the reason, or NULL
  * if out of memory. Except for -ENOMEM, nothing was changed then.
  */
-int saved_merge(struct netsync *ns, const void *bytes, size_t size,
-		const char **why);
+int saved_merge(struct netsync *ns, const void *bytes, size_t size, const char **why);
 
 #endif

@@ -134,8 +134,7 @@ static void load_saved_host(struct bytes_take *t, struct host *h, size_t *length
 	if (load_flag(t)) {
 		h->said.lo = load_span(t);
 		h->said.hi = load_span(t);
-		t->bad |= h->said.lo > h->said.hi || h->said.lo < h->first ||
-			  h->said.hi > h->last;
+		t->bad |= h->said.lo > h->said.hi || h->said.lo < h->first || h->said.hi > h->last;
 	}
 	if (load_flag(t))
 		h->last_used = load_span(t);
@@ -190,22 +189,19 @@ static void load_bin(struct bytes_take *t, struct envelope *e, struct bin *b)
 	b->index = bytes_take_within(t, most);
 	/* |index| * width and |base| are 2^63 and 2^62 at most. */
 	t->bad |= __builtin_mul_overflow(b->index, width, &begin) ||
-		  __builtin_add_overflow(begin, e->base, &begin) ||
-		  begin > NETSYNC_MAX_SPAN || begin < -NETSYNC_MAX_SPAN - width;
+		  __builtin_add_overflow(begin, e->base, &begin) || begin > NETSYNC_MAX_SPAN ||
+		  begin < -NETSYNC_MAX_SPAN - width;
 	b->messages = bytes_take_up_to(t, SAVED_MAX_COUNT);
 	b->sum_x = load_128(t);
-	b->corners = (uint32_t)bytes_take_up_to(t, b->messages < UINT32_MAX / 2 ?
-						    b->messages :
-						    UINT32_MAX / 2);
-	t->bad |= !b->corners || !is_sum_within(b->sum_x, b->messages, begin,
-						begin + width - 1);
+	b->corners = (uint32_t)bytes_take_up_to(t, b->messages < UINT32_MAX / 2 ? b->messages :
+										  UINT32_MAX / 2);
+	t->bad |= !b->corners || !is_sum_within(b->sum_x, b->messages, begin, begin + width - 1);
 	for (uint32_t i = 0; i < b->corners && !t->bad; i++) {
 		const int64_t x = (int64_t)bytes_take_up_to(t, (uint64_t)width - 1);
 		const int64_t y = bytes_take_within(t, SAVED_MAX_Y);
 
 		t->bad |= x <= before ||
-			  array_grow(&e->pool, &e->pool_room, e->corners,
-				     sizeof(*e->pool));
+			  array_grow(&e->pool, &e->pool_room, e->corners, sizeof(*e->pool));
 		if (!t->bad)
 			e->pool[e->corners++] = (struct point){ begin + x, y };
 		before = x;
@@ -289,8 +285,7 @@ static void load_pairs(struct bytes_take *t, struct saved *s)
 		load_host_pair(t, s, p->host);
 		t->bad |= p->host[0] >= p->host[1];
 		for (int d = 0; d < 2 && !t->bad; d++)
-			load_direction(t, &p->direction[d],
-				       -s->host[p->host[0]].origin);
+			load_direction(t, &p->direction[d], -s->host[p->host[0]].origin);
 	}
 }
 

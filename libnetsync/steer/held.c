@@ -44,8 +44,7 @@ static bool is_any(const struct steered_hosts *hosts, uint32_t host, int64_t t)
 	return true;
 }
 
-static struct endpoint endpoint(const struct steered_hosts *hosts,
-				uint32_t number, int64_t t)
+static struct endpoint endpoint(const struct steered_hosts *hosts, uint32_t number, int64_t t)
 {
 	int64_t origin = hosts->host[number].origin;
 	int64_t raw = polyline_at(&hosts->steering[number].map, t);
@@ -99,8 +98,7 @@ enum fate { IS_USED, IS_BESIDE, IS_REJECTED };
 
 static enum fate fate_of(const struct steered_hosts *hosts, const struct held_message *m)
 {
-	const struct steering *s[2] = { &hosts->steering[m->from],
-					&hosts->steering[m->to] };
+	const struct steering *s[2] = { &hosts->steering[m->from], &hosts->steering[m->to] };
 	const struct raw_doubt *d[2] = { steering_doubt(s[0], m->send),
 					 steering_doubt(s[1], m->recv) };
 
@@ -132,8 +130,8 @@ static int use_message(struct pairs *pairs, const struct steered_hosts *hosts,
 	return is_near(&from) && is_near(&to) ? pairs_add(pairs, &from, &to) : 0;
 }
 
-static int pass_on(struct held *held, struct pairs *pairs,
-		   const struct steered_hosts *hosts, const struct held_message *m)
+static int pass_on(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts,
+		   const struct held_message *m)
 {
 	switch (fate_of(hosts, m)) {
 	case IS_USED:
@@ -147,8 +145,7 @@ static int pass_on(struct held *held, struct pairs *pairs,
 }
 
 /* Points that came since may report times that had none: decide again. */
-static int pass_uncovered(struct held *held, struct pairs *pairs,
-			  const struct steered_hosts *hosts)
+static int pass_uncovered(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts)
 {
 	size_t kept = 0;
 	int ret = 0;
@@ -175,8 +172,7 @@ static int settle_maps(const struct steered_hosts *hosts)
 		const struct host *h = &hosts->host[i];
 
 		if (h->first <= h->last)
-			steering_set_begin(&hosts->steering[i],
-					   h->origin + h->first);
+			steering_set_begin(&hosts->steering[i], h->origin + h->first);
 		if (h->last_used > INT64_MIN)
 			steering_set_used(&hosts->steering[i], h->origin + h->last_used);
 		ret = steering_settle(&hosts->steering[i]);
@@ -184,16 +180,15 @@ static int settle_maps(const struct steered_hosts *hosts)
 	return ret;
 }
 
-static int pass(struct held *held, struct pairs *pairs,
-		const struct steered_hosts *hosts, ready_func is_ready)
+static int pass(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts,
+		ready_func is_ready)
 {
 	int ret = settle_maps(hosts);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < held->num; i++) {
 		const struct held_message m = held->message[i];
-		bool ready = !ret &&
-			     is_ready(hosts, m.from, m.send) &&
+		bool ready = !ret && is_ready(hosts, m.from, m.send) &&
 			     is_ready(hosts, m.to, m.recv);
 
 		if (ready)
@@ -206,27 +201,24 @@ static int pass(struct held *held, struct pairs *pairs,
 	return ret;
 }
 
-int held_add(struct held *held, const struct held_message *m,
-	     struct pairs *pairs, const struct steered_hosts *hosts)
+int held_add(struct held *held, const struct held_message *m, struct pairs *pairs,
+	     const struct steered_hosts *hosts)
 {
 	int ret = 0;
 
 	if (!held->next)
 		held->next = FEW;
 	if (held->num >= held->next) {
-		ret = pass(held, pairs, hosts,
-			   held->num >= MOST ? is_any : is_known);
+		ret = pass(held, pairs, hosts, held->num >= MOST ? is_any : is_known);
 		held->next = held->num + FEW < MOST ? held->num + FEW : MOST;
 	}
-	if (ret || array_grow(&held->message, &held->room, held->num,
-			      sizeof(*held->message)))
+	if (ret || array_grow(&held->message, &held->room, held->num, sizeof(*held->message)))
 		return -ENOMEM;
 	held->message[held->num++] = *m;
 	return 0;
 }
 
-int held_settle(struct held *held, struct pairs *pairs,
-		const struct steered_hosts *hosts)
+int held_settle(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts)
 {
 	int ret;
 
@@ -235,8 +227,7 @@ int held_settle(struct held *held, struct pairs *pairs,
 		const struct host *h = &hosts->host[i];
 
 		if (h->first <= h->last)
-			steering_set_end(&hosts->steering[i],
-					 h->origin + h->last);
+			steering_set_end(&hosts->steering[i], h->origin + h->last);
 	}
 	ret = pass(held, pairs, hosts, is_final);
 	return ret ? ret : pass_uncovered(held, pairs, hosts);

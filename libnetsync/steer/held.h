@@ -59,15 +59,14 @@ struct steered_hosts {
  * Hold a message, and pass ready ones on to the pairs: 0; -ENOMEM, and the message was
  * not added.
  */
-int held_add(struct held *held, const struct held_message *m,
-	     struct pairs *pairs, const struct steered_hosts *hosts);
+int held_add(struct held *held, const struct held_message *m, struct pairs *pairs,
+	     const struct steered_hosts *hosts);
 
 /*
  * Pass all messages on of whose times no point is still to come, as far as that was
  * promised: 0 or -ENOMEM.
  */
-int held_settle(struct held *held, struct pairs *pairs,
-		const struct steered_hosts *hosts);
+int held_settle(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts);
 
 /* Keep a message that is left out where no points cover its time: 0 or -ENOMEM. */
 int held_keep_uncovered(struct held *held, const struct held_message *m);

@@ -37,8 +37,7 @@ static int64_t away(int64_t from, double by)
 }
 
 /* The value at x of the line through two corners, between or beyond them. */
-static int64_t through(int64_t x0, int64_t y0, int64_t x1, int64_t y1,
-		       int64_t x)
+static int64_t through(int64_t x0, int64_t y0, int64_t x1, int64_t y1, int64_t x)
 {
 	__int128 dx = (__int128)x1 - x0;
 	__int128 part = ((__int128)x - x0) * ((__int128)y1 - y0);
@@ -56,8 +55,7 @@ static size_t find(const struct polyline *l, int64_t at, size_t offset)
 		size_t mid = lo + (hi - lo) / 2;
 		int64_t value;
 
-		memcpy(&value, (const char *)&l->corner[mid] + offset,
-		       sizeof(value));
+		memcpy(&value, (const char *)&l->corner[mid] + offset, sizeof(value));
 		if (value <= at)
 			lo = mid + 1;
 		else

@@ -133,8 +133,7 @@ static void widen_span(struct translation *t)
 
 	t->reach = (struct range){ away(r.lo, -most), away(r.hi, most) };
 	if (host.lo <= host.hi)
-		r = (struct range){ min64(r.lo, host.lo),
-				    max64(r.hi, host.hi) };
+		r = (struct range){ min64(r.lo, host.lo), max64(r.hi, host.hi) };
 	if (ref.lo <= ref.hi) {
 		/* Far enough, as clocks are steered by up to 10 %. */
 		double before = (double)((__int128)convert(t, r.lo) - ref.lo);
@@ -154,8 +153,7 @@ static void widen_span(struct translation *t)
 /* A map by false readings may lead beyond all times that a host can have. */
 static void limit_span(struct translation *t, int64_t origin)
 {
-	const struct range most = { origin - NETSYNC_MAX_SPAN,
-				    origin + NETSYNC_MAX_SPAN };
+	const struct range most = { origin - NETSYNC_MAX_SPAN, origin + NETSYNC_MAX_SPAN };
 
 	t->span.lo = max64(min64(t->span.lo, most.hi), most.lo);
 	t->span.hi = max64(min64(t->span.hi, most.hi), most.lo);
@@ -172,22 +170,19 @@ static int make_whole(struct translation *t, const struct netsync_model *m)
 	for (size_t i = 0; !ret && i < host->num; i++)
 		ret = add_instant(t, host->corner[i].x);
 	for (uint32_t i = 1; !ret && i < m->num_segments; i++)
-		ret = add_instant(t, polyline_inverse(host,
-						      m->segments[i].from_ns));
+		ret = add_instant(t, polyline_inverse(host, m->segments[i].from_ns));
 	for (size_t i = 0; !ret && i < ref->num; i++)
 		ret = add_instant(t, when(t, ref->corner[i].x));
 	if (ret)
 		return ret;
 	sort_instants(t);
 	for (size_t i = 0; !ret && i < t->num; i++)
-		ret = polyline_add(&t->whole, t->instant[i],
-				   convert(t, t->instant[i]));
+		ret = polyline_add(&t->whole, t->instant[i], convert(t, t->instant[i]));
 	polyline_thin(&t->whole, TOLERANCE);
 	return ret;
 }
 
-static struct netsync_segment *make_segments(const struct translation *t,
-					     uint32_t *num)
+static struct netsync_segment *make_segments(const struct translation *t, uint32_t *num)
 {
 	const struct corner *c = t->whole.corner;
 	size_t n = t->whole.num > 1 ? t->whole.num - 1 : 1;
@@ -202,8 +197,7 @@ static struct netsync_segment *make_segments(const struct translation *t,
 		if (i + 1 == t->whole.num)
 			break;
 		s[i].to_ns = c[i + 1].x;
-		s[i].rate = (double)(c[i + 1].y - c[i].y) /
-			    (double)(c[i + 1].x - c[i].x);
+		s[i].rate = (double)(c[i + 1].y - c[i].y) / (double)(c[i + 1].x - c[i].x);
 	}
 	*num = (uint32_t)n;
 	return s;
@@ -248,9 +242,8 @@ static int64_t widened(int64_t distance)
  * In which raw times of the reference may a time of a host have been? @error: limit of the error
  * of the host's raw time.
  */
-static struct range raw_range_within(const struct netsync_clock *clock,
-				     const struct steering *host, int64_t own,
-				     int64_t error)
+static struct range raw_range_within(const struct netsync_clock *clock, const struct steering *host,
+				     int64_t own, int64_t error)
 {
 	struct range r = { INT64_MIN, INT64_MAX };
 
@@ -300,8 +293,7 @@ static int64_t end_of(struct range r, bool upper)
  * Add the instants in (from, to] at which an end of raw_range(), a straight line there, gets
  * across a break, and those 1 ns before.
  */
-static int add_crossings(struct translation *t, bool upper, int64_t from,
-			 int64_t to)
+static int add_crossings(struct translation *t, bool upper, int64_t from, int64_t to)
 {
 	const struct breaks *b = upper ? &t->shown.hi : &t->shown.lo;
 	const int64_t first = end_of(raw_range(t, from), upper);
@@ -309,8 +301,7 @@ static int add_crossings(struct translation *t, bool upper, int64_t from,
 	size_t i;
 	int ret = 0;
 
-	if (first == INT64_MIN || first == INT64_MAX || last == INT64_MIN ||
-	    last == INT64_MAX)
+	if (first == INT64_MIN || first == INT64_MAX || last == INT64_MIN || last == INT64_MAX)
 		return 0;
 	i = NUM_BEFORE(b->at, b->num, ns, min64(first, last) + 1);
 	for (; !ret && i < b->num && b->at[i].ns <= max64(first, last); i++) {
@@ -355,8 +346,7 @@ static int add_breaks(struct translation *t)
 }
 
 /* Replace the knots of a clock by translated ones, which are to be freed. */
-static int make_knots(struct translation *t, struct netsync_model *m,
-		      struct netsync_knot **knots)
+static int make_knots(struct translation *t, struct netsync_model *m, struct netsync_knot **knots)
 {
 	const struct netsync_knot *old = m->knots;
 	uint32_t num_old = m->num_knots;
@@ -369,8 +359,7 @@ static int make_knots(struct translation *t, struct netsync_model *m,
 		return 0;
 	t->num = 0;
 	for (uint32_t i = 0; !ret && i < num_old; i++)
-		ret = add_instant(t, polyline_inverse(&t->host->map,
-						      old[i].time_ns));
+		ret = add_instant(t, polyline_inverse(&t->host->map, old[i].time_ns));
 	for (size_t i = 0; !ret && i < t->whole.num; i++)
 		ret = add_instant(t, t->whole.corner[i].x);
 	if (!ret)
@@ -403,12 +392,11 @@ static void add_growth(struct netsync_model *m, const struct netsync_model *raw)
 	const uint32_t was[] = { 0, raw->num_segments - 1 };
 
 	for (int i = 0; i < 2; i++)
-		m->growth_ppm[i] += 1e6 * fabs(m->segments[end[i]].rate -
-					       raw->segments[was[i]].rate);
+		m->growth_ppm[i] += 1e6 *
+				    fabs(m->segments[end[i]].rate - raw->segments[was[i]].rate);
 }
 
-static int translate(struct host *h, const struct steering *own,
-		     const struct steering *reference)
+static int translate(struct host *h, const struct steering *own, const struct steering *reference)
 {
 	struct translation t = {
 		.clock = h->clock,
@@ -507,8 +495,7 @@ static struct range own_span(const struct host *h)
 	return (struct range){ h->origin + own.lo, h->origin + own.hi };
 }
 
-int steered_to_raw(struct host *host, const struct steered_hosts *hosts,
-		   struct traced **traced)
+int steered_to_raw(struct host *host, const struct steered_hosts *hosts, struct traced **traced)
 {
 	struct traced *was = calloc(hosts->num + 1, sizeof(*was));
 
@@ -537,8 +524,7 @@ int steered_to_raw(struct host *host, const struct steered_hosts *hosts,
 	return 0;
 }
 
-void steered_from_raw(struct host *host, uint32_t num,
-		      const struct traced *traced)
+void steered_from_raw(struct host *host, uint32_t num, const struct traced *traced)
 {
 	for (uint32_t i = 0; i < num; i++) {
 		host[i].first = traced[i].first;
@@ -557,8 +543,7 @@ static void give_up_uncovered(struct steering *s, int64_t t)
 }
 
 /* The same, by what points tell alone: what messages tell is asked. */
-static struct range told_range(const struct host *h, const struct steering *s,
-			       int64_t own)
+static struct range told_range(const struct host *h, const struct steering *s, int64_t own)
 {
 	const struct raw_doubt *d = doubt_near(s, own);
 
@@ -569,8 +554,7 @@ static struct range told_range(const struct host *h, const struct steering *s,
  * Where a message was left out because no points cover it, and received before it was sent,
  * whatever steering may have done to either clock, one of them was set.
  */
-static void check_uncovered(const struct host *host,
-			    const struct steered_hosts *hosts,
+static void check_uncovered(const struct host *host, const struct steered_hosts *hosts,
 			    const struct held *held)
 {
 	/* Results of before are of other messages. */
@@ -587,8 +571,7 @@ static void check_uncovered(const struct host *host,
 			continue;
 		send = told_range(&host[m->from], from, m->send);
 		recv = told_range(&host[m->to], to, m->recv);
-		if (send.lo == INT64_MIN || recv.hi == INT64_MAX ||
-		    recv.hi >= send.lo)
+		if (send.lo == INT64_MIN || recv.hi == INT64_MAX || recv.hi >= send.lo)
 			continue;
 		give_up_uncovered(from, m->send);
 		give_up_uncovered(to, m->recv);
@@ -601,8 +584,8 @@ static void span_from_raw(struct host *h, const struct steering *s)
 	h->span.hi = polyline_inverse(&s->map, h->origin + h->span.hi) - h->origin;
 }
 
-int steered_results(struct host *host, const struct steered_hosts *hosts,
-		    const struct held *held, uint32_t reference)
+int steered_results(struct host *host, const struct steered_hosts *hosts, const struct held *held,
+		    uint32_t reference)
 {
 	const struct steering *ref = &hosts->steering[reference];
 	int ret = 0;

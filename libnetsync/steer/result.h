@@ -17,18 +17,16 @@ struct traced {
  * Convert the hosts' spans to raw time, and set time_error; *traced keeps the original
  * spans, and is to be freed. 0 or -ENOMEM.
  */
-int steered_to_raw(struct host *host, const struct steered_hosts *hosts,
-		   struct traced **traced);
+int steered_to_raw(struct host *host, const struct steered_hosts *hosts, struct traced **traced);
 
 /* Restore the original spans. */
-void steered_from_raw(struct host *host, uint32_t num,
-		      const struct traced *traced);
+void steered_from_raw(struct host *host, uint32_t num, const struct traced *traced);
 
 /*
  * Convert the clocks, steps and spans of all hosts from raw time: 0 or -ENOMEM. Where messages
  * that no points cover, @held, say that a clock was set, nothing is known.
  */
-int steered_results(struct host *host, const struct steered_hosts *hosts,
-		    const struct held *held, uint32_t reference);
+int steered_results(struct host *host, const struct steered_hosts *hosts, const struct held *held,
+		    uint32_t reference);
 
 #endif

@@ -59,12 +59,10 @@ static int add_doubts(struct shown *s)
 		 * Other raw times show other times, outside of doubts: the error within
 		 * does not reach beyond the doubt's own.
 		 */
-		s->doubtful[i].from = steering_goes_on_before(c, d)
-					      ? INT64_MIN
-					      : add(from, -c->error);
-		s->doubtful[i].until = steering_goes_on_after(c, d)
-					       ? INT64_MAX
-					       : add(until, c->error);
+		s->doubtful[i].from = steering_goes_on_before(c, d) ? INT64_MIN :
+								      add(from, -c->error);
+		s->doubtful[i].until = steering_goes_on_after(c, d) ? INT64_MAX :
+								      add(until, c->error);
 		ret = add_breaks(s, from, c->error);
 		if (!ret)
 			ret = add_breaks(s, until, c->error);
@@ -74,11 +72,9 @@ static int add_doubts(struct shown *s)
 			ret = add_breaks(s, until, doubt_error(d));
 	}
 	for (size_t i = 1; i < n; i++)
-		s->doubtful[i].until = max64(s->doubtful[i].until,
-					     s->doubtful[i - 1].until);
+		s->doubtful[i].until = max64(s->doubtful[i].until, s->doubtful[i - 1].until);
 	for (size_t i = n; i-- > 1;)
-		s->doubtful[i - 1].from = min64(s->doubtful[i].from,
-						s->doubtful[i - 1].from);
+		s->doubtful[i - 1].from = min64(s->doubtful[i].from, s->doubtful[i - 1].from);
 	return ret;
 }
 
@@ -150,11 +146,9 @@ static int64_t last_shown(const struct shown *s, int64_t raw)
 
 	if (reached) {
 		const struct raw_doubt *d = &c->doubt[reached - 1];
-		int64_t most = steering_goes_on_after(c, d) ? INT64_MAX
-							     : d->at.hi;
+		int64_t most = steering_goes_on_after(c, d) ? INT64_MAX : d->at.hi;
 
-		x = max64(x, min64(most, polyline_inverse(&c->map,
-							  add(raw, doubt_error(d)))));
+		x = max64(x, min64(most, polyline_inverse(&c->map, add(raw, doubt_error(d)))));
 	}
 	return x;
 }
@@ -167,12 +161,9 @@ static int64_t first_shown(const struct shown *s, int64_t raw)
 
 	if (passed < c->num_doubts) {
 		const struct raw_doubt *d = &c->doubt[passed];
-		int64_t least = steering_goes_on_before(c, d) ? INT64_MIN
-							      : d->at.lo;
+		int64_t least = steering_goes_on_before(c, d) ? INT64_MIN : d->at.lo;
 
-		x = min64(x, max64(least,
-				   polyline_inverse(&c->map,
-						    add(raw, -doubt_error(d)))));
+		x = min64(x, max64(least, polyline_inverse(&c->map, add(raw, -doubt_error(d)))));
 	}
 	return x;
 }

@@ -88,8 +88,7 @@ int steering_merge(struct steering *s, const struct clock_point *p, size_t num)
 	return ret;
 }
 
-bool steering_is_late(const struct steering *s, int64_t t, int64_t raw,
-		      int64_t used)
+bool steering_is_late(const struct steering *s, int64_t t, int64_t raw, int64_t used)
 {
 	/* A clock that is set back shows later times that are less: but for the first point, raw. */
 	if (!s->num)
@@ -106,18 +105,15 @@ bool steering_is_long_before(const struct steering *s, int64_t t)
 }
 
 /* How far the host's clock is ahead at b of the line from a by a rate, ns. */
-static double miss(const struct clock_point *a, const struct clock_point *b,
-		   double rate)
+static double miss(const struct clock_point *a, const struct clock_point *b, double rate)
 {
 	double dr = (double)((__int128)b->raw - a->raw);
-	double gain = (double)(((__int128)b->t - b->raw) -
-			       ((__int128)a->t - a->raw));
+	double gain = (double)(((__int128)b->t - b->raw) - ((__int128)a->t - a->raw));
 
 	return gain - dr * (rate - 1);
 }
 
-static double raw_distance(const struct clock_point *a,
-			   const struct clock_point *b)
+static double raw_distance(const struct clock_point *a, const struct clock_point *b)
 {
 	return (double)((__int128)b->raw - a->raw);
 }
@@ -128,8 +124,7 @@ static double skew(const struct clock_point *a, const struct clock_point *b)
 	return miss(a, b, 1) / raw_distance(a, b);
 }
 
-static double reading_error(const struct clock_point *a,
-			    const struct clock_point *b)
+static double reading_error(const struct clock_point *a, const struct clock_point *b)
 {
 	return (double)a->within + (double)b->within + 2;
 }
@@ -146,32 +141,27 @@ static bool possible(const struct clock_point *a, const struct clock_point *b)
 /* Does the rate that a tells lead to b? */
 static bool agrees(const struct clock_point *a, const struct clock_point *b)
 {
-	return a->rate > 0 && fabs(miss(a, b, a->rate)) <=
-				      DITHER + reading_error(a, b) +
-					      DITHER_RATE * raw_distance(a, b);
+	return a->rate > 0 && fabs(miss(a, b, a->rate)) <= DITHER + reading_error(a, b) +
+								   DITHER_RATE * raw_distance(a, b);
 }
 
 /*
  * Is a point wrong? That is if its neighbours agree with each other, but not with the
  * point. @before: points that were kept; @after: points that follow.
  */
-static bool is_wrong(const struct clock_point *p,
-		     const struct clock_point *before, size_t num_before,
-		     const struct clock_point *after, size_t num_after)
+static bool is_wrong(const struct clock_point *p, const struct clock_point *before,
+		     size_t num_before, const struct clock_point *after, size_t num_after)
 {
-	const struct clock_point *a = num_before ? before + num_before - 1
-						 : NULL;
+	const struct clock_point *a = num_before ? before + num_before - 1 : NULL;
 
 	if (p->set)
 		return false;
 	if (num_before && num_after)
-		return (possible(a, after) && !possible(a, p) &&
-			!possible(p, after)) ||
+		return (possible(a, after) && !possible(a, p) && !possible(p, after)) ||
 		       (agrees(a, after) && !agrees(a, p) && !agrees(p, after));
 	/* The first and the last point: wrong if their two neighbours agree. */
 	if (num_after)
-		return num_after > 1 && !possible(p, after) &&
-		       possible(after, after + 1);
+		return num_after > 1 && !possible(p, after) && possible(after, after + 1);
 	return num_before > 1 && !possible(a, p) && possible(a - 1, a);
 }
 
@@ -203,16 +193,14 @@ static int add_doubt(struct steering *s, int64_t from, int64_t to, double error)
 		to = max64(to, last->at.hi);
 		e = max64(e, last->error);
 	}
-	if (array_grow(&s->doubt, &s->doubt_room, s->num_doubts,
-		       sizeof(*s->doubt)))
+	if (array_grow(&s->doubt, &s->doubt_room, s->num_doubts, sizeof(*s->doubt)))
 		return -ENOMEM;
 	s->doubt[s->num_doubts++] = (struct raw_doubt){ { from, to }, e, false };
 	return 0;
 }
 
 /* The largest error of the straight line from a point to the next, ns. */
-static double line_error(const struct clock_point *p, size_t before,
-			 size_t after)
+static double line_error(const struct clock_point *p, size_t before, size_t after)
 {
 	const struct clock_point *next = p + 1;
 	double base = reading_error(p, next), length = raw_distance(p, next);
@@ -228,8 +216,7 @@ static double line_error(const struct clock_point *p, size_t before,
 		if (before && possible(p - 1, p))
 			differs = fabs(skew(p - 1, p) - own);
 		if (after > 1 && possible(next, next + 1))
-			differs = fmax(differs,
-				       fabs(skew(next, next + 1) - own));
+			differs = fmax(differs, fabs(skew(next, next + 1) - own));
 		return base + differs * length;
 	}
 	/* The worst case: it was set by what makes up for the limit of steering. */
@@ -244,26 +231,22 @@ static int64_t counted(const struct steering *s, int64_t raw)
 
 static int add_untold(struct steering *s, int64_t from, int64_t to)
 {
-	if (array_grow(&s->untold, &s->untold_room, s->num_untold,
-		       sizeof(*s->untold)))
+	if (array_grow(&s->untold, &s->untold_room, s->num_untold, sizeof(*s->untold)))
 		return -ENOMEM;
 	s->untold[s->num_untold++] = (struct range){ from, to };
 	return 0;
 }
 
-static bool some_were_lost(const struct clock_point *p, size_t before,
-			   size_t after)
+static bool some_were_lost(const struct clock_point *p, size_t before, size_t after)
 {
 	const struct clock_point *next = p + 1;
 
 	return raw_distance(p, next) <= MOST_LOST && before && after > 1 &&
-	       raw_distance(p - 1, p) <= SOON &&
-	       raw_distance(next, next + 1) <= SOON;
+	       raw_distance(p - 1, p) <= SOON && raw_distance(next, next + 1) <= SOON;
 }
 
 /* Add a line from the map's last corner to the next point: note its error. */
-static int add_line(struct steering *s, const struct clock_point *p,
-		    size_t before, size_t after)
+static int add_line(struct steering *s, const struct clock_point *p, size_t before, size_t after)
 {
 	double error = line_error(p, before, after);
 	const struct clock_point *next = p + 1;
@@ -276,10 +259,9 @@ static int add_line(struct steering *s, const struct clock_point *p,
 	 * What was no steering was a setting, which steering could have made in the same time. Set
 	 * back, the clock shows times again: before the first point, or after the second one.
 	 */
-	if (raw_distance(p, next) <= LONG_GAP ||
-	    some_were_lost(p, before, after))
-		return add_doubt(s, p->t - (int64_t)ceil(error),
-				 next->t + (int64_t)ceil(error), error);
+	if (raw_distance(p, next) <= LONG_GAP || some_were_lost(p, before, after))
+		return add_doubt(s, p->t - (int64_t)ceil(error), next->t + (int64_t)ceil(error),
+				 error);
 	return add_untold(s, counted(s, p->raw), counted(s, next->raw));
 }
 
@@ -316,20 +298,16 @@ static double deviation(const struct clock_point *p)
  * The raw time in which the clock, set back between two points, shows the times again that it
  * had shown: it was steered in these, by rates of points, and by what no point tells.
  */
-static double shown_again(const struct steering *s, const struct clock_point *p,
-			  int64_t until)
+static double shown_again(const struct steering *s, const struct clock_point *p, int64_t until)
 {
 	const struct clock_point *next = p + 1, *q;
 	const struct clock_point *last = s->used + s->num_used - 1;
 	double by = (double)((__int128)until - next->t);
 	double most = p->rate > 0 ? fabs(p->rate - 1) : 0;
 
-	for (q = p;
-	     q > s->used && q->t > next->t && !q->set && possible(q - 1, q);
-	     q--)
+	for (q = p; q > s->used && q->t > next->t && !q->set && possible(q - 1, q); q--)
 		most = fmax(most, deviation(q - 1));
-	for (q = next;
-	     q < last && q->t < until && !q[1].set && possible(q, q + 1); q++)
+	for (q = next; q < last && q->t < until && !q[1].set && possible(q, q + 1); q++)
 		most = fmax(most, deviation(q));
 	if (last->rate > 0 && last->t <= until)
 		most = fmax(most, fabs(last->rate - 1));
@@ -343,8 +321,7 @@ static double shown_again(const struct steering *s, const struct clock_point *p,
 static bool is_set_at_next(const struct clock_point *p)
 {
 	const struct clock_point *next = p + 1;
-	bool is_told = p->number && next->number ? next->number == p->number + 1 :
-						   next->set;
+	bool is_told = p->number && next->number ? next->number == p->number + 1 : next->set;
 
 	return is_told && p->rate > 0 && raw_distance(p, next) <= SOON;
 }
@@ -376,9 +353,8 @@ static int add_setting(struct steering *s, const struct clock_point *p)
 	cut(&s->map, next->t);
 	ret = polyline_add(&s->map, next->t, from);
 	if (!ret)
-		ret = add_doubt(
-			s, at_next ? next->t : min64(p->t + by, next->t), until,
-			shown_again(s, p, until) + (at_next ? 0 : length));
+		ret = add_doubt(s, at_next ? next->t : min64(p->t + by, next->t), until,
+				shown_again(s, p, until) + (at_next ? 0 : length));
 	return ret;
 }
 
@@ -392,9 +368,8 @@ static int leave_doubt(struct steering *s, const struct clock_point *p)
 	if (next->t <= until || p->t > until || !possible(p, next))
 		return 0;
 	part = (double)(until - p->t) / (double)(next->t - p->t);
-	return polyline_add(
-		&s->map, until,
-		counted(s, p->raw + llround(part * raw_distance(p, next))));
+	return polyline_add(&s->map, until,
+			    counted(s, p->raw + llround(part * raw_distance(p, next))));
 }
 
 /* The same if no point follows: the clock goes on as the last one tells. */
@@ -406,8 +381,7 @@ static int leave_last_doubt(struct steering *s, const struct clock_point *last)
 	if (last->t > until)
 		return 0;
 	return polyline_add(&s->map, until,
-			    counted(s, last->raw) +
-				    llround((double)(until - last->t) / rate));
+			    counted(s, last->raw) + llround((double)(until - last->t) / rate));
 }
 
 /* How long times without points may be, on either side, for messages in them to be left out. */
@@ -423,16 +397,15 @@ static double most_left_out(const struct steering *s)
  * slew goes on there that no point tells: a log began a little after the messages, or ended a
  * little before them. @near: the outermost points, the two at the end that is looked at.
  */
-static int add_silence(struct steering *s, const struct clock_point *near,
-		       int64_t from, int64_t until, double length)
+static int add_silence(struct steering *s, const struct clock_point *near, int64_t from,
+		       int64_t until, double length)
 {
 	double own = 0;
 
 	if (s->num_used > 1 && possible(near, near + 1))
 		own = skew(near, near + 1);
 	return add_doubt(s, from, until,
-			 reading_error(near, near) +
-				 fmax(USUAL_STEERING, 2 * fabs(own)) * length);
+			 reading_error(near, near) + fmax(USUAL_STEERING, 2 * fabs(own)) * length);
 }
 
 static int add_begin(struct steering *s)
@@ -456,8 +429,7 @@ static int add_end(struct steering *s)
 	double length = (double)((__int128)s->end - p->t);
 	int64_t from = s->has_promise ? max64(p->t, s->promised) : p->t;
 
-	if (p->rate > 0 || from >= s->end ||
-	    (!s->has_promise && length > most_left_out(s)))
+	if (p->rate > 0 || from >= s->end || (!s->has_promise && length > most_left_out(s)))
 		return 0;
 	s->open_after = true;
 	return add_silence(s, s->num_used > 1 ? p - 1 : p, from + 1, s->end, length);
@@ -506,8 +478,7 @@ static int make_map(struct steering *s)
 			ret = add_line(s, &p[i], i, n - 1 - i);
 		/* A time that was shown before already has a corner. */
 		if (!ret && !(set && p[i + 1].t < p[i].t))
-			ret = polyline_add(&s->map, p[i + 1].t,
-					   counted(s, p[i + 1].raw));
+			ret = polyline_add(&s->map, p[i + 1].t, counted(s, p[i + 1].raw));
 	}
 	if (!ret && s->num_doubts)
 		ret = leave_last_doubt(s, &p[n - 1]);
@@ -662,8 +633,7 @@ struct range steering_span(const struct steering *s)
 	struct range r = { INT64_MAX, INT64_MIN };
 
 	if (map->num)
-		r = (struct range){ map->corner[0].x,
-				    map->corner[map->num - 1].x };
+		r = (struct range){ map->corner[0].x, map->corner[map->num - 1].x };
 	if (s->num_doubts) {
 		r.lo = min64(r.lo, s->doubt[0].at.lo);
 		r.hi = max64(r.hi, s->doubt[s->num_doubts - 1].at.hi);
@@ -700,8 +670,7 @@ static double mean_skew(const struct clock_point *p, size_t *from, size_t to)
 		*from = to;
 	while (*from < to && raw_distance(&p[*from + 1], &p[to]) >= SECOND)
 		++*from;
-	return raw_distance(&p[*from], &p[to]) >= SECOND ? skew(&p[*from], &p[to])
-							 : (double)NAN;
+	return raw_distance(&p[*from], &p[to]) >= SECOND ? skew(&p[*from], &p[to]) : (double)NAN;
 }
 
 static bool line_is_known(const struct steering *s, size_t i)
@@ -710,8 +679,7 @@ static bool line_is_known(const struct steering *s, size_t i)
 
 	if (sets(p))
 		return is_set_at_next(p);
-	return line_error(p, i, s->num_used - 1 - i) <=
-	       MAX_ERROR + 2 * reading_error(p, p + 1);
+	return line_error(p, i, s->num_used - 1 - i) <= MAX_ERROR + 2 * reading_error(p, p + 1);
 }
 
 void steering_describe(struct steering *s, struct range span)

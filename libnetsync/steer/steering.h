@@ -24,11 +24,11 @@
 #include "util/number.h"
 
 struct clock_point {
-	int64_t t;	/* on the host's clock, ns */
-	int64_t raw;	/* on the raw clock, ns */
-	int64_t within; /* limit of the error of raw, ns */
-	double rate;	/* d t / d raw up to the next point; 0: unknown */
-	bool set;	/* the host's clock was set here */
+	int64_t t;	 /* on the host's clock, ns */
+	int64_t raw;	 /* on the raw clock, ns */
+	int64_t within;	 /* limit of the error of raw, ns */
+	double rate;	 /* d t / d raw up to the next point; 0: unknown */
+	bool set;	 /* the host's clock was set here */
 	uint32_t number; /* one more than that of the point before; 0: none */
 };
 
@@ -97,8 +97,7 @@ int steering_merge(struct steering *s, const struct clock_point *p, size_t num);
  * Would a point, at a time of the host's and a raw one, tell of times of which messages were used
  * without any, up to @used? They may be a second older, as traces are read in turn.
  */
-bool steering_is_late(const struct steering *s, int64_t t, int64_t raw,
-		      int64_t used);
+bool steering_is_late(const struct steering *s, int64_t t, int64_t raw, int64_t used);
 
 /* Is a time so long before all points that messages count as if nothing were told? */
 bool steering_is_long_before(const struct steering *s, int64_t t);

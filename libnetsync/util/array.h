@@ -10,8 +10,7 @@
 #include <string.h>
 
 /* Allocate space for another element; *data and *room are changed together. */
-static inline int array_grow(void *data, size_t *room, size_t used,
-			     size_t element)
+static inline int array_grow(void *data, size_t *room, size_t used, size_t element)
 {
 	void **p = data, *bigger;
 	size_t n = *room ? *room * 2 : 8;

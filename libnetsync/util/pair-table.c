@@ -6,21 +6,18 @@
 
 #include "util/pair-table.h"
 
-static struct pair_slot *find_pair_slot(const struct pair_table *t, uint32_t a,
-					uint32_t b)
+static struct pair_slot *find_pair_slot(const struct pair_table *t, uint32_t a, uint32_t b)
 {
 	size_t i = hash_slot((uint64_t)a << 32 | b) & (t->slots - 1);
 
-	while (t->slot[i].number &&
-	       (t->slot[i].host[0] != a || t->slot[i].host[1] != b))
+	while (t->slot[i].number && (t->slot[i].host[0] != a || t->slot[i].host[1] != b))
 		i = (i + 1) & (t->slots - 1);
 	return &t->slot[i];
 }
 
 static int grow_pair_table(struct pair_table *t)
 {
-	struct pair_table bigger = { .slots = t->slots ? t->slots * 2 : 16,
-				     .num = t->num };
+	struct pair_table bigger = { .slots = t->slots ? t->slots * 2 : 16, .num = t->num };
 
 	if (t->num * 2 < t->slots)
 		return 0;
@@ -43,8 +40,7 @@ uint32_t pair_table_find(const struct pair_table *t, uint32_t a, uint32_t b)
 	return t->slots ? find_pair_slot(t, a, b)->number : 0;
 }
 
-int pair_table_set(struct pair_table *t, uint32_t a, uint32_t b,
-		   uint32_t number)
+int pair_table_set(struct pair_table *t, uint32_t a, uint32_t b, uint32_t number)
 {
 	struct pair_slot slot = { { a, b }, number + 1 };
 

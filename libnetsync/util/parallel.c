@@ -181,8 +181,8 @@ void parallel_release(struct parallel *p)
 	pthread_mutex_destroy(&p->lock);
 }
 
-void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first,
-		    uint32_t num, int (*run)(void *arg, size_t i), void *arg)
+void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first, uint32_t num,
+		    int (*run)(void *arg, size_t i), void *arg)
 {
 	if (was_process_forked(p))
 		forget_threads(p);

@@ -35,7 +35,7 @@ struct parallel {
 	atomic_int error;	/* of a call that failed; 0: none */
 	pthread_mutex_t lock;	/* protects the members below */
 	pthread_cond_t begun;	/* there are calls to make, or stop */
-	pthread_cond_t changed;	/* ended, or error */
+	pthread_cond_t changed; /* ended, or error */
 	pthread_cond_t left;	/* no thread is active */
 	uint32_t ended;		/* of the first calls */
 	uint64_t round;		/* counts parallel_begin() */
@@ -44,8 +44,8 @@ struct parallel {
 	bool stop;		/* threads are to end */
 	uint32_t places;	/* shares of the last parallel_begin() */
 	struct parallel_thread thread[PARALLEL_THREADS]; /* the first is the caller's */
-	uint32_t threads;	/* that exist */
-	pid_t process;		/* that has the threads; a child of fork() has none */
+	uint32_t threads;				 /* that exist */
+	pid_t process; /* that has the threads; a child of fork() has none */
 };
 
 void parallel_init(struct parallel *p);
@@ -66,8 +66,8 @@ int parallel_run(struct parallel *p, uint32_t threads, uint32_t num,
  * Start calls like parallel_run(); the caller's thread continues with other work until
  * parallel_end(). All calls below @first end before one of the others starts.
  */
-void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first,
-		    uint32_t num, int (*run)(void *arg, size_t i), void *arg);
+void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first, uint32_t num,
+		    int (*run)(void *arg, size_t i), void *arg);
 
 /* Make the remaining calls, and wait for the others. Return: as parallel_run(). */
 int parallel_end(struct parallel *p);

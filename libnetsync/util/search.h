@@ -8,32 +8,33 @@
 #include <stdint.h>
 
 /* The number of elements whose member is below @t; with or_at: at most @t. */
-#define DEFINE_SEARCH(name, type) \
-static inline size_t name(const void *array, size_t num, size_t size, \
-			  size_t member, type t, bool or_at) \
-{ \
-	const char *keys = array; \
-	size_t lo = 0, hi = num; \
-\
-	while (lo < hi) { \
-		size_t mid = lo + (hi - lo) / 2; \
-		const type *key = (const void *)(keys + mid * size + member); \
-\
-		if (or_at ? *key <= t : *key < t) \
-			lo = mid + 1; \
-		else \
-			hi = mid; \
-	} \
-	return lo; \
-}
+#define DEFINE_SEARCH(name, type)                                                            \
+	static inline size_t name(const void *array, size_t num, size_t size, size_t member, \
+				  type t, bool or_at)                                        \
+	{                                                                                    \
+		const char *keys = array;                                                    \
+		size_t lo = 0, hi = num;                                                     \
+                                                                                             \
+		while (lo < hi) {                                                            \
+			size_t mid = lo + (hi - lo) / 2;                                     \
+			const type *key = (const void *)(keys + mid * size + member);        \
+                                                                                             \
+			if (or_at ? *key <= t : *key < t)                                    \
+				lo = mid + 1;                                                \
+			else                                                                 \
+				hi = mid;                                                    \
+		}                                                                            \
+		return lo;                                                                   \
+	}
 
 DEFINE_SEARCH(search_int64, int64_t)
 DEFINE_SEARCH(search_double, double)
 
-#define SEARCH(array, num, member, t, or_at) \
-	_Generic((array)->member, int64_t: search_int64, double: search_double)( \
-		array, num, sizeof(*(array)), \
-		offsetof(typeof(*(array)), member), t, or_at)
+#define SEARCH(array, num, member, t, or_at)                    \
+	_Generic((array)->member, int64_t                       \
+		 : search_int64, double                         \
+		 : search_double)(array, num, sizeof(*(array)), \
+				  offsetof(typeof(*(array)), member), t, or_at)
 
 /* The number of elements before @t: the index of the first element at or after @t, or @num. */
 #define NUM_BEFORE(array, num, member, t) SEARCH(array, num, member, t, false)
@@ -43,15 +44,14 @@ static inline size_t search_last(size_t num_until)
 {
 	return num_until ? num_until - 1 : 0;
 }
-#define LAST_UNTIL(array, num, member, t) \
-	search_last(SEARCH(array, num, member, t, true))
+#define LAST_UNTIL(array, num, member, t) search_last(SEARCH(array, num, member, t, true))
 
 /*
  * Like LAST_UNTIL(), for times that are near the previous one: search on either side of
  * @near, in growing steps.
  */
-static inline size_t search_near(const void *array, size_t num, size_t size,
-				 size_t member, int64_t t, size_t near)
+static inline size_t search_near(const void *array, size_t num, size_t size, size_t member,
+				 int64_t t, size_t near)
 {
 	const char *keys = (const char *)array + member;
 	size_t lo = near < num ? near : 0, hi, step = 1;
@@ -72,11 +72,9 @@ static inline size_t search_near(const void *array, size_t num, size_t size,
 		lo = step <= hi ? hi - step : 0;
 	}
 #undef KEY
-	return lo + search_last(search_int64(keys + lo * size, hi - lo, size, 0,
-					     t, true));
+	return lo + search_last(search_int64(keys + lo * size, hi - lo, size, 0, t, true));
 }
 #define LAST_NEAR(array, num, member, t, near) \
-	search_near(array, num, sizeof(*(array)), \
-		    offsetof(typeof(*(array)), member), t, near)
+	search_near(array, num, sizeof(*(array)), offsetof(typeof(*(array)), member), t, near)
 
 #endif

@@ -15,7 +15,7 @@
 struct time_heap_item {
 	int64_t time_ns; /* of the stream's next element */
 	void *stream;
-	uint64_t rank;	/* equal for all if their order does not matter */
+	uint64_t rank; /* equal for all if their order does not matter */
 };
 
 struct time_heap {
@@ -38,11 +38,9 @@ static inline void time_heap_sink(struct time_heap *heap, size_t at)
 		size_t child = at * 2 + 1;
 		struct time_heap_item other;
 
-		if (child + 1 < heap->num &&
-		    time_heap_is_before(&items[child + 1], &items[child]))
+		if (child + 1 < heap->num && time_heap_is_before(&items[child + 1], &items[child]))
 			child++;
-		if (child >= heap->num ||
-		    !time_heap_is_before(&items[child], &items[at]))
+		if (child >= heap->num || !time_heap_is_before(&items[child], &items[at]))
 			return;
 		other = items[child];
 		items[child] = items[at];

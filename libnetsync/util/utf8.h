@@ -20,10 +20,12 @@
 static inline size_t utf8_length(const char *text, size_t size)
 {
 	const unsigned char *c = (const unsigned char *)text;
-	const size_t length = !size ? 0 : *c < 0x80 ? 1 :
+	const size_t length = !size		      ? 0 :
+			      *c < 0x80		      ? 1 :
 			      *c >= 0xc2 && *c < 0xe0 ? 2 :
 			      *c >= 0xe0 && *c < 0xf0 ? 3 :
-			      *c >= 0xf0 && *c < 0xf5 ? 4 : 0;
+			      *c >= 0xf0 && *c < 0xf5 ? 4 :
+							0;
 
 	if (length > size)
 		return 0;
@@ -58,15 +60,13 @@ static inline char *utf8_escape(const char *text, bool is_name)
 	while (escaped && left) {
 		size_t length = utf8_length(text, left);
 		const size_t taken = length ? length : 1;
-		const bool looks_escaped = left > 3 && text[0] == '\\' &&
-			text[1] == 'x' && isxdigit((unsigned char)text[2]) &&
-			isxdigit((unsigned char)text[3]);
+		const bool looks_escaped = left > 3 && text[0] == '\\' && text[1] == 'x' &&
+					   isxdigit((unsigned char)text[2]) &&
+					   isxdigit((unsigned char)text[3]);
 
-		if (!length || (is_name && (looks_escaped ||
-					    utf8_is_control(text, length)))) {
+		if (!length || (is_name && (looks_escaped || utf8_is_control(text, length)))) {
 			for (size_t i = 0; i < taken; i++)
-				at += sprintf(escaped + at, "\\x%02x",
-					      (unsigned char)text[i]);
+				at += sprintf(escaped + at, "\\x%02x", (unsigned char)text[i]);
 		} else {
 			memcpy(escaped + at, text, taken);
 			at += taken;

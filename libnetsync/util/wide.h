@@ -19,8 +19,8 @@ static inline struct wide wide_sum(struct wide a, struct wide b)
 {
 	struct wide s = { a.low + b.low, 0 };
 
-	s.high = (__int128)((unsigned __int128)a.high +
-			    (unsigned __int128)b.high + (s.low < a.low));
+	s.high = (__int128)((unsigned __int128)a.high + (unsigned __int128)b.high +
+			    (s.low < a.low));
 	return s;
 }
 

@@ -22,22 +22,22 @@
 #include "netsync.h"
 
 #define SORTED 1000000
-#define RUNS 3			/* the fastest is used */
+#define RUNS 3 /* the fastest is used */
 
 struct job {
 	int hosts;
 	long messages;
-	bool packets;		/* otherwise ready-made messages */
+	bool packets; /* otherwise ready-made messages */
 	enum netsync_method method;
 	uint32_t threads;
 };
 
 struct cost {
-	double ns;		/* total */
-	double solve_ns;	/* of netsync_solve() alone */
-	double memory;		/* peak, bytes */
-	double matched;		/* share of the packet events */
-	uint64_t clocks;	/* a digest */
+	double ns;	 /* total */
+	double solve_ns; /* of netsync_solve() alone */
+	double memory;	 /* peak, bytes */
+	double matched;	 /* share of the packet events */
+	uint64_t clocks; /* a digest */
 };
 
 static void die(const char *what)
@@ -49,8 +49,11 @@ static void die(const char *what)
 static void make_cluster(struct cluster *c, const struct job *job)
 {
 	const struct cluster_spec spec = {
-		.hosts = job->hosts, .messages = job->messages,
-		.topology = SPARSE, .clocks = BEND, .span_s = 3600,
+		.hosts = job->hosts,
+		.messages = job->messages,
+		.topology = SPARSE,
+		.clocks = BEND,
+		.span_s = 3600,
 	};
 
 	if (!cluster_make(c, &spec, 1))
@@ -76,8 +79,7 @@ static void push_messages(struct netsync *ns, const struct cluster *c)
 	for (long i = 0; i < c->num; i++) {
 		const struct cluster_message *m = &c->msg[i];
 
-		if (netsync_push_message(ns, m->from, m->to, m->send_ns,
-					 m->recv_ns))
+		if (netsync_push_message(ns, m->from, m->to, m->send_ns, m->recv_ns))
 			die(netsync_error(ns));
 	}
 }
@@ -95,8 +97,7 @@ static void set_address(uint8_t *address, uint32_t host)
  * Bulk traffic, with one connection for each pair: @sent before, in this direction.
  * Sequence numbers start at different values.
  */
-static void push_packet(struct netsync *ns, const struct cluster_message *m,
-			uint32_t sent)
+static void push_packet(struct netsync *ns, const struct cluster_message *m, uint32_t sent)
 {
 	uint32_t start = (m->from * 1000 + m->to) * UINT32_C(0x9e3779b1);
 	uint32_t back = (m->to * 1000 + m->from) * UINT32_C(0x9e3779b1);
@@ -143,8 +144,7 @@ static void push_packets(struct netsync *ns, const struct cluster *c)
 		last[m->to] = m->recv_ns;
 		/* Advance like readers do; no packet is a second late. */
 		for (uint32_t h = 0; h < hosts && i % 8192 == 8191; h++)
-			if (last[h] && netsync_advance(ns, h, last[h] -
-						       1000000000))
+			if (last[h] && netsync_advance(ns, h, last[h] - 1000000000))
 				die(netsync_error(ns));
 	}
 	free(last);
@@ -191,9 +191,8 @@ static void print_costs(const struct job *job, double reference)
 
 	if (!measure_apart(run_job, job, &cost, sizeof(cost)))
 		die("a run failed");
-	printf("%-22s %5d %9ld %8.0f %8.2f %6.0f %6.2f %%\n",
-	       "match packet events", job->hosts, num, cost.ns / (double)num,
-	       cost.ns / (double)num / reference, cost.memory / 1048576,
+	printf("%-22s %5d %9ld %8.0f %8.2f %6.0f %6.2f %%\n", "match packet events", job->hosts,
+	       num, cost.ns / (double)num, cost.ns / (double)num / reference, cost.memory / 1048576,
 	       100 * cost.matched);
 }
 
@@ -211,12 +210,10 @@ static void print_speed_up(struct job job)
 			die("a run failed");
 		if (i && cost.clocks != clocks)
 			die("another number of threads gave another result");
-		fastest[i % 2] = fmin(fastest[i % 2],
-				      job.packets ? cost.ns : cost.solve_ns);
+		fastest[i % 2] = fmin(fastest[i % 2], job.packets ? cost.ns : cost.solve_ns);
 	}
-	printf("%-22s %5d %9ld %8.2f %8.2f %6.2f\n",
-	       job.packets ? "match packet events" : "solve", job.hosts,
-	       job.packets ? 2 * job.messages : job.messages, fastest[0] / 1e9,
+	printf("%-22s %5d %9ld %8.2f %8.2f %6.2f\n", job.packets ? "match packet events" : "solve",
+	       job.hosts, job.packets ? 2 * job.messages : job.messages, fastest[0] / 1e9,
 	       fastest[1] / 1e9, fastest[0] / fastest[1]);
 }
 
@@ -225,7 +222,9 @@ static void stream(double hours)
 {
 	enum { HOSTS = 10, MESSAGES = 5000, STEPS = 12 };
 	const struct cluster_spec spec = {
-		.hosts = HOSTS, .topology = ALL_PAIRS, .clocks = BEND,
+		.hosts = HOSTS,
+		.topology = ALL_PAIRS,
+		.clocks = BEND,
 		.span_s = hours * 3600,
 	};
 	static uint32_t sent[HOSTS][HOSTS];
@@ -239,36 +238,35 @@ static void stream(double hours)
 	srand48(1);
 	measure_memory_start();
 	start = measure_time();
-	printf("%8s %12s %16s %10s %8s\n", "hours", "packets",
-	       "ns each, all told", "solve, ms", "MiB");
+	printf("%8s %12s %16s %10s %8s\n", "hours", "packets", "ns each, all told", "solve, ms",
+	       "MiB");
 	for (long s = 0, step = 1; s < seconds; s++) {
 		for (long i = 0; i < MESSAGES; i++) {
 			double t = ((double)s + (double)i / MESSAGES) * 1e9;
 			double delay = 30e3 - 100e3 * log(1 - drand48());
 			uint32_t from = (uint32_t)lrand48() % HOSTS;
-			uint32_t to = (from + 1 + (uint32_t)lrand48() %
-				       (HOSTS - 1)) % HOSTS;
+			uint32_t to = (from + 1 + (uint32_t)lrand48() % (HOSTS - 1)) % HOSTS;
 			const struct cluster_message m = {
-				from, to, cluster_reading(&c, (int)from, t),
+				from,
+				to,
+				cluster_reading(&c, (int)from, t),
 				cluster_reading(&c, (int)to, t + delay),
 			};
 
 			push_packet(ns, &m, sent[from][to]++);
 		}
 		for (int h = 0; h < HOSTS; h++)
-			if (netsync_advance(ns, (uint32_t)h, cluster_reading(
-				    &c, h, (double)s * 1e9)))
+			if (netsync_advance(ns, (uint32_t)h,
+					    cluster_reading(&c, h, (double)s * 1e9)))
 				die(netsync_error(ns));
 		if (s + 1 < seconds * step / STEPS)
 			continue;
 		last = measure_time();
 		if (netsync_solve(ns, NULL))
 			die(netsync_error(ns));
-		printf("%8.1f %12ld %16.0f %10.0f %8.0f\n",
-		       (double)(s + 1) / 3600, 2 * MESSAGES * (s + 1),
-		       (last - start) / (2.0 * MESSAGES * (double)(s + 1)),
-		       (measure_time() - last) / 1e6,
-		       measure_memory() / 1048576);
+		printf("%8.1f %12ld %16.0f %10.0f %8.0f\n", (double)(s + 1) / 3600,
+		       2 * MESSAGES * (s + 1), (last - start) / (2.0 * MESSAGES * (double)(s + 1)),
+		       (measure_time() - last) / 1e6, measure_memory() / 1048576);
 		fflush(stdout);
 		step++;
 	}
@@ -300,8 +298,8 @@ static double sort(void)
 
 static void print_speed_ups(void)
 {
-	printf("%-22s %5s %9s %8s %8s %6s\n", "by 1 and 2 threads", "hosts", "number",
-	       "1: s", "2: s", "times");
+	printf("%-22s %5s %9s %8s %8s %6s\n", "by 1 and 2 threads", "hosts", "number", "1: s",
+	       "2: s", "times");
 	print_speed_up((struct job){ 64, 1000000, true, NETSYNC_METHOD_HULL, 0 });
 	print_speed_up((struct job){ 64, 1000000, false, NETSYNC_METHOD_AUTO, 0 });
 }
@@ -325,8 +323,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	reference = sort();
-	printf("%-22s %5s %9s %8s %8s %6s %8s\n", "", "hosts", "number",
-	       "ns each", "x qsort", "MiB", "matched");
+	printf("%-22s %5s %9s %8s %8s %6s %8s\n", "", "hosts", "number", "ns each", "x qsort",
+	       "MiB", "matched");
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
 		print_costs(&jobs[i], reference);
 	printf("\n");

@@ -17,7 +17,7 @@
 struct rate_piece {
 	double from;
 	double skew;
-	double ahead;		/* at @from, accumulated by earlier pieces */
+	double ahead; /* at @from, accumulated by earlier pieces */
 };
 
 /* Consecutive rates; each applies until the next one begins. */
@@ -29,8 +29,8 @@ struct rate_pieces {
 
 struct clock_break {
 	double from;
-	double to;		/* the clock stops until then */
-	double ahead;		/* by how much it is stepped at the end */
+	double to;    /* the clock stops until then */
+	double ahead; /* by how much it is stepped at the end */
 	/* The host's last message before the break, and the first one after it. */
 	double heard_until;
 	double heard_from;
@@ -39,12 +39,12 @@ struct clock_break {
 struct cluster_clock {
 	int64_t offset;
 	double skew;
-	double ramp;		/* skew per ns */
-	double middle;		/* time at which the ramp passes zero */
+	double ramp;   /* skew per ns */
+	double middle; /* time at which the ramp passes zero */
 	double amplitude;
 	double omega;
 	double phase;
-	struct rate_pieces steps;	/* by a daemon that steers it */
+	struct rate_pieces steps; /* by a daemon that steers it */
 	struct rate_pieces quartz;
 	struct clock_break brk[MAX_BREAKS];
 	int num_breaks;
@@ -84,8 +84,7 @@ static bool add_piece(struct rate_pieces *p, double t, double skew)
 
 	if (p->num == p->room) {
 		size_t room = 2 * p->room + 16;
-		struct rate_piece *more = realloc(p->piece,
-						  room * sizeof(*more));
+		struct rate_piece *more = realloc(p->piece, room * sizeof(*more));
 
 		if (!more)
 			return false;
@@ -167,8 +166,7 @@ static bool make_quartz(struct cluster_clock *k, double span, uint64_t *s)
 		for (int i = 0; i < 4; i++, length *= 10) {
 			double keep = exp(-step / SEC / length);
 
-			flicker[i] = keep * flicker[i] +
-				     5e-10 * sqrt(1 - keep * keep) * normal(s);
+			flicker[i] = keep * flicker[i] + 5e-10 * sqrt(1 - keep * keep) * normal(s);
 			skew += flicker[i];
 		}
 		if (!add_piece(&k->quartz, t, skew))
@@ -198,11 +196,10 @@ struct daemon {
 	double poll_s[2];
 	double slew[2];
 	double slew_s[2];
-	double frequency;	/* largest correction */
+	double frequency; /* largest correction */
 };
 
-static bool make_daemon(struct cluster_clock *k, const struct daemon *d,
-			double span, uint64_t *s)
+static bool make_daemon(struct cluster_clock *k, const struct daemon *d, double span, uint64_t *s)
 {
 	double t = 0, frequency = 0, ahead = 0;
 
@@ -265,8 +262,7 @@ static bool make_adjtime(struct cluster_clock *k, double span, uint64_t *s)
 		if (t + 8 * SEC > span)
 			return true;
 		for (; us > 0; us -= 500, t += SEC)
-			if (!add_piece(&k->steps, t,
-				       sign * fmin(us, 500) * 1e-6))
+			if (!add_piece(&k->steps, t, sign * fmin(us, 500) * 1e-6))
 				return false;
 		if (!add_piece(&k->steps, t, 0))
 			return false;
@@ -277,20 +273,17 @@ static bool make_smear(struct cluster_clock *k, double span)
 {
 	double day = 24 * HOUR * SEC, from = (span - day) / 2;
 
-	return add_piece(&k->steps, 0, 0) &&
-	       add_piece(&k->steps, from, -SEC / day) &&
+	return add_piece(&k->steps, 0, 0) && add_piece(&k->steps, from, -SEC / day) &&
 	       add_piece(&k->steps, from + day, 0);
 }
 
-static void make_breaks(struct cluster_clock *k, unsigned int clocks,
-			double span, uint64_t *s)
+static void make_breaks(struct cluster_clock *k, unsigned int clocks, double span, uint64_t *s)
 {
 	if (clocks & JUMP) {
 		double at = between(s, 0.2 * span, 0.8 * span);
 
 		k->brk[k->num_breaks++] = (struct clock_break){
-			.from = at, .to = at,
-			.ahead = uniform(s) < 0.5 ? 50e6 : -50e6
+			.from = at, .to = at, .ahead = uniform(s) < 0.5 ? 50e6 : -50e6
 		};
 	}
 	if (!(clocks & PAUSES))
@@ -305,23 +298,21 @@ static void make_breaks(struct cluster_clock *k, unsigned int clocks,
 }
 
 /* Step by seconds, and alternately by up to @small ns. */
-static void make_settings(struct cluster_clock *k, int times, double small,
-			  double span, uint64_t *s)
+static void make_settings(struct cluster_clock *k, int times, double small, double span,
+			  uint64_t *s)
 {
 	for (int i = 0; i < times; i++) {
 		double at = span * (i + between(s, 0.2, 0.8)) / times;
-		double by = small && i & 1 ? between(s, 5e3, small)
-					   : between(s, 0.5 * SEC, 5 * SEC);
+		double by = small && i & 1 ? between(s, 5e3, small) :
+					     between(s, 0.5 * SEC, 5 * SEC);
 
 		k->brk[k->num_breaks++] = (struct clock_break){
-			.from = at, .to = at,
-			.ahead = random64(s) & 1 ? by : -by
+			.from = at, .to = at, .ahead = random64(s) & 1 ? by : -by
 		};
 	}
 }
 
-static bool make_steering(struct cluster_clock *k, unsigned int clocks,
-			  double span, uint64_t *s)
+static bool make_steering(struct cluster_clock *k, unsigned int clocks, double span, uint64_t *s)
 {
 	static const struct daemon busy = {
 		.poll_s = { 16, 64 }, .slew = { 20e-6, 100e-6 },
@@ -355,8 +346,7 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 		k->phase = between(s, 0, 2 * M_PI);
 		k->middle = c->span_ns / 2;
 		if (host)
-			k->ramp = (uniform(s) < 0.5 ? 20e-6 : -20e-6) /
-				  (3600 * SEC);
+			k->ramp = (uniform(s) < 0.5 ? 20e-6 : -20e-6) / (3600 * SEC);
 	}
 	if (host == 1) {
 		make_breaks(k, clocks, c->span_ns, s);
@@ -364,8 +354,7 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 			make_settings(k, MAX_BREAKS, 200e3, c->span_ns, s);
 		if (clocks & SUSPEND)
 			k->brk[k->num_breaks++] = (struct clock_break){
-				.from = 0.4 * c->span_ns,
-				.to = 0.4 * c->span_ns * 17 / 12
+				.from = 0.4 * c->span_ns, .to = 0.4 * c->span_ns * 17 / 12
 			};
 		if ((clocks & SMEAR) && !make_smear(k, c->span_ns))
 			return false;
@@ -382,8 +371,7 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 /* Offset from true time, without the initial offset. */
 static double ahead(const struct cluster_clock *k, double t)
 {
-	double e = k->skew * t + pieces_ahead(&k->steps, t) +
-		   pieces_ahead(&k->quartz, t);
+	double e = k->skew * t + pieces_ahead(&k->steps, t) + pieces_ahead(&k->quartz, t);
 
 	if (k->amplitude)
 		e += k->amplitude * sin(k->omega * t + k->phase) +
@@ -420,8 +408,7 @@ static double set_until(const struct cluster_clock *k, double t)
 	return sum;
 }
 
-bool cluster_next_point(const struct cluster *c, int host, double *t,
-			struct cluster_point *point)
+bool cluster_next_point(const struct cluster *c, int host, double *t, struct cluster_point *point)
 {
 	const struct cluster_clock *k = &c->clock[host];
 	double next = *t < 0 ? 0 : (floor(*t / SEC) + 1) * SEC, steering = 0;
@@ -448,15 +435,14 @@ bool cluster_next_point(const struct cluster *c, int host, double *t,
 	*t = next;
 	point->time_ns = cluster_reading(c, host, next);
 	/* The clock without its steering. */
-	point->raw_ns = llround(next + (ahead(k, next) -
-					pieces_ahead(&k->steps, next) -
-					set_until(k, next)));
+	point->raw_ns = llround(
+		next + (ahead(k, next) - pieces_ahead(&k->steps, next) - set_until(k, next)));
 	point->rate = 1 + steering / (1 + k->skew);
 	return true;
 }
 
-bool cluster_break(const struct cluster *c, int host, int index, double *from,
-		   double *to, double *ahead)
+bool cluster_break(const struct cluster *c, int host, int index, double *from, double *to,
+		   double *ahead)
 {
 	const struct cluster_clock *k = &c->clock[host];
 
@@ -510,7 +496,7 @@ static double awake(const struct cluster_clock *k, double t, uint64_t *s)
 
 struct link {
 	int a;
-	int b;			/* > a */
+	int b; /* > a */
 };
 
 const int cluster_eight[CLUSTER_EIGHT] = { 1, 10, 100, 317 };
@@ -531,11 +517,10 @@ static long link_eight(struct link *l, int b, int hosts)
 	return num;
 }
 
-static struct link *make_links(const struct cluster_spec *spec, uint64_t *s,
-			       long *num)
+static struct link *make_links(const struct cluster_spec *spec, uint64_t *s, long *num)
 {
-	long n = spec->hosts, room = spec->topology == ALL_PAIRS ?
-		n * (n - 1) / 2 : CLUSTER_EIGHT * n;
+	long n = spec->hosts,
+	     room = spec->topology == ALL_PAIRS ? n * (n - 1) / 2 : CLUSTER_EIGHT * n;
 	struct link *l = malloc((size_t)room * sizeof(*l));
 
 	*num = 0;
@@ -575,7 +560,7 @@ static double or_default(double value, double standard)
 struct draw {
 	const struct link *link;
 	long num_links;
-	uint64_t messages;	/* states of random streams */
+	uint64_t messages; /* states of random streams */
 	uint64_t faults;
 };
 
@@ -592,15 +577,13 @@ static void hear(struct cluster_clock *k, double t)
 	}
 }
 
-static void add(struct cluster *c, int from, int to, double sent,
-		double received, uint64_t *s)
+static void add(struct cluster *c, int from, int to, double sent, double received, uint64_t *s)
 {
 	hear(&c->clock[from], sent);
 	hear(&c->clock[to], received);
-	c->msg[c->num++] = (struct cluster_message){
-		(uint32_t)from, (uint32_t)to, stamp(c, from, sent, s),
-		stamp(c, to, received, s)
-	};
+	c->msg[c->num++] = (struct cluster_message){ (uint32_t)from, (uint32_t)to,
+						     stamp(c, from, sent, s),
+						     stamp(c, to, received, s) };
 }
 
 /* The time of a packet unrelated to the one sent at @t. */
@@ -624,17 +607,14 @@ static void draw_message(struct cluster *c, struct draw *d, double t)
 	int back = (int)(random64(&d->messages) & 1);
 	int from = back ? l->b : l->a, to = back ? l->a : l->b;
 	double delay = or_default(spec->min_delay_ns[back], 30e3) +
-		       exponential(&d->messages,
-				   or_default(spec->mean_delay_ns[back],
-					      100e3));
+		       exponential(&d->messages, or_default(spec->mean_delay_ns[back], 100e3));
 	double received;
 
 	if (spec->lost[back] && uniform(&d->faults) < spec->lost[back])
 		return;
 	/* A suspended machine exchanges no messages. */
-	if ((spec->clocks & SUSPEND) &&
-	    (awake(&c->clock[from], t, &d->faults) != t ||
-	     awake(&c->clock[to], t, &d->faults) != t))
+	if ((spec->clocks & SUSPEND) && (awake(&c->clock[from], t, &d->faults) != t ||
+					 awake(&c->clock[to], t, &d->faults) != t))
 		return;
 	t = awake(&c->clock[from], t, &d->faults);
 	if (spec->late && uniform(&d->faults) < spec->late)
@@ -648,8 +628,7 @@ static void draw_message(struct cluster *c, struct draw *d, double t)
 	if (spec->repeated && uniform(&d->faults) < spec->repeated) {
 		if (random64(&d->faults) & 1)
 			received += exponential(&d->faults, 1e6);
-		add(c, from, to, t,
-		    awake(&c->clock[to], received, &d->faults), &d->faults);
+		add(c, from, to, t, awake(&c->clock[to], received, &d->faults), &d->faults);
 	}
 }
 
@@ -678,12 +657,10 @@ static void shuffle(struct cluster *c, uint64_t *s)
 	}
 }
 
-bool cluster_make(struct cluster *c, const struct cluster_spec *spec,
-		  uint64_t seed)
+bool cluster_make(struct cluster *c, const struct cluster_spec *spec, uint64_t seed)
 {
 	uint64_t clocks = stream(seed, CLOCKS), links = stream(seed, LINKS);
-	struct draw d = { .messages = stream(seed, MESSAGES),
-			  .faults = stream(seed, FAULTS) };
+	struct draw d = { .messages = stream(seed, MESSAGES), .faults = stream(seed, FAULTS) };
 	size_t room = (size_t)spec->messages * (spec->repeated ? 2 : 1);
 
 	*c = (struct cluster){ .spec = *spec, .span_ns = spec->span_s * SEC };

@@ -16,9 +16,9 @@
 enum cluster_topology {
 	ALL_PAIRS,
 	CHAIN,
-	STAR,		/* host 0 is the centre */
-	SPARSE,		/* a random tree, and as many additional random links */
-	EIGHT,		/* each host with eight others, see cluster_eight */
+	STAR,	/* host 0 is the centre */
+	SPARSE, /* a random tree, and as many additional random links */
+	EIGHT,	/* each host with eight others, see cluster_eight */
 };
 
 /*
@@ -78,24 +78,24 @@ enum cluster_clocks {
 struct cluster_spec {
 	int hosts;
 	enum cluster_topology topology;
-	unsigned int clocks;	/* enum cluster_clocks */
+	unsigned int clocks; /* enum cluster_clocks */
 	double span_s;
-	long messages;		/* before losses and repetitions */
-	int steered;		/* hosts, the last ones, that daemons steer; 0: all */
+	long messages; /* before losses and repetitions */
+	int steered;   /* hosts, the last ones, that daemons steer; 0: all */
 
 	/* Two values; [1] is for messages to a lower host number. */
-	double min_delay_ns[2];	/* 0: 30 us */
-	double mean_delay_ns[2];/* exponential, on top; 0: 100 us */
+	double min_delay_ns[2];	 /* 0: 30 us */
+	double mean_delay_ns[2]; /* exponential, on top; 0: 100 us */
 
-	double late;		/* share: a further exponential 20 ms */
-	double wrong;		/* share: receive time of another packet */
-	double near;		/* share: receive time is off by up to 200 us */
-	double repeated;	/* share: twice, unchanged or received later */
-	double lost[2];		/* share */
-	double gap_s;		/* nothing is sent for this long, once */
+	double late;	 /* share: a further exponential 20 ms */
+	double wrong;	 /* share: receive time of another packet */
+	double near;	 /* share: receive time is off by up to 200 us */
+	double repeated; /* share: twice, unchanged or received later */
+	double lost[2];	 /* share */
+	double gap_s;	 /* nothing is sent for this long, once */
 	bool shuffled;
-	double resolution_ns;	/* of stamps; 0: 1 ns */
-	double processors_ns;	/* clocks of a host's processors differ by up to this */
+	double resolution_ns; /* of stamps; 0: 1 ns */
+	double processors_ns; /* clocks of a host's processors differ by up to this */
 };
 
 struct cluster_message {
@@ -109,15 +109,14 @@ struct cluster {
 	struct cluster_spec spec;
 	double span_ns;
 	struct cluster_clock *clock;
-	struct cluster_message *msg;	/* by time of sending */
+	struct cluster_message *msg; /* by time of sending */
 	long num;
-	double gap_from_ns;		/* start of the gap */
+	double gap_from_ns; /* start of the gap */
 	double gap_to_ns;
 };
 
 /* Make a cluster; all memory belongs to it. False: out of memory. */
-bool cluster_make(struct cluster *c, const struct cluster_spec *spec,
-		  uint64_t seed);
+bool cluster_make(struct cluster *c, const struct cluster_spec *spec, uint64_t seed);
 void cluster_free(struct cluster *c);
 
 /* The reading of @host's clock at a true instant, rounded to 1 ns. */
@@ -145,15 +144,14 @@ struct cluster_point {
  * The next report after @t: one for each change, and one per second. False: there is
  * none. @t is set to its instant; initially -1.
  */
-bool cluster_next_point(const struct cluster *c, int host, double *t,
-			struct cluster_point *point);
+bool cluster_next_point(const struct cluster *c, int host, double *t, struct cluster_point *point);
 
 /*
  * When the @index-th jump or pause of @host begins and ends, and by how much its clock is
  * stepped; false: there is none.
  */
-bool cluster_break(const struct cluster *c, int host, int index, double *from,
-		   double *to, double *ahead);
+bool cluster_break(const struct cluster *c, int host, int index, double *from, double *to,
+		   double *ahead);
 
 /* Do messages of @host show on which side of a jump or pause @t is? */
 bool cluster_break_is_heard(const struct cluster *c, int host, int index, double t);

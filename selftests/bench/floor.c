@@ -6,7 +6,7 @@
  * For a message i whose clocks and minimum delay add up to z = phi_i' w, the likelihood
  * is
  *
- * 	exp(z / mu) if z <= u_i, else 0	(u_i: the observed delay)
+ *	exp(z / mu) if z <= u_i, else 0	(u_i: the observed delay)
  *
  * The logarithm of the first factor is linear in w, and is summed over all messages. The
  * second factor truncates at a half-space, softly if stamps are rounded. For a normal
@@ -36,13 +36,13 @@
 /* Defaults of cluster.c, ns. */
 #define LEAST_DELAY 30e3
 #define MEAN_DELAY 100e3
-#define INSTANTS 500		/* of each host */
+#define INSTANTS 500 /* of each host */
 /* Messages that truncate, initially, and minimum distance of the furthest one; chosen. */
 #define CUTTING 1000
 #define FAR_DEVIATIONS 6
-#define SWEEPS 1000		/* maximum passes over all factors; chosen */
-#define DAMPED 0.2		/* of a change, applied to avoid oscillation; chosen */
-#define CONVERGED 0.01		/* change of a mean, in standard deviations */
+#define SWEEPS 1000    /* maximum passes over all factors; chosen */
+#define DAMPED 0.2     /* of a change, applied to avoid oscillation; chosen */
+#define CONVERGED 0.01 /* change of a mean, in standard deviations */
 /*
  * Average number of messages of a pair below which all pairs have a common minimum delay.
  * Chosen.
@@ -56,7 +56,7 @@
 /* A message; delays in ns. */
 struct said {
 	double t;
-	double excess;		/* delay beyond the minimum */
+	double excess; /* delay beyond the minimum */
 	int from;
 	int to;
 };
@@ -70,43 +70,43 @@ struct cut {
 
 /* The sum of the factors of a pair's messages; b is the second host. */
 struct pair_sum {
-	double *m;		/* functions x functions: tau f f' */
-	double *b;		/* functions: tau s f, s = -1 from b to a */
-	double *n;		/* functions: nu s f */
-	double d, e;		/* tau and nu of the minimum delay */
+	double *m;   /* functions x functions: tau f f' */
+	double *b;   /* functions: tau s f, s = -1 from b to a */
+	double *n;   /* functions: nu s f */
+	double d, e; /* tau and nu of the minimum delay */
 };
 
 struct pair {
 	int a, b;
 	struct pair_sum sum;
 	/* The posterior of the second clock less the first. */
-	double *g;		/* functions x functions: its covariance */
-	double *mean;		/* functions */
-	double *with_delay;	/* functions: their covariance with the common minimum delay */
-	double *slope;		/* functions: of the linear factors, s f / mu */
-	double messages;	/* over mu */
+	double *g;	    /* functions x functions: its covariance */
+	double *mean;	    /* functions */
+	double *with_delay; /* functions: their covariance with the common minimum delay */
+	double *slope;	    /* functions: of the linear factors, s f / mu */
+	double messages;    /* over mu */
 };
 
 struct oracle {
 	const struct cluster *c;
-	int first;		/* first clock with its own functions */
+	int first; /* first clock with its own functions */
 	struct prior prior;
-	int functions;		/* of each clock */
-	bool one_delay;		/* the last weight is the minimum delay of all pairs */
-	int dim;		/* of all clocks, and of that delay */
-	double *a;		/* dim x dim: the precision, then its inverse */
-	double *mean;		/* dim */
-	double *room;		/* dim */
+	int functions;	/* of each clock */
+	bool one_delay; /* the last weight is the minimum delay of all pairs */
+	int dim;	/* of all clocks, and of that delay */
+	double *a;	/* dim x dim: the precision, then its inverse */
+	double *mean;	/* dim */
+	double *room;	/* dim */
 	struct pair *pair;
-	int *pair_of;		/* hosts x hosts, from the smaller number: place, or -1 */
+	int *pair_of; /* hosts x hosts, from the smaller number: place, or -1 */
 	int num_pairs;
-	double *of_pairs;	/* memory of all their numbers */
-	struct said *said;	/* by excess */
+	double *of_pairs;  /* memory of all their numbers */
+	struct said *said; /* by excess */
 	long num;
 	struct cut *cut;
 	long cuts;
-	double blur;		/* variance of the rounding of stamps, ns^2 */
-	double deviation;	/* the largest one of a truncated z, ns */
+	double blur;	  /* variance of the rounding of stamps, ns^2 */
+	double deviation; /* the largest one of a truncated z, ns */
 };
 
 bool floor_is_known(const struct cluster_spec *s)
@@ -114,9 +114,8 @@ bool floor_is_known(const struct cluster_spec *s)
 	unsigned int known = BEND | QUARTZ | WALK | STEADY_FIRST;
 
 	return !(s->clocks & ~known) && !s->min_delay_ns[0] && !s->min_delay_ns[1] &&
-	       !s->mean_delay_ns[0] && !s->mean_delay_ns[1] && !s->late && !s->wrong &&
-	       !s->near && !s->repeated && !s->processors_ns &&
-	       s->resolution_ns <= MOST_RESOLUTION;
+	       !s->mean_delay_ns[0] && !s->mean_delay_ns[1] && !s->late && !s->wrong && !s->near &&
+	       !s->repeated && !s->processors_ns && s->resolution_ns <= MOST_RESOLUTION;
 }
 
 /* ---- the messages ------------------------------------------------------- */
@@ -161,8 +160,8 @@ static bool set_said(struct oracle *o)
 		double received = true_time(c, (int)m->to, m->recv_ns);
 
 		/* One ns because stamps were rounded. */
-		o->said[i] = (struct said){ sent, received - sent - LEAST_DELAY + 1,
-					    (int)m->from, (int)m->to };
+		o->said[i] = (struct said){ sent, received - sent - LEAST_DELAY + 1, (int)m->from,
+					    (int)m->to };
 	}
 	o->num = o->said ? c->num : 0;
 	return o->said;
@@ -561,8 +560,7 @@ static bool propagate(struct oracle *o)
 		}
 		if (!(moved <= CONVERGED))
 			return false;
-		if (cuts == o->num ||
-		    o->said[cuts - 1].excess > FAR_DEVIATIONS * o->deviation)
+		if (cuts == o->num || o->said[cuts - 1].excess > FAR_DEVIATIONS * o->deviation)
 			return true;
 	}
 }

@@ -64,8 +64,8 @@ double measure_memory(void)
 	return status("VmHWM:") - memory_at_start;
 }
 
-bool measure_apart(void (*run)(const void *arg, void *result), const void *arg,
-		   void *result, size_t size)
+bool measure_apart(void (*run)(const void *arg, void *result), const void *arg, void *result,
+		   size_t size)
 {
 	bool ok = false;
 	int fd[2];

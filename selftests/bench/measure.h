@@ -23,7 +23,7 @@ double measure_memory(void);
  * Call @run in a child process, and copy what it writes to @result, of @size bytes.
  * False: the child did not finish.
  */
-bool measure_apart(void (*run)(const void *arg, void *result), const void *arg,
-		   void *result, size_t size);
+bool measure_apart(void (*run)(const void *arg, void *result), const void *arg, void *result,
+		   size_t size);
 
 #endif

@@ -18,7 +18,7 @@
 /* Remaining deviation of a clock, ns: for few hosts, and for many, whose floor is higher. */
 #define ROUGH 0.02
 #define ROUGH_OF_MANY 10
-#define MANY 10			/* more hosts than this are many */
+#define MANY 10 /* more hosts than this are many */
 /*
  * Frequencies of a sinusoid, by Gauss' quadrature: over an hour, their range is 8 turns,
  * each half of which needs one, and 8 more make the remainder small.
@@ -70,7 +70,8 @@ static void set_sinusoids(struct prior *pr)
 	double hours = fmax(pr->cluster->spec.span_s / 3600, 1);
 
 	pr->frequencies = bend || quartz ?
-		(int)fmin(ceil(FREQUENCIES_HOUR * hours), PRIOR_FREQUENCIES) : 0;
+				  (int)fmin(ceil(FREQUENCIES_HOUR * hours), PRIOR_FREQUENCIES) :
+				  0;
 	for (int i = 0; i < pr->frequencies; i++) {
 		/*
 		 * In units of the longest period's frequency; the density falls with its
@@ -87,7 +88,8 @@ static void set_sinusoids(struct prior *pr)
 /* Argument of the series. */
 static double series_at(const struct prior *pr, double t)
 {
-	return (t + (LONGER - 1) / 2 * pr->cluster->span_ns) * M_PI / (LONGER * pr->cluster->span_ns);
+	return (t + (LONGER - 1) / 2 * pr->cluster->span_ns) * M_PI /
+	       (LONGER * pr->cluster->span_ns);
 }
 
 static void set_series(struct prior *pr)
@@ -97,8 +99,8 @@ static void set_series(struct prior *pr)
 	for (int k = 1; k <= PRIOR_TERMS && pr->cluster->spec.clocks & (QUARTZ | WALK); k++) {
 		double w = k * M_PI / length;
 
-		pr->term[k - 1] = 2 / (length / SEC) *
-				 spectrum(pr->cluster->spec.clocks, w * SEC) / (w * w);
+		pr->term[k - 1] = 2 / (length / SEC) * spectrum(pr->cluster->spec.clocks, w * SEC) /
+				  (w * w);
 	}
 }
 
@@ -182,11 +184,13 @@ bool prior_make(struct prior *pr, const struct cluster *c)
 	free(left);
 	/* Shorten rows to the number of functions. */
 	for (int i = 0; i <= pr->cells; i++)
-		memmove(&pr->table[(size_t)i * (size_t)n], &pr->table[(size_t)i * (size_t)room], (size_t)n * sizeof(*pr->table));
+		memmove(&pr->table[(size_t)i * (size_t)n], &pr->table[(size_t)i * (size_t)room],
+			(size_t)n * sizeof(*pr->table));
 	pr->functions = n;
 	pr->precision[0] = 1 / (PRIOR_UNKNOWN * PRIOR_UNKNOWN);
 	pr->precision[1] = 1 / (PRIOR_UNKNOWN * PRIOR_UNKNOWN);
-	pr->precision[2] = pow(20e-6 / (3600 * SEC) / 2 * pr->cluster->span_ns * pr->cluster->span_ns, -2);
+	pr->precision[2] = pow(
+		20e-6 / (3600 * SEC) / 2 * pr->cluster->span_ns * pr->cluster->span_ns, -2);
 	for (int i = PRIOR_LINE; i < n; i++)
 		pr->precision[i] = 1;
 	return n < room;

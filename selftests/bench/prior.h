@@ -22,15 +22,15 @@
 
 struct prior {
 	const struct cluster *cluster;
-	double both;		/* covariance: only differences of clocks are observed */
+	double both; /* covariance: only differences of clocks are observed */
 	int frequencies;
-	double omega[PRIOR_FREQUENCIES];	/* 1 / ns */
-	double power[PRIOR_FREQUENCIES];	/* variance of its sine, ns^2 */
-	double term[PRIOR_TERMS];		/* variance of each, ns^2 */
-	int functions;		/* of each clock, starting with PRIOR_LINE */
-	double precision[PRIOR_FUNCTIONS];	/* of their weights, 1 / variance */
-	int cells;		/* of the span */
-	double *table;		/* (cells + 1) x functions, at ends of cells */
+	double omega[PRIOR_FREQUENCIES];   /* 1 / ns */
+	double power[PRIOR_FREQUENCIES];   /* variance of its sine, ns^2 */
+	double term[PRIOR_TERMS];	   /* variance of each, ns^2 */
+	int functions;			   /* of each clock, starting with PRIOR_LINE */
+	double precision[PRIOR_FUNCTIONS]; /* of their weights, 1 / variance */
+	int cells;			   /* of the span */
+	double *table;			   /* (cells + 1) x functions, at ends of cells */
 };
 
 /* False: out of memory, or a clock has too many functions. */

@@ -23,20 +23,20 @@
 #define LINKS (CLUSTER_EIGHT * HOSTS)
 #define SPAN_S 3600.0
 #define MIN_DELAY_NS 30e3
-#define MEAN_DELAY_NS 100e3	/* beyond the minimum, exponential */
-#define CHUNK 65536		/* messages generated at a time */
+#define MEAN_DELAY_NS 100e3 /* beyond the minimum, exponential */
+#define CHUNK 65536	    /* messages generated at a time */
 #define STEPS 10
 /* Allowed growth of memory in the second half: hulls get a few more corners. Chosen. */
 #define GROWTH 1.125
-#define INSTANTS 101		/* of each clock that are compared with the truth */
+#define INSTANTS 101 /* of each clock that are compared with the truth */
 
 struct scale {
 	struct cluster c;
 	struct netsync *ns;
 	uint64_t seed;
-	double apart_ns;	/* between two sent messages */
-	double made_ns;		/* time for generating messages */
-	double pushed_ns;	/* and for pushing them */
+	double apart_ns;  /* between two sent messages */
+	double made_ns;	  /* time for generating messages */
+	double pushed_ns; /* and for pushing them */
 	struct cluster_message chunk[CHUNK];
 };
 
@@ -52,8 +52,7 @@ static void make(struct scale *s, long first, long num)
 		const uint64_t r = random64(&s->seed);
 		const uint32_t link = (uint32_t)((r >> 32) % LINKS);
 		const uint32_t a = link / CLUSTER_EIGHT;
-		const uint32_t b = (a + (uint32_t)cluster_eight[link % CLUSTER_EIGHT]) %
-				   HOSTS;
+		const uint32_t b = (a + (uint32_t)cluster_eight[link % CLUSTER_EIGHT]) % HOSTS;
 		const uint32_t from = r & 1 ? a : b, to = r & 1 ? b : a;
 		const double t = ((double)(first + i) + uniform(&s->seed)) * s->apart_ns;
 		const double delay = MIN_DELAY_NS - MEAN_DELAY_NS * log(uniform(&s->seed));
@@ -80,8 +79,7 @@ static void push(struct scale *s, long num)
 /* *memory: bytes used by the library after the first half, and after the second. */
 static void push_all(struct scale *s, long messages, double memory[2])
 {
-	printf("%12s %8s %8s %8s %8s\n", "messages", "made, s", "pushed, s", "ns each",
-	       "MiB");
+	printf("%12s %8s %8s %8s %8s\n", "messages", "made, s", "pushed, s", "ns each", "MiB");
 	for (long done = 0, num, step = 1; done < messages; done += num) {
 		const double start = measure_processors();
 		double made;
@@ -126,8 +124,7 @@ static bool show_errors(const struct scale *s)
 			worst = fmax(worst, fabs(error));
 			squares += error * error;
 			/* From both readings, and from rounding. */
-			outside += bound != NETSYNC_UNKNOWN &&
-				   fabs(error) > (double)bound + 1;
+			outside += bound != NETSYNC_UNKNOWN && fabs(error) > (double)bound + 1;
 			unknown += bound == NETSYNC_UNKNOWN;
 			num++;
 		}
@@ -140,7 +137,10 @@ static bool show_errors(const struct scale *s)
 static void make_hosts(struct scale *s, long messages)
 {
 	const struct cluster_spec spec = {
-		.hosts = HOSTS, .topology = SPARSE, .clocks = BEND, .span_s = SPAN_S,
+		.hosts = HOSTS,
+		.topology = SPARSE,
+		.clocks = BEND,
+		.span_s = SPAN_S,
 	};
 
 	if (!cluster_make(&s->c, &spec, 1))
@@ -161,7 +161,8 @@ int main(int argc, char **argv)
 {
 	static struct scale s;
 	const struct netsync_options opt = {
-		.size = sizeof(opt), .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+		.size = sizeof(opt),
+		.threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
 	};
 	const long messages = argc == 2 ? (long)strtod(argv[1], NULL) : 0;
 	double memory[2] = { 0 }, start, used;
@@ -176,9 +177,9 @@ int main(int argc, char **argv)
 	used = measure_processors();
 	if (netsync_solve(s.ns, &opt))
 		die(netsync_error(s.ns));
-	printf("solved by %u threads in %.1f s, %.1f s of processors, with %.1f MiB\n",
-	       opt.threads, (measure_time() - start) / 1e9,
-	       (measure_processors() - used) / 1e9, measure_memory() / 1048576);
+	printf("solved by %u threads in %.1f s, %.1f s of processors, with %.1f MiB\n", opt.threads,
+	       (measure_time() - start) / 1e9, (measure_processors() - used) / 1e9,
+	       measure_memory() / 1048576);
 	sound = show_errors(&s);
 	netsync_free(s.ns);
 	cluster_free(&s.c);

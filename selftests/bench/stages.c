@@ -71,13 +71,13 @@ CALL(reduction_fit_steered);
 CALL(reduction_make_clock);
 
 /* The value of an expression that is computed in a stage. */
-#define IN_STAGE(number, expression)                                           \
-	({                                                                     \
-		const enum stage before_ = enter(number);                      \
-		const __typeof__(expression) value_ = (expression);            \
-                                                                               \
-		enter(before_);                                                \
-		value_;                                                        \
+#define IN_STAGE(number, expression)                                \
+	({                                                          \
+		const enum stage before_ = enter(number);           \
+		const __typeof__(expression) value_ = (expression); \
+                                                                    \
+		enter(before_);                                     \
+		value_;                                             \
 	})
 
 static int push(struct netsync *ns)
@@ -85,22 +85,20 @@ static int push(struct netsync *ns)
 	int ret = 0;
 
 	for (size_t i = 0; i < num && !ret; i++)
-		ret = __real_netsync_push_message(ns, chunk[i].from, chunk[i].to,
-						  chunk[i].send_ns,
+		ret = __real_netsync_push_message(ns, chunk[i].from, chunk[i].to, chunk[i].send_ns,
 						  chunk[i].recv_ns);
 	num = 0;
 	return ret;
 }
 
-int __wrap_netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to,
-				int64_t send_ns, int64_t recv_ns)
+int __wrap_netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send_ns,
+				int64_t recv_ns)
 {
 	chunk[num++] = (struct message){ from, to, send_ns, recv_ns };
 	return num == CHUNK ? IN_STAGE(STAGE_PUSH, push(ns)) : 0;
 }
 
-int __wrap_netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress,
-			   void *data)
+int __wrap_netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress, void *data)
 {
 	return IN_STAGE(STAGE_READ, __real_netsync_io_read(io, progress, data));
 }
@@ -140,11 +138,10 @@ int __wrap_pairs_settle(struct pairs *ps)
 	return IN_STAGE(STAGE_PUSH, __real_pairs_settle(ps));
 }
 
-int __wrap_reduce(struct host *host, uint32_t num_hosts, struct estimate *est,
-		  uint32_t num_pairs, struct task *task)
+int __wrap_reduce(struct host *host, uint32_t num_hosts, struct estimate *est, uint32_t num_pairs,
+		  struct task *task)
 {
-	return IN_STAGE(STAGE_PAIR_BOUNDS,
-			__real_reduce(host, num_hosts, est, num_pairs, task));
+	return IN_STAGE(STAGE_PAIR_BOUNDS, __real_reduce(host, num_hosts, est, num_pairs, task));
 }
 
 void __wrap_reduction_find_islands(struct reduction *r)

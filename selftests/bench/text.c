@@ -45,7 +45,9 @@ struct cost {
 };
 
 static const char *const topologies[] = {
-	[ALL_PAIRS] = "all", [CHAIN] = "chain", [EIGHT] = "8 each",
+	[ALL_PAIRS] = "all",
+	[CHAIN] = "chain",
+	[EIGHT] = "8 each",
 };
 
 /* Columns: sums of stages. */
@@ -59,7 +61,8 @@ static const struct {
 	{ STAGE_PUSH, STAGE_PUSH, "push", "messages into bins and hulls of their pairs" },
 	{ STAGE_LINES, STAGE_HOST_BOUNDS, "solve", "all that makes clocks of these, which is:" },
 	{ STAGE_LINES, STAGE_LINES, "lines", "  a line for each pair, and spans of hosts" },
-	{ STAGE_PAIR_BOUNDS, STAGE_PAIR_BOUNDS, "pairs", "  bounds of pairs, before and after curves" },
+	{ STAGE_PAIR_BOUNDS, STAGE_PAIR_BOUNDS, "pairs",
+	  "  bounds of pairs, before and after curves" },
 	{ STAGE_REFERENCE, STAGE_REFERENCE, "ref", "  the reference" },
 	{ STAGE_HOST_FITS, STAGE_HOST_FITS, "fits", "  curves of one host after another" },
 	{ STAGE_JOINT_FIT, STAGE_JOINT_FIT, "joint", "  curves of all hosts at once" },
@@ -82,8 +85,11 @@ static void write_messages(const void *arg, void *result)
 	const struct text *text = arg;
 	const struct job *job = text->job;
 	const struct cluster_spec spec = {
-		.hosts = job->hosts, .topology = job->topology,
-		.clocks = job->clocks, .messages = job->messages, .span_s = 3600,
+		.hosts = job->hosts,
+		.topology = job->topology,
+		.clocks = job->clocks,
+		.messages = job->messages,
+		.span_s = 3600,
 	};
 	FILE *f = fopen(text->path, "w");
 	struct cluster c;
@@ -93,8 +99,8 @@ static void write_messages(const void *arg, void *result)
 	for (long i = 0; i < c.num; i++) {
 		const struct cluster_message *m = &c.msg[i];
 
-		fprintf(f, "host%u host%u %" PRId64 " %" PRId64 "\n", m->from,
-			m->to, m->send_ns, m->recv_ns);
+		fprintf(f, "host%u host%u %" PRId64 " %" PRId64 "\n", m->from, m->to, m->send_ns,
+			m->recv_ns);
 	}
 	cluster_free(&c);
 	if (fclose(f))
@@ -179,8 +185,7 @@ static void run_stages(char *const argv[], int runs, double stages[NUM_STAGES])
 			fprintf(stderr, "text: a run by stages failed\n");
 			exit(1);
 		}
-		if (!i || sum(next, 0, NUM_STAGES - 1) <
-				  sum(stages, 0, NUM_STAGES - 1))
+		if (!i || sum(next, 0, NUM_STAGES - 1) < sum(stages, 0, NUM_STAGES - 1))
 			memcpy(stages, next, sizeof(next));
 	}
 }
@@ -198,16 +203,15 @@ static void print_job(const struct text *text, char *netsync)
 	const struct job *job = text->job;
 	char *const path = (char *)text->path;
 	char *const md5sum[] = { "md5sum", path, NULL };
-	char *const sync[] = { netsync, "sync", "--format", "json", "--messages",
-			       path, NULL };
+	char *const sync[] = { netsync, "sync", "--format", "json", "--messages", path, NULL };
 	double stages[NUM_STAGES];
 	const struct cost reference = run(md5sum, job->runs);
 	const struct cost ours = run(sync, job->runs);
 
 	run_stages(sync + 1, job->runs, stages);
-	printf("%5d %-6s %-8s %8ld %7.2f %7.2f", job->hosts,
-	       topologies[job->topology], job->clocks ? "bending" : "straight",
-	       job->messages, reference.seconds, ours.seconds);
+	printf("%5d %-6s %-8s %8ld %7.2f %7.2f", job->hosts, topologies[job->topology],
+	       job->clocks ? "bending" : "straight", job->messages, reference.seconds,
+	       ours.seconds);
 	print_goal(5, 1, job->goal_s);
 	printf(" %6.1f %5.0f", ours.seconds / reference.seconds, ours.mib);
 	print_goal(4, 0, job->goal_mib);
@@ -223,9 +227,8 @@ static void print_heads(void)
 	printf("From a text to coefficients, s of processors, and MiB at most; then the stages, s:\n");
 	for (size_t i = 0; i < NUM_COLUMNS; i++)
 		printf("  %-6s  %s\n", columns[i].head, columns[i].meaning);
-	printf("%5s %-6s %-8s %8s %7s %7s %5s %6s %5s %4s |", "hosts", "pairs",
-	       "clocks", "messages", "md5sum", "netsync", "goal", "ratio", "MiB",
-	       "goal");
+	printf("%5s %-6s %-8s %8s %7s %7s %5s %6s %5s %4s |", "hosts", "pairs", "clocks",
+	       "messages", "md5sum", "netsync", "goal", "ratio", "MiB", "goal");
 	for (size_t i = 0; i < NUM_COLUMNS; i++)
 		printf(" %6s", columns[i].head);
 	printf("\n");
@@ -252,8 +255,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s NETSYNC\n", argv[0]);
 		return 1;
 	}
-	snprintf(text.path, sizeof(text.path), "%s/netsync-bench-XXXXXX",
-		 folder ? folder : "/tmp");
+	snprintf(text.path, sizeof(text.path), "%s/netsync-bench-XXXXXX", folder ? folder : "/tmp");
 	fd = mkstemp(text.path);
 	if (fd < 0)
 		die(text.path);

@@ -89,8 +89,7 @@ static void load(int count, const char *path)
 			enable(true);
 		if (i % 4 == 3)
 			wait_attached(true);
-		check(syscall(SYS_delete_module, "netsync_probes", O_NONBLOCK),
-		      "remove");
+		check(syscall(SYS_delete_module, "netsync_probes", O_NONBLOCK), "remove");
 	}
 }
 

@@ -49,12 +49,12 @@ static int print_event(void *data, const struct netsync_io_event *event)
 	if (event->lost == NETSYNC_IO_LOST_SOME)
 		printf("%" PRId64 " %u lost some\n", event->time_ns, event->cpu);
 	else if (event->lost)
-		printf("%" PRId64 " %u lost %" PRIu64 "\n", event->time_ns,
-		       event->cpu, event->lost);
+		printf("%" PRId64 " %u lost %" PRIu64 "\n", event->time_ns, event->cpu,
+		       event->lost);
 	if (event->lost)
 		return 0;
-	printf("%" PRId64 " %u %s%s%s", event->time_ns, event->cpu,
-	       event->system, *event->system ? ":" : "", event->name);
+	printf("%" PRId64 " %u %s%s%s", event->time_ns, event->cpu, event->system,
+	       *event->system ? ":" : "", event->name);
 	for (uint32_t i = 0; i < event->num_fields; i++) {
 		struct netsync_io_value value = { .size = sizeof(value) };
 
@@ -79,8 +79,7 @@ int main(int argc, char **argv)
 
 	for (int i = 1; i < argc; i++)
 		sources[i - 1].path = argv[i];
-	ret = netsync_io_read_events(io, sources, argc - 1, sizeof(*sources),
-				     print_event, NULL);
+	ret = netsync_io_read_events(io, sources, argc - 1, sizeof(*sources), print_event, NULL);
 	if (ret)
 		printf("%s\n", netsync_io_error(io));
 	free(sources);

@@ -24,8 +24,7 @@ static char *read_text(const char *path)
 	return text;
 }
 
-static bool print_integer(void *data, const char *name, const struct ctf_type *type,
-			  uint64_t value)
+static bool print_integer(void *data, const char *name, const struct ctf_type *type, uint64_t value)
 {
 	(void)data;
 	if (type->is_signed)
@@ -46,14 +45,12 @@ static void print_stream(const struct metadata *metadata, const char *path)
 			continue;
 		printf("%" PRIu64 " %s", event.clock, event.type->name);
 		if (event.type->fields &&
-		    !type_visit(event.type->fields, &event.fields,
-				print_integer, NULL))
+		    !type_visit(event.type->fields, &event.fields, print_integer, NULL))
 			printf(" ?");
 		printf("\n");
 	}
 	if (walk)
-		printf("lost %" PRIu64 " %" PRIu64 "\n",
-		       walk_counts(walk)->lost_events,
+		printf("lost %" PRIu64 " %" PRIu64 "\n", walk_counts(walk)->lost_events,
 		       walk_counts(walk)->lost_packets);
 	printf("%s\n", ret ? "stopped" : "end");
 	walk_free(walk);

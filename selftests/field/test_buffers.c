@@ -16,8 +16,7 @@
 #define RATE 100000
 #define IPV6_BYTES 110
 
-static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL,
-					CHANNEL_USER };
+static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL, CHANNEL_USER };
 
 /* One of them is being filled, and one is being read. */
 static uint64_t held(struct buffers buffers)
@@ -29,8 +28,8 @@ static uint64_t held(struct buffers buffers)
  * If LTTng reads periodically, and sometimes does nothing for @stall_us, is nothing lost
  * in @seconds?
  */
-static bool keeps_up(struct buffers buffers, unsigned int read_us,
-		     unsigned int stall_us, unsigned int seconds)
+static bool keeps_up(struct buffers buffers, unsigned int read_us, unsigned int stall_us,
+		     unsigned int seconds)
 {
 	const uint64_t period_us = read_us > stall_us ? read_us : stall_us;
 	const uint64_t rate = (uint64_t)RATE * IPV6_BYTES;
@@ -56,21 +55,18 @@ static void hundred_thousand(void **state)
 	assert_true(keeps_up(buffers, read_us, 2000000, 60));
 	assert_true(held(buffers) >= (uint64_t)RATE * IPV6_BYTES * 2);
 	/* The former eight of 2 MiB did not suffice. */
-	assert_false(keeps_up((struct buffers){ 2 << 20, 8 }, 200000, 2000000,
-			      60));
+	assert_false(keeps_up((struct buffers){ 2 << 20, 8 }, 200000, 2000000, 60));
 	/* An eighth of 1 GiB, for four processors, without a pause. */
 	for (uint64_t room = PLENTY; room >= 32 << 20; room /= 2) {
 		const struct buffers less = buffers_default(CHANNEL_PACKETS, room);
 
-		assert_true(keeps_up(less, buffers_read_us(CHANNEL_PACKETS, less),
-				     1000000, 60));
+		assert_true(keeps_up(less, buffers_read_us(CHANNEL_PACKETS, less), 1000000, 60));
 	}
 	/* With little memory, LTTng must read often. */
 	for (uint64_t room = 32 << 20; room >= 1 << 20; room /= 2) {
 		const struct buffers less = buffers_default(CHANNEL_PACKETS, room);
 
-		assert_true(keeps_up(less, buffers_read_us(CHANNEL_PACKETS, less),
-				     0, 60));
+		assert_true(keeps_up(less, buffers_read_us(CHANNEL_PACKETS, less), 0, 60));
 	}
 }
 
@@ -79,8 +75,7 @@ static void within_room(void **state)
 	(void)state;
 	for (unsigned int c = 0; c < 3; c++)
 		for (uint64_t room = 1 << 14; room < PLENTY; room += room / 3) {
-			const struct buffers buffers =
-				buffers_default(channels[c], room);
+			const struct buffers buffers = buffers_default(channels[c], room);
 
 			assert_true(buffers_are_valid(buffers));
 			assert_true(buffers_bytes(buffers) <= room);
@@ -123,7 +118,7 @@ static void text(void **state)
 {
 	static const struct {
 		const char *text;
-		struct buffers buffers;	/* 0: it is wrong */
+		struct buffers buffers; /* 0: it is wrong */
 	} all[] = {
 		{ "16x2M", { 2 << 20, 16 } },
 		{ "2x4k", { 4096, 2 } },
@@ -154,8 +149,7 @@ static void text(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		assert_int_equal(buffers_parse(&buffers, all[i].text),
-				 all[i].buffers.num != 0);
+		assert_int_equal(buffers_parse(&buffers, all[i].text), all[i].buffers.num != 0);
 		if (!all[i].buffers.num)
 			continue;
 		assert_int_equal(buffers.num, all[i].buffers.num);

@@ -30,12 +30,12 @@ static const char answer[] =
 	"\"connected\":true,\"traffic\":2,\"traffic_trace\":1,\"checks\":[],"
 	"\"peers\":[{\"id\":0,\"sent\":1,\"received\":1,\"rtt_ns\":1000}]}\n";
 static const char greeting[] = "{\"netsync\":\"" NETSYNC_VERSION
-	"\",\"hostname\":\"db\",\"ssh\":\"10.0.0.1 5000 10.0.0.2 22\"}\n";
+			       "\",\"hostname\":\"db\",\"ssh\":\"10.0.0.1 5000 10.0.0.2 22\"}\n";
 
 static char folder[] = "/dev/shm/netsync-fuzz-XXXXXX";
 static struct record_run rec;
 static struct recorded_host hosts[NUM];
-static int feeds[NUM];		/* what netsync can read there */
+static int feeds[NUM]; /* what netsync can read there */
 static const char *input;
 static size_t input_left;
 
@@ -137,8 +137,8 @@ static void add(int which, const char *name)
 	hosts[which] = (struct recorded_host){ .remote = remote };
 }
 
-static bool put_data(struct remote *remote, struct json_object *about,
-		     const char *data, size_t size)
+static bool put_data(struct remote *remote, struct json_object *about, const char *data,
+		     size_t size)
 {
 	return files_put(folder, remote, about, data, size);
 }
@@ -159,8 +159,7 @@ static void look_at_all(void)
 			remote_ask(rec.all.list[i], request_new("doctor"));
 	remotes_wait(&rec.all, 0);
 	for (unsigned int i = 0; i < NUM; i++)
-		diagnosis_read(&diag, value_member(rec.all.list[i]->answer,
-						   "checks"));
+		diagnosis_read(&diag, value_member(rec.all.list[i]->answer, "checks"));
 	diagnosis_free(&diag);
 }
 

@@ -37,15 +37,14 @@ static int at = -1;
 static struct report {
 	volatile bool is_wrong;
 	char text[1 << 16];
-} *report;
+} * report;
 static bool is_child;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);
 void __ubsan_on_report(void);
-void __ubsan_get_current_report_data(const char **kind, const char **message,
-				     const char **file, unsigned int *line,
-				     unsigned int *column, char **memory);
+void __ubsan_get_current_report_data(const char **kind, const char **message, const char **file,
+				     unsigned int *line, unsigned int *column, char **memory);
 
 /* Signals end child processes; errors behind these signals are reported nevertheless. */
 const char *__asan_default_options(void)
@@ -61,10 +60,8 @@ void __ubsan_on_report(void)
 
 	if (!is_child)
 		return;
-	__ubsan_get_current_report_data(&kind, &message, &file, &line, &column,
-					&memory);
-	snprintf(report->text, sizeof(report->text), "%s:%u: %s", file, line,
-		 message);
+	__ubsan_get_current_report_data(&kind, &message, &file, &line, &column, &memory);
+	snprintf(report->text, sizeof(report->text), "%s:%u: %s", file, line, message);
 	report->is_wrong = true;
 }
 
@@ -74,8 +71,7 @@ static void use_report(const char *text)
 	Dl_info here, there;
 
 	if (!dladdr(__asan_get_report_pc(), &there) ||
-	    !dladdr((void *)LLVMFuzzerTestOneInput, &here) ||
-	    here.dli_fbase != there.dli_fbase)
+	    !dladdr((void *)LLVMFuzzerTestOneInput, &here) || here.dli_fbase != there.dli_fbase)
 		return;
 	snprintf(report->text, sizeof(report->text), "%s", text);
 	report->is_wrong = true;
@@ -107,9 +103,8 @@ static bool share_counters(void)
 	const uintptr_t start = (counters[0] + page - 1) / page * page;
 	const uintptr_t end = counters[1] / page * page;
 
-	return start >= end ||
-	       mmap((void *)start, end - start, PROT_READ | PROT_WRITE,
-		    MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+	return start >= end || mmap((void *)start, end - start, PROT_READ | PROT_WRITE,
+				    MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
 }
 
 /* ---- the trace --------------------------------------------------------- */
@@ -126,12 +121,10 @@ static bool begin(void)
 	if (!mkdtemp(folder))
 		return false;
 	at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	return at >= 0 && report != MAP_FAILED && share_counters() &&
-	       !atexit(remove_files) &&
-	       !pthread_atfork(NULL, NULL, become_child) &&
-	       !setenv("TMPDIR", "/dev/shm", 1);
+	report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	return at >= 0 && report != MAP_FAILED && share_counters() && !atexit(remove_files) &&
+	       !pthread_atfork(NULL, NULL, become_child) && !setenv("TMPDIR", "/dev/shm", 1);
 }
 
 static bool put_file(const char *name, const uint8_t *data, size_t size)
@@ -150,7 +143,8 @@ static bool put(const uint8_t *data, size_t size)
 
 	for (size_t i = 0; i < NUM_FILES && ok; i++) {
 		const uint8_t *end = data && i + 1 < NUM_FILES ?
-			memmem(data, size, SEPARATOR, separator) : NULL;
+					     memmem(data, size, SEPARATOR, separator) :
+					     NULL;
 		const size_t used = end ? (size_t)(end - data) : size;
 
 		if (data)

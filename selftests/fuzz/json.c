@@ -23,12 +23,10 @@ static void use_clock(struct model *model, const struct model_host *host)
 
 	if (!model_read_clock(model, host, &clock)) {
 		for (int shift = 0; shift < 63; shift += 3)
-			netsync_convert(clock, INT64_C(1) << shift, &time_ns,
-					&bound_ns);
+			netsync_convert(clock, INT64_C(1) << shift, &time_ns, &bound_ns);
 		netsync_clock_free(clock);
 	}
-	if (host->has_traces &&
-	    !model_find_clock(model, &host->clock, &found))
+	if (host->has_traces && !model_find_clock(model, &host->clock, &found))
 		model_shift(model, found, &host->clock, &shift_ns);
 }
 
@@ -42,8 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		file = mkstemp(path);
 		atexit(remove_file);
 	}
-	if (file < 0 || ftruncate(file, 0) ||
-	    pwrite(file, data, size, 0) != (ssize_t)size) {
+	if (file < 0 || ftruncate(file, 0) || pwrite(file, data, size, 0) != (ssize_t)size) {
 		perror(path);
 		abort();
 	}

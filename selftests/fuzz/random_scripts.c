@@ -47,7 +47,8 @@ int main(int argc, char **argv)
 {
 	const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
 	const uint64_t last = argc > 2 ? strtoull(argv[2], NULL, 10) :
-			      argc > 1 ? first : SCRIPTS - 1;
+			      argc > 1 ? first :
+					 SCRIPTS - 1;
 
 	printf("TAP version 13\n1..1\n");
 	for (uint64_t i = first; i <= last; i++)

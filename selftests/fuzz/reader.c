@@ -32,8 +32,7 @@ static int put(const uint8_t *data, size_t size)
 		snprintf(copy, sizeof(copy), "%s.copy", path);
 		atexit(remove_file);
 	}
-	return file >= 0 && !ftruncate(file, 0) &&
-	       pwrite(file, data, size, 0) == (ssize_t)size;
+	return file >= 0 && !ftruncate(file, 0) && pwrite(file, data, size, 0) == (ssize_t)size;
 }
 
 static int is_odd(void *data, int64_t time_ns)
@@ -45,13 +44,13 @@ static int is_odd(void *data, int64_t time_ns)
 static void copy_tracedat(struct netsync_io *io)
 {
 	static const struct netsync_io_knot knots[] = {
-		{ 0, 1000 }, { INT64_MAX / 2, INT64_MAX / 2 },
+		{ 0, 1000 },
+		{ INT64_MAX / 2, INT64_MAX / 2 },
 	};
 
 	netsync_io_copy_tracedat(io, path, copy, knots, 2, sizeof(*knots), NULL, NULL);
 	unlink(copy);
-	netsync_io_copy_tracedat_part(io, path, copy, knots, 2, sizeof(*knots), is_odd, NULL,
-				      NULL);
+	netsync_io_copy_tracedat_part(io, path, copy, knots, 2, sizeof(*knots), is_odd, NULL, NULL);
 	unlink(copy);
 }
 
@@ -137,8 +136,7 @@ static void copy_perf(struct netsync_io *io)
 	unlink(copy);
 }
 
-static void read_text(struct netsync *ns,
-		      int (*add)(struct netsync_io *, const char *, int))
+static void read_text(struct netsync *ns, int (*add)(struct netsync_io *, const char *, int))
 {
 	struct netsync_io *io = netsync_io_new(ns);
 

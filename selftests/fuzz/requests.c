@@ -27,8 +27,8 @@ static struct json_object *nothing(struct json_object *request)
 
 struct json_object *agent_create(struct json_object *request)
 {
-	static const char names[][20] = { "inet_dev_xmit", "inet_dev_receive",
-					  "sched_switch", "sched_waking" };
+	static const char names[][20] = { "inet_dev_xmit", "inet_dev_receive", "sched_switch",
+					  "sched_waking" };
 	struct choice choice = { 0 };
 	struct json_object *answer;
 

@@ -21,8 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* Curves over decades take seconds; the fuzzer "reader" tests such texts. */
-	const struct netsync_options opt = { .size = sizeof(opt),
-					     .method = NETSYNC_METHOD_HULL };
+	const struct netsync_options opt = { .size = sizeof(opt), .method = NETSYNC_METHOD_HULL };
 	struct netsync *ns = netsync_new();
 	const int ret = netsync_merge_messages(ns, data, size);
 

@@ -38,8 +38,7 @@ static void find_samples(glob_t *samples)
 	int more = 0;
 
 	while ((folder = strsep(&rest, " "))) {
-		snprintf(pattern, sizeof(pattern), "selftests/fuzz/samples/%s/*",
-			 folder);
+		snprintf(pattern, sizeof(pattern), "selftests/fuzz/samples/%s/*", folder);
 		if (!glob(pattern, more, NULL, samples))
 			more = GLOB_APPEND;
 	}
@@ -59,8 +58,7 @@ int main(void)
 
 		for (size_t part = 0; data && part <= 16; part++)
 			LLVMFuzzerTestOneInput(data, size * part / 16);
-		printf("%sok %zu - %s\n", data ? "" : "not ", i + 1,
-		       samples.gl_pathv[i]);
+		printf("%sok %zu - %s\n", data ? "" : "not ", i + 1, samples.gl_pathv[i]);
 		fflush(stdout);
 		free(data);
 	}

@@ -26,8 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!tsdl_read_clock(text, &found)) {
 		changed = tsdl_change_clock(text, &clock);
 		if (tsdl_read_clock(changed, &found) || found.freq != clock.freq ||
-		    found.offset != clock.offset || found.offset_s ||
-		    !strstr(changed, clock.uuid))
+		    found.offset != clock.offset || found.offset_s || !strstr(changed, clock.uuid))
 			abort();
 		free(changed);
 	}

@@ -15,8 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool use_integer(void *data, const char *name, const struct ctf_type *type,
-			uint64_t value)
+static bool use_integer(void *data, const char *name, const struct ctf_type *type, uint64_t value)
 {
 	(void)name;
 	(void)type;
@@ -44,8 +43,7 @@ static void walk_all(const struct metadata *metadata, const char *path, bool twi
 		uint64_t values = ret == WALK_LOST ? event.lost : event.clock;
 
 		if (ret == WALK_EVENT && event.type->fields)
-			type_visit(event.type->fields, &event.fields, use_integer,
-				   &values);
+			type_visit(event.type->fields, &event.fields, use_integer, &values);
 		sum += values;
 	}
 	walk_free(walk);
@@ -63,8 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[length] = '\0';
 	if (stream)
 		stream += strlen(SEPARATOR);
-	if (fd >= 0 && stream &&
-	    write(fd, stream, data + size - stream) == data + size - stream) {
+	if (fd >= 0 && stream && write(fd, stream, data + size - stream) == data + size - stream) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		if (!metadata_parse(&metadata, text)) {
 			walk_all(&metadata, path, false);

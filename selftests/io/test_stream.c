@@ -13,7 +13,7 @@
 #include "io/stream/stream.h"
 
 #define EVENTS 20000 /* more than several sockets take */
-#define NUMBER 7	/* of the trace */
+#define NUMBER 7     /* of the trace */
 
 static struct trace trace, other;
 static struct netsync_io io = { .traces = (struct trace *[]){ &trace }, .num_traces = 1 };
@@ -263,8 +263,8 @@ static void test_refused(void **state)
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, "", 0), 0);
 	/* A flow beyond all; a clock that is too fast; an event that is cut. */
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, most, 10), -EPROTO);
-	assert_int_equal(use_record(STREAM_EVENTS, NUMBER,
-				    "\1\0\0\0\0\0\0\0\0\0\0\x40\0", 13), -EPROTO);
+	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, "\1\0\0\0\0\0\0\0\0\0\0\x40\0", 13),
+			 -EPROTO);
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, "\2", 1), -EPROTO);
 	/* Counts beyond their limits, alone and as sums. */
 	trace.info.damaged = 1;

@@ -226,10 +226,8 @@ static void test_stuck_inside(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stuck),
-		cmocka_unit_test(test_stuck_inside),
-		cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_stuck),	cmocka_unit_test(test_stuck_inside),
+		cmocka_unit_test(test_stopped), cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_killed),
 	};
 

@@ -20,14 +20,13 @@ struct found {
 struct bench {
 	struct parallel parallel;
 	struct matcher m;
-	struct netsync_packet p;	/* the next record, to be changed */
+	struct netsync_packet p; /* the next record, to be changed */
 	struct found *found;
 	size_t num;
 	size_t room;
 };
 
-static inline int keep(void *arg, uint32_t from, uint32_t to, int64_t send,
-		       int64_t recv)
+static inline int keep(void *arg, uint32_t from, uint32_t to, int64_t send, int64_t recv)
 {
 	struct bench *b = arg;
 
@@ -101,8 +100,7 @@ static inline struct match_counts totals(const struct matcher *m)
 	};
 }
 
-static inline void expect(struct bench *b, uint64_t matched, uint64_t ambiguous,
-			  uint64_t unmatched)
+static inline void expect(struct bench *b, uint64_t matched, uint64_t ambiguous, uint64_t unmatched)
 {
 	struct match_counts t;
 
@@ -114,20 +112,18 @@ static inline void expect(struct bench *b, uint64_t matched, uint64_t ambiguous,
 }
 
 /* Expect this message, and remove it from the list. */
-static inline void take(struct bench *b, uint32_t from, uint32_t to,
-			int64_t send, int64_t recv)
+static inline void take(struct bench *b, uint32_t from, uint32_t to, int64_t send, int64_t recv)
 {
 	for (size_t i = 0; i < b->num; i++) {
 		const struct found *f = &b->found[i];
 
-		if (f->from != from || f->to != to || f->send != send ||
-		    f->recv != recv)
+		if (f->from != from || f->to != to || f->send != send || f->recv != recv)
 			continue;
 		b->found[i] = b->found[--b->num];
 		return;
 	}
-	fail_msg("no message from %u at %lld to %u at %lld", from,
-		 (long long)send, to, (long long)recv);
+	fail_msg("no message from %u at %lld to %u at %lld", from, (long long)send, to,
+		 (long long)recv);
 }
 
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)

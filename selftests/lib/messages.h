@@ -7,8 +7,8 @@
 #include "test.h"
 
 /* Times are relative to EPOCH. */
-static inline void add_message(struct pairs *ps, uint32_t from, uint32_t to,
-			       int64_t sent, int64_t received)
+static inline void add_message(struct pairs *ps, uint32_t from, uint32_t to, int64_t sent,
+			       int64_t received)
 {
 	const struct endpoint a = { .host = from, .origin = EPOCH, .t = sent };
 	const struct endpoint b = { .host = to, .origin = EPOCH, .t = received };
@@ -20,8 +20,7 @@ static inline void add_message(struct pairs *ps, uint32_t from, uint32_t to,
  * Once a second, this many times, host 0 asks and host 1 answers; each message takes
  * @delay and up to as much again. Host 1 is @ahead.
  */
-static inline void add_talk(struct pairs *ps, int seconds, int64_t ahead,
-			    int64_t delay)
+static inline void add_talk(struct pairs *ps, int seconds, int64_t ahead, int64_t delay)
 {
 	uint64_t seed = 7;
 

@@ -20,8 +20,8 @@ struct reduced {
 };
 
 /* Two hosts exchange a message in each direction once a second, this many times. */
-static inline void reduced_talk(struct reduced *r, uint32_t a, uint32_t b,
-				int seconds, int64_t delay)
+static inline void reduced_talk(struct reduced *r, uint32_t a, uint32_t b, int seconds,
+				int64_t delay)
 {
 	const int64_t ahead[] = { a * SEC, b * SEC };
 
@@ -29,8 +29,7 @@ static inline void reduced_talk(struct reduced *r, uint32_t a, uint32_t b,
 		const int64_t t = i * SEC;
 
 		add_message(&r->ps, a, b, t + ahead[0], t + ahead[1] + delay);
-		add_message(&r->ps, b, a, t + ahead[1] + SEC / 2,
-			    t + ahead[0] + SEC / 2 + delay);
+		add_message(&r->ps, b, a, t + ahead[1] + SEC / 2, t + ahead[0] + SEC / 2 + delay);
 	}
 }
 
@@ -39,13 +38,16 @@ static inline void reduced_init(struct reduced *r, enum netsync_method method)
 	static char *const names[REDUCED_HOSTS] = { "d", "c", "b", "a" };
 
 	*r = (struct reduced){
-		.task = { .method = method_of(method), .drift = 1e-16,
+		.task = { .method = method_of(method),
+			  .drift = 1e-16,
 			  .limits = limits_of_clocks(500e-6, 1e-16, 0),
 			  .reference = NO_HOST },
 	};
 	for (int h = 0; h < REDUCED_HOSTS; h++)
 		r->host[h] = (struct host){
-			.name = names[h], .origin = EPOCH, .first = h * SEC,
+			.name = names[h],
+			.origin = EPOCH,
+			.first = h * SEC,
 			.last = (h + 100) * SEC,
 			.said = { INT64_MAX, INT64_MIN },
 		};
@@ -56,17 +58,15 @@ static inline void reduced_estimate(struct reduced *r)
 {
 	assert_int_equal(pairs_settle(&r->ps), 0);
 	for (size_t i = 0; i < r->ps.num; i++)
-		r->task.method->estimate(&r->est[i], r->ps.pair[i],
-					 r->task.limits.slope);
-	assert_int_equal(spans_set(r->host, REDUCED_HOSTS, r->ps.pair,
-				   r->ps.num, r->task.limits.slope), 0);
+		r->task.method->estimate(&r->est[i], r->ps.pair[i], r->task.limits.slope);
+	assert_int_equal(
+		spans_set(r->host, REDUCED_HOSTS, r->ps.pair, r->ps.num, r->task.limits.slope), 0);
 }
 
 static inline void reduced_run(struct reduced *r)
 {
 	reduced_estimate(r);
-	assert_int_equal(reduce(r->host, REDUCED_HOSTS, r->est,
-				(uint32_t)r->ps.num, &r->task), 0);
+	assert_int_equal(reduce(r->host, REDUCED_HOSTS, r->est, (uint32_t)r->ps.num, &r->task), 0);
 }
 
 static inline void reduced_release(struct reduced *r)

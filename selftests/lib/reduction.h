@@ -10,8 +10,11 @@
 static inline void reduction_init(struct reduction *r, struct reduced *from)
 {
 	*r = (struct reduction){
-		.host = from->host, .est = from->est, .task = &from->task,
-		.num_hosts = REDUCED_HOSTS, .num_pairs = (uint32_t)from->ps.num,
+		.host = from->host,
+		.est = from->est,
+		.task = &from->task,
+		.num_hosts = REDUCED_HOSTS,
+		.num_pairs = (uint32_t)from->ps.num,
 		.reference = from->task.reference,
 		.bound_cost = calloc(from->ps.num + 1, sizeof(double)),
 		.correction = calloc(REDUCED_HOSTS, sizeof(struct correction)),

@@ -23,12 +23,16 @@ struct sample {
 static inline void sample_gather(struct sample *s)
 {
 	*s = (struct sample){
-		.c = { .known = true, .from = AHEAD, .to = AHEAD + SECONDS * SEC,
+		.c = { .known = true,
+		       .from = AHEAD,
+		       .to = AHEAD + SECONDS * SEC,
 		       .offset = -AHEAD - 250 * US },
 	};
 	add_talk(&s->ps, SECONDS, AHEAD, DELAY);
 	s->link = (struct link){
-		.pair = s->ps.pair[0], .other = &sample_reference, .straight = true,
+		.pair = s->ps.pair[0],
+		.other = &sample_reference,
+		.straight = true,
 	};
 	assert_int_equal(observations_gather(&s->p, &s->c, &s->link, 1), 0);
 }

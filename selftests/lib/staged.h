@@ -25,7 +25,9 @@ static inline void staged_init(struct host_fit *k, struct sample *s, truth_fn tr
 	for (size_t i = 0; i < s->p.num; i++)
 		s->p.obs[i].y += truth(s->p.obs[i].t);
 	*k = (struct host_fit){
-		.correction = &s->c, .obs = s->p, .drift = 1e-16,
+		.correction = &s->c,
+		.obs = s->p,
+		.drift = 1e-16,
 		.margin = calloc(1, sizeof(double)),
 	};
 	observations_set_residuals(&k->obs, staged_truth, &truth);
@@ -33,14 +35,13 @@ static inline void staged_init(struct host_fit *k, struct sample *s, truth_fn tr
 }
 
 /* Largest error of the best curve, except within 2 s of @not. */
-static inline double staged_worst(const struct host_fit *k, truth_fn truth, double not)
+static inline double staged_worst(const struct host_fit *k, truth_fn truth, double not )
 {
 	double most = 0;
 
 	for (double t = 1e9; t < (SECONDS - 1) * 1e9; t += 1e9)
-		if (fabs(t - not) > 2e9)
-			most = fmax(most, fabs(spline_at(&k->best, t) - MISSING -
-					       truth(t)));
+		if (fabs(t - not ) > 2e9)
+			most = fmax(most, fabs(spline_at(&k->best, t) - MISSING - truth(t)));
 	return most;
 }
 

@@ -22,12 +22,12 @@
 
 /* An oscillator, and the steering of its clock by a daemon. */
 struct machine {
-	double skew;			/* of the oscillator */
+	double skew; /* of the oscillator */
 	int64_t offset;
 	/* The rate of the clock per raw time, from each raw time on. */
 	int64_t change[MOST_CHANGES];
 	double rate[MOST_CHANGES];
-	int64_t shown[MOST_CHANGES];	/* the clock at that time */
+	int64_t shown[MOST_CHANGES]; /* the clock at that time */
 	bool set[MOST_CHANGES];
 	size_t num;
 };
@@ -99,10 +99,12 @@ static inline void make_world(struct world *w, uint64_t seed)
 }
 
 static inline struct netsync_clock_point point_at(const struct machine *m, uint32_t host,
-					   int64_t raw)
+						  int64_t raw)
 {
 	struct netsync_clock_point p = {
-		.size = sizeof(p), .host = host, .raw_ns = raw,
+		.size = sizeof(p),
+		.host = host,
+		.raw_ns = raw,
 		.time_ns = shown(m, raw),
 	};
 
@@ -125,11 +127,9 @@ static inline void tell(struct world *w, uint32_t host, int64_t from, int64_t to
 		assert_int_equal(netsync_push_clock(w->ns, &p), 0);
 	}
 	for (size_t i = 0; i < m->num; i++) {
-		const struct netsync_clock_point p =
-			point_at(m, host, m->change[i]);
+		const struct netsync_clock_point p = point_at(m, host, m->change[i]);
 
-		if (m->change[i] >= raw_time(m, from) &&
-		    m->change[i] < raw_time(m, to))
+		if (m->change[i] >= raw_time(m, from) && m->change[i] < raw_time(m, to))
 			assert_int_equal(netsync_push_clock(w->ns, &p), 0);
 	}
 }
@@ -147,7 +147,7 @@ static inline void sample(struct world *w, int64_t from, int64_t to, uint64_t *s
 	for (uint32_t host = 0; host < 2; host++)
 		for (int64_t t = from; t < to; t += SEC / 10) {
 			struct netsync_clock_point p = point_at(&w->m[host], host,
-						raw_time(&w->m[host], t));
+								raw_time(&w->m[host], t));
 
 			p.rate = 0;
 			p.within_ns = 30;
@@ -165,8 +165,9 @@ static inline void talk(struct world *w, int64_t from, int64_t to)
 
 		for (int i = 0; i < 2; i++, way = !way)
 			assert_int_equal(netsync_push_message(w->ns, way, !way,
-					reading(&w->m[way], at),
-					reading(&w->m[!way], late)), 0);
+							      reading(&w->m[way], at),
+							      reading(&w->m[!way], late)),
+					 0);
 	}
 }
 
@@ -178,8 +179,8 @@ struct errors {
 };
 
 /* Errors of b on a's clock, except within @margin of a time. */
-static inline struct errors errors_at(const struct world *w, int64_t apart,
-			       int64_t except, int64_t margin)
+static inline struct errors errors_at(const struct world *w, int64_t apart, int64_t except,
+				      int64_t margin)
 {
 	uint32_t reference = (uint32_t)netsync_reference(w->ns);
 	const struct netsync_clock *c = netsync_host_clock(w->ns, !reference);
@@ -192,8 +193,8 @@ static inline struct errors errors_at(const struct world *w, int64_t apart,
 
 		if (llabs(t - except) < margin)
 			continue;
-		assert_int_equal(netsync_convert(c, reading(&w->m[!reference], t),
-						 &got, &bound), 0);
+		assert_int_equal(netsync_convert(c, reading(&w->m[!reference], t), &got, &bound),
+				 0);
 		e.rms += (double)(got - truth) * (double)(got - truth);
 		n++;
 		if (llabs(got - truth) > e.max)

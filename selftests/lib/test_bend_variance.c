@@ -85,8 +85,7 @@ static void test_unknown(void **state)
 	bend_variances_learn(variance, change, 2);
 	assert_true(variance[0] < 4e-10);
 	for (int i = 0; i < ROUNDS; i++)
-		bend_variances_learn(variance, &(struct slope_change){
-				0, variance[0], 1e9 }, 1);
+		bend_variances_learn(variance, &(struct slope_change){ 0, variance[0], 1e9 }, 1);
 	assert_true(fabs(sqrt(variance[0]) / 5e-10 - 1) < 0.1);
 	assert_true(variance[1] == 3);
 }
@@ -94,10 +93,10 @@ static void test_unknown(void **state)
 static void test_freedom(void **state)
 {
 	const struct slope_change change[] = {
-		{ .slope = SLEW, .variance = 0, .length = 1e9 },     /* known: 1 */
-		{ .slope = 0, .variance = 1e-10, .length = 1e9 },    /* unknown: 0 */
-		{ .slope = 0, .variance = 0.5e-10, .length = 1e9 },  /* half */
-		{ .slope = 1, .variance = 0, .length = 0 },	     /* a change point: 1 */
+		{ .slope = SLEW, .variance = 0, .length = 1e9 },    /* known: 1 */
+		{ .slope = 0, .variance = 1e-10, .length = 1e9 },   /* unknown: 0 */
+		{ .slope = 0, .variance = 0.5e-10, .length = 1e9 }, /* half */
+		{ .slope = 1, .variance = 0, .length = 0 },	    /* a change point: 1 */
 	};
 	const double variance[] = { 1e-10, 1e-10, 1e-10, 0 };
 
@@ -118,10 +117,8 @@ static void test_scale(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_begin),
-		cmocka_unit_test(test_learn),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_freedom),
+		cmocka_unit_test(test_begin),	cmocka_unit_test(test_learn),
+		cmocka_unit_test(test_unknown), cmocka_unit_test(test_freedom),
 		cmocka_unit_test(test_scale),
 	};
 

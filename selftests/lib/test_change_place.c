@@ -26,7 +26,10 @@ static void see(struct seen *s, double by)
 		s->direction[side] = (struct obs_direction){ .bin = &s->bin[side], .bins = 1 };
 	}
 	s->all = (struct observations){
-		.links = 1, .direction = s->direction, .obs = s->obs, .num = 2 * NUM,
+		.links = 1,
+		.direction = s->direction,
+		.obs = s->obs,
+		.num = 2 * NUM,
 	};
 }
 
@@ -132,12 +135,9 @@ static void test_split_of_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forward),
-		cmocka_unit_test(test_backward),
-		cmocka_unit_test(test_suspended),
-		cmocka_unit_test(test_suspended_in_silence),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_split_of_nothing),
+		cmocka_unit_test(test_forward),	  cmocka_unit_test(test_backward),
+		cmocka_unit_test(test_suspended), cmocka_unit_test(test_suspended_in_silence),
+		cmocka_unit_test(test_unknown),	  cmocka_unit_test(test_split_of_nothing),
 	};
 
 	return cmocka_run_group_tests_name("change_place", tests, NULL, NULL);

@@ -12,11 +12,11 @@
 #include "curve/outliers.h"
 
 #define SPAN 240e9
-#define RATE 140		/* messages per second, in each direction */
+#define RATE 140 /* messages per second, in each direction */
 #define DELAY 30e3
 #define MEAN 100e3
-#define DRIFT (0.1e-6 / 1e9)	/* of free-running clocks, 1 / ns */
-#define BREAK 120e9	/* with as many messages before as after */
+#define DRIFT (0.1e-6 / 1e9) /* of free-running clocks, 1 / ns */
+#define BREAK 120e9	     /* with as many messages before as after */
 #define PPM 1e-6
 #define SEEDS 20
 
@@ -42,8 +42,8 @@ struct network {
 	ahead_fn ahead;
 	delay_fn delay;
 	uint64_t seed;
-	double wrong;		/* fraction of the messages */
-	bool alone;		/* with one neighbour, not two */
+	double wrong; /* fraction of the messages */
+	bool alone;   /* with one neighbour, not two */
 	/* make() fills in the rest. */
 	struct pairs pairs;
 	struct correction other;
@@ -89,8 +89,7 @@ static void make(struct network *n)
 			.other = &n->other,
 			.first = n->pairs.pair[i]->host[0] == 1,
 		};
-	assert_int_equal(observations_gather(&n->points, &n->correction, n->link,
-				       n->pairs.num), 0);
+	assert_int_equal(observations_gather(&n->points, &n->correction, n->link, n->pairs.num), 0);
 	for (size_t i = 0; i < 2 * n->points.links; i++)
 		n->points.direction[i].mean = MEAN;
 }
@@ -113,7 +112,7 @@ static void done(struct network *n)
 static int look(struct network *n)
 {
 	return change_points_find(&n->correction, &n->points, DRIFT, false, initial_fit_at,
-			   &n->initial);
+				  &n->initial);
 }
 
 static int find(struct network *n)
@@ -132,7 +131,10 @@ static int find(struct network *n)
 static void finds_none(ahead_fn ahead, delay_fn delay, uint64_t seed, bool alone)
 {
 	struct network n = {
-		.ahead = ahead, .delay = delay, .seed = seed, .alone = alone,
+		.ahead = ahead,
+		.delay = delay,
+		.seed = seed,
+		.alone = alone,
 	};
 
 	assert_int_equal(find(&n), 0);
@@ -201,8 +203,7 @@ static double queueing_both(int side, double t)
 
 static void test_delays(void **state)
 {
-	const delay_fn delays[] = { slower_up, slower_down, slower, queueing,
-				    queueing_both };
+	const delay_fn delays[] = { slower_up, slower_down, slower, queueing, queueing_both };
 
 	(void)state;
 	for (uint64_t seed = 0; seed < 2; seed++)
@@ -240,7 +241,10 @@ static void check_kink(const struct change_point *b, double t, double faster)
 static void find_kinks(uint64_t seed, bool alone)
 {
 	struct network one = {
-		.ahead = kink, .delay = same, .seed = seed, .alone = alone,
+		.ahead = kink,
+		.delay = same,
+		.seed = seed,
+		.alone = alone,
 	};
 	struct network two = one, unequal = one;
 
@@ -282,8 +286,8 @@ static void test_beyond_curve(void **state)
 
 	(void)state;
 	make(&n);
-	assert_int_equal(change_points_find(&n.correction, &n.points, DRIFT, true,
-				     kink_known, NULL), 0);
+	assert_int_equal(
+		change_points_find(&n.correction, &n.points, DRIFT, true, kink_known, NULL), 0);
 	done(&n);
 }
 
@@ -303,7 +307,10 @@ static double backward(double t)
 static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 {
 	struct network n = {
-		.ahead = ahead, .delay = same, .seed = seed, .alone = alone,
+		.ahead = ahead,
+		.delay = same,
+		.seed = seed,
+		.alone = alone,
 	};
 	struct change_point b;
 
@@ -316,7 +323,7 @@ static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 
 	b.uncertainty += fabs(size);
 	change_point_place_phase_step(&b, &n.points, -size / 2 - straight(&n.correction, b.t),
-			  -n.correction.skew);
+				      -n.correction.skew);
 	/* Times from BREAK to BREAK + size were skipped, or shown twice. */
 	assert_float_equal(b.t, BREAK + size / 2, 20e6);
 	assert_true(b.uncertainty < fabs(size) + 20e6);
@@ -347,7 +354,10 @@ static void test_late_jump(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < 5; seed++) {
 		struct network n = {
-			.ahead = late, .delay = same, .seed = seed, .alone = true,
+			.ahead = late,
+			.delay = same,
+			.seed = seed,
+			.alone = true,
 		};
 
 		assert_int_equal(find(&n), 1);
@@ -443,10 +453,8 @@ static size_t count_inward(const struct network *n, double by, size_t *all)
 			const struct obs_bin *h = &side->bin[j];
 
 			for (uint32_t k = 0; k < h->num; k++) {
-				const struct observation *s =
-					&n->points.obs[h->from + k];
-				double y = s->y + straight(c, s->t) +
-					   n->ahead(s->t);
+				const struct observation *s = &n->points.obs[h->from + k];
+				double y = s->y + straight(c, s->t) + n->ahead(s->t);
 
 				num += (i & 1 ? -y : y) < -by;
 				++*all;
@@ -456,8 +464,7 @@ static size_t count_inward(const struct network *n, double by, size_t *all)
 	return num;
 }
 
-static void clean(struct network *n, size_t *before, size_t *after,
-		  size_t *inward)
+static void clean(struct network *n, size_t *before, size_t *after, size_t *inward)
 {
 	size_t dropped;
 
@@ -468,7 +475,7 @@ static void clean(struct network *n, size_t *before, size_t *after,
 	for (double t = 10e9; t < SPAN - 10e9; t += 1e9)
 		if (fabs(t - BREAK) > 5e9)
 			assert_float_equal(initial_fit_at(&n->initial, t) +
-					   straight(&n->correction, t),
+						   straight(&n->correction, t),
 					   -n->ahead(t), 250e3);
 	observations_set_residuals(&n->points, NULL, NULL);
 	assert_int_equal(outliers_reject(&n->points, &n->correction, 0, &dropped), 0);
@@ -484,8 +491,10 @@ static void test_wrong(void **state)
 	for (uint64_t seed = 0; seed < 3; seed++) {
 		for (int i = 0; i < 3; i++) {
 			struct network n = {
-				.ahead = clocks[i], .delay = same,
-				.seed = seed, .wrong = 1e-3,
+				.ahead = clocks[i],
+				.delay = same,
+				.seed = seed,
+				.wrong = 1e-3,
 			};
 
 			clean(&n, &before, &after, &inward);
@@ -509,7 +518,8 @@ static void test_right(void **state)
 	for (uint64_t seed = 0; seed < 3; seed++) {
 		for (int i = 0; i < 4; i++) {
 			struct network n = {
-				.ahead = clocks[i], .delay = same,
+				.ahead = clocks[i],
+				.delay = same,
 				.seed = seed,
 			};
 
@@ -524,16 +534,11 @@ static void test_right(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_smooth),
-		cmocka_unit_test(test_delays),
-		cmocka_unit_test(test_kinks),
-		cmocka_unit_test(test_beyond_curve),
-		cmocka_unit_test(test_jumps),
-		cmocka_unit_test(test_late_jump),
-		cmocka_unit_test(test_split),
-		cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_right),
+		cmocka_unit_test(test_noise),	     cmocka_unit_test(test_smooth),
+		cmocka_unit_test(test_delays),	     cmocka_unit_test(test_kinks),
+		cmocka_unit_test(test_beyond_curve), cmocka_unit_test(test_jumps),
+		cmocka_unit_test(test_late_jump),    cmocka_unit_test(test_split),
+		cmocka_unit_test(test_wrong),	     cmocka_unit_test(test_right),
 	};
 
 	return cmocka_run_group_tests_name("change_point", tests, NULL, NULL);

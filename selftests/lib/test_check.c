@@ -21,8 +21,8 @@ struct stepped {
 	int64_t silent_from; /* start of a silence */
 	int64_t silent_to;
 	int64_t slew_ns; /* of a daemon: amplitude of its slews */
-	int64_t least; /* delay; 0: DELAY */
-	double more; /* mean excess; 0: DELAY */
+	int64_t least;	 /* delay; 0: DELAY */
+	double more;	 /* mean excess; 0: DELAY */
 };
 
 static int64_t ahead(const struct stepped *w, int64_t t)
@@ -56,10 +56,9 @@ static void exchange(struct stepped *w, uint64_t seed, int num)
 
 		if (t >= w->silent_from && t < w->silent_to)
 			continue;
-		assert_int_equal(netsync_push_message(w->ns, 0, 1, EPOCH + t,
-						      show_b(w, there)), 0);
-		assert_int_equal(netsync_push_message(w->ns, 1, 0, show_b(w, back),
-						      EPOCH + end), 0);
+		assert_int_equal(netsync_push_message(w->ns, 0, 1, EPOCH + t, show_b(w, there)), 0);
+		assert_int_equal(netsync_push_message(w->ns, 1, 0, show_b(w, back), EPOCH + end),
+				 0);
 	}
 }
 
@@ -83,8 +82,7 @@ static int count_outside(const struct stepped *w)
 		const int64_t t = w->length / 20000 * i;
 		int64_t at, bound;
 
-		if (llabs(t - w->from) < 2 * llabs(w->by) ||
-		    llabs(t - w->to) < 2 * llabs(w->by))
+		if (llabs(t - w->from) < 2 * llabs(w->by) || llabs(t - w->to) < 2 * llabs(w->by))
 			continue;
 		assert_int_equal(netsync_convert(c, show_b(w, t), &at, &bound), 0);
 		outside += llabs(at - EPOCH - t) > bound;
@@ -98,7 +96,8 @@ static void test_paused(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed < 25; seed++) {
 		struct stepped w = {
-			.length = 400 * SEC, .from = 150 * SEC + 77777777,
+			.length = 400 * SEC,
+			.from = 150 * SEC + 77777777,
 			.by = -(int64_t)(seed % 4 + 1) * 100000 * US,
 		};
 
@@ -116,8 +115,11 @@ static void test_silent_steps(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed < 10; seed++) {
 		struct stepped w = {
-			.length = 400 * SEC, .silent_from = 150 * SEC,
-			.silent_to = 200 * SEC, .from = 170 * SEC, .by = SEC / 4,
+			.length = 400 * SEC,
+			.silent_from = 150 * SEC,
+			.silent_to = 200 * SEC,
+			.from = 170 * SEC,
+			.by = SEC / 4,
 			.to = 400 * SEC,
 		};
 		struct netsync_host_info info;
@@ -129,8 +131,9 @@ static void test_silent_steps(void **state)
 		assert_int_equal(info.bound_max_ns, NETSYNC_UNKNOWN);
 		assert_int_equal(info.contradicted, 1);
 		assert_int_equal(count_outside(&w), 0);
-		assert_int_equal(netsync_convert(netsync_host_clock(w.ns, 1),
-						 show_b(&w, 180 * SEC), &at, &bound), 0);
+		assert_int_equal(netsync_convert(netsync_host_clock(w.ns, 1), show_b(&w, 180 * SEC),
+						 &at, &bound),
+				 0);
 		assert_int_equal(bound, NETSYNC_UNKNOWN);
 		netsync_free(w.ns);
 	}
@@ -146,9 +149,12 @@ static void test_hidden_step(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed < 13; seed++) {
 		struct stepped w = {
-			.length = 300 * SEC, .from = (int64_t)seed * 23 * SEC + SEC / 3,
-			.to = 301 * SEC, .by = (seed % 2 ? 80000 : -40000) * US,
-			.least = 45000 * US, .more = 3e6,
+			.length = 300 * SEC,
+			.from = (int64_t)seed * 23 * SEC + SEC / 3,
+			.to = 301 * SEC,
+			.by = (seed % 2 ? 80000 : -40000) * US,
+			.least = 45000 * US,
+			.more = 3e6,
 		};
 		struct netsync_step step = { .size = sizeof(step) };
 
@@ -172,8 +178,12 @@ static void test_about_hidden_step(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed < 25; seed++) {
 		struct stepped w = {
-			.length = 60 * SEC, .from = (int64_t)seed * 2 * SEC + SEC / 3,
-			.to = 61 * SEC, .by = 20000 * US, .least = 12000 * US, .more = 3e5,
+			.length = 60 * SEC,
+			.from = (int64_t)seed * 2 * SEC + SEC / 3,
+			.to = 61 * SEC,
+			.by = 20000 * US,
+			.least = 12000 * US,
+			.more = 3e5,
 		};
 		const struct netsync_clock *c;
 
@@ -214,9 +224,12 @@ static void test_other_pair(void **state)
 		const bool wrong = i == 701, b = i & 1;
 
 		assert_int_equal(netsync_push_message(w.ns, b, 2,
-			b ? t + 5 * SEC + (wrong ? SEC / 2 : 0) : t, there), 0);
+						      b ? t + 5 * SEC + (wrong ? SEC / 2 : 0) : t,
+						      there),
+				 0);
 		assert_int_equal(netsync_push_message(w.ns, 2, b, there + 300 * US,
-			back + (b ? 5 * SEC : 0)), 0);
+						      back + (b ? 5 * SEC : 0)),
+				 0);
 	}
 	solve(&w);
 	for (uint32_t h = 1; h < 3; h++) {
@@ -288,8 +301,10 @@ static void test_slow(void **state)
 			const bool back = random64(&s) & 1;
 
 			assert_int_equal(netsync_push_message(w.ns, back, !back,
-				back ? show_b(&w, t) : EPOCH + t,
-				back ? EPOCH + late : show_b(&w, late)), 0);
+							      back ? show_b(&w, t) : EPOCH + t,
+							      back ? EPOCH + late :
+								     show_b(&w, late)),
+					 0);
 		}
 		/* Whatever the quality: no two messages are inconsistent. */
 		assert_int_equal(solve(&w).contradicted, 0);
@@ -321,8 +336,10 @@ static void test_slow_chain(void **state)
 			const uint32_t host = (uint32_t)k % 4, back = random64(&s) & 1;
 			const int64_t t = EPOCH + below(&s, length);
 
-			assert_int_equal(netsync_push_message(w.ns, host + back, host + !back,
-				t, t + 100 * US + (int64_t)exponential(&s, mean)), 0);
+			assert_int_equal(
+				netsync_push_message(w.ns, host + back, host + !back, t,
+						     t + 100 * US + (int64_t)exponential(&s, mean)),
+				0);
 		}
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
 		for (uint32_t h = 1; h < 5; h++)
@@ -360,16 +377,11 @@ static void test_no_silence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paused),
-		cmocka_unit_test(test_silent_steps),
-		cmocka_unit_test(test_hidden_step),
-		cmocka_unit_test(test_about_hidden_step),
-		cmocka_unit_test(test_other_pair),
-		cmocka_unit_test(test_inside),
-		cmocka_unit_test(test_slow),
-		cmocka_unit_test(test_slow_chain),
-		cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_no_silence),
+		cmocka_unit_test(test_paused),	    cmocka_unit_test(test_silent_steps),
+		cmocka_unit_test(test_hidden_step), cmocka_unit_test(test_about_hidden_step),
+		cmocka_unit_test(test_other_pair),  cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_slow),	    cmocka_unit_test(test_slow_chain),
+		cmocka_unit_test(test_alone),	    cmocka_unit_test(test_no_silence),
 	};
 
 	return cmocka_run_group_tests_name("check", tests, NULL, NULL);

@@ -42,8 +42,7 @@ static int64_t bound(const struct netsync_clock *c, int64_t t)
 /* Every ns of an epoch time counts. */
 static void test_exact(void **state)
 {
-	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 123456789012345,
-					   1, 0 };
+	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 123456789012345, 1, 0 };
 	struct netsync_clock *c = make(&s, 1, NULL, 0);
 
 	(void)state;
@@ -66,8 +65,7 @@ static void test_segments(void **state)
 	assert_int_equal(convert(c, EPOCH), EPOCH + 1000);
 	assert_int_equal(convert(c, EPOCH + SEC / 2), EPOCH + SEC / 2 + 51000);
 	assert_int_equal(convert(c, EPOCH + SEC), EPOCH + SEC + 101000);
-	assert_int_equal(convert(c, EPOCH + 3 * SEC / 2),
-			 EPOCH + 3 * SEC / 2 + 101000);
+	assert_int_equal(convert(c, EPOCH + 3 * SEC / 2), EPOCH + 3 * SEC / 2 + 101000);
 	assert_int_equal(convert(c, EPOCH + 3 * SEC), EPOCH + 3 * SEC + 51000);
 	/* The outer ones extend. */
 	assert_int_equal(convert(c, EPOCH - SEC), EPOCH - SEC - 99000);
@@ -81,8 +79,7 @@ static void test_many(void **state)
 		{ EPOCH, EPOCH + SEC, 1000, 1 + 100e-6, 0 },
 		{ EPOCH + SEC, EPOCH + 2 * SEC, 101000, 1, 0 },
 	};
-	const struct netsync_knot k[] = { { EPOCH, 5000, 700 },
-					  { EPOCH + SEC, 1000, 600 } };
+	const struct netsync_knot k[] = { { EPOCH, 5000, 700 }, { EPOCH + SEC, 1000, 600 } };
 	struct netsync_clock *c = make(s, 2, k, 2);
 	int64_t t[100], t_ref[100], bounds[100];
 
@@ -107,7 +104,8 @@ static void test_bound(void **state)
 {
 	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 0, 1, 0 };
 	const struct netsync_knot k[] = {
-		{ EPOCH, 5000, 700 }, { EPOCH + SEC, 1000, 600 },
+		{ EPOCH, 5000, 700 },
+		{ EPOCH + SEC, 1000, 600 },
 		{ EPOCH + 2 * SEC, 500, 2000 },
 	};
 	struct netsync_clock *c = make(&s, 1, k, 3);
@@ -167,14 +165,10 @@ static void test_order(void **state)
 	/* [-30, 50] (1 ns wider further on) against [80, 100]. */
 	assert_int_equal(netsync_order(a, EPOCH, b, EPOCH), NETSYNC_BEFORE);
 	assert_int_equal(netsync_order(b, EPOCH, a, EPOCH), NETSYNC_AFTER);
-	assert_int_equal(netsync_order(a, EPOCH + 28, b, EPOCH),
-			 NETSYNC_BEFORE);
-	assert_int_equal(netsync_order(a, EPOCH + 30, b, EPOCH),
-			 NETSYNC_UNCERTAIN);
-	assert_int_equal(netsync_order(a, EPOCH + 130, b, EPOCH),
-			 NETSYNC_UNCERTAIN);
-	assert_int_equal(netsync_order(a, EPOCH + 132, b, EPOCH),
-			 NETSYNC_AFTER);
+	assert_int_equal(netsync_order(a, EPOCH + 28, b, EPOCH), NETSYNC_BEFORE);
+	assert_int_equal(netsync_order(a, EPOCH + 30, b, EPOCH), NETSYNC_UNCERTAIN);
+	assert_int_equal(netsync_order(a, EPOCH + 130, b, EPOCH), NETSYNC_UNCERTAIN);
+	assert_int_equal(netsync_order(a, EPOCH + 132, b, EPOCH), NETSYNC_AFTER);
 	/* A single clock needs no bounds. */
 	assert_int_equal(netsync_order(c, EPOCH, c, EPOCH + 1), NETSYNC_BEFORE);
 	assert_int_equal(netsync_order(c, EPOCH + 1, c, EPOCH), NETSYNC_AFTER);
@@ -202,17 +196,17 @@ static void test_extremes(void **state)
 
 static void test_refused(void **state)
 {
-	const struct netsync_knot k[] = { { 5, 1, 1 }, { 5, 1, 1 }, { 6, -1, 1 },
-					  { 6, 1, -1 }, { 6, 1, 1 } };
-	const struct netsync_segment bad[] = {
-		{ 10, 5, 0, 1, 0 }, { 0, 5, 0, 0, 0 }, { 0, 5, 0, -1, 0 },
-		{ 0, 5, 0, NAN, 0 }, { 0, 5, 0, INFINITY, 0 },
-		{ 0, 5, 0, 1, -1 },
+	const struct netsync_knot k[] = {
+		{ 5, 1, 1 }, { 5, 1, 1 }, { 6, -1, 1 }, { 6, 1, -1 }, { 6, 1, 1 }
 	};
-	const struct netsync_segment gap[] = { { 0, 5, 0, 1, 0 },
-					       { 6, 9, 0, 1, 0 } };
+	const struct netsync_segment bad[] = {
+		{ 10, 5, 0, 1, 0 },  { 0, 5, 0, 0, 0 },	       { 0, 5, 0, -1, 0 },
+		{ 0, 5, 0, NAN, 0 }, { 0, 5, 0, INFINITY, 0 }, { 0, 5, 0, 1, -1 },
+	};
+	const struct netsync_segment gap[] = { { 0, 5, 0, 1, 0 }, { 6, 9, 0, 1, 0 } };
 	const struct netsync_segment good = { 0, 5, 0, 1, 0 };
-	struct netsync_model m = { .size = 8, .num_segments = 1,
+	struct netsync_model m = { .size = 8,
+				   .num_segments = 1,
 				   .segment_size = sizeof(good),
 				   .knot_size = sizeof(*k),
 				   .segments = &good };
@@ -257,20 +251,24 @@ static void test_larger_elements(void **state)
 		struct netsync_knot k;
 		int64_t later;
 	} k[] = {
-		{ { EPOCH, 500, 700 }, -1 }, { { EPOCH + SEC, 1000, 600 }, -1 },
+		{ { EPOCH, 500, 700 }, -1 },
+		{ { EPOCH + SEC, 1000, 600 }, -1 },
 	};
 	const struct netsync_model m = {
 		.size = sizeof(m),
-		.num_segments = 2, .segment_size = sizeof(*s), .segments = &s->s,
-		.num_knots = 2, .knot_size = sizeof(*k), .knots = &k->k,
+		.num_segments = 2,
+		.segment_size = sizeof(*s),
+		.segments = &s->s,
+		.num_knots = 2,
+		.knot_size = sizeof(*k),
+		.knots = &k->k,
 	};
 	struct netsync_model out = { .size = sizeof(out) };
 	struct netsync_clock *c = NULL;
 
 	(void)state;
 	assert_int_equal(netsync_clock_new(&m, &c), 0);
-	assert_int_equal(convert(c, EPOCH + 3 * SEC / 2),
-			 EPOCH + 3 * SEC / 2 + 101000);
+	assert_int_equal(convert(c, EPOCH + 3 * SEC / 2), EPOCH + 3 * SEC / 2 + 101000);
 	assert_int_equal(bound(c, EPOCH + SEC), 1000);
 	assert_ptr_equal(netsync_model_segment(&m, 1), &s[1].s);
 	assert_ptr_equal(netsync_model_knot(&m, 1), &k[1].k);
@@ -297,8 +295,7 @@ static void test_round_trip(void **state)
 	assert_memory_equal(m.segments, s, sizeof(s));
 	assert_int_equal(netsync_clock_new(&m, &d), 0);
 	for (int64_t t = -10; t < 10; t++)
-		assert_int_equal(convert(c, EPOCH + t * SEC / 3),
-				 convert(d, EPOCH + t * SEC / 3));
+		assert_int_equal(convert(c, EPOCH + t * SEC / 3), convert(d, EPOCH + t * SEC / 3));
 	m.size = 4;
 	assert_int_equal(netsync_clock_model(c, &m), -EINVAL);
 	netsync_clock_free(c);
@@ -309,16 +306,11 @@ static void test_round_trip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_larger_elements),
-		cmocka_unit_test(test_segments),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_interval),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_exact),	 cmocka_unit_test(test_larger_elements),
+		cmocka_unit_test(test_segments), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_bound),	 cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_order),	 cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_round_trip),
 	};
 
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

@@ -22,16 +22,14 @@ static void make(struct host_fit *k, struct pairs *pairs, struct link *link,
 	*other = (struct correction){ .known = true, .to = (int64_t)SPAN };
 	for (long i = 0; i < MESSAGES; i++) {
 		int64_t t = below(&seed, (int64_t)SPAN);
-		int64_t r = t + (int64_t)(DELAY + LIFTED +
-					  exponential(&seed, MEAN));
+		int64_t r = t + (int64_t)(DELAY + LIFTED + exponential(&seed, MEAN));
 		struct endpoint from = { i & 1, 0, t }, to = { !(i & 1), 0, r };
 
 		assert_int_equal(pairs_add(pairs, &from, &to), 0);
 	}
 	assert_int_equal(pairs_settle(pairs), 0);
 	*link = (struct link){ .pair = pairs->pair[0], .other = other };
-	assert_int_equal(observations_gather(&k->obs, k->correction, link, 1),
-			 0);
+	assert_int_equal(observations_gather(&k->obs, k->correction, link, 1), 0);
 	for (int d = 0; d < 2; d++) {
 		struct obs_direction *dir = &k->obs.direction[d];
 

@@ -36,23 +36,32 @@ static void draw(struct sample *s, uint64_t seed, size_t every)
 {
 	*s = (struct sample){ 0 };
 	s->p = (struct observations){
-		.span = BINS * 1e9, .links = 1, .direction = s->direction,
-		.obs = s->obs[0][0], .num = 2 * BINS * OF_BIN,
-		.messages = { BINS * OF_BIN, BINS * OF_BIN }, .softness = 1,
+		.span = BINS * 1e9,
+		.links = 1,
+		.direction = s->direction,
+		.obs = s->obs[0][0],
+		.num = 2 * BINS * OF_BIN,
+		.messages = { BINS * OF_BIN, BINS * OF_BIN },
+		.softness = 1,
 	};
 	for (int side = 0; side < 2; side++) {
 		s->direction[side] = (struct obs_direction){
-			.bin = s->bin[side], .bins = BINS, .messages = BINS * OF_BIN,
-			.width = 1e9, .mean = MEAN,
+			.bin = s->bin[side],
+			.bins = BINS,
+			.messages = BINS * OF_BIN,
+			.width = 1e9,
+			.mean = MEAN,
 		};
 		for (uint32_t b = 0; b < BINS; b++) {
 			bool wrong = !(b % (OF_WINDOW * every));
 			struct obs_bin *h = &s->bin[side][b];
 
 			*h = (struct obs_bin){
-				.t = (b + 0.5) * 1e9, .messages = OF_BIN,
+				.t = (b + 0.5) * 1e9,
+				.messages = OF_BIN,
 				.from = ((uint32_t)side * BINS + b) * OF_BIN,
-				.gathered = OF_BIN, .num = OF_BIN - wrong,
+				.gathered = OF_BIN,
+				.num = OF_BIN - wrong,
 			};
 			for (size_t i = 0; i < OF_BIN; i++) {
 				double y = -MEAN * log(1 - uniform(&seed));
@@ -60,7 +69,8 @@ static void draw(struct sample *s, uint64_t seed, size_t every)
 				if (i == OF_BIN - 1 && wrong)
 					y = FAR;
 				s->obs[side][b][i] = (struct observation){
-					.t = h->t, .residual = side == ABOVE ? y : -y,
+					.t = h->t,
+					.residual = side == ABOVE ? y : -y,
 				};
 			}
 		}
@@ -94,7 +104,8 @@ static size_t reject_inverted(struct sample *s)
 	size_t rejected;
 
 	assert_int_equal(contamination_reject_inverted(&s->p, &clock_at, WINDOWS, &margin, &scale,
-						       &rejected), 0);
+						       &rejected),
+			 0);
 	return rejected;
 }
 
@@ -181,12 +192,9 @@ static void test_near_change(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lone),
-		cmocka_unit_test(test_two),
-		cmocka_unit_test(test_inverted),
-		cmocka_unit_test(test_resolution),
-		cmocka_unit_test(test_not_all_over),
-		cmocka_unit_test(test_near_change),
+		cmocka_unit_test(test_lone),	     cmocka_unit_test(test_two),
+		cmocka_unit_test(test_inverted),     cmocka_unit_test(test_resolution),
+		cmocka_unit_test(test_not_all_over), cmocka_unit_test(test_near_change),
 	};
 
 	return cmocka_run_group_tests_name("contamination", tests, NULL, NULL);

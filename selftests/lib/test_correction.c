@@ -5,7 +5,10 @@
 
 /* 1000 s long, 5 ms behind, and 10 ppm slow */
 static const struct correction slow = {
-	.known = true, .to = 1000 * SEC, .offset = 5000000, .skew = 10e-6,
+	.known = true,
+	.to = 1000 * SEC,
+	.offset = 5000000,
+	.skew = 10e-6,
 };
 /* The reference. */
 static const struct correction reference = { .known = true, .to = 1000 * SEC };
@@ -52,8 +55,7 @@ static void test_between(void **state)
 		int64_t at, back;
 		double rest = correction_between(&slow, t, &reference, &at);
 
-		assert_true(fabs((double)(at - t) + rest -
-				 (5e6 + 10e-6 * (double)t)) < 0.01);
+		assert_true(fabs((double)(at - t) + rest - (5e6 + 10e-6 * (double)t)) < 0.01);
 		rest = correction_between(&reference, at, &slow, &back);
 		assert_true(fabs((double)(back - t) + rest) < 1.01);
 	}
@@ -62,8 +64,7 @@ static void test_between(void **state)
 static void test_segments(void **state)
 {
 	struct netsync_segment *segment = NULL;
-	int64_t num = correction_segments(&slow, &reference, EPOCH, EPOCH + SEC,
-					  &segment);
+	int64_t num = correction_segments(&slow, &reference, EPOCH, EPOCH + SEC, &segment);
 
 	(void)state;
 	assert_true(num >= 1);
@@ -71,8 +72,7 @@ static void test_segments(void **state)
 	for (int64_t i = 0; i < num; i++) {
 		const double t = (double)(segment[i].from_ns - EPOCH);
 
-		assert_true(fabs((double)(segment[i].offset_ns - SEC) -
-				 (5e6 + 10e-6 * t)) < 2);
+		assert_true(fabs((double)(segment[i].offset_ns - SEC) - (5e6 + 10e-6 * t)) < 2);
 		assert_true(fabs(segment[i].rate - 1 - 10e-6) < 1e-12);
 		assert_true(!i || segment[i].from_ns > segment[i - 1].from_ns);
 	}
@@ -125,7 +125,10 @@ static void test_set_forward(void **state)
 	struct change_point change = { .t = 50e9, .phase_step = true, .offset = -1e9 };
 	const struct spline_knot knot = { .t = 50e9, .times = 4 };
 	struct correction set = {
-		.known = true, .to = 100 * SEC, .change = &change, .num_changes = 1,
+		.known = true,
+		.to = 100 * SEC,
+		.change = &change,
+		.num_changes = 1,
 	};
 	const struct correction right = { .known = true, .to = 100 * SEC };
 	struct netsync_segment *segment = NULL;
@@ -140,9 +143,9 @@ static void test_set_forward(void **state)
 	assert_true(num > 0);
 	for (int64_t t = 0; t < 100 * SEC; t += SEC / 8) {
 		/* Meanwhile, the true time stands still. */
-		int64_t skipped = t < 49 * SEC + SEC / 2 ? 0
-				  : t > 50 * SEC + SEC / 2
-					  ? SEC : t - (49 * SEC + SEC / 2);
+		int64_t skipped = t < 49 * SEC + SEC / 2 ? 0 :
+				  t > 50 * SEC + SEC / 2 ? SEC :
+							   t - (49 * SEC + SEC / 2);
 
 		assert_float_equal(told(segment, num, t), -(double)skipped, 4);
 	}
@@ -162,8 +165,8 @@ static void test_far_apart(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct netsync_segment *segment = NULL;
 
-		assert_true(correction_segments(&slow, &reference, host[i],
-						-host[i], &segment) >= 1);
+		assert_true(correction_segments(&slow, &reference, host[i], -host[i], &segment) >=
+			    1);
 		assert_int_equal(segment->offset_ns, offset[i]);
 		free(segment);
 	}
@@ -213,14 +216,10 @@ static void test_copy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes_before),
-		cmocka_unit_test(test_copy),
-		cmocka_unit_test(test_straight),
-		cmocka_unit_test(test_between),
-		cmocka_unit_test(test_segments),
-		cmocka_unit_test(test_expected_error),
-		cmocka_unit_test(test_set_forward),
-		cmocka_unit_test(test_far_apart),
+		cmocka_unit_test(test_changes_before), cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_straight),       cmocka_unit_test(test_between),
+		cmocka_unit_test(test_segments),       cmocka_unit_test(test_expected_error),
+		cmocka_unit_test(test_set_forward),    cmocka_unit_test(test_far_apart),
 		cmocka_unit_test(test_inverts),
 	};
 

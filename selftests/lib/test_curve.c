@@ -79,9 +79,8 @@ static int64_t bulk(int up, int64_t t)
 static int64_t silent_from, silent_to;
 
 /* @wrong: the fraction of messages that are off, by up to @most ns */
-static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages,
-				  uint64_t seed, int reverse, double wrong,
-				  int64_t most)
+static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages, uint64_t seed,
+				  int reverse, double wrong, int64_t most)
 {
 	struct netsync *ns = netsync_new();
 
@@ -89,8 +88,7 @@ static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages,
 	assert_int_equal(netsync_add_host(ns, "b"), 1);
 	for (long i = 0; i < messages; i++) {
 		/* The same messages in either order. */
-		uint64_t s = seed * 100000000 +
-			     (uint64_t)(reverse ? messages - 1 - i : i);
+		uint64_t s = seed * 100000000 + (uint64_t)(reverse ? messages - 1 - i : i);
 		int64_t t = below(&s, SPAN);
 		int up = random64(&s) & 1;
 		int64_t r = t + delay(up, t) + (int64_t)exponential(&s, 100e3);
@@ -101,17 +99,18 @@ static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages,
 		if (uniform(&s) < wrong)
 			by = below(&s, 2 * most) - most;
 		if (up)
-			assert_int_equal(netsync_push_message(ns, 0, 1,
-				EPOCH + t, second(ahead, r) + by), 0);
+			assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH + t,
+							      second(ahead, r) + by),
+					 0);
 		else
-			assert_int_equal(netsync_push_message(ns, 1, 0,
-				second(ahead, t), EPOCH + r + by), 0);
+			assert_int_equal(netsync_push_message(ns, 1, 0, second(ahead, t),
+							      EPOCH + r + by),
+					 0);
 	}
 	return ns;
 }
 
-static struct netsync *talk(ahead_fn ahead, long messages, uint64_t seed,
-			    int reverse)
+static struct netsync *talk(ahead_fn ahead, long messages, uint64_t seed, int reverse)
 {
 	return talk_badly(ahead, same, messages, seed, reverse, 0, 0);
 }
@@ -119,7 +118,9 @@ static struct netsync *talk(ahead_fn ahead, long messages, uint64_t seed,
 static void solve(struct netsync *ns, enum netsync_method method)
 {
 	const struct netsync_options opt = {
-		.size = sizeof(opt), .method = method, .reference = "a",
+		.size = sizeof(opt),
+		.method = method,
+		.reference = "a",
 	};
 
 	assert_int_equal(netsync_solve(ns, &opt), 0);
@@ -133,8 +134,8 @@ static int64_t worst_error(struct netsync *ns, ahead_fn ahead)
 	for (int i = 0; i <= 2000; i++) {
 		int64_t t = SPAN / 2000 * i, r, bound;
 
-		assert_int_equal(netsync_convert(netsync_host_clock(ns, 1),
-						 second(ahead, t), &r, &bound),
+		assert_int_equal(netsync_convert(netsync_host_clock(ns, 1), second(ahead, t), &r,
+						 &bound),
 				 0);
 		assert_true(llabs(r - EPOCH - t) <= bound);
 		if (llabs(r - EPOCH - t) > worst)
@@ -178,8 +179,7 @@ static void test_continuous(void **state)
 	assert_true(m.num_segments > 10);
 	for (uint32_t i = 1; i < m.num_segments; i++) {
 		const struct netsync_segment *s = &m.segments[i - 1];
-		double end = (double)s->offset_ns + (s->rate - 1) *
-			     (double)(s->to_ns - s->from_ns);
+		double end = (double)s->offset_ns + (s->rate - 1) * (double)(s->to_ns - s->from_ns);
 
 		assert_int_equal(s->to_ns, s[1].from_ns);
 		assert_true(s->rate > 0);
@@ -262,8 +262,7 @@ static void test_step(void **state)
 	}
 }
 
-static int64_t moved(struct netsync *clean, struct netsync *wrong,
-		     ahead_fn ahead)
+static int64_t moved(struct netsync *clean, struct netsync *wrong, ahead_fn ahead)
 {
 	int64_t most = 0;
 
@@ -285,8 +284,7 @@ static int64_t moved(struct netsync *clean, struct netsync *wrong,
 static void test_wrong_messages(void **state)
 {
 	enum { MESSAGES = 50000 };
-	const int64_t most[] = { SEC / 10, 60 * SEC, 86400 * SEC,
-				 10 * 365 * 86400 * SEC };
+	const int64_t most[] = { SEC / 10, 60 * SEC, 86400 * SEC, 10 * 365 * 86400 * SEC };
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
@@ -297,16 +295,14 @@ static void test_wrong_messages(void **state)
 		solve(clean, NETSYNC_METHOD_AUTO);
 		error = worst_error(clean, ahead);
 		for (int k = 0; k < 4; k++) {
-			struct netsync *wrong = talk_badly(ahead, same, MESSAGES,
-							   8, 0, 1e-3, most[k]);
+			struct netsync *wrong = talk_badly(ahead, same, MESSAGES, 8, 0, 1e-3,
+							   most[k]);
 
 			solve(wrong, NETSYNC_METHOD_AUTO);
-			assert_true(worst_error(wrong, ahead) <
-				    2 * clocks[i].error);
+			assert_true(worst_error(wrong, ahead) < 2 * clocks[i].error);
 			/* Whole ns are rounded. */
 			if (!k)
-				assert_true(moved(clean, wrong, ahead) <=
-					    error / 2 + 1);
+				assert_true(moved(clean, wrong, ahead) <= error / 2 + 1);
 			netsync_free(wrong);
 		}
 		netsync_free(clean);
@@ -321,8 +317,7 @@ static void test_bulk(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 4; seed++) {
 		struct netsync_host_info info = { .size = sizeof(info) };
-		struct netsync *ns = talk_badly(aheads[seed % 2], bulk, 60000,
-						seed, 0, 0, 0);
+		struct netsync *ns = talk_badly(aheads[seed % 2], bulk, 60000, seed, 0, 0, 0);
 
 		solve(ns, NETSYNC_METHOD_AUTO);
 		assert_int_equal(netsync_get_host(ns, 1, &info), 0);
@@ -337,8 +332,7 @@ static void test_many_wrong(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++) {
-		struct netsync *ns = talk_badly(bending, same, 100000, seed, 0,
-						0.01, 50000000);
+		struct netsync *ns = talk_badly(bending, same, 100000, seed, 0, 0.01, 50000000);
 
 		solve(ns, NETSYNC_METHOD_AUTO);
 		assert_true(worst_error(ns, bending) < 10000);
@@ -386,14 +380,10 @@ static void test_few_messages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_follows),
-		cmocka_unit_test(test_continuous),
-		cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_step),
-		cmocka_unit_test(test_wrong_messages),
-		cmocka_unit_test(test_bulk),
-		cmocka_unit_test(test_few_messages),
-		cmocka_unit_test(test_many_wrong),
+		cmocka_unit_test(test_follows),	       cmocka_unit_test(test_continuous),
+		cmocka_unit_test(test_any_order),      cmocka_unit_test(test_step),
+		cmocka_unit_test(test_wrong_messages), cmocka_unit_test(test_bulk),
+		cmocka_unit_test(test_few_messages),   cmocka_unit_test(test_many_wrong),
 		cmocka_unit_test(test_silence),
 	};
 

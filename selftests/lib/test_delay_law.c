@@ -18,8 +18,7 @@ static double cut_by_quadrature(double limit, double variance, double rate, stru
 
 	for (int i = 0; i < STEPS; i++) {
 		const double z = lo + (i + 0.5) * step;
-		const double density = exp(rate * z - z * z / (2 * variance) -
-					   rate * centre / 2);
+		const double density = exp(rate * z - z * z / (2 * variance) - rate * centre / 2);
 
 		sum += density;
 		first += density * z;
@@ -92,8 +91,9 @@ static void test_tilt(void **state)
 static void test_robust(void **state)
 {
 	const struct lowest early = { .messages = 12, .num = 3, .delay = { -1e7, 3e3, 9e3 } };
-	const struct lowest late = { .messages = 12, .num = 3, .delay = { 1e7, 1e7 + 7e3,
-									  1e7 + 9e3 } };
+	const struct lowest late = { .messages = 12,
+				     .num = 3,
+				     .delay = { 1e7, 1e7 + 7e3, 1e7 + 9e3 } };
 	const struct moments sure = { 0, 1e6 };
 	struct delay_law d;
 	struct moments m;
@@ -148,8 +148,8 @@ static void test_evidence(void **state)
 		for (double x = -8 * s; x < 8 * s; x += step)
 			sum += step / (s * sqrt(2 * M_PI)) * exp(-x * x / (2 * s * s)) *
 			       exp(delay_evidence(&l, &d, (struct moments){ x, 1e-4 }));
-		assert_float_equal(delay_evidence(&l, &d, (struct moments){ 0, s * s }),
-				   log(sum), 0.02);
+		assert_float_equal(delay_evidence(&l, &d, (struct moments){ 0, s * s }), log(sum),
+				   0.02);
 	}
 	assert_float_equal(delay_evidence(&none, &d, (struct moments){ 0, 1 }), 0, 0);
 }
@@ -164,8 +164,8 @@ static void test_extremes(void **state)
 	(void)state;
 	delay_law_begin(&d, 1, 1e20);
 	for (int i = 0; i < 3; i++) {
-		const struct moments m =
-			delay_tilt(&l, &d, (struct moments){ 1e17, variance[i] }, true);
+		const struct moments m = delay_tilt(&l, &d, (struct moments){ 1e17, variance[i] },
+						    true);
 
 		assert_true(isfinite(m.mean));
 		assert_true(m.variance >= 0);
@@ -177,12 +177,9 @@ static void test_extremes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut_normal),
-		cmocka_unit_test(test_series),
-		cmocka_unit_test(test_tilt),
-		cmocka_unit_test(test_robust),
-		cmocka_unit_test(test_learn),
-		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_cut_normal), cmocka_unit_test(test_series),
+		cmocka_unit_test(test_tilt),	   cmocka_unit_test(test_robust),
+		cmocka_unit_test(test_learn),	   cmocka_unit_test(test_evidence),
 		cmocka_unit_test(test_extremes),
 	};
 

@@ -127,8 +127,7 @@ static double softness(add_fn add)
 	for (long i = 0; i < MESSAGES; i++) {
 		const int side = (int)(random64(&seed) & 1);
 		const int64_t t = below(&seed, (int64_t)SPAN);
-		const double y = (side == ABOVE ? 1 : -1) *
-				 (DELAY + exponential(&seed, MEAN));
+		const double y = (side == ABOVE ? 1 : -1) * (DELAY + exponential(&seed, MEAN));
 		const int64_t at = t + (int64_t)(y + add(side, (double)t, &seed));
 
 		if (side == ABOVE)

@@ -25,11 +25,13 @@ static void begin(struct fixture *f, size_t intervals)
 	f->s.c.offset = -AHEAD;
 	f->margin = DELAY;
 	f->k = (struct host_fit){
-		.correction = &f->s.c, .obs = f->s.p, .drift = DRIFT,
-		.margin = &f->margin, .intervals = intervals,
+		.correction = &f->s.c,
+		.obs = f->s.p,
+		.drift = DRIFT,
+		.margin = &f->margin,
+		.intervals = intervals,
 	};
-	assert_int_equal(spline_new(&f->k.best, 0, f->k.obs.span, intervals, NULL, 0),
-			 0);
+	assert_int_equal(spline_new(&f->k.best, 0, f->k.obs.span, intervals, NULL, 0), 0);
 	memset(f->k.best.coef, 0, f->k.best.coefs * sizeof(*f->k.best.coef));
 	spline_set_cubics(&f->k.best);
 }
@@ -135,11 +137,9 @@ static void test_quicker(void **state)
 			const int64_t forth = DELAY + below(&seed, DELAY);
 			const int64_t back = DELAY + below(&seed, DELAY);
 
-			add_message(&f.s.ps, 0, 1, t,
-				    own + (quick ? DELAY / 2 : forth));
+			add_message(&f.s.ps, 0, 1, t, own + (quick ? DELAY / 2 : forth));
 			add_message(&f.s.ps, 1, 0, own + late,
-				    t + late +
-					    (quick && ways > 1 ? DELAY / 2 : back));
+				    t + late + (quick && ways > 1 ? DELAY / 2 : back));
 		}
 		assert_int_equal(pairs_settle(&f.s.ps), 0);
 		f.s.link.pair = f.s.ps.pair[0];
@@ -155,8 +155,9 @@ static void test_quicker(void **state)
  */
 static void test_at_change(void **state)
 {
-	struct change_point change = { .t = 200e9, .uncertainty = 60e9,
-				       .phase_step = true, .offset = DELAY };
+	struct change_point change = {
+		.t = 200e9, .uncertainty = 60e9, .phase_step = true, .offset = DELAY
+	};
 	struct correction other = sample_reference;
 	struct fixture f;
 
@@ -185,8 +186,7 @@ static void test_at_change(void **state)
 /* Two messages of one direction next to a phase step belong to its other side. */
 static void test_beside_step(void **state)
 {
-	struct change_point change = { .t = 208e9, .uncertainty = 1e9,
-				       .phase_step = true };
+	struct change_point change = { .t = 208e9, .uncertainty = 1e9, .phase_step = true };
 
 	(void)state;
 	for (int sign = -1; sign <= 1; sign += 2) {
@@ -301,8 +301,8 @@ static void test_without_margin(void **state)
 	static const struct {
 		size_t links, without;
 		bool wrong;
-	} cases[] = { { 2, 1, false }, { 3, 1, false }, { 4, 1, false }, { 4, 2, true },
-		      { 5, 2, false }, { 5, 3, true } };
+	} cases[] = { { 2, 1, false }, { 3, 1, false }, { 4, 1, false },
+		      { 4, 2, true },  { 5, 2, false }, { 5, 3, true } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -325,9 +325,7 @@ static void test_without_margin(void **state)
 			margin[n] = n < cases[i].without ? 0 : DELAY / 2;
 		}
 		observations_release(&f.k.obs);
-		assert_int_equal(observations_gather(&f.k.obs, &f.s.c, link,
-						     cases[i].links),
-				 0);
+		assert_int_equal(observations_gather(&f.k.obs, &f.s.c, link, cases[i].links), 0);
 		f.k.margin = margin;
 		assert_int_equal(doubts_find(&f.k, link, cases[i].links), 0);
 		assert_int_equal(f.s.c.no_margin, cases[i].wrong);
@@ -361,8 +359,7 @@ static void test_steered(void **state)
 /* A stepped clock continues as before; with another rate, it was slewed. */
 static void test_slewed(void **state)
 {
-	struct change_point change = { .t = 200e9, .phase_step = true,
-				       .skew = 480e-6 };
+	struct change_point change = { .t = 200e9, .phase_step = true, .skew = 480e-6 };
 	struct fixture f;
 
 	(void)state;
@@ -408,18 +405,12 @@ static void test_no_margin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_right),
-		cmocka_unit_test(test_unequal),
-		cmocka_unit_test(test_contradicted),
-		cmocka_unit_test(test_quicker),
-		cmocka_unit_test(test_at_change),
-		cmocka_unit_test(test_beside_step),
-		cmocka_unit_test(test_bent),
-		cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_without_margin),
-		cmocka_unit_test(test_steered),
-		cmocka_unit_test(test_slewed),
-		cmocka_unit_test(test_no_margin),
+		cmocka_unit_test(test_right),	       cmocka_unit_test(test_unequal),
+		cmocka_unit_test(test_contradicted),   cmocka_unit_test(test_quicker),
+		cmocka_unit_test(test_at_change),      cmocka_unit_test(test_beside_step),
+		cmocka_unit_test(test_bent),	       cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_without_margin), cmocka_unit_test(test_steered),
+		cmocka_unit_test(test_slewed),	       cmocka_unit_test(test_no_margin),
 	};
 
 	return cmocka_run_group_tests_name("doubt", tests, NULL, NULL);

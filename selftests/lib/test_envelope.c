@@ -72,8 +72,7 @@ static void check_order(const struct envelope *e, size_t messages)
 		n += b->messages;
 		assert_true(!i || e->bin[i - 1].index < b->index);
 		for (uint32_t k = 0; k < b->corners; k++) {
-			assert_int_equal((b->corner[k].x - e->base) >> e->shift,
-					 b->index);
+			assert_int_equal((b->corner[k].x - e->base) >> e->shift, b->index);
 			assert_true(!k || b->corner[k - 1].x < b->corner[k].x);
 		}
 	}
@@ -82,8 +81,7 @@ static void check_order(const struct envelope *e, size_t messages)
 }
 
 /* Height of a point above bend/2 (x - x0)^2 + slope (x - x0). */
-static double above(const struct point *p, int64_t x0, double slope,
-		    double bend)
+static double above(const struct point *p, int64_t x0, double slope, double bend)
 {
 	double d = (double)(p->x - x0);
 
@@ -122,14 +120,12 @@ static void test_touches(void **state)
 
 				for (size_t k = 0; k < N; k++)
 					if (p[k].x >> e.shift == b->index)
-						all = fmin(all, above(&p[k], x0,
-								      slope, bend));
+						all = fmin(all, above(&p[k], x0, slope, bend));
 				for (uint32_t k = 0; k < b->corners; k++) {
 					struct point q = b->corner[k];
 
 					q.x -= e.base;
-					kept = fmin(kept, above(&q, x0, slope,
-								bend));
+					kept = fmin(kept, above(&q, x0, slope, bend));
 				}
 				assert_true(kept <= all + 1e-6);
 			}
@@ -146,8 +142,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Few bins, few corners, many points: in any order, and with any origin. */
-static void any_order(size_t n, int64_t span, double jitter,
-		      struct budget room, uint64_t seed)
+static void any_order(size_t n, int64_t span, double jitter, struct budget room, uint64_t seed)
 {
 	struct point *p = calloc(n, sizeof(*p));
 	struct envelope first, e;
@@ -175,16 +170,12 @@ static void test_any_order(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		any_order(1, SEC, 1, ample, seed);
-		any_order(20000, 3600 * SEC, 1e5,
-			  (struct budget){ 2048, 1 << 16 }, seed);
+		any_order(20000, 3600 * SEC, 1e5, (struct budget){ 2048, 1 << 16 }, seed);
 		/* Corners are scarce. */
-		any_order(50000, 3600 * SEC, 1e5,
-			  (struct budget){ 4096, 2000 }, seed);
-		any_order(20000, 86400 * SEC, 1e3,
-			  (struct budget){ 512, 4000 }, seed);
+		any_order(50000, 3600 * SEC, 1e5, (struct budget){ 4096, 2000 }, seed);
+		any_order(20000, 86400 * SEC, 1e3, (struct budget){ 512, 4000 }, seed);
 		/* 36 years in four bins */
-		any_order(200, NETSYNC_MAX_SPAN, 1e5,
-			  (struct budget){ 4, 500 }, seed);
+		any_order(200, NETSYNC_MAX_SPAN, 1e5, (struct budget){ 4, 500 }, seed);
 	}
 }
 
@@ -210,8 +201,7 @@ static void test_straight_hull(void **state)
 		for (uint32_t k = 0; k < e.bin[i].corners; k++)
 			assert_int_equal(hull_add(&kept, &e.bin[i].corner[k]), 0);
 	assert_int_equal(all.corners, kept.corners);
-	assert_memory_equal(all.corner, kept.corner,
-			    all.corners * sizeof(*all.corner));
+	assert_memory_equal(all.corner, kept.corner, all.corners * sizeof(*all.corner));
 	hull_release(&all);
 	hull_release(&kept);
 	envelope_release(&e);

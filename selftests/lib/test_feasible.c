@@ -28,8 +28,7 @@ struct oneway {
 	uint64_t seed;
 };
 
-static void make_hosts(struct oneway *w, uint32_t hosts, int64_t resolution,
-		       uint64_t seed)
+static void make_hosts(struct oneway *w, uint32_t hosts, int64_t resolution, uint64_t seed)
 {
 	memset(w, 0, sizeof(*w));
 	w->ns = netsync_new();
@@ -48,22 +47,18 @@ static void make_hosts(struct oneway *w, uint32_t hosts, int64_t resolution,
 /* The reading of a host's clock at a true time, rounded down to the resolution. */
 static int64_t show(const struct oneway *w, uint32_t host, int64_t t)
 {
-	const int64_t own = EPOCH + t + w->offset[host] +
-			    llround(w->skew[host] * (double)t);
+	const int64_t own = EPOCH + t + w->offset[host] + llround(w->skew[host] * (double)t);
 
 	return own - own % w->resolution;
 }
 
-static void send_one(struct oneway *w, uint32_t from, uint32_t to, int64_t t,
-		     int64_t delay)
+static void send_one(struct oneway *w, uint32_t from, uint32_t to, int64_t t, int64_t delay)
 {
-	const struct sent s = { from, to, show(w, from, t),
-				show(w, to, t + delay) };
+	const struct sent s = { from, to, show(w, from, t), show(w, to, t + delay) };
 
 	assert_true(w->num < MOST_MESSAGES);
 	w->sent[w->num++] = s;
-	assert_int_equal(netsync_push_message(w->ns, from, to, s.send_ns,
-					      s.recv_ns), 0);
+	assert_int_equal(netsync_push_message(w->ns, from, to, s.send_ns, s.recv_ns), 0);
 }
 
 /* 200 packets pass all hosts in order; each host sees each packet. */
@@ -74,17 +69,14 @@ static void pass_along(struct oneway *w)
 		int64_t passed[MOST_HOSTS] = { 0 };
 
 		for (uint32_t h = 1; h < w->hosts; h++)
-			passed[h] = passed[h - 1] + 20 * US +
-				    (int64_t)exponential(&w->seed, 50e3);
+			passed[h] = passed[h - 1] + 20 * US + (int64_t)exponential(&w->seed, 50e3);
 		for (uint32_t a = 0; a < w->hosts; a++)
 			for (uint32_t b = a + 1; b < w->hosts; b++)
-				send_one(w, a, b, t + passed[a],
-					 passed[b] - passed[a]);
+				send_one(w, a, b, t + passed[a], passed[b] - passed[a]);
 	}
 }
 
-static void check_order(struct oneway *w, const char *reference,
-			enum netsync_method method)
+static void check_order(struct oneway *w, const char *reference, enum netsync_method method)
 {
 	const struct netsync_options opt = { .size = sizeof(opt),
 					     .reference = reference,
@@ -95,10 +87,12 @@ static void check_order(struct oneway *w, const char *reference,
 		const struct sent *s = &w->sent[i];
 		int64_t send, recv;
 
-		assert_int_equal(netsync_convert(netsync_host_clock(w->ns, s->from),
-						 s->send_ns, &send, NULL), 0);
-		assert_int_equal(netsync_convert(netsync_host_clock(w->ns, s->to),
-						 s->recv_ns, &recv, NULL), 0);
+		assert_int_equal(netsync_convert(netsync_host_clock(w->ns, s->from), s->send_ns,
+						 &send, NULL),
+				 0);
+		assert_int_equal(netsync_convert(netsync_host_clock(w->ns, s->to), s->recv_ns,
+						 &recv, NULL),
+				 0);
 		assert_true(recv >= send);
 	}
 	for (uint32_t i = 0; i < netsync_num_pairs(w->ns); i++) {
@@ -164,12 +158,10 @@ static void test_mixed(void **state)
 		make_hosts(&w, 5, 1, seed);
 		for (int i = 0; i < 300; i++) {
 			const int64_t at = i * SEC / 5;
-			const int64_t late = 30 * US +
-				(int64_t)exponential(&w.seed, 50e3);
+			const int64_t late = 30 * US + (int64_t)exponential(&w.seed, 50e3);
 
 			/* a and b exchange messages; both send to others, along all paths. */
-			send_one(&w, 0, 1, at, 30 * US +
-				 (int64_t)exponential(&w.seed, 50e3));
+			send_one(&w, 0, 1, at, 30 * US + (int64_t)exponential(&w.seed, 50e3));
 			send_one(&w, 1, 0, at + SEC / 10, late);
 			send_one(&w, seed % 2, 2, at, late);
 			send_one(&w, 1, 3, at + SEC / 7, late);
@@ -181,8 +173,9 @@ static void test_mixed(void **state)
 		check_order(&w, seed % 2 ? NULL : "a", NETSYNC_METHOD_AUTO);
 		assert_int_equal(netsync_get_host(w.ns, 1, &info), 0);
 		assert_int_equal(info.quality, NETSYNC_ACCURATE);
-		assert_int_equal(netsync_convert(netsync_host_clock(w.ns, 1),
-						 show(&w, 1, 30 * SEC), &t, &bound), 0);
+		assert_int_equal(netsync_convert(netsync_host_clock(w.ns, 1), show(&w, 1, 30 * SEC),
+						 &t, &bound),
+				 0);
 		assert_in_range(bound, 0, 100 * US);
 		netsync_free(w.ns);
 	}

@@ -10,7 +10,7 @@ struct sample {
 	struct estimate est[HOSTS * HOSTS];
 	double cost[HOSTS * HOSTS];
 	uint32_t num;
-	double distance[HOSTS][HOSTS];	/* of the shortest paths */
+	double distance[HOSTS][HOSTS]; /* of the shortest paths */
 };
 
 /* Any two hosts are a pair with probability @share. */
@@ -33,13 +33,11 @@ static void draw(struct sample *s, uint64_t *seed, double share)
 	for (int k = 0; k < HOSTS; k++)
 		for (int a = 0; a < HOSTS; a++)
 			for (int b = 0; b < HOSTS; b++)
-				s->distance[a][b] =
-					fmin(s->distance[a][b],
-					     s->distance[a][k] + s->distance[k][b]);
+				s->distance[a][b] = fmin(s->distance[a][b],
+							 s->distance[a][k] + s->distance[k][b]);
 }
 
-static void check_tree(const struct sample *s, const struct graph *g,
-		       struct tree *t, uint32_t root)
+static void check_tree(const struct sample *s, const struct graph *g, struct tree *t, uint32_t root)
 {
 	double sum = 0, last = 0;
 

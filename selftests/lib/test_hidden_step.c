@@ -11,7 +11,7 @@
 #define NUM 300
 #define APART (10000 * US) /* interval between messages of a direction */
 #define DELAY (1000 * US)
-#define MORE 50e3	   /* mean additional delay of messages, ns */
+#define MORE 50e3 /* mean additional delay of messages, ns */
 #define LEAST (0.75 * DELAY)
 #define STEEPEST 1500e-6
 
@@ -57,7 +57,8 @@ static void make(struct exchange *e, ahead_fn ahead, uint64_t seed)
 			const int64_t d = DELAY + (int64_t)exponential(&seed, MORE);
 
 			e->limit[way][i].point = (struct point){
-				x, EPOCH / 2 * (way ? -1 : 1) + (way ? -ahead(x) : ahead(x)) + d };
+				x, EPOCH / 2 * (way ? -1 : 1) + (way ? -ahead(x) : ahead(x)) + d
+			};
 		}
 	}
 }
@@ -117,7 +118,8 @@ static void test_back(void **state)
 /* A step within a known window is not found again. */
 static void test_known(void **state)
 {
-	const struct change_window known = { .from = 149 * APART, .to = 152 * APART,
+	const struct change_window known = { .from = 149 * APART,
+					     .to = 152 * APART,
 					     .phase_step = true };
 	struct exchange e;
 
@@ -149,10 +151,8 @@ static void test_quicker(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_step),
-		cmocka_unit_test(test_back),
-		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_none),	cmocka_unit_test(test_step),
+		cmocka_unit_test(test_back),	cmocka_unit_test(test_known),
 		cmocka_unit_test(test_quicker),
 	};
 

@@ -29,8 +29,7 @@ static void compare(int64_t *v, int n)
 		int rank = (int)ceil(shares[i] * n);
 		int64_t truth = v[rank ? rank - 1 : 0];
 
-		assert_true(llabs(histogram_quantile(&h, shares[i]) - truth) <=
-			    truth / 32);
+		assert_true(llabs(histogram_quantile(&h, shares[i]) - truth) <= truth / 32);
 	}
 }
 

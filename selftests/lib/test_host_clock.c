@@ -54,8 +54,7 @@ static void test_bound(void **state)
 	for (int64_t t = r.host[1].span.lo; t <= r.host[1].span.hi; t += SEC / 7) {
 		int64_t ref, bound;
 
-		assert_int_equal(netsync_convert(r.host[1].clock, EPOCH + t, &ref,
-						 &bound), 0);
+		assert_int_equal(netsync_convert(r.host[1].clock, EPOCH + t, &ref, &bound), 0);
 		assert_true(bound <= r.host[1].bound_max);
 	}
 	reduced_release(&r);
@@ -137,8 +136,7 @@ static void talk_unevenly(struct reduced *r, uint32_t a, uint32_t b, int64_t mor
 
 static void check_claim(const struct host *h, bool claimed)
 {
-	assert_int_equal(h->quality,
-			 claimed ? NETSYNC_ACCURATE : NETSYNC_APPROXIMATE);
+	assert_int_equal(h->quality, claimed ? NETSYNC_ACCURATE : NETSYNC_APPROXIMATE);
 	assert_int_equal(h->bound_max == NETSYNC_UNKNOWN, !claimed);
 }
 
@@ -263,7 +261,10 @@ static void test_leap(void **state)
 {
 	const struct wander left_alone = { .left_alone = true };
 	struct change_point step = {
-		.t = 50e9, .uncertainty = 4e9, .phase_step = true, .offset = 1e6,
+		.t = 50e9,
+		.uncertainty = 4e9,
+		.phase_step = true,
+		.offset = 1e6,
 	};
 	const struct correction *known[2];
 	struct correction set;
@@ -288,8 +289,7 @@ static void test_leap(void **state)
 	set.num_changes = 1;
 	known[0] = &r.correction[0];
 	known[1] = &set;
-	assert_int_equal(pair_bound_make(&bound, hosts.est[0].pair, known,
-					 &hosts.task.limits), 0);
+	assert_int_equal(pair_bound_make(&bound, hosts.est[0].pair, known, &hosts.task.limits), 0);
 	assert_true(bound.usable);
 	assert_true(bound.bound.parts > 1);
 	r.pair_bound = &bound;
@@ -301,10 +301,8 @@ static void test_leap(void **state)
 		const struct bound_part *after = &bound.bound.part[i];
 		bool first = hosts.est[0].pair->host[0] == 1;
 
-		assert_true(has_knot(&m, EPOCH + (first ? after->x.lo
-							: after->other.lo)));
-		assert_true(has_knot(&m, EPOCH + (first ? after[-1].x.hi
-							: after[-1].other.hi)));
+		assert_true(has_knot(&m, EPOCH + (first ? after->x.lo : after->other.lo)));
+		assert_true(has_knot(&m, EPOCH + (first ? after[-1].x.hi : after[-1].other.hi)));
 	}
 	pair_bound_release(&bound);
 	reduction_end(&r);

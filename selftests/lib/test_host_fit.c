@@ -7,8 +7,7 @@
 /* Largest drift of an oscillator, 1 / ns. */
 #define DRIFT 1e-16
 
-static double worst(const struct correction *c, int64_t from, int64_t to,
-		    int64_t ahead)
+static double worst(const struct correction *c, int64_t from, int64_t to, int64_t ahead)
 {
 	double most = 0;
 
@@ -128,12 +127,9 @@ static void test_useful(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_constant),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_short),
-		cmocka_unit_test(test_start),
-		cmocka_unit_test(test_choose),
-		cmocka_unit_test(test_useful),
+		cmocka_unit_test(test_constant), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_short),	 cmocka_unit_test(test_start),
+		cmocka_unit_test(test_choose),	 cmocka_unit_test(test_useful),
 	};
 
 	return cmocka_run_group_tests_name("host_fit", tests, NULL, NULL);

@@ -14,8 +14,8 @@
 struct world {
 	int hosts;
 	long messages;
-	int64_t step;  /* of the last host's clock, half-way, ns */
-	double wrong;  /* share of messages that are off by up to 0.2 s */
+	int64_t step; /* of the last host's clock, half-way, ns */
+	double wrong; /* share of messages that are off by up to 0.2 s */
 	uint64_t seed;
 };
 
@@ -49,7 +49,8 @@ static struct netsync *make_world(const struct world *w)
 		if (uniform(&s) < w->wrong)
 			off = below(&s, 400000000) - 200000000;
 		assert_int_equal(netsync_push_message(ns, (uint32_t)from, (uint32_t)to,
-						      show(w, from, t), show(w, to, r) + off), 0);
+						      show(w, from, t), show(w, to, r) + off),
+				 0);
 	}
 	return ns;
 }
@@ -57,7 +58,9 @@ static struct netsync *make_world(const struct world *w)
 static void solve_world(struct netsync *ns, uint32_t threads)
 {
 	const struct netsync_options opt = {
-		.size = sizeof(opt), .method = NETSYNC_METHOD_MODEL, .reference = "h0",
+		.size = sizeof(opt),
+		.method = NETSYNC_METHOD_MODEL,
+		.reference = "h0",
 		.threads = threads,
 	};
 
@@ -210,12 +213,9 @@ static void test_hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_smooth),
-		cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_step),
-		cmocka_unit_test(test_step_of_many),
-		cmocka_unit_test(test_few),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_smooth),	cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_step),	cmocka_unit_test(test_step_of_many),
+		cmocka_unit_test(test_few),	cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_hostile),
 	};
 

@@ -55,9 +55,10 @@ static struct netsync *talk(ahead_fn ahead, int hosts, long messages, int ways)
 		bool back = ways == 3 ? random64(&seed) & 1 : ways == 2;
 		int from = back ? b : a, to = back ? a : b;
 
-		assert_int_equal(netsync_push_message(ns, (uint32_t)from,
-			(uint32_t)to, reading(ahead, from, t),
-			reading(ahead, to, r)), 0);
+		assert_int_equal(netsync_push_message(ns, (uint32_t)from, (uint32_t)to,
+						      reading(ahead, from, t),
+						      reading(ahead, to, r)),
+				 0);
 	}
 	return ns;
 }
@@ -65,7 +66,9 @@ static struct netsync *talk(ahead_fn ahead, int hosts, long messages, int ways)
 static void solve(struct netsync *ns, enum netsync_method method, double drift)
 {
 	const struct netsync_options opt = {
-		.size = sizeof(opt), .method = method, .reference = "a",
+		.size = sizeof(opt),
+		.method = method,
+		.reference = "a",
 		.max_drift_ppm_s = drift,
 	};
 
@@ -96,8 +99,7 @@ static double mean_width(const struct netsync *ns, ahead_fn ahead, int host)
 		assert_int_equal(netsync_convert(c, r, &mid, &bound), 0);
 		assert_true(lo <= mid && mid <= hi);
 		if (bound < NETSYNC_UNKNOWN)
-			assert_int_equal(bound, mid - lo > hi - mid ? mid - lo :
-						hi - mid);
+			assert_int_equal(bound, mid - lo > hi - mid ? mid - lo : hi - mid);
 		if (i >= 0 && i < 5000)
 			sum += (double)hi - (double)lo;
 	}
@@ -115,8 +117,7 @@ static void test_bending(void **state)
 
 		/* Twice the minimum delay for each hop, and slightly more. */
 		assert_true(width > h * 60e3 && width < h * 63e3);
-		assert_int_equal(info(ns, (uint32_t)h).quality,
-				 NETSYNC_ACCURATE);
+		assert_int_equal(info(ns, (uint32_t)h).quality, NETSYNC_ACCURATE);
 	}
 	netsync_free(ns);
 }
@@ -126,7 +127,8 @@ static void test_assumptions(void **state)
 {
 	struct netsync *ns = talk(bending, 2, 20000, 3);
 	const struct netsync_options bad = {
-		.size = sizeof(bad), .max_drift_ppm_s = -1,
+		.size = sizeof(bad),
+		.max_drift_ppm_s = -1,
 	};
 	double narrow, wide;
 
@@ -185,8 +187,7 @@ static void test_one_direction(void **state)
 		mean_width(ns, steady, 1);
 		assert_int_equal(info(ns, 1).quality, NETSYNC_INCOMPLETE);
 		assert_int_equal(info(ns, 1).bound_median_ns, NETSYNC_UNKNOWN);
-		assert_int_equal(netsync_interval(netsync_host_clock(ns, 1), t,
-						  &lo, &hi), 0);
+		assert_int_equal(netsync_interval(netsync_host_clock(ns, 1), t, &lo, &hi), 0);
 		/* Received later than sent: not before the sender's time. */
 		if (ways == 1) {
 			assert_int_equal(hi, INT64_MAX);
@@ -233,12 +234,10 @@ static void test_order(void **state)
 	for (int i = 0; i < 20000; i++) {
 		int a = (int)below(&seed, 3), b = (int)below(&seed, 3);
 		int64_t t = below(&seed, SPAN), d = below(&seed, 800000) - 400000;
-		enum netsync_sequence s =
-			netsync_order(c[a], reading(bending, a, t), c[b],
-				      reading(bending, b, t + d));
+		enum netsync_sequence s = netsync_order(c[a], reading(bending, a, t), c[b],
+							reading(bending, b, t + d));
 
-		assert_true(s != (d > 0 ? NETSYNC_AFTER : NETSYNC_BEFORE) ||
-			    llabs(d) <= 1);
+		assert_true(s != (d > 0 ? NETSYNC_AFTER : NETSYNC_BEFORE) || llabs(d) <= 1);
 		certain += s != NETSYNC_UNCERTAIN;
 		/* Two hops of 31 us each. */
 		assert_true(s != NETSYNC_UNCERTAIN || llabs(d) < 140000);
@@ -250,12 +249,9 @@ static void test_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bending),
-		cmocka_unit_test(test_assumptions),
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_one_direction),
-		cmocka_unit_test(test_silences),
-		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_bending),	 cmocka_unit_test(test_assumptions),
+		cmocka_unit_test(test_steps),	 cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_silences), cmocka_unit_test(test_order),
 	};
 
 	return cmocka_run_group_tests_name("interval", tests, NULL, NULL);

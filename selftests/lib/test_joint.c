@@ -32,8 +32,7 @@ static double slewed(uint32_t h, int64_t t)
 {
 	double at = fmod((double)t / SEC + 9.0 * h, 60);
 
-	return SLEW * SEC *
-	       (fmin(at, SLEW_S) - fmin(fmax(at - 30, 0), SLEW_S));
+	return SLEW * SEC * (fmin(at, SLEW_S) - fmin(fmax(at - 30, 0), SLEW_S));
 }
 
 /*
@@ -45,9 +44,9 @@ static void make_clocks(struct ring *r, bool are_steered)
 	uint64_t seed = 11;
 
 	memset(r, 0, sizeof(*r));
-	r->task = (struct joint_task){ .host = r->host, .num = HOSTS,
-				       .intervals = INTERVALS, .drift = DRIFT,
-				       .threads = 1 };
+	r->task = (struct joint_task){
+		.host = r->host, .num = HOSTS, .intervals = INTERVALS, .drift = DRIFT, .threads = 1
+	};
 	for (int i = 0; i < SECONDS * 4; i++) {
 		for (uint32_t h = 0; h < HOSTS; h++) {
 			uint32_t to = (h + (i & 1 ? 1 : HOSTS - 1)) % HOSTS;
@@ -127,8 +126,7 @@ static void test_ring(void **state)
 		assert_true(apart(&r) < 0.05 * DELAY);
 		for (int h = 0; h < HOSTS; h++) {
 			assert_int_equal(r.c[h].intervals, intervals);
-			assert_int_equal(r.c[h].curve.coefs,
-					 (intervals ? intervals : 1) + 3);
+			assert_int_equal(r.c[h].curve.coefs, (intervals ? intervals : 1) + 3);
 		}
 		/* Once more, starting from there. */
 		assert_int_equal(joint_fit(&r.task), 0);
@@ -145,11 +143,8 @@ static double apart_if_steered(const struct ring *r)
 	for (int64_t t = 10 * SEC; t < (SECONDS - 10) * SEC; t += SEC / 2) {
 		for (uint32_t h = 1; h < HOSTS; h++) {
 			int64_t ref[2];
-			double rest =
-				correction_at(&r->c[h], t + (int64_t)slewed(h, t),
-					      &ref[0]) -
-				correction_at(&r->c[0], t + (int64_t)slewed(0, t),
-					      &ref[1]);
+			double rest = correction_at(&r->c[h], t + (int64_t)slewed(h, t), &ref[0]) -
+				      correction_at(&r->c[0], t + (int64_t)slewed(0, t), &ref[1]);
 
 			most = fmax(most, fabs((double)(ref[0] - ref[1]) + rest));
 		}
@@ -257,8 +252,8 @@ static void test_apart(void **state)
 
 		rest[0] = correction_at(&r.c[h], 300 * SEC, &ref[0]);
 		rest[1] = correction_at(&r.c[0], 300 * SEC, &ref[1]);
-		assert_true(h == 3 || fabs((double)(ref[0] - ref[1]) + rest[0] -
-					   rest[1]) < 0.05 * DELAY);
+		assert_true(h == 3 ||
+			    fabs((double)(ref[0] - ref[1]) + rest[0] - rest[1]) < 0.05 * DELAY);
 	}
 	release(&r);
 }
@@ -291,9 +286,9 @@ static void test_nothing(void **state)
 	struct ring r;
 
 	(void)state;
-	assert_int_equal(joint_fit(&(struct joint_task){ .intervals = INTERVALS,
-							 .drift = DRIFT,
-							 .threads = 1 }), 0);
+	assert_int_equal(joint_fit(&(struct joint_task){
+				 .intervals = INTERVALS, .drift = DRIFT, .threads = 1 }),
+			 0);
 	make(&r);
 	for (int h = 0; h < HOSTS; h++) {
 		if (h & 1)
@@ -321,8 +316,14 @@ static void test_derivatives(void **state)
 	double gradient[9], other[9], direction[9] = { 0 }, product[9], cost;
 	static struct parallel parallel;
 	struct objective o = {
-		.member = member, .num = 2, .in = 2, .coefs = 8, .unknowns = 9,
-		.stretch = 1, .score = score, .margins = &(double){ 0 },
+		.member = member,
+		.num = 2,
+		.in = 2,
+		.coefs = 8,
+		.unknowns = 9,
+		.stretch = 1,
+		.score = score,
+		.margins = &(double){ 0 },
 		.far = &(double){ 0 },
 	};
 	struct cubic change[2][4];
@@ -356,8 +357,7 @@ static void test_derivatives(void **state)
 		}
 		objective_at(&o, x);
 		objective_differentiate(&o, x, gradient);
-		assert_true(fabs((beside[1] - beside[0]) / (2 * small) -
-				 gradient[i]) < 1e-4);
+		assert_true(fabs((beside[1] - beside[0]) / (2 * small) - gradient[i]) < 1e-4);
 	}
 	/* Products are differences of gradients, except for safety margins: not larger. */
 	direction[2] = 1;

@@ -6,10 +6,10 @@
 #include "test.h"
 
 #define KNOTS 200
-#define LENGTH 0.5    /* s, between knots */
-#define MESSAGES 10   /* per direction at a knot */
-#define MEAN 1e5      /* excess, ns */
-#define DELAY 3e4     /* minimum, ns */
+#define LENGTH 0.5  /* s, between knots */
+#define MESSAGES 10 /* per direction at a knot */
+#define MEAN 1e5    /* excess, ns */
+#define DELAY 3e4   /* minimum, ns */
 #define STEP_AT 90
 
 struct stepper {
@@ -59,9 +59,14 @@ static void make_stepper(struct stepper *s, double step, double slew)
 
 	memset(s, 0, sizeof(*s));
 	s->task = (struct infer_task){ .num = 2 };
-	s->n = (struct inference){ .task = &s->task, .chain = s->chain, .link = &s->link,
-				   .num_links = 1, .damping = 0.4, .alone = true };
-	*c = (struct chain){ .knot = s->knot, .num = KNOTS,
+	s->n = (struct inference){ .task = &s->task,
+				   .chain = s->chain,
+				   .link = &s->link,
+				   .num_links = 1,
+				   .damping = 0.4,
+				   .alone = true };
+	*c = (struct chain){ .knot = s->knot,
+			     .num = KNOTS,
 			     .intensity = { 1, 100, 1, 0.01 },
 			     .first = { .deviation = { 1e6 + fabs(step), 1e6, 100, 1 } },
 			     .range = fabs(step) };
@@ -69,8 +74,10 @@ static void make_stepper(struct stepper *s, double step, double slew)
 	mixture_of_frequency(&c->bends, LENGTH);
 	mixture_of_phase(&c->jumps, KNOTS * LENGTH, c->range);
 	for (int i = 0; i < KNOTS; i++)
-		s->knot[i] = (struct knot){ .t = LENGTH * i, .length = i ? LENGTH : 0,
-					    .bend = 4e8 * LENGTH, .variance = 1e16 };
+		s->knot[i] = (struct knot){ .t = LENGTH * i,
+					    .length = i ? LENGTH : 0,
+					    .bend = 4e8 * LENGTH,
+					    .variance = 1e16 };
 	s->link.host[1] = 1;
 	s->link.first = (struct natural){ 1e-8, DELAY * 1e-8 };
 	s->link.delay = (struct moments){ DELAY, 1e8 };
@@ -159,8 +166,7 @@ static void test_index(void **state)
 		assert_int_equal(x.first[i + 1] - x.first[i], 2);
 		for (uint32_t k = x.first[i]; k < x.first[i + 1]; k++) {
 			assert_int_equal(x.place[k].factor, i);
-			assert_int_equal(x.place[k].end,
-					 x.place[k].way ? TO_SENDER : TO_RECEIVER);
+			assert_int_equal(x.place[k].end, x.place[k].way ? TO_SENDER : TO_RECEIVER);
 		}
 	}
 	factor_index_release(&x);
@@ -201,10 +207,8 @@ static void test_evidence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_birth),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_death),
-		cmocka_unit_test(test_index),
+		cmocka_unit_test(test_birth),	 cmocka_unit_test(test_none),
+		cmocka_unit_test(test_death),	 cmocka_unit_test(test_index),
 		cmocka_unit_test(test_evidence),
 	};
 

@@ -27,7 +27,7 @@ static void ask(void *arg, const int64_t *t, size_t num, struct range *range)
 
 /* Offset of a clock from the reference: before and after a window. */
 struct truth {
-	double y[2];		/* at the window */
+	double y[2]; /* at the window */
 	double slope[2];
 	double bend[2];
 	double at;
@@ -72,15 +72,15 @@ static struct range known(void *arg, int64_t t)
 /* Slopes stay within the limit over the whole span. */
 static void draw(struct truth *c, uint64_t *seed)
 {
-	*c = (struct truth){ .limits = { .slope = 0.2 }, .noise = *seed,
+	*c = (struct truth){ .limits = { .slope = 0.2 },
+			     .noise = *seed,
 			     .at = uniform(seed) * SPAN,
 			     .windows = random64(seed) & 1,
 			     .one_sided = !below(seed, 8) };
 	c->limits.bend = uniform(seed) * 1e-5;
 	for (int i = 0; i < 2; i++) {
 		c->slope[i] = (uniform(seed) - 0.5) * 0.2;
-		c->bend[i] = (2 * uniform(seed) - 1) *
-			     fmin(c->limits.bend, 0.1 / SPAN);
+		c->bend[i] = (2 * uniform(seed) - 1) * fmin(c->limits.bend, 0.1 / SPAN);
 	}
 	if (c->windows) {
 		int64_t half = below(seed, 2000);
@@ -95,20 +95,22 @@ static void draw(struct truth *c, uint64_t *seed)
 }
 
 /* A correction somewhere near, with an arbitrary break. */
-static struct netsync_clock *correction(const struct truth *c,
-					const struct netsync_knot *knot,
+static struct netsync_clock *correction(const struct truth *c, const struct netsync_knot *knot,
 					uint32_t knots)
 {
 	int64_t half = (int64_t)c->at / 2 + SPAN / 4;
 	const struct netsync_segment s[] = {
 		{ 0, half, EPOCH + (int64_t)branch(c, 0, 0), 1 + c->slope[0], 0 },
-		{ half, SPAN, EPOCH + (int64_t)branch(c, 1, (double)half),
-		  1 + c->slope[1], 0 },
+		{ half, SPAN, EPOCH + (int64_t)branch(c, 1, (double)half), 1 + c->slope[1], 0 },
 	};
 	const struct netsync_model m = {
 		.size = sizeof(m),
-		.num_segments = 2, .segment_size = sizeof(*s), .segments = s,
-		.num_knots = knots, .knot_size = sizeof(*knot), .knots = knot,
+		.num_segments = 2,
+		.segment_size = sizeof(*s),
+		.segments = s,
+		.num_knots = knots,
+		.knot_size = sizeof(*knot),
+		.knots = knot,
 	};
 	struct netsync_clock *clock = NULL;
 
@@ -129,9 +131,14 @@ static void test_holds(void **state)
 		draw(&c, &seed);
 		clock = correction(&c, NULL, 0);
 		k = (struct knots){
-			.clock = clock, .last = SPAN, .limits = c.limits,
-			.windows = &c.window, .num_windows = c.windows, .at = ask,
-			.arg = &(struct source){ known, &c }, .instants = 2 + (size_t)below(&seed, 100),
+			.clock = clock,
+			.last = SPAN,
+			.limits = c.limits,
+			.windows = &c.window,
+			.num_windows = c.windows,
+			.at = ask,
+			.arg = &(struct source){ known, &c },
+			.instants = 2 + (size_t)below(&seed, 100),
 		};
 		assert_int_equal(knots_make(&k), 0);
 		netsync_clock_free(clock);
@@ -167,8 +174,12 @@ static void test_few(void **state)
 	struct netsync_clock *clock = correction(&c, NULL, 0);
 	struct source source = { even, &c };
 	struct knots k = {
-		.clock = clock, .last = SPAN, .limits = c.limits,
-		.at = ask, .arg = &source, .instants = SPAN,
+		.clock = clock,
+		.last = SPAN,
+		.limits = c.limits,
+		.at = ask,
+		.arg = &source,
+		.instants = SPAN,
 	};
 
 	(void)state;
@@ -207,8 +218,12 @@ static void test_apart(void **state)
 	struct truth c = { .limits = { .slope = 500e-6, .bend = 2e-16 } };
 	struct netsync_clock *clock = correction(&c, NULL, 0);
 	struct knots k = {
-		.clock = clock, .last = SPAN, .limits = c.limits,
-		.at = ask, .arg = &(struct source){ leaping, &c }, .instants = SPAN,
+		.clock = clock,
+		.last = SPAN,
+		.limits = c.limits,
+		.at = ask,
+		.arg = &(struct source){ leaping, &c },
+		.instants = SPAN,
 	};
 
 	(void)state;
@@ -234,7 +249,7 @@ static void test_apart(void **state)
 struct zigzag {
 	const struct truth *c;
 	int64_t period;
-	int side;	/* the truth is at the upper limit, or at the lower one */
+	int side; /* the truth is at the upper limit, or at the lower one */
 };
 
 static int64_t zigzag_at(const struct zigzag *z, int64_t t)
@@ -269,9 +284,15 @@ static void test_zigzag(void **state)
 		struct zigzag z = { .c = &c, .period = period, .side = period & 1 };
 		struct netsync_clock *clock = correction(&c, NULL, 0);
 		struct knots k = {
-			.clock = clock, .last = SPAN, .limits = c.limits,
-			.windows = windows, .num_windows = 3, .at = ask,
-			.arg = &(struct source){ zigzag, &z }, .instants = 33, .width = 1000,
+			.clock = clock,
+			.last = SPAN,
+			.limits = c.limits,
+			.windows = windows,
+			.num_windows = 3,
+			.at = ask,
+			.arg = &(struct source){ zigzag, &z },
+			.instants = 33,
+			.width = 1000,
 		};
 
 		assert_int_equal(knots_make(&k), 0);

@@ -48,7 +48,9 @@ static void simulate_clock(struct knot *knot, double white, double walk, double 
 static void learn_chain(struct chain *c, struct knot *knot, double white, double walk,
 			const int *jump)
 {
-	*c = (struct chain){ .knot = knot, .num = KNOTS, .intensity = { white, walk, 1, 0.1 },
+	*c = (struct chain){ .knot = knot,
+			     .num = KNOTS,
+			     .intensity = { white, walk, 1, 0.1 },
 			     .first = { .deviation = { 1e6, 1e6, 100, 1 } } };
 	mixture_of_frequency(&c->bends, STEP);
 	mixture_of_phase(&c->jumps, KNOTS * STEP, 1e6);
@@ -71,8 +73,7 @@ static void test_oscillator(void **state)
 	for (int loose = 0; loose < 2; loose++) {
 		simulate_clock(knot, 0.01, 4, 0);
 		learn_chain(&c, knot, loose ? 100 : 1e-3, loose ? 1e4 : 1e-2, none);
-		assert_true(c.intensity[STATE_FREQUENCY] > 2 &&
-			    c.intensity[STATE_FREQUENCY] < 8);
+		assert_true(c.intensity[STATE_FREQUENCY] > 2 && c.intensity[STATE_FREQUENCY] < 8);
 		assert_true(c.intensity[STATE_PHASE] < 1);
 		assert_true(c.intensity[STATE_DRIFT] < 0.01);
 	}

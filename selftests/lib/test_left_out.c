@@ -25,8 +25,7 @@ static double right(double t)
 /* Slewed by 200 us in 2 s, and back 4 s later. */
 static double slewed(double t)
 {
-	return 100e-6 * (fmin(fmax(t - 100e9, 0), 2e9) -
-			 fmin(fmax(t - 106e9, 0), 2e9));
+	return 100e-6 * (fmin(fmax(t - 100e9, 0), 2e9) - fmin(fmax(t - 106e9, 0), 2e9));
 }
 
 /* Stepped at the last moment, by more than its rate explains. */
@@ -69,8 +68,7 @@ static void make(struct pair_bound *b, const struct world *w, uint64_t seed)
 
 			if (uniform(&seed) < w->wrong)
 				to.t += below(&seed, 400000) - 200000;
-			(way ? &from : &to)->t +=
-				llround(w->ahead(way ? t : r));
+			(way ? &from : &to)->t += llround(w->ahead(way ? t : r));
 			assert_int_equal(pairs_add(&pairs, &from, &to), 0);
 		}
 	}
@@ -103,15 +101,14 @@ static void test_between(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
-		holds(&(struct world){ .ahead = right, .delay = { 80e3, 80e3 },
-				       .wrong = 0.005 }, seed);
+		holds(&(struct world){ .ahead = right, .delay = { 80e3, 80e3 }, .wrong = 0.005 },
+		      seed);
 }
 
 /* So many that they exceed the limit: no bound. */
 static void test_too_many(void **state)
 {
-	struct world w = { .ahead = right, .delay = { 80e3, 80e3 },
-			   .wrong = 0.05 };
+	struct world w = { .ahead = right, .delay = { 80e3, 80e3 }, .wrong = 0.05 };
 	struct pair_bound b;
 
 	(void)state;
@@ -130,8 +127,7 @@ static void test_missed(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
-		holds(&(struct world){ .ahead = slewed,
-				       .delay = { 30e3, 30e3 } }, seed);
+		holds(&(struct world){ .ahead = slewed, .delay = { 30e3, 30e3 } }, seed);
 }
 
 /* Nothing shows that the last messages are wrong: the clock may have been stepped. */
@@ -139,8 +135,8 @@ static void test_at_end(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
-		holds(&(struct world){ .ahead = set_at_end, .rate = 5,
-				       .delay = { 30e3, 30e3 } }, seed);
+		holds(&(struct world){ .ahead = set_at_end, .rate = 5, .delay = { 30e3, 30e3 } },
+		      seed);
 }
 
 /* Of few consistent messages, none is rejected, however wrong the curve. */
@@ -148,8 +144,7 @@ static void test_few(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++) {
-		struct world w = { .ahead = far_off, .delay = { 30e3, 30e3 },
-				   .rate = 0.2 };
+		struct world w = { .ahead = far_off, .delay = { 30e3, 30e3 }, .rate = 0.2 };
 		struct pair_bound b;
 
 		holds(&w, seed);
@@ -162,10 +157,8 @@ static void test_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_between),
-		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_missed),
-		cmocka_unit_test(test_at_end),
+		cmocka_unit_test(test_between), cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_missed),	cmocka_unit_test(test_at_end),
 		cmocka_unit_test(test_few),
 	};
 

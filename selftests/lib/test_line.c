@@ -5,7 +5,10 @@
 
 /* At x = 1000 s host[1] is 7.5 ns ahead, and it gains 2 ppm. */
 static const struct line line = {
-	.x = 1000 * SEC, .y = 7, .frac = 0.5, .slope = 2e-6,
+	.x = 1000 * SEC,
+	.y = 7,
+	.frac = 0.5,
+	.slope = 2e-6,
 };
 
 static void test_above(void **state)

@@ -10,8 +10,8 @@
 
 #define HOSTS 64
 #define SPAN (60 * SEC)
-#define MOST 400		/* messages of a pair */
-#define LINKED 40		/* of 100 pairs */
+#define MOST 400  /* messages of a pair */
+#define LINKED 40 /* of 100 pairs */
 
 struct machine {
 	int64_t offset;
@@ -23,8 +23,7 @@ static int64_t reading(const struct machine *m, int64_t t)
 	return EPOCH + m->offset + t + llround(m->skew * (double)t);
 }
 
-static void talk(struct netsync *ns, const struct machine *m, uint64_t *s,
-		 uint32_t i, uint32_t j)
+static void talk(struct netsync *ns, const struct machine *m, uint64_t *s, uint32_t i, uint32_t j)
 {
 	double part = uniform(s);
 	long messages = 4 + (long)(MOST * part * part);
@@ -38,13 +37,13 @@ static void talk(struct netsync *ns, const struct machine *m, uint64_t *s,
 			from = j;
 			to = i;
 		}
-		assert_int_equal(netsync_push_message(ns, from, to,
-					reading(&m[from], t), reading(&m[to], r)), 0);
+		assert_int_equal(netsync_push_message(ns, from, to, reading(&m[from], t),
+						      reading(&m[to], r)),
+				 0);
 	}
 }
 
-static void check_host(const struct netsync *ns, const struct machine *m,
-		       uint32_t host)
+static void check_host(const struct netsync *ns, const struct machine *m, uint32_t host)
 {
 	const struct netsync_clock *clock = netsync_host_clock(ns, host);
 	struct netsync_model model = { .size = sizeof(model) };
@@ -60,8 +59,7 @@ static void check_host(const struct netsync *ns, const struct machine *m,
 		int64_t got, bound;
 		int64_t truth = reading(&m[reference], t);
 
-		assert_int_equal(netsync_convert(clock, reading(&m[host], t),
-						 &got, &bound), 0);
+		assert_int_equal(netsync_convert(clock, reading(&m[host], t), &got, &bound), 0);
 		assert_in_range(llabs(got - truth), 0, 15000);
 		assert_in_range(llabs(got - truth), 0, bound + 1);
 	}
@@ -70,7 +68,8 @@ static void check_host(const struct netsync *ns, const struct machine *m,
 static void check_method(enum netsync_method method)
 {
 	const struct netsync_options opt = {
-		.size = sizeof(opt), .method = method,
+		.size = sizeof(opt),
+		.method = method,
 	};
 	struct netsync *ns = netsync_new();
 	struct machine m[HOSTS];
@@ -112,9 +111,9 @@ static void test_hulls(void **state)
 }
 
 #define THIN_HOSTS 40
-#define THIN_MESSAGES 20	/* of a pair */
+#define THIN_MESSAGES 20 /* of a pair */
 #define THIN_SPAN (3600 * SEC)
-#define RAMP 5e-18		/* of the skew of every other host, 1 / ns */
+#define RAMP 5e-18 /* of the skew of every other host, 1 / ns */
 
 static int64_t bent(const struct machine *m, uint32_t host, int64_t t)
 {
@@ -151,7 +150,9 @@ static void test_thin(void **state)
 				uint32_t from = k % 2 ? i : j, to = k % 2 ? j : i;
 
 				assert_int_equal(netsync_push_message(ns, from, to,
-					bent(m, from, t), bent(m, to, r)), 0);
+								      bent(m, from, t),
+								      bent(m, to, r)),
+						 0);
 			}
 	assert_int_equal(netsync_solve(ns, NULL), 0);
 	reference = netsync_reference(ns);
@@ -160,8 +161,7 @@ static void test_thin(void **state)
 			const struct netsync_clock *clock = netsync_host_clock(ns, i);
 			int64_t got, bound, truth = bent(m, (uint32_t)reference, t);
 
-			assert_int_equal(netsync_convert(clock, bent(m, i, t), &got,
-							 &bound), 0);
+			assert_int_equal(netsync_convert(clock, bent(m, i, t), &got, &bound), 0);
 			assert_in_range(llabs(got - truth), 0, 200000);
 			assert_in_range(llabs(got - truth), 0, bound + 1);
 		}
@@ -191,8 +191,7 @@ static void test_false_clock(void **state)
 
 		t += from == 0 && random64(&s) & 1 ? 10000000 : 0;
 		r += to == 0 && random64(&s) & 1 ? 10000000 : 0;
-		assert_int_equal(netsync_push_message(ns, from, to, EPOCH + t,
-						      EPOCH + r), 0);
+		assert_int_equal(netsync_push_message(ns, from, to, EPOCH + t, EPOCH + r), 0);
 	}
 	assert_int_equal(netsync_solve(ns, NULL), 0);
 	assert_int_not_equal(netsync_reference(ns), 0);
@@ -204,9 +203,9 @@ static void test_false_clock(void **state)
 		for (int64_t t = 0; t <= SPAN; t += SPAN / 100) {
 			int64_t got, bound;
 
-			assert_int_equal(netsync_convert(
-				netsync_host_clock(ns, i), EPOCH + t, &got,
-				&bound), 0);
+			assert_int_equal(netsync_convert(netsync_host_clock(ns, i), EPOCH + t, &got,
+							 &bound),
+					 0);
 			assert_in_range(llabs(got - EPOCH - t), 0, 15000);
 			assert_in_range(llabs(got - EPOCH - t), 0, bound);
 		}
@@ -234,8 +233,8 @@ static double solve_star(uint32_t clients)
 			const int64_t t = EPOCH + k * SEC + below(&s, SEC);
 
 			assert_int_equal(netsync_push_message(ns, i, clients, t, t + 50000), 0);
-			assert_int_equal(netsync_push_message(ns, clients, i, t + 90000,
-							      t + 140000), 0);
+			assert_int_equal(
+				netsync_push_message(ns, clients, i, t + 90000, t + 140000), 0);
 		}
 	begin = clock();
 	assert_int_equal(netsync_solve(ns, NULL), 0);
@@ -257,10 +256,8 @@ static void test_cost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_curves),
-		cmocka_unit_test(test_hulls),
-		cmocka_unit_test(test_thin),
-		cmocka_unit_test(test_false_clock),
+		cmocka_unit_test(test_curves), cmocka_unit_test(test_hulls),
+		cmocka_unit_test(test_thin),   cmocka_unit_test(test_false_clock),
 		cmocka_unit_test(test_cost),
 	};
 

@@ -9,7 +9,7 @@ enum { A, B, C, HOSTS };
 
 struct net {
 	struct netsync *ns;
-	struct netsync_packet p;	/* the next record, to be changed */
+	struct netsync_packet p; /* the next record, to be changed */
 };
 
 static int setup(void **state)
@@ -65,8 +65,7 @@ static struct netsync_stats stats(struct net *n)
 	return s;
 }
 
-static void expect(struct net *n, uint64_t matched, uint64_t ambiguous,
-		   uint64_t unmatched)
+static void expect(struct net *n, uint64_t matched, uint64_t ambiguous, uint64_t unmatched)
 {
 	struct netsync_stats s;
 
@@ -213,8 +212,7 @@ static void test_several_devices(void **state)
 	expect(n, 6, 0, 0);
 	assert_int_equal(messages(n, A, B), 1);
 	/* Sent at 3000, received at 11000: 1 ns less is an inversion. */
-	assert_int_equal(netsync_push_message(n->ns, B, A, EPOCH + 11000,
-					      EPOCH + 3000), 0);
+	assert_int_equal(netsync_push_message(n->ns, B, A, EPOCH + 11000, EPOCH + 3000), 0);
 	expect(n, 6, 0, 0);
 	assert_int_equal(netsync_get_pair(n->ns, 0, &info), 0);
 	assert_int_equal(info.min_delay_ns[0] + info.min_delay_ns[1], 0);
@@ -226,13 +224,10 @@ static void test_time_in_stack(void **state)
 	struct net *n = *state;
 	struct netsync_stack out = { .size = sizeof(out) }, in = out;
 
-	assert_int_equal(netsync_get_stack(n->ns, A, NETSYNC_OUT, &out),
-			 -ENODATA);
+	assert_int_equal(netsync_get_stack(n->ns, A, NETSYNC_OUT, &out), -ENODATA);
 	expect(n, 0, 0, 0);
-	assert_int_equal(netsync_get_stack(n->ns, HOSTS, NETSYNC_OUT, &out),
-			 -EINVAL);
-	assert_int_equal(netsync_get_stack(n->ns, A, (enum netsync_dir)2, &out),
-			 -EINVAL);
+	assert_int_equal(netsync_get_stack(n->ns, HOSTS, NETSYNC_OUT, &out), -EINVAL);
+	assert_int_equal(netsync_get_stack(n->ns, A, (enum netsync_dir)2, &out), -EINVAL);
 	assert_int_equal(netsync_get_stack(n->ns, A, NETSYNC_OUT, &out), 0);
 	assert_int_equal(out.packets, 0);
 	assert_true(out.min_ns == NETSYNC_UNKNOWN);
@@ -241,12 +236,11 @@ static void test_time_in_stack(void **state)
 		n->p.tcp.seq += 1000;
 		n->p.ip_id++;
 		for (n->p.point = 0; n->p.point < 3; n->p.point++)
-			see(n, A, NETSYNC_OUT, i * SEC +
-			    (5000 + i) * (int64_t)n->p.point);
+			see(n, A, NETSYNC_OUT, i * SEC + (5000 + i) * (int64_t)n->p.point);
 		/* Some were seen by no other host. */
 		for (n->p.point = 0; n->p.point < 2 && i % 4; n->p.point++)
-			see(n, B, NETSYNC_IN, i * SEC + 100000 +
-			    (i < 998 ? 700 : 70000) * (int64_t)n->p.point);
+			see(n, B, NETSYNC_IN,
+			    i * SEC + 100000 + (i < 998 ? 700 : 70000) * (int64_t)n->p.point);
 		/* Forwarded, or only at one place. */
 		see(n, C, NETSYNC_IN, i * SEC + 150000);
 		if (i % 2)
@@ -267,8 +261,7 @@ static void test_time_in_stack(void **state)
 	assert_in_range(in.p99_ns, 700, 722);
 	assert_int_equal(in.max_ns, 70000);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(netsync_get_stack(n->ns, C,
-						   (enum netsync_dir)i, &in), 0);
+		assert_int_equal(netsync_get_stack(n->ns, C, (enum netsync_dir)i, &in), 0);
 		assert_int_equal(in.packets, 0);
 	}
 }

@@ -61,8 +61,7 @@ static void see_as(struct bench *b, uint32_t host, int dir, int64_t time)
 	b->p.fields = fields;
 }
 
-static void see_by(struct bench *b, int machine, unsigned int clocks, int dir,
-		   int64_t time)
+static void see_by(struct bench *b, int machine, unsigned int clocks, int dir, int64_t time)
 {
 	for (int i = 0; i < CLOCKS; i++)
 		if (clocks & 1u << i)
@@ -119,10 +118,9 @@ static void every_mixture(struct bench *b)
 			check_truth(b);
 			for (uint32_t i = 0; i < CLOCKS; i++)
 				for (uint32_t j = 0; j < CLOCKS; j++)
-					assert_int_equal(between(b,
-						clock_of(SENDER, (int)i),
-						clock_of(RECEIVER, (int)j)),
-						(out >> i & in >> j) & 1);
+					assert_int_equal(between(b, clock_of(SENDER, (int)i),
+								 clock_of(RECEIVER, (int)j)),
+							 (out >> i & in >> j) & 1);
 		}
 	}
 }
@@ -137,8 +135,8 @@ static void test_udp(void **state)
 	struct bench *b = *state;
 
 	b->p.protocol = 17;
-	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN |
-		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_DIGEST;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN | NETSYNC_HAS_IP_ID |
+		      NETSYNC_HAS_DIGEST;
 	every_mixture(b);
 }
 
@@ -147,8 +145,7 @@ static void test_ping(void **state)
 	struct bench *b = *state;
 
 	b->p.protocol = 1;
-	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN | NETSYNC_HAS_IP_ID |
-		      NETSYNC_HAS_ECHO;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN | NETSYNC_HAS_IP_ID | NETSYNC_HAS_ECHO;
 	b->p.icmp.type = 8;
 	every_mixture(b);
 }
@@ -158,14 +155,14 @@ static void test_sctp(void **state)
 	struct bench *b = *state;
 
 	b->p.protocol = 132;
-	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN |
-		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_SCTP | NETSYNC_HAS_TSN;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN | NETSYNC_HAS_IP_ID |
+		      NETSYNC_HAS_SCTP | NETSYNC_HAS_TSN;
 	b->p.sctp.vtag = 99;
 	every_mixture(b);
 }
 
-static void segment(struct bench *b, uint32_t host, int dir, int64_t time,
-		    uint32_t from, uint32_t len)
+static void segment(struct bench *b, uint32_t host, int dir, int64_t time, uint32_t from,
+		    uint32_t len)
 {
 	const struct netsync_packet base = b->p;
 
@@ -219,11 +216,13 @@ static void test_router(void **state)
 			check_truth(b);
 			for (int i = 0; i < CLOCKS; i++)
 				assert_int_equal(between(b, clock_of(SENDER, i),
-					clock_of(RECEIVER, 1)), out >> i & 1);
+							 clock_of(RECEIVER, 1)),
+						 out >> i & 1);
 			/* For several clocks, the order is unknown. */
 			for (int i = 0; i < CLOCKS; i++)
 				assert_int_equal(between(b, clock_of(ROUTER, i),
-					clock_of(RECEIVER, 2)), on == 1u << i);
+							 clock_of(RECEIVER, 2)),
+						 on == 1u << i);
 		}
 	}
 }
@@ -236,11 +235,9 @@ static void test_router_in_the_dark(void **state)
 
 	for (int i = 0; i < 3000; i++) {
 		next_packet(b);
-		see_by(b, SENDER, 1 + (unsigned int)below(&seed, 7), NETSYNC_OUT,
-		       100);
+		see_by(b, SENDER, 1 + (unsigned int)below(&seed, 7), NETSYNC_OUT, 100);
 		see_by(b, ROUTER, 1, NETSYNC_IN, 200);
-		see_by(b, ROUTER, 1 | (unsigned int)below(&seed, 8),
-		       NETSYNC_OUT, 300);
+		see_by(b, ROUTER, 1 | (unsigned int)below(&seed, 8), NETSYNC_OUT, 300);
 		see_by(b, RECEIVER, (unsigned int)below(&seed, 8), NETSYNC_IN, 400);
 	}
 	assert_int_equal(matcher_settle(&b->m), 0);
@@ -312,19 +309,16 @@ static void test_losses(void **state)
 		do {
 			b->p.ip_id++;
 			t += 1000;
-			see_by(b, SENDER, (unsigned int)below(&seed, 8),
-			       NETSYNC_OUT, t);
+			see_by(b, SENDER, (unsigned int)below(&seed, 8), NETSYNC_OUT, t);
 		} while (++tries < 3 && below(&seed, 4) == 0);
-		see_by(b, RECEIVER, (unsigned int)below(&seed, 8), NETSYNC_IN,
-		       t + 500);
+		see_by(b, RECEIVER, (unsigned int)below(&seed, 8), NETSYNC_IN, t + 500);
 	}
 	assert_int_equal(matcher_settle(&b->m), 0);
 	assert_int_equal(totals(&b->m).ambiguous, 0);
 	check_truth(b);
 	for (int i = 0; i < CLOCKS; i++)
 		for (int j = 0; j < CLOCKS; j++)
-			assert_in_range(between(b, clock_of(SENDER, i),
-						clock_of(RECEIVER, j)),
+			assert_in_range(between(b, clock_of(SENDER, i), clock_of(RECEIVER, j)),
 					1000, 1500);
 }
 

@@ -77,8 +77,7 @@ static void test_behind(void **state)
 
 			if (k < 0 || k >= n)
 				continue;
-			packet(b, k, (k % 2 == j) ? NETSYNC_OUT : NETSYNC_IN,
-			       1000000);
+			packet(b, k, (k % 2 == j) ? NETSYNC_OUT : NETSYNC_IN, 1000000);
 		}
 		promise(b, A, i * INT64_C(1000000));
 		promise(b, B, (i - lag) * INT64_C(1000000) + APART);
@@ -96,11 +95,9 @@ static void test_one_after_the_other(void **state)
 
 	for (int j = 0; j < 2; j++) {
 		for (int i = 0; i < n; i++) {
-			packet(b, i, (i % 2 == j) ? NETSYNC_OUT : NETSYNC_IN,
-			       1000000);
+			packet(b, i, (i % 2 == j) ? NETSYNC_OUT : NETSYNC_IN, 1000000);
 			if (i % 100 == 0)
-				promise(b, j ? B : A, i * INT64_C(1000000) +
-					(j ? APART : 0));
+				promise(b, j ? B : A, i * INT64_C(1000000) + (j ? APART : 0));
 		}
 		promise(b, j ? B : A, INT64_MAX);
 	}
@@ -266,8 +263,7 @@ static void test_many_hosts_udp(void **state)
 	struct bench *b = *state;
 
 	b->p.protocol = 17;
-	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
-		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN;
 	many_hosts(b, 4999);
 }
 
@@ -294,18 +290,12 @@ static void test_rare(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_stream),
-		TEST(test_unmatched),
-		TEST(test_behind),
-		TEST(test_one_after_the_other),
-		TEST(test_silent_host),
-		TEST(test_back),
-		TEST(test_limit),
-		TEST(test_reuse),
-		TEST(test_pairs),
-		TEST(test_many_hosts),
-		TEST(test_many_hosts_udp),
-		TEST(test_rare),
+		TEST(test_stream),	   TEST(test_unmatched),
+		TEST(test_behind),	   TEST(test_one_after_the_other),
+		TEST(test_silent_host),	   TEST(test_back),
+		TEST(test_limit),	   TEST(test_reuse),
+		TEST(test_pairs),	   TEST(test_many_hosts),
+		TEST(test_many_hosts_udp), TEST(test_rare),
 	};
 
 	return cmocka_run_group_tests_name("match memory", tests, NULL, NULL);

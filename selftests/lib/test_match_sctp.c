@@ -8,9 +8,8 @@ enum { DATA = 0, INIT = 1, SACK = 3, HEARTBEAT = 4 };
 static void sctp(struct bench *b)
 {
 	b->p.protocol = 132;
-	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
-		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN | NETSYNC_HAS_GSO |
-		      NETSYNC_HAS_SCTP | NETSYNC_HAS_TSN;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN |
+		      NETSYNC_HAS_GSO | NETSYNC_HAS_SCTP | NETSYNC_HAS_TSN;
 	b->p.ip_id = 0;
 	b->p.sctp.vtag = 0xdeadbeef;
 	b->p.sctp.tsn = UINT32_MAX - 50;
@@ -230,14 +229,9 @@ static void test_supported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_data),
-		TEST(test_fields),
-		TEST(test_sent_again),
-		TEST(test_segmentation),
-		TEST(test_without_data),
-		TEST(test_nat),
-		TEST(test_router),
-		TEST(test_supported),
+		TEST(test_data),	 TEST(test_fields),	  TEST(test_sent_again),
+		TEST(test_segmentation), TEST(test_without_data), TEST(test_nat),
+		TEST(test_router),	 TEST(test_supported),
 	};
 
 	return cmocka_run_group_tests_name("match SCTP", tests, NULL, NULL);

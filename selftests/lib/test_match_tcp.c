@@ -7,8 +7,8 @@
 #define CWR 0x0080
 
 /* A segment of a stream that began at 1000 with IP id 77. */
-static void segment(struct bench *b, uint32_t host, int dir, int64_t time,
-		    uint32_t from, uint32_t len)
+static void segment(struct bench *b, uint32_t host, int dir, int64_t time, uint32_t from,
+		    uint32_t len)
 {
 	b->p.tcp.seq = 1000 + from;
 	b->p.len = len;
@@ -23,7 +23,7 @@ static void test_cut(void **state)
 
 	b->p.tcp.flags |= PSH | CWR;
 	segment(b, A, NETSYNC_OUT, 10, 0, 45 * MSS);
-	b->p.tcp.flags &= (uint16_t)~(PSH | CWR);
+	b->p.tcp.flags &= (uint16_t) ~(PSH | CWR);
 	for (uint32_t i = 0; i < 45; i++)
 		segment(b, B, NETSYNC_IN, 100 + i, i * MSS, MSS);
 	expect(b, 46, 0, 0);
@@ -75,8 +75,7 @@ static void test_wrap(void **state)
 
 	b->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
 	for (uint32_t i = 0; i < 45; i++)
-		segment(b, B, NETSYNC_IN, 100 + i,
-			UINT32_MAX - 1000 - 20 * MSS + i * MSS, MSS);
+		segment(b, B, NETSYNC_IN, 100 + i, UINT32_MAX - 1000 - 20 * MSS + i * MSS, MSS);
 	b->p.tcp.seq = UINT32_MAX - 20 * MSS;
 	b->p.len = 45 * MSS;
 	b->p.gso_size = MSS;
@@ -137,8 +136,7 @@ static void test_devices(void **state)
 	for (b->p.point = 1; b->p.point < 4; b->p.point++) {
 		segment(b, A, NETSYNC_OUT, 10 * b->p.point, 0, 3 * MSS);
 		for (uint32_t i = 0; i < 3; i++)
-			segment(b, B, NETSYNC_IN, 100 * b->p.point + i,
-				i * MSS, MSS);
+			segment(b, B, NETSYNC_IN, 100 * b->p.point + i, i * MSS, MSS);
 	}
 	expect(b, 12, 0, 0);
 	assert_int_equal(b->num, 1);
@@ -163,8 +161,7 @@ static void test_socket_and_device(void **state)
 			segment(b, B, NETSYNC_IN, 200 + i, i * MSS, MSS);
 		}
 		b->p.point = 0;
-		b->p.fields &= ~(uint32_t)(round ? NETSYNC_HAS_IP_ID :
-						   NETSYNC_HAS_TSTAMP);
+		b->p.fields &= ~(uint32_t)(round ? NETSYNC_HAS_IP_ID : NETSYNC_HAS_TSTAMP);
 		expect(b, round < 3 ? 13 * ((uint64_t)round + 1) : 51, 0, 0);
 		assert_int_equal(b->num, 5);
 		for (int i = 0; i < 5; i++)
@@ -336,20 +333,20 @@ static void test_namespaces(void **state)
 
 struct stream {
 	uint64_t seed;
-	int64_t now;		/* of the sender */
-	int64_t arrival;	/* of the last packet */
+	int64_t now;	 /* of the sender */
+	int64_t arrival; /* of the last packet */
 	uint16_t id;
-	uint32_t wait;		/* merged, but not yet passed on: */
+	uint32_t wait; /* merged, but not yet passed on: */
 	uint32_t wait_from;
 	uint16_t wait_id;
 	uint32_t wait_tsval;
-	struct netsync_packet *event;	/* all observations */
+	struct netsync_packet *event; /* all observations */
 	size_t events;
-	bool devices;		/* also seen there, at odd times */
+	bool devices; /* also seen there, at odd times */
 };
 
-static void add_event(struct bench *b, struct stream *s, uint32_t host, int dir,
-		      uint32_t point, int64_t time)
+static void add_event(struct bench *b, struct stream *s, uint32_t host, int dir, uint32_t point,
+		      int64_t time)
 {
 	struct netsync_packet *p = &s->event[s->events++];
 
@@ -362,8 +359,8 @@ static void add_event(struct bench *b, struct stream *s, uint32_t host, int dir,
 }
 
 /* At sockets, at even times. */
-static void receive_at(struct bench *b, struct stream *s, uint32_t point,
-		       uint32_t from, uint32_t len, uint16_t id, uint32_t tsval)
+static void receive_at(struct bench *b, struct stream *s, uint32_t point, uint32_t from,
+		       uint32_t len, uint16_t id, uint32_t tsval)
 {
 	const struct netsync_packet base = b->p;
 
@@ -378,21 +375,19 @@ static void receive_at(struct bench *b, struct stream *s, uint32_t point,
 static void hand_on(struct bench *b, struct stream *s)
 {
 	if (s->wait)
-		receive_at(b, s, 0, s->wait_from, s->wait, s->wait_id,
-			   s->wait_tsval);
+		receive_at(b, s, 0, s->wait_from, s->wait, s->wait_id, s->wait_tsval);
 	s->wait = 0;
 }
 
-static void receive(struct bench *b, struct stream *s, uint32_t from,
-		    uint32_t len, uint16_t id)
+static void receive(struct bench *b, struct stream *s, uint32_t from, uint32_t len, uint16_t id)
 {
 	int64_t t = s->now + 30000 + below(&s->seed, 100000);
 
 	if (t > s->arrival)
 		s->arrival = t;
 	if (s->wait_from + s->wait != from || s->wait_tsval != b->p.tcp.tsval ||
-	    (uint16_t)(s->wait_id + s->wait / MSS) != id ||
-	    s->wait % MSS || below(&s->seed, 20) == 0)
+	    (uint16_t)(s->wait_id + s->wait / MSS) != id || s->wait % MSS ||
+	    below(&s->seed, 20) == 0)
 		hand_on(b, s);
 	if (!s->wait) {
 		s->wait_from = from;
@@ -405,8 +400,7 @@ static void receive(struct bench *b, struct stream *s, uint32_t from,
 }
 
 /* Send, and retransmit lost segments slightly later. */
-static void send_bytes(struct bench *b, struct stream *s, uint32_t from,
-		       uint32_t len, int tries)
+static void send_bytes(struct bench *b, struct stream *s, uint32_t from, uint32_t len, int tries)
 {
 	bool lost[64] = { false };
 	uint32_t n = (len + MSS - 1) / MSS;
@@ -428,8 +422,7 @@ static void send_bytes(struct bench *b, struct stream *s, uint32_t from,
 		}
 		lost[i] = tries && below(&s->seed, 50) == 0;
 		if (!lost[i])
-			receive(b, s, from + at, left < MSS ? left : MSS,
-				(uint16_t)(s->id + i));
+			receive(b, s, from + at, left < MSS ? left : MSS, (uint16_t)(s->id + i));
 	}
 	s->id = (uint16_t)(s->id + n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -483,8 +476,7 @@ static void same_in_any_order(struct bench *b, struct stream *s)
 	teardown(&state);
 }
 
-static void run_stream(struct bench *b, uint32_t unknown, bool devices,
-		       uint64_t percent)
+static void run_stream(struct bench *b, uint32_t unknown, bool devices, uint64_t percent)
 {
 	struct stream s = {
 		.seed = unknown + 1,
@@ -544,8 +536,7 @@ static void test_stream_without_sizes(void **state)
 
 static void test_stream_with_neither(void **state)
 {
-	run_stream(*state, NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP |
-		   NETSYNC_HAS_GSO, false, 60);
+	run_stream(*state, NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP | NETSYNC_HAS_GSO, false, 60);
 }
 
 /* Lost segments were seen separately at the device. */
@@ -556,8 +547,7 @@ static void test_stream_at_devices(void **state)
 
 static void test_stream_at_devices_with_neither(void **state)
 {
-	run_stream(*state, NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP |
-		   NETSYNC_HAS_GSO, true, 60);
+	run_stream(*state, NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP | NETSYNC_HAS_GSO, true, 60);
 }
 
 int main(void)

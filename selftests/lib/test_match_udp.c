@@ -5,8 +5,7 @@
 static void udp(struct bench *b)
 {
 	b->p.protocol = 17;
-	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
-		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN;
 }
 
 static void test_plain(void **state)
@@ -96,8 +95,7 @@ static void test_segmentation(void **state)
 	struct bench *b = *state;
 
 	udp(b);
-	b->p.fields |= NETSYNC_HAS_GSO | NETSYNC_HAS_DIGEST |
-		       NETSYNC_HAS_CHECKSUM;
+	b->p.fields |= NETSYNC_HAS_GSO | NETSYNC_HAS_DIGEST | NETSYNC_HAS_CHECKSUM;
 	b->p.len = 1500;
 	b->p.gso_size = 500;
 	b->p.gso_segs = 3;
@@ -136,8 +134,7 @@ static void test_ping(void **state)
 
 	for (int v6 = 0; v6 < 2; v6++) {
 		b->p.protocol = v6 ? 58 : 1;
-		b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN |
-			      NETSYNC_HAS_ECHO;
+		b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN | NETSYNC_HAS_ECHO;
 		b->p.icmp.id = 99;
 		for (int i = 0; i < 10; i++) {
 			b->p.icmp.seq = (uint16_t)i;
@@ -235,8 +232,7 @@ static void test_ping_nat(void **state)
 	struct bench *b = *state;
 
 	b->p.protocol = 1;
-	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN |
-		      NETSYNC_HAS_IP_ID | NETSYNC_HAS_ECHO;
+	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN | NETSYNC_HAS_IP_ID | NETSYNC_HAS_ECHO;
 	b->p.icmp.type = 8;
 	for (int i = 0; i < 20; i++) {
 		b->p.icmp.seq = (uint16_t)i;
@@ -328,18 +324,10 @@ static void test_supported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_plain),
-		TEST(test_broadcast),
-		TEST(test_without_ids),
-		TEST(test_checksum),
-		TEST(test_segmentation),
-		TEST(test_ping),
-		TEST(test_nat),
-		TEST(test_nat_of_both),
-		TEST(test_nat_unclear),
-		TEST(test_ping_nat),
-		TEST(test_digest_of_one),
-		TEST(test_lost_among_many),
+		TEST(test_plain),     TEST(test_broadcast),	TEST(test_without_ids),
+		TEST(test_checksum),  TEST(test_segmentation),	TEST(test_ping),
+		TEST(test_nat),	      TEST(test_nat_of_both),	TEST(test_nat_unclear),
+		TEST(test_ping_nat),  TEST(test_digest_of_one), TEST(test_lost_among_many),
 		TEST(test_supported),
 	};
 

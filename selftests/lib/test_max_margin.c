@@ -24,12 +24,10 @@ static bool possible(const struct observation *c, const struct point *p, double 
 	if (fabs(s) > c->limit + TINY)
 		return false;
 	for (int i = 0; i < c->n[0]; i++)
-		if ((double)(c->p[0][i].y - p->y) -
-		    s * (double)(c->p[0][i].x - p->x) < -TINY)
+		if ((double)(c->p[0][i].y - p->y) - s * (double)(c->p[0][i].x - p->x) < -TINY)
 			return false;
 	for (int i = 0; i < c->n[1]; i++)
-		if ((double)(c->p[1][i].y - p->y) -
-		    s * (double)(c->p[1][i].x - p->x) > TINY)
+		if ((double)(c->p[1][i].y - p->y) - s * (double)(c->p[1][i].x - p->x) > TINY)
 			return false;
 	return true;
 }
@@ -41,22 +39,21 @@ static double width(const struct observation *c, double s)
 	for (int i = 0; i < c->n[0]; i++)
 		up = fmin(up, (double)c->p[0][i].y - s * (double)c->p[0][i].x);
 	for (int i = 0; i < c->n[1]; i++)
-		down = fmax(down, (double)c->p[1][i].y -
-				  s * (double)c->p[1][i].x);
+		down = fmax(down, (double)c->p[1][i].y - s * (double)c->p[1][i].x);
 	return up - down;
 }
 
 /* The result of the solver. */
 struct truth {
-	double widest;		/* over all slopes within the limit */
+	double widest; /* over all slopes within the limit */
 	double slope_min;
 	double slope_max;
-	double lowest;		/* value of a possible line at x */
+	double lowest; /* value of a possible line at x */
 	double highest;
 };
 
-static void try_line(const struct observation *c, struct truth *t,
-		     const struct point *p, double s, int64_t x)
+static void try_line(const struct observation *c, struct truth *t, const struct point *p, double s,
+		     int64_t x)
 {
 	double y = (double)p->y + s * (double)(x - p->x);
 
@@ -73,14 +70,12 @@ static struct truth solve(const struct observation *c, int64_t x)
 	struct truth t = { -HUGE_VAL, HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL };
 
 	for (int a = 0; a < c->n[0] + c->n[1]; a++) {
-		const struct point *p = a < c->n[0] ? &c->p[0][a] :
-					&c->p[1][a - c->n[0]];
+		const struct point *p = a < c->n[0] ? &c->p[0][a] : &c->p[1][a - c->n[0]];
 
 		try_line(c, &t, p, c->limit, x);
 		try_line(c, &t, p, -c->limit, x);
 		for (int b = 0; b < c->n[0] + c->n[1]; b++) {
-			const struct point *q = b < c->n[0] ? &c->p[0][b] :
-						&c->p[1][b - c->n[0]];
+			const struct point *q = b < c->n[0] ? &c->p[0][b] : &c->p[1][b - c->n[0]];
 			double s;
 
 			if (p->x == q->x)
@@ -141,8 +136,7 @@ static void draw(struct observation *c, uint64_t *seed, int64_t range, int64_t g
 			int64_t d = gap + below(seed, range);
 
 			p->x = below(seed, range) - range / 2;
-			p->y = (int64_t)floor(s * (double)p->x) +
-			       (side ? -d : d);
+			p->y = (int64_t)floor(s * (double)p->x) + (side ? -d : d);
 		}
 		make_cloud(&c->pair.direction[side], c->p[side], c->n[side], side);
 	}
@@ -168,18 +162,15 @@ static struct range bound_of(const struct observation *c, int64_t x)
 
 		n[side] = h->corners;
 		for (size_t i = 0; i < n[side]; i++)
-			p[side][i] = (struct point){ h->corner[i].x * FINE,
-						     h->corner[i].y * FINE };
+			p[side][i] = (struct point){ h->corner[i].x * FINE, h->corner[i].y * FINE };
 	}
-	assert_int_equal(rate_bound_make(&b, &limits, p[0], n[0], p[1], n[1], NULL,
-				    0), 0);
+	assert_int_equal(rate_bound_make(&b, &limits, p[0], n[0], p[1], n[1], NULL, 0), 0);
 	r = rate_bound_at(&b, x * FINE);
 	rate_bound_release(&b);
 	return r;
 }
 
-static void check_possible(const struct observation *c, const struct estimate *e,
-			   int64_t x)
+static void check_possible(const struct observation *c, const struct estimate *e, int64_t x)
 {
 	struct truth t = solve(c, x);
 	struct range r = bound_of(c, x);
@@ -197,20 +188,18 @@ static void check_possible(const struct observation *c, const struct estimate *e
 		assert_float_equal(2 * e->margin, t.widest, 1e-6);
 }
 
-static void check_line_is_possible(const struct observation *c,
-				   const struct estimate *e)
+static void check_line_is_possible(const struct observation *c, const struct estimate *e)
 {
 	for (int side = 0; side < 2; side++) {
 		for (int i = 0; i < c->n[side]; i++) {
-			double d = -line_above(&e->line, c->p[side][i].x,
-					       c->p[side][i].y);
+			double d = -line_above(&e->line, c->p[side][i].x, c->p[side][i].y);
 
 			assert_true(side ? d <= TINY : d >= -TINY);
 		}
 	}
 }
 
-static void random_cases(uint64_t seed, int64_t gap, int *accurate, int *not)
+static void random_cases(uint64_t seed, int64_t gap, int *accurate, int * not )
 {
 	for (int round = 0; round < 20000; round++) {
 		struct observation c;
@@ -223,12 +212,10 @@ static void random_cases(uint64_t seed, int64_t gap, int *accurate, int *not)
 		t = solve(&c, 0);
 		if (t.slope_min > t.slope_max) {
 			assert_int_equal(e.quality, NETSYNC_APPROXIMATE);
-			++*not;
+			++*not ;
 		} else {
 			for (int k = 0; k < 3; k++)
-				check_possible(&c, &e,
-					       below(&seed, 3 * range) -
-					       3 * range / 2);
+				check_possible(&c, &e, below(&seed, 3 * range) - 3 * range / 2);
 			check_line_is_possible(&c, &e);
 			++*accurate;
 		}
@@ -241,7 +228,7 @@ static void test_feasible(void **state)
 	int accurate = 0, not = 0;
 
 	(void)state;
-	random_cases(1, 2, &accurate, &not);
+	random_cases(1, 2, &accurate, &not );
 	assert_int_equal(not, 0);
 }
 
@@ -250,7 +237,7 @@ static void test_barely_feasible(void **state)
 	int accurate = 0, not = 0;
 
 	(void)state;
-	random_cases(2, -3, &accurate, &not);
+	random_cases(2, -3, &accurate, &not );
 	assert_true(accurate > 1000);
 	assert_true(not > 1000);
 }
@@ -291,8 +278,7 @@ static void test_exact_decision(void **state)
 	(void)state;
 	for (int overlap = 0; overlap < 2; overlap++) {
 		/* Three points on a line of slope 1/2^20, far apart. */
-		const struct point up[] = { { -far, -(far >> 20) },
-					    { far, far >> 20 } };
+		const struct point up[] = { { -far, -(far >> 20) }, { far, far >> 20 } };
 		const struct point down = { t0, (t0 >> 20) + overlap };
 		struct pair p = { .host = { 0, 1 } };
 		struct estimate e;
@@ -300,8 +286,7 @@ static void test_exact_decision(void **state)
 		make_cloud(&p.direction[0], up, 2, false);
 		make_cloud(&p.direction[1], &down, 1, true);
 		estimate_max_margin(&e, &p, 500e-6);
-		assert_int_equal(e.quality, overlap ? NETSYNC_APPROXIMATE :
-				 NETSYNC_ACCURATE);
+		assert_int_equal(e.quality, overlap ? NETSYNC_APPROXIMATE : NETSYNC_ACCURATE);
 		release(&p);
 	}
 }
@@ -313,8 +298,7 @@ static void test_one_direction(void **state)
 
 	(void)state;
 	for (int64_t i = 0; i < 100; i++)
-		add_message(&ps, 0, 1, i * SEC, i * SEC + i * 10000 + 500 +
-					i * 37 % 11);
+		add_message(&ps, 0, 1, i * SEC, i * SEC + i * 10000 + 500 + i * 37 % 11);
 	pairs_settle(&ps);
 	estimate_max_margin(&e, ps.pair[0], 500e-6);
 	assert_int_equal(e.quality, NETSYNC_INCOMPLETE);
@@ -345,8 +329,7 @@ static void test_skew_beyond_limit(void **state)
 }
 
 /* The value of one direction's least squares at x, with all digits. */
-static long double fitted(const struct point *p, size_t n, long double x,
-			  long double *slope)
+static long double fitted(const struct point *p, size_t n, long double x, long double *slope)
 {
 	long double mx = 0, my = 0, xx = 0, xy = 0;
 
@@ -399,18 +382,17 @@ static void test_regression(void **state)
 		for (int side = 0; side < 2; side++)
 			y += fitted(p[side], N, x, &slope[side]) / 2;
 		/* Parenthesized: otherwise the first word would become a float. */
-		assert_float_equal((e.line.slope - (slope[0] + slope[1]) / 2) *
-				   span, 0, 1);
+		assert_float_equal((e.line.slope - (slope[0] + slope[1]) / 2) * span, 0, 1);
 		assert_float_equal(((long double)e.line.y - y + e.line.frac +
-				    e.line.slope * (double)(x - e.line.x)), 0, 1);
+				    e.line.slope * (double)(x - e.line.x)),
+				   0, 1);
 		pairs_release(&ps);
 	}
 }
 
 static void test_line_both_ways(void **state)
 {
-	const struct line l = { .x = 12345, .y = -98765432109, .frac = 0.25,
-				.slope = 123e-6 };
+	const struct line l = { .x = 12345, .y = -98765432109, .frac = 0.25, .slope = 123e-6 };
 	uint64_t seed = 4;
 
 	(void)state;
@@ -428,14 +410,10 @@ static void test_line_both_ways(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_feasible),
-		cmocka_unit_test(test_barely_feasible),
-		cmocka_unit_test(test_infeasible),
-		cmocka_unit_test(test_exact_decision),
-		cmocka_unit_test(test_one_direction),
-		cmocka_unit_test(test_skew_beyond_limit),
-		cmocka_unit_test(test_regression),
-		cmocka_unit_test(test_line_both_ways),
+		cmocka_unit_test(test_feasible),      cmocka_unit_test(test_barely_feasible),
+		cmocka_unit_test(test_infeasible),    cmocka_unit_test(test_exact_decision),
+		cmocka_unit_test(test_one_direction), cmocka_unit_test(test_skew_beyond_limit),
+		cmocka_unit_test(test_regression),    cmocka_unit_test(test_line_both_ways),
 	};
 
 	return cmocka_run_group_tests_name("max_margin", tests, NULL, NULL);

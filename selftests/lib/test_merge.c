@@ -18,8 +18,7 @@ static void start_of(uint64_t *seed, int64_t *from)
 		from[h] = origin[h] + below(seed, 100 * SEC) - 50 * SEC;
 }
 
-static void add(struct pairs *ps, const int64_t *from, const uint32_t *host,
-		const int64_t *time)
+static void add(struct pairs *ps, const int64_t *from, const uint32_t *host, const int64_t *time)
 {
 	const struct endpoint a = { host[0], from[host[0]], time[0] - from[host[0]] };
 	const struct endpoint b = { host[1], from[host[1]], time[1] - from[host[1]] };
@@ -48,8 +47,7 @@ static void fill(struct parts *p, uint64_t seed, int64_t span)
 
 		host[1] = (host[0] + 1 + (uint32_t)below(&seed, HOSTS - 1)) % HOSTS;
 		time[0] = EPOCH + host[0] * SEC + t;
-		time[1] = EPOCH + host[1] * SEC + t + 30000 +
-			  (int64_t)exponential(&seed, 100e3);
+		time[1] = EPOCH + host[1] * SEC + t + 30000 + (int64_t)exponential(&seed, 100e3);
 		if (host[0] == HOSTS - 1 || host[1] == HOSTS - 1)
 			n = PARTS - 1;
 		else if (n >= PARTS)
@@ -72,8 +70,7 @@ static void assert_same_wide(struct wide a, struct wide b)
 	assert_true(a.high == b.high);
 }
 
-static void assert_same_direction(const struct direction *a,
-				  const struct direction *b)
+static void assert_same_direction(const struct direction *a, const struct direction *b)
 {
 	assert_int_equal(a->num, b->num);
 	assert_int_equal(a->inversions, b->inversions);
@@ -93,8 +90,7 @@ static void assert_same_direction(const struct direction *a,
 		assert_int_equal(p->messages, q->messages);
 		assert_true(p->sum_x == q->sum_x);
 		assert_int_equal(p->corners, q->corners);
-		assert_memory_equal(p->corner, q->corner,
-				    p->corners * sizeof(*p->corner));
+		assert_memory_equal(p->corner, q->corner, p->corners * sizeof(*p->corner));
 	}
 	assert_int_equal(a->hull.corners, b->hull.corners);
 }
@@ -103,11 +99,9 @@ static void assert_same(const struct pairs *a, const struct pairs *b)
 {
 	assert_int_equal(a->num, b->num);
 	for (size_t i = 0; i < a->num; i++) {
-		assert_memory_equal(a->pair[i]->host, b->pair[i]->host,
-				    sizeof(a->pair[i]->host));
+		assert_memory_equal(a->pair[i]->host, b->pair[i]->host, sizeof(a->pair[i]->host));
 		for (int d = 0; d < 2; d++)
-			assert_same_direction(&a->pair[i]->direction[d],
-					      &b->pair[i]->direction[d]);
+			assert_same_direction(&a->pair[i]->direction[d], &b->pair[i]->direction[d]);
 	}
 }
 
@@ -133,8 +127,8 @@ static void test_any_order(void **state)
 			for (int k = 0; k < PARTS; k++) {
 				const int n = (first + k * step) % PARTS;
 
-				assert_int_equal(pairs_merge(&sum, origin, &p.part[n],
-							     p.from[n]), 0);
+				assert_int_equal(pairs_merge(&sum, origin, &p.part[n], p.from[n]),
+						 0);
 			}
 			pairs_raise(&sum, resolution, 5e-4);
 			assert_int_equal(pairs_settle(&sum), 0);

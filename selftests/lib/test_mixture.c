@@ -37,16 +37,16 @@ static void test_match(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(mean) / sizeof(*mean); i++) {
-		struct increment_cavity c = { .length = 1, .base = 0.5, .mean = mean[i],
-					      .variance = 25 };
+		struct increment_cavity c = {
+			.length = 1, .base = 0.5, .mean = mean[i], .variance = 25
+		};
 		struct scale_mixture m;
 		double quiet, v, want;
 
 		mixture_of_frequency(&m, 1);
 		v = mixture_match(&m, &c, &quiet);
 		want = mean_by_quadrature(&m, &c);
-		assert_float_equal(c.mean * v / (v + c.variance), want,
-				   1e-3 * fabs(want) + 1e-3);
+		assert_float_equal(c.mean * v / (v + c.variance), want, 1e-3 * fabs(want) + 1e-3);
 		assert_true(quiet >= 0 && quiet <= 1);
 		/* An increment far beyond the base has some scale. */
 		assert_true(mean[i] > 100 ? quiet < 1e-3 : 1);
@@ -84,9 +84,13 @@ static void test_learn(void **state)
 			double quiet;
 
 			/* Each twentieth second, by 640 ppb, the third scale. */
-			mixture_match(&m, &(struct increment_cavity){
-				.length = 1, .base = 1,
-				.mean = steered ? sign * 640 : sign, .variance = 1 }, &quiet);
+			mixture_match(&m,
+				      &(struct increment_cavity){ .length = 1,
+								  .base = 1,
+								  .mean = steered ? sign * 640 :
+										    sign,
+								  .variance = 1 },
+				      &quiet);
 		}
 		mixture_learn(&m, SPAN);
 	}
@@ -112,8 +116,7 @@ static void test_share(void **state)
 	mixture_of_frequency(&m, 1);
 	all = exp(mixture_log_share(&m, 1, 0));
 	for (size_t j = 0; j < m.scales; j++) {
-		assert_float_equal(exp(mixture_log_share(&m, 1, m.variance[j])), m.rate[j],
-				   1e-12);
+		assert_float_equal(exp(mixture_log_share(&m, 1, m.variance[j])), m.rate[j], 1e-12);
 		all += exp(mixture_log_share(&m, 1, 1.5 * m.variance[j]));
 	}
 	assert_float_equal(all, 1, 1e-12);

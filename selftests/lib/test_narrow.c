@@ -16,8 +16,7 @@ static const struct limits limits = { .slope = 500e-6, .bend = 0.2e-6 / 1e9 };
 /* Slewed by 5 ppm for 10 s, and back. */
 static double ahead(double t)
 {
-	return 5e-6 * (fmin(fmax(t - 290e9, 0), 10e9) -
-		       fmin(fmax(t - 300e9, 0), 10e9));
+	return 5e-6 * (fmin(fmax(t - 290e9, 0), 10e9) - fmin(fmax(t - 300e9, 0), 10e9));
 }
 
 static double steady(double t)
@@ -44,7 +43,9 @@ static void talk(struct pairs *ps, double (*clock)(double t), uint64_t seed)
 
 static const struct wander left_alone = { .left_alone = true };
 static const struct correction flat = {
-	.known = true, .from = -(int64_t)1e9, .to = (int64_t)SPAN + (int64_t)1e9,
+	.known = true,
+	.from = -(int64_t)1e9,
+	.to = (int64_t)SPAN + (int64_t)1e9,
 	.wander = &left_alone,
 };
 
@@ -57,8 +58,8 @@ static void follow(struct correction *c)
 	size_t intervals = 120;
 	double length = (double)(flat.to - flat.from) / (double)intervals;
 
-	assert_int_equal(spline_new(&c->curve, 0, (double)(flat.to - flat.from),
-				    intervals, NULL, 0), 0);
+	assert_int_equal(
+		spline_new(&c->curve, 0, (double)(flat.to - flat.from), intervals, NULL, 0), 0);
 	for (size_t i = 0; i < c->curve.coefs; i++) {
 		/* The middle of the i-th B-spline. */
 		double t = ((double)i - 1) * length + (double)flat.from;
@@ -92,8 +93,7 @@ static void test_missed(void **state)
 		for (double t = 0; b.usable && t < SPAN; t += 100e6) {
 			struct range y = rate_bound_at(&b.bound, llround(t));
 
-			assert_in_range(llround(ahead(t)) - y.lo + 2, 0,
-					y.hi - y.lo + 4);
+			assert_in_range(llround(ahead(t)) - y.lo + 2, 0, y.hi - y.lo + 4);
 		}
 		pair_bound_release(&b);
 	}
@@ -156,8 +156,8 @@ static void test_margin(void **state)
 	(void)state;
 	talk(&ps, steady, 1);
 	for (int way = 0; way < 2; way++)
-		assert_int_equal(left_out_find(&l[way], &ps.pair[0]->direction[way],
-					       way, both, false), 0);
+		assert_int_equal(
+			left_out_find(&l[way], &ps.pair[0]->direction[way], way, both, false), 0);
 	assert_int_equal(narrow_margin(l, ps.pair[0], &margin), 0);
 	assert_float_equal(margin, DELAY, DELAY / 4);
 	for (int way = 0; way < 2; way++)

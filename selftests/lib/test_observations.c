@@ -125,8 +125,7 @@ static void test_residuals(void **state)
 		assert_true(s.p.obs[i].residual == s.p.obs[i].y);
 	observations_set_residuals(&s.p, half, &slope);
 	for (size_t i = 0; i < s.p.num; i++)
-		assert_true(fabs(s.p.obs[i].y - slope * s.p.obs[i].t -
-				 s.p.obs[i].residual) < 1e-3);
+		assert_true(fabs(s.p.obs[i].y - slope * s.p.obs[i].t - s.p.obs[i].residual) < 1e-3);
 	/* The same line, taken from the observations. */
 	observations_detrend(&s.p, 0, slope);
 	for (size_t i = 0; i < s.p.num; i++)
@@ -157,8 +156,8 @@ static void test_groups(void **state)
 			assert_int_equal(group[i].from, next);
 			next = group[i].to;
 			for (size_t b = group[i].from; b < next; b++) {
-				least = fmin(least, observations_innermost(
-					&s.p, &dir->bin[b], side, &t));
+				least = fmin(least,
+					     observations_innermost(&s.p, &dir->bin[b], side, &t));
 				messages += dir->bin[b].messages;
 			}
 			assert_true(messages >= GROUP_MESSAGES);
@@ -221,12 +220,9 @@ static void test_strayed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_thin),
-		cmocka_unit_test(test_few_bins),
-		cmocka_unit_test(test_residuals),
-		cmocka_unit_test(test_strayed),
-		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_limits),	 cmocka_unit_test(test_thin),
+		cmocka_unit_test(test_few_bins), cmocka_unit_test(test_residuals),
+		cmocka_unit_test(test_strayed),	 cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_delays),
 	};
 

@@ -58,11 +58,9 @@ static void test_others(void **state)
 		k.drift = DRIFT;
 		k.correction->others = 64;
 		assert_int_equal(order_choose(&k), 0);
-		assert_true(i ? k.intervals > 4 && k.intervals < 100
-			      : k.intervals == 0);
+		assert_true(i ? k.intervals > 4 && k.intervals < 100 : k.intervals == 0);
 		assert_true(k.correction->tried > 4);
-		assert_true(staged_worst(&k, i ? bending : constant, -1e18) <
-			    0.5 * DELAY);
+		assert_true(staged_worst(&k, i ? bending : constant, -1e18) < 0.5 * DELAY);
 		staged_end(&k, &s);
 	}
 }
@@ -145,12 +143,9 @@ static void test_cost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_straight),
-		cmocka_unit_test(test_bending),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_strayed),
-		cmocka_unit_test(test_settled),
-		cmocka_unit_test(test_settled_first),
+		cmocka_unit_test(test_straight), cmocka_unit_test(test_bending),
+		cmocka_unit_test(test_others),	 cmocka_unit_test(test_strayed),
+		cmocka_unit_test(test_settled),	 cmocka_unit_test(test_settled_first),
 		cmocka_unit_test(test_cost),
 	};
 

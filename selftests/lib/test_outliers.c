@@ -168,8 +168,7 @@ static void test_ends(void **state)
 			if (!wrong || i + 3 == above->bins)
 				s.p.obs[above->bin[i].from].y -= 1e6;
 		observations_set_residuals(&s.p, NULL, NULL);
-		assert_int_equal(outliers_reject(&s.p, &s.c, wrong ? 0 : 12, &rejected),
-				 0);
+		assert_int_equal(outliers_reject(&s.p, &s.c, wrong ? 0 : 12, &rejected), 0);
 		assert_int_equal(rejected, wrong);
 		sample_release(&s);
 	}
@@ -196,14 +195,10 @@ static void test_near_change(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_few),
-		cmocka_unit_test(test_judge),
-		cmocka_unit_test(test_step),
-		cmocka_unit_test(test_step_near_end),
-		cmocka_unit_test(test_reject),
-		cmocka_unit_test(test_undone),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_near_change),
+		cmocka_unit_test(test_few),    cmocka_unit_test(test_judge),
+		cmocka_unit_test(test_step),   cmocka_unit_test(test_step_near_end),
+		cmocka_unit_test(test_reject), cmocka_unit_test(test_undone),
+		cmocka_unit_test(test_ends),   cmocka_unit_test(test_near_change),
 	};
 
 	return cmocka_run_group_tests_name("outliers", tests, NULL, NULL);

@@ -10,7 +10,9 @@
 static const struct limits limits = { .slope = 500e-6, .bend = 1e-16 };
 static const struct correction reference = { .known = true, .to = 1000 * SEC };
 static const struct correction ahead = {
-	.known = true, .to = 1000 * SEC, .offset = -AHEAD,
+	.known = true,
+	.to = 1000 * SEC,
+	.offset = -AHEAD,
 };
 static const struct correction *const both[2] = { &reference, &ahead };
 
@@ -198,12 +200,9 @@ static void test_hidden_step(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_accurate),
-		cmocka_unit_test(test_incomplete),
-		cmocka_unit_test(test_wrong_message),
-		cmocka_unit_test(test_blind),
-		cmocka_unit_test(test_poor_curve),
-		cmocka_unit_test(test_hidden_step),
+		cmocka_unit_test(test_accurate),      cmocka_unit_test(test_incomplete),
+		cmocka_unit_test(test_wrong_message), cmocka_unit_test(test_blind),
+		cmocka_unit_test(test_poor_curve),    cmocka_unit_test(test_hidden_step),
 	};
 
 	return cmocka_run_group_tests_name("pair-bound", tests, NULL, NULL);

@@ -11,18 +11,20 @@
 #define INTERVALS 4
 
 static const struct correction host_of_sample = {
-	.known = true, .from = AHEAD, .to = AHEAD + SECONDS * SEC, .offset = -AHEAD,
+	.known = true,
+	.from = AHEAD,
+	.to = AHEAD + SECONDS * SEC,
+	.offset = -AHEAD,
 };
 
 /* For host 0, whose only neighbour is host 1. */
-static void make(struct sample *s, struct pair_terms *p,
-		 const struct correction *other)
+static void make(struct sample *s, struct pair_terms *p, const struct correction *other)
 {
 	sample_gather(s);
 	s->link.other = other;
 	s->link.first = true;
-	assert_int_equal(pair_terms_make(p, &sample_reference, &s->link, 1, DRIFT,
-					 INTERVALS, false), 0);
+	assert_int_equal(
+		pair_terms_make(p, &sample_reference, &s->link, 1, DRIFT, INTERVALS, false), 0);
 }
 
 static void test_terms(void **state)
@@ -64,8 +66,7 @@ static void test_other_host(void **state)
 
 	(void)state;
 	sample_gather(&s);
-	assert_int_equal(pair_terms_make(&p, &s.c, &s.link, 1, DRIFT, 0,
-					 false), 0);
+	assert_int_equal(pair_terms_make(&p, &s.c, &s.link, 1, DRIFT, 0, false), 0);
 	assert_true(p.straight);
 	assert_int_equal(p.num_constraints, 0);
 	assert_int_equal(p.num_scores, 0);
@@ -79,7 +80,9 @@ static void test_other_host(void **state)
 static void test_step(void **state)
 {
 	struct change_point step = {
-		.t = SECONDS / 2 * 1e9, .uncertainty = 20e9, .phase_step = true,
+		.t = SECONDS / 2 * 1e9,
+		.uncertainty = 20e9,
+		.phase_step = true,
 	};
 	struct correction other = host_of_sample;
 	struct pair_terms p;
@@ -91,8 +94,7 @@ static void test_step(void **state)
 	make(&s, &p, &other);
 	assert_true(p.num_constraints > 2 * INTERVALS);
 	for (size_t i = 0; i < p.num_constraints; i++)
-		assert_true(fabs(p.constraint[i].u[1] - step.t) >=
-			    step.uncertainty);
+		assert_true(fabs(p.constraint[i].u[1] - step.t) >= step.uncertainty);
 	for (size_t i = 0; i < p.num_scores; i++)
 		assert_true(fabs(p.score[i].t[1] - step.t) >= step.uncertainty);
 	pair_terms_release(&p);
@@ -111,14 +113,14 @@ static void test_prior(void **state)
 
 	(void)state;
 	make(&s, &p, &host_of_sample);
-	assert_true(fabs(pair_terms_prior(&p, &bend, 0) /
-			 pair_terms_prior(&p, &twice, 0) - 8) < 1e-9);
+	assert_true(fabs(pair_terms_prior(&p, &bend, 0) / pair_terms_prior(&p, &twice, 0) - 8) <
+		    1e-9);
 	/* For a clock whose rate may change suddenly, each has its own. */
 	p.variance = (double[]){ 1e-10, 4e-10 };
-	assert_true(fabs(pair_terms_prior(&p, &bend, 0) /
-			 pair_terms_prior(&p, &bend, 1) - 4) < 1e-9);
-	assert_true(fabs(pair_terms_prior(&p, &bend, 0) /
-			 pair_terms_prior(&p, &twice, 0) - 4) < 1e-9);
+	assert_true(fabs(pair_terms_prior(&p, &bend, 0) / pair_terms_prior(&p, &bend, 1) - 4) <
+		    1e-9);
+	assert_true(fabs(pair_terms_prior(&p, &bend, 0) / pair_terms_prior(&p, &twice, 0) - 4) <
+		    1e-9);
 	pair_terms_release(&p);
 	sample_release(&s);
 }
@@ -126,8 +128,7 @@ static void test_prior(void **state)
 /* A straight curve in the middle of the messages, off by @off ns. */
 static void set_curve(struct correction *c, double off)
 {
-	assert_int_equal(spline_new(&c->curve, 0, (double)(c->to - c->from), 1,
-				    NULL, 0), 0);
+	assert_int_equal(spline_new(&c->curve, 0, (double)(c->to - c->from), 1, NULL, 0), 0);
 	for (size_t i = 0; i < c->curve.coefs; i++)
 		c->curve.coef[i] = off;
 	spline_set_cubics(&c->curve);
@@ -155,8 +156,8 @@ static void test_doubt(void **state)
 		assert_true(c.num_doubts >= 1);
 		assert_true(c.doubt[0].phase_step);
 		/* Without a minimum delay, it is untrusted all the time. */
-		assert_true(off ? c.doubt[0].to == (double)(c.to - c.from)
-				: c.num_doubts == 1 && c.doubt[0].to == set.to);
+		assert_true(off ? c.doubt[0].to == (double)(c.to - c.from) :
+				  c.num_doubts == 1 && c.doubt[0].to == set.to);
 		assert_true(c.curve.coefs == 4);
 		correction_release(&c);
 		sample_release(&s);
@@ -196,8 +197,7 @@ static void test_judge(void **state)
 	(void)state;
 	sample_gather(&s);
 	set_curve(&c, 0);
-	assert_int_equal(pair_terms_judge(&c, &s.link, 1, 4, &mean_delay,
-					  &expected_error), 0);
+	assert_int_equal(pair_terms_judge(&c, &s.link, 1, 4, &mean_delay, &expected_error), 0);
 	assert_true(mean_delay > 0.5 * DELAY && mean_delay < 2 * DELAY);
 	assert_true(expected_error > 0 && expected_error < 0.1 * DELAY);
 	assert_int_equal(pair_terms_judge(&c, &s.link, 1, 8, &mean_delay, &twice), 0);
@@ -212,12 +212,9 @@ static void test_judge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_terms),
-		cmocka_unit_test(test_other_host),
-		cmocka_unit_test(test_step),
-		cmocka_unit_test(test_prior),
-		cmocka_unit_test(test_doubt),
-		cmocka_unit_test(test_doubt_steered),
+		cmocka_unit_test(test_terms), cmocka_unit_test(test_other_host),
+		cmocka_unit_test(test_step),  cmocka_unit_test(test_prior),
+		cmocka_unit_test(test_doubt), cmocka_unit_test(test_doubt_steered),
 		cmocka_unit_test(test_judge),
 	};
 

@@ -38,8 +38,11 @@ static void settle(struct host_fit *k, struct sample *s, truth_fn truth,
 static void test_phase_step(void **state)
 {
 	const struct change_point found = {
-		.t = AT + 1e9, .uncertainty = 4e9, .window = 20e9,
-		.phase_step = true, .offset = 5e6,
+		.t = AT + 1e9,
+		.uncertainty = 4e9,
+		.window = 20e9,
+		.phase_step = true,
+		.offset = 5e6,
 	};
 	struct sample s;
 	struct host_fit k;
@@ -58,7 +61,10 @@ static void test_phase_step(void **state)
 static void test_rate_step(void **state)
 {
 	const struct change_point found = {
-		.t = AT - 2e9, .uncertainty = 5e9, .window = 20e9, .skew = 40e-6,
+		.t = AT - 2e9,
+		.uncertainty = 5e9,
+		.window = 20e9,
+		.skew = 40e-6,
 	};
 	struct sample s;
 	struct host_fit k;
@@ -78,11 +84,9 @@ static void test_none(void **state)
 {
 	const struct change_point found[] = {
 		{ .t = AT, .uncertainty = 4e9, .window = 20e9, .skew = 40e-6 },
-		{ .t = AT, .uncertainty = 4e9, .window = 20e9, .phase_step = true,
-		  .offset = 5e6 },
+		{ .t = AT, .uncertainty = 4e9, .window = 20e9, .phase_step = true, .offset = 5e6 },
 		{ .t = 2e9, .uncertainty = 1e9, .window = 5e9, .skew = 40e-6 },
-		{ .t = (SECONDS - 2) * 1e9, .uncertainty = 1e9, .window = 5e9,
-		  .skew = 40e-6 },
+		{ .t = (SECONDS - 2) * 1e9, .uncertainty = 1e9, .window = 5e9, .skew = 40e-6 },
 	};
 	struct sample s;
 	struct host_fit k;

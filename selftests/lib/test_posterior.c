@@ -18,8 +18,7 @@ static void wander(struct wanderer *w, uint64_t *seed)
 	w->phase[0] = 0;
 	w->frequency[0] = 20e3;
 	for (int i = 0; i < SECONDS; i++) {
-		const double normal = sqrt(-2 * log(uniform(seed))) *
-				      cos(2 * M_PI * uniform(seed));
+		const double normal = sqrt(-2 * log(uniform(seed))) * cos(2 * M_PI * uniform(seed));
 
 		w->phase[i + 1] = w->phase[i] + w->frequency[i];
 		w->frequency[i + 1] = w->frequency[i] + 2 * normal;
@@ -59,9 +58,10 @@ static void test_calibration(void **state)
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 6; seed++) {
-		struct correction c[2] = { { .known = true, .to = SECONDS * SEC },
-					   { .known = true, .from = AHEAD,
-					     .to = AHEAD + SECONDS * SEC + SEC } };
+		struct correction c[2] = {
+			{ .known = true, .to = SECONDS * SEC },
+			{ .known = true, .from = AHEAD, .to = AHEAD + SECONDS * SEC + SEC }
+		};
 		struct infer_host host[2] = { { .correction = &c[0] },
 					      { .correction = &c[1], .number = 1 } };
 		struct infer_pair pair = { .host = { 0, 1 } };
@@ -73,7 +73,8 @@ static void test_calibration(void **state)
 		talk(&ps, &w, &s);
 		host[1].via = pair.pair = ps.pair[0];
 		assert_int_equal(infer_clocks(&(struct infer_task){
-			.host = host, .num = 2, .pair = &pair, .num_pairs = 1 }), 0);
+					 .host = host, .num = 2, .pair = &pair, .num_pairs = 1 }),
+				 0);
 		assert_true(c[1].num_known_to > 100);
 		assert_int_equal(c[1].num_changes, 0);
 		for (int64_t t = SEC; t < (SECONDS - 2) * SEC; t += SEC) {
@@ -93,8 +94,8 @@ static void test_calibration(void **state)
 			correction_release(&c[h]);
 		pairs_release(&ps);
 	}
-	print_message("error %.0f ns, over its deviation %.2f, at most %.1f\n",
-		      sqrt(errors / num), sqrt(sum / num), most);
+	print_message("error %.0f ns, over its deviation %.2f, at most %.1f\n", sqrt(errors / num),
+		      sqrt(sum / num), most);
 	assert_true(sqrt(errors / num) < 200);
 	assert_true(sqrt(sum / num) > 0.7 && sqrt(sum / num) < 1.7);
 	assert_true(most < 9);
@@ -132,7 +133,8 @@ static void test_nonsense(void **state)
 	assert_int_equal(pairs_settle(&ps), 0);
 	host[1].via = pair.pair = ps.pair[0];
 	assert_int_equal(infer_clocks(&(struct infer_task){
-		.host = host, .num = 2, .pair = &pair, .num_pairs = 1 }), 0);
+				 .host = host, .num = 2, .pair = &pair, .num_pairs = 1 }),
+			 0);
 	for (int64_t t = 0; t < SECONDS * SEC; t += SEC) {
 		int64_t ref;
 

@@ -36,11 +36,13 @@ static struct netsync *talk(double least, double mean)
 
 		sent += (from ? ahead(sent) : 0) + processor(&seed);
 		received += (from ? 0 : ahead(received)) + processor(&seed);
-		assert_int_equal(netsync_push_message(ns, from, !from, EPOCH + sent,
-						      EPOCH + received), 0);
+		assert_int_equal(
+			netsync_push_message(ns, from, !from, EPOCH + sent, EPOCH + received), 0);
 	}
-	assert_int_equal(netsync_solve(ns, &(struct netsync_options){
-		.size = sizeof(struct netsync_options), .reference = "a" }), 0);
+	assert_int_equal(
+		netsync_solve(ns, &(struct netsync_options){ .size = sizeof(struct netsync_options),
+							     .reference = "a" }),
+		0);
 	return ns;
 }
 

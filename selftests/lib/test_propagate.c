@@ -23,9 +23,13 @@ static void make_small(struct small *s, double there, double back)
 
 	memset(s, 0, sizeof(*s));
 	s->task = (struct infer_task){ .num = 2 };
-	s->n = (struct inference){ .task = &s->task, .chain = s->chain, .link = &s->link,
-				   .num_links = 1, .damping = 0.4 };
-	s->chain[1] = (struct chain){ .knot = &s->knot, .num = 1,
+	s->n = (struct inference){ .task = &s->task,
+				   .chain = s->chain,
+				   .link = &s->link,
+				   .num_links = 1,
+				   .damping = 0.4 };
+	s->chain[1] = (struct chain){ .knot = &s->knot,
+				      .num = 1,
 				      .first = { .deviation = { 1e7, 1, 1, 1 } } };
 	s->knot.variance = 1e14;
 	s->link.host[1] = 1;
@@ -37,7 +41,8 @@ static void make_small(struct small *s, double there, double back)
 		d->factor = &s->factor[way];
 		d->num_factors = 1;
 		s->factor[way].lowest = (struct lowest){
-			.messages = 100, .num = 3,
+			.messages = 100,
+			.num = 3,
 			.delay = { delay[way], delay[way] + 1e3, delay[way] + 2e3 },
 		};
 		delay_law_begin(&d->law, MEAN, 0);
@@ -144,18 +149,17 @@ static void test_begin(void **state)
 	/* Host 1 is the receiver: its message points to m - z. */
 	assert_true(s.factor[0].site[TO_RECEIVER].precision > 0);
 	assert_float_equal(s.factor[0].site[TO_RECEIVER].weighted /
-			   s.factor[0].site[TO_RECEIVER].precision, 7e5, 2e3);
-	assert_float_equal(s.factor[0].site[TO_LINK].weighted /
-			   s.factor[0].site[TO_LINK].precision, 3e4, 2e3);
+				   s.factor[0].site[TO_RECEIVER].precision,
+			   7e5, 2e3);
+	assert_float_equal(s.factor[0].site[TO_LINK].weighted / s.factor[0].site[TO_LINK].precision,
+			   3e4, 2e3);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_half_way),
-		cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_contradiction),
-		cmocka_unit_test(test_frozen),
+		cmocka_unit_test(test_half_way),      cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_contradiction), cmocka_unit_test(test_frozen),
 		cmocka_unit_test(test_begin),
 	};
 

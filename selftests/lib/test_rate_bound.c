@@ -10,7 +10,7 @@
 #define MAX_POINTS 40
 #define MAX_INTERVALS 20
 #define MAX_JOLTS 3
-#define SPAN 1000000		/* ns */
+#define SPAN 1000000 /* ns */
 
 /* A clock: knot intervals of parabolas, with windows. */
 struct truth {
@@ -55,9 +55,10 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 			from = from > to ? from : to + 1;
 		set = sets || (set && from <= to);
 		to = from + width > to ? from + width : to;
-		c->window[i] = (struct change_window){
-			.from = from, .to = from + width, .phase_step = sets,
-			.largest = i == 1 ? 0 : LARGEST_STEP };
+		c->window[i] = (struct change_window){ .from = from,
+						       .to = from + width,
+						       .phase_step = sets,
+						       .largest = i == 1 ? 0 : LARGEST_STEP };
 		c->at[i] = (double)from + uniform(seed) * (double)width;
 		/* Overlapping ones are merged, and change the clock in this order. */
 		if (i && c->at[i] < c->at[i - 1])
@@ -68,8 +69,8 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 }
 
 /* Begin an interval; its slope stays within the limit until the next one. */
-static void add_piece(struct truth *c, double x, double y, double slope,
-		      double length, uint64_t *seed)
+static void add_piece(struct truth *c, double x, double y, double slope, double length,
+		      uint64_t *seed)
 {
 	double s = c->limits.slope, k = c->limits.bend;
 	double max = fmin(k, (s - slope) / length);
@@ -93,8 +94,7 @@ static void add_piece(struct truth *c, double x, double y, double slope,
 }
 
 /* Slewed from @x on, until the window ends or the clock changes again. */
-static double add_slewed(struct truth *c, size_t window, double x, double y,
-			 uint64_t *seed)
+static double add_slewed(struct truth *c, size_t window, double x, double y, uint64_t *seed)
 {
 	double most = c->limits.slope + c->limits.slew;
 	double until = (double)c->window[window].to;
@@ -118,15 +118,12 @@ static void draw_truth(struct truth *c, uint64_t *seed)
 	if (below(seed, 4))
 		c->limits.bend = s / SPAN * 10 * uniform(seed);
 	draw_jolts(c, seed);
-	add_piece(c, x, 1e5 * (uniform(seed) - 0.5),
-		  s * (2 * uniform(seed) - 1), 2 * SPAN, seed);
+	add_piece(c, x, 1e5 * (uniform(seed) - 0.5), s * (2 * uniform(seed) - 1), 2 * SPAN, seed);
 	c->bend[0] = 0;
-	while (c->intervals < MAX_INTERVALS - 2 * MAX_JOLTS ||
-	       slewed_until < HUGE_VAL) {
+	while (c->intervals < MAX_INTERVALS - 2 * MAX_JOLTS || slewed_until < HUGE_VAL) {
 		double at = x + uniform(seed) * SPAN / 2, y, slope, d;
 		int i = c->intervals - 1;
-		bool window = next < c->windows &&
-			      fmin(at, slewed_until) >= c->at[next];
+		bool window = next < c->windows && fmin(at, slewed_until) >= c->at[next];
 		bool calm = !window && at >= slewed_until;
 
 		if (window)
@@ -160,7 +157,7 @@ static void draw_truth(struct truth *c, uint64_t *seed)
 
 struct observation {
 	struct truth truth;
-	struct point p[2][MAX_POINTS];	/* in the form of rate_bound_make() */
+	struct point p[2][MAX_POINTS]; /* in the form of rate_bound_make() */
 	size_t n[2];
 	struct rate_bound bound;
 };
@@ -183,8 +180,7 @@ static void draw_points(struct observation *c, int side, uint64_t *seed)
 
 		p[i].x = below(seed, SPAN);
 		y = truth_at(&c->truth, (double)p[i].x);
-		p[i].y = (int64_t)ceil((side ? -y : y) +
-				       exponential(seed, delay));
+		p[i].y = (int64_t)ceil((side ? -y : y) + exponential(seed, delay));
 	}
 	qsort(p, n, sizeof(*p), by_x);
 	for (size_t i = 0; i < n; i++)
@@ -198,9 +194,9 @@ static void draw(struct observation *c, uint64_t *seed)
 	draw_truth(&c->truth, seed);
 	draw_points(c, 0, seed);
 	draw_points(c, 1, seed);
-	assert_int_equal(rate_bound_make(&c->bound, &c->truth.limits, c->p[0],
-				    c->n[0], c->p[1], c->n[1], c->truth.window,
-				    c->truth.windows), 0);
+	assert_int_equal(rate_bound_make(&c->bound, &c->truth.limits, c->p[0], c->n[0], c->p[1],
+					 c->n[1], c->truth.window, c->truth.windows),
+			 0);
 }
 
 static bool holds(const struct range *r, double v)
@@ -258,15 +254,13 @@ static double climb(const struct limits *l, double rise, double d)
 }
 
 /* Is q[j] on no chord of others (with the curvature)? */
-static bool is_corner(const struct limits *l, const struct point *q, size_t n,
-		      size_t j)
+static bool is_corner(const struct limits *l, const struct point *q, size_t n, size_t j)
 {
 	for (size_t a = 0; a < j; a++) {
 		for (size_t c = j + 1; c < n; c++) {
 			double ap = (double)(q[j].x - q[a].x);
 			double pc = (double)(q[c].x - q[j].x);
-			double y = (double)q[a].y + ap / (ap + pc) *
-				   (double)(q[c].y - q[a].y) +
+			double y = (double)q[a].y + ap / (ap + pc) * (double)(q[c].y - q[a].y) +
 				   l->bend / 2 * ap * pc;
 
 			if ((double)q[j].y > y - 1e-6)
@@ -296,7 +290,7 @@ static double search(const struct observation *s, int side, double x)
 
 			if (corner[j] && e * d > 0)
 				rise = fmin(rise, l->bend / 2 * fabs(e) +
-					    (y + (double)q[j].y + 1) / fabs(e));
+							  (y + (double)q[j].y + 1) / fabs(e));
 		}
 		best = fmin(best, y + climb(l, rise, fabs(d)));
 		for (size_t c = i + 1; c < n && d >= 0; c++) {
@@ -304,8 +298,8 @@ static double search(const struct observation *s, int side, double x)
 			double more = (double)p[c].y + 1 - y;
 
 			if (rest >= 0)
-				best = fmin(best, y + d / (d + rest) * more +
-						  l->bend / 2 * d * rest);
+				best = fmin(best,
+					    y + d / (d + rest) * more + l->bend / 2 * d * rest);
 		}
 	}
 	return best;
@@ -425,8 +419,7 @@ static void test_no_message_beyond(void **state)
 	r = rate_bound_to_first(&b, (struct range){ 195 * SEC, 195 * SEC }, &near);
 	assert_true(r.lo <= 195 * SEC && r.hi == INT64_MAX);
 	/* Stepped twice by a millisecond, it did not pass more than that. */
-	r = rate_bound_to_first(&b, (struct range){ 5 * SEC + 3000000, 5 * SEC + 3000000 },
-				&near);
+	r = rate_bound_to_first(&b, (struct range){ 5 * SEC + 3000000, 5 * SEC + 3000000 }, &near);
 	assert_true(r.lo > 5 * SEC && r.lo <= 5 * SEC + 3000000);
 	r = rate_bound_to_second(&b, (struct range){ 4 * SEC, 4 * SEC }, &near);
 	assert_true(r.lo == INT64_MIN && r.hi == INT64_MAX);
@@ -449,8 +442,8 @@ static void make_stepped(struct rate_bound *b, int64_t at, int64_t step,
 		upper[i] = (struct point){ x, f + 5 * US };
 		lower[i] = (struct point){ x, -f + 5 * US };
 	}
-	assert_int_equal(rate_bound_make(b, &limits, upper, MESSAGES, lower, MESSAGES,
-					 windows, num), 0);
+	assert_int_equal(
+		rate_bound_make(b, &limits, upper, MESSAGES, lower, MESSAGES, windows, num), 0);
 }
 
 /*
@@ -487,7 +480,8 @@ static void test_step_in_window(void **state)
  */
 static void test_inner_ends(void **state)
 {
-	const struct change_window window = { .from = 99 * EVERY, .to = 101 * EVERY,
+	const struct change_window window = { .from = 99 * EVERY,
+					      .to = 101 * EVERY,
 					      .phase_step = true };
 	struct bound_place near = { 0 };
 	struct rate_bound b;

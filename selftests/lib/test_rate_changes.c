@@ -45,7 +45,9 @@ static void begin(struct fixture *f, truth_fn truth)
 	*f = (struct fixture){ .truth = truth, .margin = DELAY };
 	f->smooth.margin = &f->margin;
 	f->s.c = (struct correction){
-		.known = true, .from = AHEAD, .to = AHEAD + SECONDS * SEC,
+		.known = true,
+		.from = AHEAD,
+		.to = AHEAD + SECONDS * SEC,
 		.offset = -AHEAD - 250 * US,
 	};
 	for (int64_t t = SEC / 2; t < (SECONDS - 1) * SEC; t += SEC / RATE)
@@ -56,10 +58,8 @@ static void begin(struct fixture *f, truth_fn truth)
 				    t + !back * AHEAD + late);
 		}
 	assert_int_equal(pairs_settle(&f->s.ps), 0);
-	f->s.link = (struct link){ .pair = f->s.ps.pair[0],
-				   .other = &sample_reference };
-	f->k = (struct host_fit){ .correction = &f->s.c, .drift = 1e-16,
-				  .margin = &f->margin };
+	f->s.link = (struct link){ .pair = f->s.ps.pair[0], .other = &sample_reference };
+	f->k = (struct host_fit){ .correction = &f->s.c, .drift = 1e-16, .margin = &f->margin };
 	assert_int_equal(observations_gather(&f->k.obs, &f->s.c, &f->s.link, 1), 0);
 	for (size_t i = 0; i < f->k.obs.num; i++)
 		f->k.obs.obs[i].y += truth(f->k.obs.obs[i].t);
@@ -69,8 +69,7 @@ static void begin(struct fixture *f, truth_fn truth)
 	spline_set_cubics(&f->k.best);
 	host_fit_set_residuals(&f->k, &f->k.best);
 	assert_int_equal(delays_set_means(&f->k.obs), 0);
-	f->smooth.delay = f->k.obs.direction[ABOVE].mean +
-			  f->k.obs.direction[BELOW].mean;
+	f->smooth.delay = f->k.obs.direction[ABOVE].mean + f->k.obs.direction[BELOW].mean;
 }
 
 static double fit(struct fixture *f)
@@ -124,8 +123,7 @@ static void test_wrong(void **state)
 	(void)state;
 	begin(&f, constant);
 	for (size_t i = 0; i < f.k.obs.num; i++) {
-		bool above = &f.k.obs.obs[i] - f.k.obs.obs <
-			     f.k.obs.direction[BELOW].bin[0].from;
+		bool above = &f.k.obs.obs[i] - f.k.obs.obs < f.k.obs.direction[BELOW].bin[0].from;
 
 		if (below(&seed, 50))
 			continue;
@@ -145,8 +143,9 @@ static void test_set(void **state)
 
 	(void)state;
 	begin(&f, set);
-	*change = (struct change_point){ .t = SET, .offset = BY,
-					 .uncertainty = 50e6, .phase_step = true };
+	*change = (struct change_point){
+		.t = SET, .offset = BY, .uncertainty = 50e6, .phase_step = true
+	};
 	f.s.c.change = change;
 	f.s.c.num_changes = 1;
 	assert_true(fit(&f) > 20);
@@ -176,10 +175,8 @@ static void test_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steered),
-		cmocka_unit_test(test_unsteered),
-		cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_set),
+		cmocka_unit_test(test_steered), cmocka_unit_test(test_unsteered),
+		cmocka_unit_test(test_wrong),	cmocka_unit_test(test_set),
 		cmocka_unit_test(test_few),
 	};
 

@@ -28,16 +28,13 @@ static void make(struct world *w, double offset)
 {
 	memset(w, 0, sizeof(*w));
 	for (int way = 0; way < 2; way++) {
-		w->way[way] = (struct limits_of_way){ .limit = w->limit[way],
-						      .num = NUM };
+		w->way[way] = (struct limits_of_way){ .limit = w->limit[way], .num = NUM };
 		for (size_t i = 0; i < NUM; i++)
-			w->limit[way][i] = (struct limit){
-				.point.x = (int64_t)i * APART, .delay = SLOW
-			};
+			w->limit[way][i] = (struct limit){ .point.x = (int64_t)i * APART,
+							   .delay = SLOW };
 	}
 	w->limit[0][51].left_out = true;
-	w->window = (struct change_window){ FROM, TO, offset != 0, 0, offset,
-					   0 };
+	w->window = (struct change_window){ FROM, TO, offset != 0, 0, offset, 0 };
 	w->windows = (struct windows){ &w->window, 1, 1 };
 }
 

@@ -10,8 +10,9 @@ static void check_clocks(struct reduced *r, uint32_t hosts)
 			const int64_t truth = EPOCH + t + r->task.reference * SEC;
 			int64_t ref, bound;
 
-			assert_int_equal(netsync_convert(r->host[h].clock,
-				EPOCH + t + h * SEC, &ref, &bound), 0);
+			assert_int_equal(netsync_convert(r->host[h].clock, EPOCH + t + h * SEC,
+							 &ref, &bound),
+					 0);
 			assert_true(llabs(ref - truth) <= bound);
 			assert_true(llabs(ref - truth) < 5);
 		}

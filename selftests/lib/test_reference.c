@@ -3,8 +3,7 @@
 #include "reduction.h"
 
 /* The reference of hosts connected by these pairs, all with cost 1. */
-static uint32_t reference_of(const uint32_t pair[][2], int pairs, uint32_t given,
-			     uint32_t *island)
+static uint32_t reference_of(const uint32_t pair[][2], int pairs, uint32_t given, uint32_t *island)
 {
 	struct reduced hosts;
 	struct reduction r;
@@ -40,8 +39,7 @@ static void test_middle(void **state)
 /* Among equal ones, the first name, not the first number: host 3 is called a. */
 static void test_names(void **state)
 {
-	const uint32_t all[][2] = { { 0, 1 }, { 0, 2 }, { 0, 3 },
-				    { 1, 2 }, { 1, 3 }, { 2, 3 } };
+	const uint32_t all[][2] = { { 0, 1 }, { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 }, { 2, 3 } };
 	const uint32_t two[][2] = { { 0, 1 } };
 	uint32_t island[REDUCED_HOSTS];
 
@@ -87,10 +85,8 @@ static void test_nobody_talks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_middle),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_largest),
-		cmocka_unit_test(test_given),
+		cmocka_unit_test(test_middle),	     cmocka_unit_test(test_names),
+		cmocka_unit_test(test_largest),	     cmocka_unit_test(test_given),
 		cmocka_unit_test(test_nobody_talks),
 	};
 

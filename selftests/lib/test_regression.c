@@ -10,8 +10,7 @@ static int64_t ahead(int64_t t)
 }
 
 /* A message in each direction every second, with constant delays. */
-static void talk(struct pairs *ps, int64_t from, int messages, int64_t there,
-		 int64_t back)
+static void talk(struct pairs *ps, int64_t from, int messages, int64_t there, int64_t back)
 {
 	for (int i = 0; i < messages; i++) {
 		const int64_t t = from + i * SEC;
@@ -90,8 +89,7 @@ static void test_one_direction(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100; i++)
-		add_message(&ps, 0, 1, i * SEC,
-			    i * SEC + ahead(i * SEC) + 1000 * (1 + i % 2));
+		add_message(&ps, 0, 1, i * SEC, i * SEC + ahead(i * SEC) + 1000 * (1 + i % 2));
 	assert_int_equal(pairs_settle(&ps), 0);
 	estimate_regression(&e, ps.pair[0], 500e-6);
 	assert_int_equal(e.quality, NETSYNC_INCOMPLETE);
@@ -118,12 +116,9 @@ static void test_falling_delays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_two),
-		cmocka_unit_test(test_one),
-		cmocka_unit_test(test_one_slope),
-		cmocka_unit_test(test_one_direction),
-		cmocka_unit_test(test_falling_delays),
+		cmocka_unit_test(test_exact),	      cmocka_unit_test(test_two),
+		cmocka_unit_test(test_one),	      cmocka_unit_test(test_one_slope),
+		cmocka_unit_test(test_one_direction), cmocka_unit_test(test_falling_delays),
 	};
 
 	return cmocka_run_group_tests_name("regression", tests, NULL, NULL);

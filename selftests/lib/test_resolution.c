@@ -68,14 +68,13 @@ static void test_few(void **state)
 	static const struct {
 		int64_t resolution;
 		int stamps;
-	} row[] = { { 2, 17 }, { 10, 6 }, { US, 3 }, { 10 * US, 3 },
-		    { 4000 * US, 2 }, { SEC, 2 } };
+	} row[] = { { 2, 17 }, { 10, 6 }, { US, 3 }, { 10 * US, 3 }, { 4000 * US, 2 }, { SEC, 2 } };
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
 		const int64_t by = row[k].resolution;
 		/* Multiples of it by primes, which have no common factor. */
-		const int64_t prime[] = { 13, 3, 7, 11, 17, 19, 23, 29, 31,
+		const int64_t prime[] = { 13, 3,  7,  11, 17, 19, 23, 29, 31,
 					  37, 41, 43, 47, 53, 59, 61, 67 };
 		int64_t t[17];
 
@@ -138,8 +137,7 @@ static void test_merged(void **state)
 		}
 		for (int k = 2; k >= 0; k--)
 			resolution_merge(&sum, &part[k], k * SEC);
-		assert_int_equal(resolution_of(&sum, 1),
-				 resolution_of(&all, 1));
+		assert_int_equal(resolution_of(&sum, 1), resolution_of(&all, 1));
 		assert_int_equal(sum.stamps - sum.same, all.stamps - all.same);
 		assert_int_equal(sum.divisor, all.divisor);
 	}
@@ -204,12 +202,10 @@ static void push(struct netsync *ns, const int64_t resolution[2], bool rounded)
 
 			if (host)
 				at[k] += 80e-6 * at[k] + 2e9;
-			t[k] = (int64_t)at[k] +
-			       (rounded ? resolution[host] / 2 : 0);
+			t[k] = (int64_t)at[k] + (rounded ? resolution[host] / 2 : 0);
 			t[k] -= t[k] % resolution[host];
 		}
-		assert_int_equal(netsync_push_message(ns, (uint32_t)from,
-						      (uint32_t)!from,
+		assert_int_equal(netsync_push_message(ns, (uint32_t)from, (uint32_t)!from,
 						      EPOCH + t[0], EPOCH + t[1]),
 				 0);
 	}
@@ -232,8 +228,7 @@ static void solve(const int64_t resolution[2], bool rounded, double most)
 		const int64_t shown = EPOCH + (int64_t)(t + 80e-6 * t + 2e9);
 		int64_t at, lo, hi;
 
-		assert_int_equal(netsync_convert(netsync_host_clock(ns, 1), shown,
-						 &at, NULL), 0);
+		assert_int_equal(netsync_convert(netsync_host_clock(ns, 1), shown, &at, NULL), 0);
 		assert_true(fabs((double)(at - EPOCH) - t) < most);
 		netsync_interval(netsync_host_clock(ns, 1), shown, &lo, &hi);
 		assert_in_range(EPOCH + (int64_t)t, lo, hi);
@@ -272,8 +267,8 @@ static void test_given(void **state)
 		const int64_t send = EPOCH + (t + from * offset) / tick * tick;
 		const int64_t recv = EPOCH + (at + !from * offset) / tick * tick;
 
-		assert_int_equal(netsync_push_message(ns, from, !from, send + i % 3,
-						      recv + i % 5), 0);
+		assert_int_equal(netsync_push_message(ns, from, !from, send + i % 3, recv + i % 5),
+				 0);
 	}
 	opt.resolution_ns = -1;
 	assert_int_equal(netsync_solve(ns, &opt), -EINVAL);
@@ -284,8 +279,7 @@ static void test_given(void **state)
 	opt.size = offsetof(struct netsync_options, resolution_ns);
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 	opt.size = sizeof(opt);
-	for (opt.resolution_ns = tick + 5; opt.resolution_ns < 10 * SEC;
-	     opt.resolution_ns *= 10) {
+	for (opt.resolution_ns = tick + 5; opt.resolution_ns < 10 * SEC; opt.resolution_ns *= 10) {
 		int64_t lo, hi;
 
 		assert_int_equal(netsync_solve(ns, &opt), 0);
@@ -301,14 +295,10 @@ static void test_given(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_found),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_few),
-		cmocka_unit_test(test_from_epoch),
-		cmocka_unit_test(test_multiples),
-		cmocka_unit_test(test_merged),
-		cmocka_unit_test(test_raised),
-		cmocka_unit_test(test_solved),
+		cmocka_unit_test(test_found),	  cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_few),	  cmocka_unit_test(test_from_epoch),
+		cmocka_unit_test(test_multiples), cmocka_unit_test(test_merged),
+		cmocka_unit_test(test_raised),	  cmocka_unit_test(test_solved),
 		cmocka_unit_test(test_given),
 	};
 

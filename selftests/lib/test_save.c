@@ -7,7 +7,7 @@
 
 #define PARTS 3
 #define TRANSMISSIONS 6000
-#define STEERED 1	/* this host's clock is reported */
+#define STEERED 1 /* this host's clock is reported */
 
 struct bytes {
 	uint8_t *at;
@@ -32,8 +32,11 @@ static void push_points(struct netsync *ns, const struct traffic *traffic)
 
 	for (int64_t t = EPOCH; t < end + 20 * SEC; t += SEC) {
 		const struct netsync_clock_point p = {
-			.size = sizeof(p), .host = STEERED,
-			.time_ns = t, .raw_ns = t - EPOCH, .rate = 1,
+			.size = sizeof(p),
+			.host = STEERED,
+			.time_ns = t,
+			.raw_ns = t - EPOCH,
+			.rate = 1,
 		};
 
 		assert_int_equal(netsync_push_clock(ns, &p), 0);
@@ -41,8 +44,7 @@ static void push_points(struct netsync *ns, const struct traffic *traffic)
 }
 
 /* A part has only some shards; it adds hosts in its own order. */
-static struct netsync *pushed(const struct traffic *traffic, uint32_t shards,
-			      bool steered)
+static struct netsync *pushed(const struct traffic *traffic, uint32_t shards, bool steered)
 {
 	struct netsync *ns = netsync_new();
 	char name[8];
@@ -59,8 +61,10 @@ static struct netsync *pushed(const struct traffic *traffic, uint32_t shards,
 
 		assert_int_equal(netsync_push_packet(ns, p), 0);
 		for (uint32_t h = 0; h < TRAFFIC_HOSTS && i % 1000 == 999; h++)
-			assert_int_equal(netsync_advance(ns, h, p->time_ns +
-				traffic_reading(h, 0) - traffic_reading(p->host, SEC)), 0);
+			assert_int_equal(netsync_advance(ns, h,
+							 p->time_ns + traffic_reading(h, 0) -
+								 traffic_reading(p->host, SEC)),
+					 0);
 	}
 	for (uint32_t h = 0; h < TRAFFIC_HOSTS; h++)
 		assert_int_equal(netsync_advance(ns, h, INT64_MAX), 0);
@@ -84,8 +88,7 @@ static void assert_same_clocks(const struct netsync *a, const struct netsync *b)
 		assert_int_equal(netsync_clock_model(netsync_host_clock(b, h), &n), 0);
 		assert_int_equal(m.num_segments, n.num_segments);
 		assert_int_equal(m.num_knots, n.num_knots);
-		assert_memory_equal(m.segments, n.segments,
-				    m.num_segments * sizeof(*m.segments));
+		assert_memory_equal(m.segments, n.segments, m.num_segments * sizeof(*m.segments));
 		assert_memory_equal(m.knots, n.knots, m.num_knots * sizeof(*m.knots));
 		for (int d = 0; d < 2; d++) {
 			struct netsync_stack s = { .size = sizeof(s) }, t = s;
@@ -114,7 +117,7 @@ static void assert_same_pairs(const struct netsync *a, const struct netsync *b)
 /* Counts of events of all parts. */
 struct counts {
 	struct netsync_stats stats;
-	uint64_t matched, ambiguous, unmatched;	/* of pairs */
+	uint64_t matched, ambiguous, unmatched; /* of pairs */
 };
 
 static void add_counts(struct counts *sum, const struct netsync *ns)

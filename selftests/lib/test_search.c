@@ -29,8 +29,7 @@ static void test_near(void **state)
 			int64_t at = below(&seed, t + 3) - 1;
 			size_t near = (size_t)below(&seed, MOST + 5);
 
-			assert_int_equal(LAST_NEAR(e, num, t, at, near),
-					 LAST_UNTIL(e, num, t, at));
+			assert_int_equal(LAST_NEAR(e, num, t, at, near), LAST_UNTIL(e, num, t, at));
 		}
 	}
 }

@@ -18,7 +18,7 @@ struct messages {
 	struct found *found;
 	size_t num;
 	size_t room;
-	size_t events;		/* reported by netsync_watch_packets() */
+	size_t events; /* reported by netsync_watch_packets() */
 };
 
 static void on_message(void *data, const struct netsync_message *msg)
@@ -30,8 +30,7 @@ static void on_message(void *data, const struct netsync_message *msg)
 		m->found = realloc(m->found, m->room * sizeof(*m->found));
 		assert_non_null(m->found);
 	}
-	m->found[m->num++] = (struct found){ msg->from, msg->to, msg->send_ns,
-					     msg->recv_ns };
+	m->found[m->num++] = (struct found){ msg->from, msg->to, msg->send_ns, msg->recv_ns };
 }
 
 static void on_packet(void *data, const struct netsync_packet *pkt)
@@ -59,11 +58,10 @@ static void add_stats(struct netsync_stats *sum, const struct netsync_stats *s)
 }
 
 /* Push packets of some shards, and the progress of all hosts. */
-static void match(const struct traffic *traffic, uint32_t shards,
-		  struct messages *messages, struct netsync_stats *sum)
+static void match(const struct traffic *traffic, uint32_t shards, struct messages *messages,
+		  struct netsync_stats *sum)
 {
-	const struct netsync_options opt = { .size = sizeof(opt),
-					     .method = NETSYNC_METHOD_HULL };
+	const struct netsync_options opt = { .size = sizeof(opt), .method = NETSYNC_METHOD_HULL };
 	struct netsync_stats stats = { .size = sizeof(stats) };
 	struct netsync *ns = netsync_new();
 
@@ -78,8 +76,10 @@ static void match(const struct traffic *traffic, uint32_t shards,
 		if (netsync_packet_shards(p) & shards)
 			assert_int_equal(netsync_push_packet(ns, p), 0);
 		for (uint32_t h = 0; h < TRAFFIC_HOSTS && i % 1000 == 999; h++)
-			assert_int_equal(netsync_advance(ns, h, p->time_ns +
-				traffic_reading(h, 0) - traffic_reading(p->host, SEC)), 0);
+			assert_int_equal(netsync_advance(ns, h,
+							 p->time_ns + traffic_reading(h, 0) -
+								 traffic_reading(p->host, SEC)),
+					 0);
 	}
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 	netsync_get_stats(ns, &stats);
@@ -115,8 +115,7 @@ static void test_shared_out(void **state)
 			}
 			assert_int_equal(parts.num, all.num);
 			qsort(parts.found, parts.num, sizeof(*parts.found), by_all);
-			assert_memory_equal(parts.found, all.found,
-					    all.num * sizeof(*all.found));
+			assert_memory_equal(parts.found, all.found, all.num * sizeof(*all.found));
 			assert_int_equal(parts.events, traffic.num);
 			assert_int_equal(whole.packets, traffic.num);
 			assert_memory_equal(&sum, &whole, sizeof(sum));

@@ -5,7 +5,11 @@
 
 /* Two links: ABOVE at 10, 40 and 20 s; BELOW at 30 and 90 s. */
 static struct observation obs[] = {
-	{ .t = 10e9 }, { .t = 40e9 }, { .t = 30e9 }, { .t = 20e9 }, { .t = 90e9 },
+	{ .t = 10e9 },
+	{ .t = 40e9 },
+	{ .t = 30e9 },
+	{ .t = 20e9 },
+	{ .t = 90e9 },
 	/* Rejected. */
 	{ .t = 60e9 },
 };
@@ -14,11 +18,17 @@ static struct obs_bin bin[] = {
 	{ .from = 4, .num = 1 }, { .from = 5, .num = 0 },
 };
 static struct obs_direction direction[] = {
-	{ .bin = &bin[0], .bins = 1 }, { .bin = &bin[1], .bins = 1 },
-	{ .bin = &bin[2], .bins = 1 }, { .bin = &bin[3], .bins = 2 },
+	{ .bin = &bin[0], .bins = 1 },
+	{ .bin = &bin[1], .bins = 1 },
+	{ .bin = &bin[2], .bins = 1 },
+	{ .bin = &bin[3], .bins = 2 },
 };
 static const struct observations p = {
-	.span = 100e9, .links = 2, .direction = direction, .obs = obs, .num = 6,
+	.span = 100e9,
+	.links = 2,
+	.direction = direction,
+	.obs = obs,
+	.num = 6,
 };
 
 static void test_reach(void **state)

@@ -11,13 +11,14 @@
 #define DELAY (100 * US)
 
 static const struct limits limits = {
-	.slope = 500e-6, .slew = 1000e-6, .bend = 0.2e-6 / 1e9,
+	.slope = 500e-6,
+	.slew = 1000e-6,
+	.bend = 0.2e-6 / 1e9,
 };
 static const struct wander told = { .left_alone = true };
 
 /* An hour with a minute of messages at each end, @ahead and @later. */
-static void make(struct pair_bound *b, int64_t ahead, int64_t later,
-		 const struct wander *wander)
+static void make(struct pair_bound *b, int64_t ahead, int64_t later, const struct wander *wander)
 {
 	const struct correction c[2] = {
 		{ .known = true, .to = 3600 * SEC, .wander = wander },
@@ -110,8 +111,7 @@ static void test_set_soon(void **state)
 	struct doubt doubt = { .from = 29e9, .to = 33e9 };
 	struct correction c[2] = {
 		{ .known = true, .to = 60 * SEC },
-		{ .known = true, .to = 60 * SEC, .offset = -SEC, .doubt = &doubt,
-		  .num_doubts = 1 },
+		{ .known = true, .to = 60 * SEC, .offset = -SEC, .doubt = &doubt, .num_doubts = 1 },
 	};
 	const struct correction *both[2] = { &c[0], &c[1] };
 	const int64_t by[] = { 500 * US, 2000 * US };
@@ -124,8 +124,7 @@ static void test_set_soon(void **state)
 		assert_int_equal(spline_new(&c[1].curve, 0, 60e9, 240, NULL, 0), 0);
 		/* In the middle, which is 31 s on the second host's clock. */
 		for (size_t i = 0; i < c[1].curve.coefs; i++)
-			c[1].curve.coef[i] = (double)-by[n] *
-					     (i < 125 ? 0 : i > 125 ? 1 : 0.5);
+			c[1].curve.coef[i] = (double)-by[n] * (i < 125 ? 0 : i > 125 ? 1 : 0.5);
 		spline_set_cubics(&c[1].curve);
 		for (int i = 0; i < 600; i++) {
 			int64_t t = i * (SEC / 10), now = SEC + (i > 300) * by[n];
@@ -148,10 +147,8 @@ static void test_set_soon(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_longest),
-		cmocka_unit_test(test_set),
+		cmocka_unit_test(test_silence),	 cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_longest),	 cmocka_unit_test(test_set),
 		cmocka_unit_test(test_set_soon),
 	};
 

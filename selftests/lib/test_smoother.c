@@ -174,8 +174,8 @@ static void test_scores(void **state)
 			double loading[STATES], variance = c.intensity[s] * knot[n].length;
 
 			if (s == STATE_PHASE)
-				variance += knot[n].jump + knot[n].bend * knot[n].length *
-							   knot[n].length / 12;
+				variance += knot[n].jump +
+					    knot[n].bend * knot[n].length * knot[n].length / 12;
 			if (s == STATE_FREQUENCY)
 				variance = knot[n].bend;
 			increment_loading(loading, s, knot[n].length);

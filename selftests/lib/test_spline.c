@@ -27,8 +27,7 @@ static struct spline make(size_t intervals, const struct spline_knot *b, size_t 
 
 		for (size_t j = 0; j < n; j++)
 			nearest = fmin(nearest, fabs(s.knot[i] - b[j].t));
-		assert_true(nearest == 0 ||
-			    nearest > 0.4 * SPAN / (double)intervals);
+		assert_true(nearest == 0 || nearest > 0.4 * SPAN / (double)intervals);
 	}
 	return s;
 }
@@ -64,8 +63,8 @@ static void test_lines(void **state)
 {
 	const struct spline_knot near[] = {
 		/* Next to a regular knot, close together, close to the ends. */
-		{ 1e-3, 3 }, { 20 - 1e-6, 3 }, { 50, 4 }, { 50.01, 3 },
-		{ 73, 4 }, { SPAN - 1e-3, 4 },
+		{ 1e-3, 3 },  { 20 - 1e-6, 3 }, { 50, 4 },
+		{ 50.01, 3 }, { 73, 4 },	{ SPAN - 1e-3, 4 },
 	};
 
 	(void)state;
@@ -95,8 +94,8 @@ static void changes(const struct spline *s, double t, double change[3])
 	}
 	change[0] = fabs(v[1][0] - v[0][0]);
 	change[1] = fabs((v[1][1] - v[1][0]) + (v[0][1] - v[0][0])) / h;
-	change[2] = fabs((v[1][2] - 2 * v[1][1] + v[1][0]) -
-			 (v[0][2] - 2 * v[0][1] + v[0][0])) / (h * h);
+	change[2] = fabs((v[1][2] - 2 * v[1][1] + v[1][0]) - (v[0][2] - 2 * v[0][1] + v[0][0])) /
+		    (h * h);
 }
 
 static void test_smoothness(void **state)
@@ -159,8 +158,7 @@ static void test_flat(void **state)
 	(void)state;
 	for (int sign = 1; sign >= -1; sign -= 2) {
 		for (size_t i = 0; i < s.coefs; i++)
-			s.coef[i] = sign * (0.5 * abscissa(&s, i) +
-					    (i >= s.coefs / 2 ? 1e6 : 0));
+			s.coef[i] = sign * (0.5 * abscissa(&s, i) + (i >= s.coefs / 2 ? 1e6 : 0));
 		spline_set_cubics(&s);
 		assert_true(spline_steepest(&s) < 0.51);
 		assert_true(spline_steepest(&s) > 0.49);
@@ -189,8 +187,7 @@ static void test_follow(void **state)
 			double t = SPAN / 1000 * (i + 0.5);
 
 			if (same || t < 20 || t > 70)
-				assert_float_equal(spline_at(&fine, t),
-						   spline_at(&s, t), 1e-9);
+				assert_float_equal(spline_at(&fine, t), spline_at(&s, t), 1e-9);
 		}
 		spline_free(&s);
 		spline_free(&fine);
@@ -220,7 +217,8 @@ static void test_through(void **state)
 		if (i != 3)
 			assert_float_equal(before, v[i].value, 1e-5);
 		if (i != 2 && i != 4)
-			assert_float_equal((after - spline_at(&s, v[i].t)) / near, v[i].slope, 1e-4);
+			assert_float_equal((after - spline_at(&s, v[i].t)) / near, v[i].slope,
+					   1e-4);
 	}
 	/*
 	 * Half-way, a cubic is the mean of the values plus an eighth of the slopes'
@@ -238,12 +236,9 @@ static void test_through(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_smoothness),
-		cmocka_unit_test(test_jump_parts),
-		cmocka_unit_test(test_flat),
-		cmocka_unit_test(test_follow),
-		cmocka_unit_test(test_through),
+		cmocka_unit_test(test_lines),	   cmocka_unit_test(test_smoothness),
+		cmocka_unit_test(test_jump_parts), cmocka_unit_test(test_flat),
+		cmocka_unit_test(test_follow),	   cmocka_unit_test(test_through),
 	};
 
 	return cmocka_run_group_tests_name("spline", tests, NULL, NULL);

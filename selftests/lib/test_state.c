@@ -38,8 +38,7 @@ static void test_residuals(void **state)
 	spline_set_cubics(&s);
 	host_fit_set_residuals(&k, &s);
 	for (size_t i = 0; i < k.obs.num; i++)
-		assert_float_equal(k.obs.obs[i].residual,
-				   k.obs.obs[i].y - 1000, 1e-3);
+		assert_float_equal(k.obs.obs[i].residual, k.obs.obs[i].y - 1000, 1e-3);
 	spline_free(&s);
 	sample_release(&sample);
 }
@@ -47,8 +46,9 @@ static void test_residuals(void **state)
 /* All links of a direction count together; without links, there is one bin. */
 static void test_fewest_bins(void **state)
 {
-	struct obs_direction dir[] = { { .bins = 5 }, { .bins = 90 },
-				       { .bins = 20 }, { .bins = 3 } };
+	struct obs_direction dir[] = {
+		{ .bins = 5 }, { .bins = 90 }, { .bins = 20 }, { .bins = 3 }
+	};
 	struct host_fit k = { .obs = { .direction = dir } };
 
 	(void)state;
@@ -65,10 +65,10 @@ static void test_fewest_bins(void **state)
  */
 static void test_mean_delay(void **state)
 {
-	struct obs_direction dir[] = { { .mean = 100 }, { .mean = 300 },
-				       { .mean = 200 }, { .mean = 200 } };
-	struct host_fit k = { .obs = { .direction = dir, .links = 2,
-				       .messages = { 512, 512 } } };
+	struct obs_direction dir[] = {
+		{ .mean = 100 }, { .mean = 300 }, { .mean = 200 }, { .mean = 200 }
+	};
+	struct host_fit k = { .obs = { .direction = dir, .links = 2, .messages = { 512, 512 } } };
 
 	(void)state;
 	assert_true(host_fit_mean_delay(&k) == 800);

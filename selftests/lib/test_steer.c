@@ -31,8 +31,7 @@ static void lines_go_both_ways(void **state)
 	assert_int_equal(polyline_at(&l, EPOCH + 15), 205);
 	assert_int_equal(polyline_at(&l, EPOCH + 30), 215);
 	for (int64_t y = 90; y < 220; y += 5)
-		assert_in_range(llabs(polyline_at(&l, polyline_inverse(&l, y)) - y),
-				0, 5);
+		assert_in_range(llabs(polyline_at(&l, polyline_inverse(&l, y)) - y), 0, 5);
 	polyline_release(&l);
 }
 
@@ -52,8 +51,7 @@ static void lines_are_thinned(void **state)
 	polyline_thin(&l, 2);
 	assert_in_range(l.num, 3, 40);
 	for (size_t i = 0; i < all.num; i++)
-		assert_in_range(llabs(polyline_at(&l, all.corner[i].x) -
-				      all.corner[i].y), 0, 3);
+		assert_in_range(llabs(polyline_at(&l, all.corner[i].x) - all.corner[i].y), 0, 3);
 	polyline_release(&l);
 	polyline_release(&all);
 }
@@ -94,8 +92,8 @@ static void as_if_nobody_steered(void **state)
 		talk(&w, 0, SPAN);
 		e = solve(&w);
 		print_message("alone %lld / %.0f, steered %lld / %.0f ns\n",
-			      (long long)free_running.max, free_running.rms,
-			      (long long)e.max, e.rms);
+			      (long long)free_running.max, free_running.rms, (long long)e.max,
+			      e.rms);
 		check_accurate(&w);
 		for (uint32_t i = 0; i < 2; i++)
 			if (w.m[i].num > 1)
@@ -177,8 +175,8 @@ static void wrong_ones_are_left_out(void **state)
 	chrony(&w.m[1], &s);
 	tell(&w, 1, 0, SPAN);
 	for (int i = 0; i < 4; i++) {
-		struct netsync_clock_point p = point_at(&w.m[1], 1,
-			raw_time(&w.m[1], SPAN / 5 * (i + 1) + SEC / 3));
+		struct netsync_clock_point p = point_at(
+			&w.m[1], 1, raw_time(&w.m[1], SPAN / 5 * (i + 1) + SEC / 3));
 
 		p.raw_ns += off[i];
 		assert_int_equal(netsync_push_clock(w.ns, &p), 0);
@@ -197,8 +195,7 @@ static void wrong_ones_are_left_out(void **state)
  */
 static void results_reach_so_far(void **state)
 {
-	struct netsync_model all = { .size = sizeof(all) },
-			     some = { .size = sizeof(some) };
+	struct netsync_model all = { .size = sizeof(all) }, some = { .size = sizeof(some) };
 	int64_t ref, bound, middle = SPAN / 2;
 	uint64_t s = 29;
 	struct world w;
@@ -211,22 +208,21 @@ static void results_reach_so_far(void **state)
 		sample(&w, 0, SPAN, &s);
 		talk(&w, i ? middle : 0, i ? middle + 10 * SEC : SPAN);
 		solve(&w);
-		assert_int_equal(netsync_clock_model(netsync_host_clock(w.ns, 1),
-						     m), 0);
+		assert_int_equal(netsync_clock_model(netsync_host_clock(w.ns, 1), m), 0);
 		if (!i) {
 			netsync_free(w.ns);
 			continue;
 		}
 		assert_in_range(m->num_segments, 1, all.num_segments / 2);
 		for (int k = 0; k < 2; k++) {
-			const int64_t t = k ? m->segments[m->num_segments - 1].to_ns
-					    : m->segments[0].from_ns;
+			const int64_t t = k ? m->segments[m->num_segments - 1].to_ns :
+					      m->segments[0].from_ns;
 
-			netsync_convert(netsync_host_clock(w.ns, 1),
-					t + (k ? -SEC : SEC), &ref, &bound);
+			netsync_convert(netsync_host_clock(w.ns, 1), t + (k ? -SEC : SEC), &ref,
+					&bound);
 			assert_int_not_equal(bound, NETSYNC_UNKNOWN);
-			netsync_convert(netsync_host_clock(w.ns, 1),
-					t + (k ? SEC : -SEC), &ref, &bound);
+			netsync_convert(netsync_host_clock(w.ns, 1), t + (k ? SEC : -SEC), &ref,
+					&bound);
 			assert_int_equal(bound, NETSYNC_UNKNOWN);
 		}
 		netsync_free(w.ns);
@@ -260,8 +256,8 @@ static void readings_are_fewer(void **state)
 		e = solve(&w);
 		assert_int_equal(e.outside + e.unknown, 0);
 		check_accurate(&w);
-		e = i & 1 ? errors_at(&w, SEC / 10, 0, begin + SEC)
-			  : errors_at(&w, SEC / 10, SPAN, less + SEC);
+		e = i & 1 ? errors_at(&w, SEC / 10, 0, begin + SEC) :
+			    errors_at(&w, SEC / 10, SPAN, less + SEC);
 		assert_true(e.rms < 100);
 		netsync_free(w.ns);
 	}
@@ -280,9 +276,8 @@ static void sampled_ones_do(void **state)
 	sample(&w, 0, SPAN, &s);
 	talk(&w, 0, SPAN);
 	e = solve(&w);
-	print_message("alone %lld / %.0f, sampled %lld / %.0f ns\n",
-		      (long long)free_running.max, free_running.rms,
-		      (long long)e.max, e.rms);
+	print_message("alone %lld / %.0f, sampled %lld / %.0f ns\n", (long long)free_running.max,
+		      free_running.rms, (long long)e.max, e.rms);
 	assert_int_equal(e.outside, 0);
 	check_accurate(&w);
 	assert_true(e.rms <= 2 * free_running.rms + 100);
@@ -309,15 +304,16 @@ static void late_ones_are_waited_for(void **state)
 		talk(&w, t, t + apart);
 		for (uint32_t host = 0; host < 2; host++)
 			assert_int_equal(netsync_advance(w.ns, host,
-				reading(&w.m[host], t + apart - lag)), 0);
+							 reading(&w.m[host], t + apart - lag)),
+					 0);
 		assert_int_equal(netsync_solve(w.ns, NULL), 0);
 		for (int64_t at = 0; at < t + apart; at += SEC) {
 			uint32_t ref = (uint32_t)netsync_reference(w.ns);
 			int64_t got, bound, truth = reading(&w.m[ref], at);
 
-			assert_int_equal(netsync_convert(
-				netsync_host_clock(w.ns, !ref),
-				reading(&w.m[!ref], at), &got, &bound), 0);
+			assert_int_equal(netsync_convert(netsync_host_clock(w.ns, !ref),
+							 reading(&w.m[!ref], at), &got, &bound),
+					 0);
 			e.outside += llabs(got - truth) > bound;
 			if (at < t + apart - lag && llabs(got - truth) > e.max)
 				e.max = llabs(got - truth);
@@ -327,8 +323,8 @@ static void late_ones_are_waited_for(void **state)
 	for (uint32_t host = 0; host < 2; host++)
 		assert_int_equal(netsync_advance(w.ns, host, INT64_MAX), 0);
 	last = solve(&w);
-	print_message("on the way %lld ns, at the end %lld / %.0f ns\n",
-		      (long long)e.max, (long long)last.max, last.rms);
+	print_message("on the way %lld ns, at the end %lld / %.0f ns\n", (long long)e.max,
+		      (long long)last.max, last.rms);
 	assert_int_equal(e.outside, 0);
 	assert_int_equal(last.outside, 0);
 	assert_in_range(last.max, 0, 400);
@@ -374,10 +370,13 @@ static void nothing_to_correct(void **state)
 		sample(&w, 0, 9 * SEC, &s);
 		for (int i = 0; i < spans; i++)
 			assert_int_equal(netsync_extend_span(w.ns, 0,
-				reading(&w.m[0], (2 + 3 * i) * SEC)), 0);
+							     reading(&w.m[0], (2 + 3 * i) * SEC)),
+					 0);
 		assert_int_equal(netsync_solve(w.ns, NULL), 0);
-		assert_int_equal(netsync_convert(netsync_host_clock(w.ns,
-				(uint32_t)netsync_reference(w.ns)), at, &got, &bound), 0);
+		assert_int_equal(
+			netsync_convert(netsync_host_clock(w.ns, (uint32_t)netsync_reference(w.ns)),
+					at, &got, &bound),
+			0);
 		assert_int_equal(got, at);
 		netsync_free(w.ns);
 	}
@@ -417,12 +416,10 @@ static void senseless_ones_are_refused(void **state)
 	q.raw_ns -= NETSYNC_MAX_SPAN + SEC;
 	assert_int_equal(netsync_push_clock(ns, &q), -ERANGE);
 	/* The readings of a clock, and its times, are in one time base. */
-	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH - FAR, EPOCH),
-			 -ERANGE);
+	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH - FAR, EPOCH), -ERANGE);
 	/* A single reading reveals nothing, and does no harm. */
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH, EPOCH + US), 0);
-	assert_int_equal(netsync_push_message(ns, 1, 0, EPOCH + SEC,
-					      EPOCH + SEC + US), 0);
+	assert_int_equal(netsync_push_message(ns, 1, 0, EPOCH + SEC, EPOCH + SEC + US), 0);
 	q = p;
 	q.host = 1;
 	q.time_ns -= FAR;
@@ -433,8 +430,7 @@ static void senseless_ones_are_refused(void **state)
 	ns = netsync_new();
 	netsync_add_host(ns, "a");
 	netsync_add_host(ns, "b");
-	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH + 5 * SEC,
-					      EPOCH + 5 * SEC + US), 0);
+	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH + 5 * SEC, EPOCH + 5 * SEC + US), 0);
 	/* Messages of the first times wait for readings, until there is a result. */
 	assert_int_equal(netsync_solve(ns, NULL), 0);
 	assert_int_equal(netsync_push_clock(ns, &p), -EALREADY);
@@ -535,8 +531,8 @@ static void early_messages_wait(void **state)
 				talk(&w[order], 0, before);
 			talk(&w[order], before, SPAN);
 			e = solve(&w[order]);
-			print_message("case %zu, order %d: %lld / %.0f ns, %d outside\n", i,
-				      order, (long long)e.max, e.rms, e.outside);
+			print_message("case %zu, order %d: %lld / %.0f ns, %d outside\n", i, order,
+				      (long long)e.max, e.rms, e.outside);
 			assert_int_equal(e.outside, 0);
 			assert_int_equal(e.unknown, 0);
 		}

@@ -20,8 +20,7 @@ static void set_clocks_are_told(void **state)
 	(void)state;
 	make_world(&w, 9);
 	for (int i = 0; i < 4; i++)
-		steer(&w.m[1], raw_time(&w.m[1], SPAN / 5 * (i + 1) + SEC / 77), 1,
-		      by[i]);
+		steer(&w.m[1], raw_time(&w.m[1], SPAN / 5 * (i + 1) + SEC / 77), 1, by[i]);
 	tell(&w, 1, 0, SPAN);
 	talk(&w, 0, SPAN);
 	assert_int_equal(netsync_solve(w.ns, NULL), 0);
@@ -32,8 +31,8 @@ static void set_clocks_are_told(void **state)
 		assert_int_equal(step.known, 1);
 		assert_in_range(llabs(step.offset_ns - by[i]), 0, 5);
 		assert_in_range(llabs(step.time_ns + step.offset_ns -
-				      reading(&w.m[1], SPAN / 5 * (i + 1) +
-							SEC / 77)), 0, 5);
+				      reading(&w.m[1], SPAN / 5 * (i + 1) + SEC / 77)),
+				0, 5);
 	}
 	check_steering(&w, 1, 0);
 	assert_int_equal(netsync_get_steering(w.ns, 0, &told), 0);
@@ -86,13 +85,14 @@ static void set_back_by_little(void **state)
 	(void)state;
 	for (size_t i = 0; i < 18; i++) {
 		const struct netsync_options opt = {
-			.size = sizeof(opt), .reference = reference[i & 1],
+			.size = sizeof(opt),
+			.reference = reference[i & 1],
 		};
 		struct world w;
 
 		make_world(&w, 31 + i);
-		steer(&w.m[0], raw_time(&w.m[0], SPAN / 2 + (int64_t)(i % 9 + 1) *
-					SEC / 100), 1, by[i / 2 % 3]);
+		steer(&w.m[0], raw_time(&w.m[0], SPAN / 2 + (int64_t)(i % 9 + 1) * SEC / 100), 1,
+		      by[i / 2 % 3]);
 		sample(&w, 0, SPAN, &s);
 		talk(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
@@ -102,8 +102,7 @@ static void set_back_by_little(void **state)
 }
 
 /* The number of times, from @from on, whose interval does not contain the truth. */
-static int outside_from(const struct world *w, int64_t from, int64_t to,
-			int64_t apart)
+static int outside_from(const struct world *w, int64_t from, int64_t to, int64_t apart)
 {
 	uint32_t reference = (uint32_t)netsync_reference(w->ns);
 	const struct netsync_clock *c = netsync_host_clock(w->ns, !reference);
@@ -113,8 +112,7 @@ static int outside_from(const struct world *w, int64_t from, int64_t to,
 	for (int64_t t = from; t <= to; t += apart) {
 		int64_t truth = reading(&w->m[reference], t), lo, hi;
 
-		assert_int_equal(netsync_interval(c, reading(&w->m[!reference], t),
-						  &lo, &hi), 0);
+		assert_int_equal(netsync_interval(c, reading(&w->m[!reference], t), &lo, &hi), 0);
 		outside += truth < lo || truth > hi;
 	}
 	return outside;
@@ -131,7 +129,8 @@ static void set_back_between_rates(void **state)
 	(void)state;
 	for (int i = 0; i < 24; i++) {
 		const struct netsync_options opt = {
-			.size = sizeof(opt), .reference = reference[i & 1],
+			.size = sizeof(opt),
+			.reference = reference[i & 1],
 		};
 		const int64_t apart = (i & 2 ? 1 : 5) * SEC, by = -apart / (i & 4 ? 12 : 40);
 		/* Just after a reading, between two, just before the next one. */
@@ -171,15 +170,14 @@ static void tell_setting(struct world *w, enum told how, int64_t set, bool is_lo
 	for (int64_t i = 0; i < 2 * num; i++) {
 		const int64_t k = i * 7 % num, at = k * SEC;
 		const bool is_setting = k == num - 1;
-		struct netsync_clock_point p = point_at(m, 1,
-				raw_time(m, is_setting ? set : at));
+		struct netsync_clock_point p = point_at(m, 1, raw_time(m, is_setting ? set : at));
 
 		if (is_setting && is_lost)
 			continue;
 		p.was_set = is_setting && how == BY_WAS_SET;
 		if (how == NUMBERED)
 			p.number = is_setting ? (uint32_t)(set / SEC) + 2 :
-				(uint32_t)(k % anew) + 1 + (at > set && k < anew);
+						(uint32_t)(k % anew) + 1 + (at > set && k < anew);
 		assert_int_equal(netsync_push_clock(w->ns, &p), 0);
 	}
 }
@@ -241,8 +239,7 @@ static void set_between_samples(void **state)
  */
 static void set_reference_between_samples(void **state)
 {
-	const struct netsync_options opt = { .size = sizeof(opt),
-					     .reference = "a" };
+	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	const int64_t by[] = { SEC / 2, 5 * SEC, 3600 * SEC, -SEC / 2, -5 * SEC };
 	const int64_t late[] = { SEC / 1000, SEC / 20, SEC / 10 - SEC / 1000 };
 	uint64_t s = 19;
@@ -258,10 +255,8 @@ static void set_reference_between_samples(void **state)
 		talk(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
 		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 50), 0);
-		assert_int_equal(outside_from(&w, at - SEC / 5, at + SEC / 5,
-					      10 * US), 0);
-		assert_int_equal(outside_from(&w, at - 100 * US, at + 100 * US,
-					      7), 0);
+		assert_int_equal(outside_from(&w, at - SEC / 5, at + SEC / 5, 10 * US), 0);
+		assert_int_equal(outside_from(&w, at - 100 * US, at + 100 * US, 7), 0);
 		netsync_free(w.ns);
 	}
 }
@@ -272,8 +267,7 @@ static void set_reference_between_samples(void **state)
  */
 static void set_back_and_slow(void **state)
 {
-	const struct netsync_options opt = { .size = sizeof(opt),
-					     .reference = "a" };
+	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	const int64_t by = -60 * SEC;
 
 	(void)state;
@@ -288,14 +282,12 @@ static void set_back_and_slow(void **state)
 		steer(&w.m[1], raw_time(&w.m[1], -SEC), 1, 0);
 		steer(&w.m[1], raw_time(&w.m[1], at), 1, by);
 		if (i)
-			steer(&w.m[1], raw_time(&w.m[1], at) + SEC / 2,
-			      i == 1 ? 0.97 : 1.03, 0);
+			steer(&w.m[1], raw_time(&w.m[1], at) + SEC / 2, i == 1 ? 0.97 : 1.03, 0);
 		tell(&w, 1, 0, SPAN);
 		talk(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
 		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 50), 0);
-		assert_int_equal(outside_from(&w, at + by - SEC / 10, at + SEC / 10,
-					      SEC / 300), 0);
+		assert_int_equal(outside_from(&w, at + by - SEC / 10, at + SEC / 10, SEC / 300), 0);
 		netsync_free(w.ns);
 	}
 }
@@ -303,8 +295,7 @@ static void set_back_and_slow(void **state)
 /* Readings reveal more than messages: steps before the first message, and after the last. */
 static void set_without_messages(void **state)
 {
-	const struct netsync_options opt = { .size = sizeof(opt),
-					     .reference = "a" };
+	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	const int64_t by[] = { 60 * SEC, -60 * SEC };
 	uint64_t s = 23;
 
@@ -353,8 +344,7 @@ static void set_without_messages(void **state)
  */
 static void set_where_nothing_is_read(void **state)
 {
-	const struct netsync_options opt = { .size = sizeof(opt),
-					     .reference = "a" };
+	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	const int64_t by[] = { 20000 * US, 5 * SEC, -20000 * US };
 	uint64_t s = 29;
 
@@ -395,8 +385,9 @@ static void ask_and_answer(struct world *w, int first, int64_t from, int64_t to)
 			const int way = i ? !first : first;
 
 			assert_int_equal(netsync_push_message(w->ns, way, !way,
-					reading(&w->m[way], at),
-					reading(&w->m[!way], at + DELAY)), 0);
+							      reading(&w->m[way], at),
+							      reading(&w->m[!way], at + DELAY)),
+					 0);
 		}
 }
 
@@ -406,8 +397,7 @@ static void ask_and_answer(struct world *w, int first, int64_t from, int64_t to)
  */
 static void set_beside_many_messages(void **state)
 {
-	const struct netsync_options opt = { .size = sizeof(opt),
-					     .reference = "a" };
+	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	uint64_t s = 31;
 
 	(void)state;
@@ -456,8 +446,7 @@ static struct netsync *copy_of(struct netsync *ns)
  */
 static void set_is_not_forgotten(void **state)
 {
-	const struct netsync_options opt = { .size = sizeof(opt),
-					     .reference = "a" };
+	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	uint64_t s = 31;
 
 	(void)state;
@@ -474,8 +463,8 @@ static void set_is_not_forgotten(void **state)
 		talk(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
 		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 20), 0);
-		assert_int_equal(netsync_extend_span(w.ns, i >> 2, reading(&w.m[i >> 2], SPAN) +
-								    SEC), 0);
+		assert_int_equal(
+			netsync_extend_span(w.ns, i >> 2, reading(&w.m[i >> 2], SPAN) + SEC), 0);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
 		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 20), 0);
 		first = w.ns;

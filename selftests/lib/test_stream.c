@@ -11,7 +11,7 @@ struct stream {
 	struct netsync *ns;
 	uint64_t seed;
 	uint32_t sent[HOSTS][HOSTS];
-	size_t most;		/* bytes in use */
+	size_t most; /* bytes in use */
 };
 
 static void start(struct stream *s, uint64_t seed)
@@ -29,8 +29,7 @@ static int64_t reading(uint32_t host, int64_t t)
 {
 	double bend = 50e3 * sin((double)t * (2 * M_PI / 600e9) + host);
 
-	return EPOCH + host * 7 * SEC + t + (int64_t)bend +
-	       (int64_t)((double)t * 1e-6 * host);
+	return EPOCH + host * 7 * SEC + t + (int64_t)bend + (int64_t)((double)t * 1e-6 * host);
 }
 
 struct event {
@@ -48,15 +47,13 @@ static struct event draw(struct stream *s, int64_t t)
 	e.to = (uint32_t)below(&s->seed, HOSTS - 1);
 	e.to += e.to >= e.from;
 	e.send = reading(e.from, t);
-	e.recv = reading(e.to, t + 30000 +
-			       (int64_t)exponential(&s->seed, 100e3));
+	e.recv = reading(e.to, t + 30000 + (int64_t)exponential(&s->seed, 100e3));
 	return e;
 }
 
 static void push_message(struct stream *s, const struct event *e)
 {
-	assert_int_equal(netsync_push_message(s->ns, e->from, e->to, e->send,
-					      e->recv), 0);
+	assert_int_equal(netsync_push_message(s->ns, e->from, e->to, e->send, e->recv), 0);
 }
 
 /*
@@ -107,7 +104,9 @@ static void look(struct stream *s)
 static void solve(struct stream *s, enum netsync_method method)
 {
 	const struct netsync_options opt = {
-		.size = sizeof(opt), .method = method, .reference = "h0",
+		.size = sizeof(opt),
+		.method = method,
+		.reference = "h0",
 	};
 
 	assert_int_equal(netsync_solve(s->ns, &opt), 0);
@@ -119,16 +118,12 @@ static void check_same(const struct stream *a, const struct stream *b)
 	for (uint32_t h = 0; h < HOSTS; h++) {
 		struct netsync_model m = { .size = sizeof(m) }, n = m;
 
-		assert_int_equal(netsync_clock_model(
-			netsync_host_clock(a->ns, h), &m), 0);
-		assert_int_equal(netsync_clock_model(
-			netsync_host_clock(b->ns, h), &n), 0);
+		assert_int_equal(netsync_clock_model(netsync_host_clock(a->ns, h), &m), 0);
+		assert_int_equal(netsync_clock_model(netsync_host_clock(b->ns, h), &n), 0);
 		assert_int_equal(m.num_segments, n.num_segments);
 		assert_int_equal(m.num_knots, n.num_knots);
-		assert_memory_equal(m.segments, n.segments,
-				    m.num_segments * sizeof(*m.segments));
-		assert_memory_equal(m.knots, n.knots,
-				    m.num_knots * sizeof(*m.knots));
+		assert_memory_equal(m.segments, n.segments, m.num_segments * sizeof(*m.segments));
+		assert_memory_equal(m.knots, n.knots, m.num_knots * sizeof(*m.knots));
 	}
 }
 
@@ -137,7 +132,8 @@ static void test_solved_in_between(void **state)
 {
 	enum { N = 60000 };
 	static const enum netsync_method methods[] = {
-		NETSYNC_METHOD_HULL, NETSYNC_METHOD_AUTO,
+		NETSYNC_METHOD_HULL,
+		NETSYNC_METHOD_AUTO,
 		NETSYNC_METHOD_REGRESSION,
 	};
 
@@ -183,8 +179,7 @@ static void test_memory_of_packets(void **state)
 
 		push_packets(&s, &e);
 		for (uint32_t h = 0; h < HOSTS && i % RATE == RATE - 1; h++)
-			assert_int_equal(netsync_advance(s.ns, h,
-				reading(h, t - SEC)), 0);
+			assert_int_equal(netsync_advance(s.ns, h, reading(h, t - SEC)), 0);
 		if (i % (2 * RATE) == 0)
 			look(&s);
 		if (i == RATE * SECONDS / 2)

@@ -2,8 +2,7 @@
 /* The corrections of all hosts, along the tree and by their neighbours. */
 #include "reduction.h"
 
-static void make_chain(struct reduced *hosts, struct reduction *r,
-		       enum netsync_method method)
+static void make_chain(struct reduced *hosts, struct reduction *r, enum netsync_method method)
 {
 	reduced_init(hosts, method);
 	for (uint32_t h = 0; h + 1 < REDUCED_HOSTS; h++)
@@ -63,8 +62,7 @@ static void test_skew(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		r.est[i].line.slope = 1e-4;
 	reduction_find_ways(&r);
-	assert_true(fabs(reduction_carry(&r, 3, 0).skew - (pow(1 + 1e-4, -3) - 1)) <
-		    1e-15);
+	assert_true(fabs(reduction_carry(&r, 3, 0).skew - (pow(1 + 1e-4, -3) - 1)) < 1e-15);
 	reduction_end(&r);
 	reduced_release(&hosts);
 }
@@ -93,7 +91,9 @@ static void test_long_chain(void **state)
 		pair[i].host[1] = i + 1;
 		r.bound_cost[i] = 1;
 		r.est[i] = (struct estimate){
-			.pair = &pair[i], .line = { .y = SEC }, .slope_max = 1e-6,
+			.pair = &pair[i],
+			.line = { .y = SEC },
+			.slope_max = 1e-6,
 			.quality = NETSYNC_ACCURATE,
 		};
 	}
@@ -141,10 +141,8 @@ static void test_fit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_carry),
-		cmocka_unit_test(test_incomplete),
-		cmocka_unit_test(test_skew),
-		cmocka_unit_test(test_long_chain),
+		cmocka_unit_test(test_carry), cmocka_unit_test(test_incomplete),
+		cmocka_unit_test(test_skew),  cmocka_unit_test(test_long_chain),
 		cmocka_unit_test(test_fit),
 	};
 

@@ -22,8 +22,9 @@ struct cluster {
 
 static void start(struct cluster *c, uint64_t seed, int hosts, int64_t span)
 {
-	*c = (struct cluster){ .ns = netsync_new(), .seed = seed * 1000 + 7,
-			       .hosts = hosts, .span = span };
+	*c = (struct cluster){
+		.ns = netsync_new(), .seed = seed * 1000 + 7, .hosts = hosts, .span = span
+	};
 	for (int h = 0; h < hosts; h++) {
 		char name[8] = { 'h', (char)('0' + h) };
 
@@ -36,8 +37,7 @@ static void start(struct cluster *c, uint64_t seed, int hosts, int64_t span)
 /* The reading of a host's clock at a true instant since the epoch. */
 static int64_t reading(const struct cluster *c, int host, int64_t t)
 {
-	return EPOCH + t + c->offset[host] +
-	       llround(c->skew[host] * (double)t);
+	return EPOCH + t + c->offset[host] + llround(c->skew[host] * (double)t);
 }
 
 struct event {
@@ -63,9 +63,9 @@ static struct event draw(struct cluster *c, int a, int b)
 
 static void push(struct cluster *c, const struct event *e)
 {
-	assert_int_equal(netsync_push_message(c->ns, (uint32_t)e->from,
-					      (uint32_t)e->to, e->send,
-					      e->recv), 0);
+	assert_int_equal(netsync_push_message(c->ns, (uint32_t)e->from, (uint32_t)e->to, e->send,
+					      e->recv),
+			 0);
 }
 
 static void talk(struct cluster *c, int a, int b, long messages)
@@ -77,8 +77,7 @@ static void talk(struct cluster *c, int a, int b, long messages)
 	}
 }
 
-static void solve_by(struct cluster *c, const char *reference,
-		     enum netsync_method method)
+static void solve_by(struct cluster *c, const char *reference, enum netsync_method method)
 {
 	const struct netsync_options opt = { .size = sizeof(opt),
 					     .method = method,
@@ -101,12 +100,11 @@ static int64_t worst_error(const struct cluster *c, int host)
 	for (int i = 0; i <= 1000; i++) {
 		int64_t t = (int64_t)((__int128)c->span * i / 1000);
 		int64_t corrected, bound, error;
-		const struct netsync_clock *clock =
-			netsync_host_clock(c->ns, (uint32_t)host);
+		const struct netsync_clock *clock = netsync_host_clock(c->ns, (uint32_t)host);
 
 		assert_non_null(clock);
-		assert_int_equal(netsync_convert(clock, reading(c, host, t),
-						 &corrected, &bound), 0);
+		assert_int_equal(netsync_convert(clock, reading(c, host, t), &corrected, &bound),
+				 0);
 		error = llabs(corrected - reading(c, ref, t));
 		assert_true(error <= bound);
 		if (error > worst)
@@ -189,8 +187,7 @@ static void test_any_order(void **state)
 			for (int i = 0; i < N; i++)
 				push(&c, &e[round == 2 ? N - 1 - i : i]);
 			solve(&c, "h0");
-			assert_int_equal(netsync_clock_model(
-				netsync_host_clock(c.ns, 1), &m), 0);
+			assert_int_equal(netsync_clock_model(netsync_host_clock(c.ns, 1), &m), 0);
 			assert_int_equal(m.num_segments, 1);
 			if (!round)
 				first = m.segments[0];
@@ -221,8 +218,7 @@ static void test_chain(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 2; seed++) {
-		const enum netsync_method method[] = { NETSYNC_METHOD_HULL,
-						       NETSYNC_METHOD_AUTO };
+		const enum netsync_method method[] = { NETSYNC_METHOD_HULL, NETSYNC_METHOD_AUTO };
 		/*
 		 * A few messages that bypass the chain make nothing worse, in total: a ns
 		 * better for one host is worse for another.
@@ -243,8 +239,7 @@ static void test_chain(void **state)
 		for (int m = 0; m < 2; m++) {
 			solve_by(&c, "h0", method[m]);
 			for (int h = 0; h < 10; h++)
-				assert_true(worst_error(&c, h) <=
-					    alone[m][h] + more[m]);
+				assert_true(worst_error(&c, h) <= alone[m][h] + more[m]);
 		}
 		end(&c);
 	}
@@ -322,8 +317,7 @@ static void test_islands(void **state)
 	for (uint32_t i = 0; i < 6; i++) {
 		assert_int_equal(netsync_get_host(c.ns, i, &h), 0);
 		assert_int_equal(h.island, island[i]);
-		assert_int_equal(h.quality, i < 3 ? NETSYNC_ACCURATE :
-				 NETSYNC_ABSENT);
+		assert_int_equal(h.quality, i < 3 ? NETSYNC_ACCURATE : NETSYNC_ABSENT);
 		assert_int_equal(!netsync_host_clock(c.ns, i), i >= 3);
 	}
 	end(&c);
@@ -347,8 +341,8 @@ static void test_one_direction(void **state)
 	assert_int_equal(netsync_get_host(c.ns, 1, &h), 0);
 	assert_int_equal(h.quality, NETSYNC_INCOMPLETE);
 	assert_int_equal(h.bound_max_ns, NETSYNC_UNKNOWN);
-	assert_int_equal(netsync_convert(netsync_host_clock(c.ns, 1),
-					 reading(&c, 1, 30 * SEC), &r, &b), 0);
+	assert_int_equal(
+		netsync_convert(netsync_host_clock(c.ns, 1), reading(&c, 1, 30 * SEC), &r, &b), 0);
 	assert_int_equal(b, NETSYNC_UNKNOWN);
 	/* The minimum delay is assumed to be zero: 30 us too early. */
 	assert_true(llabs(r + 30000 - reading(&c, 0, 30 * SEC)) < 1000);
@@ -358,7 +352,8 @@ static void test_one_direction(void **state)
 /* The mean delays are equal in both directions, so the middle is near the truth. */
 static void test_regression(void **state)
 {
-	struct netsync_options opt = { .size = sizeof(opt), .reference = "h0",
+	struct netsync_options opt = { .size = sizeof(opt),
+				       .reference = "h0",
 				       .method = NETSYNC_METHOD_REGRESSION };
 	struct netsync_host_info h = { .size = sizeof(h) };
 	struct netsync_pair_info p = { .size = sizeof(p) };
@@ -474,10 +469,8 @@ static void test_misuse(void **state)
 	assert_int_equal(netsync_push_packet(ns, &p), -ERANGE);
 	assert_int_equal(netsync_push_message(ns, 0, 0, 1, 2), -EINVAL);
 	assert_int_equal(netsync_push_message(ns, 0, 9, EPOCH, 2), -EINVAL);
-	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH, INT64_MIN),
-			 -ERANGE);
-	assert_int_equal(netsync_push_message(ns, 0, 1, NETSYNC_MAX_TIME,
-					      EPOCH), -ERANGE);
+	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH, INT64_MIN), -ERANGE);
+	assert_int_equal(netsync_push_message(ns, 0, 1, NETSYNC_MAX_TIME, EPOCH), -ERANGE);
 	assert_int_equal(netsync_extend_span(ns, 7, EPOCH), -EINVAL);
 	assert_int_equal(netsync_get_host(ns, 0, &h), -ENODATA);
 	assert_int_equal(netsync_get_pair(ns, 0, &pi), -ENODATA);

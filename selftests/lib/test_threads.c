@@ -14,8 +14,8 @@
 #include "traffic.h"
 #include "util/parallel.h"
 
-#define HOSTS 24		/* enough to fit some at the same time */
-#define LINKS 9		/* initiated by each */
+#define HOSTS 24 /* enough to fit some at the same time */
+#define LINKS 9	 /* initiated by each */
 #define SPAN (600 * SEC)
 #define MESSAGES 21600
 #define CALLS 1000
@@ -51,8 +51,8 @@ static struct netsync *pushed(void)
 			from = to;
 			to = other;
 		}
-		assert_int_equal(netsync_push_message(ns, from, to, reading(from, t),
-						      reading(to, r)), 0);
+		assert_int_equal(
+			netsync_push_message(ns, from, to, reading(from, t), reading(to, r)), 0);
 	}
 	return ns;
 }
@@ -75,10 +75,8 @@ static void assert_same(const struct netsync *a, const struct netsync *b)
 
 		assert_int_equal(m.num_segments, n.num_segments);
 		assert_int_equal(m.num_knots, n.num_knots);
-		assert_memory_equal(m.segments, n.segments,
-				    m.num_segments * sizeof(*m.segments));
-		assert_memory_equal(m.knots, n.knots,
-				    m.num_knots * sizeof(*m.knots));
+		assert_memory_equal(m.segments, n.segments, m.num_segments * sizeof(*m.segments));
+		assert_memory_equal(m.knots, n.knots, m.num_knots * sizeof(*m.knots));
 		segments += m.num_segments;
 	}
 	/* They do have curvature. */
@@ -94,7 +92,8 @@ static void test_same_bits(void **state)
 	assert_int_equal(netsync_solve(one, NULL), 0);
 	for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
 		const struct netsync_options opt = {
-			.size = sizeof(opt), .threads = threads[i],
+			.size = sizeof(opt),
+			.threads = threads[i],
 		};
 		struct netsync *ns = pushed();
 
@@ -111,7 +110,7 @@ struct matched {
 	struct netsync_message *message;
 	size_t num;
 	size_t room;
-	size_t in_between;	/* messages found before netsync_solve() */
+	size_t in_between; /* messages found before netsync_solve() */
 };
 
 static void on_message(void *data, const struct netsync_message *msg)
@@ -128,11 +127,11 @@ static void on_message(void *data, const struct netsync_message *msg)
 
 /* How packets are pushed. */
 struct way {
-	uint32_t limit;		/* on kept packets; 0: default */
+	uint32_t limit; /* on kept packets; 0: default */
 	bool is_watched;
-	bool is_steered;	/* the first host is, which is reported */
+	bool is_steered; /* the first host is, which is reported */
 	bool has_promises;
-	bool has_messages;	/* matched messages in between */
+	bool has_messages; /* matched messages in between */
 };
 
 static void push_between(struct netsync *ns, const struct way *way, size_t i, int64_t t)
@@ -141,10 +140,13 @@ static void push_between(struct netsync *ns, const struct way *way, size_t i, in
 		assert_int_equal(netsync_advance(ns, h, traffic_reading(h, t - SEC)), 0);
 	if (way->has_messages)
 		assert_int_equal(netsync_push_message(ns, i % 3, 4, traffic_reading(i % 3, t),
-						      traffic_reading(4, t + 40 * US)), 0);
+						      traffic_reading(4, t + 40 * US)),
+				 0);
 	if (way->is_steered) {
 		const struct netsync_clock_point p = {
-			.size = sizeof(p), .host = 0, .rate = 1 + 1e-5,
+			.size = sizeof(p),
+			.host = 0,
+			.rate = 1 + 1e-5,
 			.time_ns = traffic_reading(0, t),
 			.raw_ns = t - t / 100000,
 		};
@@ -157,7 +159,9 @@ static struct matched matched_by(const struct traffic *traffic, const struct way
 				 uint32_t threads)
 {
 	const struct netsync_options opt = {
-		.size = sizeof(opt), .method = NETSYNC_METHOD_HULL, .threads = threads,
+		.size = sizeof(opt),
+		.method = NETSYNC_METHOD_HULL,
+		.threads = threads,
 	};
 	struct matched m = { .ns = netsync_new() };
 
@@ -174,8 +178,7 @@ static struct matched matched_by(const struct traffic *traffic, const struct way
 
 		assert_int_equal(netsync_push_packet(m.ns, p), 0);
 		if (i % 500 == 499)
-			push_between(m.ns, way, i,
-				     p->time_ns - traffic_reading(p->host, 0));
+			push_between(m.ns, way, i, p->time_ns - traffic_reading(p->host, 0));
 	}
 	m.in_between = m.num;
 	assert_int_equal(netsync_solve(m.ns, &opt), 0);
@@ -211,8 +214,7 @@ static void assert_same_numbers(const struct netsync *a, const struct netsync *b
 		assert_int_equal(netsync_get_stack(b, h, NETSYNC_OUT, &v), 0);
 		assert_memory_equal(&u, &v, sizeof(u));
 		assert_int_equal(m.num_segments, n.num_segments);
-		assert_memory_equal(m.segments, n.segments,
-				    m.num_segments * sizeof(*m.segments));
+		assert_memory_equal(m.segments, n.segments, m.num_segments * sizeof(*m.segments));
 		assert_int_equal(m.num_knots, n.num_knots);
 		assert_memory_equal(m.knots, n.knots, m.num_knots * sizeof(*m.knots));
 	}
@@ -289,7 +291,8 @@ static void test_busy(void **state)
 static void test_results_while_busy(void **state)
 {
 	const struct netsync_options opt = {
-		.size = sizeof(opt), .method = NETSYNC_METHOD_HULL,
+		.size = sizeof(opt),
+		.method = NETSYNC_METHOD_HULL,
 	};
 	struct traffic traffic = traffic_make(12, 4000);
 	struct netsync *ns = with_threads();
@@ -324,11 +327,12 @@ static void test_results_while_busy(void **state)
 /* ThreadSanitizer mistakes the threads of a child for those of its parent. */
 #ifndef __SANITIZE_THREAD__
 /* The number of matched packets, after pushing @num events from @first on; or an error. */
-static int matched_with(struct netsync *ns, const struct traffic *traffic, size_t first,
-			size_t num)
+static int matched_with(struct netsync *ns, const struct traffic *traffic, size_t first, size_t num)
 {
 	const struct netsync_options opt = {
-		.size = sizeof(opt), .method = NETSYNC_METHOD_HULL, .threads = 4,
+		.size = sizeof(opt),
+		.method = NETSYNC_METHOD_HULL,
+		.threads = 4,
 	};
 	struct netsync_stats s = { .size = sizeof(s) };
 	int ret = 0;
@@ -343,8 +347,8 @@ static int matched_with(struct netsync *ns, const struct traffic *traffic, size_
 }
 
 /* A child of fork() has no threads. Return: did it return @expected? */
-static bool child_comes_to(struct netsync *ns, const struct traffic *traffic,
-			   size_t first, size_t num, int expected)
+static bool child_comes_to(struct netsync *ns, const struct traffic *traffic, size_t first,
+			   size_t num, int expected)
 {
 	const pid_t child = fork();
 	int status;
@@ -354,8 +358,7 @@ static bool child_comes_to(struct netsync *ns, const struct traffic *traffic,
 		bool told = *netsync_error(ns);
 
 		/* Threads were working, or not. */
-		bool ok = matched == -EOWNERDEAD ? told && first % 1000
-						 : matched == expected;
+		bool ok = matched == -EOWNERDEAD ? told && first % 1000 : matched == expected;
 		netsync_free(ns);
 		_exit(!ok);
 	}
@@ -462,23 +465,19 @@ static void test_failure(void **state)
 	(void)state;
 	parallel_init(&p);
 	for (uint32_t threads = 1; threads < 5; threads++)
-		assert_int_equal(parallel_run(&p, threads, CALLS, fail_one, NULL),
-				 -ENOMEM);
+		assert_int_equal(parallel_run(&p, threads, CALLS, fail_one, NULL), -ENOMEM);
 	parallel_release(&p);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_bits),
-		cmocka_unit_test(test_matching),
-		cmocka_unit_test(test_busy),
-		cmocka_unit_test(test_results_while_busy),
+		cmocka_unit_test(test_same_bits), cmocka_unit_test(test_matching),
+		cmocka_unit_test(test_busy),	  cmocka_unit_test(test_results_while_busy),
 #ifndef __SANITIZE_THREAD__
 		cmocka_unit_test(test_fork),
 #endif
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_each_once),
+		cmocka_unit_test(test_lost),	  cmocka_unit_test(test_each_once),
 		cmocka_unit_test(test_failure),
 	};
 

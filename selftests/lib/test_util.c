@@ -82,8 +82,7 @@ static void test_order_statistics(void **state)
 	for (size_t n = 1; n <= 60; n++) {
 		/* Few values, so that many are equal; and many. */
 		for (size_t i = 0; i < n; i++)
-			v[i] = n & 1 ? (double)below(&seed, 5) :
-				       uniform(&seed) - 0.5;
+			v[i] = n & 1 ? (double)below(&seed, 5) : uniform(&seed) - 0.5;
 		memcpy(sorted, v, sizeof(v));
 		qsort(sorted, n, sizeof(*sorted), by_value);
 		for (size_t k = 0; k < n; k++)
@@ -162,8 +161,7 @@ static void test_whole(void **state)
 
 static void test_wide(void **state)
 {
-	static const int64_t small[] = { INT64_MIN, INT64_MIN + 1, -3, -1, 0, 1,
-					 3, INT64_MAX };
+	static const int64_t small[] = { INT64_MIN, INT64_MIN + 1, -3, -1, 0, 1, 3, INT64_MAX };
 	const __int128 big = (__int128)1 << 100;
 
 	(void)state;
@@ -176,9 +174,8 @@ static void test_wide(void **state)
 		}
 	/* More than 128 bits: (2^100 + 5) 2^60 - 2^160 = 5 * 2^60 */
 	for (int sign = -1; sign <= 1; sign += 2) {
-		const struct wide sum = wide_sum(
-			wide_product(sign * (big + 5), INT64_C(1) << 60),
-			wide_product(-sign * big, INT64_C(1) << 60));
+		const struct wide sum = wide_sum(wide_product(sign * (big + 5), INT64_C(1) << 60),
+						 wide_product(-sign * big, INT64_C(1) << 60));
 
 		assert_true(wide_value(sum) == sign * 5 * 0x1p60);
 	}
@@ -274,14 +271,10 @@ static void test_leb128(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_search),
-		cmocka_unit_test(test_order_statistics),
-		cmocka_unit_test(test_pair_table),
-		cmocka_unit_test(test_array),
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_time_heap),
-		cmocka_unit_test(test_time_heap_ranks),
+		cmocka_unit_test(test_search),	   cmocka_unit_test(test_order_statistics),
+		cmocka_unit_test(test_pair_table), cmocka_unit_test(test_array),
+		cmocka_unit_test(test_whole),	   cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_time_heap),  cmocka_unit_test(test_time_heap_ranks),
 		cmocka_unit_test(test_leb128),
 	};
 

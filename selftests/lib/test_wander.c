@@ -41,8 +41,11 @@ static void measure(struct wander *w, ahead_fn ahead, int64_t apart, int bursts)
 {
 	const int64_t span = apart * bursts;
 	struct correction c = {
-		.known = true, .from = 3 * SEC, .to = 3 * SEC + span + span / 50000,
-		.offset = -3 * SEC, .skew = -1.0 / 50001,
+		.known = true,
+		.from = 3 * SEC,
+		.to = 3 * SEC + span + span / 50000,
+		.offset = -3 * SEC,
+		.skew = -1.0 / 50001,
 	};
 	struct link link = { .other = &reference, .straight = true };
 	struct pairs ps = { 0 };
@@ -138,10 +141,8 @@ static void test_bend(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_left_alone),
-		cmocka_unit_test(test_steered),
-		cmocka_unit_test(test_few_looks),
-		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_left_alone), cmocka_unit_test(test_steered),
+		cmocka_unit_test(test_few_looks),  cmocka_unit_test(test_known),
 		cmocka_unit_test(test_bend),
 	};
 

@@ -11,7 +11,7 @@ enum { A, B, HOSTS };
 
 struct net {
 	struct netsync *ns;
-	struct netsync_packet p;	/* the next event, to be changed */
+	struct netsync_packet p; /* the next event, to be changed */
 	struct netsync_packet packet[TOLD];
 	size_t packets;
 	struct netsync_message message[TOLD];
@@ -30,8 +30,8 @@ static void on_packet(void *data, const struct netsync_packet *pkt)
 static bool was_told(const struct net *n, uint32_t host, int64_t time, int dir)
 {
 	for (size_t i = 0; i < n->packets; i++)
-		if (n->packet[i].host == host &&
-		    n->packet[i].time_ns == time && n->packet[i].dir == dir)
+		if (n->packet[i].host == host && n->packet[i].time_ns == time &&
+		    n->packet[i].dir == dir)
 			return true;
 	return false;
 }
@@ -118,8 +118,7 @@ static void test_message(void **state)
 	assert_int_equal(m->to, B);
 	assert_int_equal(m->send_ns, EPOCH + 10);
 	assert_int_equal(m->recv_ns, EPOCH + 60);
-	assert_int_equal(m->fields, NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
-				    NETSYNC_HAS_LEN);
+	assert_int_equal(m->fields, NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN);
 	assert_memory_equal(m->saddr, n->p.saddr, 16);
 	assert_memory_equal(m->daddr, n->p.daddr, 16);
 	assert_int_equal(m->sport, 40000);
@@ -136,11 +135,9 @@ static void test_pushed(void **state)
 	struct net *n = *state;
 	const struct netsync_message *m = n->message;
 
-	assert_int_equal(netsync_push_message(n->ns, B, A, EPOCH,
-					      NETSYNC_MAX_TIME), -ERANGE);
+	assert_int_equal(netsync_push_message(n->ns, B, A, EPOCH, NETSYNC_MAX_TIME), -ERANGE);
 	assert_int_equal(n->messages, 0);
-	assert_int_equal(netsync_push_message(n->ns, B, A, EPOCH - 7, EPOCH),
-			 0);
+	assert_int_equal(netsync_push_message(n->ns, B, A, EPOCH - 7, EPOCH), 0);
 	assert_int_equal(n->messages, 1);
 	assert_int_equal(m->from, B);
 	assert_int_equal(m->to, A);
@@ -218,8 +215,7 @@ static void test_asked_late(void **state)
 	for (int i = 0; i < 2; i++) {
 		bool late = n->message[i].send_ns == EPOCH + SEC;
 
-		assert_int_equal(!!(n->message[i].fields & NETSYNC_HAS_ADDRS),
-				 late);
+		assert_int_equal(!!(n->message[i].fields & NETSYNC_HAS_ADDRS), late);
 		assert_int_equal(n->message[i].daddr[15], late ? 2 : 0);
 		assert_int_equal(n->message[i].dport, 80);
 	}
@@ -234,11 +230,8 @@ static void test_asked_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_message),
-		TEST(test_pushed),
-		TEST(test_packets),
-		TEST(test_on_the_way),
-		TEST(test_asked_late),
+		TEST(test_message),    TEST(test_pushed),     TEST(test_packets),
+		TEST(test_on_the_way), TEST(test_asked_late),
 	};
 
 	return cmocka_run_group_tests_name("watch", tests, NULL, NULL);

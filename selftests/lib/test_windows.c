@@ -4,14 +4,18 @@
 #include "test.h"
 
 static struct change_point change[] = {
-	{ .t = 2e9, .uncertainty = 3e8, .phase_step = true, .offset = -7e6,
-	  .skew = 1e-6 },
+	{ .t = 2e9, .uncertainty = 3e8, .phase_step = true, .offset = -7e6, .skew = 1e-6 },
 	{ .t = 5e9, .uncertainty = 1e8, .offset = 4, .skew = -2e-6 },
 };
 static struct doubt doubt[] = { { 6e9, 7e9, false } };
 static const struct correction steps = {
-	.known = true, .from = 10 * SEC, .to = 20 * SEC, .change = change,
-	.num_changes = 2, .doubt = doubt, .num_doubts = 1,
+	.known = true,
+	.from = 10 * SEC,
+	.to = 20 * SEC,
+	.change = change,
+	.num_changes = 2,
+	.doubt = doubt,
+	.num_doubts = 1,
 };
 
 static void test_steps(void **state)
@@ -49,7 +53,9 @@ static void test_windows(void **state)
 static void test_elsewhere(void **state)
 {
 	const struct correction on = {
-		.known = true, .to = 40 * SEC, .offset = -5 * SEC,
+		.known = true,
+		.to = 40 * SEC,
+		.offset = -5 * SEC,
 	};
 	struct windows w = { 0 };
 
@@ -110,10 +116,8 @@ static void test_join(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_elsewhere),
-		cmocka_unit_test(test_may_jump),
+		cmocka_unit_test(test_steps),	  cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_may_jump),
 		cmocka_unit_test(test_join),
 	};
 

@@ -12,7 +12,7 @@
 #include "test.h"
 
 #define TRAFFIC_HOSTS 6
-#define TRAFFIC_STEP (50 * US)		/* between sent packets */
+#define TRAFFIC_STEP (50 * US) /* between sent packets */
 #define TRAFFIC_MSS 1448
 
 struct traffic {
@@ -20,8 +20,8 @@ struct traffic {
 	size_t num;
 	size_t room;
 	uint64_t seed;
-	int64_t now;		/* true time */
-	struct netsync_packet p;	/* the next event, to be changed */
+	int64_t now;		 /* true time */
+	struct netsync_packet p; /* the next event, to be changed */
 	uint32_t from;
 	uint32_t to;
 };
@@ -81,8 +81,8 @@ static inline void traffic_begin(struct traffic *a, uint8_t protocol)
 	a->to = (a->from + 1 + traffic_draw(a, TRAFFIC_HOSTS - 1)) % TRAFFIC_HOSTS;
 	a->p = (struct netsync_packet){
 		.size = sizeof(a->p),
-		.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS |
-			  NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN | NETSYNC_HAS_GSO,
+		.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID |
+			  NETSYNC_HAS_LEN | NETSYNC_HAS_GSO,
 		.saddr = { [10] = 0xff, 0xff, 10, 0, 0, (uint8_t)(a->from + 1) },
 		.daddr = { [10] = 0xff, 0xff, 10, 0, 0, (uint8_t)(a->to + 1) },
 		.sport = (uint16_t)(40000 + traffic_draw(a, 50)),
@@ -242,8 +242,8 @@ static inline int traffic_order(const void *a, const void *b)
 /* Events of this many transmissions, in order of true time; to be released by free(). */
 static inline struct traffic traffic_make(uint64_t seed, uint32_t transmissions)
 {
-	static void (*const kinds[])(struct traffic *a) = {
-		traffic_tcp, traffic_tcp, traffic_bulk, traffic_udp,
+	static void (*const kinds[])(struct traffic * a) = {
+		traffic_tcp,	   traffic_tcp,	 traffic_bulk, traffic_udp,
 		traffic_datagrams, traffic_echo, traffic_sctp,
 	};
 	struct traffic a = { .seed = seed };

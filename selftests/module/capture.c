@@ -129,8 +129,8 @@ static void parse_sctp(const uint8_t *sctp, uint32_t payload, struct packet *p)
 }
 
 /* Parse a well-formed packet of @size bytes; tests create no others. */
-static bool parse(const uint8_t *ip, uint32_t size, uint8_t protocol,
-		  bool partial, struct packet *p)
+static bool parse(const uint8_t *ip, uint32_t size, uint8_t protocol, bool partial,
+		  struct packet *p)
 {
 	const uint8_t *transport;
 	uint32_t payload;
@@ -214,8 +214,7 @@ int main(int argc, char **argv)
 		struct ether_header eth;
 		uint8_t data[512];
 	} __attribute__((packed)) packet;
-	struct sockaddr_ll addr = { .sll_family = AF_PACKET,
-				    .sll_protocol = htons(ETH_P_ALL) };
+	struct sockaddr_ll addr = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
 	int fd, one = 1, room = 400 << 20;
 	struct tpacket_stats stats;
 	socklen_t len;
@@ -288,8 +287,7 @@ int main(int argc, char **argv)
 		if (packet.vnet.gso_type)
 			p.gso_size = packet.vnet.gso_size;
 		if ((type != ETHERTYPE_IP && type != ETHERTYPE_IPV6) ||
-		    !parse(ip, size, protocol,
-			   packet.vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM, &p))
+		    !parse(ip, size, protocol, packet.vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM, &p))
 			continue;
 		p.dir = from.sll_pkttype == PACKET_OUTGOING ? "out" : "in";
 		p.netns = netns.st_ino;

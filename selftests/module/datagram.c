@@ -62,8 +62,7 @@ static void join_groups(int fd)
 
 static void serve(int port)
 {
-	struct sockaddr_in6 addr = { .sin6_family = AF_INET6,
-				     .sin6_port = htons(port) };
+	struct sockaddr_in6 addr = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 	int fd = socket(AF_INET6, SOCK_DGRAM, 0), room = 8 << 20;
 
 	set(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
@@ -72,12 +71,10 @@ static void serve(int port)
 	fputs("ready\n", stderr);
 	for (;;) {
 		socklen_t len = sizeof(addr);
-		ssize_t size = recvfrom(fd, buffer, sizeof(buffer), 0,
-					(void *)&addr, &len);
+		ssize_t size = recvfrom(fd, buffer, sizeof(buffer), 0, (void *)&addr, &len);
 
 		check(size < 0, "receive");
-		check(sendto(fd, buffer, size, 0, (void *)&addr, len) != size,
-		      "answer");
+		check(sendto(fd, buffer, size, 0, (void *)&addr, len) != size, "answer");
 	}
 }
 
@@ -92,10 +89,8 @@ static void fill(size_t size, int number)
 
 static int open_socket(const char *address, int port, const char *device)
 {
-	struct sockaddr_in6 addr6 = { .sin6_family = AF_INET6,
-				      .sin6_port = htons(port) };
-	struct sockaddr_in addr4 = { .sin_family = AF_INET,
-				     .sin_port = htons(port) };
+	struct sockaddr_in6 addr6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	struct sockaddr_in addr4 = { .sin_family = AF_INET, .sin_port = htons(port) };
 	bool ipv4 = inet_pton(AF_INET, address, &addr4.sin_addr) == 1;
 	int fd = socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM, 0);
 	int one = 1, zero = 0;
@@ -108,10 +103,10 @@ static int open_socket(const char *address, int port, const char *device)
 		set(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, &zero, sizeof(zero));
 	if (device)
 		set(fd, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device));
-	check(!ipv4 && inet_pton(AF_INET6, address, &addr6.sin6_addr) != 1,
-	      address);
+	check(!ipv4 && inet_pton(AF_INET6, address, &addr6.sin6_addr) != 1, address);
 	check(ipv4 ? connect(fd, (void *)&addr4, sizeof(addr4)) :
-		     connect(fd, (void *)&addr6, sizeof(addr6)), address);
+		     connect(fd, (void *)&addr6, sizeof(addr6)),
+	      address);
 	return fd;
 }
 
@@ -160,13 +155,11 @@ int main(int argc, char **argv)
 		bytes = segment;
 	for (i = 0; i < count; i++) {
 		fill(size, i);
-		printf("%u %s %zu %016llx\n",
-		       ntohs(((struct sockaddr_in *)&own)->sin_port), argv[1],
-		       size, (unsigned long long)siphash(buffer, bytes));
+		printf("%u %s %zu %016llx\n", ntohs(((struct sockaddr_in *)&own)->sin_port),
+		       argv[1], size, (unsigned long long)siphash(buffer, bytes));
 		check(send(fd, buffer, size, 0) != (ssize_t)size, "send");
 		if (answers)
-			check(recv(fd, buffer, sizeof(buffer), 0) !=
-			      (ssize_t)size, "answer");
+			check(recv(fd, buffer, sizeof(buffer), 0) != (ssize_t)size, "answer");
 	}
 	return 0;
 }

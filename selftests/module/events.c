@@ -209,9 +209,8 @@ static bool read_wire(const char *line, struct packet *p)
 
 static void print_life(const char *line)
 {
-	static const char *const names[] = { "inet_sock_create",
-		"inet_sock_delete", "inet_sock_clone", "inet_connect",
-		"inet_accept" };
+	static const char *const names[] = { "inet_sock_create", "inet_sock_delete",
+					     "inet_sock_clone", "inet_connect", "inet_accept" };
 	const char *at = NULL;
 	size_t i;
 
@@ -220,12 +219,10 @@ static void print_life(const char *line)
 	if (!at || at[-1] != ' ')
 		return;
 	i--;
-	printf("%s netns=%" PRIu64 " family=%" PRIu64 " protocol=%" PRIu64,
-	       names[i], number(at, "netns"), number(at, "family"),
-	       number(at, "protocol"));
+	printf("%s netns=%" PRIu64 " family=%" PRIu64 " protocol=%" PRIu64, names[i],
+	       number(at, "netns"), number(at, "family"), number(at, "protocol"));
 	if (i == 2)
-		printf(" osk=%" PRIx64 " nsk=%" PRIx64 "\n", number(at, "osk"),
-		       number(at, "nsk"));
+		printf(" osk=%" PRIx64 " nsk=%" PRIx64 "\n", number(at, "osk"), number(at, "nsk"));
 	else
 		printf(" sk=%" PRIx64, number(at, "sk"));
 	if (i > 2) {
@@ -236,8 +233,8 @@ static void print_life(const char *line)
 		inet_ntop(AF_INET6, addr, saddr, sizeof(saddr));
 		address(at, "daddr", addr);
 		inet_ntop(AF_INET6, addr, daddr, sizeof(daddr));
-		printf(" %s %" PRIu64 " -> %s %" PRIu64, saddr,
-		       number(at, "sport"), daddr, number(at, "dport"));
+		printf(" %s %" PRIu64 " -> %s %" PRIu64, saddr, number(at, "sport"), daddr,
+		       number(at, "dport"));
 	}
 	if (i != 2)
 		putchar('\n');
@@ -263,10 +260,9 @@ int main(int argc, char **argv)
 		if (what != 'k')
 			packet_print(&p);
 		else
-			printf("%s netns=%" PRIu32 " port=%u flags=%04x len=%"
-			       PRIu32 " sk=%" PRIx64 "\n",
-			       p.dir, p.netns,
-			       p.dir[0] == 'i' ? p.dport : p.sport, p.tcp.flags,
+			printf("%s netns=%" PRIu32 " port=%u flags=%04x len=%" PRIu32 " sk=%" PRIx64
+			       "\n",
+			       p.dir, p.netns, p.dir[0] == 'i' ? p.dport : p.sport, p.tcp.flags,
 			       p.len, number(line, "sk"));
 	}
 	return 0;

@@ -52,20 +52,20 @@ struct bytes {
 struct recipe {
 	const char *name;
 	bool event;
-	uint8_t ipv;		/* 4 or 6 */
-	uint8_t protocol;	/* 0: TCP */
+	uint8_t ipv;	  /* 4 or 6 */
+	uint8_t protocol; /* 0: TCP */
 	struct bytes ip_options;
 	struct bytes extensions;
-	int lying_ext;		/* length field of the last extension header */
-	uint16_t fragment;	/* offset and flag, as in the IPv6 header */
-	struct bytes options;	/* of TCP */
+	int lying_ext;	      /* length field of the last extension header */
+	uint16_t fragment;    /* offset and flag, as in the IPv6 header */
+	struct bytes options; /* of TCP */
 	bool has_ts;
-	uint8_t doff;		/* 0: right */
-	uint16_t flags;		/* bits to set in addition */
+	uint8_t doff;	/* 0: right */
+	uint16_t flags; /* bits to set in addition */
 	int payload;
-	int cut;		/* bytes cut off at its end */
-	int padding;		/* bytes after the packet */
-	int lying_len;		/* added to the length in the IP header */
+	int cut;       /* bytes cut off at its end */
+	int padding;   /* bytes after the packet */
+	int lying_len; /* added to the length in the IP header */
 };
 
 static const struct recipe packets[] = {
@@ -74,8 +74,7 @@ static const struct recipe packets[] = {
 	{ "every flag", true, 4, .flags = 0x0fff },
 	{ "padding behind it", true, 4, .padding = 6 },
 	{ "one IP option word", true, 4, .ip_options = { BYTES("\1\1\1\0") } },
-	{ "40 bytes of IP options", true, 4,
-	  .ip_options = { BYTES(TEN_OF("\1\1\1\1")) } },
+	{ "40 bytes of IP options", true, 4, .ip_options = { BYTES(TEN_OF("\1\1\1\1")) } },
 	{ "timestamps as Linux does", true, 4, .has_ts = true,
 	  .options = { BYTES("\1\1" TIMESTAMPS) } },
 	{ "timestamps first", true, 4, .has_ts = true, .payload = 1,
@@ -83,29 +82,26 @@ static const struct recipe packets[] = {
 	{ "timestamps of a SYN", true, 4, .has_ts = true, .flags = 2,
 	  .options = { BYTES("\2\4\5\xb4\4\2" TIMESTAMPS "\1\3\3\7") } },
 	{ "timestamps behind an unknown option", true, 4, .has_ts = true,
-	  .options = { BYTES("\xfd\x08" "abcdef" "\1\1" TIMESTAMPS) } },
+	  .options = { BYTES("\xfd\x08"
+			     "abcdef"
+			     "\1\1" TIMESTAMPS) } },
 	{ "timestamps as the last of 40 bytes", true, 4, .has_ts = true,
-	  .options = { BYTES("\xfe\x1e" "0123456789012345678901234567"
-			     TIMESTAMPS) } },
+	  .options = { BYTES("\xfe\x1e"
+			     "0123456789012345678901234567" TIMESTAMPS) } },
 	{ "timestamps behind the end of options", true, 4,
 	  .options = { BYTES("\0\1" TIMESTAMPS) } },
 	{ "timestamps of a wrong size", true, 4,
 	  .options = { BYTES("\x08\x09\x01\x02\x03\x04\x05\x06\x07\0\0\0") } },
 	{ "timestamps cut off by the header's end", true, 4,
 	  .options = { BYTES("\x08\x0a\x01\x02") } },
-	{ "option of length 0", true, 4,
-	  .options = { BYTES("\xfd\0" TIMESTAMPS) } },
-	{ "option of length 1", true, 4,
-	  .options = { BYTES("\xfd\1" TIMESTAMPS) } },
-	{ "option kind at the very end", true, 4,
-	  .options = { BYTES("\1\1\1\x08") } },
-	{ "40 bytes of nothing", true, 4,
-	  .options = { BYTES(TEN_OF("\1\1\1\1")) } },
-	{ "headers not in the linear part", true, 4, .payload = 6000,
-	  .has_ts = true, .options = { BYTES("\1\1" TIMESTAMPS) } },
-	{ "the same with IP options", true, 4, .payload = 6000, .has_ts = true,
-	  .ip_options = { BYTES(TEN_OF("\1\1\1\1")) },
+	{ "option of length 0", true, 4, .options = { BYTES("\xfd\0" TIMESTAMPS) } },
+	{ "option of length 1", true, 4, .options = { BYTES("\xfd\1" TIMESTAMPS) } },
+	{ "option kind at the very end", true, 4, .options = { BYTES("\1\1\1\x08") } },
+	{ "40 bytes of nothing", true, 4, .options = { BYTES(TEN_OF("\1\1\1\1")) } },
+	{ "headers not in the linear part", true, 4, .payload = 6000, .has_ts = true,
 	  .options = { BYTES("\1\1" TIMESTAMPS) } },
+	{ "the same with IP options", true, 4, .payload = 6000, .has_ts = true,
+	  .ip_options = { BYTES(TEN_OF("\1\1\1\1")) }, .options = { BYTES("\1\1" TIMESTAMPS) } },
 	{ "other protocol", false, 4, .protocol = IPPROTO_UDP },
 	{ "data offset below 5", false, 4, .doff = 4 },
 	{ "data offset 0", false, 4, .doff = 16 },
@@ -113,8 +109,7 @@ static const struct recipe packets[] = {
 	{ "data offset in the padding", false, 4, .doff = 6, .padding = 40 },
 	{ "a byte of the header missing", false, 4, .cut = 1 },
 	{ "a byte of it in the padding", false, 4, .cut = 1, .padding = 30 },
-	{ "options missing", false, 4, .cut = 4,
-	  .options = { BYTES("\1\1" TIMESTAMPS) } },
+	{ "options missing", false, 4, .cut = 4, .options = { BYTES("\1\1" TIMESTAMPS) } },
 	{ "no header at all", false, 4, .cut = 20 },
 	{ "longer than it is", false, 4, .lying_len = 1 },
 	{ "shorter than it is", true, 4, .payload = 100, .lying_len = -60 },
@@ -122,19 +117,16 @@ static const struct recipe packets[] = {
 	{ "IPv6 plain", true, 6, .payload = 0 },
 	{ "IPv6 with data", true, 6, .payload = 777 },
 	{ "IPv6 padding behind it", true, 6, .padding = 6 },
-	{ "IPv6 timestamps", true, 6, .has_ts = true,
-	  .options = { BYTES("\1\1" TIMESTAMPS) } },
-	{ "IPv6 hop-by-hop", true, 6, .payload = 9,
-	  .extensions = { BYTES(HOP) } },
+	{ "IPv6 timestamps", true, 6, .has_ts = true, .options = { BYTES("\1\1" TIMESTAMPS) } },
+	{ "IPv6 hop-by-hop", true, 6, .payload = 9, .extensions = { BYTES(HOP) } },
 	{ "IPv6 destination", true, 6, .extensions = { BYTES(DESTINATION) } },
 	{ "IPv6 routing", true, 6, .extensions = { BYTES(ROUTING) } },
 	{ "IPv6 several extension headers", true, 6, .payload = 5,
 	  .extensions = { BYTES(HOP DESTINATION ROUTING DESTINATION) } },
 	/* Newer kernels accept at most twelve. */
-	{ "IPv6 ten of them", true, 6, .payload = 5,
-	  .extensions = { BYTES(TEN_OF(DESTINATION)) } },
-	{ "IPv6 headers not in the linear part", true, 6, .payload = 6000,
-	  .has_ts = true, .options = { BYTES("\1\1" TIMESTAMPS) },
+	{ "IPv6 ten of them", true, 6, .payload = 5, .extensions = { BYTES(TEN_OF(DESTINATION)) } },
+	{ "IPv6 headers not in the linear part", true, 6, .payload = 6000, .has_ts = true,
+	  .options = { BYTES("\1\1" TIMESTAMPS) },
 	  .extensions = { BYTES(DESTINATION DESTINATION) } },
 	{ "IPv6 fragment that is the whole", true, 6, .payload = 16,
 	  .extensions = { BYTES(FRAGMENT) } },
@@ -151,8 +143,7 @@ static const struct recipe packets[] = {
 	  .extensions = { BYTES(DESTINATION) } },
 	{ "IPv6 TCP header behind the end", false, 6, .lying_ext = 2,
 	  .extensions = { BYTES(DESTINATION) } },
-	{ "IPv6 extension cut", false, 6, .cut = 24,
-	  .extensions = { BYTES(DESTINATION) } },
+	{ "IPv6 extension cut", false, 6, .cut = 24, .extensions = { BYTES(DESTINATION) } },
 	{ "IPv6 data offset below 5", false, 6, .doff = 4 },
 	{ "IPv6 data offset behind the end", false, 6, .doff = 15 },
 	{ "IPv6 a byte of the header missing", false, 6, .cut = 1 },
@@ -162,7 +153,7 @@ static const struct recipe packets[] = {
 };
 
 #define NUM_PACKETS (sizeof(packets) / sizeof(packets[0]))
-#define IPV4_FRAGMENTS 2000	/* sequence number of the fragmented packet */
+#define IPV4_FRAGMENTS 2000 /* sequence number of the fragmented packet */
 
 static const uint8_t from4[4] = { 10, 9, 0, 1 }, to4[4] = { 10, 9, 0, 2 };
 static const uint8_t from6[16] = { 0xfd, 9, [15] = 1 };
@@ -175,7 +166,7 @@ static struct {
 } __attribute__((packed)) frame;
 
 static int fd;
-static bool raw;		/* fd accepts packets that begin with IP */
+static bool raw; /* fd accepts packets that begin with IP */
 static uint32_t netns;
 
 /* The protocol field and the transport header of the last built packet. */
@@ -257,7 +248,7 @@ static uint8_t *build_ipv6(const struct recipe *p)
 			put16(ext + 2, p->fragment);
 			put32(ext + 4, 0xabcd0000 + p->fragment);
 		} else if (kind != (uint8_t)*ROUTING) {
-			ext[2] = 1;	/* PadN */
+			ext[2] = 1; /* PadN */
 			ext[3] = 4;
 		}
 		if (i == p->extensions.len - 1)
@@ -269,8 +260,7 @@ static uint8_t *build_ipv6(const struct recipe *p)
 }
 
 /* Put a packet into the frame. Return: its length. */
-static unsigned int build(const struct recipe *p, uint32_t seq,
-			  struct packet *seg)
+static unsigned int build(const struct recipe *p, uint32_t seq, struct packet *seg)
 {
 	unsigned int header = 20 + p->options.len, len;
 	uint8_t *tcp;
@@ -330,15 +320,15 @@ static unsigned int build(const struct recipe *p, uint32_t seq,
  */
 static void send_ipv4_fragments(void)
 {
-	static const struct recipe whole = { "three fragments", true, 4,
-		.payload = 1000, .has_ts = true,
-		.options = { BYTES("\1\1" TIMESTAMPS) } };
+	static const struct recipe whole = {
+		"three fragments", true,	   4,
+		.payload = 1000,   .has_ts = true, .options = { BYTES("\1\1" TIMESTAMPS) }
+	};
 	static uint8_t copy[2048];
 	static const struct {
 		unsigned int id, from, to;
 	} parts[] = {
-		{ 1, 0, 400 }, { 1, 400, 800 }, { 1, 800, 1032 },
-		{ 2, 400, 800 }, { 3, 0, 400 },
+		{ 1, 0, 400 }, { 1, 400, 800 }, { 1, 800, 1032 }, { 2, 400, 800 }, { 3, 0, 400 },
 	};
 	struct packet seg;
 	unsigned int i;
@@ -371,8 +361,8 @@ static bool once_in(int times)
 /* Turn TCP into UDP, ICMP or SCTP, up to the end of the packet. */
 static void change_protocol(unsigned int len)
 {
-	static const uint8_t protocols[] = { IPPROTO_UDP, IPPROTO_ICMP,
-					     IPPROTO_ICMPV6, IPPROTO_SCTP };
+	static const uint8_t protocols[] = { IPPROTO_UDP, IPPROTO_ICMP, IPPROTO_ICMPV6,
+					     IPPROTO_SCTP };
 	unsigned int room = frame.data + len - transport;
 
 	*kind = protocols[random() % 4];
@@ -410,11 +400,9 @@ static void add_vlan_tags(unsigned int *len)
 	shift(len, 4 * tags);
 	for (i = 0; i < tags; i++) {
 		put16(frame.data + 4 * i, random());
-		put16(frame.data + 4 * i + 2,
-		      i < tags - 1 ? ETHERTYPE_VLAN : type);
+		put16(frame.data + 4 * i + 2, i < tags - 1 ? ETHERTYPE_VLAN : type);
 	}
-	frame.eth.ether_type = htons(once_in(2) ? ETHERTYPE_VLAN :
-						  ETH_P_8021AD);
+	frame.eth.ether_type = htons(once_in(2) ? ETHERTYPE_VLAN : ETH_P_8021AD);
 }
 
 static void add_tunnel(unsigned int *len)
@@ -432,7 +420,7 @@ static void add_tunnel(unsigned int *len)
 		ip[9] = IPPROTO_GRE;
 		put16(ip + 22, type);
 		break;
-	case 2:	/* VXLAN */
+	case 2: /* VXLAN */
 		shift(len, 20 + 8 + 8 + 14);
 		ip[9] = IPPROTO_UDP;
 		put16(ip + 20, 7777);
@@ -506,10 +494,8 @@ static void send_distorted(long count)
 		unsigned int len = build_distorted();
 		ssize_t sent;
 
-		sent = raw ? sendto(fd, frame.data, len, 0, (void *)&to,
-				    sizeof(to)) :
-			     write(fd, &frame, sizeof(frame) -
-					       sizeof(frame.data) + len);
+		sent = raw ? sendto(fd, frame.data, len, 0, (void *)&to, sizeof(to)) :
+			     write(fd, &frame, sizeof(frame) - sizeof(frame.data) + len);
 		taken += sent > 0;
 	}
 	fprintf(stderr, "%ld of %ld taken\n", taken, count);
@@ -533,8 +519,7 @@ static void open_device(const char *device)
 
 static void open_tap(const char *device)
 {
-	struct ifreq request = { .ifr_flags = IFF_TAP | IFF_NO_PI |
-					      IFF_VNET_HDR };
+	struct ifreq request = { .ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR };
 
 	strncpy(request.ifr_name, device, IFNAMSIZ - 1);
 	fd = open("/dev/net/tun", O_RDWR);

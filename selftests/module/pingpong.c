@@ -69,8 +69,7 @@ static void connect_tcp(int pair[2])
 	check(connect(pair[0], (void *)&address, address_len), "connect");
 	pair[1] = accept(server, NULL, NULL);
 	for (i = 0; i < 2; i++)
-		check(setsockopt(pair[i], IPPROTO_TCP, TCP_NODELAY, &one,
-				 sizeof(one)), "no delay");
+		check(setsockopt(pair[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)), "no delay");
 }
 
 static void pass(int from, int to)
@@ -141,7 +140,6 @@ int main(int argc, char **argv)
 	mlockall(MCL_CURRENT | MCL_FUTURE);
 	for (i = 0; i < WARM_UP; i++)
 		round_trip(pair);
-	printf("%lu\n", udp ? least_of_parts(pair, ticks, count)
-			    : median(pair, ticks, count));
+	printf("%lu\n", udp ? least_of_parts(pair, ticks, count) : median(pair, ticks, count));
 	return 0;
 }

@@ -29,12 +29,12 @@
 
 static struct {
 	uint32_t id;
-	uint64_t due;		/* ns of CLOCK_MONOTONIC */
+	uint64_t due; /* ns of CLOCK_MONOTONIC */
 } waiting[ROOM];
 
-static unsigned int first, after_last;	/* modulo ROOM */
+static unsigned int first, after_last; /* modulo ROOM */
 static unsigned int number;
-static uint64_t patience;		/* ns */
+static uint64_t patience; /* ns */
 static struct mnl_socket *nl;
 static volatile sig_atomic_t released;
 
@@ -86,11 +86,9 @@ static void accept_due(void)
 {
 	uint64_t time = now();
 
-	while (first != after_last &&
-	       (patience ? waiting[first % ROOM].due <= time : released)) {
+	while (first != after_last && (patience ? waiting[first % ROOM].due <= time : released)) {
 		char buffer[256];
-		struct nlmsghdr *nlh = nfq_nlmsg_put(buffer, NFQNL_MSG_VERDICT,
-						     number);
+		struct nlmsghdr *nlh = nfq_nlmsg_put(buffer, NFQNL_MSG_VERDICT, number);
 
 		nfq_nlmsg_verdict_put(nlh, waiting[first % ROOM].id, NF_ACCEPT);
 		send_message(nlh, "verdict");
@@ -108,11 +106,10 @@ static void open_queue(void)
 	nl = mnl_socket_open(NETLINK_NETFILTER);
 	check(!nl, "socket");
 	check(mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) < 0, "bind");
-	check(setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVBUFFORCE,
-			 &room, sizeof(room)), "buffer");
+	check(setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)),
+	      "buffer");
 	/* The kernel drops packets that it cannot report, which must not end this program. */
-	check(mnl_socket_setsockopt(nl, NETLINK_NO_ENOBUFS, &one, sizeof(one)),
-	      "option");
+	check(mnl_socket_setsockopt(nl, NETLINK_NO_ENOBUFS, &one, sizeof(one)), "option");
 	nlh = nfq_nlmsg_put(buffer, NFQNL_MSG_CONFIG, number);
 	nfq_nlmsg_cfg_put_cmd(nlh, AF_UNSPEC, NFQNL_CFG_CMD_BIND);
 	send_message(nlh, "queue");
@@ -143,8 +140,8 @@ static void serve(void)
 			size = mnl_socket_recvfrom(nl, buffer, sizeof(buffer));
 			check(size < 0, "receive");
 			/* ENOENT: the kernel had already dropped the packet. */
-			check(mnl_cb_run(buffer, size, 0, 0, keep, NULL) < 0 &&
-			      errno != ENOENT, "message");
+			check(mnl_cb_run(buffer, size, 0, 0, keep, NULL) < 0 && errno != ENOENT,
+			      "message");
 		}
 		accept_due();
 	}
@@ -164,8 +161,7 @@ int main(int argc, char **argv)
 	signal(SIGUSR1, release);
 	open_queue();
 	size = mnl_socket_recvfrom(nl, buffer, sizeof(buffer));
-	check(size < 0 || mnl_cb_run(buffer, size, 0, 0, NULL, NULL) < 0,
-	      "parameters");
+	check(size < 0 || mnl_cb_run(buffer, size, 0, 0, NULL, NULL) < 0, "parameters");
 	fputs("ready\n", stderr);
 	serve();
 	return 0;

@@ -72,16 +72,14 @@ static void tell(const char *what, int protocol, int fd)
 	len = sizeof(addr);
 	check(getpeername(fd, (void *)&addr, &len), "peer's name");
 	name(&addr, peer, &pport);
-	printf("%s %d %d %s %d -> %s %d\n", what, protocol,
-	       ipv4 ? AF_INET : AF_INET6, local, lport, peer, pport);
+	printf("%s %d %d %s %d -> %s %d\n", what, protocol, ipv4 ? AF_INET : AF_INET6, local, lport,
+	       peer, pport);
 }
 
 static int connected(int family, int type, const char *address, int port)
 {
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(port) };
-	struct sockaddr_in v4 = { .sin_family = AF_INET,
-				  .sin_port = htons(port) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
 	int fd = socket(family, type, 0), err;
 
 	check(fd < 0, "socket");
@@ -91,15 +89,13 @@ static int connected(int family, int type, const char *address, int port)
 				  connect(fd, (void *)&v6, sizeof(v6));
 	check(port == PORT && err, address);
 	if (!err)
-		tell("connect", type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP,
-		     fd);
+		tell("connect", type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP, fd);
 	return fd;
 }
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in6 addr = { .sin6_family = AF_INET6,
-				     .sin6_port = htons(PORT) };
+	struct sockaddr_in6 addr = { .sin6_family = AF_INET6, .sin6_port = htons(PORT) };
 	int threads = argc == 2 ? atoi(argv[1]) : 0, i, zero = 0;
 	pthread_t thread[MAX_THREADS];
 
@@ -112,8 +108,7 @@ int main(int argc, char **argv)
 	check(bind(listener, (void *)&addr, sizeof(addr)), "bind");
 	check(listen(listener, threads), "listen");
 	for (i = 0; i < threads; i++)
-		check(pthread_create(&thread[i], NULL, wait_for_peer,
-				     &accepted[i]), "thread");
+		check(pthread_create(&thread[i], NULL, wait_for_peer, &accepted[i]), "thread");
 	/* Let all threads wait in accept(). */
 	usleep(300000);
 	for (i = 0; i < threads / 2; i++) {

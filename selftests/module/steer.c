@@ -62,8 +62,7 @@ static int read_clocks(double seconds)
 	}
 	for (int n = 0; n < num; n++)
 		for (size_t i = 0; i < NUM_CLOCKS; i++)
-			printf("%lld%c", readings[n].time[i],
-			       i + 1 < NUM_CLOCKS ? ' ' : '\n');
+			printf("%lld%c", readings[n].time[i], i + 1 < NUM_CLOCKS ? ' ' : '\n');
 	return 0;
 }
 
@@ -87,7 +86,8 @@ static int set_rate(double ppm)
 static int slew(long us)
 {
 	const struct timeval by = {
-		.tv_sec = us / 1000000, .tv_usec = us % 1000000,
+		.tv_sec = us / 1000000,
+		.tv_usec = us % 1000000,
 	};
 
 	return adjtime(&by, NULL);
@@ -103,8 +103,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "slew"))
 		err = slew(strtol(argv[2], NULL, 0));
 	else if (!strcmp(what, "tai"))
-		err = adjtimex(&(struct timex){ .modes = ADJ_TAI,
-						.constant = atol(argv[2]) });
+		err = adjtimex(&(struct timex){ .modes = ADJ_TAI, .constant = atol(argv[2]) });
 	else if (!strcmp(what, "leap"))
 		err = adjtimex(&(struct timex){ .modes = ADJ_STATUS,
 						.status = atoi(argv[2]) ? STA_INS : 0 });

@@ -37,8 +37,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-static void set(int fd, int level, int name, const void *value, socklen_t len,
-		const char *what)
+static void set(int fd, int level, int name, const void *value, socklen_t len, const char *what)
 {
 	if (setsockopt(fd, level, name, value, len))
 		fail(what);
@@ -76,8 +75,8 @@ static void nodelay(int fd)
 {
 	int one = 1;
 
-	set(fd, protocol, protocol == IPPROTO_TCP ? TCP_NODELAY : SCTP_NODELAY,
-	    &one, sizeof(one), "no delay");
+	set(fd, protocol, protocol == IPPROTO_TCP ? TCP_NODELAY : SCTP_NODELAY, &one, sizeof(one),
+	    "no delay");
 }
 
 static void send_all(int fd, size_t len)
@@ -88,10 +87,8 @@ static void send_all(int fd, size_t len)
 
 static void serve(int family, int port, bool once, bool options)
 {
-	struct sockaddr_in6 addr6 = { .sin6_family = AF_INET6,
-				      .sin6_port = htons(port) };
-	struct sockaddr_in addr4 = { .sin_family = AF_INET,
-				     .sin_port = htons(port) };
+	struct sockaddr_in6 addr6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	struct sockaddr_in addr4 = { .sin_family = AF_INET, .sin_port = htons(port) };
 	int fd = new_socket(family, options);
 
 	if (family == AF_INET ? bind(fd, (void *)&addr4, sizeof(addr4)) :
@@ -119,13 +116,10 @@ static void serve(int family, int port, bool once, bool options)
 	} while (!once);
 }
 
-static void talk(const char *address, int port, long count, size_t size,
-		 bool bulk, bool options)
+static void talk(const char *address, int port, long count, size_t size, bool bulk, bool options)
 {
-	struct sockaddr_in6 addr6 = { .sin6_family = AF_INET6,
-				      .sin6_port = htons(port) };
-	struct sockaddr_in addr4 = { .sin_family = AF_INET,
-				     .sin_port = htons(port) };
+	struct sockaddr_in6 addr6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	struct sockaddr_in addr4 = { .sin_family = AF_INET, .sin_port = htons(port) };
 	bool ipv4 = inet_pton(AF_INET, address, &addr4.sin_addr) == 1;
 	int fd = new_socket(ipv4 ? AF_INET : AF_INET6, options);
 
@@ -143,8 +137,7 @@ static void talk(const char *address, int port, long count, size_t size,
 	}
 	/* The server has received everything when it closes the connection, too. */
 	shutdown(fd, SHUT_WR);
-	if (recv(fd, buffer, 1, 0) != 0 &&
-	    !(protocol == IPPROTO_SCTP && errno == ENOTCONN))
+	if (recv(fd, buffer, 1, 0) != 0 && !(protocol == IPPROTO_SCTP && errno == ENOTCONN))
 		fail("end");
 	close(fd);
 }
@@ -183,8 +176,7 @@ int main(int argc, char **argv)
 	if (server && argc == 1)
 		serve(family, atoi(argv[0]), once, options);
 	else if (!server && argc == 4 && (size_t)atol(argv[3]) <= sizeof(buffer))
-		talk(argv[0], atoi(argv[1]), atol(argv[2]), atol(argv[3]), bulk,
-		     options);
+		talk(argv[0], atoi(argv[1]), atol(argv[2]), atol(argv[3]), bulk, options);
 	else
 		fputs("talk: see the first lines of its source\n", stderr);
 	return 0;

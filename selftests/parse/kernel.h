@@ -33,7 +33,7 @@ typedef int64_t ktime_t;
 #define IS_ENABLED(x) 1
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define min_t(type, a, b) min((type)(a), (type)(b))
-#define round_up(x, to) (((x) + (to) - 1) / (to) * (to))
+#define round_up(x, to) (((x) + (to)-1) / (to) * (to))
 #define U8_MAX UINT8_MAX
 #define U16_MAX UINT16_MAX
 
@@ -75,7 +75,7 @@ struct skb_shared_info {
 
 struct sk_buff {
 	u8 *data;
-	u8 *rest;		/* the part that is not linear */
+	u8 *rest; /* the part that is not linear */
 	unsigned int len, data_len;
 	u8 ip_summed;
 	struct skb_shared_info shared;
@@ -89,8 +89,7 @@ static inline int skb_headlen(const struct sk_buff *skb)
 	return skb->len - skb->data_len;
 }
 
-static inline int skb_copy_bits(const struct sk_buff *skb, int offset, void *to,
-				int len)
+static inline int skb_copy_bits(const struct sk_buff *skb, int offset, void *to, int len)
 {
 	u8 *byte = to;
 	int i;
@@ -98,8 +97,7 @@ static inline int skb_copy_bits(const struct sk_buff *skb, int offset, void *to,
 	if (offset < 0 || offset + len > (int)skb->len)
 		return -1;
 	for (i = offset; i < offset + len; i++)
-		*byte++ = i < skb_headlen(skb) ? skb->data[i] :
-						 skb->rest[i - skb_headlen(skb)];
+		*byte++ = i < skb_headlen(skb) ? skb->data[i] : skb->rest[i - skb_headlen(skb)];
 	return 0;
 }
 
@@ -126,13 +124,11 @@ struct sctphdr {
 
 static inline bool ipv6_ext_hdr(u8 kind)
 {
-	return kind == IPPROTO_HOPOPTS || kind == IPPROTO_ROUTING ||
-	       kind == IPPROTO_FRAGMENT || kind == IPPROTO_AH ||
-	       kind == IPPROTO_NONE || kind == IPPROTO_DSTOPTS;
+	return kind == IPPROTO_HOPOPTS || kind == IPPROTO_ROUTING || kind == IPPROTO_FRAGMENT ||
+	       kind == IPPROTO_AH || kind == IPPROTO_NONE || kind == IPPROTO_DSTOPTS;
 }
 
-static inline int ipv6_skip_exthdr(const struct sk_buff *skb, int start,
-				   u8 *kind, __be16 *frag_off)
+static inline int ipv6_skip_exthdr(const struct sk_buff *skb, int start, u8 *kind, __be16 *frag_off)
 {
 	u8 head[8];
 

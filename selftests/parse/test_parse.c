@@ -73,10 +73,10 @@ static void make_transport(u8 *p, u8 protocol, unsigned int room)
 /* Return the packet's length; *end is the length in its header. */
 static unsigned int make_packet(u8 family, unsigned int nhoff, unsigned int *end)
 {
-	static const u8 protocols[] = { IPPROTO_TCP, IPPROTO_TCP, IPPROTO_UDP,
-		IPPROTO_ICMP, IPPROTO_ICMPV6, IPPROTO_SCTP, IPPROTO_IPIP };
-	static const u8 extensions[] = { 0, IPPROTO_ROUTING, IPPROTO_FRAGMENT,
-		IPPROTO_AH, IPPROTO_DSTOPTS, IPPROTO_NONE };
+	static const u8 protocols[] = { IPPROTO_TCP,	IPPROTO_TCP,  IPPROTO_UDP, IPPROTO_ICMP,
+					IPPROTO_ICMPV6, IPPROTO_SCTP, IPPROTO_IPIP };
+	static const u8 extensions[] = { 0,	     IPPROTO_ROUTING, IPPROTO_FRAGMENT,
+					 IPPROTO_AH, IPPROTO_DSTOPTS, IPPROTO_NONE };
 	unsigned int len = nhoff + 20 + below(200), i, faults;
 	u8 protocol = protocols[below(sizeof(protocols))];
 	u8 *ip = bytes + nhoff, *p, *next;
@@ -140,8 +140,8 @@ static unsigned int record_size(const struct parsed *p)
 }
 
 /* Fields that the parser does not set keep their value: @before. */
-static void parse(unsigned int len, unsigned int linear, unsigned int nhoff,
-		  u8 family, u8 before, struct parsed *parsed)
+static void parse(unsigned int len, unsigned int linear, unsigned int nhoff, u8 family, u8 before,
+		  struct parsed *parsed)
 {
 	struct sk_buff skb = {
 		.data = malloc(linear),
@@ -156,8 +156,7 @@ static void parse(unsigned int len, unsigned int linear, unsigned int nhoff,
 	memcpy(skb.data, bytes, linear);
 	memcpy(skb.rest, bytes + linear, len - linear);
 	memset(&parsed->rec, before, sizeof(parsed->rec));
-	parsed->protocol = netsync_parse(&skb, nhoff, family, NETSYNC_ALL, 4711,
-					 &parsed->rec);
+	parsed->protocol = netsync_parse(&skb, nhoff, family, NETSYNC_ALL, 4711, &parsed->rec);
 	/* The caller sets it. */
 	parsed->rec.ip.sk = 0;
 	free(skb.data);
@@ -218,7 +217,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{ "A million packets are the same, however they lie in memory and "
-		  "whatever is behind them", many, NULL, NULL, NULL },
+		  "whatever is behind them",
+		  many, NULL, NULL, NULL },
 		{ "Digests are SipHash-1-3", known_digest, NULL, NULL, NULL },
 	};
 

@@ -44,8 +44,8 @@ int main(void)
 
 	nanosleep(&pause, NULL);
 	to = read_both();
-	printf("%llu\n", (unsigned long long)((to.ticks - from.ticks) * 1000000 /
-					      (to.ns - from.ns)));
+	printf("%llu\n",
+	       (unsigned long long)((to.ticks - from.ticks) * 1000000 / (to.ns - from.ns)));
 	return 0;
 }
 #else

@@ -34,10 +34,11 @@ static bt_value *attributes(const char *name)
 	return outer;
 }
 
-#define SET_ATTRIBUTES(set, object, name) do { \
+#define SET_ATTRIBUTES(set, object, name)         \
+	do {                                      \
 		bt_value *map = attributes(name); \
-		set(object, map); \
-		bt_value_put_ref(map); \
+		set(object, map);                 \
+		bt_value_put_ref(map);            \
 	} while (0)
 
 /* ---- links ---------------------------------------------------------------- */
@@ -52,24 +53,21 @@ struct link {
 };
 
 /* Refer to the member with a name, of a structure in a scope, or of a structure in that one. */
-static struct link link_to(bt_trace_class *in, bt_field_path_scope scope,
-			   const char *outer, bt_field_class *structure,
-			   const char *name)
+static struct link link_to(bt_trace_class *in, bt_field_path_scope scope, const char *outer,
+			   bt_field_class *structure, const char *name)
 {
 #if MAX_MIP
 	const char *names[] = { outer, name };
 
 	(void)structure;
-	return (struct link){ bt_field_location_create(
-		in, (bt_field_location_scope)scope, names + !outer, 1 + !!outer) };
+	return (struct link){ bt_field_location_create(in, (bt_field_location_scope)scope,
+						       names + !outer, 1 + !!outer) };
 #else
 	(void)in;
 	(void)scope;
 	(void)outer;
-	return (struct link){
-		bt_field_class_structure_member_borrow_field_class(
-			bt_field_class_structure_borrow_member_by_name(
-				structure, name)) };
+	return (struct link){ bt_field_class_structure_member_borrow_field_class(
+		bt_field_class_structure_borrow_member_by_name(structure, name)) };
 #endif
 }
 
@@ -86,65 +84,60 @@ static bt_field_class *make_sequence(bt_trace_class *in, bt_field_class *element
 				     const struct link *length)
 {
 #if MAX_MIP
-	return length ?
-	       bt_field_class_array_dynamic_with_length_field_location_create(
-		       in, element, length->location) :
-	       bt_field_class_array_dynamic_without_length_field_location_create(
-		       in, element);
+	return length ? bt_field_class_array_dynamic_with_length_field_location_create(
+				in, element, length->location) :
+			bt_field_class_array_dynamic_without_length_field_location_create(in,
+											  element);
 #else
-	return bt_field_class_array_dynamic_create(in, element,
-						   length ? length->class : NULL);
+	return bt_field_class_array_dynamic_create(in, element, length ? length->class : NULL);
 #endif
 }
 
 static bt_field_class *make_option(bt_trace_class *in, bt_field_class *content)
 {
 #if MAX_MIP
-	return bt_field_class_option_without_selector_field_location_create(
-		in, content);
+	return bt_field_class_option_without_selector_field_location_create(in, content);
 #else
 	return bt_field_class_option_without_selector_create(in, content);
 #endif
 }
 
-static bt_field_class *make_option_by_bool(bt_trace_class *in,
-					   bt_field_class *content,
+static bt_field_class *make_option_by_bool(bt_trace_class *in, bt_field_class *content,
 					   struct link selector)
 {
 #if MAX_MIP
-	return bt_field_class_option_with_selector_field_location_bool_create(
-		in, content, selector.location);
+	return bt_field_class_option_with_selector_field_location_bool_create(in, content,
+									      selector.location);
 #else
-	return bt_field_class_option_with_selector_field_bool_create(
-		in, content, selector.class);
+	return bt_field_class_option_with_selector_field_bool_create(in, content, selector.class);
 #endif
 }
 
-static bt_field_class *
-make_option_by_unsigned(bt_trace_class *in, bt_field_class *content,
-			struct link selector,
-			const bt_integer_range_set_unsigned *ranges)
+static bt_field_class *make_option_by_unsigned(bt_trace_class *in, bt_field_class *content,
+					       struct link selector,
+					       const bt_integer_range_set_unsigned *ranges)
 {
 #if MAX_MIP
 	return bt_field_class_option_with_selector_field_location_integer_unsigned_create(
 		in, content, selector.location, ranges);
 #else
-	return bt_field_class_option_with_selector_field_integer_unsigned_create(
-		in, content, selector.class, ranges);
+	return bt_field_class_option_with_selector_field_integer_unsigned_create(in, content,
+										 selector.class,
+										 ranges);
 #endif
 }
 
-static bt_field_class *
-make_option_by_signed(bt_trace_class *in, bt_field_class *content,
-		      struct link selector,
-		      const bt_integer_range_set_signed *ranges)
+static bt_field_class *make_option_by_signed(bt_trace_class *in, bt_field_class *content,
+					     struct link selector,
+					     const bt_integer_range_set_signed *ranges)
 {
 #if MAX_MIP
 	return bt_field_class_option_with_selector_field_location_integer_signed_create(
 		in, content, selector.location, ranges);
 #else
-	return bt_field_class_option_with_selector_field_integer_signed_create(
-		in, content, selector.class, ranges);
+	return bt_field_class_option_with_selector_field_integer_signed_create(in, content,
+									       selector.class,
+									       ranges);
 #endif
 }
 
@@ -162,8 +155,7 @@ static bt_field_class *make_empty_variant(bt_trace_class *in, enum which which,
 		return bt_field_class_variant_with_selector_field_location_integer_signed_create(
 			in, selector.location);
 	default:
-		return bt_field_class_variant_without_selector_field_location_create(
-			in);
+		return bt_field_class_variant_without_selector_field_location_create(in);
 	}
 #else
 	(void)which;
@@ -174,15 +166,12 @@ static bt_field_class *make_empty_variant(bt_trace_class *in, enum which which,
 /* ---- field classes ------------------------------------------------------- */
 
 /* Append a member to a structure, which then owns it. */
-static bt_field_class *add(bt_field_class *structure, const char *name,
-			   bt_field_class *class)
+static bt_field_class *add(bt_field_class *structure, const char *name, bt_field_class *class)
 {
 	SET_ATTRIBUTES(bt_field_class_set_user_attributes, class, name);
 	bt_field_class_structure_append_member(structure, name, class);
 	SET_ATTRIBUTES(bt_field_class_structure_member_set_user_attributes,
-		       bt_field_class_structure_borrow_member_by_name(structure,
-								      name),
-		       "member");
+		       bt_field_class_structure_borrow_member_by_name(structure, name), "member");
 	bt_field_class_put_ref(class);
 	return class;
 }
@@ -192,15 +181,14 @@ static bt_field_class *make_unsigned(bt_trace_class *in, uint64_t bits)
 	bt_field_class *class = bt_field_class_integer_unsigned_create(in);
 
 	bt_field_class_integer_set_field_value_range(class, bits);
-	bt_field_class_integer_set_preferred_display_base(class,
-		BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
+	bt_field_class_integer_set_preferred_display_base(
+		class, BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
 	return class;
 }
 
 static bt_integer_range_set_unsigned *unsigned_range(uint64_t from, uint64_t to)
 {
-	bt_integer_range_set_unsigned *set =
-		bt_integer_range_set_unsigned_create();
+	bt_integer_range_set_unsigned *set = bt_integer_range_set_unsigned_create();
 
 	bt_integer_range_set_unsigned_add_range(set, from, to);
 	bt_integer_range_set_unsigned_add_range(set, to + 10, to + 20);
@@ -219,9 +207,8 @@ static bt_field_class *make_enumeration(bt_trace_class *in, bool is_signed)
 {
 	bt_integer_range_set_unsigned *some = unsigned_range(0, 3);
 	bt_integer_range_set_signed *others = signed_range(-7, 3);
-	bt_field_class *class = is_signed ?
-		bt_field_class_enumeration_signed_create(in) :
-		bt_field_class_enumeration_unsigned_create(in);
+	bt_field_class *class = is_signed ? bt_field_class_enumeration_signed_create(in) :
+					    bt_field_class_enumeration_unsigned_create(in);
 
 	bt_field_class_integer_set_field_value_range(class, 12);
 	if (is_signed) {
@@ -238,16 +225,13 @@ static bt_field_class *make_enumeration(bt_trace_class *in, bool is_signed)
 
 static void set_option_attributes(bt_field_class *class)
 {
-	for (uint64_t i = 0; i < bt_field_class_variant_get_option_count(class);
-	     i++)
+	for (uint64_t i = 0; i < bt_field_class_variant_get_option_count(class); i++)
 		SET_ATTRIBUTES(bt_field_class_variant_option_set_user_attributes,
-			       bt_field_class_variant_borrow_option_by_index(class, i),
-			       "option");
+			       bt_field_class_variant_borrow_option_by_index(class, i), "option");
 }
 
 /* A variant with a string (selected by 0 to 3, or fewer), and a structure. */
-static bt_field_class *make_variant(bt_trace_class *in, enum which which,
-				    struct link selector)
+static bt_field_class *make_variant(bt_trace_class *in, enum which which, struct link selector)
 {
 	bt_field_class *class = make_empty_variant(in, which, selector);
 	bt_field_class *text = bt_field_class_string_create(in);
@@ -266,13 +250,12 @@ static bt_field_class *make_variant(bt_trace_class *in, enum which which,
 	} else if (which == SIGNED_SELECTOR) {
 		bt_field_class_variant_with_selector_field_integer_signed_append_option(
 			class, "text", text, minus);
-		bt_field_class_variant_with_selector_field_integer_signed_append_option(
-			class, "rest", rest, plus);
+		bt_field_class_variant_with_selector_field_integer_signed_append_option(class,
+											"rest",
+											rest, plus);
 	} else {
-		bt_field_class_variant_without_selector_append_option(
-			class, "text", text);
-		bt_field_class_variant_without_selector_append_option(
-			class, "rest", rest);
+		bt_field_class_variant_without_selector_append_option(class, "text", text);
+		bt_field_class_variant_without_selector_append_option(class, "rest", rest);
 	}
 	set_option_attributes(class);
 	bt_integer_range_set_unsigned_put_ref(some);
@@ -284,8 +267,8 @@ static bt_field_class *make_variant(bt_trace_class *in, enum which which,
 	return class;
 }
 
-static void add_options(bt_trace_class *in, bt_field_class *to,
-			struct link flag, struct link number, struct link minus)
+static void add_options(bt_trace_class *in, bt_field_class *to, struct link flag,
+			struct link number, struct link minus)
 {
 	bt_integer_range_set_unsigned *some = unsigned_range(0, 3);
 	bt_integer_range_set_signed *others = signed_range(-9, -1);
@@ -295,20 +278,16 @@ static void add_options(bt_trace_class *in, bt_field_class *to,
 		class[i] = make_unsigned(in, 20 + i);
 	add(to, "option", make_option(in, class[0]));
 	bt_field_class_option_with_selector_field_bool_set_selector_is_reversed(
-		add(to, "option_bool", make_option_by_bool(in, class[1], flag)),
-		BT_TRUE);
-	add(to, "option_unsigned",
-	    make_option_by_unsigned(in, class[2], number, some));
-	add(to, "option_signed",
-	    make_option_by_signed(in, class[3], minus, others));
+		add(to, "option_bool", make_option_by_bool(in, class[1], flag)), BT_TRUE);
+	add(to, "option_unsigned", make_option_by_unsigned(in, class[2], number, some));
+	add(to, "option_signed", make_option_by_signed(in, class[3], minus, others));
 	for (int i = 0; i < 4; i++)
 		bt_field_class_put_ref(class[i]);
 	bt_integer_range_set_unsigned_put_ref(some);
 	bt_integer_range_set_signed_put_ref(others);
 }
 
-static void add_arrays(bt_trace_class *in, bt_field_class *to,
-		       struct link length)
+static void add_arrays(bt_trace_class *in, bt_field_class *to, struct link length)
 {
 	bt_field_class *class[3], *text = bt_field_class_string_create(in);
 	struct link inner;
@@ -318,8 +297,7 @@ static void add_arrays(bt_trace_class *in, bt_field_class *to,
 		add(class[i], "length", make_unsigned(in, 30));
 	}
 	/* In an element: a length that is in the element. */
-	inner = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, "counted", class[2],
-			"length");
+	inner = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, "counted", class[2], "length");
 	add(class[2], "texts", make_sequence(in, text, &inner));
 	put_link(inner);
 	bt_field_class_put_ref(text);
@@ -346,21 +324,18 @@ static void add_new(bt_trace_class *in, bt_field_class *to, struct link length)
 {
 #if MAX_MIP
 	bt_integer_range_set_unsigned *some = unsigned_range(0, 2);
-	bt_field_class *class = add(to, "flags", bt_field_class_bit_array_create(
-		in, 23));
+	bt_field_class *class = add(to, "flags", bt_field_class_bit_array_create(in, 23));
 
 	bt_field_class_bit_array_add_flag(class, "some", some);
 	bt_integer_range_set_unsigned_put_ref(some);
 	class = add(to, "small", make_unsigned(in, 64));
 	bt_field_class_integer_set_field_value_hints(class,
-		BT_FIELD_CLASS_INTEGER_FIELD_VALUE_HINT_SMALL);
+						     BT_FIELD_CLASS_INTEGER_FIELD_VALUE_HINT_SMALL);
 	class = add(to, "blob", bt_field_class_blob_static_create(in, 5));
 	bt_field_class_blob_set_media_type(class, "image/webp");
-	add(to, "blob_any",
-	    bt_field_class_blob_dynamic_without_length_field_location_create(in));
+	add(to, "blob_any", bt_field_class_blob_dynamic_without_length_field_location_create(in));
 	add(to, "blob_counted",
-	    bt_field_class_blob_dynamic_with_length_field_location_create(
-		    in, length.location));
+	    bt_field_class_blob_dynamic_with_length_field_location_create(in, length.location));
 #else
 	(void)in;
 	(void)to;
@@ -369,20 +344,17 @@ static void add_new(bt_trace_class *in, bt_field_class *to, struct link length)
 }
 
 static bt_field_class *make_payload(bt_trace_class *in, bt_field_class *packet,
-				    bt_field_class *common,
-				    bt_field_class *specific)
+				    bt_field_class *common, bt_field_class *specific)
 {
 	bt_field_class *class = make_context(in);
-	struct link flag = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, NULL,
-				   class, "flag");
-	struct link minus = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, NULL,
-				    class, "minus");
-	struct link length = link_to(in, BT_FIELD_PATH_SCOPE_PACKET_CONTEXT, NULL,
-				     packet, "number");
-	struct link number = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT,
-				     NULL, common, "number");
-	struct link lower = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_SPECIFIC_CONTEXT,
-				    NULL, specific, "minus");
+	struct link flag = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, NULL, class, "flag");
+	struct link minus = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, NULL, class, "minus");
+	struct link length = link_to(in, BT_FIELD_PATH_SCOPE_PACKET_CONTEXT, NULL, packet,
+				     "number");
+	struct link number = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT, NULL, common,
+				     "number");
+	struct link lower = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_SPECIFIC_CONTEXT, NULL, specific,
+				    "minus");
 
 	add(class, "bits", bt_field_class_bit_array_create(in, 13));
 	add(class, "few", make_enumeration(in, false));
@@ -428,16 +400,13 @@ static void fill(bt_field *field, uint64_t seed)
 		snprintf(text, sizeof(text), "text %llu", (unsigned long long)seed);
 		bt_field_string_set_value(field, text);
 	} else if (type == BT_FIELD_CLASS_TYPE_STRUCTURE) {
-		for (uint64_t i = 0;
-		     i < bt_field_class_structure_get_member_count(class); i++)
-			fill(bt_field_structure_borrow_member_field_by_index(
-				     field, i), seed + i);
+		for (uint64_t i = 0; i < bt_field_class_structure_get_member_count(class); i++)
+			fill(bt_field_structure_borrow_member_field_by_index(field, i), seed + i);
 	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY)) {
 		if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY))
 			bt_field_array_dynamic_set_length(field, seed & 3);
 		for (uint64_t i = 0; i < bt_field_array_get_length(field); i++)
-			fill(bt_field_array_borrow_element_field_by_index(
-				     field, i), seed + i);
+			fill(bt_field_array_borrow_element_field_by_index(field, i), seed + i);
 	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
 		bt_field_option_set_has_field(field, seed & 1);
 		if (seed & 1)
@@ -446,8 +415,7 @@ static void fill(bt_field *field, uint64_t seed)
 	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_BLOB)) {
 		if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_BLOB))
 			bt_field_blob_dynamic_set_length(field, seed & 3);
-		memset(bt_field_blob_get_data(field), (int)seed,
-		       bt_field_blob_get_length(field));
+		memset(bt_field_blob_get_data(field), (int)seed, bt_field_blob_get_length(field));
 #endif
 	} else {
 		bt_field_variant_select_option_by_index(field, seed & 1);
@@ -467,13 +435,13 @@ static bt_clock_class *make_clock(bt_self_component *self)
 #if MAX_MIP
 	bt_clock_class_set_uid(clock, "6b696e64-7327-206f-776e-20636c6f636b");
 #else
-	bt_clock_class_set_uuid(clock, (bt_uuid)"kinds' own clock");
+	bt_clock_class_set_uuid(clock, (bt_uuid) "kinds' own clock");
 #endif
 	return clock;
 }
 
-static void make_stream_class(struct kinds *kinds, bt_trace *trace,
-			      bt_trace_class *in, bt_clock_class *clock)
+static void make_stream_class(struct kinds *kinds, bt_trace *trace, bt_trace_class *in,
+			      bt_clock_class *clock)
 {
 	bt_stream_class *class = bt_stream_class_create(in);
 	bt_field_class *packet = make_context(in), *common = make_context(in);
@@ -517,11 +485,10 @@ static void make_stream_class(struct kinds *kinds, bt_trace *trace,
 
 static bt_component_class_initialize_method_status
 kinds_initialize(bt_self_component_source *self,
-		 bt_self_component_source_configuration *configuration,
-		 const bt_value *params, void *data)
+		 bt_self_component_source_configuration *configuration, const bt_value *params,
+		 void *data)
 {
-	bt_self_component *component =
-		bt_self_component_source_as_self_component(self);
+	bt_self_component *component = bt_self_component_source_as_self_component(self);
 	struct kinds *kinds = calloc(1, sizeof(*kinds));
 	bt_trace_class *class = bt_trace_class_create(component);
 	bt_clock_class *clock = make_clock(component);
@@ -537,7 +504,7 @@ kinds_initialize(bt_self_component_source *self,
 	bt_trace_set_namespace(trace, "kinds.example");
 	bt_trace_set_uid(trace, "this trace's own");
 #else
-	bt_trace_set_uuid(trace, (bt_uuid)"this trace's own");
+	bt_trace_set_uuid(trace, (bt_uuid) "this trace's own");
 #endif
 	bt_trace_set_environment_entry_string(trace, "hostname", "web");
 	bt_trace_set_environment_entry_integer(trace, "number", -5);
@@ -562,13 +529,11 @@ static void kinds_finalize(bt_self_component_source *self)
 
 /* ---- messages -------------------------------------------------------------- */
 
-static bt_message *make_event(bt_self_message_iterator *self,
-			      const struct kinds *kinds,
+static bt_message *make_event(bt_self_message_iterator *self, const struct kinds *kinds,
 			      const struct iterator *it)
 {
-	bt_message *message =
-		bt_message_event_create_with_packet_and_default_clock_snapshot(
-			self, kinds->event_class, it->packet, it->next * 10);
+	bt_message *message = bt_message_event_create_with_packet_and_default_clock_snapshot(
+		self, kinds->event_class, it->packet, it->next * 10);
 	bt_event *event = bt_message_event_borrow_event(message);
 
 	fill(bt_event_borrow_common_context_field(event), it->next);
@@ -577,18 +542,18 @@ static bt_message *make_event(bt_self_message_iterator *self,
 	return message;
 }
 
-static bt_message *begin_packet(bt_self_message_iterator *self,
-				const struct kinds *kinds, struct iterator *it)
+static bt_message *begin_packet(bt_self_message_iterator *self, const struct kinds *kinds,
+				struct iterator *it)
 {
 	bt_packet_put_ref(it->packet);
 	it->packet = bt_packet_create(kinds->stream);
 	fill(bt_packet_borrow_context_field(it->packet), it->next);
-	return bt_message_packet_beginning_create_with_default_clock_snapshot(
-		self, it->packet, it->next * 10);
+	return bt_message_packet_beginning_create_with_default_clock_snapshot(self, it->packet,
+									      it->next * 10);
 }
 
-static bt_message *make_message(bt_self_message_iterator *self,
-				const struct kinds *kinds, struct iterator *it)
+static bt_message *make_message(bt_self_message_iterator *self, const struct kinds *kinds,
+				struct iterator *it)
 {
 	const uint64_t at = it->next * 10;
 	bt_message *message;
@@ -603,8 +568,8 @@ static bt_message *make_message(bt_self_message_iterator *self,
 		return begin_packet(self, kinds, it);
 	case 4:
 	case 9:
-		return bt_message_packet_end_create_with_default_clock_snapshot(
-			self, it->packet, at);
+		return bt_message_packet_end_create_with_default_clock_snapshot(self, it->packet,
+										at);
 	case 5:
 		message = bt_message_discarded_events_create_with_default_clock_snapshots(
 			self, kinds->stream, at, at + 5);
@@ -631,8 +596,7 @@ kinds_iterator_initialize(bt_self_message_iterator *self,
 {
 	(void)configuration;
 	(void)port;
-	bt_self_message_iterator_set_data(self,
-		calloc(1, sizeof(struct iterator)));
+	bt_self_message_iterator_set_data(self, calloc(1, sizeof(struct iterator)));
 	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
 
@@ -644,9 +608,9 @@ static void kinds_iterator_finalize(bt_self_message_iterator *self)
 	free(it);
 }
 
-static bt_message_iterator_class_next_method_status
-kinds_next(bt_self_message_iterator *self, bt_message_array_const messages,
-	   uint64_t capacity, uint64_t *count)
+static bt_message_iterator_class_next_method_status kinds_next(bt_self_message_iterator *self,
+							       bt_message_array_const messages,
+							       uint64_t capacity, uint64_t *count)
 {
 	struct iterator *it = bt_self_message_iterator_get_data(self);
 	const struct kinds *kinds = bt_self_component_get_data(
@@ -660,9 +624,8 @@ kinds_next(bt_self_message_iterator *self, bt_message_array_const messages,
 }
 
 static bt_component_class_get_supported_mip_versions_method_status
-kinds_get_mip_versions(bt_self_component_class_source *self,
-		       const bt_value *params, void *data, bt_logging_level level,
-		       bt_integer_range_set_unsigned *versions)
+kinds_get_mip_versions(bt_self_component_class_source *self, const bt_value *params, void *data,
+		       bt_logging_level level, bt_integer_range_set_unsigned *versions)
 {
 	(void)self;
 	(void)params;
@@ -673,11 +636,10 @@ kinds_get_mip_versions(bt_self_component_class_source *self,
 }
 
 BT_PLUGIN_SOURCE_COMPONENT_CLASS(all, kinds_next);
-BT_PLUGIN_SOURCE_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(all,
-	kinds_get_mip_versions);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(all, kinds_get_mip_versions);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(all, kinds_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(all, kinds_finalize);
-BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(all,
-	kinds_iterator_initialize);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(
+	all, kinds_iterator_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(all,
-	kinds_iterator_finalize);
+									kinds_iterator_finalize);

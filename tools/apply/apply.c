@@ -28,9 +28,9 @@
 
 /* Each format is a row of this table, and a file that copies a trace. */
 static const struct format {
-	const char *name;	/* as in libnetsync-io */
+	const char *name; /* as in libnetsync-io */
 	apply_copy copy;
-	apply_copy copy_metadata;	/* for --metadata-only; NULL: none */
+	apply_copy copy_metadata; /* for --metadata-only; NULL: none */
 } formats[] = {
 	{ "ctf", apply_ctf, apply_metadata },
 	{ "pcap", apply_pcap, NULL },
@@ -84,9 +84,8 @@ static char *place_of(const struct apply_run *apply, const struct apply_source *
 	char *place;
 
 	below += strspn(below, "/");
-	if (asprintf(&place, "%s%s%s%s", apply->folder.temporary,
-		     source->real_path + apply->common, *below ? "/" : "",
-		     below) < 0)
+	if (asprintf(&place, "%s%s%s%s", apply->folder.temporary, source->real_path + apply->common,
+		     *below ? "/" : "", below) < 0)
 		return NULL;
 	return place;
 }
@@ -97,8 +96,7 @@ static apply_copy find_format(const struct apply_settings *set, const char *name
 {
 	for (size_t i = 0; i < NUM_FORMATS; i++)
 		if (!strcmp(formats[i].name, name))
-			return set->metadata_only ? formats[i].copy_metadata :
-						    formats[i].copy;
+			return set->metadata_only ? formats[i].copy_metadata : formats[i].copy;
 	return NULL;
 }
 
@@ -123,12 +121,13 @@ static bool can_copy(const struct apply_run *apply, apply_copy copy,
 	const bool changed = apply->set->metadata_only;
 
 	if (!copy)
-		complain("%s: skipped, as this trace %s.", info->path, changed ?
-			 "has no metadata that can be changed; omit --metadata-only" :
-			 "has a format that cannot be written");
+		complain("%s: skipped, as this trace %s.", info->path,
+			 changed ? "has no metadata that can be changed; omit --metadata-only" :
+				   "has a format that cannot be written");
 	else if (info->damaged && changed)
-		complain("%s: skipped, as this trace is damaged; omit --metadata-only to copy what is readable.",
-			 info->path);
+		complain(
+			"%s: skipped, as this trace is damaged; omit --metadata-only to copy what is readable.",
+			info->path);
 	else if (info->damaged && !info->readable)
 		complain("%s: skipped, as this trace is damaged.", info->path);
 	else
@@ -149,8 +148,9 @@ static bool find_place(const struct apply_run *apply, struct apply_task *task)
 	if (!original)
 		return complain_of_path(path);
 	task->place = place_of(apply, task->source, path);
-	ok = task->place ? make_folders_like(task->place, strlen(apply->folder.temporary) + 1,
-					     original) : no_memory();
+	ok = task->place ?
+		     make_folders_like(task->place, strlen(apply->folder.temporary) + 1, original) :
+		     no_memory();
 	if (ok)
 		cut_suffix(task->place, original);
 	free(original);
@@ -158,15 +158,15 @@ static bool find_place(const struct apply_run *apply, struct apply_task *task)
 }
 
 /* False: continuing is pointless. */
-static bool plan_copy(struct apply_run *apply, const struct apply_source *source,
-		      uint32_t index)
+static bool plan_copy(struct apply_run *apply, const struct apply_source *source, uint32_t index)
 {
 	const struct netsync_io_trace info = trace_info(apply->io, index);
 	struct apply_task *task = &apply->tasks[apply->num_tasks];
 	struct apply_seen known;
 	struct folder_tree tree;
 
-	*task = (struct apply_task){ .source = source, .copy = find_format(apply->set, info.format) };
+	*task = (struct apply_task){ .source = source,
+				     .copy = find_format(apply->set, info.format) };
 	if (!measure_tree(info.path, &tree))
 		return false;
 	apply->progress.total += tree.bytes;
@@ -190,8 +190,7 @@ static bool plan_copy(struct apply_run *apply, const struct apply_source *source
 	task->trace.bytes = tree.bytes;
 	known = apply_known_span(&task->trace);
 	task->is_known = known.first_ns <= known.last_ns;
-	return apply_check_span(apply, task->host, &task->trace, &known) &&
-	       find_place(apply, task);
+	return apply_check_span(apply, task->host, &task->trace, &known) && find_place(apply, task);
 }
 
 /* Most chunks of a rotated trace are usually outside. */
@@ -315,8 +314,7 @@ static bool is_in_trace(const struct apply_run *apply)
 	char *folder = copy ? realpath(dirname(copy), NULL) : NULL;
 	bool is_in = false;
 
-	for (uint32_t i = 0; i < netsync_io_num_traces(apply->io) && folder;
-	     i++) {
+	for (uint32_t i = 0; i < netsync_io_num_traces(apply->io) && folder; i++) {
 		char *trace = realpath(trace_info(apply->io, i).path, NULL);
 		const size_t len = trace ? strlen(trace) : 0;
 
@@ -333,8 +331,7 @@ static bool make_output_folder(struct apply_run *apply)
 {
 	if (!is_in_trace(apply))
 		return output_folder_open(&apply->folder, apply->set->output);
-	complain("%s: this folder is inside a trace; give another one.",
-		 apply->set->output);
+	complain("%s: this folder is inside a trace; give another one.", apply->set->output);
 	return false;
 }
 
@@ -363,8 +360,9 @@ static int run_copying(struct apply_run *apply)
 	progress_end(&apply->progress.line);
 	if (!ok || !apply->num_copied || !keep_copies(apply))
 		return EXIT_BAD;
-	return apply->num_left_out || apply->num_in_part ||
-	       netsync_io_num_left_out(apply->io) ? EXIT_PARTIAL : EXIT_DONE;
+	return apply->num_left_out || apply->num_in_part || netsync_io_num_left_out(apply->io) ?
+		       EXIT_PARTIAL :
+		       EXIT_DONE;
 }
 
 static int apply_all(const struct apply_settings *set)
@@ -382,8 +380,7 @@ static int apply_all(const struct apply_settings *set)
 /* ---- the sub-command ---------------------------------------------------- */
 
 /* Remove slashes at the end. */
-static bool take_output_folder(void *at, const struct option_row *row,
-			       const char *value)
+static bool take_output_folder(void *at, const struct option_row *row, const char *value)
 {
 	char *folder = (char *)value;
 
@@ -433,7 +430,7 @@ static char *get_folder_of_trace(const char *trace)
 /* Copies next to their traces, each in its own folder. */
 struct besides {
 	const struct apply_settings *set;
-	char **folders;		/* NULL: failed, with a message */
+	char **folders; /* NULL: failed, with a message */
 	int whole, part;
 };
 
@@ -487,7 +484,8 @@ static int apply_beside(const struct apply_settings *set)
 		free(besides.folders[i]);
 	free(besides.folders);
 	return interrupted || !(besides.whole || besides.part) ? EXIT_BAD :
-	       besides.whole == set->num_traces ? EXIT_DONE : EXIT_PARTIAL;
+	       besides.whole == set->num_traces		       ? EXIT_DONE :
+								 EXIT_PARTIAL;
 }
 
 static int apply_here(const struct apply_settings *set)
@@ -546,8 +544,8 @@ static const struct option_row options[] = {
 	       "merge the packets of all captures into one pcapng file, in the\n"
 	       "order of corrected times, instead of copying (-: standard output)",
 	       take_text, .at = offsetof(struct apply_settings, merge.path)),
-	OPTION("force", 0, NULL, "with --merge, overwrite FILE if it exists",
-	       take_flag, .at = offsetof(struct apply_settings, merge.force)),
+	OPTION("force", 0, NULL, "with --merge, overwrite FILE if it exists", take_flag,
+	       .at = offsetof(struct apply_settings, merge.force)),
 	{ .table = window_options, .at = offsetof(struct apply_settings, window) },
 	OPTION("metadata-only", 0, NULL,
 	       "change only the offset and the frequency of the clock of CTF\n"
@@ -556,25 +554,25 @@ static const struct option_row options[] = {
 	OPTION("jobs", 'j', "N",
 	       "write N copies at a time\n"
 	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
-	       take_number, .at = offsetof(struct apply_settings, jobs),
-	       .least = 1, .most = MAX_JOBS),
+	       take_number, .at = offsetof(struct apply_settings, jobs), .least = 1,
+	       .most = MAX_JOBS),
 	OPTION("extrapolate", 0, NULL,
-	       "correct traces even if they are far outside the times of FILE",
-	       take_flag, .at = offsetof(struct apply_settings, extrapolate)),
-	OPTION("remote-netsync", 0, "PATH",
-	       "run the netsync at PATH on other machines",
-	       take_text, .at = offsetof(struct apply_settings, netsync)),
+	       "correct traces even if they are far outside the times of FILE", take_flag,
+	       .at = offsetof(struct apply_settings, extrapolate)),
+	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on other machines", take_text,
+	       .at = offsetof(struct apply_settings, netsync)),
 	OPTIONS_END
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync apply -m FILE [-o FOLDER | --merge FILE] TRACE...\n\n"
-	"Write copies of traces with the timestamps of the reference clock. A TRACE is a file, a\n"
-	"folder with traces, NAME=PATH to set the host (NAME as in FILE), or [USER@]HOST:PATH for a\n"
-	"trace on another machine, which is copied there over ssh. All traces of the hosts in FILE\n"
-	"can be corrected, not only those that FILE was computed from.\n\n",
+	.begin =
+		"Usage: netsync apply -m FILE [-o FOLDER | --merge FILE] TRACE...\n\n"
+		"Write copies of traces with the timestamps of the reference clock. A TRACE is a file, a\n"
+		"folder with traces, NAME=PATH to set the host (NAME as in FILE), or [USER@]HOST:PATH for a\n"
+		"trace on another machine, which is copied there over ssh. All traces of the hosts in FILE\n"
+		"can be corrected, not only those that FILE was computed from.\n\n",
 	.end = "\nExit status: 0 if everything was copied, 1 if nothing was, 2 if traces were skipped (their\n"
-	"host is not corrected in FILE), or if damaged ones were copied in part.\n",
+	       "host is not corrected in FILE), or if damaged ones were copied in part.\n",
 	.options = options,
 };
 
@@ -588,17 +586,20 @@ static bool check_settings(const struct apply_settings *set)
 	if (!set->model || !set->num_traces)
 		complain("Give a result and the traces: netsync apply -m FILE TRACE...");
 	else if (set->metadata_only && window_is_given(&set->window))
-		complain("--metadata-only links the files of a trace unchanged; omit it, or omit --begin and --end.");
+		complain(
+			"--metadata-only links the files of a trace unchanged; omit it, or omit --begin and --end.");
 	else if (set->merge.path && (set->output || set->metadata_only))
 		complain("--merge writes one file instead of copies; omit %s.",
 			 set->output ? "--output" : "--metadata-only");
 	else if (set->merge.force && !set->merge.path)
-		complain("--force applies to --merge only; folders of copies are never overwritten.");
+		complain(
+			"--force applies to --merge only; folders of copies are never overwritten.");
 	else if (set->merge.path && remote < set->num_traces)
-		complain("%s: --merge reads captures on this machine only; copy this one first: scp %s .",
-			 set->traces[remote],
-			 set->traces[remote] + argument_name_length(set->traces[remote]) +
-			 (argument_name_length(set->traces[remote]) > 0));
+		complain(
+			"%s: --merge reads captures on this machine only; copy this one first: scp %s .",
+			set->traces[remote],
+			set->traces[remote] + argument_name_length(set->traces[remote]) +
+				(argument_name_length(set->traces[remote]) > 0));
 	else
 		return true;
 	return false;

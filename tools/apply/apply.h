@@ -20,46 +20,45 @@ struct netsync_io;
 struct apply_seen {
 	int64_t first_ns;
 	int64_t last_ns;
-	bool is_outside;	/* all times were outside, so there is no copy */
+	bool is_outside; /* all times were outside, so there is no copy */
 };
 
 /* Progress of all copies, in bytes of the originals. */
 struct apply_progress {
 	struct progress line;
 	uint64_t total;
-	uint64_t done;		/* of all traces that were copied or skipped */
+	uint64_t done; /* of all traces that were copied or skipped */
 };
 
 /* Corrected times to be copied, both ends included. */
 struct apply_part {
-	int64_t begin_ns;	/* INT64_MIN: unlimited */
-	int64_t end_ns;		/* INT64_MAX: unlimited */
+	int64_t begin_ns; /* INT64_MIN: unlimited */
+	int64_t end_ns;	  /* INT64_MAX: unlimited */
 };
 
 struct apply_trace {
-	struct netsync_io *io;	/* the reader that found the trace */
+	struct netsync_io *io; /* the reader that found the trace */
 	struct apply_progress *progress;
-	uint64_t bytes;		/* size of the original */
-	uint64_t *done;		/* bytes that were copied */
-	const char *path;	/* the original: a folder, or a file */
-	const char *readable;	/* path, or the path of the undamaged part */
-	const char *result;	/* the result file, */
-	const char *host;	/* name of the host in the result */
-	const struct netsync_clock *clock;	/* correction of the host */
-	bool extrapolate;	/* also correct times that the result does not cover */
-	int64_t from_ns;	/* the result covers these times of the host */
+	uint64_t bytes;			   /* size of the original */
+	uint64_t *done;			   /* bytes that were copied */
+	const char *path;		   /* the original: a folder, or a file */
+	const char *readable;		   /* path, or the path of the undamaged part */
+	const char *result;		   /* the result file, */
+	const char *host;		   /* name of the host in the result */
+	const struct netsync_clock *clock; /* correction of the host */
+	bool extrapolate;		   /* also correct times that the result does not cover */
+	int64_t from_ns;		   /* the result covers these times of the host */
 	int64_t to_ns;
-	struct apply_seen *seen;	/* times encountered so far */
-	uint8_t machine[MODEL_UUID_SIZE];	/* see model_machine_uuid() */
-	int64_t shift_ns;	/* host's time - time in the trace */
-	struct apply_part part;	/* times outside are skipped */
-	int64_t first_ns;	/* span of the part in the trace's own time; */
-	int64_t last_ns;	/* last < first: unknown */
+	struct apply_seen *seen;	  /* times encountered so far */
+	uint8_t machine[MODEL_UUID_SIZE]; /* see model_machine_uuid() */
+	int64_t shift_ns;		  /* host's time - time in the trace */
+	struct apply_part part;		  /* times outside are skipped */
+	int64_t first_ns;		  /* span of the part in the trace's own time; */
+	int64_t last_ns;		  /* last < first: unknown */
 };
 
 /* Correct a time of the trace. False: the corrected time does not fit. */
-bool apply_time(const struct apply_trace *trace, int64_t time_ns,
-		int64_t *corrected_ns);
+bool apply_time(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
 /*
  * For traces whose times are only found while copying: may a time be corrected? False:
  * the result does not cover it; the caller reports it.

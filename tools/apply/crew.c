@@ -33,28 +33,27 @@
 #define GRACE_MS 300
 
 struct crew_process {
-	pid_t pid;		/* 0: ended */
-	int pipe;		/* closed when the process ends */
-	int said[2];		/* its output on stdout and stderr */
+	pid_t pid;   /* 0: ended */
+	int pipe;    /* closed when the process ends */
+	int said[2]; /* its output on stdout and stderr */
 	int status;
 };
 
 struct crew {
 	const struct crew_work *work;
 	void *data;
-	struct crew_process *processes;	/* by index modulo their number */
+	struct crew_process *processes; /* by index modulo their number */
 	struct pollfd *polled;
 	size_t num_processes;
 	size_t num_at_work;
-	size_t first;		/* the first unfinished piece */
-	size_t next;		/* the next piece to start */
+	size_t first; /* the first unfinished piece */
+	size_t next;  /* the next piece to start */
 	unsigned int jobs;
 };
 
 void *crew_share(size_t size)
 {
-	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			    -1, 0);
+	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return shared == MAP_FAILED ? NULL : shared;
 }
@@ -104,8 +103,7 @@ static void close_both(const int fds[2])
 			close(fds[i]);
 }
 
-static void work_apart(const struct crew *crew, size_t index, const sigset_t *signals,
-		       pid_t parent)
+static void work_apart(const struct crew *crew, size_t index, const sigset_t *signals, pid_t parent)
 {
 	const int *said = process_of(crew, index)->said;
 	int status;
@@ -172,7 +170,8 @@ static void end_crew_process(struct crew *crew, struct crew_process *process)
 		}
 	process->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD;
 	if (!WIFEXITED(status) && !interrupted)
-		dprintf(process->said[1], "%s: the process that copied this trace was killed by signal %d (%s).\n",
+		dprintf(process->said[1],
+			"%s: the process that copied this trace was killed by signal %d (%s).\n",
 			complainer, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	process->pid = 0;
 	close(process->pipe);
@@ -257,7 +256,9 @@ static bool run_processes(struct crew *crew, size_t num)
 static bool run_apart(unsigned int jobs, size_t num, const struct crew_work *work, void *data)
 {
 	const size_t wanted = (size_t)jobs + MAX_AHEAD;
-	struct crew crew = { .work = work, .data = data, .jobs = jobs,
+	struct crew crew = { .work = work,
+			     .data = data,
+			     .jobs = jobs,
 			     .num_processes = num < wanted ? num : wanted };
 	bool ok;
 

@@ -39,7 +39,7 @@ struct answer {
 struct bt_copy_graph {
 	const struct apply_trace *trace;
 	const char *to;
-	const bt_plugin *plugin;	/* "ctf" */
+	const bt_plugin *plugin; /* "ctf" */
 	bool is_ctf_2;
 	bt_graph *graph;
 	struct answer answer;
@@ -95,10 +95,8 @@ static void set_failure_reason(struct bt_copy_graph *graph)
 	cause = bt_error_borrow_cause_by_index(error, 0);
 	message = bt_error_cause_get_message(cause);
 	/* The filter's messages are complete sentences. */
-	if (bt_error_cause_get_actor_type(cause) ==
-	    BT_ERROR_CAUSE_ACTOR_TYPE_MESSAGE_ITERATOR &&
-	    !strcmp(bt_error_cause_message_iterator_actor_get_component_name(
-			    cause), "correct"))
+	if (bt_error_cause_get_actor_type(cause) == BT_ERROR_CAUSE_ACTOR_TYPE_MESSAGE_ITERATOR &&
+	    !strcmp(bt_error_cause_message_iterator_actor_get_component_name(cause), "correct"))
 		snprintf(reason, size, "%s", message);
 	else
 		snprintf(reason, size, "Babeltrace 2 reports \"%.*s\".",
@@ -128,25 +126,22 @@ static void note_time(const bt_message *message)
 
 	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
 		return;
-	stream = bt_event_borrow_stream_const(
-		bt_message_event_borrow_event_const(message));
-	if (!bt_stream_class_borrow_default_clock_class_const(
-		    bt_stream_borrow_class_const(stream)))
+	stream = bt_event_borrow_stream_const(bt_message_event_borrow_event_const(message));
+	if (!bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)))
 		return;
 	if (bt_clock_snapshot_get_ns_from_origin(
-		    bt_message_event_borrow_default_clock_snapshot_const(message),
-		    &t))
+		    bt_message_event_borrow_default_clock_snapshot_const(message), &t))
 		bt_current_thread_clear_error();
 	else
 		*reached_ns = t;
 }
 
 static bt_message_iterator_class_next_method_status
-correct_and_tell(bt_self_message_iterator *self, bt_message_array_const messages,
-		 uint64_t capacity, uint64_t *count)
+correct_and_tell(bt_self_message_iterator *self, bt_message_array_const messages, uint64_t capacity,
+		 uint64_t *count)
 {
-	bt_message_iterator_class_next_method_status status =
-		merge_next(self, messages, capacity, count);
+	bt_message_iterator_class_next_method_status status = merge_next(self, messages, capacity,
+									 count);
 
 	if (status == BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK && *count)
 		note_time(messages[*count - 1]);
@@ -155,29 +150,24 @@ correct_and_tell(bt_self_message_iterator *self, bt_message_array_const messages
 
 static bt_component_class_filter *make_filter_class(void)
 {
-	bt_message_iterator_class *iterator =
-		bt_message_iterator_class_create(correct_and_tell);
+	bt_message_iterator_class *iterator = bt_message_iterator_class_create(correct_and_tell);
 	bt_component_class_filter *class = NULL;
 
 	if (iterator &&
-	    !bt_message_iterator_class_set_initialize_method(iterator,
-		    merge_initialize) &&
-	    !bt_message_iterator_class_set_seek_beginning_methods(iterator,
-		    merge_seek_beginning, NULL) &&
-	    !bt_message_iterator_class_set_finalize_method(iterator,
-		    merge_finalize))
+	    !bt_message_iterator_class_set_initialize_method(iterator, merge_initialize) &&
+	    !bt_message_iterator_class_set_seek_beginning_methods(iterator, merge_seek_beginning,
+								  NULL) &&
+	    !bt_message_iterator_class_set_finalize_method(iterator, merge_finalize))
 		class = bt_component_class_filter_create("correct", iterator);
 	bt_message_iterator_class_put_ref(iterator);
 	if (!class)
 		return NULL;
-	if (!bt_component_class_filter_set_initialize_method(class,
-		    correct_initialize) &&
-	    !bt_component_class_filter_set_finalize_method(class,
-		    correct_finalize) &&
+	if (!bt_component_class_filter_set_initialize_method(class, correct_initialize) &&
+	    !bt_component_class_filter_set_finalize_method(class, correct_finalize) &&
 	    !bt_component_class_filter_set_get_supported_mip_versions_method(
 		    class, correct_get_mip_versions) &&
 	    !bt_component_class_filter_set_input_port_connected_method(class,
-		    correct_input_connected))
+								       correct_input_connected))
 		return class;
 	bt_component_class_filter_put_ref(class);
 	return NULL;
@@ -190,10 +180,8 @@ static const bt_component_filter *add_filter(struct bt_copy_graph *graph)
 	const bt_component_filter *filter = NULL;
 
 	if (class && params &&
-	    !bt_value_map_insert_string_entry(params, "host",
-					      graph->trace->host) &&
-	    !bt_value_map_insert_bool_entry(params, "extrapolate",
-					    graph->trace->extrapolate) &&
+	    !bt_value_map_insert_string_entry(params, "host", graph->trace->host) &&
+	    !bt_value_map_insert_bool_entry(params, "extrapolate", graph->trace->extrapolate) &&
 	    bt_graph_add_filter_component_with_initialize_method_data(
 		    graph->graph, class, "correct", params, &graph->answer.part,
 		    BT_LOGGING_LEVEL_NONE, &filter))
@@ -212,10 +200,10 @@ static bt_value *trimmer_params(const struct correct_part *part)
 	if (params &&
 	    (part->begin_ns == INT64_MIN ||
 	     !bt_value_map_insert_string_entry(params, "begin",
-			format_time(begin, part->begin_ns, true))) &&
+					       format_time(begin, part->begin_ns, true))) &&
 	    (part->end_ns == INT64_MAX ||
 	     !bt_value_map_insert_string_entry(params, "end",
-			format_time(end, part->end_ns, true))))
+					       format_time(end, part->end_ns, true))))
 		return params;
 	bt_value_put_ref(params);
 	return NULL;
@@ -229,7 +217,8 @@ static const bt_component_filter *add_trimmer(struct bt_copy_graph *graph)
 
 	if (params &&
 	    !bt_plugin_find("utils", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &utils) &&
-	    bt_graph_add_filter_component(graph->graph,
+	    bt_graph_add_filter_component(
+		    graph->graph,
 		    bt_plugin_borrow_filter_component_class_by_name_const(utils, "trimmer"),
 		    "trimmer", params, BT_LOGGING_LEVEL_NONE, &trimmer))
 		trimmer = NULL;
@@ -247,8 +236,7 @@ static bt_value *sink_params(const struct bt_copy_graph *graph)
 	if (params &&
 	    (!bt_version_get_minor() ||
 	     !bt_value_map_insert_string_entry(params, "ctf-version", version)) &&
-	    !bt_value_map_insert_bool_entry(params, "assume-single-trace",
-					    BT_TRUE) &&
+	    !bt_value_map_insert_bool_entry(params, "assume-single-trace", BT_TRUE) &&
 	    !bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE))
 		return params;
 	bt_value_put_ref(params);
@@ -257,8 +245,7 @@ static bt_value *sink_params(const struct bt_copy_graph *graph)
 
 static const bt_component_class_sink *sink_class(const struct bt_copy_graph *graph)
 {
-	return bt_plugin_borrow_sink_component_class_by_name_const(graph->plugin,
-								   "fs");
+	return bt_plugin_borrow_sink_component_class_by_name_const(graph->plugin, "fs");
 }
 
 static const bt_component_sink *add_sink(struct bt_copy_graph *graph)
@@ -266,9 +253,8 @@ static const bt_component_sink *add_sink(struct bt_copy_graph *graph)
 	bt_value *params = sink_params(graph);
 	const bt_component_sink *sink = NULL;
 
-	if (params &&
-	    bt_graph_add_sink_component(graph->graph, sink_class(graph), "copy",
-					params, BT_LOGGING_LEVEL_NONE, &sink))
+	if (params && bt_graph_add_sink_component(graph->graph, sink_class(graph), "copy", params,
+						  BT_LOGGING_LEVEL_NONE, &sink))
 		sink = NULL;
 	bt_value_put_ref(params);
 	return sink;
@@ -284,41 +270,39 @@ static const bt_port_output *output_of(const bt_component_filter *filter)
 /* @trimmer: NULL: none */
 static bool connect_copy_graph(struct bt_copy_graph *graph, const bt_component_source *source,
 			       const bt_component_filter *filter,
-			       const bt_component_filter *trimmer,
-			       const bt_component_sink *sink)
+			       const bt_component_filter *trimmer, const bt_component_sink *sink)
 {
-	const uint64_t num =
-		bt_component_source_get_output_port_count(source);
+	const uint64_t num = bt_component_source_get_output_port_count(source);
 
 	/* The filter always has a free port. */
 	for (uint64_t i = 0; i < num; i++)
-		if (bt_graph_connect_ports(graph->graph,
-			bt_component_source_borrow_output_port_by_index_const(
-				source, i),
-			bt_component_filter_borrow_input_port_by_index_const(
-				filter, i), NULL))
+		if (bt_graph_connect_ports(
+			    graph->graph,
+			    bt_component_source_borrow_output_port_by_index_const(source, i),
+			    bt_component_filter_borrow_input_port_by_index_const(filter, i), NULL))
 			return false;
-	if (trimmer && bt_graph_connect_ports(graph->graph, output_of(filter),
-		bt_component_filter_borrow_input_port_by_index_const(trimmer, 0),
-		NULL))
+	if (trimmer &&
+	    bt_graph_connect_ports(graph->graph, output_of(filter),
+				   bt_component_filter_borrow_input_port_by_index_const(trimmer, 0),
+				   NULL))
 		return false;
-	return !bt_graph_connect_ports(graph->graph,
-		output_of(trimmer ? trimmer : filter),
-		bt_component_sink_borrow_input_port_by_index_const(sink, 0),
-		NULL);
+	return !bt_graph_connect_ports(graph->graph, output_of(trimmer ? trimmer : filter),
+				       bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+				       NULL);
 }
 
-static bool add_descriptors(bt_component_descriptor_set *set,
-			    const struct bt_copy_graph *graph, const bt_value *from,
-			    const bt_value *to)
+static bool add_descriptors(bt_component_descriptor_set *set, const struct bt_copy_graph *graph,
+			    const bt_value *from, const bt_value *to)
 {
 	return set && from && to &&
-	       !bt_component_descriptor_set_add_descriptor(set,
+	       !bt_component_descriptor_set_add_descriptor(
+		       set,
 		       bt_component_class_source_as_component_class_const(
-			       ctf_source_class(graph->plugin)), from) &&
-	       !bt_component_descriptor_set_add_descriptor(set,
-		       bt_component_class_sink_as_component_class_const(
-			       sink_class(graph)), to);
+			       ctf_source_class(graph->plugin)),
+		       from) &&
+	       !bt_component_descriptor_set_add_descriptor(
+		       set, bt_component_class_sink_as_component_class_const(sink_class(graph)),
+		       to);
 }
 
 /*
@@ -335,10 +319,8 @@ static bool choose_ctf_version(struct bt_copy_graph *graph)
 	uint64_t mip;
 
 	if (add_descriptors(set, graph, from, to))
-		status = bt_get_greatest_operative_mip_version(
-			set, BT_LOGGING_LEVEL_NONE, &mip);
-	graph->is_ctf_2 =
-		status == BT_GET_GREATEST_OPERATIVE_MIP_VERSION_STATUS_NO_MATCH;
+		status = bt_get_greatest_operative_mip_version(set, BT_LOGGING_LEVEL_NONE, &mip);
+	graph->is_ctf_2 = status == BT_GET_GREATEST_OPERATIVE_MIP_VERSION_STATUS_NO_MATCH;
 	bt_value_put_ref(to);
 	bt_value_put_ref(from);
 	bt_component_descriptor_set_put_ref(set);
@@ -363,8 +345,7 @@ static bool make_graph(struct bt_copy_graph *graph)
 	graph->graph = bt_graph_create(graph->is_ctf_2 ? 1 : 0);
 	if (!graph->graph)
 		return false;
-	source = add_ctf_source(graph->graph, graph->plugin,
-				graph->trace->readable);
+	source = add_ctf_source(graph->graph, graph->plugin, graph->trace->readable);
 	filter = source ? add_filter(graph) : NULL;
 	if (filter && cuts)
 		trimmer = add_trimmer(graph);
@@ -395,8 +376,7 @@ static void child_main(struct bt_copy_graph *graph, int out)
 		bt_graph_put_ref(graph->graph);
 	else
 		set_failure_reason(graph);
-	_exit(write(out, &graph->answer, sizeof(graph->answer)) !=
-	      sizeof(graph->answer));
+	_exit(write(out, &graph->answer, sizeof(graph->answer)) != sizeof(graph->answer));
 }
 
 /* Show progress by time, if the span of the trace is known. */
@@ -404,10 +384,8 @@ static void show_copy_progress(const struct apply_trace *trace)
 {
 	int64_t first, last, reached = *reached_ns;
 
-	if (trace->last_ns > trace->first_ns &&
-	    apply_time(trace, trace->first_ns, &first) &&
-	    apply_time(trace, trace->last_ns, &last) && reached > first &&
-	    last > first)
+	if (trace->last_ns > trace->first_ns && apply_time(trace, trace->first_ns, &first) &&
+	    apply_time(trace, trace->last_ns, &last) && reached > first && last > first)
 		apply_show(trace, reached - first, last - first);
 	else
 		apply_show(trace, 0, 1);
@@ -468,8 +446,10 @@ static bool run_child(struct bt_copy_graph *graph)
 
 bool apply_ctf(const struct apply_trace *trace, const char *to)
 {
-	struct bt_copy_graph graph = { .trace = trace, .to = to, .answer.part = {
-		.begin_ns = trace->part.begin_ns, .end_ns = trace->part.end_ns } };
+	struct bt_copy_graph graph = { .trace = trace,
+				       .to = to,
+				       .answer.part = { .begin_ns = trace->part.begin_ns,
+							.end_ns = trace->part.end_ns } };
 	const struct answer *answer = &graph.answer;
 	char most[VALUE_SIZE];
 	struct folder_tree original;
@@ -479,13 +459,12 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 	if (interrupted)
 		return false;
 	if (!answer->ok)
-		complain("%s: cannot copy this trace. %s", trace->path,
-			 answer->reason);
+		complain("%s: cannot copy this trace. %s", trace->path, answer->reason);
 	else if (answer->part.num_moved)
-		complain("warning: %s: to keep the order, %llu timestamps differ from the corrected times, by up to %s.",
-			 trace->path, (unsigned long long)answer->part.num_moved,
-			 format_duration(most, answer->part.most_ns));
+		complain(
+			"warning: %s: to keep the order, %llu timestamps differ from the corrected times, by up to %s.",
+			trace->path, (unsigned long long)answer->part.num_moved,
+			format_duration(most, answer->part.most_ns));
 	/* The sink does not preserve the original's permissions. */
-	return answer->ok && measure_tree(trace->path, &original) &&
-	       narrow_tree(to, &original);
+	return answer->ok && measure_tree(trace->path, &original) && narrow_tree(to, &original);
 }

@@ -14,8 +14,7 @@
 #include "common/signal.h"
 #include "find.h"
 
-bool apply_time(const struct apply_trace *trace, int64_t time_ns,
-		int64_t *corrected_ns)
+bool apply_time(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns)
 {
 	return !__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns) &&
 	       !netsync_convert(trace->clock, time_ns, corrected_ns, NULL);
@@ -34,8 +33,7 @@ bool apply_holds(const struct apply_trace *trace, int64_t time_ns)
 		seen->first_ns = time_ns;
 	if (time_ns > seen->last_ns)
 		seen->last_ns = time_ns;
-	return trace->extrapolate ||
-	       (time_ns >= trace->from_ns && time_ns <= trace->to_ns);
+	return trace->extrapolate || (time_ns >= trace->from_ns && time_ns <= trace->to_ns);
 }
 
 /* ---- finding traces ---------------------------------------------------- */
@@ -65,11 +63,12 @@ static bool has_path(const struct apply_run *apply, const struct apply_source *s
 
 	if (apply->set->merge.path)
 		return true;
-	if (strcmp(source->path, "-") && (stat(source->path, &st) ||
-	    S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+	if (strcmp(source->path, "-") &&
+	    (stat(source->path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 		return true;
-	complain("%s: a copy is named after the path of its original, and a pipe has none; write the data to a file first.",
-		 source->path);
+	complain(
+		"%s: a copy is named after the path of its original, and a pipe has none; write the data to a file first.",
+		source->path);
 	return false;
 }
 
@@ -103,8 +102,8 @@ bool apply_find_all(struct apply_run *apply)
 	progress_start(&apply->progress.line, "opening");
 	progress_wait(&apply->progress.line);
 	for (int i = 0; i < apply->set->num_traces && ok; i++)
-		ok = !interrupted && find_source_traces(apply, &apply->sources[i],
-							apply->set->traces[i]);
+		ok = !interrupted &&
+		     find_source_traces(apply, &apply->sources[i], apply->set->traces[i]);
 	progress_end(&apply->progress.line);
 	return ok;
 }
@@ -112,8 +111,7 @@ bool apply_find_all(struct apply_run *apply)
 /* ---- hosts of traces ---------------------------------------------------- */
 
 static int find_source_host(struct apply_run *apply, const struct apply_source *source,
-			    const char *path,
-			    const struct model_clock *clock,
+			    const char *path, const struct model_clock *clock,
 			    const struct model_host **host)
 {
 	char *name;
@@ -136,11 +134,10 @@ static int find_source_host(struct apply_run *apply, const struct apply_source *
 	return ret ? ret : model_check_file(&apply->model, *host, path);
 }
 
-static bool same_session(const struct netsync_io_trace *a,
-			 const struct netsync_io_trace *b)
+static bool same_session(const struct netsync_io_trace *a, const struct netsync_io_trace *b)
 {
-	return a->epoch_ns == b->epoch_ns && a->has_clock_uuid &&
-	       b->has_clock_uuid && !strcmp(a->format, b->format) &&
+	return a->epoch_ns == b->epoch_ns && a->has_clock_uuid && b->has_clock_uuid &&
+	       !strcmp(a->format, b->format) &&
 	       !memcmp(a->clock_uuid, b->clock_uuid, sizeof(a->clock_uuid));
 }
 
@@ -164,9 +161,8 @@ static void extend_span_over_chunks(const struct apply_run *apply,
 }
 
 bool apply_identify(struct apply_run *apply, const struct apply_source *source,
-		    const struct netsync_io_trace *info,
-		    struct apply_trace *trace, struct netsync_clock **clock,
-		    const struct model_host **found)
+		    const struct netsync_io_trace *info, struct apply_trace *trace,
+		    struct netsync_clock **clock, const struct model_host **found)
 {
 	const struct model_host *host;
 	struct model_clock told = {
@@ -185,8 +181,7 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 	if (!ret)
 		ret = model_shift(&apply->model, host, &told, &trace->shift_ns);
 	if (ret) {
-		complain("%s: skipped. %s", info->path,
-			 model_error(&apply->model));
+		complain("%s: skipped. %s", info->path, model_error(&apply->model));
 		return false;
 	}
 	trace->part = apply->set->part;
@@ -225,30 +220,27 @@ struct apply_seen apply_known_span(const struct apply_trace *trace)
 }
 
 bool apply_check_span(struct apply_run *apply, const struct model_host *host,
-		      const struct apply_trace *trace,
-		      const struct apply_seen *seen)
+		      const struct apply_trace *trace, const struct apply_seen *seen)
 {
 	int ret;
 
 	if (seen->last_ns < seen->first_ns)
 		return true;
-	ret = model_check_span(&apply->model, host, trace->clock,
-			       seen->first_ns, seen->last_ns);
+	ret = model_check_span(&apply->model, host, trace->clock, seen->first_ns, seen->last_ns);
 	if (ret && !apply->set->extrapolate) {
 		complain("%s: %s Use the result of this recording, or add --extrapolate.",
 			 trace->path, model_error(&apply->model));
 		return false;
 	}
 	if (ret)
-		complain("warning: %s: %s", trace->path,
-			 model_error(&apply->model));
+		complain("warning: %s: %s", trace->path, model_error(&apply->model));
 	return true;
 }
 
 bool apply_is_outside(const struct apply_run *apply, struct apply_trace *trace)
 {
-	return window_is_given(&apply->set->window) &&
-	       trace->first_ns <= trace->last_ns && !part_narrow(trace);
+	return window_is_given(&apply->set->window) && trace->first_ns <= trace->last_ns &&
+	       !part_narrow(trace);
 }
 
 void apply_leave_out_source(struct apply_run *apply, const struct apply_source *source)

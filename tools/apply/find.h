@@ -10,25 +10,25 @@
 
 struct apply_settings {
 	struct time_window window;
-	struct apply_part part;	/* the window of --begin and --end */
+	struct apply_part part; /* the window of --begin and --end */
 	bool metadata_only;
 	bool extrapolate;
 	const char *model;
-	char *output;		/* without trailing slashes; NULL: next to each trace */
-	struct destination merge;	/* one file for all captures; path NULL: copies */
-	unsigned int jobs;	/* maximum concurrent copies */
-	unsigned int asked_jobs;	/* --jobs for other hosts; 0: their default */
-	const char *netsync;	/* program for hosts whose traces stay there; NULL: by PATH */
+	char *output;		  /* without trailing slashes; NULL: next to each trace */
+	struct destination merge; /* one file for all captures; path NULL: copies */
+	unsigned int jobs;	  /* maximum concurrent copies */
+	unsigned int asked_jobs;  /* --jobs for other hosts; 0: their default */
+	const char *netsync;	  /* program for hosts whose traces stay there; NULL: by PATH */
 	char **traces;
 	int num_traces;
 };
 
 /* An argument, and the traces found there. */
 struct apply_source {
-	const char *name;	/* of the host; NULL: not given */
+	const char *name; /* of the host; NULL: not given */
 	size_t name_len;
-	const char *path;	/* as given */
-	char *real_path;	/* without symbolic links */
+	const char *path; /* as given */
+	char *real_path;  /* without symbolic links */
 	uint32_t first, num;
 };
 
@@ -40,13 +40,13 @@ struct apply_task {
 	struct netsync_clock *clock;
 	const struct model_host *host;
 	char *place;
-	bool is_known;		/* the start and end of the trace are known */
+	bool is_known; /* the start and end of the trace are known */
 };
 
 /* The state of a task, perhaps in another process. */
 struct apply_state {
 	struct apply_seen seen;
-	uint64_t done;		/* bytes of the original */
+	uint64_t done; /* bytes of the original */
 };
 
 struct apply_run {
@@ -55,16 +55,16 @@ struct apply_run {
 	struct netsync *ns;
 	struct netsync_io *io;
 	struct apply_source *sources;
-	size_t common;		/* length of the folder that contains all real paths */
+	size_t common; /* length of the folder that contains all real paths */
 	struct output_folder folder;
 	struct apply_progress progress;
-	struct apply_task *tasks;	/* at most one for each trace */
-	struct apply_state *states;	/* of the tasks */
+	struct apply_task *tasks;   /* at most one for each trace */
+	struct apply_state *states; /* of the tasks */
 	size_t num_tasks;
 	uint32_t num_copied;
-	uint32_t num_outside;	/* of --begin and --end */
+	uint32_t num_outside; /* of --begin and --end */
 	uint32_t num_left_out;
-	uint32_t num_in_part;	/* number of copied traces that are damaged */
+	uint32_t num_in_part; /* number of copied traces that are damaged */
 };
 
 /* False: failed, with a message. Close it in any case. */

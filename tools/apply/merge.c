@@ -26,9 +26,9 @@ struct merge_part {
 	struct apply_seen seen;
 	struct netsync_clock *clock;
 	const struct model_host *host;
-	int64_t first_ns, last_ns;	/* of the whole capture, by its own clock */
-	char *description;	/* description of its host, if this is the host's first capture */
-	bool is_known;		/* its span was known beforehand */
+	int64_t first_ns, last_ns; /* of the whole capture, by its own clock */
+	char *description; /* description of its host, if this is the host's first capture */
+	bool is_known;	   /* its span was known beforehand */
 };
 
 struct merging {
@@ -146,8 +146,7 @@ static int64_t most_of_host(const struct merging *merging, const struct model_ho
 }
 
 /* Print the error bounds of a host's times, as a clause. */
-static void print_bounds(FILE *out, const struct merging *merging,
-			 const struct model_host *host)
+static void print_bounds(FILE *out, const struct merging *merging, const struct model_host *host)
 {
 	const int64_t most = most_of_host(merging, host);
 	char text[VALUE_SIZE], middle_of_times[VALUE_SIZE];
@@ -222,7 +221,8 @@ static char *describe_all(const struct merging *merging)
 
 	if (!out)
 		return NULL;
-	fprintf(out, "Merged by netsync apply, with the times of one clock.\nReference: %s\nMethod: %s\nResult: %s",
+	fprintf(out,
+		"Merged by netsync apply, with the times of one clock.\nReference: %s\nMethod: %s\nResult: %s",
 		model->reference, member_text(model->root, "method"), merging->run.set->model);
 	for (size_t i = 0; i < merging->num; i++) {
 		const struct model_host *host = merging->parts[i].host;
@@ -245,8 +245,8 @@ static bool is_beside_another(const struct merging *merging, const struct merge_
 	for (size_t i = 0; i < merging->num; i++) {
 		const struct merge_part *other = &merging->parts[i];
 
-		if (other != part && other->host == part->host &&
-		    other->first_ns < part->last_ns && part->first_ns < other->last_ns)
+		if (other != part && other->host == part->host && other->first_ns < part->last_ns &&
+		    part->first_ns < other->last_ns)
 			return true;
 	}
 	return false;
@@ -277,8 +277,8 @@ static bool describe_parts(struct merging *merging)
 		merging->captures[i] = (struct netsync_io_capture){
 			.path = part->trace.path,
 			.host = part->host->name,
-			.device = is_beside_another(merging, part) ?
-				  base_name(part->trace.path) : NULL,
+			.device = is_beside_another(merging, part) ? base_name(part->trace.path) :
+								     NULL,
 			.description = first->description,
 			.time = correct_packet,
 			.data = &part->trace,
@@ -316,8 +316,8 @@ static bool write_merged(FILE *out, const void *data)
 
 	progress_start(line, "merging");
 	ret = netsync_io_merge_captures(io, merging->captures, (uint32_t)merging->num,
-					sizeof(*merging->captures), merging->comment,
-					fileno(out), show_merging, line);
+					sizeof(*merging->captures), merging->comment, fileno(out),
+					show_merging, line);
 	progress_end(line);
 	if (!ret && !check_parts(merging, false))
 		ret = -EDOM;
@@ -357,7 +357,9 @@ static int merge_parts(struct merging *merging)
 	    !output_write(&to, write_merged, &data))
 		return EXIT_BAD;
 	return merging->run.num_left_out || merging->run.num_in_part ||
-	       netsync_io_num_left_out(merging->run.io) ? EXIT_PARTIAL : EXIT_DONE;
+			       netsync_io_num_left_out(merging->run.io) ?
+		       EXIT_PARTIAL :
+		       EXIT_DONE;
 }
 
 int apply_merge(const struct apply_settings *set)
@@ -367,7 +369,8 @@ int apply_merge(const struct apply_settings *set)
 
 	if (strcmp(set->merge.path, "-") ? !output_check(&set->merge) : isatty(STDOUT_FILENO)) {
 		if (!strcmp(set->merge.path, "-"))
-			complain("Standard output is a terminal; give a file to --merge, or use a pipe: netsync apply -m FILE --merge - TRACE... | wireshark -k -i -");
+			complain(
+				"Standard output is a terminal; give a file to --merge, or use a pipe: netsync apply -m FILE --merge - TRACE... | wireshark -k -i -");
 		return EXIT_BAD;
 	}
 	if (apply_run_open(&merging.run, set))

@@ -23,11 +23,11 @@
 
 struct clock_line {
 	const struct apply_trace *trace;
-	uint64_t old_freq, freq;	/* Hz */
-	__int128 old_offset, offset;	/* cycles */
-	int64_t off_ns;			/* largest error of the line */
-	int64_t bound_ns;		/* smallest error bound */
-	bool is_bounded;		/* the bound is known everywhere */
+	uint64_t old_freq, freq;     /* Hz */
+	__int128 old_offset, offset; /* cycles */
+	int64_t off_ns;		     /* largest error of the line */
+	int64_t bound_ns;	     /* smallest error bound */
+	bool is_bounded;	     /* the bound is known everywhere */
 };
 
 static bool refuse_metadata_only(const struct apply_trace *trace, const char *why)
@@ -48,13 +48,12 @@ static const bt_value *query_metadata(const char *path)
 	const bt_value *result = NULL;
 
 	if (params && !bt_value_map_insert_string_entry(params, "path", path) &&
-	    bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
-			   &plugin) == BT_PLUGIN_FIND_STATUS_OK) {
-		class = bt_plugin_borrow_source_component_class_by_name_const(
-			plugin, "fs");
+	    bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) ==
+		    BT_PLUGIN_FIND_STATUS_OK) {
+		class = bt_plugin_borrow_source_component_class_by_name_const(plugin, "fs");
 		executor = bt_query_executor_create(
-			bt_component_class_source_as_component_class_const(
-				class), "metadata-info", params);
+			bt_component_class_source_as_component_class_const(class), "metadata-info",
+			params);
 	}
 	if (executor && bt_query_executor_query(executor, &result))
 		result = NULL;
@@ -69,8 +68,7 @@ static const bt_value *query_metadata(const char *path)
 static char *read_metadata(const char *path)
 {
 	const bt_value *info = query_metadata(path);
-	const bt_value *text = info ?
-		bt_value_map_borrow_entry_value_const(info, "text") : NULL;
+	const bt_value *text = info ? bt_value_map_borrow_entry_value_const(info, "text") : NULL;
 	char *copy = text ? strdup(bt_value_string_get(text)) : NULL;
 
 	bt_value_put_ref(info);
@@ -88,9 +86,8 @@ static bool write_metadata(const char *folder, const char *text, mode_t mode)
 		return false;
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0666);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
-	ok = out && fprintf(out, "%s%s",
-			    strncmp(text, "/* CTF", 6) ? "/* CTF 1.8 */\n\n" : "",
-			    text) > 0;
+	ok = out &&
+	     fprintf(out, "%s%s", strncmp(text, "/* CTF", 6) ? "/* CTF 1.8 */\n\n" : "", text) > 0;
 	if (out && fclose(out))
 		ok = false;
 	if (!ok)
@@ -173,8 +170,7 @@ static uint64_t mean_freq(const struct clock_line *line)
 static bool draw_through_middle(struct clock_line *line, uint64_t freq)
 {
 	const struct apply_trace *trace = line->trace;
-	const int64_t middle = trace->first_ns +
-			       (trace->last_ns - trace->first_ns) / 2;
+	const int64_t middle = trace->first_ns + (trace->last_ns - trace->first_ns) / 2;
 	__int128 cycles;
 	int64_t corrected;
 
@@ -182,8 +178,7 @@ static bool draw_through_middle(struct clock_line *line, uint64_t freq)
 		return false;
 	line->freq = freq;
 	cycles = (__int128)middle * line->old_freq / NS_PER_S - line->old_offset;
-	line->offset = ((__int128)corrected * freq + NS_PER_S / 2) / NS_PER_S -
-		       cycles;
+	line->offset = ((__int128)corrected * freq + NS_PER_S / 2) / NS_PER_S - cycles;
 	return find_line_error(line);
 }
 
@@ -204,12 +199,12 @@ static int64_t trace_compass_ns(const struct clock_line *line)
 	const double scale = (double)NS_PER_S / line->freq;
 	const double ns = on_line(line, line->trace->last_ns);
 	const double cycles = ns / scale;
-	const long double off =
-		fabsl((long double)scale * line->freq / NS_PER_S - 1);
+	const long double off = fabsl((long double)scale * line->freq / NS_PER_S - 1);
 
-	return line->freq == NS_PER_S ? 0 :
-	       1 + ceill(ns * off + scale * (nextafter(cycles, INFINITY) - cycles) / 2 +
-			 (nextafter(ns, INFINITY) - ns) / 2);
+	return line->freq == NS_PER_S ?
+		       0 :
+		       1 + ceill(ns * off + scale * (nextafter(cycles, INFINITY) - cycles) / 2 +
+				 (nextafter(ns, INFINITY) - ns) / 2);
 }
 
 static int64_t worst_ns(const struct clock_line *line)
@@ -217,8 +212,7 @@ static int64_t worst_ns(const struct clock_line *line)
 	const int64_t babeltrace = babeltrace_ns(line);
 	const int64_t trace_compass = trace_compass_ns(line);
 
-	return line->off_ns + (babeltrace > trace_compass ? babeltrace :
-							    trace_compass);
+	return line->off_ns + (babeltrace > trace_compass ? babeltrace : trace_compass);
 }
 
 /*
@@ -251,11 +245,11 @@ static bool check_line_error(const struct clock_line *line)
 
 	format_duration(least, babeltrace);
 	format_duration(most, trace_compass);
-	format_duration(bound, line->is_bounded ? line->bound_ns :
-						  NETSYNC_UNKNOWN);
+	format_duration(bound, line->is_bounded ? line->bound_ns : NETSYNC_UNKNOWN);
 	if (worst > 1 && (!line->is_bounded || worst > line->bound_ns)) {
-		complain("%s: with one offset and frequency, times would be off by up to %s in babeltrace2 and %s in Trace Compass, and the error bound is %s; omit --metadata-only.",
-			 line->trace->path, least, most, bound);
+		complain(
+			"%s: with one offset and frequency, times would be off by up to %s in babeltrace2 and %s in Trace Compass, and the error bound is %s; omit --metadata-only.",
+			line->trace->path, least, most, bound);
 		return false;
 	}
 	path = strdup(line->trace->path);
@@ -269,45 +263,41 @@ static bool check_line_error(const struct clock_line *line)
 
 /* ---- the copy ----------------------------------------------------------- */
 
-static bool change_clock(const struct apply_trace *trace,
-			 struct tsdl_clock *clock)
+static bool change_clock(const struct apply_trace *trace, struct tsdl_clock *clock)
 {
 	struct clock_line line = {
 		.trace = trace,
 		.old_freq = clock->freq,
-		.old_offset = (__int128)clock->offset_s * clock->freq +
-			      clock->offset,
+		.old_offset = (__int128)clock->offset_s * clock->freq + clock->offset,
 	};
 
 	if (trace->last_ns < trace->first_ns)
-		return refuse_metadata_only(
-			trace, "its time range is unknown unless it is read");
+		return refuse_metadata_only(trace, "its time range is unknown unless it is read");
 	if (!fit_clock_line(&line))
 		return refuse_metadata_only(trace, "corrected times do not fit into 64 bits");
 	/* Trace Compass ignores offset_s. */
 	if (line.offset < 0 || line.offset > INT64_MAX)
-		return refuse_metadata_only(trace, "its clock would be zero before 1970, or the cycles since then do not fit into 64 bits");
+		return refuse_metadata_only(
+			trace,
+			"its clock would be zero before 1970, or the cycles since then do not fit into 64 bits");
 	if (!check_line_error(&line))
 		return false;
-	*clock = (struct tsdl_clock){ .freq = line.freq,
-				      .offset = line.offset };
+	*clock = (struct tsdl_clock){ .freq = line.freq, .offset = line.offset };
 	uuid_unparse_lower(trace->machine, clock->uuid);
 	return true;
 }
 
-static bool copy_with(const struct apply_trace *trace, const char *to,
-		      const char *text)
+static bool copy_with(const struct apply_trace *trace, const char *to, const char *text)
 {
 	struct folder_tree tree;
 	uint64_t copied;
 
-	if (!measure_tree(trace->path, &tree) ||
-	    !link_tree(trace->path, to, "metadata", &copied) ||
+	if (!measure_tree(trace->path, &tree) || !link_tree(trace->path, to, "metadata", &copied) ||
 	    !write_metadata(to, text, tree.files))
 		return false;
 	if (copied)
-		complain("%s: %llu files were copied, as they could not be linked.",
-			 trace->path, (unsigned long long)copied);
+		complain("%s: %llu files were copied, as they could not be linked.", trace->path,
+			 (unsigned long long)copied);
 	return true;
 }
 
@@ -318,8 +308,7 @@ bool apply_metadata(const struct apply_trace *trace, const char *to)
 	const char *why;
 	bool ok = false;
 
-	why = text ? tsdl_read_clock(text, &clock) :
-	      "its metadata cannot be read";
+	why = text ? tsdl_read_clock(text, &clock) : "its metadata cannot be read";
 	if (why)
 		refuse_metadata_only(trace, why);
 	else if (change_clock(trace, &clock))

@@ -43,11 +43,11 @@ bool part_find(struct apply_part *part, const struct time_window *window, const 
 	if (model_open(&model, result))
 		complain("%s", model_error(&model));
 	else if (!find_corrected_span(&model, &first_ns, &last_ns))
-		complain("%s: none of its hosts could be corrected, so --begin and --end cannot be used.",
-			 result);
+		complain(
+			"%s: none of its hosts could be corrected, so --begin and --end cannot be used.",
+			result);
 	else
-		ok = window_find(window, first_ns, last_ns, false, &part->begin_ns,
-				 &part->end_ns);
+		ok = window_find(window, first_ns, last_ns, false, &part->begin_ns, &part->end_ns);
 	model_close(&model);
 	return ok;
 }
@@ -65,8 +65,7 @@ bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns)
 	for (uint32_t i = 1; i < model.num_segments; i++) {
 		int64_t from = netsync_model_segment(&model, i)->from_ns;
 
-		if (!__builtin_sub_overflow(from, trace->shift_ns, &from) &&
-		    from >= *time_ns) {
+		if (!__builtin_sub_overflow(from, trace->shift_ns, &from) && from >= *time_ns) {
 			*time_ns = from;
 			return true;
 		}
@@ -78,8 +77,7 @@ bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns)
  * The first time from @from to @to of a trace, on one linear segment of the correction,
  * that is at least @limit when corrected; @to + 1: none.
  */
-static int64_t first_since(const struct apply_trace *trace, int64_t from, int64_t to,
-			   int64_t limit)
+static int64_t first_since(const struct apply_trace *trace, int64_t from, int64_t to, int64_t limit)
 {
 	int64_t corrected;
 
@@ -111,8 +109,9 @@ bool part_narrow(struct apply_trace *trace)
 		if (is_last)
 			next = last + 1;
 		begin = first_since(trace, from, next - 1, part->begin_ns);
-		behind = part->end_ns == INT64_MAX ? next :
-			first_since(trace, from, next - 1, part->end_ns + 1);
+		behind = part->end_ns == INT64_MAX ?
+				 next :
+				 first_since(trace, from, next - 1, part->end_ns + 1);
 		if (begin < behind) {
 			first_inside = begin < first_inside ? begin : first_inside;
 			last_inside = behind - 1;

@@ -17,7 +17,7 @@ struct capture {
 	const struct apply_trace *trace;
 	const char *to;
 	uint64_t packets;
-	bool leaves_out;	/* some packet was skipped */
+	bool leaves_out; /* some packet was skipped */
 };
 
 int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns)

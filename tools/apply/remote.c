@@ -15,8 +15,8 @@
 
 struct hosts {
 	struct remotes all;
-	char **names;			/* as given, */
-	struct json_object **traces;	/* and their [NAME=]PATH arguments */
+	char **names;		     /* as given, */
+	struct json_object **traces; /* and their [NAME=]PATH arguments */
 };
 
 /* ---- whose traces these are --------------------------------------------------- */
@@ -85,8 +85,7 @@ static void free_hosts(struct hosts *hosts)
 
 /* ---- what they are asked ------------------------------------------------------- */
 
-static void send_piece(struct hosts *hosts, const struct apply_remote *how,
-		       const char *piece)
+static void send_piece(struct hosts *hosts, const struct apply_remote *how, const char *piece)
 {
 	for (unsigned int i = 0; i < hosts->all.num; i++) {
 		struct json_object *request;
@@ -126,20 +125,17 @@ static void request_apply(struct hosts *hosts, const struct apply_remote *how, u
 
 	json_object_object_add(request, "traces", json_object_get(hosts->traces[which]));
 	if (how->output)
-		json_object_object_add(request, "output",
-				       json_object_new_string(how->output));
+		json_object_object_add(request, "output", json_object_new_string(how->output));
 	json_object_object_add(request, "metadata_only",
 			       json_object_new_boolean(how->metadata_only));
-	json_object_object_add(request, "extrapolate",
-			       json_object_new_boolean(how->extrapolate));
+	json_object_object_add(request, "extrapolate", json_object_new_boolean(how->extrapolate));
 	if (how->jobs)
 		json_object_object_add(request, "jobs", json_object_new_int64(how->jobs));
 	if (how->part.begin_ns != INT64_MIN)
 		json_object_object_add(request, "begin_ns",
 				       json_object_new_int64(how->part.begin_ns));
 	if (how->part.end_ns != INT64_MAX)
-		json_object_object_add(request, "end_ns",
-				       json_object_new_int64(how->part.end_ns));
+		json_object_object_add(request, "end_ns", json_object_new_int64(how->part.end_ns));
 	remote_ask(hosts->all.list[which], request);
 }
 
@@ -151,7 +147,8 @@ static int status_of(const struct hosts *hosts)
 	for (unsigned int i = 0; i < hosts->all.num; i++) {
 		struct json_object *answer = hosts->all.list[i]->answer;
 		const int64_t status = answer && value_member(answer, "status") ?
-			member_int(answer, "status") : EXIT_BAD;
+					       member_int(answer, "status") :
+					       EXIT_BAD;
 
 		whole += status == EXIT_DONE;
 		part += status == EXIT_PARTIAL;

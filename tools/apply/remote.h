@@ -8,11 +8,11 @@
 #include "apply.h"
 
 struct apply_remote {
-	const char *netsync;	/* program to run there; NULL: by PATH */
-	const char *model;	/* the result file, here */
-	const char *output;	/* a folder there; NULL: next to each trace */
+	const char *netsync; /* program to run there; NULL: by PATH */
+	const char *model;   /* the result file, here */
+	const char *output;  /* a folder there; NULL: next to each trace */
 	bool metadata_only, extrapolate;
-	unsigned int jobs;	/* 0: not given */
+	unsigned int jobs; /* 0: not given */
 	struct apply_part part;
 };
 

@@ -27,26 +27,24 @@ struct correction_knots {
 
 /* ---- knots ------------------------------------------------------------- */
 
-static bool knot_at(const struct apply_trace *trace, int64_t time_ns,
-		    struct netsync_io_knot *knot)
+static bool knot_at(const struct apply_trace *trace, int64_t time_ns, struct netsync_io_knot *knot)
 {
 	knot->time_ns = time_ns;
 	if (!apply_time(trace, time_ns, &knot->new_ns)) {
-		complain("%s: some corrected times do not fit into 64 bits.",
-			 trace->path);
+		complain("%s: some corrected times do not fit into 64 bits.", trace->path);
 		return false;
 	}
 	if (knot->new_ns >= 0)
 		return true;
-	complain("%s: some corrected times are negative, which trace-cmd cannot display; use \"netsync sync --reference\" with a host whose clock shows later times.",
-		 trace->path);
+	complain(
+		"%s: some corrected times are negative, which trace-cmd cannot display; use \"netsync sync --reference\" with a host whose clock shows later times.",
+		trace->path);
 	return false;
 }
 
 static bool add_knot(struct correction_knots *knots, int64_t time_ns)
 {
-	struct netsync_io_knot *last = array_add(&knots->knot, knots->num,
-						 sizeof(*last));
+	struct netsync_io_knot *last = array_add(&knots->knot, knots->num, sizeof(*last));
 
 	if (!last)
 		return no_memory();
@@ -81,12 +79,10 @@ static bool add_corner_knots(struct correction_knots *knots, int64_t time_ns)
 {
 	struct netsync_io_knot before, after;
 
-	if (!knot_at(knots->trace, time_ns - 1, &before) ||
-	    !knot_at(knots->trace, time_ns, &after))
+	if (!knot_at(knots->trace, time_ns - 1, &before) || !knot_at(knots->trace, time_ns, &after))
 		return false;
 	/* The correction steps here if the offset changes by more than rounding. */
-	if (llabs(after.new_ns - before.new_ns - 1) > 1 &&
-	    !add_line_knots(knots, time_ns - 1))
+	if (llabs(after.new_ns - before.new_ns - 1) > 1 && !add_line_knots(knots, time_ns - 1))
 		return false;
 	return add_line_knots(knots, time_ns);
 }
@@ -96,15 +92,12 @@ static bool make_correction_knots(struct correction_knots *knots)
 	const struct apply_trace *trace = knots->trace;
 	struct netsync_model model = { .size = sizeof(model) };
 
-	if (netsync_clock_model(trace->clock, &model) ||
-	    !add_knot(knots, trace->first_ns))
+	if (netsync_clock_model(trace->clock, &model) || !add_knot(knots, trace->first_ns))
 		return false;
 	for (uint32_t i = 1; i < model.num_segments; i++) {
-		int64_t at = netsync_model_segment(&model, i)->from_ns -
-			     trace->shift_ns;
+		int64_t at = netsync_model_segment(&model, i)->from_ns - trace->shift_ns;
 
-		if (at > trace->first_ns && at <= trace->last_ns &&
-		    !add_corner_knots(knots, at))
+		if (at > trace->first_ns && at <= trace->last_ns && !add_corner_knots(knots, at))
 			return false;
 	}
 	return add_line_knots(knots, trace->last_ns + 1);
@@ -115,8 +108,7 @@ static int is_in_kept_part(void *data, int64_t time_ns)
 	const struct apply_trace *trace = data;
 	int64_t corrected;
 
-	return apply_time(trace, time_ns, &corrected) &&
-	       part_holds(&trace->part, corrected);
+	return apply_time(trace, time_ns, &corrected) && part_holds(&trace->part, corrected);
 }
 
 static int check_stop(void *data, uint64_t done, uint64_t total)
@@ -127,15 +119,14 @@ static int check_stop(void *data, uint64_t done, uint64_t total)
 
 bool apply_tracedat(const struct apply_trace *trace, const char *to)
 {
-	const bool is_part = trace->part.begin_ns != INT64_MIN ||
-			     trace->part.end_ns != INT64_MAX;
+	const bool is_part = trace->part.begin_ns != INT64_MIN || trace->part.end_ns != INT64_MAX;
 	struct correction_knots knots = { .trace = trace };
 	bool ok = make_correction_knots(&knots);
 
-	if (ok && netsync_io_copy_tracedat_part(trace->io, trace->path, to, knots.knot,
-						knots.num, sizeof(*knots.knot),
-						is_part ? is_in_kept_part : NULL, check_stop,
-						(void *)trace)) {
+	if (ok &&
+	    netsync_io_copy_tracedat_part(trace->io, trace->path, to, knots.knot, knots.num,
+					  sizeof(*knots.knot), is_part ? is_in_kept_part : NULL,
+					  check_stop, (void *)trace)) {
 		if (!interrupted)
 			complain("%s", netsync_io_error(trace->io));
 		ok = false;

@@ -20,15 +20,15 @@ enum key { FREQ, OFFSET_S, OFFSET, UUID, NUM_KEYS };
 static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset", "uuid" };
 
 struct text_span {
-	const char *start;	/* NULL: missing */
+	const char *start; /* NULL: missing */
 	const char *end;
 };
 
 struct clock_block {
-	unsigned int num;	/* after its opening brace */
+	unsigned int num; /* after its opening brace */
 	struct text_span value[NUM_KEYS];
-	const char *start;	/* behind its opening brace */
-	bool is_good;		/* closed, and each key has a value */
+	const char *start; /* behind its opening brace */
+	bool is_good;	   /* closed, and each key has a value */
 };
 
 static bool is_word(char c)
@@ -127,8 +127,7 @@ static struct clock_block find_block(const char *text)
 	unsigned int depth = 0;
 	struct text_span token;
 
-	for (token = next_token(&text); token.start < token.end;
-	     token = next_token(&text)) {
+	for (token = next_token(&text); token.start < token.end; token = next_token(&text)) {
 		if (is_token(token, "{"))
 			depth++;
 		else if (is_token(token, "}"))
@@ -204,8 +203,7 @@ char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 	write_values(clock, values);
 	fprintf(out, "%.*s", (int)(block.start - text), text);
 	for (int i = 0; i < NUM_KEYS; i++)
-		if (!block.value[i].start && *values[i] &&
-		    (i != OFFSET_S || clock->offset_s))
+		if (!block.value[i].start && *values[i] && (i != OFFSET_S || clock->offset_s))
 			fprintf(out, " %s = %s;", key_names[i], values[i]);
 	at = block.start;
 	/* Copy the text, and replace values in order. */
@@ -213,13 +211,12 @@ char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 		int next = -1;
 
 		for (int i = 0; i < NUM_KEYS; i++)
-			if (block.value[i].start >= at && *values[i] && (next < 0 ||
-			    block.value[i].start < block.value[next].start))
+			if (block.value[i].start >= at && *values[i] &&
+			    (next < 0 || block.value[i].start < block.value[next].start))
 				next = i;
 		if (next < 0)
 			break;
-		fprintf(out, "%.*s%s", (int)(block.value[next].start - at), at,
-			values[next]);
+		fprintf(out, "%.*s%s", (int)(block.value[next].start - at), at, values[next]);
 		at = block.value[next].end;
 	}
 	fputs(at, out);

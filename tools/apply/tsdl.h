@@ -8,10 +8,10 @@
 #define TSDL_UUID_LEN 36 /* characters of a UUID as text (RFC 9562) */
 
 struct tsdl_clock {
-	uint64_t freq;		/* Hz */
-	int64_t offset_s;	/* zero of the clock since the epoch, s */
-	int64_t offset;		/* further cycles */
-	char uuid[TSDL_UUID_LEN + 1];	/* new value; empty: unchanged */
+	uint64_t freq;		      /* Hz */
+	int64_t offset_s;	      /* zero of the clock since the epoch, s */
+	int64_t offset;		      /* further cycles */
+	char uuid[TSDL_UUID_LEN + 1]; /* new value; empty: unchanged */
 };
 
 /*

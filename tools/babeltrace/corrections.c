@@ -27,8 +27,7 @@ struct host_clock {
 	} limits[];
 };
 
-static int fail_corrections(struct corrections *corrections, int err, const char *format,
-			    ...)
+static int fail_corrections(struct corrections *corrections, int err, const char *format, ...)
 {
 	va_list args;
 
@@ -42,12 +41,10 @@ static int fail_corrections(struct corrections *corrections, int err, const char
 
 const char *corrections_error(const struct corrections *corrections)
 {
-	return corrections->error ? corrections->error :
-	       model_error(&corrections->model);
+	return corrections->error ? corrections->error : model_error(&corrections->model);
 }
 
-int corrections_open(struct corrections *corrections, const char *path,
-		     const char *host)
+int corrections_open(struct corrections *corrections, const char *path, const char *host)
 {
 	const struct model_host *found;
 	int ret;
@@ -57,8 +54,7 @@ int corrections_open(struct corrections *corrections, const char *path,
 	if (ret || !host)
 		return ret;
 	corrections->host = strdup(host);
-	return corrections->host ?
-	       model_find_name(&corrections->model, host, &found) : -ENOMEM;
+	return corrections->host ? model_find_name(&corrections->model, host, &found) : -ENOMEM;
 }
 
 static void free_clock(struct host_clock *clock)
@@ -92,8 +88,8 @@ static bool read_clock_description(struct model_clock *told, const struct mip *m
 	if (told->name && strcmp(told->name, NETSYNC_IO_CORRECTED_CLOCK))
 		told->name = NULL;
 	bt_clock_class_get_offset(class, &seconds, &cycles);
-	epoch = (__int128)seconds * NS_PER_S + (__int128)cycles * NS_PER_S /
-		bt_clock_class_get_frequency(class);
+	epoch = (__int128)seconds * NS_PER_S +
+		(__int128)cycles * NS_PER_S / bt_clock_class_get_frequency(class);
 	told->epoch_ns = (int64_t)epoch;
 	told->has_uuid = mip->get_clock_uuid(class, told->uuid);
 	return epoch == told->epoch_ns;
@@ -102,9 +98,8 @@ static bool read_clock_description(struct model_clock *told, const struct mip *m
 /* The host name in the trace, or the name of the stream's folder; to be freed. */
 static char *copy_host_name(const bt_stream *stream)
 {
-	const bt_value *value =
-		bt_trace_borrow_environment_entry_value_by_name_const(
-			bt_stream_borrow_trace_const(stream), "hostname");
+	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(
+		bt_stream_borrow_trace_const(stream), "hostname");
 	const char *name = "", *end, *start;
 
 	if (value && bt_value_is_string(value))
@@ -120,21 +115,20 @@ static char *copy_host_name(const bt_stream *stream)
 	return strndup(start, end - start);
 }
 
-static int check_host(struct corrections *corrections,
-		      const struct model_host *host,
+static int check_host(struct corrections *corrections, const struct model_host *host,
 		      const struct model_clock *told)
 {
 	if (!host->has_traces || !host->clock.has_uuid || !told->has_uuid ||
 	    !memcmp(host->clock.uuid, told->uuid, sizeof(told->uuid)))
 		return 0;
-	return fail_corrections(corrections, -EINVAL,
+	return fail_corrections(
+		corrections, -EINVAL,
 		"A stream of host \"%s\" has a different clock than host \"%s\" in %s.",
 		told->host_name, host->name, corrections->model.path);
 }
 
-static int find_stream_host(struct corrections *corrections,
-			    const char *name, const struct model_clock *told,
-			    const struct model_host **host)
+static int find_stream_host(struct corrections *corrections, const char *name,
+			    const struct model_clock *told, const struct model_host **host)
 {
 	int ret;
 
@@ -150,8 +144,8 @@ static int find_stream_host(struct corrections *corrections,
  * times are all corrected to the middle. Return: the middle, ns; INT64_MAX: times do not
  * go back at the end of segment @i.
  */
-static int64_t middle_of_step(const struct host_clock *host,
-			      const struct netsync_model *model, uint32_t i)
+static int64_t middle_of_step(const struct host_clock *host, const struct netsync_model *model,
+			      uint32_t i)
 {
 	int64_t from, before, after;
 
@@ -192,8 +186,7 @@ static struct host_clock *new_clock(struct netsync_clock *clock)
 	struct host_clock *host;
 
 	netsync_clock_model(clock, &model);
-	host = malloc(sizeof(*host) +
-		      model.num_segments * sizeof(host->limits[0]));
+	host = malloc(sizeof(*host) + model.num_segments * sizeof(host->limits[0]));
 	if (!host)
 		return NULL;
 	host->clock = clock;
@@ -201,8 +194,7 @@ static struct host_clock *new_clock(struct netsync_clock *clock)
 	return host;
 }
 
-static int find_host_clock(struct corrections *corrections,
-			   const struct model_host *host,
+static int find_host_clock(struct corrections *corrections, const struct model_host *host,
 			   const struct host_clock **clock)
 {
 	struct netsync_clock *read;
@@ -229,8 +221,7 @@ static int find_host_clock(struct corrections *corrections,
 }
 
 static void set_correction_span(const struct corrections *corrections,
-				const struct model_host *host,
-				struct stream_correction *correction)
+				const struct model_host *host, struct stream_correction *correction)
 {
 	correction->from_ns = host->span.from_ns;
 	correction->to_ns = host->span.to_ns;
@@ -241,9 +232,8 @@ static void set_correction_span(const struct corrections *corrections,
 	correction->to_ns = INT64_MAX;
 }
 
-int corrections_find(struct corrections *corrections, const struct mip *mip,
-		     const char *given, const bt_stream *stream,
-		     struct stream_correction *correction)
+int corrections_find(struct corrections *corrections, const struct mip *mip, const char *given,
+		     const bt_stream *stream, struct stream_correction *correction)
 {
 	const struct model_host *host;
 	struct model_clock told = { 0 };
@@ -256,7 +246,8 @@ int corrections_find(struct corrections *corrections, const struct mip *mip,
 	if (!read_clock_description(&told, mip,
 				    bt_stream_class_borrow_default_clock_class_const(
 					    bt_stream_borrow_class_const(stream))))
-		ret = fail_corrections(corrections, -ERANGE,
+		ret = fail_corrections(
+			corrections, -ERANGE,
 			"The clock of host \"%s\" is more than 292 years away from the epoch.",
 			name);
 	else
@@ -264,12 +255,10 @@ int corrections_find(struct corrections *corrections, const struct mip *mip,
 	if (!ret)
 		ret = find_host_clock(corrections, host, &correction->clock);
 	if (!ret)
-		ret = model_shift(&corrections->model, host, &told,
-				  &correction->shift_ns);
+		ret = model_shift(&corrections->model, host, &told, &correction->shift_ns);
 	if (!ret) {
 		set_correction_span(corrections, host, correction);
-		model_machine_uuid(&corrections->model, host,
-				   correction->machine);
+		model_machine_uuid(&corrections->model, host, correction->machine);
 	}
 	free(name);
 	return ret;
@@ -282,8 +271,7 @@ bool correction_holds(const struct stream_correction *correction, int64_t time_n
 	       (time_ns >= correction->from_ns && time_ns <= correction->to_ns);
 }
 
-static const struct clock_limit *find_limit_at(const struct host_clock *clock,
-					       int64_t time_ns)
+static const struct clock_limit *find_limit_at(const struct host_clock *clock, int64_t time_ns)
 {
 	uint32_t lo = 0, hi = clock->num;
 
@@ -314,7 +302,6 @@ int correction_apply(const struct stream_correction *correction, int64_t time_ns
 		*corrected_ns = limit->most_ns;
 	if (*corrected_ns < limit->least_ns)
 		*corrected_ns = limit->least_ns;
-	*moved_ns = time > *corrected_ns ? time - *corrected_ns :
-					   *corrected_ns - time;
+	*moved_ns = time > *corrected_ns ? time - *corrected_ns : *corrected_ns - time;
 	return *corrected_ns < 0 ? -ERANGE : 0;
 }

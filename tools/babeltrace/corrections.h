@@ -10,9 +10,9 @@
 
 struct corrections {
 	struct model model;
-	char *host;		/* argument of corrections_open(), or NULL */
-	bool extrapolate;	/* also correct times that the result does not cover */
-	struct map clocks;	/* struct host_clock by host */
+	char *host;	   /* argument of corrections_open(), or NULL */
+	bool extrapolate;  /* also correct times that the result does not cover */
+	struct map clocks; /* struct host_clock by host */
 	char *error;
 };
 
@@ -22,8 +22,8 @@ struct mip;
 struct stream_correction {
 	const struct host_clock *clock;
 	int64_t shift_ns;
-	int64_t from_ns, to_ns;	/* times on the host's clock that may be corrected */
-	uint8_t machine[MODEL_UUID_SIZE];	/* see model_machine_uuid() */
+	int64_t from_ns, to_ns;		  /* times on the host's clock that may be corrected */
+	uint8_t machine[MODEL_UUID_SIZE]; /* see model_machine_uuid() */
 };
 
 /*
@@ -31,8 +31,7 @@ struct stream_correction {
  * case. Functions that return int return 0 or a negative errno, and corrections_error()
  * is a sentence.
  */
-int corrections_open(struct corrections *corrections, const char *path,
-		     const char *host);
+int corrections_open(struct corrections *corrections, const char *path, const char *host);
 void corrections_release(struct corrections *corrections);
 const char *corrections_error(const struct corrections *corrections);
 
@@ -40,9 +39,8 @@ const char *corrections_error(const struct corrections *corrections);
  * Find the correction of a stream that has a clock: that of @host; if @host is NULL, that
  * of the host identified by the stream's trace and clock.
  */
-int corrections_find(struct corrections *corrections, const struct mip *mip,
-		     const char *host, const bt_stream *stream,
-		     struct stream_correction *correction);
+int corrections_find(struct corrections *corrections, const struct mip *mip, const char *host,
+		     const bt_stream *stream, struct stream_correction *correction);
 
 /* May an original time be corrected? */
 bool correction_holds(const struct stream_correction *correction, int64_t time_ns);

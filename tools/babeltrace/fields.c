@@ -10,10 +10,8 @@ static bool copy_structure(const struct mip *mip, bt_field *to, const bt_field *
 	bool ok = true;
 
 	for (uint64_t i = 0; i < num && ok; i++)
-		ok = field_copy(mip,
-			bt_field_structure_borrow_member_field_by_index(to, i),
-			bt_field_structure_borrow_member_field_by_index_const(
-				from, i));
+		ok = field_copy(mip, bt_field_structure_borrow_member_field_by_index(to, i),
+				bt_field_structure_borrow_member_field_by_index_const(from, i));
 	return ok;
 }
 
@@ -26,10 +24,8 @@ static bool copy_array_field(const struct mip *mip, bt_field *to, const bt_field
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY))
 		ok = !bt_field_array_dynamic_set_length(to, num);
 	for (uint64_t i = 0; i < num && ok; i++)
-		ok = field_copy(mip,
-			bt_field_array_borrow_element_field_by_index(to, i),
-			bt_field_array_borrow_element_field_by_index_const(
-				from, i));
+		ok = field_copy(mip, bt_field_array_borrow_element_field_by_index(to, i),
+				bt_field_array_borrow_element_field_by_index_const(from, i));
 	return ok;
 }
 
@@ -43,18 +39,15 @@ static bool copy_option(const struct mip *mip, bt_field *to, const bt_field *fro
 
 static bool copy_variant(const struct mip *mip, bt_field *to, const bt_field *from)
 {
-	return !bt_field_variant_select_option_by_index(to,
-			bt_field_variant_get_selected_option_index(from)) &&
-	       field_copy(mip,
-		       bt_field_variant_borrow_selected_option_field(to),
-		       bt_field_variant_borrow_selected_option_field_const(
-			       from));
+	return !bt_field_variant_select_option_by_index(
+		       to, bt_field_variant_get_selected_option_index(from)) &&
+	       field_copy(mip, bt_field_variant_borrow_selected_option_field(to),
+			  bt_field_variant_borrow_selected_option_field_const(from));
 }
 
 const char *field_string(const bt_field *field)
 {
-	return bt_field_string_get_length(field) ?
-		       bt_field_string_get_value(field) : "";
+	return bt_field_string_get_length(field) ? bt_field_string_get_value(field) : "";
 }
 
 bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from)
@@ -64,13 +57,11 @@ bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from)
 	switch (type) {
 	case BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER:
 	case BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION:
-		bt_field_integer_unsigned_set_value(to,
-			bt_field_integer_unsigned_get_value(from));
+		bt_field_integer_unsigned_set_value(to, bt_field_integer_unsigned_get_value(from));
 		return true;
 	case BT_FIELD_CLASS_TYPE_SIGNED_INTEGER:
 	case BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION:
-		bt_field_integer_signed_set_value(to,
-			bt_field_integer_signed_get_value(from));
+		bt_field_integer_signed_set_value(to, bt_field_integer_signed_get_value(from));
 		return true;
 	case BT_FIELD_CLASS_TYPE_STRING:
 		return !bt_field_string_set_value(to, field_string(from));
@@ -80,16 +71,16 @@ bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from)
 		bt_field_bool_set_value(to, bt_field_bool_get_value(from));
 		return true;
 	case BT_FIELD_CLASS_TYPE_BIT_ARRAY:
-		bt_field_bit_array_set_value_as_integer(to,
-			bt_field_bit_array_get_value_as_integer(from));
+		bt_field_bit_array_set_value_as_integer(to, bt_field_bit_array_get_value_as_integer(
+								    from));
 		return true;
 	case BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL:
-		bt_field_real_single_precision_set_value(to,
-			bt_field_real_single_precision_get_value(from));
+		bt_field_real_single_precision_set_value(
+			to, bt_field_real_single_precision_get_value(from));
 		return true;
 	case BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL:
-		bt_field_real_double_precision_set_value(to,
-			bt_field_real_double_precision_get_value(from));
+		bt_field_real_double_precision_set_value(
+			to, bt_field_real_double_precision_get_value(from));
 		return true;
 	default:
 		break;

@@ -12,15 +12,14 @@
 #define NUM_SCOPES (BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD + 1)
 
 struct field_classes {
-	bt_trace_class *trace_class;	/* trace class of the copies */
+	bt_trace_class *trace_class; /* trace class of the copies */
 	const struct mip *mip;
-	struct map *copies;		/* copies of field classes so far */
+	struct map *copies; /* copies of field classes so far */
 	const bt_field_class *roots[NUM_SCOPES];
 };
 
 /* NULL: out of memory. */
-bt_field_class *field_class_copy(struct field_classes *classes,
-				 const bt_field_class *from);
+bt_field_class *field_class_copy(struct field_classes *classes, const bt_field_class *from);
 
 /*
  * The value of a string field. For an empty string, Babeltrace 2.0 returns the value of

@@ -8,10 +8,10 @@
 
 struct map {
 	struct map_entry {
-		const void *key;	/* NULL: free */
+		const void *key; /* NULL: free */
 		void *value;
-	} *entries;
-	size_t room;		/* a power of two, or 0 */
+	} * entries;
+	size_t room; /* a power of two, or 0 */
 	size_t num;
 };
 

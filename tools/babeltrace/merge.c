@@ -38,19 +38,19 @@ struct horizon {
 
 struct merge_input {
 	struct merge *merge;
-	const char *host;	/* of all its streams, or NULL */
-	bt_message_iterator *messages;	/* of the connected component; or NULL */
-	bt_graph *graph;	/* its own graph, which ends in this input; or NULL */
+	const char *host;	       /* of all its streams, or NULL */
+	bt_message_iterator *messages; /* of the connected component; or NULL */
+	bt_graph *graph;	       /* its own graph, which ends in this input; or NULL */
 	bool ended;
-	struct horizon *clocks;	/* of its streams so far */
+	struct horizon *clocks; /* of its streams so far */
 	bool has_time;
-	int64_t raw_ns;		/* last uncorrected time */
-	int64_t horizon_ns;	/* earliest corrected time that can follow */
+	int64_t raw_ns;	    /* last uncorrected time */
+	int64_t horizon_ns; /* earliest corrected time that can follow */
 };
 
 struct waiting {
-	int64_t time_ns;	/* corrected */
-	uint64_t number;	/* in order of arrival */
+	int64_t time_ns; /* corrected */
+	uint64_t number; /* in order of arrival */
 	const bt_message *message;
 };
 
@@ -58,11 +58,11 @@ struct merge {
 	struct copier copier;
 	struct merge_input *inputs;
 	uint64_t num_inputs;
-	struct waiting *heap;	/* a binary heap, the earliest first */
+	struct waiting *heap; /* a binary heap, the earliest first */
 	size_t num_waiting;
 	size_t room;
 	uint64_t num_taken;
-	int64_t last_ns;	/* corrected time of the last message returned */
+	int64_t last_ns; /* corrected time of the last message returned */
 	bool has_warned;
 };
 
@@ -70,8 +70,7 @@ struct merge {
 
 static bool is_waiting_before(const struct waiting *a, const struct waiting *b)
 {
-	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns :
-	       a->number < b->number;
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->number < b->number;
 }
 
 static void swap_waiting(struct waiting *a, struct waiting *b)
@@ -86,17 +85,15 @@ static void warn_of_many(struct merge *merge)
 {
 	bt_self_component *component = merge->copier.streams.component;
 
-	if (merge->has_warned || bt_component_get_logging_level(
-		    bt_self_component_as_component(component)) >
-	    BT_LOGGING_LEVEL_WARNING)
+	if (merge->has_warned || bt_component_get_logging_level(bt_self_component_as_component(
+					 component)) > BT_LOGGING_LEVEL_WARNING)
 		return;
 	merge->has_warned = true;
 	fputs("netsync: warning: memory holds more than 250000 messages, because hosts with different clocks share a port; read with source.netsync.fs, or connect each source to this filter directly, without a muxer.\n",
 	      stderr);
 }
 
-static bool push_waiting(struct merge *merge, int64_t time_ns,
-			 const bt_message *message)
+static bool push_waiting(struct merge *merge, int64_t time_ns, const bt_message *message)
 {
 	size_t at = merge->num_waiting;
 	struct waiting *heap;
@@ -157,8 +154,7 @@ static void set_horizon(struct merge_input *input)
 	if (!input->has_time || !input->clocks)
 		return;
 	for (struct horizon *clock = input->clocks; clock; clock = clock->next) {
-		if (correction_apply(&clock->correction, input->raw_ns, &time,
-				     &moved))
+		if (correction_apply(&clock->correction, input->raw_ns, &time, &moved))
 			time = 0;
 		if (time < earliest)
 			earliest = time;
@@ -173,8 +169,7 @@ static void set_horizon(struct merge_input *input)
 static merge_status push_copy(struct merge *merge, struct merge_input *input,
 			      const struct timed *copy)
 {
-	if (copy->is_new && copy->stream->has_clock &&
-	    !add_clock(input, &copy->stream->correction))
+	if (copy->is_new && copy->stream->has_clock && !add_clock(input, &copy->stream->correction))
 		return NO_MEMORY;
 	if (!copy->message)
 		return OK;
@@ -185,10 +180,12 @@ static merge_status push_copy(struct merge *merge, struct merge_input *input,
 			bt_stream_get_name(copy->stream->from));
 		return FAILED;
 	}
-	return push_waiting(merge, copy->has_time || copy->time_ns > merge->last_ns ?
-			    copy->time_ns : merge->last_ns, copy->message) ?
-	       OK :
-	       NO_MEMORY;
+	return push_waiting(merge,
+			    copy->has_time || copy->time_ns > merge->last_ns ? copy->time_ns :
+									       merge->last_ns,
+			    copy->message) ?
+		       OK :
+		       NO_MEMORY;
 }
 
 static merge_status take_message(struct merge *merge, struct merge_input *input,
@@ -214,8 +211,7 @@ static merge_status take_message(struct merge *merge, struct merge_input *input,
 }
 
 /* Read the next messages of an input. Return: END if there are none left. */
-static merge_status read_messages(struct merge_input *input,
-				  bt_message_iterator *iterator)
+static merge_status read_messages(struct merge_input *input, bt_message_iterator *iterator)
 {
 	merge_status status;
 	bt_message_array_const messages;
@@ -255,16 +251,14 @@ static struct merge_input *last_input(struct merge *merge)
 	for (uint64_t i = 0; i < merge->num_inputs; i++) {
 		struct merge_input *input = &merge->inputs[i];
 
-		if (!input->ended &&
-		    (!last || input->horizon_ns < last->horizon_ns))
+		if (!input->ended && (!last || input->horizon_ns < last->horizon_ns))
 			last = input;
 	}
 	return last;
 }
 
 /* Return messages that no message can precede any more. Return: their number. */
-static uint64_t hand_out(struct merge *merge, bt_message_array_const messages,
-			 uint64_t capacity)
+static uint64_t hand_out(struct merge *merge, bt_message_array_const messages, uint64_t capacity)
 {
 	const struct merge_input *last = last_input(merge);
 	uint64_t num = 0;
@@ -279,9 +273,8 @@ static uint64_t hand_out(struct merge *merge, bt_message_array_const messages,
 	return num;
 }
 
-merge_status merge_next(bt_self_message_iterator *self,
-			bt_message_array_const messages, uint64_t capacity,
-			uint64_t *count)
+merge_status merge_next(bt_self_message_iterator *self, bt_message_array_const messages,
+			uint64_t capacity, uint64_t *count)
 {
 	struct merge *merge = bt_self_message_iterator_get_data(self);
 	merge_status status;
@@ -291,8 +284,7 @@ merge_status merge_next(bt_self_message_iterator *self,
 
 		if (!input)
 			return END;
-		if (bt_self_message_iterator_is_interrupted(
-			    merge->copier.iterator))
+		if (bt_self_message_iterator_is_interrupted(merge->copier.iterator))
 			return AGAIN;
 		status = read_input(input);
 		if (status)
@@ -322,12 +314,10 @@ static const bt_component_filter *add_muxer(bt_graph *graph)
 	const bt_component_filter *muxer = NULL;
 	const bt_plugin *utils;
 
-	if (bt_plugin_find("utils", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
-			   &utils))
+	if (bt_plugin_find("utils", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &utils))
 		return NULL;
-	if (bt_graph_add_filter_component(graph,
-		    bt_plugin_borrow_filter_component_class_by_name_const(
-			    utils, "muxer"),
+	if (bt_graph_add_filter_component(
+		    graph, bt_plugin_borrow_filter_component_class_by_name_const(utils, "muxer"),
 		    "muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer))
 		muxer = NULL;
 	bt_plugin_put_ref(utils);
@@ -339,36 +329,29 @@ static const bt_component_filter *add_muxer(bt_graph *graph)
  * right before correction.
  */
 static bool connect_muxer(bt_graph *graph, const bt_component_source *source,
-			  const bt_component_filter *muxer,
-			  const bt_component_sink *sink)
+			  const bt_component_filter *muxer, const bt_component_sink *sink)
 {
 	const uint64_t num = bt_component_source_get_output_port_count(source);
 
 	for (uint64_t i = 0; i < num; i++)
-		if (bt_graph_connect_ports(graph,
-			bt_component_source_borrow_output_port_by_index_const(
-				source, i),
-			bt_component_filter_borrow_input_port_by_index_const(
-				muxer, i), NULL))
+		if (bt_graph_connect_ports(
+			    graph, bt_component_source_borrow_output_port_by_index_const(source, i),
+			    bt_component_filter_borrow_input_port_by_index_const(muxer, i), NULL))
 			return false;
-	return !bt_graph_connect_ports(graph,
-		bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
-		bt_component_sink_borrow_input_port_by_index_const(sink, 0),
-		NULL);
+	return !bt_graph_connect_ports(
+		graph, bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
+		bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL);
 }
 
-static bool build_graph(struct merge_input *input, const bt_plugin *ctf,
-			const char *path)
+static bool build_graph(struct merge_input *input, const bt_plugin *ctf, const char *path)
 {
-	const bt_component_source *source =
-		add_ctf_source(input->graph, ctf, path);
-	const bt_component_filter *muxer =
-		source ? add_muxer(input->graph) : NULL;
+	const bt_component_source *source = add_ctf_source(input->graph, ctf, path);
+	const bt_component_filter *muxer = source ? add_muxer(input->graph) : NULL;
 	const bt_component_sink *sink;
 
 	return muxer &&
-	       !bt_graph_add_simple_sink_component(input->graph, "merge",
-			begin_input, read_in_graph, NULL, input, &sink) &&
+	       !bt_graph_add_simple_sink_component(input->graph, "merge", begin_input,
+						   read_in_graph, NULL, input, &sink) &&
 	       connect_muxer(input->graph, source, muxer, sink);
 }
 
@@ -383,12 +366,10 @@ static struct merge_input *add_merge_input(struct merge *merge, const char *host
 	return input;
 }
 
-bool merge_add_port(struct merge *merge, bt_self_component_port_input *port,
-		    const char *host)
+bool merge_add_port(struct merge *merge, bt_self_component_port_input *port, const char *host)
 {
 	return !bt_message_iterator_create_from_message_iterator(
-		merge->copier.iterator, port,
-		&add_merge_input(merge, host)->messages);
+		merge->copier.iterator, port, &add_merge_input(merge, host)->messages);
 }
 
 bool merge_add_trace(struct merge *merge, const char *path, const char *host)
@@ -397,21 +378,18 @@ bool merge_add_trace(struct merge *merge, const char *path, const char *host)
 	const bt_plugin *ctf = find_ctf_plugin();
 	bool ok;
 
-	input->graph = bt_graph_create(
-		mip_version(merge->copier.streams.component));
+	input->graph = bt_graph_create(mip_version(merge->copier.streams.component));
 	ok = ctf && input->graph && build_graph(input, ctf, path);
 	bt_plugin_put_ref(ctf);
 	if (!ok)
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(
-			merge->copier.iterator,
-			"%s: cannot read this CTF trace.", path);
+			merge->copier.iterator, "%s: cannot read this CTF trace.", path);
 	return ok;
 }
 
 static struct merge *merge_new(bt_self_message_iterator *iterator)
 {
-	bt_self_component *component =
-		bt_self_message_iterator_borrow_component(iterator);
+	bt_self_component *component = bt_self_message_iterator_borrow_component(iterator);
 	struct merged *merged = bt_self_component_get_data(component);
 	struct merge *merge = calloc(1, sizeof(*merge));
 
@@ -482,8 +460,7 @@ merge_initialize(bt_self_message_iterator *self,
 {
 	(void)port;
 	/* --begin is reached by reading from the beginning; both enums have the same values. */
-	bt_self_message_iterator_configuration_set_can_seek_forward(configuration,
-								    BT_TRUE);
+	bt_self_message_iterator_configuration_set_can_seek_forward(configuration, BT_TRUE);
 	return (int)merge_seek_beginning(self);
 }
 

@@ -18,7 +18,7 @@ typedef bt_message_iterator_class_next_method_status merge_status;
 struct merged {
 	struct corrections corrections;
 	struct correct_part *part;
-	uint32_t num_inputs;	/* maximum */
+	uint32_t num_inputs; /* maximum */
 	/* Add all inputs. False: one cannot be read. */
 	bool (*add)(struct merge *merge, const struct merged *component);
 };
@@ -27,8 +27,7 @@ struct merged {
  * Add an input: a connected port, or the CTF trace of a folder. All its streams are of
  * @host unless @host is NULL. It must outlive the merge. False: it cannot be read.
  */
-bool merge_add_port(struct merge *merge, bt_self_component_port_input *port,
-		    const char *host);
+bool merge_add_port(struct merge *merge, bt_self_component_port_input *port, const char *host);
 bool merge_add_trace(struct merge *merge, const char *path, const char *host);
 
 /* The methods of a message iterator class. */
@@ -38,9 +37,8 @@ merge_initialize(bt_self_message_iterator *self,
 		 bt_self_component_port_output *port);
 bt_message_iterator_class_seek_beginning_method_status
 merge_seek_beginning(bt_self_message_iterator *self);
-merge_status merge_next(bt_self_message_iterator *self,
-			bt_message_array_const messages, uint64_t capacity,
-			uint64_t *count);
+merge_status merge_next(bt_self_message_iterator *self, bt_message_array_const messages,
+			uint64_t capacity, uint64_t *count);
 void merge_finalize(bt_self_message_iterator *self);
 
 #endif

@@ -10,18 +10,18 @@
 struct copier {
 	bt_self_message_iterator *iterator;
 	struct corrections *corrections;
-	const char *host;	/* of the next message; NULL: as in its trace */
+	const char *host; /* of the next message; NULL: as in its trace */
 	struct streams streams;
 	struct correct_part *part;
 };
 
 struct timed {
 	const bt_message *message;
-	int64_t time_ns;	/* corrected; for a message without time: the stream's last time */
+	int64_t time_ns; /* corrected; for a message without time: the stream's last time */
 	struct stream_copy *stream;
-	bool is_new;		/* first message of its stream */
+	bool is_new; /* first message of its stream */
 	bool has_time;
-	int64_t raw_ns;		/* uncorrected, ns */
+	int64_t raw_ns; /* uncorrected, ns */
 };
 
 /* Copy a message; copy->message is NULL if the message only reports the progress of time. */

@@ -20,27 +20,21 @@ struct mip {
 	/* Copy the identity of a trace. */
 	bool (*identify_trace)(bt_trace *to, const bt_trace *from);
 	/* False: the clock has no uuid. */
-	bool (*get_clock_uuid)(const bt_clock_class *class,
-			       uint8_t uuid[MODEL_UUID_SIZE]);
-	bool (*set_clock_uuid)(bt_clock_class *class,
-			       const uint8_t uuid[MODEL_UUID_SIZE]);
+	bool (*get_clock_uuid)(const bt_clock_class *class, uint8_t uuid[MODEL_UUID_SIZE]);
+	bool (*set_clock_uuid)(bt_clock_class *class, const uint8_t uuid[MODEL_UUID_SIZE]);
 
 	/* Copy field classes that depend on another field. */
 	bt_field_class *(*new_array)(const struct field_classes *classes,
-				     const bt_field_class *from,
-				     bt_field_class *element);
+				     const bt_field_class *from, bt_field_class *element);
 	bt_field_class *(*new_option)(const struct field_classes *classes,
-				      const bt_field_class *from,
-				      bt_field_class *content);
+				      const bt_field_class *from, bt_field_class *content);
 	/* Create a variant without options, which are added later. */
 	bt_field_class *(*new_variant)(const struct field_classes *classes,
 				       const bt_field_class *from);
 
 	/* NULL in versions without the feature. */
-	bool (*identify_stream_class)(bt_stream_class *to,
-				      const bt_stream_class *from);
-	bool (*identify_event_class)(bt_event_class *to,
-				     const bt_event_class *from);
+	bool (*identify_stream_class)(bt_stream_class *to, const bt_stream_class *from);
+	bool (*identify_event_class)(bt_event_class *to, const bt_event_class *from);
 	bool (*copy_properties)(bt_field_class *to, const bt_field_class *from);
 	bt_field_class *(*new_blob)(const struct field_classes *classes,
 				    const bt_field_class *from);
@@ -76,8 +70,8 @@ static inline bt_component_class_get_supported_mip_versions_method_status
 add_mip_versions(bt_integer_range_set_unsigned *versions)
 {
 	return bt_integer_range_set_unsigned_add_range(versions, 0, MAX_MIP) ?
-	       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_MEMORY_ERROR :
-	       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_OK;
+		       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_MEMORY_ERROR :
+		       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_OK;
 }
 
 #endif

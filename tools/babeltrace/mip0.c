@@ -20,8 +20,7 @@ static bool identify_mip0_trace(bt_trace *to, const bt_trace *from)
 	return true;
 }
 
-static bool get_mip0_clock_uuid(const bt_clock_class *class,
-				uint8_t uuid[MODEL_UUID_SIZE])
+static bool get_mip0_clock_uuid(const bt_clock_class *class, uint8_t uuid[MODEL_UUID_SIZE])
 {
 	bt_uuid found = bt_clock_class_get_uuid(class);
 
@@ -30,8 +29,7 @@ static bool get_mip0_clock_uuid(const bt_clock_class *class,
 	return found;
 }
 
-static bool set_mip0_clock_uuid(bt_clock_class *class,
-				const uint8_t uuid[MODEL_UUID_SIZE])
+static bool set_mip0_clock_uuid(bt_clock_class *class, const uint8_t uuid[MODEL_UUID_SIZE])
 {
 	bt_clock_class_set_uuid(class, uuid);
 	return true;
@@ -46,8 +44,7 @@ static const bt_field_class *follow_path_item(const bt_field_class *from,
 
 	switch (bt_field_path_item_get_type(item)) {
 	case BT_FIELD_PATH_ITEM_TYPE_CURRENT_ARRAY_ELEMENT:
-		return bt_field_class_array_borrow_element_field_class_const(
-			from);
+		return bt_field_class_array_borrow_element_field_class_const(from);
 	case BT_FIELD_PATH_ITEM_TYPE_CURRENT_OPTION_CONTENT:
 		return bt_field_class_option_borrow_field_class_const(from);
 	default:
@@ -56,44 +53,36 @@ static const bt_field_class *follow_path_item(const bt_field_class *from,
 	index = bt_field_path_item_index_get_index(item);
 	if (bt_field_class_get_type(from) == BT_FIELD_CLASS_TYPE_STRUCTURE)
 		return bt_field_class_structure_member_borrow_field_class_const(
-			bt_field_class_structure_borrow_member_by_index_const(
-				from, index));
+			bt_field_class_structure_borrow_member_by_index_const(from, index));
 	return bt_field_class_variant_option_borrow_field_class_const(
-		bt_field_class_variant_borrow_option_by_index_const(from,
-								    index));
+		bt_field_class_variant_borrow_option_by_index_const(from, index));
 }
 
 /* The copy of the class at the end of a path. */
-static bt_field_class *class_at(const struct field_classes *classes,
-				const bt_field_path *path)
+static bt_field_class *class_at(const struct field_classes *classes, const bt_field_path *path)
 {
-	const bt_field_class *at =
-		classes->roots[bt_field_path_get_root_scope(path)];
+	const bt_field_class *at = classes->roots[bt_field_path_get_root_scope(path)];
 
 	for (uint64_t i = 0; i < bt_field_path_get_item_count(path); i++)
-		at = follow_path_item(at, bt_field_path_borrow_item_by_index_const(path,
-										   i));
+		at = follow_path_item(at, bt_field_path_borrow_item_by_index_const(path, i));
 	return map_get(classes->copies, at);
 }
 
 static bt_field_class *new_mip0_array(const struct field_classes *classes,
-				      const bt_field_class *from,
-				      bt_field_class *element)
+				      const bt_field_class *from, bt_field_class *element)
 {
 	bt_field_class *length = NULL;
 
-	if (bt_field_class_get_type(from) ==
-	    BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY_WITH_LENGTH_FIELD)
-		length = class_at(classes,
+	if (bt_field_class_get_type(from) == BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY_WITH_LENGTH_FIELD)
+		length = class_at(
+			classes,
 			bt_field_class_array_dynamic_with_length_field_borrow_length_field_path_const(
 				from));
-	return bt_field_class_array_dynamic_create(classes->trace_class,
-						   element, length);
+	return bt_field_class_array_dynamic_create(classes->trace_class, element, length);
 }
 
 static bt_field_class *new_mip0_option(const struct field_classes *classes,
-				       const bt_field_class *from,
-				       bt_field_class *content)
+				       const bt_field_class *from, bt_field_class *content)
 {
 	const bt_field_class_type type = bt_field_class_get_type(from);
 	bt_trace_class *in = classes->trace_class;
@@ -101,13 +90,12 @@ static bt_field_class *new_mip0_option(const struct field_classes *classes,
 
 	if (type == BT_FIELD_CLASS_TYPE_OPTION_WITHOUT_SELECTOR_FIELD)
 		return bt_field_class_option_without_selector_create(in, content);
-	selector = class_at(classes,
-		bt_field_class_option_with_selector_field_borrow_selector_field_path_const(
-			from));
+	selector = class_at(
+		classes,
+		bt_field_class_option_with_selector_field_borrow_selector_field_path_const(from));
 	switch (type) {
 	case BT_FIELD_CLASS_TYPE_OPTION_WITH_BOOL_SELECTOR_FIELD:
-		return bt_field_class_option_with_selector_field_bool_create(
-			in, content, selector);
+		return bt_field_class_option_with_selector_field_bool_create(in, content, selector);
 	case BT_FIELD_CLASS_TYPE_OPTION_WITH_UNSIGNED_INTEGER_SELECTOR_FIELD:
 		return bt_field_class_option_with_selector_field_integer_unsigned_create(
 			in, content, selector,
@@ -126,9 +114,9 @@ static bt_field_class *new_mip0_variant(const struct field_classes *classes,
 {
 	bt_field_class *selector = NULL;
 
-	if (bt_field_class_get_type(from) !=
-	    BT_FIELD_CLASS_TYPE_VARIANT_WITHOUT_SELECTOR_FIELD)
-		selector = class_at(classes,
+	if (bt_field_class_get_type(from) != BT_FIELD_CLASS_TYPE_VARIANT_WITHOUT_SELECTOR_FIELD)
+		selector = class_at(
+			classes,
 			bt_field_class_variant_with_selector_field_borrow_selector_field_path_const(
 				from));
 	return bt_field_class_variant_create(classes->trace_class, selector);

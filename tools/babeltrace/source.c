@@ -35,8 +35,8 @@ const char source_help[] =
 	"                       FILE\n";
 
 struct source_trace {
-	const char *path;	/* owned by the component's io */
-	char *host;		/* NAME of the argument, or NULL */
+	const char *path; /* owned by the component's io */
+	char *host;	  /* NAME of the argument, or NULL */
 };
 
 struct source_component {
@@ -48,10 +48,9 @@ struct source_component {
 	struct source_trace *traces; /* CTF traces of the inputs */
 };
 
-#define COMPONENT_FAIL(component, ...) \
-	(BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT( \
-		bt_self_component_source_as_self_component((component)->self), \
-		__VA_ARGS__), \
+#define COMPONENT_FAIL(component, ...)                                                        \
+	(BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(                                 \
+		 bt_self_component_source_as_self_component((component)->self), __VA_ARGS__), \
 	 BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR)
 
 /* ---- parameters -------------------------------------------------------- */
@@ -61,8 +60,7 @@ static bool is_inputs(const bt_value *value)
 	bool ok = bt_value_is_array(value) && bt_value_array_get_length(value);
 
 	for (uint64_t i = 0; ok && i < bt_value_array_get_length(value); i++)
-		ok = bt_value_is_string(
-			bt_value_array_borrow_element_by_index_const(value, i));
+		ok = bt_value_is_string(bt_value_array_borrow_element_by_index_const(value, i));
 	return ok;
 }
 
@@ -90,13 +88,11 @@ static void print_source_warning(void *data, const char *sentence)
 }
 
 /* Take the CTF traces that netsync_io_add() found for an argument; ignore others. */
-static status take_traces(struct source_component *component, const char *argument,
-			  uint32_t first)
+static status take_traces(struct source_component *component, const char *argument, uint32_t first)
 {
 	const uint32_t num = netsync_io_num_traces(component->io);
 	const size_t name_len = argument_name_length(argument);
-	struct source_trace *traces = realloc(component->traces,
-					      (num + 1) * sizeof(*traces));
+	struct source_trace *traces = realloc(component->traces, (num + 1) * sizeof(*traces));
 
 	if (!traces)
 		return NO_MEMORY;
@@ -124,12 +120,10 @@ static status add_argument(struct source_component *component, const char *argum
 	status ret;
 
 	if (netsync_io_add(component->io, argument) < 0)
-		return COMPONENT_FAIL(component, "%s",
-				      netsync_io_error(component->io));
+		return COMPONENT_FAIL(component, "%s", netsync_io_error(component->io));
 	ret = take_traces(component, argument, first);
 	if (!ret && component->merged.num_inputs == had)
-		return COMPONENT_FAIL(component, "%s: no CTF trace found.",
-				      argument);
+		return COMPONENT_FAIL(component, "%s: no CTF trace found.", argument);
 	return ret;
 }
 
@@ -143,8 +137,9 @@ static status find_input_traces(struct source_component *component, const bt_val
 		return NO_MEMORY;
 	netsync_io_set_warn(component->io, print_source_warning, component->self);
 	for (uint64_t i = 0; i < bt_value_array_get_length(inputs) && !ret; i++)
-		ret = add_argument(component, bt_value_string_get(
-			bt_value_array_borrow_element_by_index_const(inputs, i)));
+		ret = add_argument(component,
+				   bt_value_string_get(bt_value_array_borrow_element_by_index_const(
+					   inputs, i)));
 	return ret;
 }
 
@@ -152,33 +147,29 @@ static status find_input_traces(struct source_component *component, const bt_val
 
 static status initialize_source(struct source_component *component, const bt_value *params)
 {
-	const bt_value *inputs =
-		bt_value_map_borrow_entry_value_const(params, "inputs");
-	const bt_value *result =
-		bt_value_map_borrow_entry_value_const(params, "result");
-	const bt_value *extrapolate =
-		bt_value_map_borrow_entry_value_const(params, "extrapolate");
+	const bt_value *inputs = bt_value_map_borrow_entry_value_const(params, "inputs");
+	const bt_value *result = bt_value_map_borrow_entry_value_const(params, "result");
+	const bt_value *extrapolate = bt_value_map_borrow_entry_value_const(params, "extrapolate");
 	const char *unknown = NULL;
 	status ret;
 
 	if (bt_value_map_foreach_entry_const(params, find_unknown_source_param, &unknown))
 		return NO_MEMORY;
 	if (unknown)
-		return COMPONENT_FAIL(component,
+		return COMPONENT_FAIL(
+			component,
 			"Unknown parameter \"%s\", or wrong type; use inputs (a list of strings), result (a string) and extrapolate (yes or no).",
 			unknown);
 	if (!inputs || !result)
-		return COMPONENT_FAIL(component,
+		return COMPONENT_FAIL(
+			component,
 			"No traces or no result given: use -p 'inputs=[\"FOLDER\"],result=\"FILE\"'.");
-	if (corrections_open(&component->merged.corrections,
-			     bt_value_string_get(result), NULL))
+	if (corrections_open(&component->merged.corrections, bt_value_string_get(result), NULL))
 		return COMPONENT_FAIL(component, "%s",
 				      corrections_error(&component->merged.corrections));
-	component->merged.corrections.extrapolate = extrapolate &&
-					     bt_value_bool_get(extrapolate);
+	component->merged.corrections.extrapolate = extrapolate && bt_value_bool_get(extrapolate);
 	ret = find_input_traces(component, inputs);
-	if (!ret && bt_self_component_source_add_output_port(component->self, "out",
-							      NULL, NULL))
+	if (!ret && bt_self_component_source_add_output_port(component->self, "out", NULL, NULL))
 		ret = NO_MEMORY;
 	return ret;
 }
@@ -188,8 +179,7 @@ static bool add_merge_traces(struct merge *merge, const struct merged *merged)
 	const struct source_component *component = (const void *)merged;
 
 	for (uint32_t i = 0; i < merged->num_inputs; i++)
-		if (!merge_add_trace(merge, component->traces[i].path,
-				     component->traces[i].host))
+		if (!merge_add_trace(merge, component->traces[i].path, component->traces[i].host))
 			return false;
 	return true;
 }
@@ -224,23 +214,19 @@ status source_initialize(bt_self_component_source *self,
 	if (ret)
 		free_source(component);
 	else
-		bt_self_component_set_data(
-			bt_self_component_source_as_self_component(self),
-			component);
+		bt_self_component_set_data(bt_self_component_source_as_self_component(self),
+					   component);
 	return ret;
 }
 
 void source_finalize(bt_self_component_source *self)
 {
-	free_source(bt_self_component_get_data(
-		bt_self_component_source_as_self_component(self)));
+	free_source(bt_self_component_get_data(bt_self_component_source_as_self_component(self)));
 }
 
 bt_component_class_get_supported_mip_versions_method_status
-source_get_mip_versions(bt_self_component_class_source *self,
-			const bt_value *params, void *data,
-			bt_logging_level level,
-			bt_integer_range_set_unsigned *versions)
+source_get_mip_versions(bt_self_component_class_source *self, const bt_value *params, void *data,
+			bt_logging_level level, bt_integer_range_set_unsigned *versions)
 {
 	(void)self;
 	(void)params;

@@ -20,36 +20,31 @@ static bool copy_environment(bt_trace *to, const bt_trace *from)
 {
 	bool ok = true;
 
-	for (uint64_t i = 0;
-	     ok && i < bt_trace_get_environment_entry_count(from); i++) {
+	for (uint64_t i = 0; ok && i < bt_trace_get_environment_entry_count(from); i++) {
 		const bt_value *value;
 		const char *name;
 
-		bt_trace_borrow_environment_entry_by_index_const(from, i, &name,
-								 &value);
+		bt_trace_borrow_environment_entry_by_index_const(from, i, &name, &value);
 		if (bt_value_is_string(value))
 			ok = !bt_trace_set_environment_entry_string(to, name,
-				bt_value_string_get(value));
+								    bt_value_string_get(value));
 		else
-			ok = !bt_trace_set_environment_entry_integer(to, name,
-				bt_value_integer_signed_get(value));
+			ok = !bt_trace_set_environment_entry_integer(
+				to, name, bt_value_integer_signed_get(value));
 	}
 	return ok;
 }
 
-static bool copy_trace_properties(const struct mip *mip, bt_trace *to,
-				  const bt_trace *from)
+static bool copy_trace_properties(const struct mip *mip, bt_trace *to, const bt_trace *from)
 {
 	const char *name = bt_trace_get_name(from);
 
-	bt_trace_set_user_attributes(to,
-		bt_trace_borrow_user_attributes_const(from));
-	return (!name || !bt_trace_set_name(to, name)) &&
-	       mip->identify_trace(to, from) && copy_environment(to, from);
+	bt_trace_set_user_attributes(to, bt_trace_borrow_user_attributes_const(from));
+	return (!name || !bt_trace_set_name(to, name)) && mip->identify_trace(to, from) &&
+	       copy_environment(to, from);
 }
 
-static bt_trace_class *get_trace_class(struct streams *streams,
-				       const bt_trace_class *from)
+static bt_trace_class *get_trace_class(struct streams *streams, const bt_trace_class *from)
 {
 	bt_trace_class *to = map_get(&streams->copies, from);
 
@@ -61,8 +56,7 @@ static bt_trace_class *get_trace_class(struct streams *streams,
 	if (!to)
 		return NULL;
 	bt_trace_class_set_assigns_automatic_stream_class_id(to, BT_FALSE);
-	bt_trace_class_set_user_attributes(to,
-		bt_trace_class_borrow_user_attributes_const(from));
+	bt_trace_class_set_user_attributes(to, bt_trace_class_borrow_user_attributes_const(from));
 	if (map_put(&streams->copies, from, to))
 		return to;
 	bt_trace_class_put_ref(to);
@@ -107,8 +101,7 @@ static bool describe_corrected_clock(const struct streams *streams, bt_clock_cla
 static bt_clock_class *get_clock_class(struct streams *streams,
 				       const struct stream_correction *correction)
 {
-	bt_clock_class *class = map_get(&streams->clock_classes,
-					correction->clock);
+	bt_clock_class *class = map_get(&streams->clock_classes, correction->clock);
 
 	if (class)
 		return class;
@@ -131,8 +124,7 @@ static bool set_clock_class(struct streams *streams, bt_stream_class *to,
 /* ---- stream classes and event classes ----------------------------------- */
 
 /* The state of copying field classes, with the scopes that they may refer to. */
-static struct field_classes field_classes(struct streams *streams,
-					  bt_trace_class *in,
+static struct field_classes field_classes(struct streams *streams, bt_trace_class *in,
 					  const bt_stream_class *stream_class)
 {
 	return (struct field_classes){
@@ -140,37 +132,29 @@ static struct field_classes field_classes(struct streams *streams,
 		.mip = streams->mip,
 		.copies = &streams->copies,
 		.roots[BT_FIELD_PATH_SCOPE_PACKET_CONTEXT] =
-			bt_stream_class_borrow_packet_context_field_class_const(
-				stream_class),
+			bt_stream_class_borrow_packet_context_field_class_const(stream_class),
 		.roots[BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT] =
-			bt_stream_class_borrow_event_common_context_field_class_const(
-				stream_class),
+			bt_stream_class_borrow_event_common_context_field_class_const(stream_class),
 	};
 }
 
-static bool copy_contexts(struct streams *streams, bt_stream_class *to,
-			  const bt_stream_class *from)
+static bool copy_contexts(struct streams *streams, bt_stream_class *to, const bt_stream_class *from)
 {
 	struct field_classes classes = field_classes(streams,
-		bt_stream_class_borrow_trace_class(to), from);
-	const bt_field_class *packet =
-		classes.roots[BT_FIELD_PATH_SCOPE_PACKET_CONTEXT];
-	const bt_field_class *common =
-		classes.roots[BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT];
+						     bt_stream_class_borrow_trace_class(to), from);
+	const bt_field_class *packet = classes.roots[BT_FIELD_PATH_SCOPE_PACKET_CONTEXT];
+	const bt_field_class *common = classes.roots[BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT];
 	bt_field_class *class;
 	bool ok = true;
 
 	if (packet) {
 		class = field_class_copy(&classes, packet);
-		ok = class &&
-		     !bt_stream_class_set_packet_context_field_class(to, class);
+		ok = class && !bt_stream_class_set_packet_context_field_class(to, class);
 		bt_field_class_put_ref(class);
 	}
 	if (ok && common) {
 		class = field_class_copy(&classes, common);
-		ok = class &&
-		     !bt_stream_class_set_event_common_context_field_class(
-			     to, class);
+		ok = class && !bt_stream_class_set_event_common_context_field_class(to, class);
 		bt_field_class_put_ref(class);
 	}
 	return ok;
@@ -187,30 +171,24 @@ static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 		return false;
 	bt_stream_class_set_assigns_automatic_event_class_id(to, BT_FALSE);
 	bt_stream_class_set_assigns_automatic_stream_id(to, BT_FALSE);
-	bt_stream_class_set_supports_packets(to,
-		bt_stream_class_supports_packets(from),
-		bt_stream_class_packets_have_beginning_default_clock_snapshot(
-			from),
+	bt_stream_class_set_supports_packets(
+		to, bt_stream_class_supports_packets(from),
+		bt_stream_class_packets_have_beginning_default_clock_snapshot(from),
 		bt_stream_class_packets_have_end_default_clock_snapshot(from));
-	bt_stream_class_set_supports_discarded_events(to,
-		bt_stream_class_supports_discarded_events(from),
-		bt_stream_class_discarded_events_have_default_clock_snapshots(
-			from));
-	bt_stream_class_set_supports_discarded_packets(to,
-		bt_stream_class_supports_discarded_packets(from),
-		bt_stream_class_discarded_packets_have_default_clock_snapshots(
-			from));
-	bt_stream_class_set_user_attributes(to,
-		bt_stream_class_borrow_user_attributes_const(from));
+	bt_stream_class_set_supports_discarded_events(
+		to, bt_stream_class_supports_discarded_events(from),
+		bt_stream_class_discarded_events_have_default_clock_snapshots(from));
+	bt_stream_class_set_supports_discarded_packets(
+		to, bt_stream_class_supports_discarded_packets(from),
+		bt_stream_class_discarded_packets_have_default_clock_snapshots(from));
+	bt_stream_class_set_user_attributes(to, bt_stream_class_borrow_user_attributes_const(from));
 	return (!name || !bt_stream_class_set_name(to, name)) &&
-	       (!mip->identify_stream_class ||
-		mip->identify_stream_class(to, from)) &&
+	       (!mip->identify_stream_class || mip->identify_stream_class(to, from)) &&
 	       copy_contexts(streams, to, from);
 }
 
 /* The copy of a stream class, owned by its trace class. */
-static bt_stream_class *get_stream_class(struct streams *streams,
-					 bt_trace_class *in,
+static bt_stream_class *get_stream_class(struct streams *streams, bt_trace_class *in,
 					 const bt_stream_class *from,
 					 const struct stream_correction *correction)
 {
@@ -223,19 +201,19 @@ static bt_stream_class *get_stream_class(struct streams *streams,
 		return NULL;
 	bt_stream_class_put_ref(to);
 	return copy_stream_class(streams, to, from, correction) &&
-	       map_put(&streams->copies, from, to) ? to : NULL;
+			       map_put(&streams->copies, from, to) ?
+		       to :
+		       NULL;
 }
 
 static bool copy_event_field_classes(struct streams *streams, bt_event_class *to,
 				     const bt_event_class *from)
 {
-	const bt_field_class *context =
-		bt_event_class_borrow_specific_context_field_class_const(from);
-	const bt_field_class *payload =
-		bt_event_class_borrow_payload_field_class_const(from);
-	struct field_classes classes = field_classes(streams,
-		bt_stream_class_borrow_trace_class(
-			bt_event_class_borrow_stream_class(to)),
+	const bt_field_class *context = bt_event_class_borrow_specific_context_field_class_const(
+		from);
+	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(from);
+	struct field_classes classes = field_classes(
+		streams, bt_stream_class_borrow_trace_class(bt_event_class_borrow_stream_class(to)),
 		bt_event_class_borrow_stream_class_const(from));
 	bt_field_class *class;
 	bool ok = true;
@@ -244,14 +222,12 @@ static bool copy_event_field_classes(struct streams *streams, bt_event_class *to
 	classes.roots[BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD] = payload;
 	if (context) {
 		class = field_class_copy(&classes, context);
-		ok = class &&
-		     !bt_event_class_set_specific_context_field_class(to, class);
+		ok = class && !bt_event_class_set_specific_context_field_class(to, class);
 		bt_field_class_put_ref(class);
 	}
 	if (ok && payload) {
 		class = field_class_copy(&classes, payload);
-		ok = class &&
-		     !bt_event_class_set_payload_field_class(to, class);
+		ok = class && !bt_event_class_set_payload_field_class(to, class);
 		bt_field_class_put_ref(class);
 	}
 	return ok;
@@ -265,20 +241,16 @@ static bool copy_event_class(struct streams *streams, bt_event_class *to,
 	const char *uri = bt_event_class_get_emf_uri(from);
 	bt_event_class_log_level level;
 
-	if (bt_event_class_get_log_level(from, &level) ==
-	    BT_PROPERTY_AVAILABILITY_AVAILABLE)
+	if (bt_event_class_get_log_level(from, &level) == BT_PROPERTY_AVAILABILITY_AVAILABLE)
 		bt_event_class_set_log_level(to, level);
-	bt_event_class_set_user_attributes(to,
-		bt_event_class_borrow_user_attributes_const(from));
+	bt_event_class_set_user_attributes(to, bt_event_class_borrow_user_attributes_const(from));
 	return (!name || !bt_event_class_set_name(to, name)) &&
 	       (!uri || !bt_event_class_set_emf_uri(to, uri)) &&
-	       (!mip->identify_event_class ||
-		mip->identify_event_class(to, from)) &&
+	       (!mip->identify_event_class || mip->identify_event_class(to, from)) &&
 	       copy_event_field_classes(streams, to, from);
 }
 
-bt_event_class *streams_event_class(struct streams *streams,
-				    const struct stream_copy *stream,
+bt_event_class *streams_event_class(struct streams *streams, const struct stream_copy *stream,
 				    const bt_event_class *from)
 {
 	bt_event_class *to = map_get(&streams->copies, from);
@@ -291,8 +263,8 @@ bt_event_class *streams_event_class(struct streams *streams,
 		return NULL;
 	/* The stream class owns the copy. */
 	bt_event_class_put_ref(to);
-	return copy_event_class(streams, to, from) &&
-	       map_put(&streams->copies, from, to) ? to : NULL;
+	return copy_event_class(streams, to, from) && map_put(&streams->copies, from, to) ? to :
+											    NULL;
 }
 
 /* ---- streams ----------------------------------------------------------- */
@@ -307,16 +279,13 @@ static bt_stream *create_stream_copy(struct streams *streams, const bt_stream *f
 
 	if (trace)
 		class = get_stream_class(streams, bt_trace_borrow_class(trace),
-					 bt_stream_borrow_class_const(from),
-					 correction);
+					 bt_stream_borrow_class_const(from), correction);
 	if (class)
-		to = bt_stream_create_with_id(class, trace,
-					      bt_stream_get_id(from));
+		to = bt_stream_create_with_id(class, trace, bt_stream_get_id(from));
 	bt_trace_put_ref(trace);
 	if (!to)
 		return NULL;
-	bt_stream_set_user_attributes(to,
-		bt_stream_borrow_user_attributes_const(from));
+	bt_stream_set_user_attributes(to, bt_stream_borrow_user_attributes_const(from));
 	if (!name || !bt_stream_set_name(to, name))
 		return to;
 	bt_stream_put_ref(to);

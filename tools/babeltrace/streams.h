@@ -12,18 +12,18 @@
 struct stream_copy {
 	const bt_stream *from;
 	bt_stream *to;
-	bt_packet *packet;	/* copy of the open packet, or NULL */
+	bt_packet *packet; /* copy of the open packet, or NULL */
 	bool has_clock;
 	struct stream_correction correction;
-	int64_t last_ns;	/* the latest corrected time so far */
+	int64_t last_ns; /* the latest corrected time so far */
 	struct stream_copy *next;
 };
 
 struct streams {
 	const struct mip *mip;
-	struct map copies;	/* of all objects except packets and events */
-	struct map clock_classes;	/* of hosts, by struct host_clock */
-	const char *reference;	/* the host whose time all clocks show */
+	struct map copies;	  /* of all objects except packets and events */
+	struct map clock_classes; /* of hosts, by struct host_clock */
+	const char *reference;	  /* the host whose time all clocks show */
 	bt_self_component *component;
 	struct stream_copy *first;
 };
@@ -37,8 +37,7 @@ struct stream_copy *streams_find(const struct streams *streams, const bt_stream 
 struct stream_copy *streams_add(struct streams *streams, const bt_stream *from,
 				const struct stream_correction *correction);
 /* The copy of an event class; NULL: out of memory. */
-bt_event_class *streams_event_class(struct streams *streams,
-				    const struct stream_copy *stream,
+bt_event_class *streams_event_class(struct streams *streams, const struct stream_copy *stream,
 				    const bt_event_class *from);
 void streams_release(struct streams *streams);
 

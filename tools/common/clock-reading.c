@@ -3,7 +3,7 @@
  * A clock -> readings of the clock and of CLOCK_MONOTONIC_RAW at one instant. The clock
  * is read before and after the raw one:
  *
- * 	clock: before --- raw --- after		time_ns: the middle of before and after
+ *	clock: before --- raw --- after		time_ns: the middle of before and after
  *
  * This file also writes readings as lines of the file "netsync-clocks".
  */
@@ -13,8 +13,7 @@
 #include "now.h"
 #include "value.h"
 
-bool clock_read(clockid_t clock, unsigned int tries,
-		struct clock_reading *reading)
+bool clock_read(clockid_t clock, unsigned int tries, struct clock_reading *reading)
 {
 	int64_t shortest = INT64_MAX;
 
@@ -27,7 +26,8 @@ bool clock_read(clockid_t clock, unsigned int tries,
 			continue;
 		shortest = took;
 		*reading = (struct clock_reading){
-			.time_ns = middle_of_times(before, after), .raw_ns = raw,
+			.time_ns = middle_of_times(before, after),
+			.raw_ns = raw,
 			.within_ns = (took + 1) / 2,
 		};
 	}
@@ -37,7 +37,8 @@ bool clock_read(clockid_t clock, unsigned int tries,
 bool clock_read_wait(int64_t *next_ns)
 {
 	const struct timespec until = {
-		.tv_sec = *next_ns / NS_PER_S, .tv_nsec = *next_ns % NS_PER_S,
+		.tv_sec = *next_ns / NS_PER_S,
+		.tv_nsec = *next_ns % NS_PER_S,
 	};
 
 	if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL))
@@ -46,11 +47,10 @@ bool clock_read_wait(int64_t *next_ns)
 	return true;
 }
 
-bool clock_reading_write(FILE *file, const char *host,
-			 const struct clock_reading *reading)
+bool clock_reading_write(FILE *file, const char *host, const struct clock_reading *reading)
 {
-	return fprintf(file, "%s %" PRId64 " %" PRId64 " %" PRId64 "%s\n", host,
-		       reading->time_ns, reading->raw_ns, reading->within_ns,
+	return fprintf(file, "%s %" PRId64 " %" PRId64 " %" PRId64 "%s\n", host, reading->time_ns,
+		       reading->raw_ns, reading->within_ns,
 		       /* The rate is unknown. */
 		       reading->was_set ? " 0 1" : "") > 0;
 }

@@ -18,18 +18,17 @@
 #define CLOCK_TRIES 8
 
 struct clock_reading {
-	int64_t time_ns;	/* on the clock, in the middle of the reading */
+	int64_t time_ns; /* on the clock, in the middle of the reading */
 	int64_t raw_ns;
-	int64_t within_ns;	/* largest error of raw_ns: half the duration of the reading */
-	bool was_set;		/* stepped since the previous reading; set by the caller */
+	int64_t within_ns; /* largest error of raw_ns: half the duration of the reading */
+	bool was_set;	   /* stepped since the previous reading; set by the caller */
 };
 
 /*
  * Read both clocks @tries times, and keep the fastest reading. False: the clock was
  * stepped back each time.
  */
-bool clock_read(clockid_t clock, unsigned int tries,
-		struct clock_reading *reading);
+bool clock_read(clockid_t clock, unsigned int tries, struct clock_reading *reading);
 
 /*
  * Wait until *@next_ns, on CLOCK_MONOTONIC, and set *@next_ns to the time of the next
@@ -41,7 +40,7 @@ bool clock_read_wait(int64_t *next_ns);
  * The first lines of a file "netsync-clocks" next to traces; a line for each reading
  * follows. The reader of the file knows the host from the folder.
  */
-#define CLOCK_READINGS_HEAD \
+#define CLOCK_READINGS_HEAD                                              \
 	"# netsync-clocks(5): CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW\n" \
 	"# host time_ns raw_ns within_ns\n"
 
@@ -49,7 +48,6 @@ bool clock_read_wait(int64_t *next_ns);
 #define CLOCK_READINGS_HOST "host"
 
 /* False: writing to @file failed. */
-bool clock_reading_write(FILE *file, const char *host,
-			 const struct clock_reading *reading);
+bool clock_reading_write(FILE *file, const char *host, const struct clock_reading *reading);
 
 #endif

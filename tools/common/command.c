@@ -22,8 +22,9 @@ static char *command_of_program(char *program)
 {
 	char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
 
-	return strncmp(name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) ? name :
-		name + strlen(PROGRAM_PREFIX);
+	return strncmp(name, PROGRAM_PREFIX, strlen(PROGRAM_PREFIX)) ?
+		       name :
+		       name + strlen(PROGRAM_PREFIX);
 }
 
 int run_program(const struct command *commands, size_t num, int argc, char **argv)
@@ -39,8 +40,9 @@ int run_program(const struct command *commands, size_t num, int argc, char **arg
 		argv[0] = name;
 		status = run_command(&commands[i], argc, argv);
 	} else {
-		complain("%s: this program has no such command; run \"netsync COMMAND\", as \"netsync --help\" lists them.",
-			 name);
+		complain(
+			"%s: this program has no such command; run \"netsync COMMAND\", as \"netsync --help\" lists them.",
+			name);
 	}
 	return output_end(status);
 }

@@ -24,8 +24,10 @@ const bt_plugin *find_ctf_plugin(void)
 {
 	const bt_plugin *plugin;
 
-	return bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
-			      &plugin) == BT_PLUGIN_FIND_STATUS_OK ? plugin : NULL;
+	return bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) ==
+			       BT_PLUGIN_FIND_STATUS_OK ?
+		       plugin :
+		       NULL;
 }
 
 const bt_component_class_source *ctf_source_class(const bt_plugin *ctf)
@@ -37,24 +39,21 @@ bt_value *ctf_source_params(const char *path)
 {
 	bt_value *params = bt_value_map_create(), *inputs;
 
-	if (params &&
-	    !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
+	if (params && !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
 	    !bt_value_array_append_string_element(inputs, path))
 		return params;
 	bt_value_put_ref(params);
 	return NULL;
 }
 
-const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf,
-					  const char *path)
+const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf, const char *path)
 {
 	bt_value *params = ctf_source_params(path);
 	const bt_component_source *source = NULL;
 
 	/* Components of a graph must have different names. */
-	if (params &&
-	    bt_graph_add_source_component(graph, ctf_source_class(ctf), path,
-					  params, BT_LOGGING_LEVEL_NONE, &source))
+	if (params && bt_graph_add_source_component(graph, ctf_source_class(ctf), path, params,
+						    BT_LOGGING_LEVEL_NONE, &source))
 		source = NULL;
 	bt_value_put_ref(params);
 	return source;

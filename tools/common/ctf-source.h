@@ -23,7 +23,6 @@ const bt_component_class_source *ctf_source_class(const bt_plugin *ctf);
 bt_value *ctf_source_params(const char *path);
 
 /* Add a source of a folder's trace to a graph. NULL: the trace cannot be read. */
-const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf,
-					  const char *path);
+const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf, const char *path);
 
 #endif

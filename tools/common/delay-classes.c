@@ -42,11 +42,10 @@ int64_t delay_classes_quantile(const struct delay_classes *classes, double share
 	int64_t ns;
 
 	while (class < CLASSES - 1 && seen + in_class[class] < rank)
-		seen += in_class[class++];
+		seen += in_class[class ++];
 	within = in_class[class] ? (rank - seen) / in_class[class] : 0;
 	ns = class ? exp2((class - 1 + within) / STEPS) : 0;
-	return ns < classes->min_ns ? classes->min_ns :
-	       ns > classes->max_ns ? classes->max_ns : ns;
+	return ns < classes->min_ns ? classes->min_ns : ns > classes->max_ns ? classes->max_ns : ns;
 }
 
 void delay_classes_release(struct delay_classes *classes)

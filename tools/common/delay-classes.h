@@ -9,9 +9,9 @@
 /* Zero this, then open it. */
 struct delay_classes {
 	uint64_t num;
-	int64_t min_ns;		/* without delays: INT64_MAX, and INT64_MIN */
+	int64_t min_ns; /* without delays: INT64_MAX, and INT64_MIN */
 	int64_t max_ns;
-	uint64_t *in_class;	/* delays by class; NULL: not opened */
+	uint64_t *in_class; /* delays by class; NULL: not opened */
 };
 
 /* Allocate the counts, 8 KB. False: out of memory. */

@@ -5,8 +5,8 @@
 
 enum {
 	EXIT_DONE = 0,
-	EXIT_BAD = 1,		/* bad usage or input; nothing was printed */
-	EXIT_PARTIAL = 2,	/* some host could not be corrected */
+	EXIT_BAD = 1,	  /* bad usage or input; nothing was printed */
+	EXIT_PARTIAL = 2, /* some host could not be corrected */
 };
 
 #endif

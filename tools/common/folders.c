@@ -25,14 +25,14 @@ bool make_folders_like(char *path, size_t from, const char *original)
 	const size_t len = strlen(path);
 
 	for (char *end = path + from; (end = strchr(end, '/')); end++) {
-		char *other = original ? strndup(original, strlen(original) -
-						 (len - (end - path))) : NULL;
+		char *other = original ?
+				      strndup(original, strlen(original) - (len - (end - path))) :
+				      NULL;
 		struct stat st = { .st_mode = 0777 };
 		bool ok = !original || (other && !stat(other, &st));
 
 		*end = '\0';
-		ok = ok && (!mkdir(path, (st.st_mode & 0777) | S_IRWXU) ||
-			    errno == EEXIST);
+		ok = ok && (!mkdir(path, (st.st_mode & 0777) | S_IRWXU) || errno == EEXIST);
 		if (!ok)
 			complain_of_path(path);
 		*end = '/';
@@ -48,8 +48,7 @@ bool make_folders(char *path, size_t from)
 	return make_folders_like(path, from, NULL);
 }
 
-static int remove_one(const char *path, const struct stat *info, int type,
-		      struct FTW *place)
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *place)
 {
 	(void)info;
 	(void)type;
@@ -85,15 +84,14 @@ static bool copy_data(int in, int out)
 #define MAX_DEPTH 16
 
 struct linking {
-	const char *except;	/* a file in the first folder */
+	const char *except; /* a file in the first folder */
 	uint64_t *copied;
 	unsigned int depth;
 };
 
 static bool copy_file(int in, int folder, const char *name, mode_t mode)
 {
-	const int out = openat(folder, name,
-			       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0666);
+	const int out = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0666);
 	bool ok = out >= 0 && copy_data(in, out);
 
 	if (out >= 0 && close(out))
@@ -101,8 +99,7 @@ static bool copy_file(int in, int folder, const char *name, mode_t mode)
 	return ok;
 }
 
-static bool link_file(struct linking *linking, int file, int folder,
-		      const char *name, mode_t mode)
+static bool link_file(struct linking *linking, int file, int folder, const char *name, mode_t mode)
 {
 	char number[VALUE_SIZE];
 
@@ -114,12 +111,11 @@ static bool link_file(struct linking *linking, int file, int folder,
 	return copy_file(file, folder, name, mode);
 }
 
-static bool link_folder(struct linking *linking, int from, int to,
-			const char *path);
+static bool link_folder(struct linking *linking, int from, int to, const char *path);
 
 /* @path: path of @name in @from, for messages */
-static bool link_entry(struct linking *linking, int from, int to,
-		       const char *name, const char *path)
+static bool link_entry(struct linking *linking, int from, int to, const char *name,
+		       const char *path)
 {
 	struct stat st;
 	bool ok = false;
@@ -128,9 +124,10 @@ static bool link_entry(struct linking *linking, int from, int to,
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
 		return complain_of_path(path);
 	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
-		complain("%s: this is %s, which is not followed; replace it with the files of the trace.",
-			 path, S_ISLNK(st.st_mode) ? "a symbolic link" :
-			 "neither a file nor a folder");
+		complain(
+			"%s: this is %s, which is not followed; replace it with the files of the trace.",
+			path,
+			S_ISLNK(st.st_mode) ? "a symbolic link" : "neither a file nor a folder");
 		return false;
 	}
 	in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -141,8 +138,7 @@ static bool link_entry(struct linking *linking, int from, int to,
 		if (!ok && !interrupted)
 			complain_of_path(path);
 	} else if (mkdirat(to, name, (st.st_mode & 0777) | S_IRWXU) ||
-		   (out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-				 O_CLOEXEC)) < 0) {
+		   (out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0) {
 		complain_of_path(path);
 	} else {
 		ok = link_folder(linking, in, out, path);
@@ -153,8 +149,7 @@ static bool link_entry(struct linking *linking, int from, int to,
 	return ok;
 }
 
-static bool link_entries(struct linking *linking, DIR *folder, int to,
-			 const char *path)
+static bool link_entries(struct linking *linking, DIR *folder, int to, const char *path)
 {
 	struct dirent *entry;
 	bool ok = true;
@@ -168,15 +163,13 @@ static bool link_entries(struct linking *linking, DIR *folder, int to,
 			continue;
 		if (asprintf(&below, "%s/%s", path, name) < 0)
 			return complain_of_path(path);
-		ok = !interrupted &&
-		     link_entry(linking, dirfd(folder), to, name, below);
+		ok = !interrupted && link_entry(linking, dirfd(folder), to, name, below);
 		free(below);
 	}
 	return ok && (!errno || complain_of_path(path));
 }
 
-static bool link_folder(struct linking *linking, int from, int to,
-			const char *path)
+static bool link_folder(struct linking *linking, int from, int to, const char *path)
 {
 	const int copy = fcntl(from, F_DUPFD_CLOEXEC, 0);
 	DIR *folder = copy < 0 ? NULL : fdopendir(copy);
@@ -198,8 +191,7 @@ static bool link_folder(struct linking *linking, int from, int to,
 	return ok;
 }
 
-bool link_tree(const char *from, const char *to, const char *except,
-	       uint64_t *copied)
+bool link_tree(const char *from, const char *to, const char *except, uint64_t *copied)
 {
 	struct linking linking = { .except = except, .copied = copied };
 	const int in = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -211,8 +203,7 @@ bool link_tree(const char *from, const char *to, const char *except,
 	if (in < 0 || fstat(in, &st))
 		complain_of_path(from);
 	else if (mkdir(to, (st.st_mode & 0777) | S_IRWXU) ||
-		 (out = open(to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-			     O_CLOEXEC)) < 0)
+		 (out = open(to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
 		complain_of_path(to);
 	else
 		ok = link_folder(&linking, in, out, from);
@@ -269,8 +260,7 @@ bool narrow_tree(const char *path, const struct folder_tree *original)
 		if (entry->fts_info == FTS_F)
 			ok = !chmod(entry->fts_accpath, mode & original->files);
 		else if (entry->fts_info == FTS_DP)
-			ok = !chmod(entry->fts_accpath,
-				    (mode & original->folders) | S_IRWXU);
+			ok = !chmod(entry->fts_accpath, (mode & original->folders) | S_IRWXU);
 	}
 	if (!ok)
 		complain_of_path(path);

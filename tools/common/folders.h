@@ -23,15 +23,14 @@ void remove_tree(const char *path);
  * copies. False: interrupted; or failed, with a message; something that is neither file
  * nor folder, such as a symbolic link, is a failure.
  */
-bool link_tree(const char *from, const char *to, const char *except,
-	       uint64_t *copied);
+bool link_tree(const char *from, const char *to, const char *except, uint64_t *copied);
 
 /* A file, or a folder with its contents. */
 struct folder_tree {
-	uint64_t bytes;		/* of all files */
-	uint64_t room;		/* disk space of everything, bytes */
-	mode_t files;		/* permissions that all files have */
-	mode_t folders;		/* permissions that all folders have */
+	uint64_t bytes; /* of all files */
+	uint64_t room;	/* disk space of everything, bytes */
+	mode_t files;	/* permissions that all files have */
+	mode_t folders; /* permissions that all folders have */
 };
 
 /* Minimum disk space of a file or folder, bytes: a block of ext4 or XFS. */

@@ -19,17 +19,16 @@
 
 /* ---- options ----------------------------------------------------------- */
 
-static const char *const method_names[] = {
-	[NETSYNC_METHOD_AUTO] = "auto", [NETSYNC_METHOD_HULL] = "hull",
-	[NETSYNC_METHOD_REGRESSION] = "regression",
-	[NETSYNC_METHOD_MODEL] = "model", NULL
-};
+static const char *const method_names[] = { [NETSYNC_METHOD_AUTO] = "auto",
+					    [NETSYNC_METHOD_HULL] = "hull",
+					    [NETSYNC_METHOD_REGRESSION] = "regression",
+					    [NETSYNC_METHOD_MODEL] = "model",
+					    NULL };
 
 static bool add_text_file(struct input *input, const char *path,
 			  int (*add)(struct netsync_io *, const char *, int))
 {
-	struct text_file *last = array_add(&input->texts, input->num_texts,
-					   sizeof(*last));
+	struct text_file *last = array_add(&input->texts, input->num_texts, sizeof(*last));
 
 	if (!last)
 		return no_memory();
@@ -38,33 +37,28 @@ static bool add_text_file(struct input *input, const char *path,
 	return true;
 }
 
-static bool take_messages(void *at, const struct option_row *row,
-			  const char *value)
+static bool take_messages(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	return add_text_file(at, value, netsync_io_add_messages);
 }
 
-static bool take_packets(void *at, const struct option_row *row,
-			 const char *value)
+static bool take_packets(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	return add_text_file(at, value, netsync_io_add_packets);
 }
 
-static bool take_clocks_option(void *at, const struct option_row *row,
-			       const char *value)
+static bool take_clocks_option(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	return add_text_file(at, value, netsync_io_add_clocks);
 }
 
-static bool take_address(void *at, const struct option_row *row,
-			 const char *value)
+static bool take_address(void *at, const struct option_row *row, const char *value)
 {
 	struct input *input = at;
-	const char **last = array_add(&input->addresses, input->num_addresses,
-				      sizeof(*last));
+	const char **last = array_add(&input->addresses, input->num_addresses, sizeof(*last));
 
 	(void)row;
 	if (!last)
@@ -74,8 +68,7 @@ static bool take_address(void *at, const struct option_row *row,
 	return true;
 }
 
-static bool take_resolution(void *at, const struct option_row *row,
-			    const char *value)
+static bool take_resolution(void *at, const struct option_row *row, const char *value)
 {
 	if (!take_positive_duration(at, row, value))
 		return false;
@@ -87,17 +80,16 @@ static bool take_resolution(void *at, const struct option_row *row,
 }
 
 const struct option_row solve_options[] = {
-	OPTION("reference", 'r', "HOST", "use the clock of HOST as the time base",
-	       take_text, .at = offsetof(struct netsync_options, reference)),
-	OPTION("max-skew", 's', "PPM", "assume that the rates of two clocks differ by at most PPM\n"
-				       "(default 500)",
-	       take_ppm, .at = offsetof(struct netsync_options, max_skew_ppm),
-	       .example = "100"),
+	OPTION("reference", 'r', "HOST", "use the clock of HOST as the time base", take_text,
+	       .at = offsetof(struct netsync_options, reference)),
+	OPTION("max-skew", 's', "PPM",
+	       "assume that the rates of two clocks differ by at most PPM\n"
+	       "(default 500)",
+	       take_ppm, .at = offsetof(struct netsync_options, max_skew_ppm), .example = "100"),
 	OPTION("max-drift", 'd', "PPM",
 	       "assume that the rate of a clock changes by at most PPM\n"
 	       "per second (default 0.1)",
-	       take_ppm, .at = offsetof(struct netsync_options, max_drift_ppm_s),
-	       .example = "0.5"),
+	       take_ppm, .at = offsetof(struct netsync_options, max_drift_ppm_s), .example = "0.5"),
 	OPTION("resolution", 0, "TIME",
 	       "declare that timestamps are truncated to multiples of TIME,\n"
 	       "such as 1s in a log (default: detected)",
@@ -109,23 +101,23 @@ const struct option_row solve_options[] = {
 const struct option_row input_options[] = {
 	OPTION("messages", 0, "FILE", "read messages: sender receiver send_ns recv_ns",
 	       take_messages),
-	OPTION("packets", 0, "FILE", "read packet events, in named columns",
-	       take_packets),
-	OPTION("clocks", 0, "FILE", "read how clocks were steered: host time_ns raw_ns\n"
-	       "(these three can be repeated; if FILE is -, read standard input)", take_clocks_option),
-	OPTION("strict", 0, NULL, "stop at the first invalid line of these files",
-	       take_flag, .at = offsetof(struct input, strict)),
+	OPTION("packets", 0, "FILE", "read packet events, in named columns", take_packets),
+	OPTION("clocks", 0, "FILE",
+	       "read how clocks were steered: host time_ns raw_ns\n"
+	       "(these three can be repeated; if FILE is -, read standard input)",
+	       take_clocks_option),
+	OPTION("strict", 0, NULL, "stop at the first invalid line of these files", take_flag,
+	       .at = offsetof(struct input, strict)),
 	OPTION("address", 0, "NAME=ADDR",
 	       "declare an address of a captured host whose captures do not\n"
-	       "record which packets it sent (can be repeated)", take_address),
-	OPTION("split-netns", 0, NULL,
-	       "treat every network namespace as a separate host",
+	       "record which packets it sent (can be repeated)",
+	       take_address),
+	OPTION("split-netns", 0, NULL, "treat every network namespace as a separate host",
 	       take_flag, .at = offsetof(struct input, split_netns)),
 	OPTION("jobs", 'j', "N",
 	       "read N traces at a time, and estimate with N threads\n"
 	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
-	       take_number, .at = offsetof(struct input, jobs),
-	       .least = 1, .most = MAX_JOBS),
+	       take_number, .at = offsetof(struct input, jobs), .least = 1, .most = MAX_JOBS),
 	OPTION("timeout", 0, "TIME",
 	       "give up a trace or host if no data arrive for TIME\n"
 	       "(default 120s)",
@@ -149,24 +141,22 @@ const struct option_row input_model_options[] = {
 	       "instead of estimating",
 	       take_text, .at = offsetof(struct input, model)),
 	OPTION("extrapolate", 0, NULL,
-	       "correct traces even if they are far outside the times of FILE",
-	       take_flag, .at = offsetof(struct input, extrapolate)),
-	OPTION("method", 0, "METHOD", "auto, hull, regression or model (default auto)",
-	       take_name, .at = offsetof(struct input, method), .names = method_names),
+	       "correct traces even if they are far outside the times of FILE", take_flag,
+	       .at = offsetof(struct input, extrapolate)),
+	OPTION("method", 0, "METHOD", "auto, hull, regression or model (default auto)", take_name,
+	       .at = offsetof(struct input, method), .names = method_names),
 	OPTIONS_END
 };
 
 const struct option_row input_remote_options[] = {
-	OPTION("remote-netsync", 0, "PATH",
-	       "run the netsync at PATH on other machines",
-	       take_text, .at = offsetof(struct input, remote_netsync)),
+	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on other machines", take_text,
+	       .at = offsetof(struct input, remote_netsync)),
 	OPTIONS_END
 };
 
 static unsigned int get_method_option(const struct input *input)
 {
-	return input->method == METHOD_NOT_GIVEN ? NETSYNC_METHOD_AUTO :
-						   input->method;
+	return input->method == METHOD_NOT_GIVEN ? NETSYNC_METHOD_AUTO : input->method;
 }
 
 const char *input_method(const struct input *input)
@@ -191,8 +181,8 @@ bool input_traces(struct input *input, int argc, char **argv)
 	return argc || input->num_texts || input->remote;
 }
 
-int input_arguments(const struct usage *usage, void *settings,
-		    struct input *input, int argc, char **argv)
+int input_arguments(const struct usage *usage, void *settings, struct input *input, int argc,
+		    char **argv)
 {
 	const int first = options_take(usage, settings, argc, argv);
 
@@ -217,18 +207,17 @@ bool input_check_model(const struct input *input)
 		return false;
 	}
 	if (!input->model ||
-	    !(input->solve.reference || input->solve.max_skew_ppm ||
-	      input->solve.max_drift_ppm_s || input->solve.resolution_ns ||
-	      input->method != METHOD_NOT_GIVEN))
+	    !(input->solve.reference || input->solve.max_skew_ppm || input->solve.max_drift_ppm_s ||
+	      input->solve.resolution_ns || input->method != METHOD_NOT_GIVEN))
 		return true;
-	complain("--model: the clocks are not estimated, so --reference, --method, --max-skew, --max-drift and --resolution cannot be used.");
+	complain(
+		"--model: the clocks are not estimated, so --reference, --method, --max-skew, --max-drift and --resolution cannot be used.");
 	return false;
 }
 
-bool input_check_span(const struct input *input, struct model *model,
-		      const struct model_host *host,
-		      const struct netsync_clock *clock,
-		      const struct netsync_host_info *info, int64_t shift_ns)
+bool input_check_span(const struct input *input, struct model *model, const struct model_host *host,
+		      const struct netsync_clock *clock, const struct netsync_host_info *info,
+		      int64_t shift_ns)
 {
 	int64_t first, last;
 	int ret;
@@ -285,8 +274,9 @@ static bool is_elsewhere(const char *trace)
 {
 	if (!is_remote_trace(trace))
 		return false;
-	complain("%s: only \"netsync sync\", \"export\", \"report\" and \"apply\" can use traces on other machines; copy the trace to this machine.",
-		 trace);
+	complain(
+		"%s: only \"netsync sync\", \"export\", \"report\" and \"apply\" can use traces on other machines; copy the trace to this machine.",
+		trace);
 	return true;
 }
 
@@ -324,14 +314,12 @@ static int add_all(const struct input *input, struct netsync_io *io, unsigned in
 
 int input_lost(const struct input *input, const struct netsync_io *io)
 {
-	bool lost = (input->remote && input->remote->lost) ||
-		    netsync_io_num_left_out(io);
+	bool lost = (input->remote && input->remote->lost) || netsync_io_num_left_out(io);
 
 	for (uint32_t i = 0; !lost && i < netsync_io_num_traces(io); i++) {
 		struct netsync_io_trace trace = { .size = sizeof(trace) };
 
-		lost = !netsync_io_get_trace(io, i, &trace) &&
-		       (trace.killed || trace.stuck);
+		lost = !netsync_io_get_trace(io, i, &trace) && (trace.killed || trace.stuck);
 	}
 	return lost ? EXIT_PARTIAL : EXIT_DONE;
 }
@@ -347,8 +335,8 @@ static void open_remote(const struct input *input, struct netsync_io *io)
 }
 
 /* @jobs: 0: as many as processors */
-static bool read_all(const struct input *input, struct netsync *ns,
-		     struct netsync_io *io, unsigned int jobs)
+static bool read_all(const struct input *input, struct netsync *ns, struct netsync_io *io,
+		     unsigned int jobs)
 {
 	struct input_share *share = input->share;
 	struct progress progress;
@@ -363,8 +351,7 @@ static bool read_all(const struct input *input, struct netsync *ns,
 	progress_wait(&progress);
 	ret = add_all(input, io, jobs);
 	progress_end(&progress);
-	if (ret < 0 || !window_read(&input->window, io) ||
-	    (share && !share->begin(share, ns, io)))
+	if (ret < 0 || !window_read(&input->window, io) || (share && !share->begin(share, ns, io)))
 		return false;
 	progress_start(&progress, "reading");
 	ret = netsync_io_read(io, on_progress, &progress);
@@ -376,8 +363,7 @@ static bool read_all(const struct input *input, struct netsync *ns,
 	return ret >= 0 && (!share || share->gather(share, ns));
 }
 
-bool input_solve(const struct input *input, struct netsync *ns,
-		 struct netsync_io *io)
+bool input_solve(const struct input *input, struct netsync *ns, struct netsync_io *io)
 {
 	struct netsync_options solve = input->solve;
 	struct progress progress;

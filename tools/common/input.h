@@ -34,20 +34,20 @@ struct input {
 	int64_t timeout_ns;	   /* longest wait without progress; 0: not given */
 	struct time_window window; /* read only this window, by each host's own clock */
 	struct netsync_options solve;
-	unsigned int method;	/* enum netsync_method, or METHOD_NOT_GIVEN */
-	const char *model;	/* a result file that replaces estimating; NULL: none */
-	bool extrapolate;	/* use a result also for times that it does not cover */
-	bool local;		/* the traces are those of this process, one of several */
-	bool takes_remote;	/* the command reads traces of other hosts on those hosts */
-	const char *remote_netsync;	/* program to run there; NULL: found by PATH */
-	struct remote_traces *remote;	/* traces on other hosts; NULL: none */
-	struct input_share *share;	/* others read the rest; NULL: everything is read here */
+	unsigned int method;	      /* enum netsync_method, or METHOD_NOT_GIVEN */
+	const char *model;	      /* a result file that replaces estimating; NULL: none */
+	bool extrapolate;	      /* use a result also for times that it does not cover */
+	bool local;		      /* the traces are those of this process, one of several */
+	bool takes_remote;	      /* the command reads traces of other hosts on those hosts */
+	const char *remote_netsync;   /* program to run there; NULL: found by PATH */
+	struct remote_traces *remote; /* traces on other hosts; NULL: none */
+	struct input_share *share;    /* others read the rest; NULL: everything is read here */
 };
 
-#define INPUT_DEFAULT { \
-	.solve = { .size = sizeof(struct netsync_options) }, \
-	.method = METHOD_NOT_GIVEN, \
-}
+#define INPUT_DEFAULT                                                                            \
+	{                                                                                        \
+		.solve = { .size = sizeof(struct netsync_options) }, .method = METHOD_NOT_GIVEN, \
+	}
 
 /* Options of the estimation; set a struct netsync_options. */
 extern const struct option_row solve_options[];
@@ -74,8 +74,8 @@ bool input_traces(struct input *input, int argc, char **argv);
  * Take all arguments of a sub-command: options, then traces. Return: -1 to continue;
  * otherwise the exit status.
  */
-int input_arguments(const struct usage *usage, void *settings,
-		    struct input *input, int argc, char **argv);
+int input_arguments(const struct usage *usage, void *settings, struct input *input, int argc,
+		    char **argv);
 
 /*
  * False: for events of any kind, a requested value exists only for packets; printed a
@@ -90,8 +90,7 @@ bool input_check_model(const struct input *input);
  * Read all input, and estimate all clocks, with progress on stderr. With a model, only
  * messages are needed, and a simple method estimates. False: failed, with a message.
  */
-bool input_solve(const struct input *input, struct netsync *ns,
-		 struct netsync_io *io);
+bool input_solve(const struct input *input, struct netsync *ns, struct netsync_io *io);
 
 /*
  * Sharing of traces among several processes: the first one estimates and reports the
@@ -103,18 +102,17 @@ struct input_share {
 	 * Called instead of adding the traces of the command line, if --local is given.
 	 * False: failed, with a message.
 	 */
-	bool (*open)(struct input_share *share, const struct input *input,
-		     unsigned int jobs, struct netsync_io *io);
+	bool (*open)(struct input_share *share, const struct input *input, unsigned int jobs,
+		     struct netsync_io *io);
 	/*
 	 * Called when all traces are open, before they are read. False: failed, with a
 	 * message.
 	 */
-	bool (*begin)(struct input_share *share, struct netsync *ns,
-		      struct netsync_io *io);
+	bool (*begin)(struct input_share *share, struct netsync *ns, struct netsync_io *io);
 	/* Called when everything was read. False: failed, with a message. */
 	bool (*gather)(struct input_share *share, struct netsync *ns);
 	bool is_first;
-	bool is_quiet;		/* another process prints the warnings of this one, too */
+	bool is_quiet; /* another process prints the warnings of this one, too */
 };
 
 /*
@@ -131,10 +129,9 @@ struct model_host;
  * Does a result cover all times that were read of a host, after adding @shift_ns? False:
  * it does not, and a message was printed. With --extrapolate, this is only a warning.
  */
-bool input_check_span(const struct input *input, struct model *model,
-		      const struct model_host *host,
-		      const struct netsync_clock *clock,
-		      const struct netsync_host_info *info, int64_t shift_ns);
+bool input_check_span(const struct input *input, struct model *model, const struct model_host *host,
+		      const struct netsync_clock *clock, const struct netsync_host_info *info,
+		      int64_t shift_ns);
 
 void input_release(struct input *input);
 

@@ -16,8 +16,7 @@ bool jobs_find(unsigned int given, unsigned int *jobs)
 		return true;
 	if (is_number(jobs, &row, value))
 		return true;
-	complain(JOBS_VARIABLE "=%s: give a number from %u to %u.", value,
-		 row.least, row.most);
+	complain(JOBS_VARIABLE "=%s: give a number from %u to %u.", value, row.least, row.most);
 	return false;
 }
 
@@ -25,7 +24,5 @@ unsigned int count_processors(void)
 {
 	cpu_set_t set;
 
-	return sched_getaffinity(0, sizeof(set), &set)
-		       ? 1
-		       : (unsigned int)CPU_COUNT(&set);
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned int)CPU_COUNT(&set);
 }

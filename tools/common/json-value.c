@@ -5,8 +5,7 @@
 
 #include "json-value.h"
 
-bool value_int(struct json_object *value, int64_t least, int64_t most,
-	       int64_t *number)
+bool value_int(struct json_object *value, int64_t least, int64_t most, int64_t *number)
 {
 	int64_t found;
 
@@ -14,8 +13,7 @@ bool value_int(struct json_object *value, int64_t least, int64_t most,
 		return false;
 	found = json_object_get_int64(value);
 	/* json-c returns the limits of int64_t for numbers that do not fit. */
-	if (found == INT64_MIN || found == INT64_MAX || found < least ||
-	    found > most)
+	if (found == INT64_MIN || found == INT64_MAX || found < least || found > most)
 		return false;
 	*number = found;
 	return true;
@@ -44,14 +42,12 @@ const char *value_text(struct json_object *value, size_t most)
 
 size_t value_length(struct json_object *value)
 {
-	return json_object_is_type(value, json_type_array) ?
-	       json_object_array_length(value) : 0;
+	return json_object_is_type(value, json_type_array) ? json_object_array_length(value) : 0;
 }
 
 struct json_object *value_at(struct json_object *value, size_t index)
 {
-	return index < value_length(value) ?
-	       json_object_array_get_idx(value, index) : NULL;
+	return index < value_length(value) ? json_object_array_get_idx(value, index) : NULL;
 }
 
 struct json_object *value_member(struct json_object *object, const char *key)
@@ -84,6 +80,5 @@ bool member_flag(struct json_object *object, const char *key)
 {
 	struct json_object *value = value_member(object, key);
 
-	return json_object_is_type(value, json_type_boolean) &&
-	       json_object_get_boolean(value);
+	return json_object_is_type(value, json_type_boolean) && json_object_get_boolean(value);
 }

@@ -14,8 +14,7 @@
 #include <json.h>
 
 /* False: not an integer from @least to @most; *@number stays unchanged. */
-bool value_int(struct json_object *value, int64_t least, int64_t most,
-	       int64_t *number);
+bool value_int(struct json_object *value, int64_t least, int64_t most, int64_t *number);
 /* False: not a number, or not finite. */
 bool value_double(struct json_object *value, double *number);
 /* NULL: not a string, longer than @most bytes, or with a byte of 0. */

@@ -10,8 +10,7 @@
 #include "../../libnetsync/util/utf8.h"
 #include "json-writer.h"
 
-void json_put(struct json_writer *w, json_object *object, const char *key,
-	      json_object *value)
+void json_put(struct json_writer *w, json_object *object, const char *key, json_object *value)
 {
 	if (!value || json_object_object_add(object, key, value))
 		w->failed = true;
@@ -29,14 +28,12 @@ void json_put_null(struct json_writer *w, json_object *object, const char *key)
 		w->failed = true;
 }
 
-void json_put_number(struct json_writer *w, json_object *object, const char *key,
-		     uint64_t number)
+void json_put_number(struct json_writer *w, json_object *object, const char *key, uint64_t number)
 {
 	json_put(w, object, key, json_object_new_uint64(number));
 }
 
-void json_put_time(struct json_writer *w, json_object *object, const char *key,
-		   int64_t ns)
+void json_put_time(struct json_writer *w, json_object *object, const char *key, int64_t ns)
 {
 	if (ns == NETSYNC_UNKNOWN)
 		json_put_null(w, object, key);
@@ -75,12 +72,10 @@ void json_append_double(struct json_writer *w, json_object *array, double value)
  * Print control characters as "\u0080": JSON need not escape them, but terminals
  * interpret them.
  */
-static int print_without_controls(json_object *object, struct printbuf *out,
-				  int level, int flags)
+static int print_without_controls(json_object *object, struct printbuf *out, int level, int flags)
 {
 	json_object *plain = json_object_new_string(json_object_get_string(object));
-	const char *text = plain ? json_object_to_json_string_ext(plain, flags) :
-				   "\"\"";
+	const char *text = plain ? json_object_to_json_string_ext(plain, flags) : "\"\"";
 	char code[8];
 
 	(void)level;
@@ -88,8 +83,7 @@ static int print_without_controls(json_object *object, struct printbuf *out,
 		const size_t length = utf8_length(text, strlen(text));
 
 		if (utf8_is_control(text, length)) {
-			snprintf(code, sizeof(code), "\\u%04x",
-				 (unsigned char)text[length - 1]);
+			snprintf(code, sizeof(code), "\\u%04x", (unsigned char)text[length - 1]);
 			printbuf_memappend(out, code, strlen(code));
 		} else {
 			printbuf_memappend(out, text, length);
@@ -106,14 +100,13 @@ json_object *new_string(const char *text)
 	json_object *object = copy ? json_object_new_string(copy) : NULL;
 
 	if (object && !utf8_is_plain(copy, strlen(copy)))
-		json_object_set_serializer(object, print_without_controls, NULL,
-					   NULL);
+		json_object_set_serializer(object, print_without_controls, NULL, NULL);
 	free(copy);
 	return object;
 }
 
-void json_put_pair(struct json_writer *w, json_object *object, const char *key,
-		   json_object *a, json_object *b)
+void json_put_pair(struct json_writer *w, json_object *object, const char *key, json_object *a,
+		   json_object *b)
 {
 	json_object *array = json_object_new_array_ext(2);
 

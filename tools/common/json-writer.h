@@ -23,17 +23,14 @@ struct json_writer {
 };
 
 /* The object or array owns the values that are added to it. */
-void json_put(struct json_writer *w, json_object *object, const char *key,
-	      json_object *value);
+void json_put(struct json_writer *w, json_object *object, const char *key, json_object *value);
 void json_put_null(struct json_writer *w, json_object *object, const char *key);
-void json_put_number(struct json_writer *w, json_object *object, const char *key,
-		     uint64_t number);
+void json_put_number(struct json_writer *w, json_object *object, const char *key, uint64_t number);
 /* Writes null for NETSYNC_UNKNOWN. */
-void json_put_time(struct json_writer *w, json_object *object, const char *key,
-		   int64_t ns);
+void json_put_time(struct json_writer *w, json_object *object, const char *key, int64_t ns);
 /* Put an array of two values. */
-void json_put_pair(struct json_writer *w, json_object *object, const char *key,
-		   json_object *a, json_object *b);
+void json_put_pair(struct json_writer *w, json_object *object, const char *key, json_object *a,
+		   json_object *b);
 void json_append(struct json_writer *w, json_object *array, json_object *value);
 void json_append_time(struct json_writer *w, json_object *array, int64_t ns);
 /* Writes null for a value that is not finite. */

@@ -6,8 +6,7 @@
 #include "result-info.h"
 
 /* The time of the step on the reference clock. */
-static int64_t corrected_time(const struct netsync *ns,
-			      const struct live_step *step)
+static int64_t corrected_time(const struct netsync *ns, const struct live_step *step)
 {
 	int64_t time = step->step.time_ns;
 
@@ -33,11 +32,9 @@ uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps)
 			if (num == LIVE_STEPS && !at)
 				continue;
 			if (num == LIVE_STEPS) {
-				memmove(steps, steps + 1,
-					--at * sizeof(*steps));
+				memmove(steps, steps + 1, --at * sizeof(*steps));
 			} else {
-				memmove(steps + at + 1, steps + at,
-					(num++ - at) * sizeof(*steps));
+				memmove(steps + at + 1, steps + at, (num++ - at) * sizeof(*steps));
 			}
 			steps[at] = step;
 		}

@@ -50,7 +50,7 @@ void nearest_try(struct nearest *nearest, const char *word)
 		return;
 	/* An abbreviation counts as one wrong letter. */
 	distance = !strncmp(nearest->typed, word, length) ? 1 :
-		   measure_distance(nearest->typed, word);
+							    measure_distance(nearest->typed, word);
 	/* Chosen: one wrong letter in three, and less than the whole word. */
 	if (distance > (int)(length + 2) / 3 || distance >= (int)length)
 		return;

@@ -17,11 +17,9 @@
 /* ---- values ------------------------------------------------------------ */
 
 /* Print which value is expected, @what such as "a time". Return: false. */
-static bool complain_of_value(const struct option_row *row, const char *value,
-			      const char *what)
+static bool complain_of_value(const struct option_row *row, const char *value, const char *what)
 {
-	complain("--%s %s: give %s such as %s.", row->name, value, what,
-		 row->example);
+	complain("--%s %s: give %s such as %s.", row->name, value, what, row->example);
 	return false;
 }
 
@@ -40,23 +38,20 @@ bool take_text(void *at, const struct option_row *row, const char *value)
 	return true;
 }
 
-bool is_number(unsigned int *number, const struct option_row *row,
-	       const char *value)
+bool is_number(unsigned int *number, const struct option_row *row, const char *value)
 {
 	char *end;
 	const unsigned long full = strtoul(value, &end, 10);
 
 	*number = full;
-	return isdigit((unsigned char)*value) && !*end && full >= row->least &&
-	       full <= row->most;
+	return isdigit((unsigned char)*value) && !*end && full >= row->least && full <= row->most;
 }
 
 bool take_number(void *at, const struct option_row *row, const char *value)
 {
 	if (is_number(at, row, value))
 		return true;
-	complain("--%s %s: give a number from %u to %u.", row->name, value,
-		 row->least, row->most);
+	complain("--%s %s: give a number from %u to %u.", row->name, value, row->least, row->most);
 	return false;
 }
 
@@ -72,8 +67,7 @@ bool take_name(void *at, const struct option_row *row, const char *value)
 			return true;
 	out = open_memstream(&list, &size);
 	for (unsigned int i = 0; out && row->names[i]; i++)
-		fprintf(out, "%s%s", !i ? "" : row->names[i + 1] ? ", " : " and ",
-			row->names[i]);
+		fprintf(out, "%s%s", !i ? "" : row->names[i + 1] ? ", " : " and ", row->names[i]);
 	if (out)
 		fclose(out);
 	complain("--%s %s: give one of %s.", row->name, value, list ? list : "");
@@ -97,8 +91,7 @@ bool take_duration(void *at, const struct option_row *row, const char *value)
 	return parse_duration(value, at) || complain_of_value(row, value, "a time");
 }
 
-bool take_positive_duration(void *at, const struct option_row *row,
-			    const char *value)
+bool take_positive_duration(void *at, const struct option_row *row, const char *value)
 {
 	return (parse_duration(value, at) && *(int64_t *)at > 0) ||
 	       complain_of_value(row, value, "a time");
@@ -120,10 +113,8 @@ struct options {
 	unsigned int num;
 };
 
-static const struct option_row help_rows[] = {
-	OPTION("help", 'h', NULL, "print this help", NULL),
-	OPTIONS_END
-};
+static const struct option_row help_rows[] = { OPTION("help", 'h', NULL, "print this help", NULL),
+					       OPTIONS_END };
 
 static void collect_options(struct options *all, const struct option_row *row, char *at)
 {
@@ -153,8 +144,7 @@ static void print_option_help(const struct usage *usage, const struct options *a
 	for (unsigned int i = 0; i < all->num; i++) {
 		const struct option_row *row = all->rows[i];
 		const bool apart = row->value && !can_lack(row);
-		int width = row->letter ? printf("  -%c, ", row->letter) :
-					  printf("      ");
+		int width = row->letter ? printf("  -%c, ", row->letter) : printf("      ");
 
 		width += printf("--%s%s%s", row->name, apart ? " " : "",
 				row->value ? row->value : "");
@@ -162,8 +152,7 @@ static void print_option_help(const struct usage *usage, const struct options *a
 		for (const char *line = row->help; *line;) {
 			const int length = strcspn(line, "\n");
 
-			printf("%*s%.*s\n", line == row->help ? 0 : HELP_COLUMN, "",
-			       length, line);
+			printf("%*s%.*s\n", line == row->help ? 0 : HELP_COLUMN, "", length, line);
 			line += length + (line[length] == '\n');
 		}
 	}
@@ -178,7 +167,9 @@ static void list_options(const struct usage *usage, const struct options *all)
 		const char *const *names = row->take == take_name ? row->names : row->words;
 
 		printf("%s\t%.*s\t%s\t%s\t", row->name, row->letter != 0, &row->letter,
-		       !row->value ? "none" : can_lack(row) ? "maybe" : "some",
+		       !row->value   ? "none" :
+		       can_lack(row) ? "maybe" :
+				       "some",
 		       row->value ? row->value : "");
 		for (; names && *names; names++)
 			printf("%s%s%s", *names, names[1] ? " " : "",
@@ -193,8 +184,7 @@ static void list_options(const struct usage *usage, const struct options *all)
 /* An option that getopt_long() rejected may be mistyped. */
 static void suggest_option(const struct options *all, const char *typed)
 {
-	char *name = strncmp(typed, "--", 2) ? NULL :
-		     strndup(typed + 2, strcspn(typed + 2, "="));
+	char *name = strncmp(typed, "--", 2) ? NULL : strndup(typed + 2, strcspn(typed + 2, "="));
 	struct nearest nearest = { .typed = name };
 
 	for (unsigned int i = 0; i < all->num && name; i++) {
@@ -228,12 +218,11 @@ static char *begin_letters(char *letters, const struct usage *usage)
 /* Is this argument, returned by getopt_long() in order, not part of an option? */
 static bool is_other_argument(const struct usage *usage, int option)
 {
-	return usage->numbers && (option == 1 || (option < NO_LETTER &&
-						  strchr(NUMBER_LETTERS, option)));
+	return usage->numbers &&
+	       (option == 1 || (option < NO_LETTER && strchr(NUMBER_LETTERS, option)));
 }
 
-int options_take(const struct usage *usage, void *settings, int argc,
-		 char **argv)
+int options_take(const struct usage *usage, void *settings, int argc, char **argv)
 {
 	struct option longs[MAX_OPTIONS + 1] = { 0 };
 	char letters[2 * MAX_OPTIONS + 3 * sizeof(NUMBER_LETTERS) + 2] = { 0 };
@@ -251,7 +240,7 @@ int options_take(const struct usage *usage, void *settings, int argc,
 		const struct option_row *row = all.rows[i];
 
 		longs[i].name = row->name;
-		longs[i].has_arg = !row->value ? no_argument :
+		longs[i].has_arg = !row->value	 ? no_argument :
 				   can_lack(row) ? optional_argument :
 						   required_argument;
 		longs[i].val = row->letter ? row->letter : NO_LETTER + (int)i;

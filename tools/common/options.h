@@ -10,13 +10,13 @@
 #include <stddef.h>
 
 struct option_row {
-	const char *name;	/* without hyphens */
-	char letter;		/* 0: none */
-	const char *value;	/* for --help; "[=...]": optional; NULL: none */
-	const char *help;	/* lines */
+	const char *name;  /* without hyphens */
+	char letter;	   /* 0: none */
+	const char *value; /* for --help; "[=...]": optional; NULL: none */
+	const char *help;  /* lines */
 	/* @value: NULL if there is none. False: it is invalid; a message was printed. */
 	bool (*take)(void *at, const struct option_row *row, const char *value);
-	size_t at;		/* offset of the member that the option sets */
+	size_t at; /* offset of the member that the option sets */
 	/*
 	 * If not NULL, only this and @at are used: the rows of another table, and the
 	 * offset of its settings.
@@ -30,7 +30,7 @@ struct option_row {
 	/* For the take_...() functions below. */
 	union {
 		const char *example;
-		const char *const *names;	/* NULL after the last */
+		const char *const *names; /* NULL after the last */
 		struct {
 			unsigned int least, most;
 		};
@@ -38,17 +38,21 @@ struct option_row {
 };
 
 /* A row; further arguments set other members, such as .at = ... */
-#define OPTION(name_, letter_, value_, help_, take_, ...) \
-	{ .name = name_, .letter = letter_, .value = value_, .help = help_, \
-	  .take = take_, ##__VA_ARGS__ }
+#define OPTION(name_, letter_, value_, help_, take_, ...)                                        \
+	{                                                                                        \
+		.name = name_, .letter = letter_, .value = value_, .help = help_, .take = take_, \
+		##__VA_ARGS__                                                                    \
+	}
 /* The row that ends a table. */
-#define OPTIONS_END { .name = NULL }
+#define OPTIONS_END          \
+	{                    \
+		.name = NULL \
+	}
 
-bool take_flag(void *at, const struct option_row *row, const char *value);	/* bool */
-bool take_text(void *at, const struct option_row *row, const char *value);	/* char * */
+bool take_flag(void *at, const struct option_row *row, const char *value); /* bool */
+bool take_text(void *at, const struct option_row *row, const char *value); /* char * */
 /* Parse a number from @least to @most of @row, without messages. */
-bool is_number(unsigned int *number, const struct option_row *row,
-	       const char *value);
+bool is_number(unsigned int *number, const struct option_row *row, const char *value);
 /* unsigned int: from @least to @most */
 bool take_number(void *at, const struct option_row *row, const char *value);
 /* unsigned int: index among @names */
@@ -57,16 +61,15 @@ bool take_name(void *at, const struct option_row *row, const char *value);
 bool take_ppm(void *at, const struct option_row *row, const char *value);
 /* int64_t, ns: 0 or more; take_positive_duration(): above 0 */
 bool take_duration(void *at, const struct option_row *row, const char *value);
-bool take_positive_duration(void *at, const struct option_row *row,
-			    const char *value);
+bool take_positive_duration(void *at, const struct option_row *row, const char *value);
 /* uint64_t, bytes above 0 */
 bool take_bytes(void *at, const struct option_row *row, const char *value);
 
 struct usage {
-	const char *begin, *end;	/* text of --help before and after the options */
+	const char *begin, *end; /* text of --help before and after the options */
 	const struct option_row *options;
-	bool stops;		/* the first argument that is not an option ends the options */
-	bool numbers;		/* arguments may be negative numbers, such as -1.5 */
+	bool stops;   /* the first argument that is not an option ends the options */
+	bool numbers; /* arguments may be negative numbers, such as -1.5 */
 };
 
 /*
@@ -83,7 +86,6 @@ struct usage {
  * argument after the options; 0: done (--help, for example); negative: an option is
  * invalid, and a message was printed.
  */
-int options_take(const struct usage *usage, void *settings, int argc,
-		 char **argv);
+int options_take(const struct usage *usage, void *settings, int argc, char **argv);
 
 #endif

@@ -25,12 +25,12 @@
 #define MAX_NAMES 100
 
 struct output {
-	const char *path;	/* as requested */
-	char *target;		/* the path after resolving symbolic links */
-	char *temporary;	/* name until the file is complete; NULL: none */
+	const char *path; /* as requested */
+	char *target;	  /* the path after resolving symbolic links */
+	char *temporary;  /* name until the file is complete; NULL: none */
 	FILE *file;
-	bool is_special;	/* a device or a pipe, which is written to directly */
-	bool replaces;		/* a file exists; @before is its state */
+	bool is_special; /* a device or a pipe, which is written to directly */
+	bool replaces;	 /* a file exists; @before is its state */
 	struct stat before;
 };
 
@@ -152,16 +152,15 @@ static bool find_target(struct output *out, bool force)
 	out->replaces = S_ISREG(out->before.st_mode);
 	out->is_special = !out->replaces;
 	/* In /proc, links to pipes have no target path. */
-	out->target = out->is_special ? strdup(out->path) :
-					realpath(out->path, NULL);
+	out->target = out->is_special ? strdup(out->path) : realpath(out->path, NULL);
 	return out->target;
 }
 
 const struct option_row output_options[] = {
-	OPTION("output", 'o', "FILE", "write to FILE instead of standard output",
-	       take_text, .at = offsetof(struct destination, path)),
-	OPTION("force", 0, NULL, "overwrite FILE if it exists",
-	       take_flag, .at = offsetof(struct destination, force)),
+	OPTION("output", 'o', "FILE", "write to FILE instead of standard output", take_text,
+	       .at = offsetof(struct destination, path)),
+	OPTION("force", 0, NULL, "overwrite FILE if it exists", take_flag,
+	       .at = offsetof(struct destination, force)),
 	OPTIONS_END
 };
 
@@ -241,8 +240,7 @@ static bool open_output(struct output *out, bool force)
 		fd = open_nameless(out);
 	if (fd < 0 && !out->is_special)
 		fd = open_temporary_file(out);
-	out->file = fd < 0 ? NULL :
-		    fdopen(fd, out->is_special ? "w" : "w+");
+	out->file = fd < 0 ? NULL : fdopen(fd, out->is_special ? "w" : "w+");
 	if (!out->file && fd >= 0)
 		close(fd);
 	return out->file;
@@ -286,8 +284,7 @@ static bool set_permissions(const struct output *out)
 static void sync_folder(const char *path)
 {
 	char *folder = folder_of(path);
-	const int fd = folder ?
-		       open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	/* The file itself is on disk: after a crash, either the new or the old one exists. */
 	if (fd >= 0) {
@@ -334,13 +331,11 @@ static bool replace_by_nameless(struct output *out)
 	block_endings(&signals);
 	for (unsigned int i = 0; i < MAX_NAMES && ret; i++) {
 		free(out->temporary);
-		if (asprintf(&out->temporary, "%s.%d-%u", out->target, getpid(),
-			     i) < 0) {
+		if (asprintf(&out->temporary, "%s.%d-%u", out->target, getpid(), i) < 0) {
 			out->temporary = NULL;
 			break;
 		}
-		ret = linkat(AT_FDCWD, name, AT_FDCWD, out->temporary,
-			     AT_SYMLINK_FOLLOW);
+		ret = linkat(AT_FDCWD, name, AT_FDCWD, out->temporary, AT_SYMLINK_FOLLOW);
 		if (ret && errno != EEXIST)
 			break;
 	}
@@ -363,8 +358,7 @@ static bool give_name(struct output *out)
 		return replace_by_nameless(out);
 	if (!out->temporary) {
 		name_by_number(name, fileno(out->file));
-		return !linkat(AT_FDCWD, name, AT_FDCWD, out->target,
-			       AT_SYMLINK_FOLLOW);
+		return !linkat(AT_FDCWD, name, AT_FDCWD, out->target, AT_SYMLINK_FOLLOW);
 	}
 	block_endings(&signals);
 	ok = out->replaces ? !rename(out->temporary, out->target) :
@@ -421,16 +415,14 @@ bool complain_of_standard_output(void)
 	return false;
 }
 
-bool output_write(const struct destination *to, output_func *write,
-		  const void *data)
+bool output_write(const struct destination *to, output_func *write, const void *data)
 {
 	struct output out = { .path = to->path };
 	bool ok;
 
 	if (!to->path) {
 		note_output("the output is incomplete");
-		return write_to(stdout, write, data) ||
-		       complain_of_standard_output();
+		return write_to(stdout, write, data) || complain_of_standard_output();
 	}
 	ok = open_output(&out, to->force) && write_to(out.file, write, data) &&
 	     complete_output(&out);

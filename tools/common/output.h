@@ -22,7 +22,7 @@ typedef bool output_func(FILE *out, const void *data);
 /* Where to write a file; path NULL: standard output. */
 struct destination {
 	const char *path;
-	bool force;		/* overwrite an existing file */
+	bool force; /* overwrite an existing file */
 };
 
 /* --output and --force, for a struct destination. */
@@ -35,15 +35,14 @@ extern const struct option_row output_options[];
  * regular file, such as a pipe, is written to directly. False: not written, with a
  * message.
  */
-bool output_write(const struct destination *to, output_func *write,
-		  const void *data);
+bool output_write(const struct destination *to, output_func *write, const void *data);
 /* Can the file be created? Ask before reading for an hour, not after it. */
 bool output_check(const struct destination *to);
 
 /* An output folder, which must not exist yet. */
 struct output_folder {
-	const char *path;	/* its final path */
-	char *temporary;	/* path while it is filled, accessible to the user only; or NULL */
+	const char *path; /* its final path */
+	char *temporary;  /* path while it is filled, accessible to the user only; or NULL */
 };
 
 /* False: the folder exists, or cannot be created; a message was printed. */

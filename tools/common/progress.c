@@ -9,9 +9,9 @@
 #include "now.h"
 #include "progress.h"
 
-#define WIDTH 40		/* characters of the bar; chosen */
-#define QUIET_NS NS_PER_S	/* no line for shorter work; chosen */
-#define REDRAW_NS (NS_PER_S / 10)	/* as often as the eye can follow */
+#define WIDTH 40		  /* characters of the bar; chosen */
+#define QUIET_NS NS_PER_S	  /* no line for shorter work; chosen */
+#define REDRAW_NS (NS_PER_S / 10) /* as often as the eye can follow */
 #define CLEAR_LINE "\r\033[K"
 
 /* The line on the terminal, or NULL. */
@@ -104,8 +104,8 @@ static void draw_bar(struct progress *progress, uint64_t done, uint64_t total)
 	const double part = done < total ? (double)done / total : 1;
 	const int full = part * WIDTH;
 
-	fprintf(stderr, "\r%s [%.*s%*s] %3d %%", progress->what, full, bar,
-		WIDTH - full, "", (int)(part * 100));
+	fprintf(stderr, "\r%s [%.*s%*s] %3d %%", progress->what, full, bar, WIDTH - full, "",
+		(int)(part * 100));
 	fflush(stderr);
 }
 
@@ -116,8 +116,7 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t total)
 	if (!progress->is_terminal)
 		return;
 	now = now_ns();
-	if (now - progress->started_ns < QUIET_NS ||
-	    now - progress->drawn_ns < REDRAW_NS)
+	if (now - progress->started_ns < QUIET_NS || now - progress->drawn_ns < REDRAW_NS)
 		return;
 	if (!total) {
 		draw_time(progress, now);

@@ -9,12 +9,12 @@
 
 /* A line on stderr, if stderr is a terminal and the work takes more than a second. */
 struct progress {
-	const char *what;	/* the current work; at most 32 characters */
+	const char *what; /* the current work; at most 32 characters */
 	int64_t started_ns;
 	int64_t drawn_ns;
 	bool is_terminal;
 	bool drawn;
-	struct sigaction before;	/* action of SIGALRM before progress_wait() */
+	struct sigaction before; /* action of SIGALRM before progress_wait() */
 };
 
 /* The work that was started last; NULL: none. */

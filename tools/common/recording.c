@@ -24,12 +24,11 @@ int recording_announce(const char *dir, unsigned int port)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char *path = file_of(dir);
-	int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) :
-			-1;
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
 
-	if (fd < 0 || fcntl(fd, F_SETLK, &lock) ||
-	    dprintf(fd, "net://127.0.0.1:%u\n", port) < 0) {
-		complain("%s/" RECORDING_FILE ": %s; \"netsync live\" cannot find the recording by its folder.",
+	if (fd < 0 || fcntl(fd, F_SETLK, &lock) || dprintf(fd, "net://127.0.0.1:%u\n", port) < 0) {
+		complain("%s/" RECORDING_FILE
+			 ": %s; \"netsync live\" cannot find the recording by its folder.",
 			 dir, strerror(errno));
 		recording_withdraw(dir, fd);
 		fd = -1;
@@ -87,8 +86,9 @@ bool recording_find(struct recording *recording, const char *dir)
 	*recording = (struct recording){ .dir = dir };
 	if (find_running_recording(dir, recording->url))
 		return true;
-	complain("%s: no recording with --live is running here: it has ended or not started yet. To synchronize what was recorded, run \"netsync sync %s/*/\".",
-		 dir, dir);
+	complain(
+		"%s: no recording with --live is running here: it has ended or not started yet. To synchronize what was recorded, run \"netsync sync %s/*/\".",
+		dir, dir);
 	return false;
 }
 

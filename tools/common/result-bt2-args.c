@@ -14,9 +14,9 @@
 #include "value.h"
 
 struct constant {
-	int64_t least_ns, most_ns;	/* corrections over the span */
-	int64_t bound_ns;		/* smallest error bound over the span */
-	bool is_bounded;		/* the bound is known over the whole span */
+	int64_t least_ns, most_ns; /* corrections over the span */
+	int64_t bound_ns;	   /* smallest error bound over the span */
+	bool is_bounded;	   /* the bound is known over the whole span */
 };
 
 static void include_offset_at(struct constant *constant, const struct netsync_clock *clock,
@@ -38,8 +38,7 @@ static void include_offset_at(struct constant *constant, const struct netsync_cl
 }
 
 /* False: the host's clock is not corrected. */
-static bool find_constant(const struct netsync *ns, uint32_t host,
-			  struct constant *constant)
+static bool find_constant(const struct netsync *ns, uint32_t host, struct constant *constant)
 {
 	const struct netsync_host_info info = host_info(ns, host);
 	const struct netsync_clock *clock = netsync_host_clock(ns, host);
@@ -85,8 +84,7 @@ static bool is_ctf(const struct netsync_io_trace *info)
 	return !strcmp(info->format, "ctf");
 }
 
-bool write_bt2_args(FILE *out, const struct netsync *ns,
-		    const struct netsync_io *io)
+bool write_bt2_args(FILE *out, const struct netsync *ns, const struct netsync_io *io)
 {
 	bool any = false;
 
@@ -104,8 +102,7 @@ bool write_bt2_args(FILE *out, const struct netsync *ns,
 		fputs("--component=source.ctf.fs --params='inputs=[\"", out);
 		write_quoted_path(out, info.path);
 		fprintf(out, "\"],clock-class-offset-s=%lld,clock-class-offset-ns=%lld'",
-			(long long)seconds,
-			(long long)(added - seconds * NS_PER_S));
+			(long long)seconds, (long long)(added - seconds * NS_PER_S));
 	}
 	fputc('\n', out);
 	return true;
@@ -122,10 +119,10 @@ static bool explain_constant_offset(const struct netsync *ns, uint32_t host)
 	most = constant.most_ns - find_middle_offset(&constant);
 	if (!most || (constant.is_bounded && most <= constant.bound_ns))
 		return true;
-	complain("warning: %s: a constant offset is wrong by up to %s, more than the error bound of %s; use filter.netsync.correct or \"netsync apply\" instead.",
-		 host_info(ns, host).name, format_duration(off, most),
-		 format_duration(bound, constant.is_bounded ? constant.bound_ns :
-						 NETSYNC_UNKNOWN));
+	complain(
+		"warning: %s: a constant offset is wrong by up to %s, more than the error bound of %s; use filter.netsync.correct or \"netsync apply\" instead.",
+		host_info(ns, host).name, format_duration(off, most),
+		format_duration(bound, constant.is_bounded ? constant.bound_ns : NETSYNC_UNKNOWN));
 	return false;
 }
 
@@ -138,8 +135,8 @@ int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io)
 
 		if (is_ctf(&info))
 			continue;
-		complain("warning: %s: skipped, as babeltrace2 does not read %s.",
-			 info.path, info.format);
+		complain("warning: %s: skipped, as babeltrace2 does not read %s.", info.path,
+			 info.format);
 		status = EXIT_PARTIAL;
 	}
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)

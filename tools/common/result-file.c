@@ -62,8 +62,7 @@ static bool read_segment(json_object *object, struct netsync_segment *segment)
 static bool read_knot(json_object *array, struct netsync_knot *knot)
 {
 	return value_length(array) == 3 &&
-	       value_int(value_at(array, 0), INT64_MIN, INT64_MAX,
-			 &knot->time_ns) &&
+	       value_int(value_at(array, 0), INT64_MIN, INT64_MAX, &knot->time_ns) &&
 	       take_bound(value_at(array, 1), &knot->below_ns) &&
 	       take_bound(value_at(array, 2), &knot->above_ns);
 }
@@ -116,8 +115,8 @@ static bool read_clock(json_object *host, struct netsync_clock **clock)
  * not begin and end at the same time), and at most MAX_SLACK (the frequency of all clocks
  * changes). The bound there grows by growth_ppm, which covers the worst case.
  */
-#define MIN_SLACK INT64_C(60000000000)		/* ns: 1 min; chosen */
-#define MAX_SLACK INT64_C(3600000000000)	/* ns: 1 h; chosen */
+#define MIN_SLACK INT64_C(60000000000)	 /* ns: 1 min; chosen */
+#define MAX_SLACK INT64_C(3600000000000) /* ns: 1 h; chosen */
 
 /* If first_ns and last_ns are missing, the span is that of the segments. */
 static void read_host_span(struct host_span *span, json_object *json)
@@ -132,13 +131,11 @@ static void read_host_span(struct host_span *span, json_object *json)
 	    !get_int(json, "last_ns", &span->last_ns)) {
 		span->first_ns = INT64_MIN;
 		span->last_ns = INT64_MAX;
-		if (!num ||
-		    !get_int(value_at(segments, 0), "from_ns", &span->first_ns) ||
+		if (!num || !get_int(value_at(segments, 0), "from_ns", &span->first_ns) ||
 		    !get_int(value_at(segments, num - 1), "to_ns", &span->last_ns))
 			return;
 	}
-	if (__builtin_sub_overflow(span->last_ns, span->first_ns, &slack) ||
-	    slack > MAX_SLACK)
+	if (__builtin_sub_overflow(span->last_ns, span->first_ns, &slack) || slack > MAX_SLACK)
 		slack = MAX_SLACK;
 	if (slack < MIN_SLACK)
 		slack = MIN_SLACK;
@@ -148,8 +145,8 @@ static void read_host_span(struct host_span *span, json_object *json)
 		span->to_ns = INT64_MAX;
 }
 
-bool model_holds(const struct model *model, const struct model_host *host,
-		 int64_t first_ns, int64_t last_ns)
+bool model_holds(const struct model *model, const struct model_host *host, int64_t first_ns,
+		 int64_t last_ns)
 {
 	/* The reference is never corrected, so a result always covers it. */
 	return !strcmp(host->name, model->reference) ||
@@ -167,8 +164,7 @@ static void read_model_host(struct model_host *host, json_object *json)
 		return;
 	host->clock.host_name = member_text(clock, "host_name");
 	host->clock.name = value_text(value_member(clock, "name"), SIZE_MAX);
-	host->clock.has_uuid = !uuid_parse(member_text(clock, "uuid"),
-					   host->clock.uuid);
+	host->clock.has_uuid = !uuid_parse(member_text(clock, "uuid"), host->clock.uuid);
 	host->has_traces = get_int(clock, "epoch_ns", &host->clock.epoch_ns);
 }
 
@@ -188,17 +184,15 @@ int model_take(struct model *model, json_object *root, const char *path)
 	if (!model->path)
 		return fail_without_memory(model);
 	if (!has_format(model->root))
-		return model_fail(model, -EINVAL,
-			"%s: not a result of netsync (format %s).", path,
-			MODEL_FORMAT);
+		return model_fail(model, -EINVAL, "%s: not a result of netsync (format %s).", path,
+				  MODEL_FORMAT);
 	model->reference = member_text(model->root, "reference");
 	hosts = value_member(model->root, "hosts");
 	model->hosts = calloc(value_length(hosts) + 1, sizeof(*model->hosts));
 	if (!model->hosts)
 		return fail_without_memory(model);
 	for (; model->num_hosts < value_length(hosts); model->num_hosts++)
-		read_model_host(&model->hosts[model->num_hosts],
-				value_at(hosts, model->num_hosts));
+		read_model_host(&model->hosts[model->num_hosts], value_at(hosts, model->num_hosts));
 	return 0;
 }
 
@@ -213,11 +207,9 @@ static int explain_json(struct model *model, const char *path)
 		why = last + 2;
 	/* json-c says "continue" if it expects more input. */
 	if (!strncmp(why, "continue", 8) || !strncmp(why, "unexpected end", 14))
-		return model_fail(model, -EINVAL,
-			"%s: not JSON, or truncated.",
-			path);
-	return model_fail(model, -EINVAL, "%s: invalid JSON: %.*s.",
-			  path, (int)strcspn(why, "\n"), why);
+		return model_fail(model, -EINVAL, "%s: not JSON, or truncated.", path);
+	return model_fail(model, -EINVAL, "%s: invalid JSON: %.*s.", path, (int)strcspn(why, "\n"),
+			  why);
 }
 
 int model_open(struct model *model, const char *path)
@@ -260,8 +252,7 @@ static char *list_hosts(const struct model *model)
 	return names;
 }
 
-int model_find_name(struct model *model, const char *name,
-		    const struct model_host **host)
+int model_find_name(struct model *model, const char *name, const struct model_host **host)
 {
 	char *names;
 
@@ -272,30 +263,26 @@ int model_find_name(struct model *model, const char *name,
 	}
 	names = list_hosts(model);
 	model_fail(model, -ENOENT, "%s: no host \"%s\" in this result; the hosts are:%s.",
-	     model->path, name, names ? names : "");
+		   model->path, name, names ? names : "");
 	free(names);
 	return -ENOENT;
 }
 
 bool model_same_kind(const struct model_clock *a, const struct model_clock *b)
 {
-	return a->name && b->name ? !strcmp(a->name, b->name) :
-				    a->name == b->name;
+	return a->name && b->name ? !strcmp(a->name, b->name) : a->name == b->name;
 }
 
-static bool same_uuid(const struct model_host *host,
-		      const struct model_clock *clock)
+static bool same_uuid(const struct model_host *host, const struct model_clock *clock)
 {
 	return host->has_traces && model_same_kind(clock, &host->clock) &&
 	       clock->has_uuid == host->clock.has_uuid &&
 	       !memcmp(clock->uuid, host->clock.uuid, MODEL_UUID_SIZE);
 }
 
-static bool same_clock(const struct model_host *host,
-		       const struct model_clock *clock)
+static bool same_clock(const struct model_host *host, const struct model_clock *clock)
 {
-	return same_uuid(host, clock) &&
-	       !strcmp(clock->host_name, host->clock.host_name);
+	return same_uuid(host, clock) && !strcmp(clock->host_name, host->clock.host_name);
 }
 
 void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns)
@@ -319,44 +306,40 @@ static int64_t rank_of(const struct model_host *host)
 	return most != NETSYNC_UNKNOWN ? most : INT64_MAX - 1;
 }
 
-static const struct model_host *
-find_best(const struct model *model,
-	  bool (*is_in)(const struct model_host *host,
-			const struct model_clock *clock),
-	  const struct model_clock *clock)
+static const struct model_host *find_best(const struct model *model,
+					  bool (*is_in)(const struct model_host *host,
+							const struct model_clock *clock),
+					  const struct model_clock *clock)
 {
 	const struct model_host *best = NULL;
 
 	for (size_t i = 0; i < model->num_hosts; i++) {
 		const struct model_host *host = &model->hosts[i];
 
-		if (is_in(host, clock) &&
-		    (!best || rank_of(host) < rank_of(best)))
+		if (is_in(host, clock) && (!best || rank_of(host) < rank_of(best)))
 			best = host;
 	}
 	return best;
 }
 
 /* The uuid of a clock, if any, identifies the boot. */
-static bool is_other_clock(const struct model_host *host,
-			   const struct model_clock *clock)
+static bool is_other_clock(const struct model_host *host, const struct model_clock *clock)
 {
 	return host->has_traces && host->clock.has_uuid && clock->has_uuid &&
 	       memcmp(host->clock.uuid, clock->uuid, sizeof(clock->uuid));
 }
 
-static bool is_other_boot(const struct model_host *host,
-			  const struct model_clock *clock)
+static bool is_other_boot(const struct model_host *host, const struct model_clock *clock)
 {
-	return is_other_clock(host, clock) &&
-	       model_same_kind(&host->clock, clock) &&
+	return is_other_clock(host, clock) && model_same_kind(&host->clock, clock) &&
 	       !strcmp(host->clock.host_name, clock->host_name);
 }
 
 static int fail_as_swapped(struct model *model, const struct model_host *named,
 			   const struct model_host *found)
 {
-	return model_fail(model, -EINVAL,
+	return model_fail(
+		model, -EINVAL,
 		"%s: the result lists this trace as one of \"%s\", not of \"%s\"; check whether the names are swapped.",
 		model->path, found->name, named->name);
 }
@@ -390,8 +373,8 @@ static bool has_file(const struct model_host *host, const struct stat *file)
 	return false;
 }
 
-bool model_find_file(const struct model *model, const struct model_clock *clock,
-		     const char *path, const struct model_host **host)
+bool model_find_file(const struct model *model, const struct model_clock *clock, const char *path,
+		     const struct model_host **host)
 {
 	struct stat file;
 
@@ -406,8 +389,7 @@ bool model_find_file(const struct model *model, const struct model_clock *clock,
 	return false;
 }
 
-int model_check_file(struct model *model, const struct model_host *host,
-		     const char *path)
+int model_check_file(struct model *model, const struct model_host *host, const char *path)
 {
 	struct stat file;
 
@@ -433,17 +415,18 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 		return 0;
 	if (clock->name && !strcmp(clock->name, NETSYNC_IO_CORRECTED_CLOCK))
 		return model_fail(model, -ENOENT,
-			"%s: the timestamps of host \"%s\" are already corrected.",
-			model->path, clock->host_name);
+				  "%s: the timestamps of host \"%s\" are already corrected.",
+				  model->path, clock->host_name);
 	for (size_t i = 0; i < model->num_hosts; i++)
 		if (is_other_boot(&model->hosts[i], clock))
-			return model_fail(model, -ENOENT,
+			return model_fail(
+				model, -ENOENT,
 				"%s: recorded with another clock: %s was rebooted, another machine has the same name, or, with trace-cmd, this is another recording. Use the result of this recording.",
 				model->path, clock->host_name);
 	names = list_hosts(model);
 	model_fail(model, -ENOENT,
-	     "%s: no host \"%s\" with this clock in this result; the hosts are:%s.",
-	     model->path, clock->host_name, names ? names : "");
+		   "%s: no host \"%s\" with this clock in this result; the hosts are:%s.",
+		   model->path, clock->host_name, names ? names : "");
 	free(names);
 	return -ENOENT;
 }
@@ -453,23 +436,21 @@ int model_read_clock(struct model *model, const struct model_host *host,
 {
 	*clock = NULL;
 	if (!value_length(value_member(host->json, "segments")))
-		return model_fail(model, -ENODATA,
-			"%s: the clock of %s could not be corrected.",
-			model->path, host->name);
+		return model_fail(model, -ENODATA, "%s: the clock of %s could not be corrected.",
+				  model->path, host->name);
 	if (!read_clock(host->json, clock))
-		return model_fail(model, -EINVAL,
-			"%s: the clock of %s is damaged.", model->path,
-			host->name);
+		return model_fail(model, -EINVAL, "%s: the clock of %s is damaged.", model->path,
+				  host->name);
 	return 0;
 }
 
-int model_shift(struct model *model, const struct model_host *host,
-		const struct model_clock *clock, int64_t *shift_ns)
+int model_shift(struct model *model, const struct model_host *host, const struct model_clock *clock,
+		int64_t *shift_ns)
 {
-	if (!__builtin_sub_overflow(host->clock.epoch_ns, clock->epoch_ns,
-				    shift_ns))
+	if (!__builtin_sub_overflow(host->clock.epoch_ns, clock->epoch_ns, shift_ns))
 		return 0;
-	return model_fail(model, -ERANGE,
+	return model_fail(
+		model, -ERANGE,
 		"%s: the offsets of the clock of %s from the epoch differ by more than 292 years.",
 		model->path, host->name);
 }

@@ -16,21 +16,21 @@ struct json_object;
 /* A clock, as the metadata of a trace describe it. */
 struct model_clock {
 	const char *host_name;
-	const char *name;	/* NULL: it has none */
+	const char *name; /* NULL: it has none */
 	bool has_uuid;
 	uint8_t uuid[MODEL_UUID_SIZE];
-	int64_t epoch_ns;	/* time since 1970 at which it reads zero */
+	int64_t epoch_ns; /* time since 1970 at which it reads zero */
 };
 
 /* Times on a host's clock, ns: of the data, and those that the result covers. */
 struct host_span {
-	int64_t first_ns, last_ns;	/* of the data from which the result was computed */
-	int64_t from_ns, to_ns;		/* that the result covers: somewhat more */
+	int64_t first_ns, last_ns; /* of the data from which the result was computed */
+	int64_t from_ns, to_ns;	   /* that the result covers: somewhat more */
 };
 
 struct model_host {
 	const char *name;
-	bool has_traces;	/* clock is known; otherwise the host is only in text input */
+	bool has_traces; /* clock is known; otherwise the host is only in text input */
 	struct model_clock clock;
 	struct host_span span;
 	struct json_object *json;
@@ -38,7 +38,7 @@ struct model_host {
 
 struct model {
 	char *path;
-	char *error;		/* see model_error() */
+	char *error; /* see model_error() */
 	struct json_object *root;
 	const char *reference;
 	struct model_host *hosts;
@@ -67,8 +67,7 @@ void model_machine_uuid(const struct model *model, const struct model_host *host
 bool model_same_kind(const struct model_clock *a, const struct model_clock *b);
 
 /* Find the host with this name; -ENOENT: there is none. */
-int model_find_name(struct model *model, const char *name,
-		    const struct model_host **host);
+int model_find_name(struct model *model, const char *name, const struct model_host **host);
 /*
  * Find the host that has a trace's clock. If several do, because they are network
  * namespaces of one machine, use the one with the smallest bound. -ENOENT: there is none.
@@ -87,14 +86,13 @@ int model_check_clock(struct model *model, const struct model_clock *clock,
  * be identified in this way if names were found for several files together. False: no
  * host had it.
  */
-bool model_find_file(const struct model *model, const struct model_clock *clock,
-		     const char *path, const struct model_host **host);
+bool model_find_file(const struct model *model, const struct model_clock *clock, const char *path,
+		     const struct model_host **host);
 /*
  * Fail if this file belonged to another host in the result: the check for clocks without
  * a uuid.
  */
-int model_check_file(struct model *model, const struct model_host *host,
-		     const char *path);
+int model_check_file(struct model *model, const struct model_host *host, const char *path);
 /*
  * The correction of a host's clock, to be released by netsync_clock_free(). -ENODATA: it
  * could not be estimated; -EINVAL: it is damaged.
@@ -104,12 +102,11 @@ int model_read_clock(struct model *model, const struct model_host *host,
 /* The error bound of a host's correction over the span of its traces, or NETSYNC_UNKNOWN. */
 void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns);
 /* Does the result cover these times on a host's clock? */
-bool model_holds(const struct model *model, const struct model_host *host,
-		 int64_t first_ns, int64_t last_ns);
+bool model_holds(const struct model *model, const struct model_host *host, int64_t first_ns,
+		 int64_t last_ns);
 /* The same check: 0; or -ERANGE, and model_error() reports how far outside they are. */
 int model_check_span(struct model *model, const struct model_host *host,
-		     const struct netsync_clock *clock, int64_t first_ns,
-		     int64_t last_ns);
+		     const struct netsync_clock *clock, int64_t first_ns, int64_t last_ns);
 /* Set the sentence of model_error(). Return: @err. */
 int model_fail(struct model *model, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -117,8 +114,8 @@ int model_fail(struct model *model, int err, const char *format, ...)
  * The difference to add to times of a trace with this clock to get times of the host's
  * clock. -ERANGE: it does not fit.
  */
-int model_shift(struct model *model, const struct model_host *host,
-		const struct model_clock *clock, int64_t *shift_ns);
+int model_shift(struct model *model, const struct model_host *host, const struct model_clock *clock,
+		int64_t *shift_ns);
 
 /*
  * Find the host of the model for a host of @ns that @io has read: the one with its name,
@@ -126,8 +123,7 @@ int model_shift(struct model *model, const struct model_host *host,
  * its traces. @shift_ns: the difference to add to its times. Errors: as for
  * model_find_clock().
  */
-int model_match(struct model *model, const struct netsync *ns,
-		const struct netsync_io *io, uint32_t host,
-		const struct model_host **found, int64_t *shift_ns);
+int model_match(struct model *model, const struct netsync *ns, const struct netsync_io *io,
+		uint32_t host, const struct model_host **found, int64_t *shift_ns);
 
 #endif

@@ -26,8 +26,7 @@ struct netsync_io_trace trace_info(const struct netsync_io *io, uint32_t index)
 	return info;
 }
 
-struct netsync_step step_info(const struct netsync *ns, uint32_t host,
-			      uint32_t index)
+struct netsync_step step_info(const struct netsync *ns, uint32_t host, uint32_t index)
 {
 	struct netsync_step info = { .size = sizeof(info) };
 
@@ -35,8 +34,7 @@ struct netsync_step step_info(const struct netsync *ns, uint32_t host,
 	return info;
 }
 
-struct netsync_stack stack_info(const struct netsync *ns, uint32_t host,
-				enum netsync_dir dir)
+struct netsync_stack stack_info(const struct netsync *ns, uint32_t host, enum netsync_dir dir)
 {
 	struct netsync_stack info = { .size = sizeof(info) };
 

@@ -6,8 +6,7 @@
 #include "result-info.h"
 
 /* Find the clock of a host's traces; false: it has no trace. */
-static bool clock_of(const struct netsync_io *io, uint32_t host,
-		     struct model_clock *clock)
+static bool clock_of(const struct netsync_io *io, uint32_t host, struct model_clock *clock)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
 		const struct netsync_io_trace info = trace_info(io, i);
@@ -27,9 +26,8 @@ static bool clock_of(const struct netsync_io *io, uint32_t host,
 }
 
 /* A host of the same name may be of another boot, or another machine. */
-static int check_traces(struct model *model, const struct netsync_io *io,
-			uint32_t host, const struct model_clock *clock,
-			const struct model_host **found)
+static int check_traces(struct model *model, const struct netsync_io *io, uint32_t host,
+			const struct model_clock *clock, const struct model_host **found)
 {
 	int ret = model_check_clock(model, clock, found);
 
@@ -42,9 +40,8 @@ static int check_traces(struct model *model, const struct netsync_io *io,
 	return ret;
 }
 
-int model_match(struct model *model, const struct netsync *ns,
-		const struct netsync_io *io, uint32_t host,
-		const struct model_host **found, int64_t *shift_ns)
+int model_match(struct model *model, const struct netsync *ns, const struct netsync_io *io,
+		uint32_t host, const struct model_host **found, int64_t *shift_ns)
 {
 	struct model_clock clock;
 	const bool has_clock = clock_of(io, host, &clock);

@@ -52,8 +52,7 @@ bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 /* ---- warnings ----------------------------------------------------------- */
 
 /* The names of the hosts of an island: "web", "web and db", "a, b and c". */
-static char *island_names(const struct netsync *ns, uint32_t island,
-			  uint32_t *num)
+static char *island_names(const struct netsync *ns, uint32_t island, uint32_t *num)
 {
 	char *names = NULL;
 	uint32_t left;
@@ -70,8 +69,7 @@ static char *island_names(const struct netsync *ns, uint32_t island,
 		if (info.island != island)
 			continue;
 		left--;
-		fprintf(list, "%s%s", info.name,
-			left > 1 ? ", " : left ? " and " : "");
+		fprintf(list, "%s%s", info.name, left > 1 ? ", " : left ? " and " : "");
 	}
 	if (list)
 		fclose(list);
@@ -120,11 +118,9 @@ static struct island_span find_island_span(const struct netsync *ns, uint32_t is
  */
 static int64_t gap_between(const struct island_span *a, const struct island_span *b)
 {
-	if (a->from > a->to || b->from > b->to || a->from < EPOCH_TIME ||
-	    b->from < EPOCH_TIME)
+	if (a->from > a->to || b->from > b->to || a->from < EPOCH_TIME || b->from < EPOCH_TIME)
 		return 0;
-	return a->to < b->from ? b->from - a->to :
-	       b->to < a->from ? a->from - b->to : 0;
+	return a->to < b->from ? b->from - a->to : b->to < a->from ? a->from - b->to : 0;
 }
 
 /* Report that two islands share no packet because of a gap. False: that is not the reason. */
@@ -137,10 +133,11 @@ static bool explain_gap(const char *names, bool are_many, const struct island_sp
 
 	if (!gap)
 		return false;
-	complain("warning: %s %s traced from %s to %s, and %s from %s to %s, each by its own clock: the traces do not overlap, and share no packets. Trace these hosts at the same time; or check their clocks, if one was wrong by %s or more.",
-		 names, are_many ? "were" : "was", format_date(from, a->from, true),
-		 format_date(to, a->to, true), others, format_date(other_from, b->from, true),
-		 format_date(other_to, b->to, true), format_duration(by, gap));
+	complain(
+		"warning: %s %s traced from %s to %s, and %s from %s to %s, each by its own clock: the traces do not overlap, and share no packets. Trace these hosts at the same time; or check their clocks, if one was wrong by %s or more.",
+		names, are_many ? "were" : "was", format_date(from, a->from, true),
+		format_date(to, a->to, true), others, format_date(other_from, b->from, true),
+		format_date(other_to, b->to, true), format_duration(by, gap));
 	return true;
 }
 
@@ -166,8 +163,8 @@ static const char *const advice[NUM_MISSING][NUM_SOURCES] = {
 	},
 };
 
-static const char *advice_for(const struct outcome *outcome,
-			      const struct netsync *ns, uint32_t one, uint32_t other)
+static const char *advice_for(const struct outcome *outcome, const struct netsync *ns, uint32_t one,
+			      uint32_t other)
 {
 	const bool any = has_packets(ns, one) && has_packets(ns, other);
 
@@ -202,11 +199,11 @@ static bool explain_set_back(const struct netsync *ns, uint32_t host)
 	char back[VALUE_SIZE];
 
 	/* If the clock was stepped back by less, it showed some times only once. */
-	if (info.last_ns < info.first_ns ||
-	    by <= (info.last_ns - info.first_ns) / 2)
+	if (info.last_ns < info.first_ns || by <= (info.last_ns - info.first_ns) / 2)
 		return false;
-	complain("warning: %s: the clock was stepped back by %s and displayed the same times twice, so every message is ambiguous and none can be used. Record again, without stepping the clock.",
-		 info.name, format_duration(back, by));
+	complain(
+		"warning: %s: the clock was stepped back by %s and displayed the same times twice, so every message is ambiguous and none can be used. Record again, without stepping the clock.",
+		info.name, format_duration(back, by));
 	return true;
 }
 
@@ -214,16 +211,17 @@ static bool explain_set_back(const struct netsync *ns, uint32_t host)
  * Report that hosts share no message because all their packets are ambiguous. False: that
  * is not the reason. @one, @other: names of hosts.
  */
-static bool explain_ambiguous(const struct netsync *ns, const char *one,
-			      const char *other)
+static bool explain_ambiguous(const struct netsync *ns, const char *one, const char *other)
 {
 	struct netsync_stats stats = { .size = sizeof(stats) };
 
 	if (netsync_num_pairs(ns) || netsync_get_stats(ns, &stats) ||
 	    stats.ambiguous <= stats.unmatched)
 		return false;
-	complain("warning: %s and %s: no messages were matched, as %" PRIu64 " of %" PRIu64 " packet events are ambiguous. Either each packet was recorded more than once, as in captures of all devices (\"tcpdump -i any\") or of a bridge and its ports, or the recorded data do not identify packets. Capture one device (\"tcpdump -i eth0\"); of captures that contain the same packets, give only one.",
-		 one, other, stats.ambiguous, stats.packets);
+	complain(
+		"warning: %s and %s: no messages were matched, as %" PRIu64 " of %" PRIu64
+		" packet events are ambiguous. Either each packet was recorded more than once, as in captures of all devices (\"tcpdump -i any\") or of a bridge and its ports, or the recorded data do not identify packets. Capture one device (\"tcpdump -i eth0\"); of captures that contain the same packets, give only one.",
+		one, other, stats.ambiguous, stats.packets);
 	return true;
 }
 
@@ -244,25 +242,21 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 			continue;
 		names = island_names(ns, i, &num);
 		/* A reason that the reference shares with all islands is reported once. */
-		told = told ||
-		       (num_reached == 1 &&
-			explain_set_back(ns, netsync_reference(ns))) ||
-		       explain_ambiguous(ns, reached ? reached : "",
-					 names ? names : "");
+		told = told || (num_reached == 1 && explain_set_back(ns, netsync_reference(ns))) ||
+		       explain_ambiguous(ns, reached ? reached : "", names ? names : "");
 		if ((num == 1 && explain_set_back(ns, i)) || told) {
 			free(names);
 			continue;
 		}
 		apart = find_island_span(ns, i);
-		if (explain_gap(reached ? reached : "", num_reached > 1, &span,
-				names ? names : "", &apart)) {
+		if (explain_gap(reached ? reached : "", num_reached > 1, &span, names ? names : "",
+				&apart)) {
 			free(names);
 			continue;
 		}
-		complain("warning: %s %s no packets with %s%s.",
-			 reached ? reached : "",
-			 num_reached > 1 ? "share" : "shares",
-			 names ? names : "", advice_for(outcome, ns, main, i));
+		complain("warning: %s %s no packets with %s%s.", reached ? reached : "",
+			 num_reached > 1 ? "share" : "shares", names ? names : "",
+			 advice_for(outcome, ns, main, i));
 		free(names);
 	}
 	free(reached);
@@ -295,22 +289,24 @@ static bool explain_host_quality(const struct outcome *outcome, const struct net
 		/* A single host lacks nothing: its events are displayed, or its times kept. */
 		return netsync_num_hosts(ns) == 1;
 	case NETSYNC_INCOMPLETE:
-		complain("warning: %s: messages were seen in one direction only, so the offset is a guess, and the error is bounded on one side only%s.",
-			 info.name, advice[MISSING_WAY_BACK][outcome->source]);
+		complain(
+			"warning: %s: messages were seen in one direction only, so the offset is a guess, and the error is bounded on one side only%s.",
+			info.name, advice[MISSING_WAY_BACK][outcome->source]);
 		return false;
 	case NETSYNC_APPROXIMATE:
 		complain(explanation_of(&info), info.name);
 		break;
 	case NETSYNC_ACCURATE:
 		if (info.bound_max_ns == NETSYNC_UNKNOWN)
-			complain("note: %s: the error bound is unknown for part of the time: a clock was stepped while few packets were exchanged, possibly more than once.",
-				 info.name);
+			complain(
+				"note: %s: the error bound is unknown for part of the time: a clock was stepped while few packets were exchanged, possibly more than once.",
+				info.name);
 		break;
 	}
 	if (outcome->max_bound_ns < 0 || info.bound_max_ns <= outcome->max_bound_ns)
 		return true;
-	complain("%s: the error bound of %s exceeds --max-bound %s.",
-		 info.name, format_duration(bound, info.bound_max_ns),
+	complain("%s: the error bound of %s exceeds --max-bound %s.", info.name,
+		 format_duration(bound, info.bound_max_ns),
 		 format_duration(limit, outcome->max_bound_ns));
 	return false;
 }
@@ -340,8 +336,9 @@ static void explain_silences(const struct netsync *ns)
 	if (num > 1)
 		snprintf(others, sizeof(others), " and %" PRIu32 " more", num - 1);
 	if (num)
-		complain("note: %s%s: the error bound is wide, because no packets were exchanged for long times, and a daemon may have steered the clocks meanwhile. Record netsync_clock events, or run \"netsync clock-log\" during a capture. If no daemon runs, add --max-drift 0.1.",
-			 first, others);
+		complain(
+			"note: %s%s: the error bound is wide, because no packets were exchanged for long times, and a daemon may have steered the clocks meanwhile. Record netsync_clock events, or run \"netsync clock-log\" during a capture. If no daemon runs, add --max-drift 0.1.",
+			first, others);
 }
 
 int outcome_explain(const struct outcome *outcome, const struct netsync *ns)

@@ -21,15 +21,18 @@ enum outcome_source { SOURCE_ANY, SOURCE_RECORD, SOURCE_RECORD_BEACON, NUM_SOURC
 /* Where and in which format a result is written, and how it is judged. */
 struct outcome {
 	struct destination output;
-	unsigned int format;	/* enum outcome_format */
-	const char *method;	/* its name */
-	int64_t max_bound_ns;	/* the largest bound that is not a failure; negative: any */
-	unsigned int source;	/* enum outcome_source */
-	const struct remote_traces *remote;	/* hosts that were to be read; NULL: none */
-	bool is_shared;		/* several processes read: none knows everything that was read */
+	unsigned int format;  /* enum outcome_format */
+	const char *method;   /* its name */
+	int64_t max_bound_ns; /* the largest bound that is not a failure; negative: any */
+	unsigned int source;  /* enum outcome_source */
+	const struct remote_traces *remote; /* hosts that were to be read; NULL: none */
+	bool is_shared; /* several processes read: none knows everything that was read */
 };
 
-#define OUTCOME_DEFAULT { .method = "auto", .max_bound_ns = -1 }
+#define OUTCOME_DEFAULT                              \
+	{                                            \
+		.method = "auto", .max_bound_ns = -1 \
+	}
 
 /* output_check() and output_write() for a result. */
 bool outcome_check(const struct outcome *outcome);

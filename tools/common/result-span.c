@@ -28,29 +28,30 @@ static int64_t get_bound_at(const struct netsync_clock *clock, int64_t time_ns)
 {
 	int64_t corrected, bound;
 
-	return netsync_convert(clock, time_ns, &corrected, &bound) ?
-	       NETSYNC_UNKNOWN : bound;
+	return netsync_convert(clock, time_ns, &corrected, &bound) ? NETSYNC_UNKNOWN : bound;
 }
 
 int model_check_span(struct model *model, const struct model_host *host,
-		     const struct netsync_clock *clock, int64_t first_ns,
-		     int64_t last_ns)
+		     const struct netsync_clock *clock, int64_t first_ns, int64_t last_ns)
 {
 	const struct host_span *span = &host->span;
 	const uint64_t early = first_ns < span->first_ns ?
-			       (uint64_t)span->first_ns - (uint64_t)first_ns : 0;
+				       (uint64_t)span->first_ns - (uint64_t)first_ns :
+				       0;
 	const uint64_t late = last_ns > span->last_ns ?
-			      (uint64_t)last_ns - (uint64_t)span->last_ns : 0;
+				      (uint64_t)last_ns - (uint64_t)span->last_ns :
+				      0;
 	const int64_t bound = get_bound_at(clock, early > late ? first_ns : last_ns);
 	char from[VALUE_SIZE], to[VALUE_SIZE], far[VALUE_SIZE], off[VALUE_SIZE];
 
 	if (model_holds(model, host, first_ns, last_ns))
 		return 0;
-	return model_fail(model, -ERANGE,
+	return model_fail(
+		model, -ERANGE,
 		"%s covers %s to %s on the clock of %s, but these times reach to %s %s, where the error bound is %s.",
-		model->path, format_date(from, span->first_ns, true), format_date(to, span->last_ns, true),
-		host->name, format_distance(far, early > late ? early : late),
+		model->path, format_date(from, span->first_ns, true),
+		format_date(to, span->last_ns, true), host->name,
+		format_distance(far, early > late ? early : late),
 		early > late ? "before that" : "after that",
-		bound == NETSYNC_UNKNOWN ? "unknown" :
-					   format_distance(off, (uint64_t)bound));
+		bound == NETSYNC_UNKNOWN ? "unknown" : format_distance(off, (uint64_t)bound));
 }

@@ -13,8 +13,8 @@
 
 /* ---- hosts ------------------------------------------------------------- */
 
-bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
-	      int64_t *offset_ns, double *skew_ppm)
+bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns, int64_t *offset_ns,
+	      double *skew_ppm)
 {
 	const struct netsync_clock *clock = netsync_host_clock(ns, host);
 	struct netsync_model model = { .size = sizeof(model) };
@@ -41,8 +41,8 @@ double skew_within(const struct netsync *ns, uint32_t host)
 
 	if (!clock || info.last_ns <= info.first_ns ||
 	    netsync_convert(clock, info.first_ns, &corrected, &first) ||
-	    netsync_convert(clock, info.last_ns, &corrected, &last) ||
-	    first == NETSYNC_UNKNOWN || last == NETSYNC_UNKNOWN)
+	    netsync_convert(clock, info.last_ns, &corrected, &last) || first == NETSYNC_UNKNOWN ||
+	    last == NETSYNC_UNKNOWN)
 		return INFINITY;
 	return ((double)first + (double)last) * 1e6 /
 	       ((double)info.last_ns - (double)info.first_ns);
@@ -72,15 +72,13 @@ static void print_skew(char *cell, double skew_ppm, double within_ppm)
 	}
 	digits = within_ppm > 0 ? 1 - (int)floor(log10(within_ppm)) : 3;
 	digits = digits < 0 ? 0 : digits > 6 ? 6 : digits;
-	snprintf(cell, CELL_SIZE, "%+.*f +- %.*f ppm", digits, skew_ppm, digits,
-		 within_ppm);
+	snprintf(cell, CELL_SIZE, "%+.*f +- %.*f ppm", digits, skew_ppm, digits, within_ppm);
 }
 
 /* The middle of the traced time. */
 static int64_t find_middle_of_trace(const struct netsync_host_info *info)
 {
-	return info->first_ns > info->last_ns ? 0 :
-	       middle_of_times(info->first_ns, info->last_ns);
+	return info->first_ns > info->last_ns ? 0 : middle_of_times(info->first_ns, info->last_ns);
 }
 
 /* An offset, "+1.5 s"; or "-" if unknown. */
@@ -97,8 +95,7 @@ static void offset_cell(char *cell, bool is_reference, bool is_known, int64_t ns
 		snprintf(cell, CELL_SIZE, "-");
 }
 
-static void host_cell(const void *data, uint32_t row, unsigned int column,
-		      char *cell)
+static void host_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
 	const struct netsync_host_info info = host_info(ns, row);
@@ -141,16 +138,14 @@ static void host_cell(const void *data, uint32_t row, unsigned int column,
 		snprintf(cell, CELL_SIZE, "%" PRIu32, info.num_steps);
 		break;
 	case 6:
-		snprintf(cell, CELL_SIZE, "%s",
-			 netsync_quality_name(info.quality));
+		snprintf(cell, CELL_SIZE, "%s", netsync_quality_name(info.quality));
 		break;
 	}
 }
 
 /* ---- pairs ------------------------------------------------------------- */
 
-static void pair_cell(const void *data, uint32_t row, unsigned int column,
-		      char *cell)
+static void pair_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
 	/* Each pair fills two rows, one for each direction. */
@@ -161,8 +156,7 @@ static void pair_cell(const void *data, uint32_t row, unsigned int column,
 	*cell = '\0';
 	switch (column) {
 	case 0:
-		snprintf(cell, CELL_SIZE, "%.70s -> %.70s",
-			 host_info(ns, info.host[way]).name,
+		snprintf(cell, CELL_SIZE, "%.70s -> %.70s", host_info(ns, info.host[way]).name,
 			 host_info(ns, info.host[!way]).name);
 		break;
 	case 1:
@@ -170,24 +164,21 @@ static void pair_cell(const void *data, uint32_t row, unsigned int column,
 		break;
 	case 2:
 		snprintf(cell, CELL_SIZE, "%s",
-			 info.messages[way] ?
-			 format_duration(value, info.min_delay_ns[way]) : "-");
+			 info.messages[way] ? format_duration(value, info.min_delay_ns[way]) : "-");
 		break;
 	case 3:
 		if (!way)
-			snprintf(cell, CELL_SIZE, "%" PRIu64 " -> %" PRIu64,
-				 info.inversions_before,
+			snprintf(cell, CELL_SIZE, "%" PRIu64 " -> %" PRIu64, info.inversions_before,
 				 info.inversions_after);
 		break;
 	case 4:
 		if (!way)
-			snprintf(cell, CELL_SIZE, "%s",
-				 netsync_quality_name(info.quality));
+			snprintf(cell, CELL_SIZE, "%s", netsync_quality_name(info.quality));
 		break;
 	case 5:
 		if (!way && info.matched)
-			snprintf(cell, CELL_SIZE, "%" PRIu64 " (%" PRIu64
-				 ") / %" PRIu64 " / %" PRIu64, info.matched,
+			snprintf(cell, CELL_SIZE,
+				 "%" PRIu64 " (%" PRIu64 ") / %" PRIu64 " / %" PRIu64, info.matched,
 				 info.nat, info.ambiguous, info.unmatched);
 		break;
 	}
@@ -195,8 +186,7 @@ static void pair_cell(const void *data, uint32_t row, unsigned int column,
 
 /* ---- steering of clocks ------------------------------------------------- */
 
-static void steering_cell(const void *data, uint32_t row, unsigned int column,
-			  char *cell)
+static void steering_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
 	const struct netsync_steering info = steering_info(ns, row);
@@ -212,8 +202,7 @@ static void steering_cell(const void *data, uint32_t row, unsigned int column,
 	else if (column < 4)
 		snprintf(cell, CELL_SIZE, "%+.1f ppm", ppm);
 	else
-		snprintf(cell, CELL_SIZE, "%s",
-			 format_duration(value, info.unknown_ns));
+		snprintf(cell, CELL_SIZE, "%s", format_duration(value, info.unknown_ns));
 }
 
 static bool has_steering(const struct netsync *ns)
@@ -226,26 +215,22 @@ static bool has_steering(const struct netsync *ns)
 
 /* ---- time in a host's stack ---------------------------------------------- */
 
-static void stack_cell(const void *data, uint32_t row, unsigned int column,
-		       char *cell)
+static void stack_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
 	/* Each host fills two rows, one for each direction. */
 	enum netsync_dir dir = row % 2 ? NETSYNC_IN : NETSYNC_OUT;
 	const struct netsync_stack info = stack_info(ns, row / 2, dir);
-	const int64_t values[] = { info.min_ns, info.median_ns, info.p99_ns,
-				   info.max_ns };
+	const int64_t values[] = { info.min_ns, info.median_ns, info.p99_ns, info.max_ns };
 	char value[VALUE_SIZE];
 
 	if (column == 0)
-		snprintf(cell, CELL_SIZE, "%.140s %s",
-			 host_info(ns, row / 2).name,
+		snprintf(cell, CELL_SIZE, "%.140s %s", host_info(ns, row / 2).name,
 			 dir == NETSYNC_OUT ? "out" : "in");
 	else if (column == 1)
 		snprintf(cell, CELL_SIZE, "%" PRIu64, info.packets);
 	else if (info.packets)
-		snprintf(cell, CELL_SIZE, "%s",
-			 format_duration(value, values[column - 2]));
+		snprintf(cell, CELL_SIZE, "%s", format_duration(value, values[column - 2]));
 	else
 		snprintf(cell, CELL_SIZE, "-");
 }
@@ -253,8 +238,7 @@ static void stack_cell(const void *data, uint32_t row, unsigned int column,
 static bool has_stack(const struct netsync *ns)
 {
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		if (stack_info(ns, i, NETSYNC_OUT).packets ||
-		    stack_info(ns, i, NETSYNC_IN).packets)
+		if (stack_info(ns, i, NETSYNC_OUT).packets || stack_info(ns, i, NETSYNC_IN).packets)
 			return true;
 	return false;
 }
@@ -266,31 +250,28 @@ void write_table(FILE *out, const struct netsync *ns)
 	const struct table hosts = {
 		.columns = 7,
 		.rows = netsync_num_hosts(ns),
-		.heads = { "host", "offset (mid-trace)", "skew",
-			   "error bound (median / max)", "packets", "steps",
-			   "quality" },
+		.heads = { "host", "offset (mid-trace)", "skew", "error bound (median / max)",
+			   "packets", "steps", "quality" },
 		.cell = host_cell,
 	};
 	const struct table pairs = {
 		.columns = 6,
 		.rows = netsync_num_pairs(ns) * 2,
-		.heads = { "direction", "messages", "smallest delay",
-			   "inversions", "quality",
+		.heads = { "direction", "messages", "smallest delay", "inversions", "quality",
 			   "events (NAT) / ambiguous / unmatched" },
 		.cell = pair_cell,
 	};
 	const struct table steering = {
 		.columns = 5,
 		.rows = has_steering(ns) ? netsync_num_hosts(ns) : 0,
-		.heads = { "steered clock", "points", "slowest", "fastest",
-			   "unreported" },
+		.heads = { "steered clock", "points", "slowest", "fastest", "unreported" },
 		.cell = steering_cell,
 	};
 	const struct table stacks = {
 		.columns = 6,
 		.rows = has_stack(ns) ? netsync_num_hosts(ns) * 2 : 0,
-		.heads = { "time in the stack", "packets", "smallest",
-			   "median", "99 %", "largest" },
+		.heads = { "time in the stack", "packets", "smallest", "median", "99 %",
+			   "largest" },
 		.cell = stack_cell,
 	};
 
@@ -302,8 +283,7 @@ void write_table(FILE *out, const struct netsync *ns)
 
 /* ---- tables of netsync live --------------------------------------------- */
 
-static void live_host_cell(const void *data, uint32_t row, unsigned int column,
-			   char *cell)
+static void live_host_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct live_state *state = data;
 	const struct netsync_host_info info = host_info(state->ns, row);
@@ -325,8 +305,7 @@ static void live_host_cell(const void *data, uint32_t row, unsigned int column,
 		break;
 	case 3:
 		if (!is_reference)
-			snprintf(cell, CELL_SIZE, "%s",
-				 format_duration(value, host->bound_ns));
+			snprintf(cell, CELL_SIZE, "%s", format_duration(value, host->bound_ns));
 		break;
 	case 4:
 		snprintf(cell, CELL_SIZE, "%.1f", host->packets_per_s);
@@ -335,27 +314,22 @@ static void live_host_cell(const void *data, uint32_t row, unsigned int column,
 		snprintf(cell, CELL_SIZE, "%" PRIu32, info.num_steps);
 		break;
 	case 6:
-		snprintf(cell, CELL_SIZE, "%s%s%s",
-			 netsync_quality_name(info.quality),
-			 host->late ? ", late" : "",
-			 host->running ? "" : ", ended");
+		snprintf(cell, CELL_SIZE, "%s%s%s", netsync_quality_name(info.quality),
+			 host->late ? ", late" : "", host->running ? "" : ", ended");
 		break;
 	}
 }
 
-static void live_pair_cell(const void *data, uint32_t row, unsigned int column,
-			   char *cell)
+static void live_pair_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct live_state *state = data;
 	const struct netsync_pair_info info = pair_info(state->ns, row / 2);
 	unsigned int way = row % 2;
 
 	if (column == 1)
-		snprintf(cell, CELL_SIZE, "%.1f",
-			 state->pairs[row / 2].messages_per_s[way]);
+		snprintf(cell, CELL_SIZE, "%.1f", state->pairs[row / 2].messages_per_s[way]);
 	else if (column == 4)
-		snprintf(cell, CELL_SIZE, "%s", way ? "" :
-			 netsync_quality_name(info.quality));
+		snprintf(cell, CELL_SIZE, "%s", way ? "" : netsync_quality_name(info.quality));
 	else
 		pair_cell(state->ns, row, column ? column - 1 : 0, cell);
 }
@@ -365,8 +339,7 @@ struct live_steps {
 	struct live_step step[LIVE_STEPS];
 };
 
-static void live_step_cell(const void *data, uint32_t row, unsigned int column,
-			   char *cell)
+static void live_step_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct live_steps *steps = data;
 	const struct live_step *s = &steps->step[row];
@@ -375,16 +348,14 @@ static void live_step_cell(const void *data, uint32_t row, unsigned int column,
 
 	switch (column) {
 	case 0:
-		snprintf(cell, CELL_SIZE, "%s",
-			 host_info(steps->state->ns, s->host).name);
+		snprintf(cell, CELL_SIZE, "%s", host_info(steps->state->ns, s->host).name);
 		break;
 	case 1:
 		snprintf(cell, CELL_SIZE, "%s ago",
 			 format_duration(value, host->at_ns - s->step.time_ns));
 		break;
 	case 2:
-		snprintf(cell, CELL_SIZE, "%s%s",
-			 s->step.offset_ns > 0 ? "+" : "",
+		snprintf(cell, CELL_SIZE, "%s%s", s->step.offset_ns > 0 ? "+" : "",
 			 format_duration(value, s->step.offset_ns));
 		break;
 	case 3:
@@ -399,15 +370,14 @@ void write_live_table(FILE *out, const struct live_state *state)
 	const struct table hosts = {
 		.columns = 7,
 		.rows = netsync_num_hosts(state->ns),
-		.heads = { "host", "offset (now)", "skew", "error bound",
-			   "packets/s", "steps", "quality" },
+		.heads = { "host", "offset (now)", "skew", "error bound", "packets/s", "steps",
+			   "quality" },
 		.cell = live_host_cell,
 	};
 	const struct table pairs = {
 		.columns = 5,
 		.rows = netsync_num_pairs(state->ns) * 2,
-		.heads = { "direction", "messages/s", "messages",
-			   "smallest delay", "quality" },
+		.heads = { "direction", "messages/s", "messages", "smallest delay", "quality" },
 		.cell = live_pair_cell,
 	};
 	const struct table changes = {

@@ -20,8 +20,8 @@ double skew_within(const struct netsync *ns, uint32_t host);
 void write_table(FILE *out, const struct netsync *ns);
 
 /* Offset and skew of a host's clock at a time on it; false: there is no correction. */
-bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
-	      int64_t *offset_ns, double *skew_ppm);
+bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns, int64_t *offset_ns,
+	      double *skew_ppm);
 
 /* The output of netsync live. */
 void write_live_table(FILE *out, const struct live_state *state);

@@ -39,6 +39,6 @@ void model_machine_uuid(const struct model *model, const struct model_host *host
 	if (has_uuid && !is_shared(model, host))
 		memcpy(uuid, host->clock.uuid, MODEL_UUID_SIZE);
 	else
-		uuid_generate_sha1(uuid, has_uuid ? host->clock.uuid : namespace,
-				   name, strlen(name));
+		uuid_generate_sha1(uuid, has_uuid ? host->clock.uuid : namespace, name,
+				   strlen(name));
 }

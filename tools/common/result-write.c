@@ -75,14 +75,12 @@ static void put_segments(struct json_writer *w, json_object *object,
 	json_object *array = json_object_new_array();
 
 	for (uint32_t i = 0; i < model->num_segments; i++) {
-		const struct netsync_segment *s =
-			netsync_model_segment(model, i);
+		const struct netsync_segment *s = netsync_model_segment(model, i);
 		json_object *segment = json_object_new_object();
 
 		json_put(w, segment, "from_ns", json_object_new_int64(s->from_ns));
 		json_put(w, segment, "to_ns", json_object_new_int64(s->to_ns));
-		json_put(w, segment, "offset_ns",
-			 json_object_new_int64(s->offset_ns));
+		json_put(w, segment, "offset_ns", json_object_new_int64(s->offset_ns));
 		json_put(w, segment, "rate", new_double(s->rate));
 		json_put_time(w, segment, "bound_ns", s->bound_ns);
 		json_append(w, array, segment);
@@ -91,8 +89,7 @@ static void put_segments(struct json_writer *w, json_object *object,
 }
 
 static void put_host_bound(struct json_writer *w, json_object *object,
-			   const struct netsync_host_info *info,
-			   const struct netsync_model *model)
+			   const struct netsync_host_info *info, const struct netsync_model *model)
 {
 	json_object *bound = json_object_new_object();
 	json_object *knots = json_object_new_array();
@@ -116,8 +113,7 @@ static void put_host_bound(struct json_writer *w, json_object *object,
 	json_put(w, object, "bound_ns", bound);
 }
 
-static json_object *step_object(struct json_writer *w,
-				const struct netsync_step *info)
+static json_object *step_object(struct json_writer *w, const struct netsync_step *info)
 {
 	json_object *step = json_object_new_object();
 
@@ -129,8 +125,7 @@ static json_object *step_object(struct json_writer *w,
 	return step;
 }
 
-static void put_steps(struct json_writer *w, json_object *object, uint32_t host,
-		      uint32_t num)
+static void put_steps(struct json_writer *w, json_object *object, uint32_t host, uint32_t num)
 {
 	json_object *array = json_object_new_array();
 
@@ -142,8 +137,7 @@ static void put_steps(struct json_writer *w, json_object *object, uint32_t host,
 	json_put(w, object, "steps", array);
 }
 
-static json_object *stack_object(struct json_writer *w, uint32_t host,
-				 enum netsync_dir dir)
+static json_object *stack_object(struct json_writer *w, uint32_t host, enum netsync_dir dir)
 {
 	const struct netsync_stack info = stack_info(w->ns, host, dir);
 	json_object *object = json_object_new_object();
@@ -157,8 +151,7 @@ static json_object *stack_object(struct json_writer *w, uint32_t host,
 }
 
 /* Writes null unless the value is finite. */
-static void put_double(struct json_writer *w, json_object *object, const char *key,
-		       double value)
+static void put_double(struct json_writer *w, json_object *object, const char *key, double value)
 {
 	if (isfinite(value))
 		json_put(w, object, key, new_double(value));
@@ -174,8 +167,7 @@ static json_object *steering_object(struct json_writer *w, uint32_t host)
 	json_put(w, object, "points", json_object_new_int64(info.points));
 	put_double(w, object, "min_ppm", info.points ? info.min_ppm : NAN);
 	put_double(w, object, "max_ppm", info.points ? info.max_ppm : NAN);
-	json_put_time(w, object, "unknown_ns",
-		      info.points ? info.unknown_ns : NETSYNC_UNKNOWN);
+	json_put_time(w, object, "unknown_ns", info.points ? info.unknown_ns : NETSYNC_UNKNOWN);
 	return object;
 }
 
@@ -196,8 +188,7 @@ static json_object *make_host_object(struct json_writer *w, uint32_t host)
 	json_put_time(w, object, "first_ns", seen ? info.first_ns : NETSYNC_UNKNOWN);
 	json_put_time(w, object, "last_ns", seen ? info.last_ns : NETSYNC_UNKNOWN);
 	json_put_number(w, object, "packets", info.packets);
-	json_put(w, object, "quality",
-		 json_object_new_string(netsync_quality_name(info.quality)));
+	json_put(w, object, "quality", json_object_new_string(netsync_quality_name(info.quality)));
 	json_put(w, object, "island", json_object_new_int64(info.island));
 	put_double(w, object, "skew_within_ppm", skew_within(w->ns, host));
 	put_segments(w, object, &model);
@@ -213,11 +204,9 @@ static json_object *make_host_object(struct json_writer *w, uint32_t host)
 static void put_ends(struct json_writer *w, json_object *object,
 		     const struct netsync_pair_info *info)
 {
-	json_put_pair(w, object, "hosts",
-		      new_string(host_info(w->ns, info->host[0]).name),
+	json_put_pair(w, object, "hosts", new_string(host_info(w->ns, info->host[0]).name),
 		      new_string(host_info(w->ns, info->host[1]).name));
-	json_put_pair(w, object, "messages",
-		      json_object_new_int64(info->messages[0]),
+	json_put_pair(w, object, "messages", json_object_new_int64(info->messages[0]),
 		      json_object_new_int64(info->messages[1]));
 }
 
@@ -233,15 +222,12 @@ static json_object *pair_object(struct json_writer *w, uint32_t index)
 	put_ends(w, object, &info);
 	json_put_pair(w, object, "hull", json_object_new_int64(info.hull[0]),
 		      json_object_new_int64(info.hull[1]));
-	json_put(w, object, "quality",
-		 json_object_new_string(netsync_quality_name(info.quality)));
+	json_put(w, object, "quality", json_object_new_string(netsync_quality_name(info.quality)));
 	json_append_time(w, delay, info.min_delay_ns[0]);
 	json_append_time(w, delay, info.min_delay_ns[1]);
 	json_put(w, object, "min_delay_ns", delay);
-	json_put(w, inversions, "before",
-		 json_object_new_int64(info.inversions_before));
-	json_put(w, inversions, "after",
-		 json_object_new_int64(info.inversions_after));
+	json_put(w, inversions, "before", json_object_new_int64(info.inversions_before));
+	json_put(w, inversions, "after", json_object_new_int64(info.inversions_after));
 	json_put(w, object, "inversions", inversions);
 	json_append_double(w, rate, info.rate_min);
 	json_append_double(w, rate, info.rate_max);
@@ -329,8 +315,8 @@ static json_object *skipped_array(struct json_writer *w, const struct remote_tra
 	return array;
 }
 
-json_object *result_object(const struct netsync *ns,
-			   const struct netsync_io *io, const char *method)
+json_object *result_object(const struct netsync *ns, const struct netsync_io *io,
+			   const char *method)
 {
 	struct json_writer w = { .ns = ns, .io = io };
 	json_object *root = json_object_new_object();
@@ -353,8 +339,9 @@ json_object *result_object(const struct netsync *ns,
 /* Print a tree, which is released; it may be NULL. */
 static bool print_and_release(FILE *out, json_object *root, int flags)
 {
-	const char *text = root ? json_object_to_json_string_ext(root, flags |
-					JSON_C_TO_STRING_NOSLASHESCAPE) : NULL;
+	const char *text = root ? json_object_to_json_string_ext(
+					  root, flags | JSON_C_TO_STRING_NOSLASHESCAPE) :
+				  NULL;
 	const bool ok = text && fputs(text, out) >= 0 && fputc('\n', out) >= 0;
 
 	json_object_put(root);
@@ -362,16 +349,15 @@ static bool print_and_release(FILE *out, json_object *root, int flags)
 }
 
 /* Print a value indented by @level levels; the value is released. */
-static void print_value(struct json_writer *w, FILE *out, json_object *value,
-			int level)
+static void print_value(struct json_writer *w, FILE *out, json_object *value, int level)
 {
-	const char *text = value ? json_object_to_json_string_ext(value,
-					JSON_C_TO_STRING_PRETTY |
-					JSON_C_TO_STRING_NOSLASHESCAPE) : NULL;
+	const char *text = value ? json_object_to_json_string_ext(
+					   value, JSON_C_TO_STRING_PRETTY |
+							  JSON_C_TO_STRING_NOSLASHESCAPE) :
+				   NULL;
 
 	/* Between values there is always a newline; in strings, newlines are escaped. */
-	for (const char *end; text && (end = strchr(text, '\n'));
-	     text = end + 1) {
+	for (const char *end; text && (end = strchr(text, '\n')); text = end + 1) {
 		fwrite(text, 1, (size_t)(end - text), out);
 		fprintf(out, "\n%*s", 2 * level, "");
 	}
@@ -381,8 +367,7 @@ static void print_value(struct json_writer *w, FILE *out, json_object *value,
 }
 
 /* Print a member of the root object, other than its first one. */
-static void print_member(struct json_writer *w, FILE *out, const char *key,
-			 json_object *value)
+static void print_member(struct json_writer *w, FILE *out, const char *key, json_object *value)
 {
 	fprintf(out, ",\n  \"%s\":", key);
 	print_value(w, out, value, 1);
@@ -390,8 +375,7 @@ static void print_member(struct json_writer *w, FILE *out, const char *key,
 
 /* Print an array, with one element in memory at a time. */
 static void print_array(struct json_writer *w, FILE *out, const char *key,
-			json_object *(*element)(struct json_writer *w, uint32_t i),
-			uint32_t num)
+			json_object *(*element)(struct json_writer *w, uint32_t i), uint32_t num)
 {
 	fprintf(out, ",\n  \"%s\":[", key);
 	for (uint32_t i = 0; i < num && !w->failed; i++) {
@@ -401,8 +385,8 @@ static void print_array(struct json_writer *w, FILE *out, const char *key,
 	fputs(num ? "\n  ]" : "]", out);
 }
 
-bool write_json(FILE *out, const struct netsync *ns,
-		const struct netsync_io *io, const struct outcome *outcome)
+bool write_json(FILE *out, const struct netsync *ns, const struct netsync_io *io,
+		const struct outcome *outcome)
 {
 	struct json_writer w = { .ns = ns, .io = io };
 
@@ -442,8 +426,7 @@ static json_object *live_host_object(struct json_writer *w, uint32_t index,
 		json_put_null(w, object, "skew_within_ppm");
 	}
 	json_put_time(w, object, "bound_ns", host->bound_ns);
-	json_put(w, object, "quality",
-		 json_object_new_string(netsync_quality_name(info.quality)));
+	json_put(w, object, "quality", json_object_new_string(netsync_quality_name(info.quality)));
 	json_put_number(w, object, "packets", info.packets);
 	json_put(w, object, "packets_per_s", new_double(host->packets_per_s));
 	json_put(w, object, "steps", json_object_new_int64(info.num_steps));
@@ -458,14 +441,12 @@ static json_object *live_pair_object(struct json_writer *w, uint32_t index,
 	json_object *delay = json_object_new_array_ext(2);
 
 	put_ends(w, object, &info);
-	json_put_pair(w, object, "messages_per_s",
-		      new_double(pair->messages_per_s[0]),
+	json_put_pair(w, object, "messages_per_s", new_double(pair->messages_per_s[0]),
 		      new_double(pair->messages_per_s[1]));
 	json_append_time(w, delay, info.min_delay_ns[0]);
 	json_append_time(w, delay, info.min_delay_ns[1]);
 	json_put(w, object, "min_delay_ns", delay);
-	json_put(w, object, "quality",
-		 json_object_new_string(netsync_quality_name(info.quality)));
+	json_put(w, object, "quality", json_object_new_string(netsync_quality_name(info.quality)));
 	return object;
 }
 
@@ -478,8 +459,7 @@ static json_object *live_steps_array(struct json_writer *w)
 	for (uint32_t i = 0; i < num; i++) {
 		json_object *step = step_object(w, &steps[i].step);
 
-		json_put(w, step, "host",
-			 new_string(host_info(w->ns, steps[i].host).name));
+		json_put(w, step, "host", new_string(host_info(w->ns, steps[i].host).name));
 		json_append(w, array, step);
 	}
 	return array;

@@ -30,13 +30,11 @@ void spool_put(struct spool *spool, const void *record)
 	fwrite(record, spool->size, 1, spool->file);
 }
 
-bool spool_replay(struct spool *spool,
-		  bool (*each)(void *data, const void *record), void *data)
+bool spool_replay(struct spool *spool, bool (*each)(void *data, const void *record), void *data)
 {
 	_Alignas(max_align_t) char record[SPOOL_RECORD];
 
-	if (fflush(spool->file) || ferror(spool->file) ||
-	    fseek(spool->file, 0, SEEK_SET))
+	if (fflush(spool->file) || ferror(spool->file) || fseek(spool->file, 0, SEEK_SET))
 		return complain_of_spool_folder();
 	while (fread(record, spool->size, 1, spool->file) == 1)
 		if (!each(data, record))

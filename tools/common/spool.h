@@ -10,8 +10,8 @@
 #include <netsync.h>
 
 struct spool {
-	FILE *file;		/* nameless, in $TMPDIR */
-	size_t size;		/* bytes of a record, at most SPOOL_RECORD */
+	FILE *file;  /* nameless, in $TMPDIR */
+	size_t size; /* bytes of a record, at most SPOOL_RECORD */
 };
 
 /* Bytes of the largest record. Chosen: struct netsync_packet and others fit. */
@@ -27,8 +27,7 @@ void spool_put(struct spool *spool, const void *record);
  * Call @each for all records; this can be repeated. False: @each returned false; or not
  * all records could be kept, with a message.
  */
-bool spool_replay(struct spool *spool,
-		  bool (*each)(void *data, const void *record), void *data);
+bool spool_replay(struct spool *spool, bool (*each)(void *data, const void *record), void *data);
 
 void spool_close(struct spool *spool);
 

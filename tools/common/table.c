@@ -57,8 +57,8 @@ void table_print_next(FILE *out, const void *data, const struct table *table)
 	table_print(out, data, table);
 }
 
-void table_print_some(FILE *out, const void *data, const struct table *table,
-		      size_t num, unsigned int limit, const char *things)
+void table_print_some(FILE *out, const void *data, const struct table *table, size_t num,
+		      unsigned int limit, const char *things)
 {
 	struct table some = *table;
 
@@ -67,8 +67,7 @@ void table_print_some(FILE *out, const void *data, const struct table *table,
 	some.rows = limit;
 	table_print_next(out, data, &some);
 	if (limit < num)
-		fprintf(out, "and %zu more %s; use --limit to print more.\n",
-			num - limit, things);
+		fprintf(out, "and %zu more %s; use --limit to print more.\n", num - limit, things);
 }
 
 void cell_duration(char *cell, uint64_t ns)

@@ -13,8 +13,7 @@ struct table {
 	unsigned int columns;
 	uint32_t rows;
 	const char *heads[TABLE_COLUMNS];
-	void (*cell)(const void *data, uint32_t row, unsigned int column,
-		     char *cell);
+	void (*cell)(const void *data, uint32_t row, unsigned int column, char *cell);
 };
 
 void table_print(FILE *out, const void *data, const struct table *table);
@@ -24,8 +23,8 @@ void table_print_next(FILE *out, const void *data, const struct table *table);
  * The same with only the first @limit (0: all) of @num rows, and a line with the number
  * of further @things ("rows").
  */
-void table_print_some(FILE *out, const void *data, const struct table *table,
-		      size_t num, unsigned int limit, const char *things);
+void table_print_some(FILE *out, const void *data, const struct table *table, size_t num,
+		      unsigned int limit, const char *things);
 
 /* Cells: durations, and untrusted texts. */
 void cell_duration(char *cell, uint64_t ns);

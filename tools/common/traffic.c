@@ -61,8 +61,7 @@ static uint64_t next_random(struct collector *c)
 }
 
 /* Add a point; points other than minimum and maximum are a reservoir sample. */
-static void add_to_bin(struct collector *c, struct traffic_bin *bin,
-		       struct traffic_point point)
+static void add_to_bin(struct collector *c, struct traffic_bin *bin, struct traffic_point point)
 {
 	const uint64_t number = bin->num++;
 	uint64_t at;
@@ -73,8 +72,7 @@ static void add_to_bin(struct collector *c, struct traffic_bin *bin,
 		points[number] = point;
 		if (points[number].after_ns < points[0].after_ns)
 			swap_points(&points[number], &points[0]);
-		if (number &&
-		    (number == 1 || points[number].after_ns > points[1].after_ns))
+		if (number && (number == 1 || points[number].after_ns > points[1].after_ns))
 			swap_points(&points[number], &points[1]);
 		return;
 	}
@@ -99,8 +97,7 @@ static void add_point_to_bin(struct collector *c, struct collected_way *way,
 		return;
 	}
 	bin = (double)at / span * way->num_bins;
-	add_to_bin(c, &way->bins[bin < way->num_bins ? bin : way->num_bins - 1],
-		   *point);
+	add_to_bin(c, &way->bins[bin < way->num_bins ? bin : way->num_bins - 1], *point);
 }
 
 static int compare_points_by_time(const void *a, const void *b)
@@ -114,15 +111,13 @@ static void settle_points(struct collected_way *way)
 {
 	for (size_t i = 0; i < way->num_bins; i++) {
 		const struct traffic_bin *bin = &way->bins[i];
-		const size_t num = bin->num < POINTS_OF_BIN ? bin->num :
-							      POINTS_OF_BIN;
+		const size_t num = bin->num < POINTS_OF_BIN ? bin->num : POINTS_OF_BIN;
 
 		memcpy(&way->is.points[way->is.num_points], bin->points,
 		       num * sizeof(*bin->points));
 		way->is.num_points += num;
 	}
-	qsort(way->is.points, way->is.num_points, sizeof(*way->is.points),
-	      compare_points_by_time);
+	qsort(way->is.points, way->is.num_points, sizeof(*way->is.points), compare_points_by_time);
 }
 
 /* ---- reading messages --------------------------------------------------- */
@@ -145,8 +140,7 @@ static struct collected_way *new_way(struct collector *c, const struct spooled *
 	way->is = (struct traffic_way){
 		.from = message->from,
 		.to = message->to,
-		.corrected = c->hosts[message->from].clock &&
-			     c->hosts[message->to].clock,
+		.corrected = c->hosts[message->from].clock && c->hosts[message->to].clock,
 		.first_ns = INT64_MAX,
 		.last_ns = INT64_MIN,
 		.min_ns = INT64_MAX,
@@ -160,8 +154,7 @@ static struct collected_way *new_way(struct collector *c, const struct spooled *
 /* NULL: out of memory. */
 static struct collected_way *find_way(struct collector *c, const struct spooled *message)
 {
-	const struct collected_way key = { .is = { .from = message->from,
-						   .to = message->to } };
+	const struct collected_way key = { .is = { .from = message->from, .to = message->to } };
 	struct collected_way **found;
 
 	if (c->last && !compare_ways_by_hosts(c->last, &key))
@@ -183,8 +176,7 @@ static struct collected_way *find_way(struct collector *c, const struct spooled 
 }
 
 struct traffic_point traffic_point_of(const struct traffic_host *hosts,
-				      const struct traffic_way *way,
-				      const struct spooled *message)
+				      const struct traffic_way *way, const struct spooled *message)
 {
 	const struct traffic_host *from = &hosts[message->from];
 	const struct traffic_host *to = &hosts[message->to];
@@ -266,8 +258,7 @@ static bool allocate_points(struct collected_way *way, size_t room)
 		way->bins = calloc(way->num_bins, sizeof(*way->bins));
 	}
 	way->is.points = calloc(way->room, sizeof(*way->is.points));
-	return way->is.points && delay_classes_open(&way->delays) &&
-	       (way->bins || !way->num_bins);
+	return way->is.points && delay_classes_open(&way->delays) && (way->bins || !way->num_bins);
 }
 
 /* Divide the points among directions; those with few messages leave theirs to busier ones. */
@@ -278,12 +269,10 @@ static bool share_room(struct collector *c, size_t max_points)
 	for (size_t i = busy; i-- > 0;) {
 		size_t room = max_points / (i + 1);
 
-		room = room > MAX_POINTS ? MAX_POINTS :
-		       room < MIN_POINTS ? MIN_POINTS : room;
+		room = room > MAX_POINTS ? MAX_POINTS : room < MIN_POINTS ? MIN_POINTS : room;
 		if (!allocate_points(c->ways[i], room))
 			return false;
-		max_points -= c->ways[i]->room < max_points ?
-			      c->ways[i]->room : max_points;
+		max_points -= c->ways[i]->room < max_points ? c->ways[i]->room : max_points;
 	}
 	return true;
 }
@@ -338,7 +327,10 @@ static void free_way(void *data)
 static void spool_message(void *data, const struct netsync_message *msg)
 {
 	const struct spooled message = {
-		msg->from, msg->to, msg->send_ns, msg->recv_ns,
+		msg->from,
+		msg->to,
+		msg->send_ns,
+		msg->recv_ns,
 	};
 
 	spool_put(data, &message);
@@ -348,8 +340,11 @@ static void spool_packet_message(void *data, const struct netsync_message *msg)
 {
 	struct spooled_packet packet = {
 		.message = { msg->from, msg->to, msg->send_ns, msg->recv_ns },
-		.fields = msg->fields, .len = msg->len,
-		.sport = msg->sport, .dport = msg->dport, .protocol = msg->protocol,
+		.fields = msg->fields,
+		.len = msg->len,
+		.sport = msg->sport,
+		.dport = msg->dport,
+		.protocol = msg->protocol,
 	};
 
 	memcpy(packet.saddr, msg->saddr, sizeof(packet.saddr));
@@ -373,8 +368,8 @@ bool traffic_keep_packets(struct spool *spool, struct netsync *ns)
 	return true;
 }
 
-bool traffic_collect(struct traffic *traffic, struct spool *spool,
-		     const struct traffic_host *hosts, size_t max_points)
+bool traffic_collect(struct traffic *traffic, struct spool *spool, const struct traffic_host *hosts,
+		     size_t max_points)
 {
 	struct collector c = { .hosts = hosts, .random = 88172645463325252 };
 	bool ok = spool_replay(spool, count_message, &c);

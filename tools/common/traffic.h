@@ -9,9 +9,9 @@
 #include "spool.h"
 
 struct traffic_point {
-	int64_t time_ns;	/* send time, on the reference clock */
-	int64_t before_ns;	/* delay by the uncorrected clocks */
-	int64_t after_ns;	/* delay by the corrected clocks */
+	int64_t time_ns;   /* send time, on the reference clock */
+	int64_t before_ns; /* delay by the uncorrected clocks */
+	int64_t after_ns;  /* delay by the corrected clocks */
 };
 
 struct traffic_way {
@@ -23,7 +23,7 @@ struct traffic_way {
 	 */
 	bool corrected;
 	uint64_t messages;
-	int64_t first_ns;	/* of all messages' times */
+	int64_t first_ns; /* of all messages' times */
 	int64_t last_ns;
 	/* Delays of all messages, corrected; median and p99 to 3 %. */
 	int64_t median_ns;
@@ -49,7 +49,7 @@ struct spooled {
 
 /* The same with its packet, as recorded by the sender. */
 struct spooled_packet {
-	struct spooled message;	/* first member, for code that reads nothing else */
+	struct spooled message; /* first member, for code that reads nothing else */
 	uint32_t fields;	/* as in struct netsync_message */
 	uint32_t len;
 	uint8_t saddr[16];
@@ -67,11 +67,11 @@ bool traffic_keep_packets(struct spool *spool, struct netsync *ns);
 /* A host that exchanged messages. */
 struct traffic_host {
 	const struct netsync_clock *clock; /* NULL: not corrected */
-	int64_t shift_ns;	/* added to its times first */
+	int64_t shift_ns;		   /* added to its times first */
 };
 
 struct traffic {
-	struct traffic_way *ways;	/* in order of hosts */
+	struct traffic_way *ways; /* in order of hosts */
 	size_t num_ways;
 };
 
@@ -79,13 +79,12 @@ struct traffic {
  * Collect the messages in @spool, which are between these @hosts. @max_points: about as
  * many points are kept, in all directions together. False: failed, with a message.
  */
-bool traffic_collect(struct traffic *traffic, struct spool *spool,
-		     const struct traffic_host *hosts, size_t max_points);
+bool traffic_collect(struct traffic *traffic, struct spool *spool, const struct traffic_host *hosts,
+		     size_t max_points);
 
 /* The times of a message of a direction between these hosts. */
 struct traffic_point traffic_point_of(const struct traffic_host *hosts,
-				      const struct traffic_way *way,
-				      const struct spooled *message);
+				      const struct traffic_way *way, const struct spooled *message);
 
 void traffic_release(struct traffic *traffic);
 

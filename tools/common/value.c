@@ -15,7 +15,7 @@
 static const struct unit {
 	const char *name;
 	int64_t ns;
-	int digits;		/* decimals down to 1 ns */
+	int digits; /* decimals down to 1 ns */
 } units[] = {
 	{ "s", NS_PER_S, 9 },
 	{ "ms", 1000000, 6 },
@@ -73,8 +73,8 @@ static const struct unit *find_unit(const char *text)
 bool parse_fraction(const char *text, int64_t *ns)
 {
 	*ns = 0;
-	return !*text || (*text++ == '.' && strlen(text) <= 9 &&
-			  add_decimals(&text, 9, ns) && !*text);
+	return !*text ||
+	       (*text++ == '.' && strlen(text) <= 9 && add_decimals(&text, 9, ns) && !*text);
 }
 
 bool parse_duration(const char *text, int64_t *ns)
@@ -144,8 +144,7 @@ char *format_time(char *buffer, int64_t ns, bool is_seconds)
 	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 
 	if (is_seconds)
-		snprintf(buffer, VALUE_SIZE, "%s%llu.%09llu",
-			 ns < 0 ? "-" : "",
+		snprintf(buffer, VALUE_SIZE, "%s%llu.%09llu", ns < 0 ? "-" : "",
 			 (unsigned long long)(size / NS_PER_S),
 			 (unsigned long long)(size % NS_PER_S));
 	else
@@ -168,18 +167,14 @@ char *format_duration(char *buffer, int64_t ns)
 		snprintf(buffer, VALUE_SIZE, "%s%llu ns", ns < 0 ? "-" : "",
 			 (unsigned long long)size);
 	else
-		snprintf(buffer, VALUE_SIZE, "%s%llu.%03llu %s",
-			 ns < 0 ? "-" : "",
+		snprintf(buffer, VALUE_SIZE, "%s%llu.%03llu %s", ns < 0 ? "-" : "",
 			 (unsigned long long)(size / unit->ns),
-			 (unsigned long long)(size % unit->ns /
-					      (unit->ns / 1000)),
-			 unit->name);
+			 (unsigned long long)(size % unit->ns / (unit->ns / 1000)), unit->name);
 	return buffer;
 }
 
 /* @names: units for 1, 1000, 1000^2 and so on */
-static char *format_scaled(char *buffer, uint64_t number,
-			   const char *const names[5])
+static char *format_scaled(char *buffer, uint64_t number, const char *const names[5])
 {
 	unsigned int unit = 0;
 	uint64_t scale = 1;
@@ -189,13 +184,10 @@ static char *format_scaled(char *buffer, uint64_t number,
 		unit++;
 	}
 	if (unit)
-		snprintf(buffer, VALUE_SIZE, "%llu.%llu %s",
-			 (unsigned long long)(number / scale),
-			 (unsigned long long)(number % scale / (scale / 10)),
-			 names[unit]);
+		snprintf(buffer, VALUE_SIZE, "%llu.%llu %s", (unsigned long long)(number / scale),
+			 (unsigned long long)(number % scale / (scale / 10)), names[unit]);
 	else
-		snprintf(buffer, VALUE_SIZE, "%llu %s",
-			 (unsigned long long)number, *names);
+		snprintf(buffer, VALUE_SIZE, "%llu %s", (unsigned long long)number, *names);
 	return buffer;
 }
 
@@ -206,8 +198,8 @@ char *format_bytes(char *buffer, uint64_t bytes)
 
 char *format_events(char *buffer, uint64_t events)
 {
-	static const char *const names[] = { "events", "k events", "M events",
-					     "G events", "T events" };
+	static const char *const names[] = { "events", "k events", "M events", "G events",
+					     "T events" };
 
 	return format_scaled(buffer, events, names);
 }
@@ -224,7 +216,6 @@ char *format_date(char *buffer, int64_t ns, bool is_utc)
 	if (is_utc)
 		snprintf(buffer + length, VALUE_SIZE - length, " UTC");
 	else
-		snprintf(buffer + length, VALUE_SIZE - length, ".%09u",
-			 (unsigned int)fraction);
+		snprintf(buffer + length, VALUE_SIZE - length, ".%09u", (unsigned int)fraction);
 	return buffer;
 }

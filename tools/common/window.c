@@ -39,8 +39,7 @@ static bool parse_clock(const char *text, struct moment *moment)
 		/* 31 February does not exist, but mktime() takes it for 3 March. */
 		return local_time(&tm, &moment->ns) && tm.tm_mday == day &&
 		       !__builtin_add_overflow(moment->ns, fraction, &moment->ns);
-	moment->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NS_PER_S +
-		     fraction;
+	moment->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NS_PER_S + fraction;
 	return true;
 }
 
@@ -51,14 +50,14 @@ static bool take_moment(void *at, const struct option_row *row, const char *text
 
 	moment->text = text;
 	moment->kind = MOMENT_ABSOLUTE;
-	if (parse_time(text, &moment->ns, &is_seconds) ||
-	    parse_clock(text, moment))
+	if (parse_time(text, &moment->ns, &is_seconds) || parse_clock(text, moment))
 		return true;
 	moment->kind = MOMENT_SINCE_BEGIN;
 	if (*text == '+' && parse_duration(text + 1, &moment->ns))
 		return true;
-	complain("--%s %s: give a time such as 09:30:00.25, \"2026-01-31 09:30:00\", 1700000000.25 (s), 1700000000250000000 (ns), or +1.5s after the start of the traces.",
-		 row->name, text);
+	complain(
+		"--%s %s: give a time such as 09:30:00.25, \"2026-01-31 09:30:00\", 1700000000.25 (s), 1700000000250000000 (ns), or +1.5s after the start of the traces.",
+		row->name, text);
 	return false;
 }
 
@@ -67,8 +66,8 @@ const struct option_row window_options[] = {
 	       "use only data from TIME on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
 	       "1700000000.25 (s), ..000 (ns), or +1.5s after the start",
 	       take_moment, .at = offsetof(struct time_window, begin)),
-	OPTION("end", 0, "TIME", "use only data up to TIME",
-	       take_moment, .at = offsetof(struct time_window, end)),
+	OPTION("end", 0, "TIME", "use only data up to TIME", take_moment,
+	       .at = offsetof(struct time_window, end)),
 	OPTIONS_END
 };
 
@@ -83,8 +82,7 @@ static int64_t distance_from_span(int64_t t, int64_t first_ns, int64_t last_ns)
  * Among the days around the start of the traces, find the first day on which the time is
  * within the traces, or the day on which it is closest to them.
  */
-static bool find_day(const struct moment *moment, int64_t first_ns,
-		     int64_t last_ns, int64_t *ns)
+static bool find_day(const struct moment *moment, int64_t first_ns, int64_t last_ns, int64_t *ns)
 {
 	const time_t begin = first_ns / NS_PER_S;
 	bool found = false;
@@ -99,8 +97,7 @@ static bool find_day(const struct moment *moment, int64_t first_ns,
 		tm.tm_hour = moment->ns / NS_PER_S / 3600;
 		tm.tm_min = moment->ns / NS_PER_S / 60 % 60;
 		tm.tm_sec = moment->ns / NS_PER_S % 60;
-		if (!local_time(&tm, &t) ||
-		    __builtin_add_overflow(t, moment->ns % NS_PER_S, &t))
+		if (!local_time(&tm, &t) || __builtin_add_overflow(t, moment->ns % NS_PER_S, &t))
 			continue;
 		if (!found || distance_from_span(t, first_ns, last_ns) <
 				      distance_from_span(*ns, first_ns, last_ns))
@@ -110,8 +107,7 @@ static bool find_day(const struct moment *moment, int64_t first_ns,
 	return found;
 }
 
-static bool find_time(const struct moment *moment, int64_t first_ns,
-		      int64_t last_ns, int64_t *ns)
+static bool find_time(const struct moment *moment, int64_t first_ns, int64_t last_ns, int64_t *ns)
 {
 	switch (moment->kind) {
 	case MOMENT_NONE:
@@ -127,43 +123,35 @@ static bool find_time(const struct moment *moment, int64_t first_ns,
 	return true;
 }
 
-static bool complain_of_window(const char *option, const struct moment *moment,
-			       const char *what, int64_t first_ns,
-			       int64_t last_ns)
+static bool complain_of_window(const char *option, const struct moment *moment, const char *what,
+			       int64_t first_ns, int64_t last_ns)
 {
 	char first[VALUE_SIZE], last[VALUE_SIZE];
 
-	complain("--%s %s: this is %s the traces, which cover %s to %s.",
-		 option, moment->text, what, format_date(first, first_ns, false),
-		 format_date(last, last_ns, false));
+	complain("--%s %s: this is %s the traces, which cover %s to %s.", option, moment->text,
+		 what, format_date(first, first_ns, false), format_date(last, last_ns, false));
 	return false;
 }
 
 static bool complain_of_order(const struct time_window *window)
 {
-	complain("--end %s: this is before --begin %s.", window->end.text,
-		 window->begin.text);
+	complain("--end %s: this is before --begin %s.", window->end.text, window->begin.text);
 	return false;
 }
 
-bool window_find(const struct time_window *window, int64_t first_ns,
-		 int64_t last_ns, bool is_whole, int64_t *begin_ns,
-		 int64_t *end_ns)
+bool window_find(const struct time_window *window, int64_t first_ns, int64_t last_ns, bool is_whole,
+		 int64_t *begin_ns, int64_t *end_ns)
 {
 	const struct moment *begin = &window->begin, *end = &window->end;
 
 	*begin_ns = INT64_MIN;
 	*end_ns = INT64_MAX;
-	if (!find_time(begin, first_ns, last_ns, begin_ns) ||
-	    (is_whole && *begin_ns > last_ns))
-		return complain_of_window("begin", begin, "after", first_ns,
-					  last_ns);
+	if (!find_time(begin, first_ns, last_ns, begin_ns) || (is_whole && *begin_ns > last_ns))
+		return complain_of_window("begin", begin, "after", first_ns, last_ns);
 	if (!find_time(end, first_ns, last_ns, end_ns))
-		return complain_of_window("end", end, "long after", first_ns,
-					  last_ns);
+		return complain_of_window("end", end, "long after", first_ns, last_ns);
 	if (is_whole && *end_ns < first_ns)
-		return complain_of_window("end", end, "before", first_ns,
-					  last_ns);
+		return complain_of_window("end", end, "before", first_ns, last_ns);
 	return *begin_ns <= *end_ns || complain_of_order(window);
 }
 
@@ -184,10 +172,10 @@ static void find_traced_span(struct netsync_io *io, int64_t *first_ns, int64_t *
 	}
 }
 
-static bool set_window_limit(const char *option, const struct moment *moment,
-			     int64_t first_ns, int64_t last_ns, uint32_t *is, int64_t *ns)
+static bool set_window_limit(const char *option, const struct moment *moment, int64_t first_ns,
+			     int64_t last_ns, uint32_t *is, int64_t *ns)
 {
-	*is = moment->kind == MOMENT_NONE ? NETSYNC_IO_NO_LIMIT :
+	*is = moment->kind == MOMENT_NONE	 ? NETSYNC_IO_NO_LIMIT :
 	      moment->kind == MOMENT_SINCE_BEGIN ? NETSYNC_IO_SINCE_BEGIN :
 						   NETSYNC_IO_AT;
 	*ns = moment->ns;

@@ -11,12 +11,12 @@
 struct netsync_io;
 
 struct moment {
-	const char *text;	/* as given */
+	const char *text; /* as given */
 	enum {
-		MOMENT_NONE,	/* not given */
+		MOMENT_NONE, /* not given */
 		MOMENT_ABSOLUTE,
-		MOMENT_SINCE_BEGIN,	/* since the beginning of the traces */
-		MOMENT_OF_DAY,	/* since midnight, local time */
+		MOMENT_SINCE_BEGIN, /* since the beginning of the traces */
+		MOMENT_OF_DAY,	    /* since midnight, local time */
 	} kind;
 	int64_t ns;
 };
@@ -38,9 +38,8 @@ static inline bool window_is_given(const struct time_window *window)
  * and INT64_MAX for ends that were not given. @is_whole: nothing is outside the span.
  * False: the window is empty; a message was printed.
  */
-bool window_find(const struct time_window *window, int64_t first_ns,
-		 int64_t last_ns, bool is_whole, int64_t *begin_ns,
-		 int64_t *end_ns);
+bool window_find(const struct time_window *window, int64_t first_ns, int64_t last_ns, bool is_whole,
+		 int64_t *begin_ns, int64_t *end_ns);
 
 /*
  * Make a reader, to which everything was added and nothing read, read only the window, by

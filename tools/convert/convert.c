@@ -17,7 +17,7 @@
 
 struct convert_settings {
 	const char *model;
-	const char *zone;	/* of dates without a zone; NULL: not given */
+	const char *zone; /* of dates without a zone; NULL: not given */
 	struct line_settings lines;
 };
 
@@ -51,8 +51,9 @@ static bool read_time(const struct conversion *conversion, const char *text, str
 	default:
 		break;
 	}
-	complain("%s: not a time; give nanoseconds, seconds with a decimal point and at most 9 decimals, or a date such as \"2026-11-27 13:04:05\".",
-		 text);
+	complain(
+		"%s: not a time; give nanoseconds, seconds with a decimal point and at most 9 decimals, or a date such as \"2026-11-27 13:04:05\".",
+		text);
 	return false;
 }
 
@@ -65,8 +66,7 @@ static int convert_one(const struct conversion *conversion, const char *text)
 	if (!read_time(conversion, text, &stamp))
 		return EXIT_BAD;
 	if (netsync_convert(conversion->clock, stamp.time_ns, &time_ref, &bound)) {
-		complain("%s: the corrected time does not fit into 64 bits.",
-			 text);
+		complain("%s: the corrected time does not fit into 64 bits.", text);
 		return EXIT_BAD;
 	}
 	if (!stamp_write(corrected, &stamp, &conversion->rules, time_ref)) {
@@ -76,8 +76,7 @@ static int convert_one(const struct conversion *conversion, const char *text)
 	if (bound == NETSYNC_UNKNOWN)
 		printf("%s unknown\n", corrected);
 	else
-		printf("%s %s\n", corrected,
-		       format_time(within, bound, stamp.decimals >= 0));
+		printf("%s %s\n", corrected, format_time(within, bound, stamp.decimals >= 0));
 	return EXIT_DONE;
 }
 
@@ -152,11 +151,11 @@ static const struct option_row options[] = {
 	OPTION("model", 'm', "FILE", "use the result in FILE, which \"netsync sync -o FILE\" wrote",
 	       take_text, .at = offsetof(struct convert_settings, model)),
 	OPTION("extrapolate", 0, NULL,
-	       "convert TIMEs even if they are far outside the times of FILE",
-	       take_flag, .at = offsetof(struct convert_settings, lines.extrapolate)),
+	       "convert TIMEs even if they are far outside the times of FILE", take_flag,
+	       .at = offsetof(struct convert_settings, lines.extrapolate)),
 	OPTION("column", 0, "N", "correct the time in column N of standard input (default 1)",
-	       take_number, .at = offsetof(struct convert_settings, lines.column),
-	       .least = 1, .most = INT_MAX),
+	       take_number, .at = offsetof(struct convert_settings, lines.column), .least = 1,
+	       .most = INT_MAX),
 	OPTION("zone", 0, "ZONE",
 	       "use ZONE for dates without a zone: Europe/Berlin, +01:00\n"
 	       "(default: TZ, or UTC)",
@@ -168,14 +167,15 @@ static const struct option_row options[] = {
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync convert -m FILE [OPTION...] HOST [TIME...]\n\n"
-	"Convert each TIME on the clock of HOST to the reference clock, and print it with its\n"
-	"error bound, or with \"unknown\". Without a TIME, copy standard input, and correct the\n"
-	"time in one column of each line.\n\n",
+	.begin =
+		"Usage: netsync convert -m FILE [OPTION...] HOST [TIME...]\n\n"
+		"Convert each TIME on the clock of HOST to the reference clock, and print it with its\n"
+		"error bound, or with \"unknown\". Without a TIME, copy standard input, and correct the\n"
+		"time in one column of each line.\n\n",
 	.end = "\nA TIME is in nanoseconds (1700000000123456789), in seconds as babeltrace2\n"
-	"--clock-seconds prints them (1700000000.123456789), or a date as in ISO 8601, syslog,\n"
-	"journalctl and dmesg -T (\"Nov 14 22:13:20\"). The corrected time has the same format.\n"
-	"If a trace has a shift_ns other than 0 in FILE, add shift_ns to its times first.\n",
+	       "--clock-seconds prints them (1700000000.123456789), or a date as in ISO 8601, syslog,\n"
+	       "journalctl and dmesg -T (\"Nov 14 22:13:20\"). The corrected time has the same format.\n"
+	       "If a trace has a shift_ns other than 0 in FILE, add shift_ns to its times first.\n",
 	.options = options,
 	.numbers = true,
 };
@@ -189,11 +189,13 @@ int cmd_convert(int argc, char **argv)
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (!set.model || argc - first < 1 ||
 	    (argc - first == 1 && !set.lines.column && isatty(STDIN_FILENO))) {
-		complain("Give a result, a host and at least one time: netsync convert -m FILE HOST TIME...; or convert standard input: netsync convert -m FILE HOST < FILE");
+		complain(
+			"Give a result, a host and at least one time: netsync convert -m FILE HOST TIME...; or convert standard input: netsync convert -m FILE HOST < FILE");
 		return EXIT_BAD;
 	}
 	if (argc - first > 1 && (set.lines.column || set.lines.separator)) {
-		complain("--column and --separator apply to standard input only; do not give a TIME.");
+		complain(
+			"--column and --separator apply to standard input only; do not give a TIME.");
 		return EXIT_BAD;
 	}
 	if (!set.lines.column)

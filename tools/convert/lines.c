@@ -22,9 +22,9 @@ struct lines {
 	const struct netsync_clock *clock;
 	const struct line_settings *set;
 	const struct stamp_rules *rules;
-	unsigned long long num;		/* of the current line */
-	unsigned long long without, first_without;	/* lines without a time */
-	bool is_inside;			/* of a line whose beginning was written */
+	unsigned long long num;			   /* of the current line */
+	unsigned long long without, first_without; /* lines without a time */
+	bool is_inside;				   /* of a line whose beginning was written */
 };
 
 static bool is_separator(const struct line_settings *set, char c)
@@ -75,8 +75,9 @@ static const char *find_column(const struct line_settings *set, const char *at, 
  */
 static const char *find_column_end(const struct line_settings *set, const char *at, const char *end)
 {
-	const char *next = !set->separator || set->separator == ' ' ? NULL :
-			   memchr(at, set->separator, end - at);
+	const char *next = !set->separator || set->separator == ' ' ?
+				   NULL :
+				   memchr(at, set->separator, end - at);
 
 	return next ? next : end;
 }
@@ -94,8 +95,9 @@ static bool convert_stamp(struct lines *l, const struct stamp *stamp, char to[ST
 	}
 	if (netsync_convert(l->clock, stamp->time_ns, &time_ref, NULL) ||
 	    !stamp_write(to, stamp, l->rules, time_ref)) {
-		complain("line %llu: the corrected time cannot be written in the format of this line.",
-			 l->num);
+		complain(
+			"line %llu: the corrected time cannot be written in the format of this line.",
+			l->num);
 		return false;
 	}
 	return true;
@@ -154,8 +156,9 @@ static ssize_t convert_buffer(struct lines *l, const char *buffer, size_t used, 
 		const bool is_whole = newline || is_last || (at == buffer && used == MAX_LINE);
 
 		if (l->is_inside ? !write_range(at, next) :
-		    is_whole ? !convert_line(l, at, newline ? newline : end) ||
-			       (newline && putchar('\n') < 0) : false)
+		    is_whole	 ? !convert_line(l, at, newline ? newline : end) ||
+				       (newline && putchar('\n') < 0) :
+			       false)
 			return -1;
 		if (!l->is_inside && !is_whole)
 			break;
@@ -195,12 +198,14 @@ int convert_lines(struct model *model, const struct model_host *host,
 		  const struct netsync_clock *clock, const struct line_settings *set,
 		  const struct stamp_rules *rules)
 {
-	struct lines lines = { .model = model, .host = host, .clock = clock, .set = set,
-			       .rules = rules };
+	struct lines lines = {
+		.model = model, .host = host, .clock = clock, .set = set, .rules = rules
+	};
 	const int status = convert_standard_input(&lines);
 
 	if (lines.without)
-		complain("warning: %llu of %llu lines have no time in column %u, and are unchanged; the first is line %llu.",
-			 lines.without, lines.num, set->column, lines.first_without);
+		complain(
+			"warning: %llu of %llu lines have no time in column %u, and are unchanged; the first is line %llu.",
+			lines.without, lines.num, set->column, lines.first_without);
 	return status;
 }

@@ -9,9 +9,9 @@
 #include "stamp.h"
 
 struct line_settings {
-	unsigned int column;	/* counted from 1 */
-	char separator;		/* 0: any number of blanks and tabs */
-	bool extrapolate;	/* also where the result does not apply */
+	unsigned int column; /* counted from 1 */
+	char separator;	     /* 0: any number of blanks and tabs */
+	bool extrapolate;    /* also where the result does not apply */
 };
 
 /* Return: the exit status. */

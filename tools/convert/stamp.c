@@ -13,28 +13,27 @@
 /*
  * Formats of dates; the first one that matches is used. A letter is
  *
- * 	Y m d b a	year, month and day of two digits, names of month and day of the week
- * 	e		a day of one digit or two, and the padding before one digit
- * 	H M S		hour, minute, second
- * 	f		decimals of the second, or nothing
- * 	z		a zone, or nothing: "Z", "+0100", " +01:00", " UTC"
- * 	n		the name of a zone after a blank
- * 	T		the separator between date and time of day
- * 	-		the same separator each time
- * 	$		the end; only a bracket may follow
+ *	Y m d b a	year, month and day of two digits, names of month and day of the week
+ *	e		a day of one digit or two, and the padding before one digit
+ *	H M S		hour, minute, second
+ *	f		decimals of the second, or nothing
+ *	z		a zone, or nothing: "Z", "+0100", " +01:00", " UTC"
+ *	n		the name of a zone after a blank
+ *	T		the separator between date and time of day
+ *	-		the same separator each time
+ *	$		the end; only a bracket may follow
  *
  * and all other characters stand for themselves.
  */
 static const char *const formats[] = {
-	"Y-m-dTH:M:Sfz",	/* RFC 3339, ISO 8601, journalctl -o short-iso, nginx */
-	"a Y-m-dTH:M:Sfz",	/* journalctl -o short-full */
-	"a b e H:M:Sf Y",	/* ctime(3), dmesg -T */
-	"a b e H:M:Sfn Y",	/* date(1) */
-	"a, e b Y H:M:Sfz",	/* RFC 5322 */
-	"e/b/Y:H:M:Sfz",	/* logs of web servers */
-	"b e Y H:M:Sfz",	/* Cisco */
-	"b e H:M:Sf Y$",
-	"b e H:M:Sfz",		/* RFC 3164, journalctl */
+	"Y-m-dTH:M:Sfz",		   /* RFC 3339, ISO 8601, journalctl -o short-iso, nginx */
+	"a Y-m-dTH:M:Sfz",		   /* journalctl -o short-full */
+	"a b e H:M:Sf Y",		   /* ctime(3), dmesg -T */
+	"a b e H:M:Sfn Y",		   /* date(1) */
+	"a, e b Y H:M:Sfz",		   /* RFC 5322 */
+	"e/b/Y:H:M:Sfz",		   /* logs of web servers */
+	"b e Y H:M:Sfz",		   /* Cisco */
+	"b e H:M:Sf Y$",    "b e H:M:Sfz", /* RFC 3164, journalctl */
 };
 
 #define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -48,13 +47,14 @@ static const char days[][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" 
  * names belong to several zones.
  */
 static const char *const short_names[] = {
-	"ACDT", "ACST", "ADT", "AEDT", "AEST", "AKDT", "AKST", "AST", "AWST", "BRT", "BST",
-	"CDT", "CEST", "CET", "CST", "EAT", "EDT", "EEST", "EET", "EST", "HKT", "HST", "IDT",
-	"IST", "JST", "KST", "MDT", "MSK", "MST", "NDT", "NST", "NZDT", "NZST", "PDT", "PHT",
-	"PKT", "PST", "SAST", "SGT", "WAT", "WEST", "WET", "WIB",
+	"ACDT", "ACST", "ADT", "AEDT", "AEST", "AKDT", "AKST", "AST",  "AWST", "BRT",  "BST",
+	"CDT",	"CEST", "CET", "CST",  "EAT",  "EDT",  "EEST", "EET",  "EST",  "HKT",  "HST",
+	"IDT",	"IST",	"JST", "KST",  "MDT",  "MSK",  "MST",  "NDT",  "NST",  "NZDT", "NZST",
+	"PDT",	"PHT",	"PKT", "PST",  "SAST", "SGT",  "WAT",  "WEST", "WET",  "WIB",
 };
 
-static const char other_zone[] = "the abbreviation stands for several time zones; write the offset, such as +0100, or give --zone, such as --zone Europe/Berlin";
+static const char other_zone[] =
+	"the abbreviation stands for several time zones; write the offset, such as +0100, or give --zone, such as --zone Europe/Berlin";
 
 struct text {
 	const char *at, *end;
@@ -64,8 +64,7 @@ struct text {
 
 static bool is_digit_at(const struct text *text, size_t offset)
 {
-	return (size_t)(text->end - text->at) > offset &&
-	       isdigit((unsigned char)text->at[offset]);
+	return (size_t)(text->end - text->at) > offset && isdigit((unsigned char)text->at[offset]);
 }
 
 static bool take_char(struct text *text, const char *of, char *which)
@@ -209,7 +208,7 @@ static void take_zone(struct text *text, struct stamp *stamp)
 struct date {
 	struct tm tm;
 	bool has_year;
-	int week_day;		/* negative: not given */
+	int week_day; /* negative: not given */
 	int64_t ns;
 };
 
@@ -283,8 +282,7 @@ static bool take_letter(struct text *text, char letter, struct stamp *stamp, str
 	}
 }
 
-static bool take_date(struct text *text, const char *format, struct stamp *stamp,
-		      struct date *date)
+static bool take_date(struct text *text, const char *format, struct stamp *stamp, struct date *date)
 {
 	*stamp = (struct stamp){ .format = format, .point = '.', .pad = ' ', .is_local = true };
 	*date = (struct date){ .week_day = -1 };
@@ -363,8 +361,9 @@ static enum stamp_answer finish_date(struct stamp *stamp, const struct stamp_rul
 {
 	int64_t seconds = 0;
 	const enum zone_answer answer = date->has_year ?
-		find_seconds(stamp, rules, &date->tm, &seconds) :
-		find_nearest_year(stamp, rules, &date->tm, &seconds);
+						find_seconds(stamp, rules, &date->tm, &seconds) :
+						find_nearest_year(stamp, rules, &date->tm,
+								  &seconds);
 
 	if (answer == ZONE_NO_DATE)
 		return STAMP_NONE;
@@ -377,8 +376,9 @@ static enum stamp_answer finish_date(struct stamp *stamp, const struct stamp_rul
 		return STAMP_REFUSED;
 	}
 	return __builtin_mul_overflow(seconds, NS_PER_S, &stamp->time_ns) ||
-	       __builtin_add_overflow(stamp->time_ns, date->ns, &stamp->time_ns) ?
-	       STAMP_NONE : STAMP_FOUND;
+			       __builtin_add_overflow(stamp->time_ns, date->ns, &stamp->time_ns) ?
+		       STAMP_NONE :
+		       STAMP_FOUND;
 }
 
 /* ---- numbers ---------------------------------------------------------------- */
@@ -422,8 +422,7 @@ static bool is_time_of_day(struct text text)
 {
 	char colon;
 
-	return skip_digits(&text, 2) && take_char(&text, ":", &colon) &&
-	       skip_digits(&text, 3) == 2;
+	return skip_digits(&text, 2) && take_char(&text, ":", &colon) && skip_digits(&text, 3) == 2;
 }
 
 /* "11/27/2026", "27.11.26 13:04": the order of day and month is ambiguous. */
@@ -480,11 +479,12 @@ static bool ends_there(const struct text *text)
 
 static const char day_first[] = "day and month are ambiguous; write the date as 2026-11-27 13:04:05";
 static const char no_date[] = "a time of day needs a date; write both, as in 2026-11-27 13:04:05";
-static const char odd_offset[] = "the offset after the time is invalid; write it with four digits, such as +0100";
+static const char odd_offset[] =
+	"the offset after the time is invalid; write it with four digits, such as +0100";
 static const char half_day[] = "AM and PM are not supported; write hours from 00 to 23";
 
-enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rules,
-			     const char *text, size_t size, const char **why)
+enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rules, const char *text,
+			     size_t size, const char **why)
 {
 	const struct text whole = { text, text + size };
 	struct text rest;
@@ -592,8 +592,8 @@ static void put_letter(FILE *out, char letter, const struct stamp *stamp, const 
 	}
 }
 
-bool stamp_write(char to[STAMP_SIZE], const struct stamp *stamp,
-		 const struct stamp_rules *rules, int64_t time_ns)
+bool stamp_write(char to[STAMP_SIZE], const struct stamp *stamp, const struct stamp_rules *rules,
+		 int64_t time_ns)
 {
 	const struct zone named = { .kind = ZONE_OFFSET, .east_s = stamp->zone_s };
 	char decimals[VALUE_SIZE];

@@ -24,7 +24,8 @@
 static int read_two_digits(const char *at)
 {
 	return isdigit((unsigned char)at[0]) && isdigit((unsigned char)at[1]) ?
-	       (at[0] - '0') * 10 + at[1] - '0' : -1;
+		       (at[0] - '0') * 10 + at[1] - '0' :
+		       -1;
 }
 
 /* "+01:00", "+0100", "-05", "Z" */
@@ -57,7 +58,10 @@ static bool is_known_zone(const char *name)
 	bool is_file;
 
 	name += *name == ':';
-	if (asprintf(&path, "%s%s%s", *name == '/' ? "" : folder ? folder : ZONES,
+	if (asprintf(&path, "%s%s%s",
+		     *name == '/' ? "" :
+		     folder	  ? folder :
+				    ZONES,
 		     *name == '/' ? "" : "/", name) < 0)
 		return false;
 	is_file = *name && !strstr(name, "..") && !access(path, R_OK);
@@ -65,8 +69,8 @@ static bool is_known_zone(const char *name)
 	/* A rule: "CET-1CEST,M3.5.0,M10.5.0/3" */
 	while (isalpha((unsigned char)*offset))
 		offset++;
-	return is_file || (offset >= name + 3 && (*offset == '-' || *offset == '+' ||
-						  isdigit((unsigned char)*offset)));
+	return is_file || (offset >= name + 3 &&
+			   (*offset == '-' || *offset == '+' || isdigit((unsigned char)*offset)));
 }
 
 bool zone_find(struct zone *zone, const char *name)
@@ -102,10 +106,12 @@ void zone_say(const struct zone *zone)
 		return;
 	is_said = true;
 	if (zone->kind == ZONE_ASSUMED)
-		complain("warning: dates without a zone are read as UTC; if this is wrong, give --zone, such as --zone Europe/Berlin or --zone +01:00.");
+		complain(
+			"warning: dates without a zone are read as UTC; if this is wrong, give --zone, such as --zone Europe/Berlin or --zone +01:00.");
 	else
-		complain("warning: dates without a zone are read as in the zone of TZ, %s; use --zone for another one.",
-			 zone->name);
+		complain(
+			"warning: dates without a zone are read as in the zone of TZ, %s; use --zone for another one.",
+			zone->name);
 }
 
 static bool same_date(const struct tm *a, const struct tm *b)
@@ -125,8 +131,7 @@ bool zone_utc_seconds(const struct tm *date, int64_t *seconds)
 }
 
 /* Use the C library: try all times near the one that mktime() finds. */
-static enum zone_answer find_local(const struct tm *date, const char *short_name,
-				   int64_t *seconds)
+static enum zone_answer find_local(const struct tm *date, const char *short_name, int64_t *seconds)
 {
 	struct tm guess = *date, tm;
 	unsigned int found = 0, others = 0;

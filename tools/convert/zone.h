@@ -8,16 +8,16 @@
 #include <time.h>
 
 enum zone_kind {
-	ZONE_ASSUMED,		/* none was given: UTC */
-	ZONE_OFFSET,		/* a fixed offset */
-	ZONE_TZ,		/* the environment variable TZ, or a value set there */
+	ZONE_ASSUMED, /* none was given: UTC */
+	ZONE_OFFSET,  /* a fixed offset */
+	ZONE_TZ,      /* the environment variable TZ, or a value set there */
 };
 
 struct zone {
 	enum zone_kind kind;
-	const char *name;	/* as given; NULL: none */
-	bool is_chosen;		/* by an option */
-	int east_s;		/* of ZONE_OFFSET */
+	const char *name; /* as given; NULL: none */
+	bool is_chosen;	  /* by an option */
+	int east_s;	  /* of ZONE_OFFSET */
 };
 
 /*
@@ -34,10 +34,10 @@ bool zone_utc_seconds(const struct tm *date, int64_t *seconds);
 
 enum zone_answer {
 	ZONE_FOUND,
-	ZONE_NO_DATE,		/* such as 30 February */
-	ZONE_NEVER,		/* skipped when clocks are put forward */
-	ZONE_TWICE,		/* repeated when clocks are put back */
-	ZONE_OTHER_NAME,	/* the zone has another short name at that time */
+	ZONE_NO_DATE,	 /* such as 30 February */
+	ZONE_NEVER,	 /* skipped when clocks are put forward */
+	ZONE_TWICE,	 /* repeated when clocks are put back */
+	ZONE_OTHER_NAME, /* the zone has another short name at that time */
 };
 
 /*

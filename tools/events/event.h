@@ -3,10 +3,10 @@
  * All events of a host, in any format, in order of corrected time: a reader passes each
  * event to a listener, which requests the fields that it needs.
  *
- * 	groups.c   the hosts, each read by its own process
- * 	read.c     its events, by libnetsync-io
- * 	task.c     the threads that scheduler events name
- * 	thread-state.c the states of its threads, from these events
+ *	groups.c   the hosts, each read by its own process
+ *	read.c     its events, by libnetsync-io
+ *	task.c     the threads that scheduler events name
+ *	thread-state.c the states of its threads, from these events
  */
 #ifndef NETSYNC_EVENTS_EVENT_H
 #define NETSYNC_EVENTS_EVENT_H
@@ -57,19 +57,16 @@ struct event_task {
  */
 struct event_fields {
 	/* An integer of any kind. False: there is none. */
-	bool (*integer)(const struct event *event, const char *name,
-			int64_t *value);
+	bool (*integer)(const struct event *event, const char *name, int64_t *value);
 	/* A string; NULL: there is none. */
 	const char *(*text)(const struct event *event, const char *name);
 	/* Any field without members. False: there is none. */
-	bool (*value)(const struct event *event, const char *name,
-		      struct arg *value);
+	bool (*value)(const struct event *event, const char *name, struct arg *value);
 	/*
 	 * Up to @room bytes of an array of bytes. Return: the size of the array; 0: there
 	 * is none.
 	 */
-	size_t (*bytes)(const struct event *event, const char *name,
-			uint8_t *bytes, size_t room);
+	size_t (*bytes)(const struct event *event, const char *name, uint8_t *bytes, size_t room);
 	/* Append all fields without members to @args. False: out of memory. */
 	bool (*all)(const struct event *event, struct args *args);
 	/* The thread in the event's context. False: unknown. */

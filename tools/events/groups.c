@@ -33,10 +33,10 @@ struct groups {
 	const struct groups_reader *reader;
 	struct event_group *list;
 	uint32_t num;
-	struct netsync_io_source *sources;	/* of all groups */
-	uint64_t bytes;		/* of all groups */
-	uint64_t done;		/* of finished groups */
-	struct group_state *state;	/* of the current group */
+	struct netsync_io_source *sources; /* of all groups */
+	uint64_t bytes;			   /* of all groups */
+	uint64_t done;			   /* of finished groups */
+	struct group_state *state;	   /* of the current group */
 	struct progress progress;
 };
 
@@ -79,8 +79,7 @@ static void show_progress(struct groups *groups, const struct event_group *group
 	part = span > 0 && part > 0 ? part / span : 0;
 	if (part > 1)
 		part = 1;
-	progress_show(&groups->progress, groups->done + part * group->bytes,
-		      groups->bytes);
+	progress_show(&groups->progress, groups->done + part * group->bytes, groups->bytes);
 }
 
 /* Get how a child process ended, from waitpid(). @group: the group that it reads, or NULL */
@@ -102,16 +101,14 @@ static int wait_for_reader(struct groups *groups, const struct event_group *grou
 
 /* ---- what cannot be read ------------------------------------------------ */
 
-static bool can_read_events(struct groups *groups,
-			    const struct netsync_io_source *source)
+static bool can_read_events(struct groups *groups, const struct netsync_io_source *source)
 {
 	const pid_t child = fork();
 
 	if (!child) {
 		prepare_child();
-		_exit(netsync_io_read_events(groups->reader->base->io, source, 1,
-					     sizeof(*source), discard_event,
-					     NULL) != 0);
+		_exit(netsync_io_read_events(groups->reader->base->io, source, 1, sizeof(*source),
+					     discard_event, NULL) != 0);
 	}
 	return !wait_for_reader(groups, NULL, child);
 }
@@ -127,8 +124,9 @@ static bool skip_unreadable_sources(struct groups *groups, struct event_group *g
 			group->sources[num++] = group->sources[i];
 			continue;
 		}
-		complain("warning: %s: only packet events are used, as Babeltrace 2 cannot read the other events.",
-			 group->sources[i].path);
+		complain(
+			"warning: %s: only packet events are used, as Babeltrace 2 cannot read the other events.",
+			group->sources[i].path);
 	}
 	if (num == group->num || group->is_tracefs)
 		return false;
@@ -139,10 +137,10 @@ static bool skip_unreadable_sources(struct groups *groups, struct event_group *g
 /* Remove everything written from @begin on. False: failed; errno is the reason. */
 static bool take_back(FILE *out, off_t begin)
 {
-	if (begin >= 0 && !ftruncate(fileno(out), begin) &&
-	    !fseeko(out, begin, SEEK_SET))
+	if (begin >= 0 && !ftruncate(fileno(out), begin) && !fseeko(out, begin, SEEK_SET))
 		return true;
-	complain("A trace cannot be read to its end, and data that were written to a pipe cannot be taken back; write to a file, with --output.");
+	complain(
+		"A trace cannot be read to its end, and data that were written to a pipe cannot be taken back; write to a file, with --output.");
 	errno = ESPIPE;
 	return false;
 }
@@ -180,8 +178,9 @@ static bool write_group(struct groups *groups, struct event_group *group)
 		return false;
 	if (skip_unreadable_sources(groups, group))
 		return !group->num || write_group(groups, group);
-	complain("warning: %s: only packet events are used, as there is not enough memory for the other events.",
-		 reader->base->hosts[group->host].name);
+	complain(
+		"warning: %s: only packet events are used, as there is not enough memory for the other events.",
+		reader->base->hosts[group->host].name);
 	return true;
 }
 
@@ -196,8 +195,7 @@ static uint64_t bytes_of(const char *path)
 	if (!folder)
 		return stat(path, &file) ? 0 : file.st_size;
 	while ((entry = readdir(folder)))
-		if (!fstatat(dirfd(folder), entry->d_name, &file, 0) &&
-		    S_ISREG(file.st_mode))
+		if (!fstatat(dirfd(folder), entry->d_name, &file, 0) && S_ISREG(file.st_mode))
 			bytes += file.st_size;
 	closedir(folder);
 	return bytes;
@@ -219,14 +217,12 @@ static void add_trace_to_group(struct groups *groups, struct event_group *group,
 			 trace->path);
 		return;
 	}
-	group->sources[group->num++] =
-		(struct netsync_io_source){ trace->path, trace->shift_ns };
+	group->sources[group->num++] = (struct netsync_io_source){ trace->path, trace->shift_ns };
 	group->bytes += bytes_of(trace->path);
 	if (timebase_time(host, is_read ? trace->first_ns : info.first_ns, &t) &&
 	    t < group->first_ns)
 		group->first_ns = t;
-	if (timebase_time(host, is_read ? trace->last_ns : info.last_ns, &t) &&
-	    t > group->last_ns)
+	if (timebase_time(host, is_read ? trace->last_ns : info.last_ns, &t) && t > group->last_ns)
 		group->last_ns = t < base->end_ns ? t : base->end_ns;
 }
 
@@ -247,8 +243,7 @@ static void find_groups(struct groups *groups)
 		if (!base->hosts[host].clock)
 			continue;
 		for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
-			const struct netsync_io_trace trace =
-				trace_info(base->io, i);
+			const struct netsync_io_trace trace = trace_info(base->io, i);
 
 			if (trace.host != host)
 				continue;
@@ -270,10 +265,8 @@ static bool open_groups(struct groups *groups)
 	const size_t size = sizeof(*groups->state);
 
 	groups->list = calloc(base->num_hosts + 1, sizeof(*groups->list));
-	groups->sources = calloc(netsync_io_num_traces(base->io) + 1,
-				sizeof(*groups->sources));
-	groups->state = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	groups->sources = calloc(netsync_io_num_traces(base->io) + 1, sizeof(*groups->sources));
+	groups->state = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (groups->state == MAP_FAILED)
 		groups->state = NULL;
 	if (groups->list && groups->sources && groups->state)

@@ -12,7 +12,7 @@
 /* The traces of a host. */
 struct event_group {
 	uint32_t host;
-	bool is_tracefs;	/* trace.dat or perf.data; else they are CTF */
+	bool is_tracefs; /* trace.dat or perf.data; else they are CTF */
 	struct netsync_io_source *sources;
 	uint32_t num;
 	uint64_t bytes;	  /* of their files */
@@ -22,8 +22,8 @@ struct event_group {
 
 /* Progress that a child process reports. */
 struct group_state {
-	int64_t now_ns;	 /* position reached */
-	uint64_t number; /* a count, of anything */
+	int64_t now_ns;	   /* position reached */
+	uint64_t number;   /* a count, of anything */
 	uint32_t num_cpus; /* CPUs of the host, according to its events; or 0 */
 };
 
@@ -37,11 +37,9 @@ struct groups_reader {
 	 * In the child: group_events(), and the output before and after it. False: its
 	 * output to @out is removed, and the group is read again without damaged traces.
 	 */
-	bool (*read)(void *data, const struct event_group *group,
-		     struct group_state *state);
+	bool (*read)(void *data, const struct event_group *group, struct group_state *state);
 	/* In the parent: the group was read. */
-	void (*done)(void *data, const struct event_group *group,
-		     const struct group_state *state);
+	void (*done)(void *data, const struct event_group *group, const struct group_state *state);
 	void *data;
 };
 
@@ -54,7 +52,7 @@ bool groups_read(const struct groups_reader *reader);
  * they cannot be read to the end, or the listener returned false.
  */
 bool group_events(const struct event_group *group, const struct timebase *base,
-		  const struct event_listener *listener,
-		  struct group_state *state, int64_t *until_ns);
+		  const struct event_listener *listener, struct group_state *state,
+		  int64_t *until_ns);
 
 #endif

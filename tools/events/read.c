@@ -13,7 +13,7 @@
 #define COMMON "common_"
 
 struct event_reader {
-	struct reading r;	/* types: keyed by the library's pointers to their names */
+	struct reading r; /* types: keyed by the library's pointers to their names */
 	bool failed;
 };
 
@@ -24,7 +24,7 @@ struct texts {
 	struct longer_text {
 		struct longer_text *older;
 		char bytes[];
-	} *longer;		/* texts that did not fit */
+	} * longer; /* texts that did not fit */
 };
 
 /* The source from which fields are read. */
@@ -38,8 +38,8 @@ struct source {
 #define NO_FIELD UINT32_MAX
 
 /* The number of a field in a range of fields; NO_FIELD: there is none. */
-static uint32_t find_field_number(const struct netsync_io_event *source,
-				  const char *name, uint32_t from, uint32_t to)
+static uint32_t find_field_number(const struct netsync_io_event *source, const char *name,
+				  uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++)
 		if (!strcmp(source->fields[i], name))
@@ -57,25 +57,20 @@ static bool get_numbered(const struct netsync_io_event *source, uint32_t number,
 			 struct netsync_io_value *value)
 {
 	value->size = sizeof(*value);
-	return number != NO_FIELD &&
-	       !netsync_io_event_value(source, number, value);
+	return number != NO_FIELD && !netsync_io_event_value(source, number, value);
 }
 
-static bool find_field(const struct event *event, const char *name,
-		       struct netsync_io_value *value)
+static bool find_field(const struct event *event, const char *name, struct netsync_io_value *value)
 {
 	const struct netsync_io_event *source = source_of(event);
-	struct event_place *place =
-		&event->type->places[(uintptr_t)name / 4 % EVENT_NUM_PLACES];
+	struct event_place *place = &event->type->places[(uintptr_t)name / 4 % EVENT_NUM_PLACES];
 
 	if (place->name != name) {
 		place->name = name;
 		place->field = find_field_number(source, name, source->num_context,
 						 source->num_fields);
-		if (place->field == NO_FIELD &&
-		    !strncmp(name, COMMON, strlen(COMMON)))
-			place->field = find_field_number(source, name, 0,
-							 source->num_context);
+		if (place->field == NO_FIELD && !strncmp(name, COMMON, strlen(COMMON)))
+			place->field = find_field_number(source, name, 0, source->num_context);
 	}
 	return get_numbered(source, place->field, value);
 }
@@ -85,20 +80,16 @@ static bool find_in_context(const struct event *event, const char *name,
 {
 	const struct netsync_io_event *source = source_of(event);
 
-	return get_numbered(source,
-			    find_field_number(source, name, 0, source->num_context),
-			    value);
+	return get_numbered(source, find_field_number(source, name, 0, source->num_context), value);
 }
 
 static bool is_integer(const struct netsync_io_value *value)
 {
-	return value->kind == NETSYNC_IO_SIGNED ||
-	       value->kind == NETSYNC_IO_UNSIGNED;
+	return value->kind == NETSYNC_IO_SIGNED || value->kind == NETSYNC_IO_UNSIGNED;
 }
 
 /* A terminated copy; NULL: out of memory. */
-static const char *copy_text(const struct event *event,
-			     const struct netsync_io_value *value)
+static const char *copy_text(const struct event *event, const struct netsync_io_value *value)
 {
 	struct texts *texts = ((const struct source *)event->source)->texts;
 	const size_t length = value->num_bytes;
@@ -131,8 +122,7 @@ static void clear_texts(struct texts *texts)
 	}
 }
 
-static bool get_integer(const struct event *event, const char *name,
-			int64_t *number)
+static bool get_integer(const struct event *event, const char *name, int64_t *number)
 {
 	struct netsync_io_value value;
 
@@ -147,7 +137,8 @@ static const char *get_field_text(const struct event *event, const char *name)
 	struct netsync_io_value value;
 
 	return find_field(event, name, &value) && value.kind == NETSYNC_IO_TEXT ?
-		copy_text(event, &value) : NULL;
+		       copy_text(event, &value) :
+		       NULL;
 }
 
 /* False: it has members, no format has such a number, or out of memory. */
@@ -185,8 +176,7 @@ static bool set_arg(const struct event *event, struct arg *arg,
 	}
 }
 
-static bool get_value(const struct event *event, const char *name,
-		      struct arg *arg)
+static bool get_value(const struct event *event, const char *name, struct arg *arg)
 {
 	struct netsync_io_value value;
 
@@ -194,8 +184,7 @@ static bool get_value(const struct event *event, const char *name,
 	return find_field(event, name, &value) && set_arg(event, arg, &value);
 }
 
-static size_t get_bytes(const struct event *event, const char *name,
-			uint8_t *bytes, size_t room)
+static size_t get_bytes(const struct event *event, const char *name, uint8_t *bytes, size_t room)
 {
 	struct netsync_io_value value;
 
@@ -213,8 +202,8 @@ static bool get_all(const struct event *event, struct args *args)
 		struct netsync_io_value value = { .size = sizeof(value) };
 		struct arg arg = { .name = source->fields[i] };
 
-		if (!netsync_io_event_value(source, i, &value) &&
-		    set_arg(event, &arg, &value) && !args_add(args, arg))
+		if (!netsync_io_event_value(source, i, &value) && set_arg(event, &arg, &value) &&
+		    !args_add(args, arg))
 			return false;
 	}
 	return true;
@@ -227,13 +216,11 @@ static bool get_task(const struct event *event, struct event_task *task)
 	struct netsync_io_value value;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!find_in_context(event, names[i], &value) ||
-		    !is_integer(&value) || value.number < 0 ||
-		    value.number > EVENT_MAX_TID)
+		if (!find_in_context(event, names[i], &value) || !is_integer(&value) ||
+		    value.number < 0 || value.number > EVENT_MAX_TID)
 			continue;
 		*task = (struct event_task){ .tid = value.number };
-		if (find_in_context(event, "procname", &value) &&
-		    value.kind == NETSYNC_IO_TEXT)
+		if (find_in_context(event, "procname", &value) && value.kind == NETSYNC_IO_TEXT)
 			task->name = copy_text(event, &value);
 		return true;
 	}
@@ -246,8 +233,7 @@ static const struct event_fields library_fields = {
 
 /* ---- events -------------------------------------------------------------- */
 
-static bool tell_lost(const struct event_reader *reader,
-		      const struct netsync_io_event *from)
+static bool tell_lost(const struct event_reader *reader, const struct netsync_io_event *from)
 {
 	const struct event_listener *listener = reader->r.listener;
 	const struct event_loss loss = {
@@ -304,14 +290,13 @@ static int take_library_event(void *data, const struct netsync_io_event *from)
 }
 
 bool group_events(const struct event_group *group, const struct timebase *base,
-		  const struct event_listener *listener,
-		  struct group_state *state, int64_t *until_ns)
+		  const struct event_listener *listener, struct group_state *state,
+		  int64_t *until_ns)
 {
 	struct event_reader reader = {
 		.r = reading_of(group, base, listener, state),
 	};
-	const int ret = netsync_io_read_events(base->io, group->sources,
-					       group->num,
+	const int ret = netsync_io_read_events(base->io, group->sources, group->num,
 					       sizeof(*group->sources), take_library_event,
 					       &reader);
 

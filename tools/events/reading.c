@@ -5,8 +5,7 @@
 #include "reading.h"
 
 struct reading reading_of(const struct event_group *group, const struct timebase *base,
-			  const struct event_listener *listener,
-			  struct group_state *state)
+			  const struct event_listener *listener, struct group_state *state)
 {
 	return (struct reading){
 		.base = base,
@@ -34,8 +33,7 @@ enum reading_next reading_go_on(struct reading *reading, int64_t time_ns)
 	return READING_TAKE;
 }
 
-struct event_type *reading_type(struct reading *reading, const void *key,
-				const char *name)
+struct event_type *reading_type(struct reading *reading, const void *key, const char *name)
 {
 	struct event_type *type = map_get(&reading->types, key);
 
@@ -44,13 +42,11 @@ struct event_type *reading_type(struct reading *reading, const void *key,
 	type = calloc(1, sizeof(*type));
 	if (type)
 		type->name = strdup(*name ? name : "event");
-	return type && type->name && map_put(&reading->types, key, type) ? type
-									 : NULL;
+	return type && type->name && map_put(&reading->types, key, type) ? type : NULL;
 }
 
 int64_t reading_until(const struct reading *reading)
 {
-	return reading->is_cut && reading->now_ns != INT64_MIN
-		       ? reading->base->end_ns
-		       : reading->now_ns;
+	return reading->is_cut && reading->now_ns != INT64_MIN ? reading->base->end_ns :
+								 reading->now_ns;
 }

@@ -12,8 +12,7 @@ static const struct {
 	[TASK_DUMPED] = { "tid", "pid", "name" },
 };
 
-bool task_of(const struct event *event, enum task_role role,
-	     struct event_task *task)
+bool task_of(const struct event *event, enum task_role role, struct event_task *task)
 {
 	int64_t number;
 
@@ -22,14 +21,14 @@ bool task_of(const struct event *event, enum task_role role,
 	    number < 0 || number > EVENT_MAX_TID)
 		return false;
 	*task = (struct event_task){
-		number, event->fields->text(event, fields[role].name),
+		number,
+		event->fields->text(event, fields[role].name),
 	};
 	return true;
 }
 
 bool task_switch_of(const struct event *event, struct task_switch *change)
 {
-	return task_of(event, TASK_FROM, &change->from) &&
-	       task_of(event, TASK_TO, &change->to) &&
+	return task_of(event, TASK_FROM, &change->from) && task_of(event, TASK_TO, &change->to) &&
 	       event->fields->integer(event, "prev_state", &change->state);
 }

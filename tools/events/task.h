@@ -14,8 +14,7 @@ enum task_role {
 };
 
 /* False: the event names none, or an invalid number. */
-bool task_of(const struct event *event, enum task_role role,
-	     struct event_task *task);
+bool task_of(const struct event *event, enum task_role role, struct event_task *task);
 
 /* A sched_switch. */
 struct task_switch {

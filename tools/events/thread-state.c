@@ -6,16 +6,16 @@
 #include "thread-state.h"
 
 struct sched_cpu {
-	struct sched_thread *thread;	/* the running thread; NULL: none, or unknown */
-	int64_t since_ns;	/* known since */
+	struct sched_thread *thread; /* the running thread; NULL: none, or unknown */
+	int64_t since_ns;	     /* known since */
 };
 
 struct sched {
 	struct sched_listener listener;
 	struct sched_cpu *cpus;
 	uint32_t num_cpus;
-	struct sched_thread **buckets;	/* by tid */
-	size_t num_buckets;	/* a power of two */
+	struct sched_thread **buckets; /* by tid */
+	size_t num_buckets;	       /* a power of two */
 	size_t num_threads;
 	bool failed;
 };
@@ -150,12 +150,11 @@ struct sched_thread *sched_running(const struct sched *sched, uint32_t cpu)
 static void enter_thread_state(struct sched *sched, struct sched_thread *thread,
 			       enum sched_state state, int64_t time_ns)
 {
-	struct sched_cpu *cpu = thread->state == SCHED_RUNNING ?
-		find_cpu(sched, thread->cpu) : NULL;
+	struct sched_cpu *cpu = thread->state == SCHED_RUNNING ? find_cpu(sched, thread->cpu) :
+								 NULL;
 
 	if (thread->state != SCHED_UNKNOWN)
-		sched->listener.left(sched->listener.data, thread,
-				     thread->since_ns, time_ns);
+		sched->listener.left(sched->listener.data, thread, thread->since_ns, time_ns);
 	if (cpu && cpu->thread == thread)
 		*cpu = (struct sched_cpu){ NULL, time_ns };
 	thread->state = state;
@@ -170,8 +169,7 @@ static void imply_state(struct sched_thread *thread, enum sched_state state)
 	thread->is_implied = true;
 }
 
-static void forget_thread(struct sched *sched, struct sched_thread *thread,
-			  int64_t time_ns)
+static void forget_thread(struct sched *sched, struct sched_thread *thread, int64_t time_ns)
 {
 	struct sched_thread **at = find_thread_bucket(sched, thread->tid);
 
@@ -205,15 +203,13 @@ static enum sched_state state_of(uint64_t task_state)
 	if (task_state & SCHED_TASK_UNINTERRUPTIBLE)
 		return SCHED_BLOCKED;
 	/* Parked and idle kernel threads, like sleeping ones, are not a load. */
-	if (task_state & (SCHED_TASK_INTERRUPTIBLE | SCHED_TASK_PARKED |
-			  SCHED_TASK_IDLE))
+	if (task_state & (SCHED_TASK_INTERRUPTIBLE | SCHED_TASK_PARKED | SCHED_TASK_IDLE))
 		return SCHED_SLEEPING;
 	return SCHED_RUNNABLE;
 }
 
 static void switch_from(struct sched *sched, struct sched_cpu *cpu, uint32_t number,
-			struct sched_thread *thread, enum sched_state state,
-			int64_t time_ns)
+			struct sched_thread *thread, enum sched_state state, int64_t time_ns)
 {
 	/* A switch in between was lost. */
 	if (cpu->thread && cpu->thread != thread)
@@ -238,8 +234,8 @@ void sched_switch(struct sched *sched, int64_t time_ns, uint32_t number,
 
 	if (!cpu)
 		return;
-	switch_from(sched, cpu, number, sched_thread(sched, change->from),
-		    state_of(change->state), time_ns);
+	switch_from(sched, cpu, number, sched_thread(sched, change->from), state_of(change->state),
+		    time_ns);
 	next = find_living_thread(sched, change->to, time_ns);
 	if (next) {
 		enter_thread_state(sched, next, SCHED_RUNNING, time_ns);
@@ -252,8 +248,7 @@ bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task)
 {
 	struct sched_thread *thread = find_living_thread(sched, task, time_ns);
 
-	if (!thread || thread->state == SCHED_RUNNING ||
-	    thread->state == SCHED_RUNNABLE)
+	if (!thread || thread->state == SCHED_RUNNING || thread->state == SCHED_RUNNABLE)
 		return false;
 	/* Only a waiting thread is woken. */
 	if (thread->state == SCHED_UNKNOWN)
@@ -325,12 +320,9 @@ void sched_free(struct sched *sched)
 const char *sched_state_name(enum sched_state state)
 {
 	static const char *const names[] = {
-		[SCHED_UNKNOWN] = "unknown",
-		[SCHED_RUNNING] = "running",
-		[SCHED_RUNNABLE] = "runnable",
-		[SCHED_SLEEPING] = "sleeping",
-		[SCHED_BLOCKED] = "blocked",
-		[SCHED_STOPPED] = "stopped",
+		[SCHED_UNKNOWN] = "unknown",   [SCHED_RUNNING] = "running",
+		[SCHED_RUNNABLE] = "runnable", [SCHED_SLEEPING] = "sleeping",
+		[SCHED_BLOCKED] = "blocked",   [SCHED_STOPPED] = "stopped",
 		[SCHED_DEAD] = "dead",
 	};
 

@@ -21,10 +21,10 @@
 enum sched_state {
 	SCHED_UNKNOWN,
 	SCHED_RUNNING,
-	SCHED_RUNNABLE,		/* woken or preempted; waits for a CPU */
-	SCHED_SLEEPING,		/* can be woken by a signal */
-	SCHED_BLOCKED,		/* cannot be woken by a signal: usually waits for disks and locks */
-	SCHED_STOPPED,		/* by a signal, or a debugger */
+	SCHED_RUNNABLE, /* woken or preempted; waits for a CPU */
+	SCHED_SLEEPING, /* can be woken by a signal */
+	SCHED_BLOCKED,	/* cannot be woken by a signal: usually waits for disks and locks */
+	SCHED_STOPPED,	/* by a signal, or a debugger */
 	SCHED_DEAD,
 };
 
@@ -33,13 +33,13 @@ enum sched_state {
 
 struct sched_thread {
 	uint32_t tid;
-	char name[SCHED_NAME_SIZE];	/* empty: unknown */
+	char name[SCHED_NAME_SIZE]; /* empty: unknown */
 	enum sched_state state;
-	int64_t since_ns;	/* INT64_MIN: since before all events */
-	bool is_implied;	/* no event reports its begin; the event that ended it implies it */
-	uint32_t cpu;		/* where it runs, or last ran */
-	void *own;		/* for the listener; initially NULL */
-	struct sched_thread *next;	/* in its bucket */
+	int64_t since_ns; /* INT64_MIN: since before all events */
+	bool is_implied;  /* no event reports its begin; the event that ended it implies it */
+	uint32_t cpu;	  /* where it runs, or last ran */
+	void *own;	  /* for the listener; initially NULL */
+	struct sched_thread *next; /* in its bucket */
 };
 
 struct sched_listener {
@@ -47,8 +47,7 @@ struct sched_listener {
 	 * A thread was in a state, thread->state, between these times (INT64_MIN: since
 	 * before all events).
 	 */
-	void (*left)(void *data, struct sched_thread *thread, int64_t from_ns,
-		     int64_t to_ns);
+	void (*left)(void *data, struct sched_thread *thread, int64_t from_ns, int64_t to_ns);
 	/* The thread is about to be released; release its .own. */
 	void (*gone)(void *data, struct sched_thread *thread);
 	void *data;

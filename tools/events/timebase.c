@@ -17,16 +17,14 @@
 
 /* ---- times ------------------------------------------------------------- */
 
-bool timebase_time(const struct timebase_host *host, int64_t time_ns,
-		   int64_t *time_ref)
+bool timebase_time(const struct timebase_host *host, int64_t time_ns, int64_t *time_ref)
 {
-	return host->clock &&
-	       !__builtin_add_overflow(time_ns, host->shift_ns, &time_ns) &&
+	return host->clock && !__builtin_add_overflow(time_ns, host->shift_ns, &time_ns) &&
 	       !netsync_convert(host->clock, time_ns, time_ref, NULL);
 }
 
-static void extend_corrected_span(const struct timebase_host *host, int64_t from_ns,
-				  int64_t to_ns, int64_t *first_ns, int64_t *last_ns)
+static void extend_corrected_span(const struct timebase_host *host, int64_t from_ns, int64_t to_ns,
+				  int64_t *first_ns, int64_t *last_ns)
 {
 	int64_t t;
 
@@ -38,8 +36,7 @@ static void extend_corrected_span(const struct timebase_host *host, int64_t from
 		*last_ns = t;
 }
 
-bool timebase_span(const struct timebase *base, int64_t *first_ns,
-		   int64_t *last_ns)
+bool timebase_span(const struct timebase *base, int64_t *first_ns, int64_t *last_ns)
 {
 	*first_ns = INT64_MAX;
 	*last_ns = INT64_MIN;
@@ -71,24 +68,18 @@ int64_t timebase_second(const struct timebase *base)
 }
 
 /* Get the wall clock that a trace reports for its start. False: none. */
-static bool find_wall_shift(const struct timebase *base,
-			    const struct netsync_io_trace *trace,
+static bool find_wall_shift(const struct timebase *base, const struct netsync_io_trace *trace,
 			    int64_t *shift_ns)
 {
 	const struct netsync_host_info info = host_info(base->ns, trace->host);
 	/* Traces without packets were not read. */
-	const int64_t time_ns = trace->first_ns <= trace->last_ns
-					? trace->first_ns
-					: info.first_ns;
+	const int64_t time_ns = trace->first_ns <= trace->last_ns ? trace->first_ns : info.first_ns;
 	int64_t wall_ns, ref_ns;
 
-	return trace->has_wall &&
-	       timebase_time(&base->hosts[trace->host], time_ns, &ref_ns) &&
+	return trace->has_wall && timebase_time(&base->hosts[trace->host], time_ns, &ref_ns) &&
 	       !__builtin_sub_overflow(time_ns, trace->shift_ns, &wall_ns) &&
-	       !__builtin_add_overflow(wall_ns, trace->wall_shift_ns,
-				       &wall_ns) &&
-	       is_since_1970(wall_ns) &&
-	       !__builtin_sub_overflow(wall_ns, ref_ns, shift_ns);
+	       !__builtin_add_overflow(wall_ns, trace->wall_shift_ns, &wall_ns) &&
+	       is_since_1970(wall_ns) && !__builtin_sub_overflow(wall_ns, ref_ns, shift_ns);
 }
 
 bool timebase_wall(const struct timebase *base, int64_t *shift_ns)
@@ -99,12 +90,10 @@ bool timebase_wall(const struct timebase *base, int64_t *shift_ns)
 	/* Use the reference's own wall clock, or that of any other host. */
 	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
 		const struct netsync_io_trace trace = trace_info(base->io, i);
-		const bool is_reference = !strcmp(base->hosts[trace.host].name,
-						  base->reference);
+		const bool is_reference = !strcmp(base->hosts[trace.host].name, base->reference);
 
 		has_trace = has_trace || is_reference;
-		if ((is_reference || !is_found) &&
-		    find_wall_shift(base, &trace, shift_ns)) {
+		if ((is_reference || !is_found) && find_wall_shift(base, &trace, shift_ns)) {
 			is_found = true;
 			if (is_reference)
 				return true;
@@ -114,8 +103,7 @@ bool timebase_wall(const struct timebase *base, int64_t *shift_ns)
 		return is_found;
 	/* Text files do not specify the clock of their times. */
 	*shift_ns = 0;
-	return timebase_span(base, &first_ns, &last_ns) &&
-	       is_since_1970(first_ns);
+	return timebase_span(base, &first_ns, &last_ns) && is_since_1970(first_ns);
 }
 
 /* Traces without packets are only read with their events. */
@@ -130,8 +118,7 @@ static bool is_all_read(const struct timebase *base)
 	return true;
 }
 
-bool timebase_limit(struct timebase *base, const struct time_window *window,
-		    bool with_events)
+bool timebase_limit(struct timebase *base, const struct time_window *window, bool with_events)
 {
 	int64_t first_ns, last_ns;
 
@@ -140,8 +127,7 @@ bool timebase_limit(struct timebase *base, const struct time_window *window,
 	if (!window_is_given(window))
 		return true;
 	if (timebase_span(base, &first_ns, &last_ns))
-		return window_find(window, first_ns, last_ns,
-				   !with_events || is_all_read(base),
+		return window_find(window, first_ns, last_ns, !with_events || is_all_read(base),
 				   &base->begin_ns, &base->end_ns);
 	complain(
 		"--begin, --end: these options cannot be used, as no host in the traces could be corrected.");
@@ -151,8 +137,7 @@ bool timebase_limit(struct timebase *base, const struct time_window *window,
 /* ---- clocks ------------------------------------------------------------ */
 
 /* Return: 0; -ENODATA: not corrected; or another negative errno. Problems were reported. */
-static int find_timebase_clock(struct timebase *base, const struct input *input,
-			       uint32_t number)
+static int find_timebase_clock(struct timebase *base, const struct input *input, uint32_t number)
 {
 	struct timebase_host *host = &base->hosts[number];
 	const struct model_host *found;
@@ -163,21 +148,18 @@ static int find_timebase_clock(struct timebase *base, const struct input *input,
 		host->clock = netsync_host_clock(base->ns, number);
 		return 0;
 	}
-	ret = model_match(&base->model, base->ns, base->io, number, &found,
-			  &host->shift_ns);
+	ret = model_match(&base->model, base->ns, base->io, number, &found, &host->shift_ns);
 	if (!ret)
 		ret = model_read_clock(&base->model, found, &host->own);
 	host->clock = host->own;
 	if (ret) {
-		complain(ret == -ENODATA ? "warning: %s" : "%s",
-			 model_error(&base->model));
+		complain(ret == -ENODATA ? "warning: %s" : "%s", model_error(&base->model));
 		return ret;
 	}
 	info = host_info(base->ns, number);
-	return input_check_span(input, &base->model, found, host->own, &info,
-				host->shift_ns)
-		       ? 0
-		       : -ERANGE;
+	return input_check_span(input, &base->model, found, host->own, &info, host->shift_ns) ?
+		       0 :
+		       -ERANGE;
 }
 
 static int find_clocks(struct timebase *base, const struct input *input)
@@ -190,10 +172,8 @@ static int find_clocks(struct timebase *base, const struct input *input)
 		no_memory();
 		return EXIT_BAD;
 	}
-	base->reference =
-		input->model
-			? base->model.reference
-			: host_info(base->ns, netsync_reference(base->ns)).name;
+	base->reference = input->model ? base->model.reference :
+					 host_info(base->ns, netsync_reference(base->ns)).name;
 	for (uint32_t i = 0; i < base->num_hosts; i++) {
 		int ret;
 
@@ -210,12 +190,10 @@ static int find_clocks(struct timebase *base, const struct input *input)
 
 int timebase_find(struct timebase *base, const struct input *input)
 {
-	return input_solve(input, base->ns, base->io) ? find_clocks(base, input)
-						      : EXIT_BAD;
+	return input_solve(input, base->ns, base->io) ? find_clocks(base, input) : EXIT_BAD;
 }
 
-int timebase_explain(const struct timebase *base, const struct input *input,
-		     int status)
+int timebase_explain(const struct timebase *base, const struct input *input, int status)
 {
 	const struct outcome outcome = OUTCOME_DEFAULT;
 

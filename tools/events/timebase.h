@@ -10,8 +10,8 @@
 struct timebase_host {
 	const char *name;
 	const struct netsync_clock *clock; /* NULL: not corrected */
-	struct netsync_clock *own; /* the same, if it must be released */
-	int64_t shift_ns;	   /* added to times before correcting */
+	struct netsync_clock *own;	   /* the same, if it must be released */
+	int64_t shift_ns;		   /* added to times before correcting */
 };
 
 struct timebase {
@@ -38,16 +38,13 @@ int timebase_find(struct timebase *base, const struct input *input);
  * Set the window. @with_events: also for traces without packets. False: the window is
  * empty; a message was printed.
  */
-bool timebase_limit(struct timebase *base, const struct time_window *window,
-		    bool with_events);
+bool timebase_limit(struct timebase *base, const struct time_window *window, bool with_events);
 
 /* Return: the exit status; hosts that were not corrected were reported. */
-int timebase_explain(const struct timebase *base, const struct input *input,
-		     int status);
+int timebase_explain(const struct timebase *base, const struct input *input, int status);
 
 /* Correct a time of a host. False: unknown, or it does not fit. */
-bool timebase_time(const struct timebase_host *host, int64_t time_ns,
-		   int64_t *time_ref);
+bool timebase_time(const struct timebase_host *host, int64_t time_ns, int64_t *time_ref);
 
 /* Is a corrected time within the window? */
 static inline bool timebase_shows(const struct timebase *base, int64_t time_ref)
@@ -56,8 +53,7 @@ static inline bool timebase_shows(const struct timebase *base, int64_t time_ref)
 }
 
 /* The span of the traces, corrected. False: unknown. */
-bool timebase_span(const struct timebase *base, int64_t *first_ns,
-		   int64_t *last_ns);
+bool timebase_span(const struct timebase *base, int64_t *first_ns, int64_t *last_ns);
 
 /*
  * The approximate difference between wall-clock time and corrected time; no bound covers

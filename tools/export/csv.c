@@ -10,10 +10,9 @@
 #include "common/csv.h"
 #include "export.h"
 
-static const char header[] =
-	"from,to,send_ns,recv_ns,send_ref_ns,send_bound_ns,recv_ref_ns,"
-	"recv_bound_ns,delay_raw_ns,delay_ns,delay_min_ns,delay_max_ns,"
-	"protocol,saddr,sport,daddr,dport,len\r\n";
+static const char header[] = "from,to,send_ns,recv_ns,send_ref_ns,send_bound_ns,recv_ref_ns,"
+			     "recv_bound_ns,delay_raw_ns,delay_ns,delay_min_ns,delay_max_ns,"
+			     "protocol,saddr,sport,daddr,dport,len\r\n";
 
 struct message_csv {
 	FILE *out;
@@ -25,8 +24,8 @@ struct end {
 	bool known;
 	int64_t time_ns;
 	int64_t bound_ns;
-	int64_t lo_ns;		/* earliest; INT64_MIN: unknown */
-	int64_t hi_ns;		/* latest; INT64_MAX: unknown */
+	int64_t lo_ns; /* earliest; INT64_MIN: unknown */
+	int64_t hi_ns; /* latest; INT64_MAX: unknown */
 };
 
 static struct end correct_end(const struct timebase_host *host, int64_t time_ns)
@@ -34,10 +33,8 @@ static struct end correct_end(const struct timebase_host *host, int64_t time_ns)
 	struct end end = { .lo_ns = INT64_MIN, .hi_ns = INT64_MAX };
 	int64_t t;
 
-	end.known = host->clock &&
-		    !__builtin_add_overflow(time_ns, host->shift_ns, &t) &&
-		    !netsync_convert(host->clock, t, &end.time_ns,
-				     &end.bound_ns) &&
+	end.known = host->clock && !__builtin_add_overflow(time_ns, host->shift_ns, &t) &&
+		    !netsync_convert(host->clock, t, &end.time_ns, &end.bound_ns) &&
 		    !netsync_interval(host->clock, t, &end.lo_ns, &end.hi_ns);
 	return end;
 }
@@ -53,8 +50,7 @@ static void put_csv_time(FILE *out, bool known, int64_t ns)
 static void put_csv_end(FILE *out, const struct end *end)
 {
 	put_csv_time(out, end->known, end->time_ns);
-	put_csv_time(out, end->known && end->bound_ns != NETSYNC_UNKNOWN,
-		     end->bound_ns);
+	put_csv_time(out, end->known && end->bound_ns != NETSYNC_UNKNOWN, end->bound_ns);
 }
 
 static void put_difference(FILE *out, bool known, int64_t a, int64_t b)
@@ -65,21 +61,21 @@ static void put_difference(FILE *out, bool known, int64_t a, int64_t b)
 	put_csv_time(out, known, known ? difference : 0);
 }
 
-static void put_delay(FILE *out, const struct netsync_message *msg,
-		      const struct end *send, const struct end *recv)
+static void put_delay(FILE *out, const struct netsync_message *msg, const struct end *send,
+		      const struct end *recv)
 {
 	const bool known = send->known && recv->known;
 
 	put_difference(out, true, msg->recv_ns, msg->send_ns);
 	put_difference(out, known, recv->time_ns, send->time_ns);
-	put_difference(out, known && recv->lo_ns != INT64_MIN &&
-		       send->hi_ns != INT64_MAX, recv->lo_ns, send->hi_ns);
-	put_difference(out, known && recv->hi_ns != INT64_MAX &&
-		       send->lo_ns != INT64_MIN, recv->hi_ns, send->lo_ns);
+	put_difference(out, known && recv->lo_ns != INT64_MIN && send->hi_ns != INT64_MAX,
+		       recv->lo_ns, send->hi_ns);
+	put_difference(out, known && recv->hi_ns != INT64_MAX && send->lo_ns != INT64_MIN,
+		       recv->hi_ns, send->lo_ns);
 }
 
-static void put_port(FILE *out, const struct netsync_message *msg,
-		     const uint8_t address[16], uint16_t port)
+static void put_port(FILE *out, const struct netsync_message *msg, const uint8_t address[16],
+		     uint16_t port)
 {
 	char text[INET6_ADDRSTRLEN] = "";
 

@@ -19,24 +19,24 @@ struct export_reader;
 /* The properties of all events with a name. */
 struct event_class {
 	bool shown;
-	bool is_tcp;		/* its "flags" are the word of a TCP header */
-	bool may_be_tcp;	/* or are, if its protocol is TCP */
+	bool is_tcp;	 /* its "flags" are the word of a TCP header */
+	bool may_be_tcp; /* or are, if its protocol is TCP */
 	/*
 	 * Update the states of threads. False: the event does not change them, and is
 	 * only an instant.
 	 */
 	bool (*take)(struct export_reader *reader, const struct event_class *class,
 		     const struct event *event);
-	const char *call;	/* the name of the system call */
+	const char *call; /* the name of the system call */
 };
 
 struct export_reader {
 	struct threads threads;
 	struct args args;
-	char flags[TCP_FLAGS_SIZE];	/* of TCP, in words */
+	char flags[TCP_FLAGS_SIZE]; /* of TCP, in words */
 
 	/* Of the current event. */
-	struct sched_thread *thread;	/* NULL: unknown, or none */
+	struct sched_thread *thread; /* NULL: unknown, or none */
 };
 
 /* ---- what events say of threads ----------------------------------------- */
@@ -50,8 +50,7 @@ static bool export_switch(struct export_reader *reader, const struct event_class
 	if (!task_switch_of(event, &change) || event->cpu == EVENT_NO_CPU)
 		return false;
 	scheduling_missed(&reader->threads, event->cpu, &change);
-	sched_switch(reader->threads.sched, event->time_ns, event->cpu,
-		     &change);
+	sched_switch(reader->threads.sched, event->time_ns, event->cpu, &change);
 	scheduling_switch(&reader->threads, event->cpu, &change);
 	return true;
 }
@@ -89,8 +88,7 @@ static bool take_release(struct export_reader *reader, const struct event_class 
 	(void)class;
 	if (task_of(event, TASK_SUBJECT, &task) &&
 	    (!reader->thread || reader->thread->tid != task.tid))
-		sched_release(reader->threads.sched, reader->threads.now_ns,
-			      task.tid);
+		sched_release(reader->threads.sched, reader->threads.now_ns, task.tid);
 	return false;
 }
 
@@ -111,8 +109,7 @@ static bool export_entry(struct export_reader *reader, const struct event_class 
 	(void)event;
 	if (!class->shown || !reader->thread)
 		return false;
-	threads_enter(&reader->threads, reader->thread, class->call,
-		      &reader->args);
+	threads_enter(&reader->threads, reader->thread, class->call, &reader->args);
 	return true;
 }
 
@@ -121,8 +118,7 @@ static bool export_exit(struct export_reader *reader, const struct event_class *
 {
 	(void)event;
 	return class->shown && reader->thread &&
-	       threads_leave(&reader->threads, reader->thread, class->call,
-			     &reader->args);
+	       threads_leave(&reader->threads, reader->thread, class->call, &reader->args);
 }
 
 /* ---- classes of events -------------------------------------------------- */
@@ -194,8 +190,7 @@ static const struct event_class *class_of(const struct export_reader *reader,
 
 /* ---- events ------------------------------------------------------------- */
 
-static struct sched_thread *thread_of(const struct export_reader *reader,
-				      const struct event *event)
+static struct sched_thread *thread_of(const struct export_reader *reader, const struct event *event)
 {
 	struct event_task task;
 
@@ -225,8 +220,7 @@ static bool read_args(struct export_reader *reader, const struct event_class *cl
 	if (!event->fields->all(event, &reader->args))
 		return false;
 	if (class->is_tcp ||
-	    (class->may_be_tcp &&
-	     event->fields->integer(event, "protocol", &protocol) &&
+	    (class->may_be_tcp && event->fields->integer(event, "protocol", &protocol) &&
 	     protocol == IPPROTO_TCP))
 		name_flags(reader);
 	return true;
@@ -248,11 +242,10 @@ static bool export_event(void *data, const struct event *event)
 	reader->thread = thread_of(reader, event);
 	if (class->shown && !read_args(reader, class, event))
 		return false;
-	if ((!class->take || !class->take(reader, class, event)) &&
-	    class->shown &&
+	if ((!class->take || !class->take(reader, class, event)) && class->shown &&
 	    timebase_shows(threads->export->base, event->time_ns))
-		threads_instant(threads, reader->thread, event->cpu,
-				event->type->name, &reader->args);
+		threads_instant(threads, reader->thread, event->cpu, event->type->name,
+				&reader->args);
 	return !ferror(threads->timeline->out);
 }
 
@@ -267,12 +260,11 @@ static bool export_loss(void *data, const struct event_loss *loss)
 	sched_lost(threads->sched, threads->now_ns, loss->cpu);
 	reader->args.num = 0;
 	if (loss->has_number &&
-	    !args_add(&reader->args, (struct arg){ "number", ARG_UNSIGNED,
-						   { .number = loss->number } }))
+	    !args_add(&reader->args,
+		      (struct arg){ "number", ARG_UNSIGNED, { .number = loss->number } }))
 		return false;
 	if (timebase_shows(threads->export->base, threads->now_ns))
-		threads_instant(threads, NULL, loss->cpu, "events lost",
-				&reader->args);
+		threads_instant(threads, NULL, loss->cpu, "events lost", &reader->args);
 	return true;
 }
 
@@ -281,7 +273,7 @@ static bool export_loss(void *data, const struct event_loss *loss)
 struct events_job {
 	struct timeline *timeline;
 	const struct export *export;
-	uint32_t num_cpus;	/* of the previous hosts, whose CPUs have other numbers */
+	uint32_t num_cpus; /* of the previous hosts, whose CPUs have other numbers */
 };
 
 static void flush_timeline(void *data)
@@ -292,8 +284,7 @@ static void flush_timeline(void *data)
 }
 
 /* Export the events of one host, in a child process. */
-static bool export_group(void *data, const struct event_group *group,
-			 struct group_state *state)
+static bool export_group(void *data, const struct event_group *group, struct group_state *state)
 {
 	const struct events_job *job = data;
 	struct timeline *timeline = job->timeline;
@@ -319,21 +310,21 @@ static bool export_group(void *data, const struct event_group *group,
 	return ok;
 }
 
-static void end_group(void *data, const struct event_group *group,
-		      const struct group_state *state)
+static void end_group(void *data, const struct event_group *group, const struct group_state *state)
 {
 	struct events_job *job = data;
 	const char *host = job->export->base->hosts[group->host].name;
 
 	job->timeline->num_early += state->number;
 	if (state->num_cpus && group->host >= TIMELINE_MAX_THREAD_HOSTS)
-		complain("warning: %s: Perfetto's tables of threads and scheduling hold only %d hosts, without this one; this host has state tracks instead.",
-			 host, TIMELINE_MAX_THREAD_HOSTS);
+		complain(
+			"warning: %s: Perfetto's tables of threads and scheduling hold only %d hosts, without this one; this host has state tracks instead.",
+			host, TIMELINE_MAX_THREAD_HOSTS);
 	else if (job->num_cpus + state->num_cpus > TIMELINE_MAX_CPUS)
-		complain("warning: %s: Perfetto's tables of scheduling hold only %d CPUs of all hosts, without CPU %u and later ones of this host.",
-			 host, TIMELINE_MAX_CPUS,
-			 job->num_cpus < TIMELINE_MAX_CPUS ?
-			 TIMELINE_MAX_CPUS - job->num_cpus : 0);
+		complain(
+			"warning: %s: Perfetto's tables of scheduling hold only %d CPUs of all hosts, without CPU %u and later ones of this host.",
+			host, TIMELINE_MAX_CPUS,
+			job->num_cpus < TIMELINE_MAX_CPUS ? TIMELINE_MAX_CPUS - job->num_cpus : 0);
 	job->num_cpus += state->num_cpus;
 }
 

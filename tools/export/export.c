@@ -14,12 +14,12 @@
 
 struct export_settings {
 	struct input input;
-	bool csv, perfetto;	/* requested; one of them */
+	bool csv, perfetto; /* requested; one of them */
 	bool events;
 	struct time_window window;
-	char **globs;		/* of events; none: all events */
+	char **globs; /* of events; none: all events */
 	size_t num_globs;
-	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
+	unsigned int timeline; /* its number, or TIMELINE_NOT_SAID */
 	struct destination output;
 };
 
@@ -36,14 +36,16 @@ static bool check_export_arguments(const struct export_settings *set)
 		return false;
 	}
 	if (set->events && set->input.remote) {
-		complain("--events, --event: only packet events can be read from other machines; copy the traces to this one.");
+		complain(
+			"--events, --event: only packet events can be read from other machines; copy the traces to this one.");
 		return false;
 	}
 	if (!timeline_check(set->timeline, set->perfetto) ||
 	    (set->events && !input_check_events(&set->input)))
 		return false;
 	if (!set->input.num_traces && !set->input.num_texts) {
-		complain("No traces given: use \"netsync export --csv TRACE...\", --messages FILE or --packets FILE.");
+		complain(
+			"No traces given: use \"netsync export --csv TRACE...\", --messages FILE or --packets FILE.");
 		return false;
 	}
 	return input_check_model(&set->input);
@@ -61,7 +63,8 @@ static bool take_globs(void *at, const struct option_row *row, const char *text)
 		char **last;
 
 		if (!length) {
-			complain("--event: empty name; give names separated by commas, such as sched_switch or block_*.");
+			complain(
+				"--event: empty name; give names separated by commas, such as sched_switch or block_*.");
 			return false;
 		}
 		last = array_add(&set->globs, set->num_globs, sizeof(*last));
@@ -76,8 +79,7 @@ static bool take_globs(void *at, const struct option_row *row, const char *text)
 static const struct option_row options[] = {
 	OPTION("csv", 0, NULL, "write a line for each packet that was seen on both sides",
 	       take_flag, .at = offsetof(struct export_settings, csv)),
-	OPTION("perfetto", 0, NULL,
-	       "write a timeline for ui.perfetto.dev: packets and messages",
+	OPTION("perfetto", 0, NULL, "write a timeline for ui.perfetto.dev: packets and messages",
 	       take_flag, .at = offsetof(struct export_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct export_settings, timeline) },
 	OPTION("events", 0, NULL,
@@ -86,7 +88,8 @@ static const struct option_row options[] = {
 	       take_flag, .at = offsetof(struct export_settings, events)),
 	OPTION("event", 'e', "GLOB,...",
 	       "like --events, but only events with these names\n"
-	       "(can be repeated)", take_globs),
+	       "(can be repeated)",
+	       take_globs),
 	{ .table = window_options, .at = offsetof(struct export_settings, window) },
 	{ .table = output_options, .at = offsetof(struct export_settings, output) },
 	{ .table = input_model_options, .at = offsetof(struct export_settings, input) },
@@ -97,8 +100,8 @@ static const struct option_row options[] = {
 
 static const struct usage usage = {
 	.begin = "Usage: netsync export --csv | --perfetto [OPTION...] [TRACE...]\n\n"
-	"Export the packets that traced machines sent each other, with corrected times. A TRACE is\n"
-	"as for \"netsync sync\".\n\n",
+		 "Export the packets that traced machines sent each other, with corrected times. A TRACE is\n"
+		 "as for \"netsync sync\".\n\n",
 	.end = "\nExit status: as for \"netsync sync\".\n",
 	.options = options,
 };
@@ -110,8 +113,8 @@ char *export_address(const uint8_t address[16], char *text)
 	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
 	const bool is_v4 = !memcmp(address, v4, sizeof(v4));
 
-	inet_ntop(is_v4 ? AF_INET : AF_INET6, is_v4 ? address + 12 : address,
-		  text, INET6_ADDRSTRLEN);
+	inet_ntop(is_v4 ? AF_INET : AF_INET6, is_v4 ? address + 12 : address, text,
+		  INET6_ADDRSTRLEN);
 	return text;
 }
 
@@ -141,8 +144,7 @@ static bool open_spools(struct export_job *job)
 	job->export.events = job->set->events;
 	job->export.globs = (const char **)job->set->globs;
 	job->export.num_globs = job->set->num_globs;
-	job->export.timeline = timeline_format(job->set->timeline,
-					       job->set->output.path);
+	job->export.timeline = timeline_format(job->set->timeline, job->set->output.path);
 	job->export.messages = &job->messages;
 	if (!spool_open(&job->messages, sizeof(struct netsync_message)))
 		return false;
@@ -160,8 +162,7 @@ static bool write_export(FILE *out, const void *data)
 {
 	const struct export_job *job = data;
 
-	return job->set->csv ? export_csv(out, &job->export) :
-			       export_perfetto(out, &job->export);
+	return job->set->csv ? export_csv(out, &job->export) : export_perfetto(out, &job->export);
 }
 
 static int export_traces(struct export_job *job)
@@ -169,12 +170,11 @@ static int export_traces(struct export_job *job)
 	const struct export_settings *set = job->set;
 	int status;
 
-	if (!output_check(&set->output) ||
-	    !timebase_open(&job->base, &set->input) || !open_spools(job))
+	if (!output_check(&set->output) || !timebase_open(&job->base, &set->input) ||
+	    !open_spools(job))
 		return EXIT_BAD;
 	status = timebase_find(&job->base, &set->input);
-	if (status == EXIT_BAD ||
-	    !timebase_limit(&job->base, &set->window, set->events) ||
+	if (status == EXIT_BAD || !timebase_limit(&job->base, &set->window, set->events) ||
 	    !output_write(&set->output, write_export, job))
 		return EXIT_BAD;
 	return timebase_explain(&job->base, &set->input, status);
@@ -194,7 +194,8 @@ static int run_export(const struct export_settings *set)
 int cmd_export(int argc, char **argv)
 {
 	struct export_settings set = {
-		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID,
+		.input = INPUT_DEFAULT,
+		.timeline = TIMELINE_NOT_SAID,
 	};
 	int status;
 

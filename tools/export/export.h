@@ -11,13 +11,14 @@
 
 struct timeline_format;
 
-struct export {
-	const struct timebase *base;	/* the traces that were read, and their window */
-	struct spool *messages;	/* struct netsync_message */
-	struct spool *packets;	/* struct netsync_packet; unless it is NULL */
-	bool events;		/* also all other events */
-	const struct timeline_format *timeline;	/* format of the viewer's file */
-	const char **globs;	/* of requested events; none: all events */
+struct export
+{
+	const struct timebase *base;		/* the traces that were read, and their window */
+	struct spool *messages;			/* struct netsync_message */
+	struct spool *packets;			/* struct netsync_packet; unless it is NULL */
+	bool events;				/* also all other events */
+	const struct timeline_format *timeline; /* format of the viewer's file */
+	const char **globs;			/* of requested events; none: all events */
 	size_t num_globs;
 };
 

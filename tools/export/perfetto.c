@@ -12,7 +12,7 @@
 struct perfetto {
 	struct timeline timeline;
 	const struct export *export;
-	uint64_t messages;	/* number so far */
+	uint64_t messages; /* number so far */
 };
 
 /* ---- packets and messages ---------------------------------------------- */
@@ -27,8 +27,8 @@ char *tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE])
 	*text = 0;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (word & 1U << i)
-			length += snprintf(text + length, TCP_FLAGS_SIZE - length,
-					   "%s%s", length ? "|" : "", names[i]);
+			length += snprintf(text + length, TCP_FLAGS_SIZE - length, "%s%s",
+					   length ? "|" : "", names[i]);
 	return text;
 }
 
@@ -53,12 +53,11 @@ static const char *protocol_name(uint8_t protocol)
 #define NAME_SIZE 32
 
 /* "TCP 40000 > 80". Return: @name. */
-static char *packet_name(char name[NAME_SIZE], uint8_t protocol, bool has_ports,
-			 uint16_t sport, uint16_t dport)
+static char *packet_name(char name[NAME_SIZE], uint8_t protocol, bool has_ports, uint16_t sport,
+			 uint16_t dport)
 {
 	if (has_ports)
-		snprintf(name, NAME_SIZE, "%s %u > %u", protocol_name(protocol),
-			 sport, dport);
+		snprintf(name, NAME_SIZE, "%s %u > %u", protocol_name(protocol), sport, dport);
 	else
 		snprintf(name, NAME_SIZE, "%s", protocol_name(protocol));
 	return name;
@@ -75,8 +74,7 @@ struct packet_args {
 
 static void add_number(struct packet_args *args, const char *name, uint64_t number)
 {
-	args->list[args->num++] =
-		(struct arg){ name, ARG_UNSIGNED, { .number = number } };
+	args->list[args->num++] = (struct arg){ name, ARG_UNSIGNED, { .number = number } };
 }
 
 static void add_label(struct packet_args *args, const char *name, const char *text)
@@ -87,7 +85,9 @@ static void add_label(struct packet_args *args, const char *name, const char *te
 static void packet_args(struct packet_args *args, const struct netsync_packet *pkt)
 {
 	args->list[0] = (struct arg){
-		"host_ns", ARG_TIME, { .integer = pkt->time_ns },
+		"host_ns",
+		ARG_TIME,
+		{ .integer = pkt->time_ns },
 	};
 	args->num = 1;
 	if (pkt->fields & NETSYNC_HAS_ADDRS) {
@@ -120,14 +120,12 @@ static bool put_packet(void *data, const void *record)
 		.args = args.list,
 	};
 
-	if (!timebase_time(&p->export->base->hosts[pkt->host], pkt->time_ns,
-			 &event.time_ns) ||
+	if (!timebase_time(&p->export->base->hosts[pkt->host], pkt->time_ns, &event.time_ns) ||
 	    !timebase_shows(p->export->base, event.time_ns))
 		return true;
 	packet_args(&args, pkt);
 	event.num_args = args.num;
-	event.name = packet_name(name, pkt->protocol,
-				 pkt->fields & NETSYNC_HAS_PORTS, pkt->sport,
+	event.name = packet_name(name, pkt->protocol, pkt->fields & NETSYNC_HAS_PORTS, pkt->sport,
 				 pkt->dport);
 	p->timeline.format->packet(&p->timeline, &event);
 	return !ferror(p->timeline.out);
@@ -166,14 +164,13 @@ static bool put_perfetto_message(void *data, const void *record)
 	    !timebase_shows(p->export->base, message.received_ns))
 		return true;
 	if (msg->protocol) {
-		message.name = packet_name(name, msg->protocol,
-					   msg->fields & NETSYNC_HAS_PORTS,
+		message.name = packet_name(name, msg->protocol, msg->fields & NETSYNC_HAS_PORTS,
 					   msg->sport, msg->dport);
 	} else {
-		put_message_end(p, (struct track){ msg->from, TRACK_OUT, 0 },
-				message.sent_ns, "send", to->name);
-		put_message_end(p, (struct track){ msg->to, TRACK_IN, 0 },
-				message.received_ns, "receive", from->name);
+		put_message_end(p, (struct track){ msg->from, TRACK_OUT, 0 }, message.sent_ns,
+				"send", to->name);
+		put_message_end(p, (struct track){ msg->to, TRACK_IN, 0 }, message.received_ns,
+				"receive", from->name);
 	}
 	message.id = ++p->messages;
 	p->timeline.format->message(&p->timeline, &message);
@@ -199,9 +196,8 @@ static void name_packet_tracks(struct perfetto *p)
 		if (!p->export->base->hosts[i].clock)
 			continue;
 		for (size_t j = 0; j < sizeof(tracks) / sizeof(tracks[0]); j++)
-			timeline->format->name(timeline,
-				(struct track){ i, tracks[j].kind, 0 },
-				tracks[j].name);
+			timeline->format->name(timeline, (struct track){ i, tracks[j].kind, 0 },
+					       tracks[j].name);
 	}
 }
 
@@ -218,8 +214,7 @@ static bool put_all(struct perfetto *p)
 bool export_perfetto(FILE *out, const struct export *export)
 {
 	struct perfetto p = { .export = export };
-	const bool ok = timeline_open(&p.timeline, export->timeline, out,
-				      export->base) &&
+	const bool ok = timeline_open(&p.timeline, export->timeline, out, export->base) &&
 			put_all(&p);
 
 	return timeline_close(&p.timeline, ok, "packets, messages and events");

@@ -27,16 +27,16 @@ struct threads {
 	struct sched *sched;
 	uint32_t host;
 	bool show_states;
-	int64_t first_ns;	/* of the first event */
-	int64_t now_ns;		/* of the last event so far */
-	uint32_t num_more;	/* tracks with numbers from TRACK_MORE_THREADS on */
-	bool failed;		/* out of memory */
+	int64_t first_ns;  /* of the first event */
+	int64_t now_ns;	   /* of the last event so far */
+	uint32_t num_more; /* tracks with numbers from TRACK_MORE_THREADS on */
+	bool failed;	   /* out of memory */
 	uint8_t cpus_named[EVENT_MAX_CPUS / 8];
-	uint8_t *tids_used;	/* a bit for each thread id that is a track's number */
+	uint8_t *tids_used; /* a bit for each thread id that is a track's number */
 
 	/* Used by scheduling.c. */
-	uint32_t first_cpu;	/* number of CPU 0 in the file */
-	uint32_t num_cpus;	/* so far, including those between */
+	uint32_t first_cpu; /* number of CPU 0 in the file */
+	uint32_t num_cpus;  /* so far, including those between */
 };
 
 /* False: out of memory. */
@@ -48,17 +48,17 @@ bool threads_close(struct threads *threads);
 uint32_t threads_number(struct threads *threads, struct sched_thread *thread);
 
 /* Put an instant of a thread; if it is NULL, of a CPU. */
-void threads_instant(struct threads *threads, struct sched_thread *thread,
-		     uint32_t cpu, const char *name, const struct args *args);
+void threads_instant(struct threads *threads, struct sched_thread *thread, uint32_t cpu,
+		     const char *name, const struct args *args);
 
 /*
  * Begin and end a system call, with its name and known arguments. False: put an instant
  * instead, because the begin is unknown.
  */
-void threads_enter(struct threads *threads, struct sched_thread *thread,
-		   const char *name, const struct args *args);
-bool threads_leave(struct threads *threads, struct sched_thread *thread,
-		   const char *name, const struct args *args);
+void threads_enter(struct threads *threads, struct sched_thread *thread, const char *name,
+		   const struct args *args);
+bool threads_leave(struct threads *threads, struct sched_thread *thread, const char *name,
+		   const struct args *args);
 /* Add a new thread, which is inside the system call that created it. */
 void threads_fork(struct threads *threads, struct event_task child);
 
@@ -70,13 +70,10 @@ void threads_fork(struct threads *threads, struct event_task child);
 /* Does it have room for threads of this host? Then their states are in these only. */
 bool scheduling_has_room(const struct threads *threads);
 /* Put the state of a thread since a time, if no event in the file implies it. */
-void scheduling_imply(struct threads *threads, struct sched_thread *thread,
-		      int64_t since_ns);
+void scheduling_imply(struct threads *threads, struct sched_thread *thread, int64_t since_ns);
 /* Call these before and after a switch is applied. */
-void scheduling_missed(struct threads *threads, uint32_t cpu,
-		       const struct task_switch *change);
-void scheduling_switch(struct threads *threads, uint32_t cpu,
-		       const struct task_switch *change);
+void scheduling_missed(struct threads *threads, uint32_t cpu, const struct task_switch *change);
+void scheduling_switch(struct threads *threads, uint32_t cpu, const struct task_switch *change);
 /* Call this after a thread became runnable by an event on that CPU. */
 void scheduling_waking(struct threads *threads, uint32_t cpu, struct event_task task);
 /* Call this before a loss is applied. */

@@ -11,16 +11,15 @@
 
 bool scheduling_has_room(const struct threads *threads)
 {
-	return threads->timeline->format->sched &&
-	       threads->host < TIMELINE_MAX_THREAD_HOSTS &&
+	return threads->timeline->format->sched && threads->host < TIMELINE_MAX_THREAD_HOSTS &&
 	       threads->first_cpu < TIMELINE_MAX_CPUS;
 }
 
 /* Do the tables include events on this CPU at this time? */
 static bool is_in_tables(struct threads *threads, uint32_t cpu, int64_t time_ns)
 {
-	if (!threads->show_states || !threads->timeline->format->sched ||
-	    cpu >= EVENT_MAX_CPUS || !timebase_shows(threads->export->base, time_ns))
+	if (!threads->show_states || !threads->timeline->format->sched || cpu >= EVENT_MAX_CPUS ||
+	    !timebase_shows(threads->export->base, time_ns))
 		return false;
 	if (threads->num_cpus <= cpu)
 		threads->num_cpus = cpu + 1;
@@ -70,8 +69,7 @@ static void put_sched_waking(struct threads *threads, uint32_t cpu, int64_t time
 }
 
 /* A sleeping state cannot be expressed: only a switch could do it, which needs a CPU. */
-void scheduling_imply(struct threads *threads, struct sched_thread *thread,
-		      int64_t since_ns)
+void scheduling_imply(struct threads *threads, struct sched_thread *thread, int64_t since_ns)
 {
 	if (thread->state == SCHED_RUNNING)
 		put_sched_switch(threads, thread->cpu, since_ns, NULL, thread, 0);
@@ -85,8 +83,7 @@ void scheduling_imply(struct threads *threads, struct sched_thread *thread,
  * state of the other thread since then is unknown, which the tables cannot express;
  * sleeping is the closest state, as it neither uses nor waits for a CPU.
  */
-void scheduling_missed(struct threads *threads, uint32_t cpu,
-		       const struct task_switch *change)
+void scheduling_missed(struct threads *threads, uint32_t cpu, const struct task_switch *change)
 {
 	struct sched_thread *ran = sched_running(threads->sched, cpu);
 	struct sched_thread *from = sched_thread(threads->sched, change->from);
@@ -99,8 +96,7 @@ void scheduling_missed(struct threads *threads, uint32_t cpu,
 				 SCHED_TASK_INTERRUPTIBLE);
 }
 
-void scheduling_switch(struct threads *threads, uint32_t cpu,
-		       const struct task_switch *change)
+void scheduling_switch(struct threads *threads, uint32_t cpu, const struct task_switch *change)
 {
 	struct sched_thread *from = sched_thread(threads->sched, change->from);
 	int64_t state = change->state & COMMON_STATES;

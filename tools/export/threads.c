@@ -16,28 +16,27 @@
 
 /* A system call, and its arguments at its begin. */
 struct call {
-	const char *name;	/* owned by the caller; NULL: none */
+	const char *name; /* owned by the caller; NULL: none */
 	int64_t since_ns;
 	size_t num_args;
-	struct arg *args;	/* followed by their names and texts */
+	struct arg *args; /* followed by their names and texts */
 };
 
 /* The tracks of a thread. */
 struct shown_thread {
-	uint32_t number;	/* of its tracks */
-	uint32_t first_number;	/* of the tracks of its first name */
-	char name[SCHED_NAME_SIZE];	/* the name of its tracks */
-	unsigned int num_names;	/* 0: not named yet */
-	bool is_old;		/* it existed before all events */
-	bool is_forked;		/* forked since then; its call follows */
-	bool has_called;	/* there was a system call */
+	uint32_t number;	    /* of its tracks */
+	uint32_t first_number;	    /* of the tracks of its first name */
+	char name[SCHED_NAME_SIZE]; /* the name of its tracks */
+	unsigned int num_names;	    /* 0: not named yet */
+	bool is_old;		    /* it existed before all events */
+	bool is_forked;		    /* forked since then; its call follows */
+	bool has_called;	    /* there was a system call */
 	int64_t forked_ns;
 	struct call call;
 };
 
 /* NULL: out of memory. */
-static struct shown_thread *shown_of(struct threads *threads,
-				     struct sched_thread *thread)
+static struct shown_thread *shown_of(struct threads *threads, struct sched_thread *thread)
 {
 	if (!thread->own)
 		thread->own = calloc(1, sizeof(struct shown_thread));
@@ -48,8 +47,7 @@ static struct shown_thread *shown_of(struct threads *threads,
 
 /* ---- tracks ------------------------------------------------------------- */
 
-static struct track track_of(const struct threads *threads, enum track_kind kind,
-			     uint32_t number)
+static struct track track_of(const struct threads *threads, enum track_kind kind, uint32_t number)
 {
 	return (struct track){ threads->host, kind, number };
 }
@@ -68,8 +66,8 @@ static uint32_t new_number(struct threads *threads, uint32_t tid)
 	return tid;
 }
 
-static void name_thread_tracks(struct threads *threads,
-			       const struct sched_thread *thread, struct shown_thread *shown)
+static void name_thread_tracks(struct threads *threads, const struct sched_thread *thread,
+			       struct shown_thread *shown)
 {
 	char name[TIMELINE_THREAD_NAME_SIZE];
 	char state[TIMELINE_THREAD_NAME_SIZE + sizeof(" state")];
@@ -86,17 +84,16 @@ static void name_thread_tracks(struct threads *threads,
 	timeline_thread_name(name, &named);
 	snprintf(state, sizeof(state), "%s state", name);
 	if (threads->show_states && !scheduling_has_room(threads))
-		timeline->format->name(timeline,
-			track_of(threads, TRACK_STATE, shown->number), state);
+		timeline->format->name(timeline, track_of(threads, TRACK_STATE, shown->number),
+				       state);
 }
 
 /* The track of a thread under its current name. */
 static struct track thread_track(struct threads *threads, enum track_kind kind,
-				 const struct sched_thread *thread,
-				 struct shown_thread *shown)
+				 const struct sched_thread *thread, struct shown_thread *shown)
 {
-	if (!shown->num_names || (shown->num_names < MAX_NAMES &&
-				  strcmp(shown->name, thread->name)))
+	if (!shown->num_names ||
+	    (shown->num_names < MAX_NAMES && strcmp(shown->name, thread->name)))
 		name_thread_tracks(threads, thread, shown);
 	return track_of(threads, kind, shown->number);
 }
@@ -176,8 +173,7 @@ static void put_state(struct threads *threads, struct sched_thread *thread,
 	put_timeline_slice(threads, &event, to_ns);
 }
 
-static void show_left_state(void *data, struct sched_thread *thread, int64_t from_ns,
-			    int64_t to_ns)
+static void show_left_state(void *data, struct sched_thread *thread, int64_t from_ns, int64_t to_ns)
 {
 	struct threads *threads = data;
 	struct shown_thread *shown = shown_of(threads, thread);
@@ -265,8 +261,8 @@ static void put_call(struct threads *threads, struct sched_thread *thread,
 	args_release(&args);
 }
 
-void threads_enter(struct threads *threads, struct sched_thread *thread,
-		   const char *name, const struct args *args)
+void threads_enter(struct threads *threads, struct sched_thread *thread, const char *name,
+		   const struct args *args)
 {
 	struct shown_thread *shown = shown_of(threads, thread);
 	struct arg *copy;
@@ -278,12 +274,15 @@ void threads_enter(struct threads *threads, struct sched_thread *thread,
 	copy = copy_args(args);
 	threads->failed = threads->failed || !copy;
 	shown->call = (struct call){
-		name, threads->now_ns, copy ? args->num : 0, copy,
+		name,
+		threads->now_ns,
+		copy ? args->num : 0,
+		copy,
 	};
 }
 
-bool threads_leave(struct threads *threads, struct sched_thread *thread,
-		   const char *name, const struct args *args)
+bool threads_leave(struct threads *threads, struct sched_thread *thread, const char *name,
+		   const struct args *args)
 {
 	struct shown_thread *shown = shown_of(threads, thread);
 	const struct call call = { .name = name };
@@ -332,8 +331,8 @@ static void end_shown_thread(void *data, struct sched_thread *thread)
 
 /* ---- instants ----------------------------------------------------------- */
 
-void threads_instant(struct threads *threads, struct sched_thread *thread,
-		     uint32_t cpu, const char *name, const struct args *args)
+void threads_instant(struct threads *threads, struct sched_thread *thread, uint32_t cpu,
+		     const char *name, const struct args *args)
 {
 	struct shown_thread *shown = thread ? shown_of(threads, thread) : NULL;
 	const struct timeline_event event = {

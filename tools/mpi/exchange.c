@@ -36,24 +36,24 @@ struct item {
 
 struct batch {
 	struct item item[BATCH];
-	MPI_Request request;	/* MPI_REQUEST_NULL: it is not on its way */
+	MPI_Request request; /* MPI_REQUEST_NULL: it is not on its way */
 };
 
 /* Another rank. */
 struct peer {
 	struct batch *batch[2];
-	int filled;		/* which of them is being filled, */
-	int num;		/* with so many items */
-	uint32_t slice;		/* it has read so many */
+	int filled;	/* which of them is being filled, */
+	int num;	/* with so many items */
+	uint32_t slice; /* it has read so many */
 };
 
 struct exchange {
 	struct netsync *ns;
 	int rank, ranks;
 	struct peer *peer;
-	struct item *received;	/* a batch */
+	struct item *received; /* a batch */
 	MPI_Request receiving;
-	int error;		/* of what was received */
+	int error; /* of what was received */
 };
 
 uint32_t exchange_shards(int rank, int ranks)
@@ -68,8 +68,8 @@ uint32_t exchange_shards(int rank, int ranks)
 
 static void receive_next(struct exchange *e)
 {
-	MPI_Irecv(e->received, BATCH * sizeof(*e->received), MPI_BYTE, MPI_ANY_SOURCE,
-		  BATCH_TAG, MPI_COMM_WORLD, &e->receiving);
+	MPI_Irecv(e->received, BATCH * sizeof(*e->received), MPI_BYTE, MPI_ANY_SOURCE, BATCH_TAG,
+		  MPI_COMM_WORLD, &e->receiving);
 }
 
 struct exchange *exchange_new(struct netsync *ns, int rank, int ranks)
@@ -181,8 +181,8 @@ static void send_batch(struct exchange *e, int to)
 
 	if (!p->num)
 		return;
-	MPI_Isend(b->item, p->num * (int)sizeof(*b->item), MPI_BYTE, to, BATCH_TAG,
-		  MPI_COMM_WORLD, &b->request);
+	MPI_Isend(b->item, p->num * (int)sizeof(*b->item), MPI_BYTE, to, BATCH_TAG, MPI_COMM_WORLD,
+		  &b->request);
 	p->num = 0;
 	p->filled = !p->filled;
 	wait_for_batch(e, p->batch[p->filled]);

@@ -29,8 +29,7 @@ static int machine_of(int rank)
 	MPI_Comm machine;
 	int lowest;
 
-	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL,
-			    &machine);
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine);
 	MPI_Allreduce(&rank, &lowest, 1, MPI_INT, MPI_MIN, machine);
 	MPI_Comm_free(&machine);
 	return lowest;
@@ -183,8 +182,7 @@ static void serve_local_traces(const struct input *input, unsigned int jobs, int
 }
 
 /* A process of its own, as it reads while this one matches. */
-static bool start_server(struct local_traces *local, const struct input *input,
-			 unsigned int jobs)
+static bool start_server(struct local_traces *local, const struct input *input, unsigned int jobs)
 {
 	int fds[2];
 
@@ -201,8 +199,7 @@ static bool start_server(struct local_traces *local, const struct input *input,
 	local->fd = fds[0];
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	if (local->child < 0)
-		complain("cannot start a process to read the traces: %s.",
-			 strerror(errno));
+		complain("cannot start a process to read the traces: %s.", strerror(errno));
 	return local->child > 0;
 }
 
@@ -279,8 +276,7 @@ bool local_was_read(const struct local_traces *local, const struct netsync_io *i
 {
 	struct netsync_io_served info = { .size = sizeof(info) };
 
-	if (local->own < 0 || netsync_io_get_served(io, (uint32_t)local->own, &info) ||
-	    !info.ended)
+	if (local->own < 0 || netsync_io_get_served(io, (uint32_t)local->own, &info) || !info.ended)
 		return true;
 	complain("The traces of this machine were not read completely.");
 	return false;

@@ -12,11 +12,11 @@ struct input;
 
 /* The first rank of each machine that was given the same traces serves them. */
 struct local_traces {
-	int *server;		/* ranks that serve, in their order */
+	int *server; /* ranks that serve, in their order */
 	int servers;
-	int own;		/* which of them is this rank; -1: none */
-	pid_t child;		/* that serves, and */
-	int fd;			/* leads to it */
+	int own;     /* which of them is this rank; -1: none */
+	pid_t child; /* that serves, and */
+	int fd;	     /* leads to it */
 };
 
 /*

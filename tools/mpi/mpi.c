@@ -32,12 +32,12 @@
 #define PAUSE_NS 5000000
 
 struct mpi_job {
-	struct input_share share;	/* first, as it is what others know of the job */
+	struct input_share share; /* first, as it is what others know of the job */
 	int rank, ranks;
 	struct netsync_io *io;
 	struct exchange *exchange;
 	struct local_traces local;
-	bool is_local;		/* traces are on the disks of each machine */
+	bool is_local; /* traces are on the disks of each machine */
 };
 
 /* Bytes that grow. */
@@ -78,16 +78,15 @@ static bool receive_bytes(struct bytes *b, int from)
 {
 	uint64_t size;
 
-	MPI_Recv(&size, 1, MPI_UINT64_T, from, STATE_TAG, MPI_COMM_WORLD,
-		 MPI_STATUS_IGNORE);
+	MPI_Recv(&size, 1, MPI_UINT64_T, from, STATE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	*b = (struct bytes){ .at = malloc(size + 1), .num = size };
 	if (!b->at)
 		return no_memory();
 	for (size_t at = 0; at < size; at += PART_SIZE) {
 		const size_t left = size - at;
 
-		MPI_Recv(b->at + at, (int)(left < PART_SIZE ? left : PART_SIZE), MPI_BYTE,
-			 from, STATE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(b->at + at, (int)(left < PART_SIZE ? left : PART_SIZE), MPI_BYTE, from,
+			 STATE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	}
 	return true;
 }
@@ -156,7 +155,8 @@ static bool check_same(const struct mpi_job *job, const struct netsync *ns,
 	if (both[0] == ~both[1])
 		return true;
 	if (!job->rank)
-		complain("The processes do not see the same traces, or have different versions of netsync-mpi. Put the traces where all machines see them under the same path.");
+		complain(
+			"The processes do not see the same traces, or have different versions of netsync-mpi. Put the traces where all machines see them under the same path.");
 	return false;
 }
 
@@ -196,8 +196,8 @@ static int on_end(void *data)
 	return ret;
 }
 
-static bool open_local(struct input_share *share, const struct input *input,
-		       unsigned int jobs, struct netsync_io *io)
+static bool open_local(struct input_share *share, const struct input *input, unsigned int jobs,
+		       struct netsync_io *io)
 {
 	struct mpi_job *job = (struct mpi_job *)share;
 
@@ -205,17 +205,19 @@ static bool open_local(struct input_share *share, const struct input *input,
 	return local_open(&job->local, input, jobs, io);
 }
 
-static bool begin_exchange(struct input_share *share, struct netsync *ns,
-			   struct netsync_io *io)
+static bool begin_exchange(struct input_share *share, struct netsync *ns, struct netsync_io *io)
 {
 	struct mpi_job *job = (struct mpi_job *)share;
 	const uint32_t shards = exchange_shards(job->rank, job->ranks);
 	const struct netsync_io_part part = {
 		.size = sizeof(part),
-		.part = (uint32_t)(job->is_local ? local_part(&job->local, job->rank) :
-						   job->rank),
-		.parts = (uint32_t)job->ranks, .packet = on_packet, .clock = on_clock,
-		.slice = on_slice, .end = on_end, .data = job,
+		.part = (uint32_t)(job->is_local ? local_part(&job->local, job->rank) : job->rank),
+		.parts = (uint32_t)job->ranks,
+		.packet = on_packet,
+		.clock = on_clock,
+		.slice = on_slice,
+		.end = on_end,
+		.data = job,
 	};
 
 	if (!check_same(job, ns, io))
@@ -242,8 +244,7 @@ static bool gather_messages(struct input_share *share, struct netsync *ns)
 		ret = collect_bytes(job, &state, use_messages, ns);
 	free(state.at);
 	if (ret)
-		complain("%s", ret == -ENOMEM ? "There is not enough memory." :
-						netsync_error(ns));
+		complain("%s", ret == -ENOMEM ? "There is not enough memory." : netsync_error(ns));
 	exchange_free(job->exchange);
 	job->exchange = NULL;
 	if (job->is_local)
@@ -291,8 +292,8 @@ static int run_rank(struct mpi_job *job, int argc, char **argv)
 	}
 	if (!job->rank)
 		fputs("Usage: mpirun netsync-mpi sync [OPTION...] [TRACE...]\n"
-		      "       netsync-mpi sync --help\n", argc > 1 &&
-		      !strcmp(argv[1], "--help") ? stdout : stderr);
+		      "       netsync-mpi sync --help\n",
+		      argc > 1 && !strcmp(argv[1], "--help") ? stdout : stderr);
 	return argc > 1 && !strcmp(argv[1], "--help") ? EXIT_DONE : EXIT_BAD;
 }
 

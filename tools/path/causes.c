@@ -37,14 +37,13 @@ void causes_reset(struct causes *causes, uint32_t cpu)
 		one->in_ns[i] = INT64_MIN;
 }
 
-void causes_enter(struct causes *causes, uint32_t cpu, enum context_kind kind,
-		  uint32_t number, int64_t time_ns)
+void causes_enter(struct causes *causes, uint32_t cpu, enum context_kind kind, uint32_t number,
+		  int64_t time_ns)
 {
 	struct cpu_contexts *one = &causes->cpus[cpu];
 
 	if (one->num < MAX_CONTEXTS)
-		one->stack[one->num++] =
-			(struct context){ kind, number, time_ns, false, 0 };
+		one->stack[one->num++] = (struct context){ kind, number, time_ns, false, 0 };
 }
 
 void causes_leave(struct causes *causes, uint32_t cpu, enum context_kind kind)
@@ -74,15 +73,14 @@ void causes_disk(struct causes *causes, uint32_t cpu, uint32_t device)
 static uint64_t add_bytes(uint64_t key, const void *bytes, size_t num)
 {
 	for (size_t i = 0; i < num; i++)
-		key = (key ^ ((const uint8_t *)bytes)[i]) *
-		      UINT64_C(1099511628211);
+		key = (key ^ ((const uint8_t *)bytes)[i]) * UINT64_C(1099511628211);
 	return key;
 }
 
 /* A hash of fields that are equal where a packet is sent and received; 0: none are known. */
 static uint64_t key_of(const struct event *event)
 {
-	static const char *const numbers[] = { "sport", "dport", "seq", "digest",
+	static const char *const numbers[] = { "sport",	  "dport",    "seq", "digest",
 					       "echo_id", "echo_seq", "tsn" };
 	static const char *const addresses[] = { "saddr", "daddr" };
 	uint64_t key = UINT64_C(14695981039346656037);
@@ -103,8 +101,7 @@ static uint64_t key_of(const struct event *event)
 	return any ? key : 0;
 }
 
-void causes_send(struct causes *causes, const struct event *event,
-		 uint32_t record)
+void causes_send(struct causes *causes, const struct event *event, uint32_t record)
 {
 	const uint64_t key = key_of(event);
 
@@ -114,17 +111,17 @@ void causes_send(struct causes *causes, const struct event *event,
 	causes->sends[key % NUM_SENDS].record = record;
 }
 
-void causes_receive(struct causes *causes, const struct event *event,
-		    enum packet_place place, int64_t time_ns)
+void causes_receive(struct causes *causes, const struct event *event, enum packet_place place,
+		    int64_t time_ns)
 {
 	struct cpu_contexts *one = &causes->cpus[event->cpu];
 	const uint64_t key = key_of(event);
 
 	one->in_ns[place] = time_ns;
 	if (key)
-		one->local = causes->sends[key % NUM_SENDS].key == key
-				     ? causes->sends[key % NUM_SENDS].record
-				     : NO_RECORD;
+		one->local = causes->sends[key % NUM_SENDS].key == key ?
+				     causes->sends[key % NUM_SENDS].record :
+				     NO_RECORD;
 }
 
 /* ---- causes --------------------------------------------------------------- */
@@ -146,8 +143,7 @@ static void set_packet(struct graph_record *record, const struct cpu_contexts *c
 	for (size_t i = 0; i < NUM_PLACES; i++) {
 		const int64_t in_ns = cpu->in_ns[i];
 
-		if (in_ns != INT64_MIN && in_ns >= since_ns &&
-		    record->at_ns - in_ns < NEVER)
+		if (in_ns != INT64_MIN && in_ns >= since_ns && record->at_ns - in_ns < NEVER)
 			record->cause.ago_ns[i] = record->at_ns - in_ns;
 	}
 }
@@ -161,11 +157,9 @@ static void set_interrupt(struct graph_record *record, const struct cpu_contexts
 	if (in->has_disk || (is_soft && in->number == SOFTIRQ_BLOCK))
 		record->what = CAUSE_DISK;
 	else if (in->kind == CONTEXT_TIMER ||
-		 (is_soft && (in->number == SOFTIRQ_TIMER ||
-			      in->number == SOFTIRQ_HRTIMER)))
+		 (is_soft && (in->number == SOFTIRQ_TIMER || in->number == SOFTIRQ_HRTIMER)))
 		record->what = CAUSE_TIMER;
-	else if (is_soft && (in->number == SOFTIRQ_NET_RX ||
-			     in->number == SOFTIRQ_NET_TX))
+	else if (is_soft && (in->number == SOFTIRQ_NET_RX || in->number == SOFTIRQ_NET_TX))
 		set_packet(record, cpu, in->since_ns);
 	else
 		record->what = CAUSE_INTERRUPT;
@@ -181,8 +175,7 @@ static void set_thread(struct graph_record *record, const struct cpu_contexts *c
 {
 	const struct followed *followed = thread->own;
 
-	if (!strncmp(thread->name, "napi/", 5) &&
-	    has_packet_since(cpu, thread->since_ns)) {
+	if (!strncmp(thread->name, "napi/", 5) && has_packet_since(cpu, thread->since_ns)) {
 		set_packet(record, cpu, thread->since_ns);
 		return;
 	}
@@ -192,8 +185,7 @@ static void set_thread(struct graph_record *record, const struct cpu_contexts *c
 	record->cause.before = followed ? followed->last : NO_RECORD;
 }
 
-struct graph_record causes_now(const struct causes *causes, uint32_t cpu,
-			       int64_t time_ns)
+struct graph_record causes_now(const struct causes *causes, uint32_t cpu, int64_t time_ns)
 {
 	const struct cpu_contexts *one = &causes->cpus[cpu];
 	const struct sched_thread *thread = sched_running(causes->sched, cpu);
@@ -201,8 +193,7 @@ struct graph_record causes_now(const struct causes *causes, uint32_t cpu,
 		.at_ns = time_ns,
 		.kind = RECORD_CAUSE,
 		.what = CAUSE_UNKNOWN,
-		.cause = { INT64_MIN, NO_THREAD, NO_RECORD, 0, NO_RECORD,
-			   { NEVER, NEVER, NEVER } },
+		.cause = { INT64_MIN, NO_THREAD, NO_RECORD, 0, NO_RECORD, { NEVER, NEVER, NEVER } },
 	};
 
 	if (one->num)

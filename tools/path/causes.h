@@ -10,9 +10,9 @@
 #include "graph.h"
 
 enum context_kind {
-	CONTEXT_IRQ,	 /* from a device, or another CPU */
+	CONTEXT_IRQ, /* from a device, or another CPU */
 	CONTEXT_SOFTIRQ,
-	CONTEXT_TIMER,	 /* called by a timer */
+	CONTEXT_TIMER, /* called by a timer */
 };
 
 /*
@@ -32,9 +32,9 @@ struct context {
 struct cpu_contexts {
 	struct context stack[MAX_CONTEXTS]; /* the innermost one is last */
 	uint8_t num;
-	uint32_t last_run;	     /* record of the thread that ran on it last, or NO_RECORD */
-	int64_t in_ns[NUM_PLACES];   /* the last packet; INT64_MIN: none */
-	uint32_t local;		     /* the record of its sending, if this host sent it */
+	uint32_t last_run;	   /* record of the thread that ran on it last, or NO_RECORD */
+	int64_t in_ns[NUM_PLACES]; /* the last packet; INT64_MIN: none */
+	uint32_t local;		   /* the record of its sending, if this host sent it */
 };
 
 /*
@@ -56,21 +56,19 @@ struct causes {
 /* False: out of memory. */
 bool causes_open(struct causes *causes, const struct sched *sched);
 
-void causes_enter(struct causes *causes, uint32_t cpu, enum context_kind kind,
-		  uint32_t number, int64_t time_ns);
+void causes_enter(struct causes *causes, uint32_t cpu, enum context_kind kind, uint32_t number,
+		  int64_t time_ns);
 void causes_leave(struct causes *causes, uint32_t cpu, enum context_kind kind);
 /* The CPU switched threads, or events were lost: no interrupt is active. */
 void causes_reset(struct causes *causes, uint32_t cpu);
 /* A disk request was completed. */
 void causes_disk(struct causes *causes, uint32_t cpu, uint32_t device);
 /* A packet arrived, or was sent by the record. */
-void causes_receive(struct causes *causes, const struct event *event,
-		    enum packet_place place, int64_t time_ns);
-void causes_send(struct causes *causes, const struct event *event,
-		 uint32_t record);
+void causes_receive(struct causes *causes, const struct event *event, enum packet_place place,
+		    int64_t time_ns);
+void causes_send(struct causes *causes, const struct event *event, uint32_t record);
 
 /* The cause of an event on a CPU now; the number of a record is its .before. */
-struct graph_record causes_now(const struct causes *causes, uint32_t cpu,
-			       int64_t time_ns);
+struct graph_record causes_now(const struct causes *causes, uint32_t cpu, int64_t time_ns);
 
 #endif

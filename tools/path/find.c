@@ -17,13 +17,11 @@ struct graph_search {
 };
 
 /* Runs in the child process. */
-static bool read_group_graph(void *data, const struct event_group *group,
-			     struct group_state *state)
+static bool read_group_graph(void *data, const struct event_group *group, struct group_state *state)
 {
 	const struct graph_search *finding = data;
 
-	return follow_group(group, finding->path->base, state,
-			    finding->path->graph.file);
+	return follow_group(group, finding->path->base, state, finding->path->graph.file);
 }
 
 static void keep_group_graph(void *data, const struct event_group *group,
@@ -54,7 +52,8 @@ static bool read_host_graphs(struct critical_path *path)
 	}
 	if (finding.num_graphs)
 		return graph_load(&path->graph);
-	complain("No scheduler events (sched_switch) in these traces or in the window could be read and corrected; to record all events that are needed, use \"netsync record --preset critical-path\".");
+	complain(
+		"No scheduler events (sched_switch) in these traces or in the window could be read and corrected; to record all events that are needed, use \"netsync record --preset critical-path\".");
 	return false;
 }
 
@@ -75,8 +74,7 @@ static const struct record_thread *find_creator(const struct critical_path *path
 	const struct graph_record *state, *cause;
 	uint32_t number = path_thread(path, who)->last;
 
-	while ((state = graph_get(graph, who.host, number)) &&
-	       state->state.before != NO_RECORD)
+	while ((state = graph_get(graph, who.host, number)) && state->state.before != NO_RECORD)
 		number = state->state.before;
 	if (!state || state->what != SCHED_UNKNOWN || state->state.begin_ns == INT64_MIN)
 		return NULL;
@@ -123,8 +121,7 @@ static void find_named_threads(struct named_threads *found, const struct critica
 			continue;
 		for (uint32_t t = 0; t < graph->hosts[h].num_threads; t++) {
 			const struct actor one = { h, t };
-			const struct record_thread *thread =
-				path_thread(path, one);
+			const struct record_thread *thread = path_thread(path, one);
 
 			if (thread && thread->last != NO_RECORD && is_thread_called(thread, name))
 				add_thread(found, path, one, name);
@@ -148,17 +145,21 @@ static bool find_thread(struct critical_path *path, const struct path_thread_nam
 	if (found.num == 1)
 		return true;
 	if (found.num_origins == 1) {
-		complain("%s: several threads have this name: %s%s. This is the path of %s:%" PRIu32 ", which created the others; use --thread HOST:TID for another one.",
+		complain("%s: several threads have this name: %s%s. This is the path of %s:%" PRIu32
+			 ", which created the others; use --thread HOST:TID for another one.",
 			 name, found.list, more, path->base->hosts[path->who.host].name,
 			 path_thread(path, path->who)->tid);
 		return true;
 	}
 	if (found.num)
-		complain("%s: %" PRIu32 " threads have this name: %s%s. Choose one with --thread HOST:TID or HOST:NAME; if a thread has the number of one that had ended, add --begin and --end.",
-			 name, found.num, found.list, more);
+		complain(
+			"%s: %" PRIu32
+			" threads have this name: %s%s. Choose one with --thread HOST:TID or HOST:NAME; if a thread has the number of one that had ended, add --begin and --end.",
+			name, found.num, found.list, more);
 	else
-		complain("no thread \"%s\" ran in these traces, or in the window; \"netsync states --states sched\" lists the threads.",
-			 colon ? of->thread : name);
+		complain(
+			"no thread \"%s\" ran in these traces, or in the window; \"netsync states --states sched\" lists the threads.",
+			colon ? of->thread : name);
 	return false;
 }
 
@@ -172,25 +173,31 @@ static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 	if (!path->base->hosts[host].clock)
 		return;
 	if (!info || !(info->seen & SEEN_SWITCH)) {
-		complain("warning: %s: no scheduler events in these traces; the path ends when it reaches this host.",
-			 name);
+		complain(
+			"warning: %s: no scheduler events in these traces; the path ends when it reaches this host.",
+			name);
 		return;
 	}
 	if (info->losses)
-		complain("warning: %s: events were lost at %" PRIu32 " places; affected parts of the path are \"unknown\".",
+		complain("warning: %s: events were lost at %" PRIu32
+			 " places; affected parts of the path are \"unknown\".",
 			 name, info->losses);
 	if (!(info->seen & (SEEN_WAKING | SEEN_WAKEUP)))
-		complain("warning: %s: no sched_waking events, so it is unknown which thread woke which.",
-			 name);
+		complain(
+			"warning: %s: no sched_waking events, so it is unknown which thread woke which.",
+			name);
 	else if (!(info->seen & SEEN_WAKING))
-		complain("warning: %s: no sched_waking events; sched_wakeup can name another CPU than the one of the waking thread.",
-			 name);
+		complain(
+			"warning: %s: no sched_waking events; sched_wakeup can name another CPU than the one of the waking thread.",
+			name);
 	if (!(info->seen & SEEN_INTERRUPT))
-		complain("warning: %s: no irq_handler_entry, irq_softirq_entry and similar events; wakeups by interrupts appear as wakeups by the interrupted thread.",
-			 name);
+		complain(
+			"warning: %s: no irq_handler_entry, irq_softirq_entry and similar events; wakeups by interrupts appear as wakeups by the interrupted thread.",
+			name);
 	if (!(info->seen & SEEN_PACKET))
-		complain("warning: %s: no packet events in these traces, so it is unknown which packets its threads waited for.",
-			 name);
+		complain(
+			"warning: %s: no packet events in these traces, so it is unknown which packets its threads waited for.",
+			name);
 }
 
 /* ---- all of it ----------------------------------------------------------------- */
@@ -210,8 +217,8 @@ bool path_find(struct critical_path *path, struct spool *messages,
 	       const struct path_thread_name *of)
 {
 	return graph_open(&path->graph, path->base->num_hosts) &&
-	       messages_load(&path->messages, messages, path->base) &&
-	       read_host_graphs(path) && find_thread(path, of) && walk_path_or_complain(path);
+	       messages_load(&path->messages, messages, path->base) && read_host_graphs(path) &&
+	       find_thread(path, of) && walk_path_or_complain(path);
 }
 
 /* The requested thread may only appear in events of other threads. */
@@ -229,8 +236,10 @@ static void explain_thread(const struct critical_path *path)
 	}
 	memcpy(name, thread->name, sizeof(name));
 	make_printable(name);
-	complain("warning: %s:%" PRIu32 " (%s): the thread did not run in these traces, or in the window; only what it waited for is known.",
-		 path->base->hosts[path->who.host].name, thread->tid, name);
+	complain(
+		"warning: %s:%" PRIu32
+		" (%s): the thread did not run in these traces, or in the window; only what it waited for is known.",
+		path->base->hosts[path->who.host].name, thread->tid, name);
 }
 
 void path_explain(const struct critical_path *path)

@@ -14,7 +14,7 @@ struct thread_follower {
 	struct sched *sched;
 	struct causes causes;
 	struct record_host info;
-	uint32_t cpu; /* of the current event */
+	uint32_t cpu;	/* of the current event */
 	bool is_switch; /* it reports which thread runs there */
 	int64_t now_ns; /* on the host's clock, before shift_ns is added */
 	bool failed;	/* out of memory */
@@ -30,8 +30,7 @@ struct event_use {
 /* ---- threads -------------------------------------------------------------- */
 
 /* NULL: out of memory. */
-static struct followed *followed_of(struct thread_follower *reader,
-				    struct sched_thread *thread)
+static struct followed *followed_of(struct thread_follower *reader, struct sched_thread *thread)
 {
 	struct followed *followed = thread->own;
 
@@ -42,8 +41,7 @@ static struct followed *followed_of(struct thread_follower *reader,
 		reader->failed = true;
 		return NULL;
 	}
-	*followed = (struct followed){ reader->info.num_threads++, NO_RECORD,
-				       NO_RECORD };
+	*followed = (struct followed){ reader->info.num_threads++, NO_RECORD, NO_RECORD };
 	thread->own = followed;
 	return followed;
 }
@@ -177,8 +175,7 @@ static bool follow_wakeup(struct thread_follower *reader, const struct event_use
 static bool follow_fork(struct thread_follower *reader, const struct event_use *use,
 			const struct event *event)
 {
-	const struct graph_record cause =
-		causes_now(&reader->causes, event->cpu, reader->now_ns);
+	const struct graph_record cause = causes_now(&reader->causes, event->cpu, reader->now_ns);
 	struct graph_record born = {
 		.at_ns = reader->now_ns,
 		.kind = RECORD_STATE,
@@ -206,13 +203,11 @@ static bool follow_fork(struct thread_follower *reader, const struct event_use *
 static bool take_free(struct thread_follower *reader, const struct event_use *use,
 		      const struct event *event)
 {
-	const struct sched_thread *running =
-		sched_running(reader->sched, event->cpu);
+	const struct sched_thread *running = sched_running(reader->sched, event->cpu);
 	struct event_task task;
 
 	(void)use;
-	if (task_of(event, TASK_SUBJECT, &task) &&
-	    (!running || running->tid != task.tid))
+	if (task_of(event, TASK_SUBJECT, &task) && (!running || running->tid != task.tid))
 		sched_release(reader->sched, reader->now_ns, task.tid);
 	return true;
 }
@@ -237,12 +232,9 @@ static bool follow_entry(struct thread_follower *reader, const struct event_use 
 
 	if (use->number != CONTEXT_TIMER) {
 		reader->info.seen |= SEEN_INTERRUPT;
-		event->fields->integer(event,
-				       use->number == CONTEXT_IRQ ? "irq" : "vec",
-				       &number);
+		event->fields->integer(event, use->number == CONTEXT_IRQ ? "irq" : "vec", &number);
 	}
-	causes_enter(&reader->causes, event->cpu, use->number, number,
-		     reader->now_ns);
+	causes_enter(&reader->causes, event->cpu, use->number, number, reader->now_ns);
 	return true;
 }
 
@@ -275,8 +267,7 @@ static bool take_in(struct thread_follower *reader, const struct event_use *use,
 static bool take_out(struct thread_follower *reader, const struct event_use *use,
 		     const struct event *event)
 {
-	struct graph_record send =
-		causes_now(&reader->causes, event->cpu, reader->now_ns);
+	struct graph_record send = causes_now(&reader->causes, event->cpu, reader->now_ns);
 
 	(void)use;
 	reader->info.seen |= SEEN_PACKET;
@@ -346,8 +337,10 @@ static bool ends_with(const char *text, const char *end)
 static const struct event_use *use_of(const char *name)
 {
 	static const struct event_use nothing = { ignore_event, 0 },
-		entries[] = { { follow_entry, CONTEXT_IRQ }, { follow_entry, CONTEXT_TIMER } },
-		exits[] = { { follow_exit, CONTEXT_IRQ }, { follow_exit, CONTEXT_TIMER } };
+				      entries[] = { { follow_entry, CONTEXT_IRQ },
+						    { follow_entry, CONTEXT_TIMER } },
+				      exits[] = { { follow_exit, CONTEXT_IRQ },
+						  { follow_exit, CONTEXT_TIMER } };
 	const char *colon = strchr(name, ':');
 	const char *plain = colon ? colon + 1 : name;
 	/* Timers are called in it, perhaps without events of their own. */
@@ -377,8 +370,8 @@ static bool follow_event(void *data, const struct event *event)
 	if (event->cpu == EVENT_NO_CPU)
 		return true;
 	reader->cpu = event->cpu;
-	return use->take(reader, use, event) && !reader->failed &&
-	       !reader->writer.failed && !ferror(reader->writer.out);
+	return use->take(reader, use, event) && !reader->failed && !reader->writer.failed &&
+	       !ferror(reader->writer.out);
 }
 
 static bool follow_loss(void *data, const struct event_loss *loss)
@@ -402,8 +395,7 @@ static void go_on_until(struct thread_follower *reader, int64_t until_ns)
 	int64_t time_ns;
 
 	/* The difference of the clocks' rates does not matter here. */
-	if (reader->now_ns != INT64_MIN &&
-	    timebase_time(reader->host, reader->now_ns, &time_ns) &&
+	if (reader->now_ns != INT64_MIN && timebase_time(reader->host, reader->now_ns, &time_ns) &&
 	    until_ns > time_ns)
 		reader->now_ns += until_ns - time_ns;
 }

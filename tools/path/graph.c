@@ -94,27 +94,23 @@ bool graph_load(struct exec_graph *graph)
 	graph->size = graph->written;
 	if (!graph->size)
 		return true;
-	graph->map = mmap(NULL, graph->size, PROT_READ, MAP_SHARED,
-			  fileno(graph->file), 0);
+	graph->map = mmap(NULL, graph->size, PROT_READ, MAP_SHARED, fileno(graph->file), 0);
 	if (graph->map == MAP_FAILED) {
 		graph->map = NULL;
 		return complain_of_graph_file();
 	}
 	for (uint32_t i = 0; i < graph->num_hosts; i++) {
-		graph->hosts[i].records =
-			(const void *)((char *)graph->map + graph->hosts[i].begin);
+		graph->hosts[i].records = (const void *)((char *)graph->map +
+							 graph->hosts[i].begin);
 		if (!load_host(graph, i))
 			return false;
 	}
 	return true;
 }
 
-const struct graph_record *graph_get(const struct exec_graph *graph, uint32_t host,
-				     uint32_t number)
+const struct graph_record *graph_get(const struct exec_graph *graph, uint32_t host, uint32_t number)
 {
-	return number < graph->hosts[host].num
-		       ? &graph->hosts[host].records[number]
-		       : NULL;
+	return number < graph->hosts[host].num ? &graph->hosts[host].records[number] : NULL;
 }
 
 const struct record_host *graph_info(const struct exec_graph *graph, uint32_t host)

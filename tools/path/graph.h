@@ -20,18 +20,18 @@
 #define NO_THREAD UINT32_MAX
 
 enum record_kind {
-	RECORD_STATE,	/* a thread left a state */
-	RECORD_CAUSE,	/* a thread was woken */
-	RECORD_SEND,	/* a packet was sent: also the cause of a wakeup elsewhere */
-	RECORD_THREAD,	/* summary of a thread */
-	RECORD_HOST,	/* summary of the host; the last record */
+	RECORD_STATE,  /* a thread left a state */
+	RECORD_CAUSE,  /* a thread was woken */
+	RECORD_SEND,   /* a packet was sent: also the cause of a wakeup elsewhere */
+	RECORD_THREAD, /* summary of a thread */
+	RECORD_HOST,   /* summary of the host; the last record */
 };
 
 /* What woke a thread, or why a packet was sent. */
 enum cause_kind {
 	CAUSE_UNKNOWN,
-	CAUSE_THREAD,	 /* the context that ran on the CPU */
-	CAUSE_DISK,	 /* a completed request */
+	CAUSE_THREAD, /* the context that ran on the CPU */
+	CAUSE_DISK,   /* a completed request */
 	CAUSE_TIMER,
 	CAUSE_PACKET,	 /* a received packet */
 	CAUSE_INTERRUPT, /* another interrupt */
@@ -52,11 +52,11 @@ struct record_state {
 };
 
 struct record_cause {
-	int64_t begin_ns; /* CAUSE_THREAD: since when it runs */
-	uint32_t thread;  /* CAUSE_THREAD: the thread */
-	uint32_t before;  /* and its previous state */
-	uint32_t detail;  /* CAUSE_DISK: device; CAUSE_INTERRUPT: number */
-	uint32_t local;	  /* CAUSE_PACKET: this host sent it, by this record */
+	int64_t begin_ns;	     /* CAUSE_THREAD: since when it runs */
+	uint32_t thread;	     /* CAUSE_THREAD: the thread */
+	uint32_t before;	     /* and its previous state */
+	uint32_t detail;	     /* CAUSE_DISK: device; CAUSE_INTERRUPT: number */
+	uint32_t local;		     /* CAUSE_PACKET: this host sent it, by this record */
 	uint32_t ago_ns[NUM_PLACES]; /* CAUSE_PACKET: since it was seen there */
 };
 
@@ -78,7 +78,7 @@ enum seen {
 };
 
 struct record_host {
-	uint32_t losses; /* gaps where events were lost */
+	uint32_t losses;  /* gaps where events were lost */
 	uint32_t threads; /* the last RECORD_THREAD */
 	uint32_t num_threads;
 	uint32_t seen; /* bits of enum seen */
@@ -112,7 +112,7 @@ uint32_t graph_put(struct graph_writer *writer, const struct graph_record *recor
 struct graph_host {
 	const struct graph_record *records; /* NULL: no information */
 	uint32_t num;
-	int64_t begin; /* offset of the records in the file */
+	int64_t begin;			     /* offset of the records in the file */
 	const struct graph_record **threads; /* by number */
 	uint32_t num_threads;
 };

@@ -23,12 +23,10 @@ static bool load_message(void *data, const void *record)
 	const struct spooled *message = record;
 	int64_t time_ns;
 
-	if (!timebase_time(&loading->base->hosts[message->to], message->recv_ns,
-			   &time_ns) ||
+	if (!timebase_time(&loading->base->hosts[message->to], message->recv_ns, &time_ns) ||
 	    !timebase_shows(loading->base, time_ns))
 		return true;
-	if (array_grow(&messages->list, &messages->room, messages->num,
-		       sizeof(*messages->list)))
+	if (array_grow(&messages->list, &messages->room, messages->num, sizeof(*messages->list)))
 		return no_memory();
 	messages->list[messages->num++] = *message;
 	return true;
@@ -40,12 +38,10 @@ static int compare_messages_by_receipt(const void *a, const void *b)
 
 	if (one->to != other->to)
 		return one->to < other->to ? -1 : 1;
-	return (one->recv_ns > other->recv_ns) -
-	       (one->recv_ns < other->recv_ns);
+	return (one->recv_ns > other->recv_ns) - (one->recv_ns < other->recv_ns);
 }
 
-bool messages_load(struct messages *messages, struct spool *spool,
-		   const struct timebase *base)
+bool messages_load(struct messages *messages, struct spool *spool, const struct timebase *base)
 {
 	struct loading loading = { messages, base };
 
@@ -57,12 +53,11 @@ bool messages_load(struct messages *messages, struct spool *spool,
 	return true;
 }
 
-const struct spooled *messages_find(const struct messages *messages,
-				    uint32_t to, int64_t recv_ns)
+const struct spooled *messages_find(const struct messages *messages, uint32_t to, int64_t recv_ns)
 {
 	const struct spooled key = { .recv_ns = recv_ns, .to = to };
 
-	return messages->num ? bsearch(&key, messages->list, messages->num,
-				       sizeof(key), compare_messages_by_receipt)
-			     : NULL;
+	return messages->num ? bsearch(&key, messages->list, messages->num, sizeof(key),
+				       compare_messages_by_receipt) :
+			       NULL;
 }

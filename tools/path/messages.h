@@ -15,12 +15,10 @@ struct messages {
  * Load the messages of traffic_keep(), when times can be corrected. False: failed, with a
  * message.
  */
-bool messages_load(struct messages *messages, struct spool *spool,
-		   const struct timebase *base);
+bool messages_load(struct messages *messages, struct spool *spool, const struct timebase *base);
 void messages_release(struct messages *messages);
 
 /* NULL: none was received then. */
-const struct spooled *messages_find(const struct messages *messages,
-				    uint32_t to, int64_t recv_ns);
+const struct spooled *messages_find(const struct messages *messages, uint32_t to, int64_t recv_ns);
 
 #endif

@@ -23,7 +23,7 @@ enum piece_kind {
 	PIECE_PREEMPTED, /* runnable, but another thread ran, or none yet */
 	PIECE_DISK,
 	PIECE_TIMER,
-	PIECE_NETWORK, /* a packet in transit */
+	PIECE_NETWORK,	 /* a packet in transit */
 	PIECE_INTERRUPT, /* waiting for another interrupt */
 	PIECE_UNKNOWN,
 	NUM_PIECES,
@@ -52,13 +52,13 @@ struct path_piece {
 	/* PIECE_PREEMPTED: the running thread; PIECE_NETWORK: the sender. */
 	struct actor other;
 	bool has_other;
-	uint8_t kind;	/* enum piece_kind */
-	uint8_t reason; /* enum piece_reason */
-	bool is_uncertain; /* PIECE_NETWORK: within the bound, it may have taken no time */
-	uint32_t detail; /* PIECE_DISK: device; PIECE_INTERRUPT: number */
-	uint32_t charge; /* index of the charged thread */
+	uint8_t kind;		  /* enum piece_kind */
+	uint8_t reason;		  /* enum piece_reason */
+	bool is_uncertain;	  /* PIECE_NETWORK: within the bound, it may have taken no time */
+	uint32_t detail;	  /* PIECE_DISK: device; PIECE_INTERRUPT: number */
+	uint32_t charge;	  /* index of the charged thread */
 	int64_t begin_ns, end_ns; /* corrected */
-	int64_t bound_ns; /* PIECE_NETWORK: error of its duration; NETSYNC_UNKNOWN */
+	int64_t bound_ns;	  /* PIECE_NETWORK: error of its duration; NETSYNC_UNKNOWN */
 };
 
 #define NO_CHARGE UINT32_MAX
@@ -66,7 +66,7 @@ struct path_piece {
 /* A thread that another one waits for; the first one is the thread of the path. */
 struct charge {
 	struct actor who;
-	uint32_t parent; /* the waiting thread; NO_CHARGE */
+	uint32_t parent;      /* the waiting thread; NO_CHARGE */
 	uint32_t child, next; /* the first one that it waits for; the next one of the same parent */
 	uint32_t depth;
 	uint64_t ns[NUM_PIECES];
@@ -111,7 +111,6 @@ bool path_walk(struct critical_path *path);
 const char *path_kind(enum piece_kind kind);
 const char *path_reason(enum piece_reason reason);
 /* NULL: there is none, or no information. */
-const struct record_thread *path_thread(const struct critical_path *path,
-					struct actor who);
+const struct record_thread *path_thread(const struct critical_path *path, struct actor who);
 
 #endif

@@ -4,11 +4,11 @@
  * activity of the thread that ended it. Giraldeau, Dagenais: Wait analysis of distributed
  * systems using kernel tracing, IEEE TPDS 27(8), 2016.
  *
- * 	client   run |  wait                            | run
- * 	                \ packet          on the way -> /
- * 	server   wait    | run | wait for disk | run | send
+ *	client   run |  wait                            | run
+ *	                \ packet          on the way -> /
+ *	server   wait    | run | wait for disk | run | send
  *
- * 	path     run | on the way | run | disk | run | on the way | run
+ *	path     run | on the way | run | disk | run | on the way | run
  *
  * A wait that is being replaced is a frame on a stack: the thread that it waited for is
  * followed back to the begin of the wait, and then the path continues with the waiting
@@ -66,8 +66,7 @@ static void add_path_piece(struct walk *walk, const struct frame *frame, int64_t
 	piece.charge = frame->charge;
 	walk->now_ns = from_ns;
 	walk->standing = 0;
-	if (array_grow(&path->pieces, &path->room, path->num_pieces,
-		       sizeof(piece))) {
+	if (array_grow(&path->pieces, &path->room, path->num_pieces, sizeof(piece))) {
 		walk->failed = true;
 		return;
 	}
@@ -75,13 +74,12 @@ static void add_path_piece(struct walk *walk, const struct frame *frame, int64_t
 	path->charges[piece.charge].ns[piece.kind] += piece.end_ns - from_ns;
 }
 
-static void add_unknown_piece(struct walk *walk, const struct frame *frame,
-			      int64_t from_ns, enum piece_reason reason)
+static void add_unknown_piece(struct walk *walk, const struct frame *frame, int64_t from_ns,
+			      enum piece_reason reason)
 {
 	add_path_piece(walk, frame, from_ns,
-		       (struct path_piece){ .who = frame->spot.who,
-					    .kind = PIECE_UNKNOWN,
-					    .reason = reason });
+		       (struct path_piece){
+			       .who = frame->spot.who, .kind = PIECE_UNKNOWN, .reason = reason });
 }
 
 /* ---- who is charged -------------------------------------------------------- */
@@ -105,8 +103,7 @@ static uint32_t charge_of(struct walk *walk, uint32_t parent, struct actor who)
 		if (is_same_actor(charges[i].who, who))
 			return i;
 	if (parent != NO_CHARGE)
-		for (uint32_t i = charges[parent].child; i != NO_CHARGE;
-		     i = charges[i].next)
+		for (uint32_t i = charges[parent].child; i != NO_CHARGE; i = charges[i].next)
 			if (is_same_actor(charges[i].who, who))
 				return i;
 	last = array_add(&path->charges, path->num_charges, sizeof(*last));
@@ -133,11 +130,10 @@ static int64_t correct_or_min(const struct walk *walk, uint32_t host, int64_t ti
 {
 	int64_t corrected_ns;
 
-	return time_ns != INT64_MIN &&
-			       timebase_time(&walk->path->base->hosts[host],
-					     time_ns, &corrected_ns)
-		       ? corrected_ns
-		       : INT64_MIN;
+	return time_ns != INT64_MIN && timebase_time(&walk->path->base->hosts[host], time_ns,
+						     &corrected_ns) ?
+		       corrected_ns :
+		       INT64_MIN;
 }
 
 static int64_t max_of_times(int64_t a, int64_t b)
@@ -146,11 +142,9 @@ static int64_t max_of_times(int64_t a, int64_t b)
 }
 
 /* The state in a record; unknown, if there is none. */
-static struct spot spot_of(const struct walk *walk, struct actor who,
-			   uint32_t number)
+static struct spot spot_of(const struct walk *walk, struct actor who, uint32_t number)
 {
-	const struct graph_record *record =
-		graph_get(&walk->path->graph, who.host, number);
+	const struct graph_record *record = graph_get(&walk->path->graph, who.host, number);
 
 	if (!record || record->kind != RECORD_STATE)
 		return (struct spot){ .who = who };
@@ -186,8 +180,8 @@ static struct spot make_waker_spot(const struct graph_record *cause, uint32_t ho
 struct sent {
 	const struct graph_record *send;
 	uint32_t host;
-	int64_t time_ns; /* corrected */
-	int64_t bound_ns; /* error of the time in transit */
+	int64_t time_ns;   /* corrected */
+	int64_t bound_ns;  /* error of the time in transit */
 	bool is_uncertain; /* the order of sending and receiving is uncertain */
 };
 
@@ -196,15 +190,13 @@ static int64_t get_host_bound(const struct walk *walk, uint32_t host, int64_t ti
 	const struct timebase_host *one = &walk->path->base->hosts[host];
 	int64_t time_ref, bound_ns;
 
-	return one->clock &&
-			       !netsync_convert(one->clock, time_ns + one->shift_ns,
-						&time_ref, &bound_ns)
-		       ? bound_ns
-		       : NETSYNC_UNKNOWN;
+	return one->clock && !netsync_convert(one->clock, time_ns + one->shift_ns, &time_ref,
+					      &bound_ns) ?
+		       bound_ns :
+		       NETSYNC_UNKNOWN;
 }
 
-static bool is_sent_by(const struct walk *walk, const struct spooled *message,
-		       struct sent *sent)
+static bool is_sent_by(const struct walk *walk, const struct spooled *message, struct sent *sent)
 {
 	const struct timebase_host *hosts = walk->path->base->hosts;
 	const struct timebase_host *from = &hosts[message->from];
@@ -213,26 +205,22 @@ static bool is_sent_by(const struct walk *walk, const struct spooled *message,
 	const int64_t b = get_host_bound(walk, message->to, message->recv_ns);
 
 	sent->host = message->from;
-	sent->send = graph_send(&walk->path->graph, message->from,
-				message->send_ns);
+	sent->send = graph_send(&walk->path->graph, message->from, message->send_ns);
 	sent->time_ns = correct_or_min(walk, message->from, message->send_ns);
 	if (sent->time_ns == INT64_MIN)
 		return false;
-	sent->bound_ns = a == NETSYNC_UNKNOWN || b == NETSYNC_UNKNOWN ?
-				 NETSYNC_UNKNOWN : a + b;
-	sent->is_uncertain =
-		netsync_order(from->clock, message->send_ns + from->shift_ns,
-			      to->clock, message->recv_ns + to->shift_ns) !=
-		NETSYNC_BEFORE;
+	sent->bound_ns = a == NETSYNC_UNKNOWN || b == NETSYNC_UNKNOWN ? NETSYNC_UNKNOWN : a + b;
+	sent->is_uncertain = netsync_order(from->clock, message->send_ns + from->shift_ns,
+					   to->clock,
+					   message->recv_ns + to->shift_ns) != NETSYNC_BEFORE;
 	return true;
 }
 
 /* Find the origin of a packet that a host received. False: unknown. */
-static bool find_sent(const struct walk *walk, const struct graph_record *cause,
-		      uint32_t host, struct sent *sent)
+static bool find_sent(const struct walk *walk, const struct graph_record *cause, uint32_t host,
+		      struct sent *sent)
 {
-	const struct graph_record *local = graph_get(&walk->path->graph, host,
-						     cause->cause.local);
+	const struct graph_record *local = graph_get(&walk->path->graph, host, cause->cause.local);
 
 	if (local) {
 		*sent = (struct sent){ .send = local, .host = host };
@@ -241,10 +229,10 @@ static bool find_sent(const struct walk *walk, const struct graph_record *cause,
 	}
 	for (size_t i = 0; i < NUM_PLACES; i++) {
 		const uint32_t ago_ns = cause->cause.ago_ns[i];
-		const struct spooled *message =
-			ago_ns == NEVER ? NULL :
-			messages_find(&walk->path->messages, host,
-				      cause->at_ns - ago_ns);
+		const struct spooled *message = ago_ns == NEVER ?
+							NULL :
+							messages_find(&walk->path->messages, host,
+								      cause->at_ns - ago_ns);
 
 		if (message && is_sent_by(walk, message, sent))
 			return true;
@@ -254,11 +242,9 @@ static bool find_sent(const struct walk *walk, const struct graph_record *cause,
 
 /* ---- waits ----------------------------------------------------------------- */
 
-static void push_frame(struct walk *walk, struct spot spot, int64_t from_ns,
-		       uint32_t charge)
+static void push_frame(struct walk *walk, struct spot spot, int64_t from_ns, uint32_t charge)
 {
-	if (array_grow(&walk->frames, &walk->room, walk->num,
-		       sizeof(*walk->frames))) {
+	if (array_grow(&walk->frames, &walk->room, walk->num, sizeof(*walk->frames))) {
 		walk->failed = true;
 		return;
 	}
@@ -299,16 +285,15 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 
 		if (!cause || cause->what == CAUSE_UNKNOWN) {
 			add_unknown_piece(walk, &on, from_ns,
-					  walk->now_ns == walk->path->end_ns && !cause
-					    ? REASON_WAITS
-					    : REASON_WAKER);
+					  walk->now_ns == walk->path->end_ns && !cause ?
+						  REASON_WAITS :
+						  REASON_WAKER);
 			return;
 		}
 		if (cause->what == CAUSE_THREAD) {
 			const struct spot spot = make_waker_spot(cause, who.host);
 
-			push_frame(walk, spot, from_ns,
-				   charge_of(walk, charge, spot.who));
+			push_frame(walk, spot, from_ns, charge_of(walk, charge, spot.who));
 			return;
 		}
 		piece.kind = kind_of(cause->what);
@@ -324,7 +309,8 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 		}
 		piece.has_other = true;
 		piece.other = (struct actor){
-			sent.host, sent.send ? sent.send->cause.thread : NO_THREAD,
+			sent.host,
+			sent.send ? sent.send->cause.thread : NO_THREAD,
 		};
 		piece.bound_ns = sent.bound_ns;
 		piece.is_uncertain = sent.is_uncertain;
@@ -342,13 +328,11 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 }
 
 /* Add the time in which a thread was runnable, with the threads that ran on its CPU instead. */
-static void add_preempted(struct walk *walk, const struct frame *frame,
-			  int64_t from_ns)
+static void add_preempted(struct walk *walk, const struct frame *frame, int64_t from_ns)
 {
 	const struct spot *spot = &frame->spot;
 	const uint32_t host = spot->who.host;
-	const struct graph_record *ran =
-		graph_get(&walk->path->graph, host, spot->cpu_before);
+	const struct graph_record *ran = graph_get(&walk->path->graph, host, spot->cpu_before);
 	const struct path_piece idle = { .who = spot->who, .kind = PIECE_PREEMPTED };
 
 	while (ran && ran->kind == RECORD_STATE && walk->now_ns > from_ns) {
@@ -371,13 +355,12 @@ static void add_preempted(struct walk *walk, const struct frame *frame,
 
 static bool is_wait(enum sched_state state)
 {
-	return state == SCHED_SLEEPING || state == SCHED_BLOCKED ||
-	       state == SCHED_STOPPED;
+	return state == SCHED_SLEEPING || state == SCHED_BLOCKED || state == SCHED_STOPPED;
 }
 
 /* Add the part of a state that is in the window, and go back before it. */
-static void take_state(struct walk *walk, struct frame *frame,
-		       const struct graph_record *cause, int64_t from_ns)
+static void take_state(struct walk *walk, struct frame *frame, const struct graph_record *cause,
+		       int64_t from_ns)
 {
 	const struct frame waiting = *frame;
 	const struct spot *spot = &waiting.spot;
@@ -415,8 +398,7 @@ static void walk_one_state(struct walk *walk)
 			  max_of_times(correct_or_min(walk, host, spot->end_ns), frame->from_ns),
 			  REASON_UNSEEN);
 	if (walk->now_ns > frame->from_ns)
-		take_state(walk, frame,
-			   graph_get(&walk->path->graph, host, spot->cause),
+		take_state(walk, frame, graph_get(&walk->path->graph, host, spot->cause),
 			   max_of_times(correct_or_min(walk, host, spot->begin_ns),
 					frame->from_ns));
 }
@@ -451,7 +433,7 @@ static int64_t first_of(const struct walk *walk, struct spot spot)
 		spot = spot_of(walk, spot.who, spot.before);
 	begin_ns = correct_or_min(walk, spot.who.host, spot.begin_ns);
 	return begin_ns != INT64_MIN ? begin_ns :
-	       correct_or_min(walk, spot.who.host, host->records[0].at_ns);
+				       correct_or_min(walk, spot.who.host, host->records[0].at_ns);
 }
 
 static void reverse_pieces(struct critical_path *path)
@@ -492,9 +474,9 @@ bool path_walk(struct critical_path *path)
 const char *path_kind(enum piece_kind kind)
 {
 	static const char *const names[] = {
-		[PIECE_RUNNING] = "running",	 [PIECE_PREEMPTED] = "preempted",
-		[PIECE_DISK] = "disk",		 [PIECE_TIMER] = "timer",
-		[PIECE_NETWORK] = "network",	 [PIECE_INTERRUPT] = "interrupt",
+		[PIECE_RUNNING] = "running", [PIECE_PREEMPTED] = "preempted",
+		[PIECE_DISK] = "disk",	     [PIECE_TIMER] = "timer",
+		[PIECE_NETWORK] = "network", [PIECE_INTERRUPT] = "interrupt",
 		[PIECE_UNKNOWN] = "unknown",
 	};
 
@@ -515,12 +497,11 @@ const char *path_reason(enum piece_reason reason)
 	return names[reason];
 }
 
-const struct record_thread *path_thread(const struct critical_path *path,
-					struct actor who)
+const struct record_thread *path_thread(const struct critical_path *path, struct actor who)
 {
 	const struct graph_host *host = &path->graph.hosts[who.host];
 
-	return who.thread < host->num_threads && host->threads[who.thread]
-		       ? &host->threads[who.thread]->thread
-		       : NULL;
+	return who.thread < host->num_threads && host->threads[who.thread] ?
+		       &host->threads[who.thread]->thread :
+		       NULL;
 }

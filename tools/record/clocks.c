@@ -48,8 +48,8 @@ static FILE *followed_file(struct record_run *rec)
 	rec->live_clocks = fopen(path, "wxe");
 	rec->lacks_live_clocks = !rec->live_clocks;
 	if (!rec->live_clocks)
-		complain("%s: %s; netsync live cannot find out how clocks are steered.",
-			 path, strerror(errno));
+		complain("%s: %s; netsync live cannot find out how clocks are steered.", path,
+			 strerror(errno));
 	free(path);
 	return rec->live_clocks;
 }
@@ -64,7 +64,8 @@ static void say_live(struct record_run *rec, const struct recorded_host *host,
 		clock_reading_write(file, get_reported_hostname(host), &reading[i]);
 	if (!file || !fflush(file))
 		return;
-	complain("%s/" RECORDING_CLOCKS ": %s; netsync live can no longer find out how clocks are steered.",
+	complain("%s/" RECORDING_CLOCKS
+		 ": %s; netsync live can no longer find out how clocks are steered.",
 		 rec->dir, strerror(errno));
 	clocks_withdraw(rec);
 	rec->lacks_live_clocks = true;
@@ -92,8 +93,8 @@ void clocks_take(struct record_run *rec, struct recorded_host *host, struct json
 	/* More were rejected earlier. */
 	if (num > PROTOCOL_CLOCKS)
 		num = PROTOCOL_CLOCKS;
-	if (!num || (!host->clocks.file &&
-		     !spool_open(&host->clocks, sizeof(struct clock_reading))))
+	if (!num ||
+	    (!host->clocks.file && !spool_open(&host->clocks, sizeof(struct clock_reading))))
 		return;
 	for (size_t i = 0; i < num; i++) {
 		struct json_object *one = value_at(readings, i);
@@ -118,8 +119,7 @@ void clocks_write(const char *dir, struct recorded_host *host)
 	char *path;
 
 	if (!host->clocks.file ||
-	    asprintf(&path, "%s/%s/netsync-clocks", dir,
-		     host->remote->folder) < 0)
+	    asprintf(&path, "%s/%s/netsync-clocks", dir, host->remote->folder) < 0)
 		return;
 	/* A host without a trace has no folder. */
 	file = fopen(path, "wxe");

@@ -31,14 +31,13 @@ static bool is_inside(const char *name)
 }
 
 /* A new file, and each new folder in its path, takes a block in addition to its bytes. */
-uint64_t files_room(const char *dir, const struct remote *remote,
-		    struct json_object *about, size_t size)
+uint64_t files_room(const char *dir, const struct remote *remote, struct json_object *about,
+		    size_t size)
 {
 	uint64_t room = size;
 	char *path, *end;
 
-	if (asprintf(&path, "%s/%s/%s", dir, remote->folder,
-		     member_text(about, "file")) < 0)
+	if (asprintf(&path, "%s/%s/%s", dir, remote->folder, member_text(about, "file")) < 0)
 		return room;
 	while (access(path, F_OK) && (end = strrchr(path, '/'))) {
 		room += LEAST_ROOM;
@@ -48,8 +47,8 @@ uint64_t files_room(const char *dir, const struct remote *remote,
 	return room;
 }
 
-bool files_put(const char *dir, struct remote *remote,
-	       struct json_object *about, const char *data, size_t size)
+bool files_put(const char *dir, struct remote *remote, struct json_object *about, const char *data,
+	       size_t size)
 {
 	const char *name = member_text(about, "file");
 	char *path;
@@ -104,14 +103,14 @@ static char *only_folder(const char *path, const char *hostname)
 		closedir(dir);
 	if (num < 2)
 		return found;
-	complain("%s: %u machines named %s sent traces, and only one was expected; all of them are ignored.",
-		 path, num, hostname);
+	complain(
+		"%s: %u machines named %s sent traces, and only one was expected; all of them are ignored.",
+		path, num, hostname);
 	free(found);
 	return NULL;
 }
 
-static void move_session(const char *session, const char *hostname,
-			 const char *to)
+static void move_session(const char *session, const char *hostname, const char *to)
 {
 	char *from = only_folder(session, hostname);
 
@@ -121,19 +120,17 @@ static void move_session(const char *session, const char *hostname,
 	rmdir(session);
 }
 
-void files_collect(const char *dir, const struct relay *relay,
-		   const struct recorded_host *host)
+void files_collect(const char *dir, const struct relay *relay, const struct recorded_host *host)
 {
 	const char *hostname = member_text(host->remote->hello, "hostname");
 
 	for (unsigned int i = 0; i < host->num_sessions; i++) {
 		char *session, *to;
 
-		if (asprintf(&session, "%s/%s", relay->folder,
-			     host->sessions[i]) < 0)
+		if (asprintf(&session, "%s/%s", relay->folder, host->sessions[i]) < 0)
 			return;
-		if (asprintf(&to, host->num_sessions > 1 ? "%s/%s/%u" : "%s/%s",
-			     dir, host->remote->folder, i + 1) < 0) {
+		if (asprintf(&to, host->num_sessions > 1 ? "%s/%s/%u" : "%s/%s", dir,
+			     host->remote->folder, i + 1) < 0) {
 			free(session);
 			return;
 		}
@@ -160,8 +157,7 @@ void files_name_namespaces(const char *dir, const struct recorded_host *host)
 	FILE *file;
 	char *path;
 
-	if (!num || asprintf(&path, "%s/%s/netsync-namespaces", dir,
-			     host->remote->folder) < 0)
+	if (!num || asprintf(&path, "%s/%s/netsync-namespaces", dir, host->remote->folder) < 0)
 		return;
 	/* A host without a trace has no folder. */
 	file = fopen(path, "wxe");
@@ -170,8 +166,7 @@ void files_name_namespaces(const char *dir, const struct recorded_host *host)
 		const char *name = member_text(one, "name");
 
 		if (is_plain(name))
-			fprintf(file, "%lld %s\n",
-				(long long)member_int(one, "inode"), name);
+			fprintf(file, "%lld %s\n", (long long)member_int(one, "inode"), name);
 	}
 	if (file && (ferror(file) | fclose(file)))
 		complain_of_path(path);

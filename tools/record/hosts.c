@@ -53,12 +53,11 @@ static unsigned int check_answers(struct record_run *rec)
 	return num;
 }
 
-static void add_formatted_member(struct json_object *request, const char *key,
-				 const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+static void add_formatted_member(struct json_object *request, const char *key, const char *format,
+				 ...) __attribute__((format(printf, 3, 4)));
 
-static void add_formatted_member(struct json_object *request, const char *key,
-				 const char *format, ...)
+static void add_formatted_member(struct json_object *request, const char *key, const char *format,
+				 ...)
 {
 	char text[512];
 	va_list args;
@@ -74,8 +73,8 @@ static const char *name_session(const struct record_run *rec, struct recorded_ho
 {
 	char **name = array_add(&host->sessions, host->num_sessions, sizeof(*name));
 
-	if (!name || asprintf(name, "netsync-%s-%.100s-%u", rec->stamp,
-			      host->remote->folder, host->num_sessions + 1) < 0)
+	if (!name || asprintf(name, "netsync-%s-%.100s-%u", rec->stamp, host->remote->folder,
+			      host->num_sessions + 1) < 0)
 		return "netsync";
 	host->num_sessions++;
 	return *name;
@@ -91,18 +90,13 @@ static void ask_create(struct record_run *rec, struct recorded_host *host)
 	const struct remote *remote = host->remote;
 
 	add_formatted_member(request, "session", "%s", name_session(rec, host));
-	json_object_object_add(request, "events",
-			       json_object_get(rec->events.patterns));
-	json_object_object_add(request, "syscalls",
-			       json_object_new_boolean(rec->events.syscalls));
-	json_object_object_add(request, "ust",
-			       json_object_new_boolean(rec->events.user));
+	json_object_object_add(request, "events", json_object_get(rec->events.patterns));
+	json_object_object_add(request, "syscalls", json_object_new_boolean(rec->events.syscalls));
+	json_object_object_add(request, "ust", json_object_new_boolean(rec->events.user));
 	if (rec->buffers)
-		json_object_object_add(request, "buffers",
-				       json_object_get(rec->buffers));
+		json_object_object_add(request, "buffers", json_object_get(rec->buffers));
 	if (rec->live)
-		json_object_object_add(request, "live_us",
-				       json_object_new_int64(LIVE_US));
+		json_object_object_add(request, "live_us", json_object_new_int64(LIVE_US));
 	if (rec->stay)
 		add_formatted_member(request, "stay", "%s", rec->stay);
 	if (rec->url)
@@ -110,7 +104,7 @@ static void ask_create(struct record_run *rec, struct recorded_host *host)
 	for (int i = 0; i < 2 && !rec->url && !host->pull; i++)
 		add_formatted_member(request, keys[i], "tcp://127.0.0.1:%u",
 				     remote->destination ? remote->ports[i] :
-				     rec->relay.ports[kinds[i]]);
+							   rec->relay.ports[kinds[i]]);
 	host->recording = true;
 	remote_ask(host->remote, request);
 }
@@ -124,15 +118,16 @@ static void choose_way(struct record_run *rec, struct recorded_host *host)
 	const struct remote *remote = host->remote;
 
 	host->pull = rec->pull;
-	if (rec->url || rec->pull || !remote->destination ||
-	    (remote->ports[0] && remote->ports[1]))
+	if (rec->url || rec->pull || !remote->destination || (remote->ports[0] && remote->ports[1]))
 		return;
 	if (rec->live)
-		complain("%s: the ssh server refuses port forwarding, so the trace cannot be followed live; it is copied at the end, as with --pull.",
-			 remote->name);
+		complain(
+			"%s: the ssh server refuses port forwarding, so the trace cannot be followed live; it is copied at the end, as with --pull.",
+			remote->name);
 	else
-		complain("%s: the ssh server refuses port forwarding, so the trace is recorded to the disk of the host, and copied at the end, as with --pull.",
-			 remote->name);
+		complain(
+			"%s: the ssh server refuses port forwarding, so the trace is recorded to the disk of the host, and copied at the end, as with --pull.",
+			remote->name);
 	host->pull = true;
 }
 
@@ -167,8 +162,7 @@ static void ask_finish(struct recorded_host *host)
 {
 	struct json_object *request = request_new("finish");
 
-	json_object_object_add(request, "lost",
-			       json_object_new_boolean(host->cut_ns));
+	json_object_object_add(request, "lost", json_object_new_boolean(host->cut_ns));
 	remote_ask(host->remote, request);
 }
 
@@ -185,10 +179,10 @@ static void say_gap(const struct record_run *rec, const struct recorded_host *ho
 {
 	char from[VALUE_SIZE], to[VALUE_SIZE];
 
-	complain("%s: data are missing from %s after the start, or up to two seconds earlier, to %s.",
-		 host->remote->name,
-		 format_duration(from, host->cut_ns - rec->started_ns),
-		 format_duration(to, now_ns() - rec->started_ns));
+	complain(
+		"%s: data are missing from %s after the start, or up to two seconds earlier, to %s.",
+		host->remote->name, format_duration(from, host->cut_ns - rec->started_ns),
+		format_duration(to, now_ns() - rec->started_ns));
 }
 
 unsigned int hosts_renew(struct record_run *rec)
@@ -224,8 +218,8 @@ void host_ask_status(const struct record_run *rec, const struct recorded_host *h
 	 * Counting events takes time on the traced machine: request it only if counts are
 	 * displayed.
 	 */
-	json_object_object_add(request, "events", json_object_new_boolean(
-				       rec->is_terminal || rec->is_losing));
+	json_object_object_add(request, "events",
+			       json_object_new_boolean(rec->is_terminal || rec->is_losing));
 	remote_ask(host->remote, request);
 }
 
@@ -236,8 +230,7 @@ static void count_incoming(const struct record_run *rec, struct recorded_host *h
 	char *path;
 
 	for (unsigned int i = 0; i < host->num_sessions; i++) {
-		if (asprintf(&path, "%s/%s", rec->relay.folder,
-			     host->sessions[i]) < 0)
+		if (asprintf(&path, "%s/%s", rec->relay.folder, host->sessions[i]) < 0)
 			continue;
 		count_folder(&sum, path);
 		free(path);
@@ -264,13 +257,12 @@ void host_stop(struct record_run *rec, struct recorded_host *host)
 		remote_ask(host->remote, request_new("stop"));
 }
 
-static void say_quota(struct record_run *rec, const struct recorded_host *host,
-		      const char *what)
+static void say_quota(struct record_run *rec, const struct recorded_host *host, const char *what)
 {
 	char text[VALUE_SIZE];
 
-	complain("%s: sent more than %s, the limit (see --quota): %s.",
-		 host->remote->name, format_bytes(text, rec->quota), what);
+	complain("%s: sent more than %s, the limit (see --quota): %s.", host->remote->name,
+		 format_bytes(text, rec->quota), what);
 	rec->partial = true;
 }
 
@@ -285,8 +277,8 @@ void hosts_check_quota(struct record_run *rec)
 		if (host->room > rec->quota && !host->stopped) {
 			say_quota(rec, host, "the host stops recording");
 			host_stop(rec, host);
-		} else if (host->room > rec->quota + rec->quota / QUOTA_SLACK +
-					MIN_ROOM && !host->remote->lost) {
+		} else if (host->room > rec->quota + rec->quota / QUOTA_SLACK + MIN_ROOM &&
+			   !host->remote->lost) {
 			say_quota(rec, host, "the host did not stop, and is disconnected");
 			remote_cut(host->remote);
 		}
@@ -311,14 +303,12 @@ bool host_take_status(struct record_run *rec, struct recorded_host *host)
 		host->events = member_int(answer, "events");
 	}
 	losses_take(rec, host);
-	if (value_member(answer, "connected") &&
-	    !member_flag(answer, "connected") && rec->url) {
+	if (value_member(answer, "connected") && !member_flag(answer, "connected") && rec->url) {
 		if (!host->cut_ns)
 			take_cut(rec, host);
 		host->renew = member_flag(answer, "reachable");
 	}
-	return !value_member(answer, "room") ||
-	       member_int(answer, "room") > MIN_ROOM;
+	return !value_member(answer, "room") || member_int(answer, "room") > MIN_ROOM;
 }
 
 /* ---- the end ----------------------------------------------------------- */
@@ -333,21 +323,20 @@ static void say_traffic(const struct record_run *rec)
 	uint64_t streams = 0;
 
 	for (unsigned int i = 0; i < rec->all.num; i++)
-		streams += member_int(rec->all.list[i]->answer,
-					 "traffic_trace");
+		streams += member_int(rec->all.list[i]->answer, "traffic_trace");
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		const struct remote *remote = rec->all.list[i];
 		const uint64_t sum = member_int(remote->answer, "traffic");
 		/* This machine receives the traces of all others. */
-		const uint64_t trace = remote->destination ?
-			(uint64_t)member_int(remote->answer, "traffic_trace") :
-			streams;
+		const uint64_t trace = remote->destination ? (uint64_t)member_int(remote->answer,
+										  "traffic_trace") :
+							     streams;
 
 		if (rec->hosts[i].recording && trace && trace <= sum)
-			complain("%s: %.1f %% of the network traffic was the trace itself (%s of %s).",
-				 remote->name, 100. * trace / sum,
-				 format_bytes(part, trace),
-				 format_bytes(all, sum));
+			complain(
+				"%s: %.1f %% of the network traffic was the trace itself (%s of %s).",
+				remote->name, 100. * trace / sum, format_bytes(part, trace),
+				format_bytes(all, sum));
 	}
 }
 
@@ -372,8 +361,8 @@ void hosts_stop(struct record_run *rec)
 
 		if (!host->recording)
 			continue;
-		host->namespaces = json_object_get(value_member(
-				host->remote->answer, "namespaces"));
+		host->namespaces = json_object_get(
+			value_member(host->remote->answer, "namespaces"));
 		losses_say(rec, host);
 	}
 	say_traffic(rec);
@@ -386,8 +375,7 @@ void hosts_pull(struct record_run *rec)
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct recorded_host *host = &rec->hosts[i];
 
-		if (!host->pull || !host->recording || !host->remote->ready ||
-		    hurried)
+		if (!host->pull || !host->recording || !host->remote->ready || hurried)
 			continue;
 		if (!any)
 			complain("copying the traces.");
@@ -429,8 +417,7 @@ bool hosts_show_pull(struct remotes *all, struct progress *line)
 		struct folder_tree tree;
 		char *path;
 
-		if (!host->pull ||
-		    asprintf(&path, "%s/%s", rec->dir, host->remote->folder) < 0)
+		if (!host->pull || asprintf(&path, "%s/%s", rec->dir, host->remote->folder) < 0)
 			continue;
 		if (!access(path, F_OK) && measure_tree(path, &tree))
 			copied += tree.bytes;

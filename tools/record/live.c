@@ -36,9 +36,9 @@ struct live_settings {
 	struct outcome outcome;
 	struct netsync_options opt;
 	int64_t interval_ns;
-	int64_t duration_ns;	/* negative: until interrupted */
-	unsigned int format;	/* index of formats[] */
-	unsigned int jobs;	/* 0: not given */
+	int64_t duration_ns; /* negative: until interrupted */
+	unsigned int format; /* index of formats[] */
+	unsigned int jobs;   /* 0: not given */
 	char **urls;
 	int num_urls;
 };
@@ -48,12 +48,12 @@ struct live {
 	const struct live_settings *set;
 	struct netsync *ns;
 	struct netsync_io *io;
-	struct recording *recordings;	/* followed until they end */
+	struct recording *recordings; /* followed until they end */
 	size_t num_recordings;
-	char *reference;	/* the reference that was found first; or NULL */
-	int drawn;		/* lines on the terminal */
+	char *reference; /* the reference that was found first; or NULL */
+	int drawn;	 /* lines on the terminal */
 	int64_t last_ns;
-	uint64_t *packets;	/* of hosts */
+	uint64_t *packets; /* of hosts */
 	uint32_t num_hosts;
 	struct netsync_pair_info *pairs;
 	uint32_t num_pairs;
@@ -70,34 +70,35 @@ static const struct option_row options[] = {
 	OPTION("interval", 'i', "TIME", "print every TIME, such as 500ms (default 1s)",
 	       take_positive_duration, .at = offsetof(struct live_settings, interval_ns),
 	       .example = TIME_EXAMPLE),
-	OPTION("format", 'f', "FORMAT", "print a table, or json-lines, one line each time\n"
-					"(default table)",
+	OPTION("format", 'f', "FORMAT",
+	       "print a table, or json-lines, one line each time\n"
+	       "(default table)",
 	       take_name, .at = offsetof(struct live_settings, format), .names = formats),
-	OPTION("duration", 't', "TIME", "stop after TIME, such as 600s",
-	       take_positive_duration, .at = offsetof(struct live_settings, duration_ns),
-	       .example = TIME_EXAMPLE),
+	OPTION("duration", 't', "TIME", "stop after TIME, such as 600s", take_positive_duration,
+	       .at = offsetof(struct live_settings, duration_ns), .example = TIME_EXAMPLE),
 	OPTION("jobs", 'j', "N",
 	       "match and estimate with N threads\n"
 	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
-	       take_number, .at = offsetof(struct live_settings, jobs),
-	       .least = 1, .most = MAX_JOBS),
+	       take_number, .at = offsetof(struct live_settings, jobs), .least = 1,
+	       .most = MAX_JOBS),
 	{ .table = solve_options, .at = offsetof(struct live_settings, opt) },
-	OPTION("output", 'o', "FILE", "write the final result to FILE, as JSON",
-	       take_text, .at = offsetof(struct live_settings, outcome.output.path)),
-	OPTION("force", 0, NULL, "overwrite FILE if it exists",
-	       take_flag, .at = offsetof(struct live_settings, outcome.output.force)),
+	OPTION("output", 'o', "FILE", "write the final result to FILE, as JSON", take_text,
+	       .at = offsetof(struct live_settings, outcome.output.path)),
+	OPTION("force", 0, NULL, "overwrite FILE if it exists", take_flag,
+	       .at = offsetof(struct live_settings, outcome.output.force)),
 	OPTIONS_END
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync live [OPTION...] DIR | URL...\n\n"
-	"Attach to LTTng sessions that are being recorded (lttng create --live), through their\n"
-	"relay daemon, and print at regular intervals how the clocks differ. DIR is the folder of\n"
-	"\"netsync record --live -o DIR\", while it records. A URL is net://HOST[:PORT] for all live\n"
-	"sessions of a relay daemon, including later ones, or net://HOST[:PORT]/host/NAME/SESSION.\n"
-	"At the end, or after ^C, print the table of \"netsync sync\".\n\n",
+	.begin =
+		"Usage: netsync live [OPTION...] DIR | URL...\n\n"
+		"Attach to LTTng sessions that are being recorded (lttng create --live), through their\n"
+		"relay daemon, and print at regular intervals how the clocks differ. DIR is the folder of\n"
+		"\"netsync record --live -o DIR\", while it records. A URL is net://HOST[:PORT] for all live\n"
+		"sessions of a relay daemon, including later ones, or net://HOST[:PORT]/host/NAME/SESSION.\n"
+		"At the end, or after ^C, print the table of \"netsync sync\".\n\n",
 	.end = "\nExit status: 0 if every host is corrected, 1 for bad usage or input, 2 if a host could not\n"
-	"be corrected.\n",
+	       "be corrected.\n",
 	.options = options,
 };
 
@@ -117,21 +118,20 @@ static int parse_live_arguments(struct live_settings *set, int argc, char **argv
 	set->opt.threads = set->jobs ? set->jobs : count_processors();
 	if (set->num_urls)
 		return -1;
-	complain("Give the URL of a relay daemon (netsync live net://HOST), or the folder of \"netsync record --live\".");
+	complain(
+		"Give the URL of a relay daemon (netsync live net://HOST), or the folder of \"netsync record --live\".");
 	return EXIT_BAD;
 }
 
 /* ---- what is known now ------------------------------------------------- */
 
 /* Readings of a steered clock arrive slightly later than its packets. */
-static int64_t known_until(const struct netsync *ns, uint32_t index,
-			   int64_t last_ns)
+static int64_t known_until(const struct netsync *ns, uint32_t index, int64_t last_ns)
 {
 	struct netsync_steering steering = { .size = sizeof(steering) };
 
 	if (netsync_get_steering(ns, index, &steering) || !steering.points ||
-	    steering.until_ns > last_ns ||
-	    last_ns - steering.until_ns > LIVE_LAG_NS)
+	    steering.until_ns > last_ns || last_ns - steering.until_ns > LIVE_LAG_NS)
 		return last_ns;
 	return steering.until_ns;
 }
@@ -141,8 +141,7 @@ static void read_live_host(const struct live *live, uint32_t index, double secon
 {
 	const struct netsync_clock *clock = netsync_host_clock(live->ns, index);
 	const struct netsync_host_info info = host_info(live->ns, index);
-	const uint64_t before = index < live->num_hosts ?
-				live->packets[index] : 0;
+	const uint64_t before = index < live->num_hosts ? live->packets[index] : 0;
 	int64_t corrected;
 
 	*host = (struct live_host){
@@ -163,12 +162,10 @@ static void read_live_host(const struct live *live, uint32_t index, double secon
 		return;
 	host->since_ns = info.first_ns;
 	host->at_ns = known_until(live->ns, index, info.last_ns);
-	host->known = clock_at(live->ns, index, host->at_ns, &host->offset_ns,
-			       &host->skew_ppm);
+	host->known = clock_at(live->ns, index, host->at_ns, &host->offset_ns, &host->skew_ppm);
 	host->skew_within_ppm = skew_within(live->ns, index);
 	if (host->known)
-		netsync_convert(clock, host->at_ns, &corrected,
-				&host->bound_ns);
+		netsync_convert(clock, host->at_ns, &corrected, &host->bound_ns);
 }
 
 static void read_pair(const struct live *live, uint32_t index, double seconds,
@@ -180,11 +177,9 @@ static void read_pair(const struct live *live, uint32_t index, double seconds,
 	for (uint32_t i = 0; i < live->num_pairs; i++)
 		if (live->pairs[i].host[0] == info.host[0] &&
 		    live->pairs[i].host[1] == info.host[1])
-			memcpy(before, live->pairs[i].messages,
-			       sizeof(before));
+			memcpy(before, live->pairs[i].messages, sizeof(before));
 	for (int way = 0; way < 2; way++)
-		pair->messages_per_s[way] =
-			(info.messages[way] - before[way]) / seconds;
+		pair->messages_per_s[way] = (info.messages[way] - before[way]) / seconds;
 }
 
 /* Remember the counts, for the rates of the next interval. */
@@ -293,8 +288,7 @@ static int solve_live(struct live *live)
 		ret = netsync_solve(live->ns, &opt);
 	}
 	if (!ret && !live->reference && netsync_num_pairs(live->ns))
-		live->reference = strdup(host_info(live->ns,
-			netsync_reference(live->ns)).name);
+		live->reference = strdup(host_info(live->ns, netsync_reference(live->ns)).name);
 	return ret;
 }
 
@@ -315,8 +309,7 @@ static bool estimate_and_show(struct live *live)
 		return false;
 	}
 	state.hosts = calloc(netsync_num_hosts(live->ns), sizeof(*state.hosts));
-	state.pairs = calloc(netsync_num_pairs(live->ns) + 1,
-			     sizeof(*state.pairs));
+	state.pairs = calloc(netsync_num_pairs(live->ns) + 1, sizeof(*state.pairs));
 	ok = state.hosts && state.pairs;
 	for (uint32_t i = 0; i < netsync_num_hosts(live->ns) && ok; i++)
 		read_live_host(live, i, seconds, &state.hosts[i]);
@@ -326,8 +319,8 @@ static bool estimate_and_show(struct live *live)
 	ok = ok && show_live_state(live, &state) && remember_counts(live, now_ns);
 	/* Errors of standard output are reported at the end. */
 	if (!ok && !ferror(stdout))
-		complain("%s.", errno && errno != ENOMEM ?
-			 strerror(errno) : "There is not enough memory");
+		complain("%s.",
+			 errno && errno != ENOMEM ? strerror(errno) : "There is not enough memory");
 	free(state.hosts);
 	free(state.pairs);
 	return ok;
@@ -359,8 +352,7 @@ static bool follow_sources(struct live *live)
 {
 	const struct live_settings *set = live->set;
 	const int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
-	const int64_t end_ns = set->duration_ns < 0 ? INT64_MAX :
-			       begin_ns + set->duration_ns;
+	const int64_t end_ns = set->duration_ns < 0 ? INT64_MAX : begin_ns + set->duration_ns;
 	int64_t next_ns = begin_ns + set->interval_ns;
 
 	live->last_ns = begin_ns;
@@ -371,8 +363,8 @@ static bool follow_sources(struct live *live)
 		if (now_ns >= end_ns || have_ended(live))
 			break;
 		if (left_ms > 0 || now_ns < next_ns) {
-			if (netsync_io_poll(live->io, left_ms < 0 ? 0 :
-					    min_of(left_ms + 1, 60000)) < 0) {
+			if (netsync_io_poll(live->io,
+					    left_ms < 0 ? 0 : min_of(left_ms + 1, 60000)) < 0) {
 				complain("%s", netsync_io_error(live->io));
 				return false;
 			}
@@ -409,8 +401,7 @@ static int write_final_result(struct live *live)
 	}
 	if (set->format == LIVE_TABLE)
 		write_table(stdout, live->ns);
-	if (set->outcome.output.path &&
-	    !outcome_write(&set->outcome, live->ns, live->io))
+	if (set->outcome.output.path && !outcome_write(&set->outcome, live->ns, live->io))
 		return EXIT_BAD;
 	return outcome_explain(&set->outcome, live->ns);
 }
@@ -435,13 +426,13 @@ static bool add_live_source(struct live *live, const char *what)
 	struct stat info;
 
 	if (!strstr(what, "://") && stat(what, &info)) {
-		complain("%s: %s; give the folder of \"netsync record --live -o DIR\", or the URL of a relay daemon, as in \"netsync live net://HOST\".",
-			 what, strerror(errno));
+		complain(
+			"%s: %s; give the folder of \"netsync record --live -o DIR\", or the URL of a relay daemon, as in \"netsync live net://HOST\".",
+			what, strerror(errno));
 		return false;
 	}
 	if (!stat(what, &info) && S_ISDIR(info.st_mode)) {
-		last = array_add(&live->recordings, live->num_recordings,
-				 sizeof(*last));
+		last = array_add(&live->recordings, live->num_recordings, sizeof(*last));
 		if (!last)
 			return no_memory();
 		if (!recording_find(last, what))
@@ -449,8 +440,7 @@ static bool add_live_source(struct live *live, const char *what)
 		live->num_recordings++;
 		what = last->url;
 	}
-	if (netsync_io_add_live(live->io, what) >= 0 &&
-	    (!last || add_clocks(live, last->dir)))
+	if (netsync_io_add_live(live->io, what) >= 0 && (!last || add_clocks(live, last->dir)))
 		return true;
 	complain("%s", netsync_io_error(live->io));
 	return false;

@@ -5,9 +5,9 @@
  * estimated from the size of recorded events, and the largest burst from the counts in
  * successive status answers:
  *
- * 	discarded at each status, one a second:	0 0 5 9 2 0 0 3 0
- * 	bursts:					    16      3	-> worst = 16
- * 	buffers needed = buffers now + worst * bytes of an event * 5 / 4
+ *	discarded at each status, one a second:	0 0 5 9 2 0 0 3 0
+ *	bursts:					    16      3	-> worst = 16
+ *	buffers needed = buffers now + worst * bytes of an event * 5 / 4
  *
  * If a second's events fill less than a sub-buffer, LTTng's timer starts a new sub-buffer
  * each second. Their number is then too small for the longest time in which none was
@@ -25,8 +25,7 @@
 #include "record/agent/agent.h"
 #include "record/agent/buffers.h"
 
-static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL,
-					CHANNEL_USER };
+static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL, CHANNEL_USER };
 
 #define NUM_CHANNELS (sizeof(channels) / sizeof(channels[0]))
 
@@ -47,7 +46,7 @@ static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL,
 
 /* Losses of a channel. */
 struct loss {
-	struct buffers buffers;	/* for each processor */
+	struct buffers buffers; /* for each processor */
 	uint64_t discarded;	/* events, in all finished sessions */
 	uint64_t now;		/* events, in the current session */
 	uint64_t packets;	/* trace packets that were overwritten */
@@ -62,7 +61,7 @@ struct loss {
 
 struct losses {
 	struct loss of[NUM_CHANNELS];
-	uint64_t processors, memory;	/* of the host; memory: available bytes */
+	uint64_t processors, memory; /* of the host; memory: available bytes */
 };
 
 /* ---- the option --buffers -------------------------------------------------- */
@@ -70,8 +69,7 @@ struct losses {
 static bool is_channel(const char *name, size_t length)
 {
 	for (size_t i = 0; i < NUM_CHANNELS; i++)
-		if (strlen(channels[i]) == length &&
-		    !strncmp(channels[i], name, length))
+		if (strlen(channels[i]) == length && !strncmp(channels[i], name, length))
 			return true;
 	return !length;
 }
@@ -86,17 +84,16 @@ bool take_buffers(void *at, const struct option_row *row, const char *text)
 
 	if ((equals && !length) || !is_channel(text, length) ||
 	    !buffers_parse(&buffers, equals ? equals + 1 : text)) {
-		complain("--%s %s: give NUMxSIZE, two powers of two such as 16x2M, with a SIZE of at least 4k; for one channel only, put netsync=, kernel= or user= before it.",
-			 row->name, text);
+		complain(
+			"--%s %s: give NUMxSIZE, two powers of two such as 16x2M, with a SIZE of at least 4k; for one channel only, put netsync=, kernel= or user= before it.",
+			row->name, text);
 		return false;
 	}
 	if (!*all)
 		*all = json_object_new_array();
 	object = json_object_new_object();
-	json_object_object_add(object, "channel",
-			       json_object_new_string_len(text, length));
-	json_object_object_add(object, "size",
-			       json_object_new_int64(buffers.size));
+	json_object_object_add(object, "channel", json_object_new_string_len(text, length));
+	json_object_object_add(object, "size", json_object_new_int64(buffers.size));
 	json_object_object_add(object, "num", json_object_new_int64(buffers.num));
 	json_object_array_add(*all, object);
 	return true;
@@ -107,8 +104,7 @@ bool take_buffers(void *at, const struct option_row *row, const char *text)
 /* Mean size of a recorded event, bytes. */
 static double event_bytes(const struct loss *loss, const char *channel)
 {
-	return loss->events >= 1 ? loss->bytes / loss->events :
-				   buffers_event_bytes(channel);
+	return loss->events >= 1 ? loss->bytes / loss->events : buffers_event_bytes(channel);
 }
 
 /* Convert to an integer, with limits: the numbers come from another host. */
@@ -120,11 +116,9 @@ static uint64_t whole_bytes(double bytes)
 /* Bytes per second of recorded and discarded events on all processors; 0: unknown. */
 static uint64_t byte_rate_seen(const struct loss *loss, const char *channel)
 {
-	const double lost = (double)(loss->discarded + loss->now) *
-			    event_bytes(loss, channel);
+	const double lost = (double)(loss->discarded + loss->now) * event_bytes(loss, channel);
 
-	return loss->seen_ns > 0 ?
-	       whole_bytes((loss->bytes + lost) * 1e9 / loss->seen_ns) : 0;
+	return loss->seen_ns > 0 ? whole_bytes((loss->bytes + lost) * 1e9 / loss->seen_ns) : 0;
 }
 
 /* Is a sub-buffer larger than the data of one second, after which LTTng starts a new one? */
@@ -136,24 +130,22 @@ static bool is_partly_filled(const struct loss *loss, const char *channel)
 }
 
 /* The buffers that would have sufficed for the largest burst, or the longest pause. */
-static struct buffers sufficient_buffers(const struct loss *loss,
-					 const char *channel)
+static struct buffers sufficient_buffers(const struct loss *loss, const char *channel)
 {
 	const uint64_t pause_s = loss->buffers.num + loss->longest;
 
 	if (is_partly_filled(loss, channel))
 		return buffers_for_pause(loss->buffers, pause_s + pause_s / 4);
 	return buffers_for(buffers_bytes(loss->buffers) +
-			   MARGIN(whole_bytes(loss->worst *
-					      event_bytes(loss, channel))));
+			   MARGIN(whole_bytes(loss->worst * event_bytes(loss, channel))));
 }
 
 /*
  * Print "; --buffers netsync=32x2M ..." if the host has enough memory for these, or other
  * advice.
  */
-static void add_advice(FILE *out, const struct recorded_host *host,
-		       const struct loss *loss, const char *channel)
+static void add_advice(FILE *out, const struct recorded_host *host, const struct loss *loss,
+		       const char *channel)
 {
 	const struct losses *all = host->losses;
 	const struct buffers more = sufficient_buffers(loss, channel);
@@ -163,19 +155,19 @@ static void add_advice(FILE *out, const struct recorded_host *host,
 		fprintf(out, "; --buffers %s=%s would have been sufficient", channel,
 			buffers_format(text, more));
 	else
-		fputs("; the host has too little memory for sufficient buffers",
-		      out);
+		fputs("; the host has too little memory for sufficient buffers", out);
 	if (loss->longest >= STEADY_LOOKS)
-		fprintf(out, ", but events arrived faster than they were collected for %u s without a pause: record fewer events%s",
-			loss->longest, host->pull ? "" :
-			", or use --pull to record to its own disk");
+		fprintf(out,
+			", but events arrived faster than they were collected for %u s without a pause: record fewer events%s",
+			loss->longest,
+			host->pull ? "" : ", or use --pull to record to its own disk");
 	else if (!host->pull)
 		fputs(", and --pull avoids the network", out);
 	fputs(".", out);
 }
 
-static void say_loss(const struct recorded_host *host, const struct loss *loss,
-		     const char *channel, const char *how)
+static void say_loss(const struct recorded_host *host, const struct loss *loss, const char *channel,
+		     const char *how)
 {
 	char text[BUFFERS_TEXT], value[VALUE_SIZE];
 	char *line = NULL;
@@ -185,8 +177,7 @@ static void say_loss(const struct recorded_host *host, const struct loss *loss,
 	if (!out)
 		return;
 	fprintf(out, "%s: buffers of %s for each of %llu CPUs overflowed", how,
-		buffers_format(text, loss->buffers),
-		(unsigned long long)host->losses->processors);
+		buffers_format(text, loss->buffers), (unsigned long long)host->losses->processors);
 	if (loss->seen_ns > 0)
 		fprintf(out, " at about %s per second",
 			format_bytes(value, byte_rate_seen(loss, channel)));
@@ -203,8 +194,7 @@ static void warn_of_loss(struct record_run *rec, const struct recorded_host *hos
 {
 	char how[160];
 
-	snprintf(how, sizeof(how),
-		 "warning: channel %s is discarding events (%llu so far)",
+	snprintf(how, sizeof(how), "warning: channel %s is discarding events (%llu so far)",
 		 channel, (unsigned long long)loss->now);
 	clear_line(rec);
 	say_loss(host, loss, channel, how);
@@ -213,8 +203,7 @@ static void warn_of_loss(struct record_run *rec, const struct recorded_host *hos
 
 /* Get the recorded size of a channel: bytes and events. */
 static void take_recorded(const struct record_run *rec, const struct recorded_host *host,
-			  struct loss *loss, const char *channel,
-			  struct json_object *answer)
+			  struct loss *loss, const char *channel, struct json_object *answer)
 {
 	struct recorded recorded = { 0 };
 	char *path;
@@ -225,8 +214,7 @@ static void take_recorded(const struct record_run *rec, const struct recorded_ho
 	}
 	for (unsigned int i = 0; i < host->num_sessions && !host->pull; i++) {
 		if (!rec->relay.folder ||
-		    asprintf(&path, "%s/%s", rec->relay.folder,
-			     host->sessions[i]) < 0)
+		    asprintf(&path, "%s/%s", rec->relay.folder, host->sessions[i]) < 0)
 			return;
 		count_channel(&recorded, path, channel);
 		free(path);
@@ -239,9 +227,8 @@ static void take_recorded(const struct record_run *rec, const struct recorded_ho
 	loss->seen_ns = now_ns() - rec->started_ns;
 }
 
-static void take_loss(struct record_run *rec, struct recorded_host *host,
-		      struct loss *loss, const char *channel,
-		      struct json_object *answer)
+static void take_loss(struct record_run *rec, struct recorded_host *host, struct loss *loss,
+		      const char *channel, struct json_object *answer)
 {
 	const uint64_t discarded = member_int(answer, "discarded");
 	uint64_t came;
@@ -284,8 +271,7 @@ void losses_take(struct record_run *rec, struct recorded_host *host)
 
 		for (size_t c = 0; c < NUM_CHANNELS; c++)
 			if (!strcmp(member_text(channel, "name"), channels[c]))
-				take_loss(rec, host, &host->losses->of[c],
-					  channels[c], channel);
+				take_loss(rec, host, &host->losses->of[c], channels[c], channel);
 	}
 	rec->is_losing |= host->discarded > 0;
 	for (size_t c = 0; c < NUM_CHANNELS && !host->ended; c++)
@@ -305,10 +291,10 @@ void losses_say(struct record_run *rec, struct recorded_host *host)
 
 		if (!sum && !loss->packets)
 			continue;
-		snprintf(how, sizeof(how),
-			 "EVENTS ARE MISSING: channel %s discarded %llu events and lost %llu packets of events",
-			 channels[c], (unsigned long long)sum,
-			 (unsigned long long)loss->packets);
+		snprintf(
+			how, sizeof(how),
+			"EVENTS ARE MISSING: channel %s discarded %llu events and lost %llu packets of events",
+			channels[c], (unsigned long long)sum, (unsigned long long)loss->packets);
 		say_loss(host, loss, channels[c], how);
 		rec->partial = true;
 	}

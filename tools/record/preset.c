@@ -46,7 +46,7 @@ static void add_list(struct events *events, const char *list)
 
 		if (len)
 			json_object_array_add(events->patterns,
-				json_object_new_string_len(list, len));
+					      json_object_new_string_len(list, len));
 		list += len + (list[len] == ',');
 	}
 }

@@ -38,8 +38,7 @@
 /* ---- the command line -------------------------------------------------- */
 
 /* Copy the path: release_recording() frees it, like the default path. */
-static bool take_record_folder(void *at, const struct option_row *row,
-			       const char *value)
+static bool take_record_folder(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	free(*(char **)at);
@@ -48,8 +47,7 @@ static bool take_record_folder(void *at, const struct option_row *row,
 }
 
 /* Take a duration in which a number without a unit is in seconds (elsewhere ns). */
-static bool take_seconds(void *at, const struct option_row *row,
-			 const char *value)
+static bool take_seconds(void *at, const struct option_row *row, const char *value)
 {
 	char seconds[VALUE_SIZE];
 
@@ -72,60 +70,61 @@ static bool take_stay(void *at, const struct option_row *row, const char *value)
 }
 
 static const struct option_row options[] = {
-	OPTION("output", 'o', "DIR", "create DIR for the recording, with a folder for each host and\n"
-	       RESULT_NAME " (default netsync-DATE-TIME)",
+	OPTION("output", 'o', "DIR",
+	       "create DIR for the recording, with a folder for each host and\n" RESULT_NAME
+	       " (default netsync-DATE-TIME)",
 	       take_record_folder, .at = offsetof(struct record_run, dir)),
 	{ .table = remote_options, .at = offsetof(struct record_run, all) },
 	OPTION("local", 0, NULL, "record this machine, too; without --host, only this one",
 	       take_flag, .at = offsetof(struct record_run, local)),
-	OPTION("events", 'e', "EVENTS",
-	       "record these kernel events, too: NAME,NAME...",
+	OPTION("events", 'e', "EVENTS", "record these kernel events, too: NAME,NAME...",
 	       take_events, .at = offsetof(struct record_run, events)),
-	OPTION("syscalls", 0, NULL, "record all system calls",
-	       take_flag, .at = offsetof(struct record_run, events.syscalls)),
-	OPTION("ust", 0, NULL, "record all user-space events",
-	       take_flag, .at = offsetof(struct record_run, events.user)),
-	OPTION("preset", 0, "NAME", "record the events for a purpose: net (packets only; default),\n"
+	OPTION("syscalls", 0, NULL, "record all system calls", take_flag,
+	       .at = offsetof(struct record_run, events.syscalls)),
+	OPTION("ust", 0, NULL, "record all user-space events", take_flag,
+	       .at = offsetof(struct record_run, events.user)),
+	OPTION("preset", 0, "NAME",
+	       "record the events for a purpose: net (packets only; default),\n"
 	       "critical-path, or a file of names",
-	       take_preset, .at = offsetof(struct record_run, events),
-	       .words = preset_names),
-	OPTION("duration", 'd', "TIME", "stop after TIME, such as 10s",
-	       take_seconds, .at = offsetof(struct record_run, duration_ns),
-	       .example = "10s, 1.5s or 500ms"),
+	       take_preset, .at = offsetof(struct record_run, events), .words = preset_names),
+	OPTION("duration", 'd', "TIME", "stop after TIME, such as 10s", take_seconds,
+	       .at = offsetof(struct record_run, duration_ns), .example = "10s, 1.5s or 500ms"),
 	OPTION("beacon", 0, "[=RATE]",
 	       "send packets between hosts with little other traffic: RATE\n"
 	       "pairs per second to each of a few others (default 10)",
-	       take_rate, .at = offsetof(struct record_run, beacons.rate),
-	       .least = 1, .most = BEACON_RATE_MAX),
+	       take_rate, .at = offsetof(struct record_run, beacons.rate), .least = 1,
+	       .most = BEACON_RATE_MAX),
 	OPTION("beacon-port", 0, "PORT", "use UDP PORT for the beacon (default 7712; 0 for any)",
-	       take_number, .at = offsetof(struct record_run, beacons.port),
-	       .least = 0, .most = UINT16_MAX),
+	       take_number, .at = offsetof(struct record_run, beacons.port), .least = 0,
+	       .most = UINT16_MAX),
 	OPTION("buffers", 0, "[CHANNEL=]NUMxSIZE",
 	       "use NUM sub-buffers of SIZE per CPU, such as 16x2M,\n"
 	       "in channel netsync (packets), kernel or user, or in each",
 	       take_buffers, .at = offsetof(struct record_run, buffers)),
-	OPTION("live", 0, NULL, "allow viewers: netsync live, babeltrace2",
-	       take_flag, .at = offsetof(struct record_run, live)),
-	OPTION("pull", 0, NULL, "record to the disk of each host, and copy at the end",
-	       take_flag, .at = offsetof(struct record_run, pull)),
-	OPTION("stay", 0, "[=DIR]", "leave the traces on the hosts, below DIR (default /var/tmp),\n"
+	OPTION("live", 0, NULL, "allow viewers: netsync live, babeltrace2", take_flag,
+	       .at = offsetof(struct record_run, live)),
+	OPTION("pull", 0, NULL, "record to the disk of each host, and copy at the end", take_flag,
+	       .at = offsetof(struct record_run, pull)),
+	OPTION("stay", 0, "[=DIR]",
+	       "leave the traces on the hosts, below DIR (default /var/tmp),\n"
 	       "and read them there",
 	       take_stay, .at = offsetof(struct record_run, stay)),
-	OPTION("relayd", 0, "URL", "stream to this relay daemon: net://HOST[:PORT:PORT]",
-	       take_text, .at = offsetof(struct record_run, url)),
-	OPTION("quota", 0, "SIZE", "accept at most SIZE from each host (default: an equal share\n"
+	OPTION("relayd", 0, "URL", "stream to this relay daemon: net://HOST[:PORT:PORT]", take_text,
+	       .at = offsetof(struct record_run, url)),
+	OPTION("quota", 0, "SIZE",
+	       "accept at most SIZE from each host (default: an equal share\n"
 	       "of seven eighths of the free space)",
-	       take_bytes, .at = offsetof(struct record_run, quota),
-	       .example = "500MB or 2GB"),
+	       take_bytes, .at = offsetof(struct record_run, quota), .example = "500MB or 2GB"),
 	OPTIONS_END
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync record [OPTION...] [-- COMMAND...]\n\n"
-	"Record LTTng traces on this machine and others while COMMAND runs, or until ^C; then\n"
-	"collect the traces, synchronize them, and print the table of \"netsync sync\".\n\n",
+	.begin =
+		"Usage: netsync record [OPTION...] [-- COMMAND...]\n\n"
+		"Record LTTng traces on this machine and others while COMMAND runs, or until ^C; then\n"
+		"collect the traces, synchronize them, and print the table of \"netsync sync\".\n\n",
 	.end = "\nExit status: 0 if everything was recorded and synchronized, 1 if nothing was recorded, 2 if\n"
-	"a host was not recorded completely or could not be corrected.\n",
+	       "a host was not recorded completely or could not be corrected.\n",
 	.options = options,
 	.stops = true,
 };
@@ -140,7 +139,8 @@ static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 	if (argv[first])
 		rec->command = argv + first;
 	if (rec->stay && (rec->pull || rec->live || rec->url)) {
-		complain("--stay leaves the traces on the hosts; use it without --pull, --live and --relayd.");
+		complain(
+			"--stay leaves the traces on the hosts; use it without --pull, --live and --relayd.");
 		return EXIT_BAD;
 	}
 	if (rec->stay && *rec->stay && *rec->stay != '/') {
@@ -150,7 +150,8 @@ static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 	/* --stay records to the disks of the hosts, like --pull. */
 	rec->pull |= rec->stay != NULL;
 	if (rec->pull + rec->live > 1 || (rec->pull && rec->url)) {
-		complain("--pull keeps the traces on the hosts until the end; use it without --live and --relayd.");
+		complain(
+			"--pull keeps the traces on the hosts until the end; use it without --live and --relayd.");
 		return EXIT_BAD;
 	}
 	if (rec->url && rec->dir) {
@@ -172,8 +173,9 @@ static bool check_names(const struct record_run *rec)
 
 		if (rec->url || strcmp(remote->folder, RESULT_NAME))
 			continue;
-		complain("%s: the result has this name, so the host needs another one; give its address, or another name from the ssh configuration.",
-			 remote->name);
+		complain(
+			"%s: the result has this name, so the host needs another one; give its address, or another name from the ssh configuration.",
+			remote->name);
 		return false;
 	}
 	return true;
@@ -215,8 +217,7 @@ static bool make_record_folder(struct record_run *rec)
 	if (!rec->dir)
 		no_memory();
 	else if (errno == EEXIST)
-		complain("%s: the folder exists; give a new one with -o.",
-			 rec->dir);
+		complain("%s: the folder exists; give a new one with -o.", rec->dir);
 	else
 		complain_of_path(rec->dir);
 	return false;
@@ -252,8 +253,8 @@ static struct recorded_host *find_recorded_host(const struct remote *remote)
 	return host;
 }
 
-static bool put_file(struct remote *remote, struct json_object *about,
-		     const char *data, size_t size)
+static bool put_file(struct remote *remote, struct json_object *about, const char *data,
+		     size_t size)
 {
 	struct record_run *rec = record_of(remote);
 
@@ -277,21 +278,16 @@ static void say_recording(struct record_run *rec)
 	fputs("netsync: recording on ", stderr);
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording)
-			fprintf(stderr, "%s%s", rec->hosts[i].remote->name,
-				--left ? ", " : "");
-	fputs(rec->command || rec->duration_ns ? ".\n" : "; press ^C to stop.\n",
-	      stderr);
+			fprintf(stderr, "%s%s", rec->hosts[i].remote->name, --left ? ", " : "");
+	fputs(rec->command || rec->duration_ns ? ".\n" : "; press ^C to stop.\n", stderr);
 	for (unsigned int i = 0; i < rec->all.num && rec->live && !rec->url; i++)
 		if (rec->hosts[i].recording && !rec->hosts[i].pull)
 			complain("%s: live at net://127.0.0.1:%u/host/%s/%s",
-				 rec->hosts[i].remote->name,
-				 rec->relay.ports[RELAY_LIVE],
-				 member_text(rec->hosts[i].remote->hello,
-					     "hostname"),
+				 rec->hosts[i].remote->name, rec->relay.ports[RELAY_LIVE],
+				 member_text(rec->hosts[i].remote->hello, "hostname"),
 				 rec->hosts[i].sessions[0]);
 	if (rec->live && !rec->url)
-		rec->announced = recording_announce(rec->dir,
-						    rec->relay.ports[RELAY_LIVE]);
+		rec->announced = recording_announce(rec->dir, rec->relay.ports[RELAY_LIVE]);
 	if (rec->announced >= 0)
 		complain("To follow all hosts, run \"netsync live %s\".", rec->dir);
 }
@@ -327,11 +323,9 @@ static bool check_command(struct record_run *rec)
 		return true;
 	rec->child = 0;
 	if (WIFSIGNALED(status))
-		complain("%s was killed by signal %d.", *rec->command,
-			 WTERMSIG(status));
+		complain("%s was killed by signal %d.", *rec->command, WTERMSIG(status));
 	else if (WEXITSTATUS(status))
-		complain("%s exited with status %d.", *rec->command,
-			 WEXITSTATUS(status));
+		complain("%s exited with status %d.", *rec->command, WEXITSTATUS(status));
 	return false;
 }
 
@@ -374,12 +368,10 @@ static void draw_line(struct record_run *rec)
 			continue;
 		fprintf(stderr, "   %s ", host->remote->name);
 		if (host->events)
-			fprintf(stderr, "about %s, ",
-				format_events(text, host->events));
+			fprintf(stderr, "about %s, ", format_events(text, host->events));
 		fputs(format_bytes(text, host->size), stderr);
 		if (host->discarded)
-			fprintf(stderr, " (%llu discarded)",
-				(unsigned long long)host->discarded);
+			fprintf(stderr, " (%llu discarded)", (unsigned long long)host->discarded);
 	}
 	fflush(stderr);
 	rec->drawn = true;
@@ -394,8 +386,7 @@ static bool check_hosts(struct record_run *rec)
 		struct recorded_host *host = &rec->hosts[i];
 
 		/* The last request failed, with a message. */
-		if (host->recording && !host->remote->asked &&
-		    !host->remote->answer) {
+		if (host->recording && !host->remote->asked && !host->remote->answer) {
 			host->recording = false;
 			rec->partial = true;
 		}
@@ -547,8 +538,7 @@ static int synchronize_recorded(struct record_run *rec)
 
 		if (asprintf(&path, "%s/%s", rec->dir, remote->folder) < 0)
 			break;
-		if (!stat(path, &info) &&
-		    asprintf(&traces[num], "%s=%s", remote->name, path) >= 0)
+		if (!stat(path, &info) && asprintf(&traces[num], "%s=%s", remote->name, path) >= 0)
 			num++;
 		else
 			rec->partial = true;
@@ -572,9 +562,10 @@ static int synchronize_or_say(struct record_run *rec)
 	int status = EXIT_PARTIAL;
 	char *words;
 
-	if (asprintf(&words,
-		     "netsync: interrupted; the data received so far are in %s. To synchronize them, use \"netsync sync\".\n",
-		     rec->dir) < 0) {
+	if (asprintf(
+		    &words,
+		    "netsync: interrupted; the data received so far are in %s. To synchronize them, use \"netsync sync\".\n",
+		    rec->dir) < 0) {
 		no_memory();
 		return status;
 	}
@@ -612,8 +603,7 @@ static bool record_until_stopped(struct record_run *rec)
 		rec->all.forward[1] = rec->relay.ports[RELAY_DATA];
 	}
 	rec->all.stop = &interrupted;
-	if (!remotes_connect(&rec->all) || interrupted ||
-	    !hosts_create(rec) || interrupted)
+	if (!remotes_connect(&rec->all) || interrupted || !hosts_create(rec) || interrupted)
 		return false;
 	/* Start beacons before the traces begin, so that their setup is not recorded. */
 	record_beacon_start(rec);
@@ -624,7 +614,8 @@ static bool record_until_stopped(struct record_run *rec)
 	run_command(rec);
 	wait_for_end(rec);
 	if (interrupted)
-		complain("ending the recording; press ^C again to end at once, with the data received so far.");
+		complain(
+			"ending the recording; press ^C again to end at once, with the data received so far.");
 	hosts_stop(rec);
 	record_beacon_stop(rec);
 	end_command(rec);
@@ -669,8 +660,7 @@ static int run_recording(struct record_run *rec)
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		for (unsigned int k = 0; k < rec->hosts[i].num_sessions; k++)
 			complain("%s: the trace is at %s, in session %s.",
-				 rec->hosts[i].remote->name, rec->url,
-				 rec->hosts[i].sessions[k]);
+				 rec->hosts[i].remote->name, rec->url, rec->hosts[i].sessions[k]);
 	return rec->partial ? EXIT_PARTIAL : EXIT_DONE;
 }
 

@@ -3,9 +3,9 @@
  * netsync record: hosts and events -> a folder with a trace of each host, and the result
  * of netsync sync. Agents on the hosts (record/agent/) run LTTng:
  *
- * 	agent, LTTng -- ssh forwards ports --> our own lttng-relayd -> DIR/+incoming
- * 	                                                            -> DIR/HOST
- * 	with --pull: agent -> disk of the host -- copied at the end --> DIR/HOST
+ *	agent, LTTng -- ssh forwards ports --> our own lttng-relayd -> DIR/+incoming
+ *	                                                            -> DIR/HOST
+ *	with --pull: agent -> disk of the host -- copied at the end --> DIR/HOST
  */
 #ifndef NETSYNC_RECORD_H
 #define NETSYNC_RECORD_H
@@ -27,11 +27,11 @@ struct recorded_host;
 enum { RELAY_CONTROL, RELAY_DATA, RELAY_LIVE, RELAY_PORTS };
 
 struct relay {
-	pid_t pid;			/* of the keeper process; 0: none */
-	int pipe;			/* closing it ends the keeper */
-	uint16_t ports[RELAY_PORTS];	/* on loopback */
-	char *folder;			/* its output: DIR/+incoming */
-	char *log;			/* file with its messages */
+	pid_t pid;		     /* of the keeper process; 0: none */
+	int pipe;		     /* closing it ends the keeper */
+	uint16_t ports[RELAY_PORTS]; /* on loopback */
+	char *folder;		     /* its output: DIR/+incoming */
+	char *log;		     /* file with its messages */
 };
 
 /* Start a relay daemon that writes below @dir. False: failed, with a message. */
@@ -46,9 +46,9 @@ void relay_stop(struct relay *relay);
 /* ---- events (record/preset.c) --------------------------------------------- */
 
 struct events {
-	struct json_object *patterns;	/* array of names of kernel events */
-	bool syscalls;			/* all system calls */
-	bool user;			/* all events of user space */
+	struct json_object *patterns; /* array of names of kernel events */
+	bool syscalls;		      /* all system calls */
+	bool user;		      /* all events of user space */
 };
 
 /* Take values of options: names of kernel events, "a,b*"; the name of a preset or a file. */
@@ -59,17 +59,16 @@ bool take_preset(void *at, const struct option_row *row, const char *name);
 /* ---- folders (record/files.c) ---------------------------------------------- */
 
 /* The disk space that files_put() with the same arguments will take, bytes. */
-uint64_t files_room(const char *dir, const struct remote *remote,
-		    struct json_object *about, size_t size);
+uint64_t files_room(const char *dir, const struct remote *remote, struct json_object *about,
+		    size_t size);
 /* Append @size bytes to the file below @dir/HOST that @about names. */
-bool files_put(const char *dir, struct remote *remote,
-	       struct json_object *about, const char *data, size_t size);
+bool files_put(const char *dir, struct remote *remote, struct json_object *about, const char *data,
+	       size_t size);
 /*
  * Move the traces of a host from the relay daemon's folder to @dir/HOST; those of several
  * sessions to @dir/HOST/1 and so on.
  */
-void files_collect(const char *dir, const struct relay *relay,
-		   const struct recorded_host *host);
+void files_collect(const char *dir, const struct relay *relay, const struct recorded_host *host);
 /* Write the names of a host's network namespaces to @dir/HOST/netsync-namespaces. */
 void files_name_namespaces(const char *dir, const struct recorded_host *host);
 /* Warn about remaining traces: anyone who can reach the daemon can send some. */
@@ -93,53 +92,53 @@ struct losses;
 
 struct recorded_host {
 	struct remote *remote;
-	bool pull;		/* records to the host's own disk */
-	bool recording;		/* has a session, and no request failed */
-	bool stopped;		/* stopped before the others; its trace is kept */
-	char *kept;		/* folder on the host where its traces stay; NULL: none */
-	char **sessions;	/* names of consecutive LTTng sessions */
+	bool pull;	 /* records to the host's own disk */
+	bool recording;	 /* has a session, and no request failed */
+	bool stopped;	 /* stopped before the others; its trace is kept */
+	char *kept;	 /* folder on the host where its traces stay; NULL: none */
+	char **sessions; /* names of consecutive LTTng sessions */
 	unsigned int num_sessions;
-	int64_t cut_ns;		/* when its relay daemon was lost; 0: it was not */
-	bool renew;		/* needs a new session: a relay daemon is available again */
-	uint64_t size;		/* of its trace so far, bytes */
-	uint64_t room;		/* disk space of its trace here, bytes */
-	uint64_t events;	/* estimated events in the trace; 0: unknown */
-	uint64_t discarded;	/* events so far */
-	struct json_object *namespaces;	/* names of network namespaces; NULL: unknown */
-	struct spool clocks;	/* struct clock_reading */
-	struct losses *losses;	/* by channel; NULL: no status yet */
-	bool ended;		/* recording has ended; losses_say() was called */
+	int64_t cut_ns;			/* when its relay daemon was lost; 0: it was not */
+	bool renew;			/* needs a new session: a relay daemon is available again */
+	uint64_t size;			/* of its trace so far, bytes */
+	uint64_t room;			/* disk space of its trace here, bytes */
+	uint64_t events;		/* estimated events in the trace; 0: unknown */
+	uint64_t discarded;		/* events so far */
+	struct json_object *namespaces; /* names of network namespaces; NULL: unknown */
+	struct spool clocks;		/* struct clock_reading */
+	struct losses *losses;		/* by channel; NULL: no status yet */
+	bool ended;			/* recording has ended; losses_say() was called */
 };
 
 struct record_run {
 	/* Options. */
-	char *dir;		/* NULL: only with --relayd */
+	char *dir; /* NULL: only with --relayd */
 	struct events events;
-	struct json_object *buffers;	/* array for requests; NULL: default buffers */
+	struct json_object *buffers; /* array for requests; NULL: default buffers */
 	bool local, pull, live;
 	const char *stay;	/* hosts' folder where traces stay; "": default */
 	const char *url;	/* the user's relay daemon; NULL: our own */
 	uint64_t quota;		/* disk space here that each host may take, bytes */
 	int64_t duration_ns;	/* 0: until the command ends, or ^C */
-	struct beacons beacons;	/* none if the rate is 0 */
+	struct beacons beacons; /* none if the rate is 0 */
 	char **command;		/* NULL: none */
 
 	struct remotes all;
 	struct recorded_host *hosts; /* in the order of all.list */
 	struct relay relay;
-	int announced;		/* from recording_announce() */
-	FILE *live_clocks;	/* RECORDING_CLOCKS; NULL: no readings yet */
-	bool lacks_live_clocks;	/* that file cannot be written */
-	char token[TOKEN_SIZE];	/* secret, so that nobody else can send to our sessions */
-	char stamp[32 + TOKEN_SIZE];	/* date and token: part of names of sessions */
-	mode_t umask;		/* the user's, for the command */
-	pid_t child;		/* the command; 0: not running */
-	int64_t started_ns;	/* now_ns() at the start of the recording */
-	unsigned int renewals;	/* number of lost relay daemons */
-	bool is_terminal, drawn;	/* of the status line on stderr */
-	bool is_losing;		/* some buffers are too small */
+	int announced;		     /* from recording_announce() */
+	FILE *live_clocks;	     /* RECORDING_CLOCKS; NULL: no readings yet */
+	bool lacks_live_clocks;	     /* that file cannot be written */
+	char token[TOKEN_SIZE];	     /* secret, so that nobody else can send to our sessions */
+	char stamp[32 + TOKEN_SIZE]; /* date and token: part of names of sessions */
+	mode_t umask;		     /* the user's, for the command */
+	pid_t child;		     /* the command; 0: not running */
+	int64_t started_ns;	     /* now_ns() at the start of the recording */
+	unsigned int renewals;	     /* number of lost relay daemons */
+	bool is_terminal, drawn;     /* of the status line on stderr */
+	bool is_losing;		     /* some buffers are too small */
 	bool made_dir;
-	bool partial;		/* something is missing, which the exit status reports */
+	bool partial; /* something is missing, which the exit status reports */
 };
 
 /* ---- buffers (record/losses.c) ------------------------------------------------ */

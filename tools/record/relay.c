@@ -4,7 +4,7 @@
  * process between netsync record and the daemon ends the daemon even if netsync record is
  * killed:
  *
- * 	netsync record -- pipe --> keeper: keep_relay() -- signals --> lttng-relayd
+ *	netsync record -- pipe --> keeper: keep_relay() -- signals --> lttng-relayd
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -62,8 +62,7 @@ static int take_port(uint16_t *port)
 	if (fd < 0)
 		return fd;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, (void *)&address, size) ||
-	    getsockname(fd, (void *)&address, &size)) {
+	if (bind(fd, (void *)&address, size) || getsockname(fd, (void *)&address, &size)) {
 		close(fd);
 		return -1;
 	}
@@ -113,13 +112,15 @@ static bool ports_are_free(const struct relay *relay)
 
 static void exec_relay(const struct relay *relay, pid_t keeper)
 {
-	const char *const names[] = { "--control-port", "--data-port",
-				      "--live-port" };
+	const char *const names[] = { "--control-port", "--data-port", "--live-port" };
 	char urls[RELAY_PORTS][32];
 	const char *argv[] = {
-		"lttng-relayd", "--group-output-by-session", "--output",
-		relay->folder, names[0], urls[0], names[1], urls[1], names[2],
-		urls[2], NULL,
+		"lttng-relayd", "--group-output-by-session",
+		"--output",	relay->folder,
+		names[0],	urls[0],
+		names[1],	urls[1],
+		names[2],	urls[2],
+		NULL,
 	};
 	int log;
 
@@ -130,8 +131,7 @@ static void exec_relay(const struct relay *relay, pid_t keeper)
 	log = open(relay->log, O_WRONLY | O_CREAT | O_APPEND, 0666);
 
 	for (int i = 0; i < RELAY_PORTS; i++)
-		snprintf(urls[i], sizeof(urls[i]), "tcp://127.0.0.1:%u",
-			 relay->ports[i]);
+		snprintf(urls[i], sizeof(urls[i]), "tcp://127.0.0.1:%u", relay->ports[i]);
 	set_ends(SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	dup2(log, STDOUT_FILENO);
@@ -285,10 +285,8 @@ static bool has_viewers(const struct relay *relay)
 	char line[256];
 
 	while (list && !found && fgets(line, sizeof(line), list))
-		found = sscanf(line, " %*u: %*x:%x %*x:%*x %x", &port,
-			       &state) == 2 &&
-			port == relay->ports[RELAY_LIVE] &&
-			state == TCP_ESTABLISHED;
+		found = sscanf(line, " %*u: %*x:%x %*x:%*x %x", &port, &state) == 2 &&
+			port == relay->ports[RELAY_LIVE] && state == TCP_ESTABLISHED;
 	if (list)
 		fclose(list);
 	return found;

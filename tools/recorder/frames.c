@@ -38,10 +38,9 @@ static int64_t number_device(struct frame_recorder *r, const struct seen_frame *
 {
 	size_t i = 0;
 
-	while (i < r->num_devices && (r->device[i].index != frame->device ||
-				      r->device[i].netns != frame->netns ||
-				      r->device[i].serial != frame->serial ||
-				      r->device[i].linktype != linktype))
+	while (i < r->num_devices &&
+	       (r->device[i].index != frame->device || r->device[i].netns != frame->netns ||
+		r->device[i].serial != frame->serial || r->device[i].linktype != linktype))
 		i++;
 	if (i == MOST_DEVICES)
 		return -1;
@@ -131,8 +130,8 @@ void frame_record(void *data, const struct seen_frame *frame)
 		kept.head += frame->link_length;
 		kept.original -= (uint32_t)frame->link_length;
 	}
-	kept.kept = (uint32_t)count_kept_bytes(kept.head, frame->captured -
-					       (size_t)(kept.head - frame->link),
+	kept.kept = (uint32_t)count_kept_bytes(kept.head,
+					       frame->captured - (size_t)(kept.head - frame->link),
 					       link, protocol, r->payload);
 	kept.split = kept.kept;
 	number = number_device(r, frame, is_ethernet ? LINKTYPE_ETHERNET : LINKTYPE_RAW);

@@ -14,7 +14,7 @@ struct recorded_device {
 	int index;
 	uint32_t netns;
 	uint64_t serial;
-	uint32_t number;	/* in the capture */
+	uint32_t number; /* in the capture */
 	uint16_t linktype;
 };
 
@@ -25,7 +25,7 @@ struct frame_recorder {
 	size_t payload;
 	struct recorded_device device[MOST_DEVICES];
 	size_t num_devices;
-	uint64_t unrecorded;	/* frames of devices without a number */
+	uint64_t unrecorded; /* frames of devices without a number */
 };
 
 /* The flags of a received frame. @type: PACKET_HOST... */

@@ -63,7 +63,7 @@ struct sock;
 
 struct sock_common {
 	volatile unsigned char skc_state;
-	struct sock *skc_listener;	/* of a connection that is being made */
+	struct sock *skc_listener; /* of a connection that is being made */
 };
 
 struct sock {

@@ -38,7 +38,7 @@ REPLACEABLE size_t ZSTD_freeCCtx(struct ZSTD_CCtx_s *context)
 }
 
 REPLACEABLE size_t ZSTD_compressStream2(struct ZSTD_CCtx_s *context, struct ZSTD_outBuffer_s *out,
-					 struct ZSTD_inBuffer_s *in, int end)
+					struct ZSTD_inBuffer_s *in, int end)
 {
 	(void)context;
 	(void)out;

@@ -50,8 +50,18 @@ static const char USAGE[] =
 	"      --sampling N       record one of 2^N packets, the same ones on all hosts\n";
 
 enum {
-	NO_LETTER = 256, FORCE, VIA, LOOPBACK, PAYLOAD, BUFFER, WITHOUT, PORT, HOST, CONTAINER,
-	CGROUP, SAMPLING
+	NO_LETTER = 256,
+	FORCE,
+	VIA,
+	LOOPBACK,
+	PAYLOAD,
+	BUFFER,
+	WITHOUT,
+	PORT,
+	HOST,
+	CONTAINER,
+	CGROUP,
+	SAMPLING
 };
 
 static const struct option OPTIONS[] = {
@@ -196,8 +206,9 @@ static bool take_cgroup(struct packet_selection *s, const char *value)
 
 	if (statfs(value, &system) || system.f_type != CGROUP2_SUPER_MAGIC ||
 	    stat(value, &folder) || !S_ISDIR(folder.st_mode)) {
-		complain_of("--cgroup %s: give a folder of control groups (version 2), such as /sys/fs/cgroup/system.slice.",
-			    value);
+		complain_of(
+			"--cgroup %s: give a folder of control groups (version 2), such as /sys/fs/cgroup/system.slice.",
+			value);
 		return false;
 	}
 	s->cgroup = folder.st_ino;

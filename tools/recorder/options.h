@@ -8,10 +8,10 @@
 #define PROGRAM "netsync-recorder"
 
 struct recorder_options {
-	const char *output;	/* NULL: standard output */
-	const char *device;	/* NULL: all */
-	const struct packet_source *via;	/* NULL: the best that works */
-	double duration_s;	/* 0: until a signal comes */
+	const char *output;		 /* NULL: standard output */
+	const char *device;		 /* NULL: all */
+	const struct packet_source *via; /* NULL: the best that works */
+	double duration_s;		 /* 0: until a signal comes */
 	bool force;
 	struct packet_selection selection;
 };

@@ -31,8 +31,9 @@
 /* Bytes of a frame that the kernel copies at most. */
 #define COPIED_BYTES (LONGEST_HEADERS + 256u)
 /* Where the address of a frame is, behind its header: TPACKET_ALIGN() of an unsigned size. */
-#define RING_ADDRESS_AT \
-	((sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT * TPACKET_ALIGNMENT)
+#define RING_ADDRESS_AT                                                              \
+	((sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT * \
+	 TPACKET_ALIGNMENT)
 /* Nominal bytes of a frame, by which the kernel divides blocks; of no effect in version 3. */
 #define FRAME_SIZE 2048u
 
@@ -40,7 +41,7 @@ static struct {
 	int fd;
 	uint8_t *blocks;
 	size_t num_blocks;
-	size_t next;	/* the block that the kernel hands over next */
+	size_t next; /* the block that the kernel hands over next */
 	bool with_loopback;
 	uint32_t netns;
 	struct source_counts counts;
@@ -83,7 +84,8 @@ static int set_ring_filter(const uint16_t unwanted[2])
 	struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
 
 	return setsockopt(ring.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ?
-	       -errno : 0;
+		       -errno :
+		       0;
 }
 
 /* ---- the ring ------------------------------------------------------------------ */
@@ -103,8 +105,8 @@ static int set_ring_memory(size_t size)
 	    setsockopt(ring.fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof(request)))
 		return -errno;
 	ring.num_blocks = request.tp_block_nr;
-	ring.blocks = mmap(NULL, ring.num_blocks * BLOCK_SIZE, PROT_READ | PROT_WRITE,
-			    MAP_SHARED, ring.fd, 0);
+	ring.blocks = mmap(NULL, ring.num_blocks * BLOCK_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+			   ring.fd, 0);
 	if (ring.blocks == MAP_FAILED) {
 		ring.blocks = NULL;
 		return -errno;
@@ -174,8 +176,9 @@ static bool open_ring(const struct packet_selection *s, char why[LONGEST_REASON]
 	int ret;
 
 	if (s->num_ports || s->num_addresses || s->sampling || s->cgroup) {
-		snprintf(why, LONGEST_REASON,
-			 "a packet socket does not select packets by --port, --host, --cgroup or --sampling");
+		snprintf(
+			why, LONGEST_REASON,
+			"a packet socket does not select packets by --port, --host, --cgroup or --sampling");
 		return false;
 	}
 	if (!stat("/proc/self/ns/net", &netns))
@@ -215,7 +218,8 @@ static void take_ring_frame(const struct tpacket3_hdr *header, take_frame_fn tak
 		return;
 	if (header->tp_status & TP_STATUS_VLAN_VALID) {
 		frame.tag_protocol = header->tp_status & TP_STATUS_VLAN_TPID_VALID ?
-				     header->hv1.tp_vlan_tpid : ETH_P_8021Q;
+					     header->hv1.tp_vlan_tpid :
+					     ETH_P_8021Q;
 		frame.tag = (uint16_t)header->hv1.tp_vlan_tci;
 	}
 	take(data, &frame);
@@ -226,13 +230,10 @@ static int take_ring_block(int timeout_ms, const sigset_t *mask, take_frame_fn t
 	struct tpacket_block_desc *block = (void *)(ring.blocks + ring.next * BLOCK_SIZE);
 	const struct tpacket_hdr_v1 *head = &block->hdr.bh1;
 	struct pollfd polled = { .fd = ring.fd, .events = POLLIN };
-	const struct timespec timeout = {
-		timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000
-	};
+	const struct timespec timeout = { timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000 };
 	const uint8_t *frame;
 
-	if (!(__atomic_load_n(&block->hdr.bh1.block_status, __ATOMIC_ACQUIRE) &
-	      TP_STATUS_USER)) {
+	if (!(__atomic_load_n(&block->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) {
 		if (ppoll(&polled, 1, &timeout, mask) < 0)
 			return errno == EINTR ? 0 : -errno;
 		if (!(__atomic_load_n(&block->hdr.bh1.block_status, __ATOMIC_ACQUIRE) &

@@ -157,7 +157,8 @@ static __always_inline __u16 get_local_port(const struct seen_packet *p, const _
 {
 	if (has_ports(p))
 		return get_u16(bytes + (p->frame.is_out ? 0 : 2));
-	return p->protocol == IPPROTO_ICMP || p->protocol == IPPROTO_ICMPV6 ? get_u16(bytes + 4) : 0;
+	return p->protocol == IPPROTO_ICMP || p->protocol == IPPROTO_ICMPV6 ? get_u16(bytes + 4) :
+									      0;
 }
 
 /* Look at the transport header. */

@@ -74,8 +74,8 @@ static void put_padding(struct capture_writer *w, size_t len)
 	put_block_bytes(w, zeros, -len & 3);
 }
 
-static void put_block_option(struct capture_writer *w, enum block_option code,
-			     const void *value, size_t len)
+static void put_block_option(struct capture_writer *w, enum block_option code, const void *value,
+			     size_t len)
 {
 	const uint16_t head[2] = { (uint16_t)code, (uint16_t)len };
 

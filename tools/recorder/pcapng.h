@@ -30,7 +30,7 @@ struct capture_writer {
 	int fd;
 	size_t used;
 	uint32_t num_interfaces;
-	int error;	/* errno of the first write that failed */
+	int error; /* errno of the first write that failed */
 	uint8_t buffer[CAPTURE_BUFFER];
 };
 

@@ -3,14 +3,14 @@
 #include "probe-objects.h"
 
 /* Objects are read in place, and their structures are aligned. */
-#define EMBED(name, path)				\
-	__asm__(".section .rodata\n"			\
-		".balign 16\n"				\
-		"probe_object_" #name ":\n"		\
-		".incbin \"" path "\"\n"		\
-		"probe_object_" #name "_end:\n"		\
-		".byte 0\n"				\
-		".previous\n");				\
+#define EMBED(name, path)                                                                 \
+	__asm__(".section .rodata\n"                                                      \
+		".balign 16\n"                                                            \
+		"probe_object_" #name ":\n"                                               \
+		".incbin \"" path "\"\n"                                                  \
+		"probe_object_" #name "_end:\n"                                           \
+		".byte 0\n"                                                               \
+		".previous\n");                                                           \
 	extern const uint8_t probe_object_##name[] __attribute__((visibility("hidden"))); \
 	extern const uint8_t probe_object_##name##_end[] __attribute__((visibility("hidden")))
 

@@ -76,8 +76,7 @@ void reason_find(int error, char why[LONGEST_REASON])
 	if (is_kernel_old(&machine))
 		snprintf(why, LONGEST_REASON, "Linux %s is older than 5.8", machine.release);
 	else if (!can_use_bpf())
-		snprintf(why, LONGEST_REASON,
-			 "BPF needs root, or CAP_BPF and CAP_PERFMON");
+		snprintf(why, LONGEST_REASON, "BPF needs root, or CAP_BPF and CAP_PERFMON");
 	else if (is_locked_down())
 		snprintf(why, LONGEST_REASON,
 			 "kernel lockdown (confidentiality) forbids BPF to read packets");
@@ -85,8 +84,9 @@ void reason_find(int error, char why[LONGEST_REASON])
 		snprintf(why, LONGEST_REASON,
 			 "the kernel has no BTF (" KERNEL_BTF ", CONFIG_DEBUG_INFO_BTF)");
 	else if (error == -EPERM)
-		snprintf(why, LONGEST_REASON,
-			 "BPF is not permitted here, for example by a container or by a security policy");
+		snprintf(
+			why, LONGEST_REASON,
+			"BPF is not permitted here, for example by a container or by a security policy");
 	else if (error == -ENOMEM)
 		snprintf(why, LONGEST_REASON, "there is no memory; give a smaller --buffer");
 	else if (error == -ENOSYS)

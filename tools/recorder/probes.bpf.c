@@ -10,7 +10,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);	/* replaced by --buffer */
+	__uint(max_entries, 1 << 20); /* replaced by --buffer */
 } records SEC(".maps");
 
 struct {
@@ -93,8 +93,8 @@ static __always_inline bool is_device_wanted(const struct net_device *dev,
  * Copy the headers, and look at them. Few packets have more of these than usual, or have some in
  * pages.
  */
-static __always_inline int judge_packet(struct seen_packet *p, struct sk_buff *skb,
-					__u32 number, struct probe_counts *count)
+static __always_inline int judge_packet(struct seen_packet *p, struct sk_buff *skb, __u32 number,
+					struct probe_counts *count)
 {
 	bool is_copied = copy_linear(p, USUAL_HEADERS);
 	int verdict = is_copied ? parse_packet(number) : PACKET_TOO_SHORT;
@@ -133,8 +133,8 @@ static __always_inline void put_frame(struct seen_packet *p, struct probe_counts
 }
 
 static __always_inline void record_packet(struct seen_packet *p, struct probe_counts *count,
-					  struct sk_buff *skb, struct net_device *dev,
-					  bool is_out, __u32 number)
+					  struct sk_buff *skb, struct net_device *dev, bool is_out,
+					  __u32 number)
 {
 	const struct device_key key = {
 		.netns = dev->nd_net.net->ns.inum,
@@ -200,11 +200,11 @@ static __noinline int see_received_packet(struct sk_buff *skb)
 	return see_packet(skb, skb->dev, false);
 }
 
-#define RECEIVE(tracepoint)					\
-	SEC("tp_btf/" #tracepoint)				\
-	int BPF_PROG(tracepoint, struct sk_buff *skb)		\
-	{							\
-		return see_received_packet(skb);		\
+#define RECEIVE(tracepoint)                           \
+	SEC("tp_btf/" #tracepoint)                    \
+	int BPF_PROG(tracepoint, struct sk_buff *skb) \
+	{                                             \
+		return see_received_packet(skb);      \
 	}
 
 RECEIVE(napi_gro_receive_entry)

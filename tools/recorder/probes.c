@@ -108,9 +108,7 @@ static int take_probes(int timeout_ms, const sigset_t *mask, take_frame_fn take,
 		{ .fd = ring_buffer__epoll_fd(state.ring), .events = POLLIN },
 		{ .fd = state.clock.fd, .events = POLLIN },
 	};
-	const struct timespec timeout = {
-		timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000
-	};
+	const struct timespec timeout = { timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000 };
 	int ret;
 
 	if (state.taken < MOST_TAKEN && ppoll(polled, 2, &timeout, mask) < 0 && errno != EINTR)
@@ -169,7 +167,8 @@ static void skip_missing_tracepoints(void)
 
 	if (!btf)
 		return;
-	bpf_object__for_each_program(program, state.object) {
+	bpf_object__for_each_program(program, state.object)
+	{
 		const char *slash = strchr(bpf_program__section_name(program), '/');
 
 		if (!slash)
@@ -185,7 +184,8 @@ static int attach_programs(void)
 {
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, state.object) {
+	bpf_object__for_each_program(program, state.object)
+	{
 		struct bpf_link *link;
 
 		if (!bpf_program__autoload(program))
@@ -274,7 +274,8 @@ static uint64_t count_missed(void)
 	struct bpf_program *program;
 	uint64_t missed = 0;
 
-	bpf_object__for_each_program(program, state.object) {
+	bpf_object__for_each_program(program, state.object)
+	{
 		struct bpf_prog_info info = { 0 };
 		uint32_t size = sizeof(info);
 

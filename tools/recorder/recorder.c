@@ -109,8 +109,7 @@ static void begin_capture(struct frame_recorder *r, const struct recorder_option
 {
 	struct utsname machine;
 	char program[96];
-	char system[sizeof(machine.sysname) + sizeof(machine.release) +
-		    sizeof(machine.machine) + 3];
+	char system[sizeof(machine.sysname) + sizeof(machine.release) + sizeof(machine.machine) + 3];
 	char host[sizeof(machine.nodename) + 8];
 
 	uname(&machine);
@@ -133,8 +132,7 @@ static int open_recording(const struct recorder_options *o)
 		complain_of("A terminal cannot display a capture: give --output FILE, or a pipe.");
 		return -1;
 	}
-	fd = open(o->output, O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL),
-		  0600);
+	fd = open(o->output, O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL), 0600);
 	if (fd < 0 && errno == EEXIST)
 		complain_of("%s: the file exists; give --force to overwrite it.", o->output);
 	else if (fd < 0)
@@ -166,13 +164,14 @@ static bool open_source(struct frame_recorder *r, const struct recorder_options 
 static void report_losses(const struct frame_recorder *r, const struct source_counts *counts)
 {
 	if (counts->lost)
-		complain_of("%llu of %llu packets were lost, as they were not written in time: give a larger --buffer.",
-			    (unsigned long long)counts->lost,
-			    (unsigned long long)counts->received);
+		complain_of(
+			"%llu of %llu packets were lost, as they were not written in time: give a larger --buffer.",
+			(unsigned long long)counts->lost, (unsigned long long)counts->received);
 	if (counts->unreadable)
-		complain_of("%llu of %llu packets were not recorded, as BPF cannot read them before Linux 6.12: use --via packet.",
-			    (unsigned long long)counts->unreadable,
-			    (unsigned long long)counts->received);
+		complain_of(
+			"%llu of %llu packets were not recorded, as BPF cannot read them before Linux 6.12: use --via packet.",
+			(unsigned long long)counts->unreadable,
+			(unsigned long long)counts->received);
 	if (r->unrecorded)
 		complain_of("%llu packets of more than %d interfaces were not recorded.",
 			    (unsigned long long)r->unrecorded, MOST_DEVICES);
@@ -199,8 +198,7 @@ static int record_to(struct frame_recorder *r, const struct recorder_options *o)
 		complain_of("receiving packets: %s.", strerror(-ret));
 	if (r->writer.error)
 		complain_of("%s: %s; the capture ends before the recording did.",
-			    o->output ? o->output : "standard output",
-			    strerror(r->writer.error));
+			    o->output ? o->output : "standard output", strerror(r->writer.error));
 	report_losses(r, &counts);
 	if (ret || r->writer.error)
 		return 1;

@@ -20,21 +20,21 @@
 #define NO_OFFSET 0xffff
 
 struct seen_packet {
-	const __u8 *start;	/* the link header */
-	__u32 pulled;		/* bytes between @start and skb->data */
-	__u32 linear;		/* bytes at @start; the others are in pages */
-	__u32 length;		/* bytes of the frame */
-	__u32 copied;		/* of these, at @frame.bytes */
-	__u32 kept;		/* of these, the headers and the wanted payload */
+	const __u8 *start; /* the link header */
+	__u32 pulled;	   /* bytes between @start and skb->data */
+	__u32 linear;	   /* bytes at @start; the others are in pages */
+	__u32 length;	   /* bytes of the frame */
+	__u32 copied;	   /* of these, at @frame.bytes */
+	__u32 kept;	   /* of these, the headers and the wanted payload */
 	/* Offsets in the frame: */
-	__u32 network;		/* the network header */
-	__u32 addresses;	/* both */
-	__u32 transport;	/* the transport header; 0: there is none */
-	__u32 end;		/* behind the packet */
+	__u32 network;	 /* the network header */
+	__u32 addresses; /* both */
+	__u32 transport; /* the transport header; 0: there is none */
+	__u32 end;	 /* behind the packet */
 	__u16 gso_size;
-	__u8 protocol;		/* IPPROTO_... */
+	__u8 protocol; /* IPPROTO_... */
 	__u8 is_ipv4;
-	__u8 group;		/* enum packet_group */
+	__u8 group; /* enum packet_group */
 	/* The record that is being made; the bytes behind it are never written. */
 	struct probe_frame frame;
 	__u8 bytes[MOST_HEADERS + LONGEST_LOOK];
@@ -66,8 +66,8 @@ static __always_inline void read_tag(struct probe_frame *frame, const struct sk_
 	frame->tag_protocol = 0;
 	frame->tag = 0;
 	if (bpf_core_field_exists(((struct sk_buff___old *)skb)->vlan_present) ?
-	    BPF_CORE_READ_BITFIELD((struct sk_buff___old *)skb, vlan_present) :
-	    skb->vlan_proto) {
+		    BPF_CORE_READ_BITFIELD((struct sk_buff___old *)skb, vlan_present) :
+		    skb->vlan_proto) {
 		frame->tag_protocol = bpf_ntohs(skb->vlan_proto);
 		frame->tag = skb->vlan_tci;
 	}
@@ -114,10 +114,11 @@ static __always_inline void find_frame(struct seen_packet *p, const struct sk_bu
  * Make the verifier see that @value is at most @most, a constant, as it is. Compilers know it, and
  * would compare a copy instead.
  */
-#define BOUND(value, most)						\
-	asm volatile("if %[number] <= %[limit] goto +1\n"		\
-		     "%[number] = %[limit]"				\
-		     : [number] "+r"(value) : [limit] "i"(most))
+#define BOUND(value, most)                                \
+	asm volatile("if %[number] <= %[limit] goto +1\n" \
+		     "%[number] = %[limit]"               \
+		     : [number] "+r"(value)               \
+		     : [limit] "i"(most))
 
 /* ---- bytes ----------------------------------------------------------------------- */
 

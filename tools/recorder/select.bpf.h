@@ -275,7 +275,8 @@ __noinline int is_sctp_sampled(__u32 number, __u8 sampling)
 __noinline int sample_packet(__u32 number, __u8 sampling)
 {
 	const struct seen_packet *p = get_packet(number);
-	const __u8 *bytes = p ? look_at(p, p->transport, p->protocol == IPPROTO_TCP ? 20 : 8) : NULL;
+	const __u8 *bytes = p ? look_at(p, p->transport, p->protocol == IPPROTO_TCP ? 20 : 8) :
+				NULL;
 
 	if (!bytes || !sampling || sampling > MAX_SAMPLING)
 		return true;

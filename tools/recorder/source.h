@@ -16,34 +16,34 @@
 
 /* Which packets are wanted. */
 struct packet_selection {
-	size_t buffer;		/* bytes of memory for packets not yet written */
-	size_t payload;		/* bytes of each packet's payload */
-	uint32_t netns;		/* inode number of the only network namespace; 0: all */
-	int device;		/* index of the only device, in this namespace; 0: all */
+	size_t buffer;	/* bytes of memory for packets not yet written */
+	size_t payload; /* bytes of each packet's payload */
+	uint32_t netns; /* inode number of the only network namespace; 0: all */
+	int device;	/* index of the only device, in this namespace; 0: all */
 	bool with_loopback;
-	uint16_t unwanted[2];	/* TCP ports of a connection to be skipped; 0: none */
+	uint16_t unwanted[2]; /* TCP ports of a connection to be skipped; 0: none */
 	uint16_t port[MOST_WANTED];
-	uint8_t num_ports;	/* 0: all */
+	uint8_t num_ports; /* 0: all */
 	struct wanted_address address[MOST_WANTED];
-	uint8_t num_addresses;	/* 0: all */
-	uint8_t sampling;	/* record one of 2^sampling packets */
-	uint64_t cgroup;	/* ID of the only control group; 0: all */
+	uint8_t num_addresses; /* 0: all */
+	uint8_t sampling;      /* record one of 2^sampling packets */
+	uint64_t cgroup;       /* ID of the only control group; 0: all */
 };
 
 /* A frame. */
 struct seen_frame {
-	uint64_t time_ns;	/* CLOCK_REALTIME */
-	uint32_t netns;		/* inode number of the network namespace of its device */
-	int device;		/* index in that namespace */
-	uint64_t serial;	/* differs between devices that had one index after another */
-	uint16_t device_type;	/* ARPHRD_... */
-	uint16_t protocol;	/* Ethernet type, host byte order */
-	uint32_t flags;		/* of pcapng */
-	uint32_t original;	/* bytes from the link header on */
-	size_t captured;	/* of these, at @link */
+	uint64_t time_ns;     /* CLOCK_REALTIME */
+	uint32_t netns;	      /* inode number of the network namespace of its device */
+	int device;	      /* index in that namespace */
+	uint64_t serial;      /* differs between devices that had one index after another */
+	uint16_t device_type; /* ARPHRD_... */
+	uint16_t protocol;    /* Ethernet type, host byte order */
+	uint32_t flags;	      /* of pcapng */
+	uint32_t original;    /* bytes from the link header on */
+	size_t captured;      /* of these, at @link */
 	const uint8_t *link;
-	size_t link_length;	/* bytes before the network header */
-	uint16_t tag_protocol;	/* tag of a virtual LAN that is not in the frame; 0: none */
+	size_t link_length;    /* bytes before the network header */
+	uint16_t tag_protocol; /* tag of a virtual LAN that is not in the frame; 0: none */
 	uint16_t tag;
 };
 
@@ -56,8 +56,8 @@ struct seen_device {
 /* Packets since the begin. */
 struct source_counts {
 	uint64_t received;
-	uint64_t lost;		/* of these: they were not taken in time */
-	uint64_t unreadable;	/* and: the kernel did not show their headers */
+	uint64_t lost;	     /* of these: they were not taken in time */
+	uint64_t unreadable; /* and: the kernel did not show their headers */
 };
 
 typedef void (*take_frame_fn)(void *data, const struct seen_frame *frame);

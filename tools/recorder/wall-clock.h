@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct wall_clock {
-	int fd;			/* readable when CLOCK_REALTIME was set; -1: that is not known */
-	int64_t offset_ns;	/* CLOCK_REALTIME - CLOCK_MONOTONIC */
+	int fd;		   /* readable when CLOCK_REALTIME was set; -1: that is not known */
+	int64_t offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 };
 
 /* Begin to watch. */

@@ -22,8 +22,7 @@
  * With k = ceil((sqrt(2 n - 1) - 1) / 2), any two machines are at most k steps apart, the
  * minimum for two distances. Up to five machines are all connected with each other.
  */
-unsigned int beacon_neighbours(unsigned int num, unsigned int id,
-			       uint16_t peers[BEACON_NEIGHBOURS])
+unsigned int beacon_neighbours(unsigned int num, unsigned int id, uint16_t peers[BEACON_NEIGHBOURS])
 {
 	unsigned int k = 0, found = 0;
 
@@ -53,19 +52,16 @@ static int open_family(int family, uint16_t port, int *sock)
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
 	} address = { .v4 = { .sin_family = family, .sin_port = htons(port) } };
-	socklen_t size = family == AF_INET ? sizeof(address.v4) :
-					     sizeof(address.v6);
+	socklen_t size = family == AF_INET ? sizeof(address.v4) : sizeof(address.v6);
 
 	*sock = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (*sock < 0)
 		return -errno;
 	if (family == AF_INET6)
 		setsockopt(*sock, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
-	else	/* A packet that must not be fragmented gets no IP id. */
-		setsockopt(*sock, IPPROTO_IP, IP_MTU_DISCOVER, &with_id,
-			   sizeof(with_id));
-	if (!bind(*sock, &address.any, size) &&
-	    !getsockname(*sock, &address.any, &size))
+	else /* A packet that must not be fragmented gets no IP id. */
+		setsockopt(*sock, IPPROTO_IP, IP_MTU_DISCOVER, &with_id, sizeof(with_id));
+	if (!bind(*sock, &address.any, size) && !getsockname(*sock, &address.any, &size))
 		/* The port is at the same offset in both. */
 		return ntohs(address.v4.sin_port);
 	port = errno;
@@ -96,14 +92,11 @@ int beacon_open(uint16_t port, int socks[2])
 static bool is_loopback(const struct sockaddr *address)
 {
 	if (address->sa_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(
-			&((const struct sockaddr_in6 *)address)->sin6_addr);
-	return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >>
-	       24 == 127;
+		return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+	return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
 }
 
-static bool same_address(const struct sockaddr_storage *a,
-			 const struct sockaddr_storage *b)
+static bool same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
 	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
 	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
@@ -121,8 +114,7 @@ static void add_address(struct beacon_peer *peer, const struct addrinfo *info)
 	struct sockaddr_storage address = { 0 };
 
 	/* A loopback address would be this machine itself. */
-	if (is_loopback(info->ai_addr) ||
-	    peer->num_addresses == BEACON_ADDRESSES)
+	if (is_loopback(info->ai_addr) || peer->num_addresses == BEACON_ADDRESSES)
 		return;
 	memcpy(&address, info->ai_addr, info->ai_addrlen);
 	for (unsigned int i = 0; i < peer->num_addresses; i++)
@@ -131,8 +123,7 @@ static void add_address(struct beacon_peer *peer, const struct addrinfo *info)
 	peer->address[peer->num_addresses++] = address;
 }
 
-void beacon_add_address(struct beacon_peer *peer, const char *name,
-			uint16_t port)
+void beacon_add_address(struct beacon_peer *peer, const char *name, uint16_t port)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
 	struct addrinfo *list, *info;
@@ -158,8 +149,8 @@ enum kind { PAIR, PROBE, REPLY };
 struct beacon_packet {
 	uint64_t magic;
 	uint64_t session;
-	uint64_t count;		/* of all packets sent to this peer */
-	uint64_t time;		/* of the probe, on the prober's clock, or 0 */
+	uint64_t count; /* of all packets sent to this peer */
+	uint64_t time;	/* of the probe, on the prober's clock, or 0 */
 	uint16_t from;
 	uint16_t to;
 	uint8_t kind;
@@ -176,8 +167,8 @@ struct beacon_packet {
 /* No length is repeated within this time (s), if possible. Chosen. */
 #define UNIQUE_S 30
 
-static void fill_packet(const struct beacon *b, struct beacon_peer *peer,
-			enum kind kind, int64_t time, struct beacon_packet *packet)
+static void fill_packet(const struct beacon *b, struct beacon_peer *peer, enum kind kind,
+			int64_t time, struct beacon_packet *packet)
 {
 	*packet = (struct beacon_packet){
 		.magic = htobe64(MAGIC),
@@ -190,8 +181,7 @@ static void fill_packet(const struct beacon *b, struct beacon_peer *peer,
 	};
 }
 
-static size_t packet_length(const struct beacon *b, bool v6,
-			    const struct beacon_packet *packet)
+static size_t packet_length(const struct beacon *b, bool v6, const struct beacon_packet *packet)
 {
 	unsigned int pairs = b->rate * UNIQUE_S;
 
@@ -202,8 +192,8 @@ static size_t packet_length(const struct beacon *b, bool v6,
 
 /* Send several packets back to back to one address. */
 static void send_packets(const struct beacon *b, struct beacon_peer *peer,
-			 const struct sockaddr_storage *to, enum kind kind,
-			 int64_t time, unsigned int num)
+			 const struct sockaddr_storage *to, enum kind kind, int64_t time,
+			 unsigned int num)
 {
 	static uint8_t zero[LENGTH_MAX];
 	const bool v6 = to->ss_family == AF_INET6;
@@ -217,8 +207,7 @@ static void send_packets(const struct beacon *b, struct beacon_peer *peer,
 		parts[i][0] = (struct iovec){ &packets[i], sizeof(packets[i]) };
 		parts[i][1] = (struct iovec){
 			.iov_base = zero,
-			.iov_len = packet_length(b, v6, &packets[i]) -
-				   sizeof(packets[i]),
+			.iov_len = packet_length(b, v6, &packets[i]) - sizeof(packets[i]),
 		};
 		messages[i].msg_hdr = (struct msghdr){
 			.msg_name = (void *)to,
@@ -270,8 +259,8 @@ static void hear_packet(struct beacon *b, const uint8_t *data, ssize_t size,
 	if (size < (ssize_t)sizeof(packet))
 		return;
 	memcpy(&packet, data, sizeof(packet));
-	if (be64toh(packet.magic) != MAGIC ||
-	    be64toh(packet.session) != b->session || ntohs(packet.to) != b->id)
+	if (be64toh(packet.magic) != MAGIC || be64toh(packet.session) != b->session ||
+	    ntohs(packet.to) != b->id)
 		return;
 	for (unsigned int i = 0; i < b->num_peers; i++)
 		if (b->peers[i].id == ntohs(packet.from))
@@ -300,8 +289,7 @@ static void receive_beacons(struct beacon *b, int sock)
 
 	/* Limit the packets that are read at once, in case somebody floods the port. */
 	for (int i = 0; i < 64; i++) {
-		size = recvfrom(sock, data, sizeof(data), 0,
-				(struct sockaddr *)&from, &from_size);
+		size = recvfrom(sock, data, sizeof(data), 0, (struct sockaddr *)&from, &from_size);
 		if (size < 0)
 			return;
 		hear_packet(b, data, size, &from);
@@ -369,7 +357,7 @@ void beacon_run(struct beacon *beacon, const volatile sig_atomic_t *stop)
 	srandom(beacon->session + beacon->id);
 	for (unsigned int i = 0; i < beacon->num_peers; i++)
 		beacon->peers[i].next_ns = now_ns() +
-			(is_first(beacon, &beacon->peers[i]) ? 0 : WAIT_NS);
+					   (is_first(beacon, &beacon->peers[i]) ? 0 : WAIT_NS);
 	while (!*stop) {
 		int64_t wait = next_ns(beacon) - now_ns();
 		struct timespec timeout;

@@ -38,18 +38,18 @@ struct beacon_peer {
 	int64_t rtt_ns;
 
 	/* Private to beacon.c. */
-	struct sockaddr_storage path;	/* no family: unknown */
+	struct sockaddr_storage path; /* no family: unknown */
 	int64_t next_ns, heard_ns;
 	uint64_t count;
 	unsigned int probes;
 };
 
 struct beacon {
-	uint64_t session;	/* the same on all machines; others are ignored */
-	uint16_t id;		/* of this machine: 0, 1, ... */
-	unsigned int rate;	/* pairs per second to each peer */
-	bool probe;		/* only find out who answers */
-	int socks[2];		/* of beacon_open() */
+	uint64_t session;  /* the same on all machines; others are ignored */
+	uint16_t id;	   /* of this machine: 0, 1, ... */
+	unsigned int rate; /* pairs per second to each peer */
+	bool probe;	   /* only find out who answers */
+	int socks[2];	   /* of beacon_open() */
 	struct beacon_peer peers[BEACON_NEIGHBOURS];
 	unsigned int num_peers;
 };
@@ -68,8 +68,7 @@ unsigned int beacon_neighbours(unsigned int num, unsigned int id,
 int beacon_open(uint16_t port, int socks[2]);
 
 /* Add the addresses of a name, with a port, to the possible addresses of a peer. */
-void beacon_add_address(struct beacon_peer *peer, const char *name,
-			uint16_t port);
+void beacon_add_address(struct beacon_peer *peer, const char *name, uint16_t port);
 
 /*
  * Exchange packets until *@stop is set by a signal, which is blocked except while this

@@ -14,7 +14,7 @@
 
 struct beacon_host {
 	struct remote *remote;
-	struct json_object *opened;	/* its port and addresses */
+	struct json_object *opened; /* its port and addresses */
 };
 
 /* ---- addresses ----------------------------------------------------------- */
@@ -22,13 +22,11 @@ struct beacon_host {
 static void append_word(struct json_object *list, const char *text, size_t length)
 {
 	if (length)
-		json_object_array_add(list,
-				      json_object_new_string_len(text, length));
+		json_object_array_add(list, json_object_new_string_len(text, length));
 }
 
 /* A word of SSH_CONNECTION: client, its port, server, its port. */
-static void add_seen(struct json_object *list, const struct remote *remote,
-		     unsigned int index)
+static void add_seen(struct json_object *list, const struct remote *remote, unsigned int index)
 {
 	const char *text = member_text(remote->hello, "ssh");
 
@@ -67,8 +65,7 @@ static struct json_object *addresses_of(const struct beacon_host *to,
 
 /* ---- beginning ------------------------------------------------------------- */
 
-static void open_all(struct beacons *beacons, struct remotes *all,
-		     const bool *wanted)
+static void open_all(struct beacons *beacons, struct remotes *all, const bool *wanted)
 {
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct json_object *request;
@@ -76,8 +73,7 @@ static void open_all(struct beacons *beacons, struct remotes *all,
 		if (!wanted[i] || !all->list[i]->ready)
 			continue;
 		request = request_new("beacon-open");
-		json_object_object_add(request, "port",
-				       json_object_new_int(beacons->port));
+		json_object_object_add(request, "port", json_object_new_int(beacons->port));
 		remote_ask(all->list[i], request);
 	}
 	remotes_wait(all, STEP_NS);
@@ -89,8 +85,7 @@ static void open_all(struct beacons *beacons, struct remotes *all,
 			};
 }
 
-static struct json_object *peers_of(const struct beacons *beacons,
-				    unsigned int id)
+static struct json_object *peers_of(const struct beacons *beacons, unsigned int id)
 {
 	struct json_object *list = json_object_new_array();
 	uint16_t peers[BEACON_NEIGHBOURS];
@@ -100,10 +95,9 @@ static struct json_object *peers_of(const struct beacons *beacons,
 		const struct beacon_host *peer = &beacons->hosts[peers[i]];
 		struct json_object *object = json_object_new_object();
 
-		json_object_object_add(object, "id",
-				       json_object_new_int(peers[i]));
-		json_object_object_add(object, "port", json_object_new_int64(
-				member_int(peer->opened, "port")));
+		json_object_object_add(object, "id", json_object_new_int(peers[i]));
+		json_object_object_add(object, "port",
+				       json_object_new_int64(member_int(peer->opened, "port")));
 		json_object_object_add(object, "addresses",
 				       addresses_of(peer, &beacons->hosts[id]));
 		json_object_array_add(list, object);
@@ -121,21 +115,17 @@ static void start_all(const struct beacons *beacons, struct remotes *all)
 	for (unsigned int id = 0; id < beacons->num; id++) {
 		struct json_object *request = request_new("beacon-start");
 
-		json_object_object_add(request, "session",
-				       json_object_new_int64(session));
+		json_object_object_add(request, "session", json_object_new_int64(session));
 		json_object_object_add(request, "id", json_object_new_int(id));
-		json_object_object_add(request, "rate",
-				       json_object_new_int(beacons->rate));
-		json_object_object_add(request, "probe",
-				       json_object_new_boolean(beacons->probe));
+		json_object_object_add(request, "rate", json_object_new_int(beacons->rate));
+		json_object_object_add(request, "probe", json_object_new_boolean(beacons->probe));
 		json_object_object_add(request, "peers", peers_of(beacons, id));
 		remote_ask(beacons->hosts[id].remote, request);
 	}
 	remotes_wait(all, STEP_NS);
 }
 
-unsigned int beacons_start(struct beacons *beacons, struct remotes *all,
-			   const bool *wanted)
+unsigned int beacons_start(struct beacons *beacons, struct remotes *all, const bool *wanted)
 {
 	beacons->hosts = calloc(all->num + 1, sizeof(*beacons->hosts));
 	if (!beacons->hosts)
@@ -149,8 +139,7 @@ unsigned int beacons_start(struct beacons *beacons, struct remotes *all,
 /* ---- the end ----------------------------------------------------------------- */
 
 static void tell_of(const struct beacons *beacons, struct beacon_host *host,
-		    void (*tell)(void *data, const struct beacon_link *link),
-		    void *data)
+		    void (*tell)(void *data, const struct beacon_link *link), void *data)
 {
 	struct json_object *peers = value_member(host->remote->answer, "peers");
 
@@ -160,23 +149,21 @@ static void tell_of(const struct beacons *beacons, struct beacon_host *host,
 
 		if (id < beacons->num)
 			tell(data, &(struct beacon_link){
-				.from = beacons->hosts[id].remote,
-				.to = host->remote,
-				.port = member_int(host->opened, "port"),
-				.received = member_int(peer, "received"),
-				.rtt_ns = member_int(peer, "rtt_ns"),
-			});
+					   .from = beacons->hosts[id].remote,
+					   .to = host->remote,
+					   .port = member_int(host->opened, "port"),
+					   .received = member_int(peer, "received"),
+					   .rtt_ns = member_int(peer, "rtt_ns"),
+				   });
 	}
 }
 
 void beacons_stop(struct beacons *beacons, struct remotes *all,
-		  void (*tell)(void *data, const struct beacon_link *link),
-		  void *data)
+		  void (*tell)(void *data, const struct beacon_link *link), void *data)
 {
 	for (unsigned int i = 0; i < beacons->num; i++)
 		if (beacons->hosts[i].remote->ready)
-			remote_ask(beacons->hosts[i].remote,
-				   request_new("beacon-stop"));
+			remote_ask(beacons->hosts[i].remote, request_new("beacon-stop"));
 	remotes_wait(all, STEP_NS);
 	for (unsigned int i = 0; i < beacons->num; i++) {
 		struct beacon_host *host = &beacons->hosts[i];

@@ -9,9 +9,9 @@
 
 struct beacons {
 	/* As requested. */
-	unsigned int rate;	/* pairs per second to each neighbour */
-	unsigned int port;	/* 0: any */
-	bool probe;		/* only find out which machines can be reached */
+	unsigned int rate; /* pairs per second to each neighbour */
+	unsigned int port; /* 0: any */
+	bool probe;	   /* only find out which machines can be reached */
 
 	/* Participating hosts; their indexes are their ids. */
 	struct beacon_host *hosts;
@@ -21,21 +21,19 @@ struct beacons {
 /* What one machine received from another. */
 struct beacon_link {
 	const struct remote *from, *to;
-	int port;		/* of @to */
+	int port; /* of @to */
 	uint64_t received;
-	int64_t rtt_ns;		/* 0: unknown */
+	int64_t rtt_ns; /* 0: unknown */
 };
 
 /*
  * Start beacons on the hosts of @list that are ready and set in @wanted; failures are
  * reported. Return: the number of participants; with fewer than two, nothing is sent.
  */
-unsigned int beacons_start(struct beacons *beacons, struct remotes *all,
-			   const bool *wanted);
+unsigned int beacons_start(struct beacons *beacons, struct remotes *all, const bool *wanted);
 /* Report what each host received from each of its neighbours, and forget the participants. */
 void beacons_stop(struct beacons *beacons, struct remotes *all,
-		  void (*tell)(void *data, const struct beacon_link *link),
-		  void *data);
+		  void (*tell)(void *data, const struct beacon_link *link), void *data);
 
 /* Only forget the participants: their agents have ended, or will. */
 void beacons_free(struct beacons *beacons);

@@ -52,8 +52,7 @@ static void refuse_answer(struct remote *remote, const char *why)
 	remote_cut(remote);
 }
 
-static void take_sentence(struct remote *remote, const char *kind,
-			  const char *sentence)
+static void take_sentence(struct remote *remote, const char *kind, const char *sentence)
 {
 	if (++remote->sentences > MAX_SENTENCES)
 		refuse_answer(remote, "too many warnings and notes");
@@ -71,7 +70,9 @@ static void take_greeting(struct remote *remote, struct json_object *hello)
 		remote->ready = true;
 		return;
 	}
-	remote_say(remote, "netsync %s is installed, but this machine has " NETSYNC_VERSION "; install the same version on both.",
+	remote_say(remote,
+		   "netsync %s is installed, but this machine has " NETSYNC_VERSION
+		   "; install the same version on both.",
 		   version);
 	remote_give_up(remote);
 }

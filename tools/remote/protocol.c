@@ -20,14 +20,26 @@ struct protocol_member {
 	const struct protocol_member *each, *members;
 };
 
-#define INT(name, from, to) { .key = name, .type = json_type_int, \
-			      .least = from, .most = to }
-#define TEXT(name, bytes) { .key = name, .type = json_type_string, \
-			    .most = bytes }
-#define FLAG(name) { .key = name, .type = json_type_boolean }
-#define LIST(name, length, of) { .key = name, .type = json_type_array, \
-				 .most = length, .each = of }
-#define END { .key = NULL }
+#define INT(name, from, to)                                                   \
+	{                                                                     \
+		.key = name, .type = json_type_int, .least = from, .most = to \
+	}
+#define TEXT(name, bytes)                                            \
+	{                                                            \
+		.key = name, .type = json_type_string, .most = bytes \
+	}
+#define FLAG(name)                                     \
+	{                                              \
+		.key = name, .type = json_type_boolean \
+	}
+#define LIST(name, length, of)                                                   \
+	{                                                                        \
+		.key = name, .type = json_type_array, .most = length, .each = of \
+	}
+#define END                 \
+	{                   \
+		.key = NULL \
+	}
 
 #define COUNT PROTOCOL_COUNT
 #define PORT UINT16_MAX
@@ -53,14 +65,10 @@ struct protocol_member {
 /* ---- answers ------------------------------------------------------------- */
 
 static const struct protocol_member channel[] = {
-	TEXT("name", NAME),
-	INT("discarded", 0, COUNT),
-	INT("lost", 0, COUNT),
-	INT("size", 0, BUFFER_SIZE),
-	INT("num", 0, BUFFER_NUM),
-	INT("recorded", 0, COUNT),
-	INT("events", 0, COUNT),
-	END,
+	TEXT("name", NAME),	   INT("discarded", 0, COUNT),
+	INT("lost", 0, COUNT),	   INT("size", 0, BUFFER_SIZE),
+	INT("num", 0, BUFFER_NUM), INT("recorded", 0, COUNT),
+	INT("events", 0, COUNT),   END,
 };
 
 static const struct protocol_member namespace[] = {
@@ -93,16 +101,12 @@ static const struct protocol_member reading[] = {
 };
 
 static const struct protocol_member name = TEXT("", NAME);
-static const struct protocol_member a_channel = {
-	.type = json_type_object, .members = channel };
-static const struct protocol_member a_namespace = {
-	.type = json_type_object, .members = namespace };
-static const struct protocol_member a_heard = {
-	.type = json_type_object, .members = heard };
-static const struct protocol_member a_reading = {
-	.type = json_type_object, .members = reading };
-static const struct protocol_member a_finding = {
-	.type = json_type_object, .members = finding };
+static const struct protocol_member a_channel = { .type = json_type_object, .members = channel };
+static const struct protocol_member a_namespace = { .type = json_type_object,
+						    .members = namespace };
+static const struct protocol_member a_heard = { .type = json_type_object, .members = heard };
+static const struct protocol_member a_reading = { .type = json_type_object, .members = reading };
+static const struct protocol_member a_finding = { .type = json_type_object, .members = finding };
 
 /* Each name has the same meaning in all lines. */
 static const struct protocol_member answers[] = {
@@ -147,8 +151,7 @@ static const struct protocol_member buffer[] = {
 	END,
 };
 
-static const struct protocol_member a_buffer = {
-	.type = json_type_object, .members = buffer };
+static const struct protocol_member a_buffer = { .type = json_type_object, .members = buffer };
 
 static const struct protocol_member create[] = {
 	TEXT("session", NAME),
@@ -196,16 +199,12 @@ static const struct protocol_member peer[] = {
 	END,
 };
 
-static const struct protocol_member a_peer = {
-	.type = json_type_object, .members = peer };
+static const struct protocol_member a_peer = { .type = json_type_object, .members = peer };
 
 static const struct protocol_member start_beacon[] = {
-	INT("session", INT64_MIN, INT64_MAX),
-	INT("id", 0, ID),
-	INT("rate", 1, BEACON_RATE_MAX),
-	FLAG("probe"),
-	LIST("peers", BEACON_NEIGHBOURS, &a_peer),
-	END,
+	INT("session", INT64_MIN, INT64_MAX),	   INT("id", 0, ID),
+	INT("rate", 1, BEACON_RATE_MAX),	   FLAG("probe"),
+	LIST("peers", BEACON_NEIGHBOURS, &a_peer), END,
 };
 
 /*
@@ -244,8 +243,7 @@ const struct protocol_request *protocol_request(const char *what)
 
 /* ---- checking ------------------------------------------------------------ */
 
-static bool check_members(struct json_object *object,
-			  const struct protocol_member *members,
+static bool check_members(struct json_object *object, const struct protocol_member *members,
 			  char why[PROTOCOL_WHY]);
 
 /* Always return false. @key is one of ours. */
@@ -255,33 +253,26 @@ static bool explain_bad_member(const struct protocol_member *member, const char 
 	const char *what = json_type_to_name(member->type);
 
 	if (member->type == json_type_int)
-		snprintf(why, PROTOCOL_WHY,
-			 "\"%s\" must be a number from %lld to %lld", key,
+		snprintf(why, PROTOCOL_WHY, "\"%s\" must be a number from %lld to %lld", key,
 			 (long long)member->least, (long long)member->most);
 	else if (member->most)
-		snprintf(why, PROTOCOL_WHY,
-			 "\"%s\" must be of type %s, and at most %lld %s long",
-			 key, what, (long long)member->most,
-			 member->each ? "elements" : "bytes");
+		snprintf(why, PROTOCOL_WHY, "\"%s\" must be of type %s, and at most %lld %s long",
+			 key, what, (long long)member->most, member->each ? "elements" : "bytes");
 	else
-		snprintf(why, PROTOCOL_WHY, "\"%s\" must be of type %s", key,
-			 what);
+		snprintf(why, PROTOCOL_WHY, "\"%s\" must be of type %s", key, what);
 	return false;
 }
 
-static bool check_value(struct json_object *value,
-			const struct protocol_member *member, const char *key,
-			char why[PROTOCOL_WHY])
+static bool check_value(struct json_object *value, const struct protocol_member *member,
+			const char *key, char why[PROTOCOL_WHY])
 {
 	int64_t number;
 
 	if (!json_object_is_type(value, member->type) ||
 	    (member->type == json_type_int &&
 	     !value_int(value, member->least, member->most, &number)) ||
-	    (member->type == json_type_string &&
-	     !value_text(value, member->most)) ||
-	    (member->type == json_type_array &&
-	     value_length(value) > (size_t)member->most))
+	    (member->type == json_type_string && !value_text(value, member->most)) ||
+	    (member->type == json_type_array && value_length(value) > (size_t)member->most))
 		return explain_bad_member(member, key, why);
 	for (size_t i = 0; i < value_length(value); i++)
 		if (!check_value(value_at(value, i), member->each, key, why))
@@ -289,8 +280,7 @@ static bool check_value(struct json_object *value,
 	return !member->members || check_members(value, member->members, why);
 }
 
-static bool check_members(struct json_object *object,
-			  const struct protocol_member *members,
+static bool check_members(struct json_object *object, const struct protocol_member *members,
 			  char why[PROTOCOL_WHY])
 {
 	for (; members->key; members++) {
@@ -302,8 +292,7 @@ static bool check_members(struct json_object *object,
 	return true;
 }
 
-static bool check_protocol_line(struct json_object *line,
-				const struct protocol_member *members,
+static bool check_protocol_line(struct json_object *line, const struct protocol_member *members,
 				char why[PROTOCOL_WHY])
 {
 	if (json_object_is_type(line, json_type_object))
@@ -312,8 +301,8 @@ static bool check_protocol_line(struct json_object *line,
 	return false;
 }
 
-bool protocol_check_request(const struct protocol_request *request,
-			    struct json_object *object, char why[PROTOCOL_WHY])
+bool protocol_check_request(const struct protocol_request *request, struct json_object *object,
+			    char why[PROTOCOL_WHY])
 {
 	return check_protocol_line(object, request->members, why);
 }

@@ -42,8 +42,8 @@ struct protocol_member;
 
 struct protocol_request {
 	const char *name;
-	unsigned int limit_s;	/* time limit of an answer */
-	bool data;		/* data may precede the answer */
+	unsigned int limit_s; /* time limit of an answer */
+	bool data;	      /* data may precede the answer */
 	const struct protocol_member *members;
 };
 
@@ -51,8 +51,8 @@ struct protocol_request {
 const struct protocol_request *protocol_request(const char *name);
 
 /* Are the members of a request, or of an agent's line, valid? */
-bool protocol_check_request(const struct protocol_request *request,
-			    struct json_object *object, char why[PROTOCOL_WHY]);
+bool protocol_check_request(const struct protocol_request *request, struct json_object *object,
+			    char why[PROTOCOL_WHY]);
 bool protocol_check_answer(struct json_object *object, char why[PROTOCOL_WHY]);
 
 #endif

@@ -86,11 +86,9 @@ static bool parse_host(struct remote *remote, const char *text)
 		else
 			end = host + strlen(host);
 	}
-	if (end == host || *text == '-' || *host == '-' ||
-	    (port && !is_port(port)))
+	if (end == host || *text == '-' || *host == '-' || (port && !is_port(port)))
 		return false;
-	if (asprintf(&remote->destination, "%.*s%.*s", user_len, text,
-		     (int)(end - host), host) < 0)
+	if (asprintf(&remote->destination, "%.*s%.*s", user_len, text, (int)(end - host), host) < 0)
 		remote->destination = NULL;
 	remote->name = strndup(host, end - host);
 	remote->port = port ? strdup(port) : NULL;
@@ -134,8 +132,7 @@ static bool name_local(struct remote *remote)
 
 bool remotes_add(struct remotes *all, const char *host)
 {
-	struct remote **list = realloc(all->list,
-				       (all->num + 1) * sizeof(*list));
+	struct remote **list = realloc(all->list, (all->num + 1) * sizeof(*list));
 	struct pollfd *fds = realloc(all->fds, (all->num + 1) * 2 * sizeof(*fds));
 	struct remote *remote = calloc(1, sizeof(*remote));
 
@@ -150,8 +147,9 @@ bool remotes_add(struct remotes *all, const char *host)
 	remote->to = remote->from = remote->err = -1;
 	remote->all = all;
 	if (!(host ? parse_host(remote, host) : name_local(remote))) {
-		complain("--host %s: give [USER@]HOST[:PORT], with an IPv6 address in brackets if there is a port.",
-			 host);
+		complain(
+			"--host %s: give [USER@]HOST[:PORT], with an IPv6 address in brackets if there is a port.",
+			host);
 		remote_free(remote);
 		return false;
 	}
@@ -181,10 +179,12 @@ static bool take_remote_host(void *at, const struct option_row *row, const char 
 }
 
 const struct option_row remote_options[] = {
-	OPTION("host", 0, "HOST", "record the machine [USER@]HOST[:PORT], over ssh\n"
-	       "(can be repeated)", take_remote_host),
-	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on the hosts",
-	       take_text, .at = offsetof(struct remotes, netsync)),
+	OPTION("host", 0, "HOST",
+	       "record the machine [USER@]HOST[:PORT], over ssh\n"
+	       "(can be repeated)",
+	       take_remote_host),
+	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on the hosts", take_text,
+	       .at = offsetof(struct remotes, netsync)),
 	OPTIONS_END
 };
 
@@ -233,8 +233,10 @@ static void explain_end(struct remote *remote, int status)
 	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
 	if (code == NOT_FOUND)
-		remote_say(remote, "%s not found; install netsync (package netsync-record), or give its path with --remote-netsync.",
-		       netsync ? netsync : "netsync");
+		remote_say(
+			remote,
+			"%s not found; install netsync (package netsync-record), or give its path with --remote-netsync.",
+			netsync ? netsync : "netsync");
 	else if (!remote->destination)
 		remote_say(remote, "its agent ended.");
 	else if (remote->hello)
@@ -242,8 +244,7 @@ static void explain_end(struct remote *remote, int status)
 	else if (WIFSIGNALED(status))
 		remote_say(remote, "ssh was killed by signal %d.", WTERMSIG(status));
 	else
-		remote_say(remote, "ssh could not start netsync (exit status %d).",
-		       code);
+		remote_say(remote, "ssh could not start netsync (exit status %d).", code);
 }
 
 /* ---- starting ---------------------------------------------------------- */
@@ -282,24 +283,36 @@ static void exec_ssh(const struct remote *remote)
 {
 	const struct remotes *all = remote->all;
 	char *command = all->netsync ? quote_for_shell(all->netsync) :
-		strdup("netsync agent --ssh");
+				       strdup("netsync agent --ssh");
 	char forwards[REMOTE_PORTS][64];
 	const char *argv[40] = {
-		"ssh", "-T", "-x", "-S", "none",
-		"-o", "ControlMaster=no",
-		"-o", "RemoteCommand=none",
-		"-o", "ExitOnForwardFailure=no",
+		"ssh",
+		"-T",
+		"-x",
+		"-S",
+		"none",
+		"-o",
+		"ControlMaster=no",
+		"-o",
+		"RemoteCommand=none",
+		"-o",
+		"ExitOnForwardFailure=no",
 		/* A server that accepts a connection but is silent counts as unreachable. */
-		"-o", "ConnectTimeout=20",
-		"-o", "ServerAliveInterval=10",
-		"-o", "ServerAliveCountMax=3",
+		"-o",
+		"ConnectTimeout=20",
+		"-o",
+		"ServerAliveInterval=10",
+		"-o",
+		"ServerAliveCountMax=3",
 		/*
 		 * ssh prints the allocated ports only with LogLevel=INFO or higher:
 		 * request only these messages, independent of the user's LogLevel. ssh
 		 * before 8.5 does not support this.
 		 */
-		"-o", "IgnoreUnknown=LogVerbose",
-		"-o", "LogVerbose=*:ssh_confirm_remote_forward():*",
+		"-o",
+		"IgnoreUnknown=LogVerbose",
+		"-o",
+		"LogVerbose=*:ssh_confirm_remote_forward():*",
 	};
 	int n = 0;
 
@@ -313,8 +326,8 @@ static void exec_ssh(const struct remote *remote)
 	for (unsigned int i = 0; i < REMOTE_PORTS; i++) {
 		if (!all->forward[i])
 			continue;
-		snprintf(forwards[i], sizeof(forwards[i]),
-			 "127.0.0.1:0:127.0.0.1:%u", all->forward[i]);
+		snprintf(forwards[i], sizeof(forwards[i]), "127.0.0.1:0:127.0.0.1:%u",
+			 all->forward[i]);
 		argv[n++] = "-R";
 		argv[n++] = forwards[i];
 	}
@@ -352,8 +365,7 @@ static bool start_agent(struct remote *remote)
 	int to[2] = { -1, -1 }, from[2] = { -1, -1 }, err[2] = { -1, -1 };
 	pid_t parent = getpid();
 
-	if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC) ||
-	    pipe2(err, O_CLOEXEC))
+	if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
 		goto failed;
 	remote->pid = fork();
 	if (remote->pid < 0)
@@ -380,7 +392,7 @@ static bool start_agent(struct remote *remote)
 	fcntl(remote->to, F_SETFL, O_NONBLOCK);
 	fcntl(remote->from, F_SETFL, O_NONBLOCK);
 	fcntl(remote->err, F_SETFL, O_NONBLOCK);
-	remote->asked = 1;		/* for the greeting */
+	remote->asked = 1; /* for the greeting */
 	remote->heard_ns = now_ns();
 	remote->limit_ns = isatty(STDIN_FILENO) ? GREET_ASKED_NS : GREET_NS;
 	remote->end_ns = remote->heard_ns + remote->limit_ns;
@@ -446,8 +458,8 @@ static bool hear_forward(struct remote *remote, const char *line)
 		line = allocated ? allocated : "";
 	if (!*line)
 		return true;
-	if (sscanf(line, "Allocated port %u for remote forward to 127.0.0.1:%u",
-		   &there, &here) != 2)
+	if (sscanf(line, "Allocated port %u for remote forward to 127.0.0.1:%u", &there, &here) !=
+	    2)
 		return false;
 	for (unsigned int i = 0; i < REMOTE_PORTS; i++)
 		if (remote->all->forward[i] == here)
@@ -496,8 +508,7 @@ static void check_end(struct remote *remote)
 {
 	int status = 0;
 
-	if (remote->from >= 0 || remote->pid <= 0 ||
-	    waitpid(remote->pid, &status, WNOHANG) == 0)
+	if (remote->from >= 0 || remote->pid <= 0 || waitpid(remote->pid, &status, WNOHANG) == 0)
 		return;
 	remote->pid = 0;
 	hear_remote(remote, false);
@@ -558,8 +569,7 @@ void remotes_poll(struct remotes *all, int timeout_ms)
 /* Set the time limit of the answer; of several, the longest applies. */
 static void set_answer_limit(struct remote *remote, struct json_object *request)
 {
-	const struct protocol_request *known =
-		protocol_request(member_text(request, "do"));
+	const struct protocol_request *known = protocol_request(member_text(request, "do"));
 	int64_t end_ns;
 
 	remote->limit_ns = known->limit_s * NS_PER_S;
@@ -593,8 +603,7 @@ static bool send_line(const struct remote *remote, const char *line, size_t len)
 
 void remote_ask(struct remote *remote, struct json_object *request)
 {
-	const char *text = json_object_to_json_string_ext(request,
-						JSON_C_TO_STRING_PLAIN);
+	const char *text = json_object_to_json_string_ext(request, JSON_C_TO_STRING_PLAIN);
 	char *line = NULL;
 	int len = asprintf(&line, "%s\n", text);
 

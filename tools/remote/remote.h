@@ -40,36 +40,36 @@ struct buffer {
 };
 
 struct remote {
-	char *name;		/* for people: HOST, or as given */
-	char *folder;		/* the same, usable in names of files and sessions */
-	char *destination;	/* [USER@]HOST for ssh; NULL: this machine */
-	char *port;		/* NULL: ssh's default */
-	bool ready;		/* it has greeted, and has our version */
-	bool lost;		/* requests are impossible */
-	bool handed_over;	/* requests are impossible, because others use the connection */
-	unsigned int asked;	/* answers to come */
-	struct json_object *hello;	/* its greeting */
-	struct json_object *answer;	/* the last one; NULL: lost, or an error */
-	char *last_said;	/* the last message about it; NULL: none */
+	char *name;		    /* for people: HOST, or as given */
+	char *folder;		    /* the same, usable in names of files and sessions */
+	char *destination;	    /* [USER@]HOST for ssh; NULL: this machine */
+	char *port;		    /* NULL: ssh's default */
+	bool ready;		    /* it has greeted, and has our version */
+	bool lost;		    /* requests are impossible */
+	bool handed_over;	    /* requests are impossible, because others use the connection */
+	unsigned int asked;	    /* answers to come */
+	struct json_object *hello;  /* its greeting */
+	struct json_object *answer; /* the last one; NULL: lost, or an error */
+	char *last_said;	    /* the last message about it; NULL: none */
 	/* Its ports that lead to ours; 0: ssh or its server refused. */
 	uint16_t ports[REMOTE_PORTS];
 
 	/* Private to remote.c and hear.c. */
 	pid_t pid;
 	int to, from, err;
-	int64_t heard_ns;	/* times of its last output, and of ours */
+	int64_t heard_ns; /* times of its last output, and of ours */
 	int64_t said_ns;
-	int64_t limit_ns;	/* of the last request */
-	int64_t end_ns;		/* when all requests must be answered */
+	int64_t limit_ns; /* of the last request */
+	int64_t end_ns;	  /* when all requests must be answered */
 	int64_t lost_ns;
 	struct buffer in, log;
 	bool takes_data;
-	struct json_object *about;	/* the current data */
-	size_t due;		/* remaining bytes of it; 0: none */
-	size_t step;		/* bytes of data since the limit was set */
-	unsigned int said;	/* messages that were printed */
-	unsigned int sentences;	/* messages of its agent */
-	bool told_clocks;	/* since its last answer */
+	struct json_object *about; /* the current data */
+	size_t due;		   /* remaining bytes of it; 0: none */
+	size_t step;		   /* bytes of data since the limit was set */
+	unsigned int said;	   /* messages that were printed */
+	unsigned int sentences;	   /* messages of its agent */
+	bool told_clocks;	   /* since its last answer */
 	struct remotes *all;
 };
 
@@ -78,19 +78,19 @@ struct progress;
 struct remotes {
 	struct remote **list;
 	unsigned int num;
-	const char *netsync;	/* program to run there; NULL: by PATH */
-	bool repeats;		/* a machine may be listed more than once */
+	const char *netsync; /* program to run there; NULL: by PATH */
+	bool repeats;	     /* a machine may be listed more than once */
 	/* Our loopback ports to be reached from there; 0: none. */
 	uint16_t forward[REMOTE_PORTS];
 	/* Called for data; false: it could not be stored, and no more is read. */
-	bool (*data)(struct remote *remote, struct json_object *about,
-		     const char *data, size_t size);
+	bool (*data)(struct remote *remote, struct json_object *about, const char *data,
+		     size_t size);
 	/* Called for readings of its clock, in the protocol's form; or NULL. */
 	void (*clocks)(struct remote *remote, struct json_object *readings);
 	/* Displays progress while waiting; false: unknown. */
 	bool (*show)(struct remotes *all, struct progress *line);
-	volatile sig_atomic_t *stop;	/* waiting ends when it is not 0; or NULL */
-	struct pollfd *fds;		/* private to remote.c */
+	volatile sig_atomic_t *stop; /* waiting ends when it is not 0; or NULL */
+	struct pollfd *fds;	     /* private to remote.c */
 };
 
 /*

@@ -15,11 +15,11 @@
 
 /* Traces of one machine for which the user gave the same NAME, or none. */
 struct remote_group {
-	char *host;		/* as given */
-	char *name;		/* NULL: as in the traces */
+	char *host; /* as given */
+	char *name; /* NULL: as in the traces */
 	struct json_object *paths;
-	size_t size;		/* bytes of all paths */
-	char *lost;		/* why nothing was read; NULL: something was */
+	size_t size; /* bytes of all paths */
+	char *lost;  /* why nothing was read; NULL: something was */
 };
 
 /*
@@ -66,8 +66,8 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* The group of a trace whose path has @size bytes. */
-static struct remote_group *find_group(struct remote_traces *traces, char *host,
-				       char *name, size_t size)
+static struct remote_group *find_group(struct remote_traces *traces, char *host, char *name,
+				       size_t size)
 {
 	struct remote_group *group;
 
@@ -115,8 +115,9 @@ bool remote_traces_add(struct remote_traces *traces, const char *argument)
 	if (!remote_trace_parts(argument, &host, &name, &path))
 		return false;
 	group = find_group(traces, host, name, strlen(path));
-	return group && !json_object_array_add(group->paths, json_object_new_string(path))
-		? true : no_memory();
+	return group && !json_object_array_add(group->paths, json_object_new_string(path)) ?
+		       true :
+		       no_memory();
 }
 
 /* [USER@]HOST[:PORT], for remotes_add(); NULL: out of memory. */
@@ -128,9 +129,10 @@ static char *format_remote_host(const struct remote *remote)
 	char *host;
 
 	return asprintf(&host, "%.*s%s%s%s%s%s", (int)(bare - remote->destination),
-			remote->destination, is_ipv6 ? "[" : "", bare,
-			is_ipv6 ? "]" : "", remote->port ? ":" : "",
-			remote->port ? remote->port : "") < 0 ? NULL : host;
+			remote->destination, is_ipv6 ? "[" : "", bare, is_ipv6 ? "]" : "",
+			remote->port ? ":" : "", remote->port ? remote->port : "") < 0 ?
+		       NULL :
+		       host;
 }
 
 bool remote_traces_add_of(struct remote_traces *traces, const struct remote *remote,
@@ -144,8 +146,9 @@ bool remote_traces_add_of(struct remote_traces *traces, const struct remote *rem
 		free(host);
 		free(name);
 	}
-	return group && !json_object_array_add(group->paths, json_object_new_string(path))
-		? true : no_memory();
+	return group && !json_object_array_add(group->paths, json_object_new_string(path)) ?
+		       true :
+		       no_memory();
 }
 
 /* ---- reading ----------------------------------------------------------------- */
@@ -154,10 +157,8 @@ static void request_traces(struct remote_traces *traces, unsigned int which)
 {
 	struct json_object *request = request_new("serve");
 
-	json_object_object_add(request, "paths",
-			       json_object_get(traces->groups[which].paths));
-	json_object_object_add(request, "timeout",
-			       json_object_new_int64(traces->timeout_ns));
+	json_object_object_add(request, "paths", json_object_get(traces->groups[which].paths));
+	json_object_object_add(request, "timeout", json_object_new_int64(traces->timeout_ns));
 	remote_ask(traces->all.list[which], request);
 }
 
@@ -167,8 +168,7 @@ static void lose_group(struct remote_traces *traces, unsigned int which, const c
 	traces->groups[which].lost = strdup(why ? why : "It could not be reached.");
 }
 
-static void open_group(struct remote_traces *traces, unsigned int which,
-		       struct netsync_io *io)
+static void open_group(struct remote_traces *traces, unsigned int which, struct netsync_io *io)
 {
 	struct remote *remote = traces->all.list[which];
 	int in, out;
@@ -177,8 +177,7 @@ static void open_group(struct remote_traces *traces, unsigned int which,
 		lose_group(traces, which, remote->last_said);
 		return;
 	}
-	if (netsync_io_add_served(io, remote->name, traces->groups[which].name, in,
-				  out) > 0)
+	if (netsync_io_add_served(io, remote->name, traces->groups[which].name, in, out) > 0)
 		return;
 	complain("%s", netsync_io_error(io));
 	lose_group(traces, which, netsync_io_error(io));

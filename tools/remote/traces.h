@@ -16,10 +16,10 @@ struct remote_group;
 
 struct remote_traces {
 	struct remotes all;
-	struct remote_group *groups;	/* each belongs to one of these machines */
+	struct remote_group *groups; /* each belongs to one of these machines */
 	unsigned int num;
-	unsigned int lost;	/* machines that could not be read completely */
-	int64_t timeout_ns;	/* as in netsync_io_set_timeout() */
+	unsigned int lost;  /* machines that could not be read completely */
+	int64_t timeout_ns; /* as in netsync_io_set_timeout() */
 };
 
 /*

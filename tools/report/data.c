@@ -14,20 +14,18 @@
 
 /* ---- integers ---------------------------------------------------------- */
 
-static int print_quoted(json_object *object, struct printbuf *text, int level,
-			int flags)
+static int print_quoted(json_object *object, struct printbuf *text, int level, int flags)
 {
 	char number[32];
 
 	(void)level;
 	(void)flags;
-	snprintf(number, sizeof(number), "\"%" PRId64 "\"",
-		 json_object_get_int64(object));
+	snprintf(number, sizeof(number), "\"%" PRId64 "\"", json_object_get_int64(object));
 	return printbuf_memappend(text, number, strlen(number));
 }
 
-static int quote_large(json_object *object, int flags, json_object *parent,
-		       const char *key, size_t *index, void *data)
+static int quote_large(json_object *object, int flags, json_object *parent, const char *key,
+		       size_t *index, void *data)
 {
 	(void)flags;
 	(void)parent;
@@ -52,26 +50,25 @@ static int64_t size_at(json_object *knots, size_t knot, int side)
 {
 	json_object *triple = json_object_array_get_idx(knots, knot);
 	json_object *size = json_object_is_type(triple, json_type_array) ?
-			    json_object_array_get_idx(triple, 1 + side) : NULL;
+				    json_object_array_get_idx(triple, 1 + side) :
+				    NULL;
 
 	return size ? json_object_get_int64(size) : INT64_MAX;
 }
 
 /* From a run of knots, append the first one and the one with the largest bound. */
-static void append_largest(struct json_writer *w, json_object *array,
-			   json_object *knots, size_t from, size_t to)
+static void append_largest(struct json_writer *w, json_object *array, json_object *knots,
+			   size_t from, size_t to)
 {
 	size_t largest[] = { from, from };
 
 	for (size_t i = from; i < to; i++)
 		for (int side = 0; side < 2; side++)
-			if (size_at(knots, i, side) >
-			    size_at(knots, largest[side], side))
+			if (size_at(knots, i, side) > size_at(knots, largest[side], side))
 				largest[side] = i;
 	for (size_t i = from; i < to; i++)
 		if (i == from || i == largest[0] || i == largest[1])
-			json_append(w, array, json_object_get(
-				json_object_array_get_idx(knots, i)));
+			json_append(w, array, json_object_get(json_object_array_get_idx(knots, i)));
 }
 
 static void thin_knots(struct json_writer *w, json_object *host, size_t most)
@@ -89,10 +86,8 @@ static void thin_knots(struct json_writer *w, json_object *host, size_t most)
 	array = json_object_new_array();
 	step = (num - 1) / (most / 3) + 1;
 	for (size_t i = 0; i < num - 1; i += step)
-		append_largest(w, array, knots, i,
-			       i + step < num - 1 ? i + step : num - 1);
-	json_append(w, array, json_object_get(
-		json_object_array_get_idx(knots, num - 1)));
+		append_largest(w, array, knots, i, i + step < num - 1 ? i + step : num - 1);
+	json_append(w, array, json_object_get(json_object_array_get_idx(knots, num - 1)));
 	json_put(w, bound, "knots", array);
 }
 
@@ -100,9 +95,9 @@ static void thin_bounds(struct json_writer *w, json_object *result)
 {
 	json_object *hosts = json_object_object_get(result, "hosts");
 	const size_t num = json_object_is_type(hosts, json_type_array) ?
-			   json_object_array_length(hosts) : 0;
-	const size_t most = num * MIN_KNOTS < MAX_KNOTS ? MAX_KNOTS / (num + 1) :
-							  MIN_KNOTS;
+				   json_object_array_length(hosts) :
+				   0;
+	const size_t most = num * MIN_KNOTS < MAX_KNOTS ? MAX_KNOTS / (num + 1) : MIN_KNOTS;
 
 	for (size_t i = 0; i < num; i++)
 		thin_knots(w, json_object_array_get_idx(hosts, i), most);
@@ -110,8 +105,7 @@ static void thin_bounds(struct json_writer *w, json_object *result)
 
 /* ---- messages ---------------------------------------------------------- */
 
-static void put_points(struct json_writer *w, json_object *object,
-		       const struct traffic_way *way)
+static void put_points(struct json_writer *w, json_object *object, const struct traffic_way *way)
 {
 	const struct traffic_point *first = way->points;
 	json_object *times = json_object_new_array_ext(way->num_points);
@@ -199,7 +193,7 @@ char *report_data(const struct report_content *content)
 	}
 	json_c_visit(root, 0, quote_large, NULL);
 	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
-					      JSON_C_TO_STRING_NOSLASHESCAPE);
+							    JSON_C_TO_STRING_NOSLASHESCAPE);
 	if (text && !w.failed)
 		copy = strdup(text);
 	json_object_put(root);

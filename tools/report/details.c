@@ -41,8 +41,8 @@ struct choosing {
 	struct details *details;
 	const struct traffic *traffic;
 	const struct traffic_host *hosts;
-	size_t most;		/* maximum late messages of a direction */
-	ptrdiff_t last;		/* direction of the previous message */
+	size_t most;	/* maximum late messages of a direction */
+	ptrdiff_t last; /* direction of the previous message */
 };
 
 /* Does a message with this delay rank before one with the other delay? */
@@ -53,8 +53,7 @@ static bool is_later(int64_t delay_ns, int64_t other_ns)
 	return delay_ns > other_ns;
 }
 
-static void insert_late(struct way_details *way, size_t most,
-			const struct spooled_packet *packet,
+static void insert_late(struct way_details *way, size_t most, const struct spooled_packet *packet,
 			const struct traffic_point *point)
 {
 	size_t at = way->num_late < most ? way->num_late++ : most - 1;
@@ -89,8 +88,9 @@ static int64_t bound_at_host(const struct traffic_host *host, int64_t time_ns)
 {
 	int64_t corrected_ns, bound_ns;
 
-	return netsync_convert(host->clock, time_ns + host->shift_ns, &corrected_ns,
-			       &bound_ns) ? NETSYNC_UNKNOWN : bound_ns;
+	return netsync_convert(host->clock, time_ns + host->shift_ns, &corrected_ns, &bound_ns) ?
+		       NETSYNC_UNKNOWN :
+		       bound_ns;
 }
 
 static void set_delay_bound(struct late_message *late, const struct traffic_host *hosts)
@@ -129,8 +129,8 @@ static bool make_room_for_late(struct choosing *c)
 	return true;
 }
 
-bool details_collect(struct details *details, struct spool *spool,
-		     const struct traffic *traffic, const struct traffic_host *hosts)
+bool details_collect(struct details *details, struct spool *spool, const struct traffic *traffic,
+		     const struct traffic_host *hosts)
 {
 	struct choosing c = { details, traffic, hosts, .last = -1 };
 

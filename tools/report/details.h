@@ -16,9 +16,9 @@ struct netsync_io;
 #define MAX_PLACES 4
 
 struct trace_place {
-	uint32_t file;		/* index among traces of the reader, then texts of the input */
-	int64_t time_ns;	/* as written in the file */
-	uint64_t frame;		/* Wireshark's number; 0: not a capture, or not found */
+	uint32_t file;	 /* index among traces of the reader, then texts of the input */
+	int64_t time_ns; /* as written in the file */
+	uint64_t frame;	 /* Wireshark's number; 0: not a capture, or not found */
 };
 
 enum { SENDER, RECEIVER, NUM_ENDS };
@@ -26,19 +26,19 @@ enum { SENDER, RECEIVER, NUM_ENDS };
 struct late_message {
 	struct spooled_packet packet;
 	struct traffic_point point;
-	int64_t bound_ns;	/* of the delay; NETSYNC_UNKNOWN: none */
+	int64_t bound_ns; /* of the delay; NETSYNC_UNKNOWN: none */
 	struct trace_place places[NUM_ENDS][MAX_PLACES];
 	unsigned int num_places[NUM_ENDS];
-	struct netsync_packet seen;	/* the packet in the capture; size 0: not found */
+	struct netsync_packet seen; /* the packet in the capture; size 0: not found */
 };
 
 /* The messages with the same addresses, ports and protocol. */
 struct traffic_flow {
-	struct spooled_packet packet;	/* one of its messages */
+	struct spooled_packet packet; /* one of its messages */
 	uint64_t messages;
-	uint64_t bytes;		/* of payload */
-	bool has_bytes;		/* the size of all of them is known */
-	int64_t min_ns;		/* delays, as in struct traffic_way */
+	uint64_t bytes; /* of payload */
+	bool has_bytes; /* the size of all of them is known */
+	int64_t min_ns; /* delays, as in struct traffic_way */
 	int64_t median_ns;
 	int64_t max_ns;
 };
@@ -47,12 +47,12 @@ struct way_details {
 	/* Inversions first, in descending order of size; then the largest delays. */
 	struct late_message *late;
 	size_t num_late;
-	struct traffic_flow *flows;	/* those with the most messages, in descending order */
+	struct traffic_flow *flows; /* those with the most messages, in descending order */
 	size_t num_flows;
 };
 
 struct details {
-	struct way_details *ways;	/* in the order of the traffic's directions */
+	struct way_details *ways; /* in the order of the traffic's directions */
 	size_t num_ways;
 };
 
@@ -60,8 +60,8 @@ struct details {
  * Collect everything in struct details except places. @spool: of struct spooled_packet,
  * the spool that traffic_collect() has read for @traffic. False: failed, with a message.
  */
-bool details_collect(struct details *details, struct spool *spool,
-		     const struct traffic *traffic, const struct traffic_host *hosts);
+bool details_collect(struct details *details, struct spool *spool, const struct traffic *traffic,
+		     const struct traffic_host *hosts);
 /* Collect the flows, in flows.c. */
 bool details_collect_flows(struct details *details, struct spool *spool,
 			   const struct traffic *traffic, const struct traffic_host *hosts);
@@ -70,8 +70,7 @@ bool details_collect_flows(struct details *details, struct spool *spool,
  * Find late messages in the traces that @io has read: captures are read again for the
  * numbers of their frames. False: out of memory, with a message.
  */
-bool details_find_places(struct details *details, const struct input *input,
-			 struct netsync_io *io);
+bool details_find_places(struct details *details, const struct input *input, struct netsync_io *io);
 
 void details_release(struct details *details);
 

@@ -54,19 +54,19 @@ struct counted_flow {
 };
 
 struct flows_of_way {
-	uint64_t *hashes;	/* of the counters' keys, contiguous for speed */
+	uint64_t *hashes; /* of the counters' keys, contiguous for speed */
 	struct flow_counter *counters;
 	size_t num_counters;
 	struct counted_flow *counted;
 	size_t num_counted;
-	size_t last;		/* index of the previous flow: messages come in bursts */
+	size_t last; /* index of the previous flow: messages come in bursts */
 };
 
 struct flow_collector {
 	const struct traffic *traffic;
 	const struct traffic_host *hosts;
 	struct flows_of_way *ways;
-	size_t num_busy;	/* directions with points; the others have no flows */
+	size_t num_busy; /* directions with points; the others have no flows */
 	size_t max_counters;
 	ptrdiff_t last;
 };
@@ -275,8 +275,7 @@ static bool hand_over_flows(struct flows_of_way *way, struct way_details *detail
 
 /* ---- both ----------------------------------------------------------------- */
 
-static bool collect_flows(struct flow_collector *c, struct details *details,
-			  struct spool *spool)
+static bool collect_flows(struct flow_collector *c, struct details *details, struct spool *spool)
 {
 	const size_t most = details_share(MAX_COUNTED_OF_ALL, c->num_busy, MAX_COUNTED);
 

@@ -22,8 +22,7 @@ static int64_t number_of_actor(const struct critical_path *path, struct actor wh
 
 	for (uint32_t i = 0; i < who.host; i++)
 		number += hosts[i].num_threads + 1;
-	return path_thread(path, who) ? number + who.thread :
-					number + hosts[who.host].num_threads;
+	return path_thread(path, who) ? number + who.thread : number + hosts[who.host].num_threads;
 }
 
 /*
@@ -34,18 +33,19 @@ static int64_t number_of_actor(const struct critical_path *path, struct actor wh
 static void write_piece_row(FILE *out, const struct critical_path *path, size_t number)
 {
 	const struct path_piece *piece = &path->pieces[number];
-	const int64_t before_ns = number ? path->pieces[number - 1].end_ns :
-					   path->begin_ns;
+	const int64_t before_ns = number ? path->pieces[number - 1].end_ns : path->begin_ns;
 
-	fprintf(out, "%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-		",%" PRIu32 ",%d,%" PRIu32, number_of_actor(path, piece->who), piece->kind,
-		piece->reason, piece->begin_ns - before_ns,
-		piece->end_ns - piece->begin_ns,
+	fprintf(out,
+		"%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32
+		",%d,%" PRIu32,
+		number_of_actor(path, piece->who), piece->kind, piece->reason,
+		piece->begin_ns - before_ns, piece->end_ns - piece->begin_ns,
 		piece->kind == PIECE_NETWORK && !piece->reason &&
 				piece->bound_ns != NETSYNC_UNKNOWN ?
-			piece->bound_ns : NOTHING,
-		piece->has_other ? number_of_actor(path, piece->other) : NOTHING,
-		piece->detail, piece->is_uncertain, piece->charge);
+			piece->bound_ns :
+			NOTHING,
+		piece->has_other ? number_of_actor(path, piece->other) : NOTHING, piece->detail,
+		piece->is_uncertain, piece->charge);
 }
 
 /* ---- what the numbers mean ------------------------------------------------ */
@@ -83,8 +83,10 @@ static json_object *charges_array(struct json_writer *w, const struct critical_p
 		json_object *one = json_object_new_array();
 
 		json_append(w, one, json_object_new_int64(number_of_actor(path, charge->who)));
-		json_append(w, one, json_object_new_int64(
-			charge->parent == NO_CHARGE ? NOTHING : (int64_t)charge->parent));
+		json_append(w, one,
+			    json_object_new_int64(charge->parent == NO_CHARGE ?
+							  NOTHING :
+							  (int64_t)charge->parent));
 		json_append(w, array, one);
 	}
 	return array;
@@ -121,8 +123,9 @@ bool report_path(FILE *out, const struct critical_path *path)
 {
 	struct json_writer w = { .failed = false };
 	json_object *object = make_path_legend(&w, path);
-	const char *text = w.failed ? NULL :
-		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+	const char *text = w.failed ?
+				   NULL :
+				   json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
 
 	fputs("{\"pieces\":[", out);
 	for (size_t i = 0; i < path->num_pieces; i++) {

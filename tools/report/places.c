@@ -41,16 +41,16 @@ struct found_frame {
 /* An end of a late message. */
 struct sought_end {
 	struct late_message *late;
-	unsigned int end;	/* SENDER or RECEIVER */
+	unsigned int end; /* SENDER or RECEIVER */
 	uint32_t host;
-	int64_t time_ns;	/* on the host's clock */
+	int64_t time_ns; /* on the host's clock */
 	struct found_frame *found;
 	size_t num_found;
 };
 
 struct place_search {
-	struct sought_end *ends;	/* two for each message, consecutive */
-	struct sought_end **sorted;	/* ordered by host, then by time */
+	struct sought_end *ends;    /* two for each message, consecutive */
+	struct sought_end **sorted; /* ordered by host, then by time */
 	size_t num_ends;
 	/* The current capture, and the ends that may be in it. */
 	struct netsync_io_trace trace;
@@ -79,12 +79,16 @@ static void add_sought(struct place_search *search, struct late_message *late)
 	const struct spooled *message = &late->packet.message;
 
 	search->ends[search->num_ends++] = (struct sought_end){
-		.late = late, .end = SENDER,
-		.host = message->from, .time_ns = message->send_ns,
+		.late = late,
+		.end = SENDER,
+		.host = message->from,
+		.time_ns = message->send_ns,
 	};
 	search->ends[search->num_ends++] = (struct sought_end){
-		.late = late, .end = RECEIVER,
-		.host = message->to, .time_ns = message->recv_ns,
+		.late = late,
+		.end = RECEIVER,
+		.host = message->to,
+		.time_ns = message->recv_ns,
 	};
 }
 
@@ -108,8 +112,8 @@ static bool list_sought(struct place_search *search, struct details *details)
 }
 
 /* The first of the sorted ends of this host at or after this time. */
-static struct sought_end **first_sought(struct sought_end **sorted, size_t num,
-					uint32_t host, int64_t time_ns)
+static struct sought_end **first_sought(struct sought_end **sorted, size_t num, uint32_t host,
+					int64_t time_ns)
 {
 	struct sought_end key = { .host = host, .time_ns = time_ns }, *at = &key;
 
@@ -135,8 +139,7 @@ static bool add_found(const struct place_search *search, struct sought_end *end,
 	const uint8_t protocol = end->late->packet.protocol;
 	struct found_frame *found;
 
-	if (end->num_found == MAX_AT_ONCE ||
-	    (protocol && protocol != frame->packet->protocol))
+	if (end->num_found == MAX_AT_ONCE || (protocol && protocol != frame->packet->protocol))
 		return true;
 	found = array_add(&end->found, end->num_found, sizeof(*end->found));
 	if (!found)
@@ -148,8 +151,8 @@ static bool add_found(const struct place_search *search, struct sought_end *end,
 }
 
 /* Add a frame to the ends of this kind at a time of the trace. */
-static bool add_found_at(const struct place_search *search, unsigned int kind,
-			 int64_t time_ns, const struct netsync_io_frame *frame)
+static bool add_found_at(const struct place_search *search, unsigned int kind, int64_t time_ns,
+			 const struct netsync_io_frame *frame)
 {
 	struct sought_end **last = search->first + search->num, **at;
 
@@ -180,15 +183,18 @@ static int look_at_frame(void *data, const struct netsync_io_frame *frame)
 static void choose_ends(struct place_search *search, const struct netsync_io_trace *trace)
 {
 	const int64_t last_ns = !strcmp(trace->format, "pcap") &&
-				trace->last_ns < INT64_MAX - CAPTURE_SLACK ?
-				trace->last_ns + CAPTURE_SLACK : trace->last_ns;
+						trace->last_ns < INT64_MAX - CAPTURE_SLACK ?
+					trace->last_ns + CAPTURE_SLACK :
+					trace->last_ns;
 	struct sought_end **end = search->sorted + search->num_ends;
 
 	search->first = first_sought(search->sorted, search->num_ends, trace->host,
 				     trace->first_ns);
-	search->num = last_ns == INT64_MAX ? (size_t)(end - search->first) :
-		(size_t)(first_sought(search->first, (size_t)(end - search->first),
-				      trace->host, last_ns + 1) - search->first);
+	search->num = last_ns == INT64_MAX ?
+			      (size_t)(end - search->first) :
+			      (size_t)(first_sought(search->first, (size_t)(end - search->first),
+						    trace->host, last_ns + 1) -
+				       search->first);
 }
 
 /* A capture that cannot be read again causes a warning. False: out of memory. */
@@ -214,8 +220,7 @@ static bool read_captures(struct place_search *search, struct netsync_io *io)
 /* ---- which of several ----------------------------------------------------- */
 
 /* The number of known fields of a message that agree with a packet. */
-static int agreement_with(const struct spooled_packet *message,
-			  const struct netsync_packet *pkt)
+static int agreement_with(const struct spooled_packet *message, const struct netsync_packet *pkt)
 {
 	const uint32_t fields = message->fields & pkt->fields;
 
@@ -366,8 +371,8 @@ static void choose_frames(struct place_search *search)
 		 * one.
 		 */
 		if (best >= SAME_PACKET) {
-			const struct netsync_packet *pkt =
-				best_packet(&ends[0], count_alike(search, i));
+			const struct netsync_packet *pkt = best_packet(&ends[0],
+								       count_alike(search, i));
 
 			keep_packet_only(&ends[0], pkt);
 			keep_packet_only(&ends[1], pkt);
@@ -423,8 +428,7 @@ static void add_texts(struct place_search *search, const struct input *input,
 	}
 }
 
-bool details_find_places(struct details *details, const struct input *input,
-			 struct netsync_io *io)
+bool details_find_places(struct details *details, const struct input *input, struct netsync_io *io)
 {
 	struct place_search search = { .no_memory = false };
 	bool ok = list_sought(&search, details);

@@ -22,17 +22,16 @@
 
 struct report_settings {
 	struct input input;
-	char *path;		/* thread whose path is also displayed; NULL: none */
+	char *path; /* thread whose path is also displayed; NULL: none */
 	struct destination output;
 };
 
 static const struct option_row options[] = {
-	OPTION("output", 'o', "FILE", "write to FILE (default " DEFAULT_OUTPUT ")",
-	       take_text, .at = offsetof(struct report_settings, output.path)),
-	OPTION("force", 0, NULL, "overwrite FILE if it exists",
-	       take_flag, .at = offsetof(struct report_settings, output.force)),
-	OPTION("path", 0, "THREAD",
-	       "add the critical path of THREAD: HOST:TID, HOST:NAME or NAME",
+	OPTION("output", 'o', "FILE", "write to FILE (default " DEFAULT_OUTPUT ")", take_text,
+	       .at = offsetof(struct report_settings, output.path)),
+	OPTION("force", 0, NULL, "overwrite FILE if it exists", take_flag,
+	       .at = offsetof(struct report_settings, output.force)),
+	OPTION("path", 0, "THREAD", "add the critical path of THREAD: HOST:TID, HOST:NAME or NAME",
 	       take_text, .at = offsetof(struct report_settings, path)),
 	{ .table = input_model_options, .at = offsetof(struct report_settings, input) },
 	{ .table = window_options, .at = offsetof(struct report_settings, input.window) },
@@ -42,12 +41,13 @@ static const struct option_row options[] = {
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync report [OPTION...] [TRACE...]\n\n"
-	"Write an HTML file that plots the clocks of traced machines, and the packets that they\n"
-	"sent each other, before and after correction. The file opens in any browser, without\n"
-	"other files. A TRACE is as for \"netsync sync\".\n\n",
+	.begin =
+		"Usage: netsync report [OPTION...] [TRACE...]\n\n"
+		"Write an HTML file that plots the clocks of traced machines, and the packets that they\n"
+		"sent each other, before and after correction. The file opens in any browser, without\n"
+		"other files. A TRACE is as for \"netsync sync\".\n\n",
 	.end = "\nWith --model and no TRACEs, the page has no messages.\n"
-	"Exit status: as for \"netsync sync\".\n",
+	       "Exit status: as for \"netsync sync\".\n",
 	.options = options,
 };
 
@@ -58,9 +58,9 @@ static int parse_report_arguments(struct report_settings *set, int argc, char **
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
-	if (!input_traces(&set->input, argc - first, argv + first) &&
-	    !set->input.model) {
-		complain("No traces or result given: use \"netsync report TRACE...\" or \"netsync report -m FILE\".");
+	if (!input_traces(&set->input, argc - first, argv + first) && !set->input.model) {
+		complain(
+			"No traces or result given: use \"netsync report TRACE...\" or \"netsync report -m FILE\".");
 		return EXIT_BAD;
 	}
 	if (window_is_given(&set->input.window) && !set->input.num_traces &&
@@ -69,7 +69,8 @@ static int parse_report_arguments(struct report_settings *set, int argc, char **
 		return EXIT_BAD;
 	}
 	if (set->path && (!set->input.num_traces || set->input.remote)) {
-		complain("--path: this option requires all traces on this machine: netsync report --path HOST:NAME TRACE...");
+		complain(
+			"--path: this option requires all traces on this machine: netsync report --path HOST:NAME TRACE...");
 		return EXIT_BAD;
 	}
 	if (set->path && !input_check_events(&set->input))
@@ -86,23 +87,22 @@ struct report_contents {
 	struct model model;
 	/* By the number of a host in messages. */
 	struct traffic_host *hosts;
-	struct netsync_clock **clocks;	/* owned by this struct */
-	uint32_t *numbers;	/* number of the same host in the model */
+	struct netsync_clock **clocks; /* owned by this struct */
+	uint32_t *numbers;	       /* number of the same host in the model */
 	uint32_t num_hosts;
 	struct traffic traffic;
 	struct details details;
-	struct timebase base;	/* the same for the path; its pointers are not owned */
+	struct timebase base; /* the same for the path; its pointers are not owned */
 	struct critical_path path;
 	bool has_path;
-	bool in_part;		/* the result does not correct all of them */
+	bool in_part; /* the result does not correct all of them */
 };
 
 static bool match_host(const struct input *input, struct report_contents *s, uint32_t host)
 {
 	const struct model_host *found;
 	struct netsync_host_info info = host_info(s->ns, host);
-	int ret = model_match(&s->model, s->ns, s->io, host, &found,
-			      &s->hosts[host].shift_ns);
+	int ret = model_match(&s->model, s->ns, s->io, host, &found, &s->hosts[host].shift_ns);
 
 	if (!ret) {
 		s->numbers[host] = found - s->model.hosts;
@@ -116,8 +116,7 @@ static bool match_host(const struct input *input, struct report_contents *s, uin
 			return true;
 	}
 	if (!ret)
-		return input_check_span(input, &s->model, found,
-					s->clocks[host], &info,
+		return input_check_span(input, &s->model, found, s->clocks[host], &info,
 					s->hosts[host].shift_ns);
 	complain("%s", model_error(&s->model));
 	return false;
@@ -147,8 +146,7 @@ static bool make_model(const struct report_settings *set, struct report_contents
 		if (!model_open(&s->model, set->input.model))
 			return true;
 	} else {
-		root = result_object(s->ns, s->io,
-				     input_method(&set->input));
+		root = result_object(s->ns, s->io, input_method(&set->input));
 		if (root && !model_take(&s->model, root, "the result"))
 			return true;
 	}
@@ -245,8 +243,8 @@ static int produce_report(const struct report_settings *set, struct report_conte
 	/* Report an unreadable result before reading traces, which takes long. */
 	if (set->input.model && !make_model(set, s))
 		return EXIT_BAD;
-	if (reads && (!traffic_keep_packets(&s->spool, s->ns) ||
-		      !input_solve(&set->input, s->ns, s->io)))
+	if (reads &&
+	    (!traffic_keep_packets(&s->spool, s->ns) || !input_solve(&set->input, s->ns, s->io)))
 		return EXIT_BAD;
 	if (!set->input.model && !make_model(set, s))
 		return EXIT_BAD;

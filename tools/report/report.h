@@ -11,12 +11,12 @@ struct input;
 
 /* The content of the page, without the path. */
 struct report_content {
-	json_object *result;	/* owned by the caller */
-	const struct traffic *traffic;	/* NULL: messages were not read */
-	const struct details *details;	/* of the messages */
-	const uint32_t *hosts;	/* for each host in messages, its number in the result */
-	const struct netsync_io *io;	/* the reader, after reading */
-	const struct input *input;	/* the input it has read */
+	json_object *result;	       /* owned by the caller */
+	const struct traffic *traffic; /* NULL: messages were not read */
+	const struct details *details; /* of the messages */
+	const uint32_t *hosts;	       /* for each host in messages, its number in the result */
+	const struct netsync_io *io;   /* the reader, after reading */
+	const struct input *input;     /* the input it has read */
 };
 
 /*

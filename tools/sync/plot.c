@@ -28,7 +28,7 @@
 #include "common/value.h"
 #include "plot.h"
 
-#define MAX_PAIRS 4		/* chosen: more would not fit on a screen */
+#define MAX_PAIRS 4 /* chosen: more would not fit on a screen */
 /*
  * Maximum messages that are kept; chosen: 4,000 of a direction, several for each column
  * of dots.
@@ -36,26 +36,26 @@
 #define MAX_POINTS (MAX_PAIRS * 2 * 4000)
 
 /* In characters. All are chosen except LABEL. */
-#define USUAL_WIDTH 80		/* if the terminal's width is unknown */
-#define MAX_WIDTH 240		/* of a line */
-#define ROWS 6			/* of a panel */
-#define LABEL 11		/* of a delay: "-123.456 ms" */
-#define MIN_CELLS 10		/* in a row of a panel, even on a narrow terminal */
+#define USUAL_WIDTH 80 /* if the terminal's width is unknown */
+#define MAX_WIDTH 240  /* of a line */
+#define ROWS 6	       /* of a panel */
+#define LABEL 11       /* of a delay: "-123.456 ms" */
+#define MIN_CELLS 10   /* in a row of a panel, even on a narrow terminal */
 
 /* The cells of panels. */
 struct raster {
 	bool is_braille;
-	int across;		/* dots in a row of a cell */
-	int down;		/* dots in a column of a cell */
-	int cells;		/* in a row of a panel */
+	int across; /* dots in a row of a cell */
+	int down;   /* dots in a column of a cell */
+	int cells;  /* in a row of a panel */
 };
 
 struct panel {
 	const struct raster *raster;
-	bool log;		/* logarithmic scale of delays */
-	int64_t low_ns;		/* delay at the lower edge */
-	int64_t high_ns;	/* delay at the upper edge */
-	uint8_t cell[ROWS][MAX_WIDTH];	/* a bit for each dot: dot_bit() */
+	bool log;		       /* logarithmic scale of delays */
+	int64_t low_ns;		       /* delay at the lower edge */
+	int64_t high_ns;	       /* delay at the upper edge */
+	uint8_t cell[ROWS][MAX_WIDTH]; /* a bit for each dot: dot_bit() */
 };
 
 /* ---- the terminal ------------------------------------------------------ */
@@ -103,15 +103,18 @@ static struct raster raster_for(FILE *out)
  * The bit of a dot in its cell. For Braille, as in the code points U+2800 to U+28FF,
  * which number the dots by columns of three, followed by the lowest row:
  *
- * 	0 3
- * 	1 4
- * 	2 5
- * 	6 7
+ *	0 3
+ *	1 4
+ *	2 5
+ *	6 7
  */
 static uint8_t dot_bit(const struct raster *raster, int x, int y)
 {
 	static const uint8_t braille[4][2] = {
-		{ 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 },
+		{ 0x01, 0x08 },
+		{ 0x02, 0x10 },
+		{ 0x04, 0x20 },
+		{ 0x40, 0x80 },
 	};
 
 	return raster->is_braille ? braille[y][x] : 1 << y;
@@ -133,8 +136,7 @@ static double height_of(const struct panel *panel, int64_t ns)
 	if (panel->log)
 		return log((double)ns / panel->low_ns) /
 		       log((double)panel->high_ns / panel->low_ns);
-	return ((double)ns - panel->low_ns) /
-	       ((double)panel->high_ns - panel->low_ns);
+	return ((double)ns - panel->low_ns) / ((double)panel->high_ns - panel->low_ns);
 }
 
 static void add_dot(struct panel *panel, double when, int64_t ns)
@@ -143,8 +145,8 @@ static void add_dot(struct panel *panel, double when, int64_t ns)
 	const int x = dot_of(when, raster->cells * raster->across);
 	const int y = dot_of(1 - height_of(panel, ns), ROWS * raster->down);
 
-	panel->cell[y / raster->down][x / raster->across] |=
-		dot_bit(raster, x % raster->across, y % raster->down);
+	panel->cell[y / raster->down][x / raster->across] |= dot_bit(raster, x % raster->across,
+								     y % raster->down);
 }
 
 static void print_cell(FILE *out, const struct raster *raster, uint8_t dots)
@@ -166,8 +168,7 @@ static void print_panel_row(FILE *out, const struct panel *panel, int row)
 		format_duration(label, panel->high_ns);
 	else if (row == ROWS - 1)
 		format_duration(label, panel->low_ns);
-	fprintf(out, "%*s %s", LABEL, label,
-		panel->raster->is_braille ? "│" : "|");
+	fprintf(out, "%*s %s", LABEL, label, panel->raster->is_braille ? "│" : "|");
 	for (int i = 0; i < panel->raster->cells; i++)
 		print_cell(out, panel->raster, panel->cell[row][i]);
 }
@@ -184,8 +185,7 @@ static int64_t delay_of(const struct traffic_point *point, int is_after)
  * more than 4 times the smallest (chosen): on a linear scale, a long tail would hide all
  * others.
  */
-static void set_range(struct panel *panel, const struct traffic_way *way,
-		      int is_after)
+static void set_range(struct panel *panel, const struct traffic_way *way, int is_after)
 {
 	panel->low_ns = INT64_MAX;
 	panel->high_ns = INT64_MIN;
@@ -195,8 +195,7 @@ static void set_range(struct panel *panel, const struct traffic_way *way,
 		panel->low_ns = ns < panel->low_ns ? ns : panel->low_ns;
 		panel->high_ns = ns > panel->high_ns ? ns : panel->high_ns;
 	}
-	panel->log = is_after && panel->low_ns > 0 &&
-		     panel->high_ns / 4 > panel->low_ns;
+	panel->log = is_after && panel->low_ns > 0 && panel->high_ns / 4 > panel->low_ns;
 }
 
 static void print_times(FILE *out, const struct raster *raster, int64_t span_ns)
@@ -205,29 +204,26 @@ static void print_times(FILE *out, const struct raster *raster, int64_t span_ns)
 
 	format_duration(length, span_ns);
 	for (int p = 0; p < 2; p++)
-		fprintf(out, "%s%*s0 s%*s", p ? "  " : "", LABEL + 2, "",
-			raster->cells - 3, length);
+		fprintf(out, "%s%*s0 s%*s", p ? "  " : "", LABEL + 2, "", raster->cells - 3,
+			length);
 	putc('\n', out);
 }
 
 /* Print the two panels of a direction. All panels have the same time axis. */
-static void print_way(FILE *out, const struct netsync *ns,
-		      const struct raster *raster, const struct traffic_way *way,
-		      int64_t first_ns, int64_t span_ns)
+static void print_way(FILE *out, const struct netsync *ns, const struct raster *raster,
+		      const struct traffic_way *way, int64_t first_ns, int64_t span_ns)
 {
 	struct panel panels[2] = { { .raster = raster }, { .raster = raster } };
 
 	for (int p = 0; p < 2; p++) {
 		set_range(&panels[p], way, p);
 		for (size_t i = 0; i < way->num_points; i++)
-			add_dot(&panels[p], (double)(way->points[i].time_ns -
-						     first_ns) / span_ns,
+			add_dot(&panels[p], (double)(way->points[i].time_ns - first_ns) / span_ns,
 				delay_of(&way->points[i], p));
 	}
-	fprintf(out, "\n%s -> %s\n%*s%-*s  %*scorrected%s\n",
-		host_info(ns, way->from).name, host_info(ns, way->to).name,
-		LABEL + 2, "", raster->cells, "as recorded", LABEL + 2, "",
-		panels[1].log ? ", log" : "");
+	fprintf(out, "\n%s -> %s\n%*s%-*s  %*scorrected%s\n", host_info(ns, way->from).name,
+		host_info(ns, way->to).name, LABEL + 2, "", raster->cells, "as recorded", LABEL + 2,
+		"", panels[1].log ? ", log" : "");
 	for (int row = 0; row < ROWS; row++) {
 		print_panel_row(out, &panels[0], row);
 		fputs("  ", out);
@@ -250,19 +246,17 @@ static int compare_pairs_by_messages(const void *a, const void *b)
 }
 
 /* Is it a direction, with corrected delays, of one of these pairs? */
-static bool is_way_of(const struct traffic_way *way,
-		      const struct netsync_pair_info *pairs, uint32_t num)
+static bool is_way_of(const struct traffic_way *way, const struct netsync_pair_info *pairs,
+		      uint32_t num)
 {
 	for (uint32_t i = 0; i < num; i++)
 		for (int from = 0; from < 2; from++)
-			if (way->from == pairs[i].host[from] &&
-			    way->to == pairs[i].host[!from])
+			if (way->from == pairs[i].host[from] && way->to == pairs[i].host[!from])
 				return way->corrected && way->num_points;
 	return false;
 }
 
-static void print_pairs(FILE *out, const struct netsync *ns,
-			const struct traffic *traffic,
+static void print_pairs(FILE *out, const struct netsync *ns, const struct traffic *traffic,
 			const struct netsync_pair_info *pairs, uint32_t num)
 {
 	const struct raster raster = raster_for(out);
@@ -312,7 +306,9 @@ bool plot_delays(FILE *out, const struct netsync *ns, struct spool *spool)
 		print_pairs(out, ns, &traffic, pairs,
 			    num_pairs < MAX_PAIRS ? num_pairs : MAX_PAIRS);
 	if (ok && num_pairs > MAX_PAIRS)
-		fprintf(out, "\nThese are the busiest %d of %" PRIu32 " pairs; use \"netsync report\" to plot all.\n",
+		fprintf(out,
+			"\nThese are the busiest %d of %" PRIu32
+			" pairs; use \"netsync report\" to plot all.\n",
 			MAX_PAIRS, num_pairs);
 	traffic_release(&traffic);
 	free(hosts);

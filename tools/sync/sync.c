@@ -22,15 +22,14 @@ enum { FORMAT_NOT_GIVEN = FORMAT_BT2_ARGS + 1 };
 struct sync_settings {
 	struct input input;
 	struct outcome outcome;
-	bool table;		/* also print the table (netsync record) */
-	bool plot;		/* also print a plot of the delays */
+	bool table; /* also print the table (netsync record) */
+	bool plot;  /* also print a plot of the delays */
 };
 
 /* ---- the command line -------------------------------------------------- */
 
 static const char *const formats[] = {
-	[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json",
-	[FORMAT_BT2_ARGS] = "bt2-args", NULL
+	[FORMAT_TABLE] = "table", [FORMAT_JSON] = "json", [FORMAT_BT2_ARGS] = "bt2-args", NULL
 };
 
 static const struct option_row options[] = {
@@ -44,12 +43,10 @@ static const struct option_row options[] = {
 	OPTION("format", 'f', "FORMAT",
 	       "write table, json, or bt2-args, constant offsets as options\n"
 	       "for babeltrace2 (default table; with -o, json)",
-	       take_name, .at = offsetof(struct sync_settings, outcome.format),
-	       .names = formats),
+	       take_name, .at = offsetof(struct sync_settings, outcome.format), .names = formats),
 	{ .table = output_options, .at = offsetof(struct sync_settings, outcome.output) },
-	OPTION("plot", 'p', NULL,
-	       "plot delays over time, before and after correction",
-	       take_flag, .at = offsetof(struct sync_settings, plot)),
+	OPTION("plot", 'p', NULL, "plot delays over time, before and after correction", take_flag,
+	       .at = offsetof(struct sync_settings, plot)),
 	OPTIONS_END
 };
 
@@ -63,47 +60,49 @@ static const struct option_row shared_options[] = {
 };
 
 static const struct usage shared_usage = {
-	.begin = "Usage: mpirun netsync-mpi sync [OPTION...] [TRACE...]\n\n"
-	"Do the work of \"netsync sync\" in many processes: each process reads the traces of some\n"
-	"hosts, and matches a share of all packets. A TRACE is a file or directory that all\n"
-	"processes see (with --local, those of one machine), or NAME=PATH to name its host.\n\n",
+	.begin =
+		"Usage: mpirun netsync-mpi sync [OPTION...] [TRACE...]\n\n"
+		"Do the work of \"netsync sync\" in many processes: each process reads the traces of some\n"
+		"hosts, and matches a share of all packets. A TRACE is a file or directory that all\n"
+		"processes see (with --local, those of one machine), or NAME=PATH to name its host.\n\n",
 	.end = "\nExit status: as for \"netsync sync\".\n",
 	.options = shared_options,
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync sync [OPTION...] [TRACE...]\n\n"
-	"Estimate how the clocks of traced machines differ, from the packets that the machines\n"
-	"sent each other. A TRACE is a file, a directory with traces, NAME=PATH to name its host,\n"
-	"or [USER@]HOST:PATH for a trace on another machine, which is read there over ssh.\n\n",
+	.begin =
+		"Usage: netsync sync [OPTION...] [TRACE...]\n\n"
+		"Estimate how the clocks of traced machines differ, from the packets that the machines\n"
+		"sent each other. A TRACE is a file, a directory with traces, NAME=PATH to name its host,\n"
+		"or [USER@]HOST:PATH for a trace on another machine, which is read there over ssh.\n\n",
 	.end = "\nExit status: 0 if every host is corrected (and within --max-bound), 1 for bad usage or\n"
-	"input, 2 if a host could not be corrected; all other results are still written.\n",
+	       "input, 2 if a host could not be corrected; all other results are still written.\n",
 	.options = options,
 };
 
 /* Return: -1 to continue; otherwise the exit status. */
 static int parse_sync_arguments(struct sync_settings *set, int argc, char **argv)
 {
-	const int first = options_take(set->input.share ? &shared_usage : &usage,
-				       set, argc, argv);
+	const int first = options_take(set->input.share ? &shared_usage : &usage, set, argc, argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (set->outcome.format == FORMAT_NOT_GIVEN)
-		set->outcome.format = set->outcome.output.path ? FORMAT_JSON :
-							    FORMAT_TABLE;
+		set->outcome.format = set->outcome.output.path ? FORMAT_JSON : FORMAT_TABLE;
 	set->outcome.method = input_method(&set->input);
 	if (!input_traces(&set->input, argc - first, argv + first)) {
-		complain("No traces given: use \"netsync sync TRACE...\", --messages FILE or --packets FILE.");
+		complain(
+			"No traces given: use \"netsync sync TRACE...\", --messages FILE or --packets FILE.");
 		return EXIT_BAD;
 	}
 	if (set->outcome.format == FORMAT_BT2_ARGS && set->input.remote) {
-		complain("--format bt2-args: babeltrace2 does not read traces on other machines; copy them.");
+		complain(
+			"--format bt2-args: babeltrace2 does not read traces on other machines; copy them.");
 		return EXIT_BAD;
 	}
-	if (set->plot && set->outcome.format != FORMAT_TABLE &&
-	    !set->outcome.output.path) {
-		complain("--plot: the plot and the result cannot both go to standard output; add -o FILE for the result.");
+	if (set->plot && set->outcome.format != FORMAT_TABLE && !set->outcome.output.path) {
+		complain(
+			"--plot: the plot and the result cannot both go to standard output; add -o FILE for the result.");
 		return EXIT_BAD;
 	}
 	return -1;
@@ -111,8 +110,8 @@ static int parse_sync_arguments(struct sync_settings *set, int argc, char **argv
 
 /* ---- all together ------------------------------------------------------ */
 
-static int solve_and_report(struct sync_settings *set, struct netsync *ns,
-			    struct netsync_io *io, struct spool *spool)
+static int solve_and_report(struct sync_settings *set, struct netsync *ns, struct netsync_io *io,
+			    struct spool *spool)
 {
 	const bool is_first = !set->input.share || set->input.share->is_first;
 	int status;
@@ -133,8 +132,7 @@ static int solve_and_report(struct sync_settings *set, struct netsync *ns,
 	if (set->plot && !plot_delays(stdout, ns, spool))
 		return EXIT_BAD;
 	status = outcome_explain(&set->outcome, ns);
-	if (set->outcome.format == FORMAT_BT2_ARGS &&
-	    explain_bt2_args(ns, io) != EXIT_DONE)
+	if (set->outcome.format == FORMAT_BT2_ARGS && explain_bt2_args(ns, io) != EXIT_DONE)
 		status = EXIT_PARTIAL;
 	return status == EXIT_DONE ? input_lost(&set->input, io) : status;
 }
@@ -164,8 +162,7 @@ static bool can_open_trace(const char *trace)
 	const bool ok = io && netsync_io_add(io, trace) > 0;
 
 	if (!ok)
-		complain("warning: %s", io ? netsync_io_error(io) :
-			 "There is not enough memory.");
+		complain("warning: %s", io ? netsync_io_error(io) : "There is not enough memory.");
 	netsync_io_free(io);
 	netsync_free(ns);
 	return ok;
@@ -216,13 +213,17 @@ static bool reads_input(const struct sync_settings *set)
 static bool can_share(const struct sync_settings *set)
 {
 	if (set->plot)
-		complain("--plot: no process has the delays of all messages; use \"netsync export\".");
+		complain(
+			"--plot: no process has the delays of all messages; use \"netsync export\".");
 	else if (set->input.split_netns)
-		complain("--split-netns: the hosts are unknown until all traces are read; use \"netsync sync\".");
+		complain(
+			"--split-netns: the hosts are unknown until all traces are read; use \"netsync sync\".");
 	else if (reads_input(set))
-		complain("-: only one process can read standard input; write the data to a file that all processes see.");
+		complain(
+			"-: only one process can read standard input; write the data to a file that all processes see.");
 	else if (set->input.remote)
-		complain("HOST:PATH: give files that all processes see, or with --local, files of each machine; or use \"netsync sync\".");
+		complain(
+			"HOST:PATH: give files that all processes see, or with --local, files of each machine; or use \"netsync sync\".");
 	else
 		return true;
 	return false;

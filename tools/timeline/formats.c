@@ -14,8 +14,7 @@ const struct option_row timeline_options[] = {
 	       "with --perfetto, write protobuf, or json, which\n"
 	       "chrome://tracing reads, too (default: protobuf if FILE ends\n"
 	       "in .pftrace, .perfetto-trace or .pb, else json)",
-	       take_name, .at = 0,
-	       .names = names),
+	       take_name, .at = 0, .names = names),
 	OPTIONS_END
 };
 
@@ -42,7 +41,8 @@ static bool is_protobuf(const char *path)
 const struct timeline_format *timeline_format(unsigned int number, const char *path)
 {
 	static const struct timeline_format *const formats[] = {
-		&trace_event_format, &protobuf_format,
+		&trace_event_format,
+		&protobuf_format,
 	};
 
 	return formats[number < TIMELINE_NOT_SAID ? number : is_protobuf(path)];
@@ -55,8 +55,8 @@ void timeline_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
 		 *thread->name ? thread->name : "thread", thread->tid);
 }
 
-bool timeline_open(struct timeline *timeline, const struct timeline_format *format,
-		   FILE *out, const struct timebase *base)
+bool timeline_open(struct timeline *timeline, const struct timeline_format *format, FILE *out,
+		   const struct timebase *base)
 {
 	*timeline = (struct timeline){
 		.format = format,
@@ -81,7 +81,9 @@ bool timeline_close(struct timeline *timeline, bool ok, const char *things)
 	if (timeline->failed)
 		errno = ENOMEM;
 	if (timeline->num_early)
-		complain("warning: %" PRIu64 " %s before 1970 were skipped, as this format cannot express such times; use --format json.",
-			 timeline->num_early, things);
+		complain(
+			"warning: %" PRIu64
+			" %s before 1970 were skipped, as this format cannot express such times; use --format json.",
+			timeline->num_early, things);
 	return ok && !timeline->failed;
 }

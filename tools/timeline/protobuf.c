@@ -5,7 +5,7 @@
  * interned (written once, and then referred to by a number), and times are relative to
  * the previous packet:
  *
- * 	| clocks, "state cleared" | event: +0 ns, 1 = "read" | event: +35 ns, 1 |
+ *	| clocks, "state cleared" | event: +0 ns, 1 = "read" | event: +35 ns, 1 |
  */
 #include <json.h>
 #include <stdlib.h>
@@ -24,10 +24,8 @@ typedef Perfetto__Protos__DebugAnnotation DebugAnnotation;
 typedef Perfetto__Protos__InternedData InternedData;
 typedef Perfetto__Protos__InternedString InternedString;
 
-#define STATE_CLEARED \
-	PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED
-#define NEEDS_STATE \
-	PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE
+#define STATE_CLEARED PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED
+#define NEEDS_STATE PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE
 #define VALUE(name) PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_##name
 
 /*
@@ -37,10 +35,10 @@ typedef Perfetto__Protos__InternedString InternedString;
  * time of day.
  */
 enum {
-	CLOCK_OF_DAY = 1,	/* REALTIME */
-	CLOCK_OF_TRACE = 6,	/* BOOTTIME */
-	CLOCK_DELTA = 64,	/* ns since the previous packet */
-	CLOCK_BASE,		/* ns since sequence.base_ns */
+	CLOCK_OF_DAY = 1,   /* REALTIME */
+	CLOCK_OF_TRACE = 6, /* BOOTTIME */
+	CLOCK_DELTA = 64,   /* ns since the previous packet */
+	CLOCK_BASE,	    /* ns since sequence.base_ns */
 };
 
 /*
@@ -56,26 +54,26 @@ enum {
 enum { CATEGORIES, NAMES, ARG_NAMES, ARG_VALUES, NUM_TABLES };
 
 struct strings {
-	struct lh_table *numbers;	/* text -> number */
-	uint64_t last;		/* the last number used; numbers are not reused */
-	InternedString *fresh;	/* new strings, for the next packet */
-	InternedString **pointers;	/* to these, as protobuf-c needs */
+	struct lh_table *numbers;  /* text -> number */
+	uint64_t last;		   /* the last number used; numbers are not reused */
+	InternedString *fresh;	   /* new strings, for the next packet */
+	InternedString **pointers; /* to these, as protobuf-c needs */
 	size_t num_fresh;
-	size_t room;		/* strings allocated */
+	size_t room; /* strings allocated */
 };
 
 struct sequence {
 	uint32_t number;
-	int64_t base_ns;	/* the zero of CLOCK_BASE; not negative */
-	int64_t last_ns;	/* time of CLOCK_DELTA: of the previous packet */
+	int64_t base_ns; /* the zero of CLOCK_BASE; not negative */
+	int64_t last_ns; /* time of CLOCK_DELTA: of the previous packet */
 	struct strings strings[NUM_TABLES];
-	DebugAnnotation *args;	/* of the current event */
+	DebugAnnotation *args; /* of the current event */
 	DebugAnnotation **arg_pointers;
-	char **owned;		/* their texts that were converted to UTF-8, or NULL */
-	size_t room;		/* args allocated */
-	uint8_t *packed;	/* packets to be compressed */
-	size_t num_packed;	/* bytes used */
-	size_t packed_room;	/* bytes allocated */
+	char **owned;	    /* their texts that were converted to UTF-8, or NULL */
+	size_t room;	    /* args allocated */
+	uint8_t *packed;    /* packets to be compressed */
+	size_t num_packed;  /* bytes used */
+	size_t packed_room; /* bytes allocated */
 };
 
 /* ---- writing ------------------------------------------------------------ */
@@ -101,8 +99,8 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 	uint8_t *bytes = malloc(size), *packed = NULL;
 	bool has_memory;
 	/* Higher levels take far longer than everything else, and save little. */
-	bool ok = bytes && compress2(bytes, &size, seq->packed, seq->num_packed,
-				     Z_BEST_SPEED) == Z_OK;
+	bool ok = bytes &&
+		  compress2(bytes, &size, seq->packed, seq->num_packed, Z_BEST_SPEED) == Z_OK;
 
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_COMPRESSED_PACKETS;
 	packet.compressed_packets = (ProtobufCBinaryData){ size, bytes };
@@ -159,8 +157,7 @@ void protobuf_put(struct timeline *timeline, TracePacket *packet)
 	seq->num_packed += pack_packet(packet, seq->packed + seq->num_packed);
 }
 
-static void set_packet_time(struct timeline *timeline, TracePacket *packet,
-			    int64_t time_ns)
+static void set_packet_time(struct timeline *timeline, TracePacket *packet, int64_t time_ns)
 {
 	struct sequence *seq = timeline->own;
 
@@ -172,10 +169,8 @@ static void set_packet_time(struct timeline *timeline, TracePacket *packet,
 	}
 	/* CLOCK_DELTA cannot go back: earlier times use another clock. */
 	packet->has_timestamp_clock_id = true;
-	packet->timestamp_clock_id = time_ns < seq->base_ns ? CLOCK_OF_TRACE :
-						CLOCK_BASE;
-	packet->timestamp = time_ns < seq->base_ns ? time_ns :
-						     time_ns - seq->base_ns;
+	packet->timestamp_clock_id = time_ns < seq->base_ns ? CLOCK_OF_TRACE : CLOCK_BASE;
+	packet->timestamp = time_ns < seq->base_ns ? time_ns : time_ns - seq->base_ns;
 }
 
 /* ---- strings ------------------------------------------------------------ */
@@ -215,8 +210,7 @@ static bool add_new_string(struct strings *strings, const char *text)
 
 	if (strings->num_fresh == strings->room) {
 		const size_t room = strings->room * 2 + 8;
-		InternedString *fresh = realloc(strings->fresh,
-						room * sizeof(*fresh));
+		InternedString *fresh = realloc(strings->fresh, room * sizeof(*fresh));
 		InternedString **pointers;
 
 		if (!fresh)
@@ -252,8 +246,7 @@ static uint64_t intern_string(struct timeline *timeline, int table, const char *
 		return (uintptr_t)number;
 	key = strdup(text);
 	strings->last++;
-	if (!key || lh_table_insert(strings->numbers, key,
-				    (void *)(uintptr_t)strings->last)) {
+	if (!key || lh_table_insert(strings->numbers, key, (void *)(uintptr_t)strings->last)) {
 		free(key);
 		timeline->failed = true;
 	} else if (!add_new_string(strings, text)) {
@@ -298,10 +291,10 @@ static void begin_state(struct timeline *timeline, bool is_first)
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	Clock clocks[4], *pointers[4];
 	int64_t wall_ns = 0;
-	const bool has_wall =
-		timeline->has_wall &&
-		!__builtin_add_overflow(seq->last_ns, timeline->wall_shift_ns, &wall_ns) &&
-		wall_ns >= 0;
+	const bool has_wall = timeline->has_wall &&
+			      !__builtin_add_overflow(seq->last_ns, timeline->wall_shift_ns,
+						      &wall_ns) &&
+			      wall_ns >= 0;
 
 	set_snapshot_clock(&clocks[0], CLOCK_OF_TRACE, seq->last_ns);
 	set_snapshot_clock(&clocks[1], CLOCK_DELTA, seq->last_ns);
@@ -372,8 +365,8 @@ static bool room_for_args(struct sequence *seq, size_t num)
 	return true;
 }
 
-static void set_annotation(struct timeline *timeline, const struct arg *arg,
-			   DebugAnnotation *to, char **owned)
+static void set_annotation(struct timeline *timeline, const struct arg *arg, DebugAnnotation *to,
+			   char **owned)
 {
 	*to = (DebugAnnotation)PERFETTO__PROTOS__DEBUG_ANNOTATION__INIT;
 	*owned = NULL;
@@ -410,8 +403,8 @@ static void set_annotation(struct timeline *timeline, const struct arg *arg,
 }
 
 /* Put a packet with an event and its new strings. */
-static void put_track_event(struct timeline *timeline, TrackEvent *event,
-			    struct track track, int64_t time_ns)
+static void put_track_event(struct timeline *timeline, TrackEvent *event, struct track track,
+			    int64_t time_ns)
 {
 	struct sequence *seq = timeline->own;
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
@@ -428,11 +421,9 @@ static void put_track_event(struct timeline *timeline, TrackEvent *event,
 	data.event_names = seq->strings[NAMES].pointers;
 	data.n_debug_annotation_names = seq->strings[ARG_NAMES].num_fresh;
 	data.debug_annotation_names = seq->strings[ARG_NAMES].pointers;
-	data.n_debug_annotation_string_values =
-		seq->strings[ARG_VALUES].num_fresh;
+	data.n_debug_annotation_string_values = seq->strings[ARG_VALUES].num_fresh;
 	data.debug_annotation_string_values = seq->strings[ARG_VALUES].pointers;
-	if (data.n_event_categories || data.n_event_names ||
-	    data.n_debug_annotation_names ||
+	if (data.n_event_categories || data.n_event_names || data.n_debug_annotation_names ||
 	    data.n_debug_annotation_string_values)
 		packet.interned_data = &data;
 	set_packet_time(timeline, &packet, time_ns);
@@ -443,9 +434,8 @@ static void put_track_event(struct timeline *timeline, TrackEvent *event,
 }
 
 /* Put an event. @flow: it begins (1) or ends (-1) the flow @flow_id; 0: no flow */
-static void put_named(struct timeline *timeline,
-		      const struct timeline_event *event, int type, int flow,
-		      uint64_t flow_id)
+static void put_named(struct timeline *timeline, const struct timeline_event *event, int type,
+		      int flow, uint64_t flow_id)
 {
 	struct sequence *seq = timeline->own;
 	TrackEvent to = PERFETTO__PROTOS__TRACK_EVENT__INIT;
@@ -463,8 +453,7 @@ static void put_named(struct timeline *timeline,
 	to.has_name_iid = true;
 	to.name_iid = intern_string(timeline, NAMES, event->name);
 	for (size_t i = 0; i < event->num_args; i++)
-		set_annotation(timeline, &event->args[i], &seq->args[i],
-			       &seq->owned[i]);
+		set_annotation(timeline, &event->args[i], &seq->args[i], &seq->owned[i]);
 	to.n_debug_annotations = event->num_args;
 	to.debug_annotations = seq->arg_pointers;
 	to.n_flow_ids = flow > 0;
@@ -483,30 +472,25 @@ static bool is_early(struct timeline *timeline, int64_t time_ns)
 	return time_ns < 0;
 }
 
-static void put_track_instant(struct timeline *timeline,
-			      const struct timeline_event *event)
+static void put_track_instant(struct timeline *timeline, const struct timeline_event *event)
 {
 	if (!is_early(timeline, event->time_ns))
-		put_named(timeline, event,
-			  PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, 0,
-			  0);
+		put_named(timeline, event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, 0, 0);
 }
 
-static void put_track_slice(struct timeline *timeline,
-			    const struct timeline_event *event, int64_t end_ns)
+static void put_track_slice(struct timeline *timeline, const struct timeline_event *event,
+			    int64_t end_ns)
 {
 	TrackEvent end = PERFETTO__PROTOS__TRACK_EVENT__INIT;
 
 	if (is_early(timeline, event->time_ns))
 		return;
-	put_named(timeline, event,
-		  PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, 0, 0);
+	put_named(timeline, event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, 0, 0);
 	end.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END;
 	put_track_event(timeline, &end, event->track, end_ns);
 }
 
-static void put_message_flow(struct timeline *timeline,
-			     const struct timeline_message *message)
+static void put_message_flow(struct timeline *timeline, const struct timeline_message *message)
 {
 	const struct arg to = { "to", ARG_LABEL, { message->to } };
 	const struct arg from = { "from", ARG_LABEL, { message->from } };
@@ -514,18 +498,14 @@ static void put_message_flow(struct timeline *timeline,
 		message->sent, message->sent_ns, "message", message->name, &to, 1,
 	};
 	const struct timeline_event received = {
-		message->received, message->received_ns, "message",
-		message->name, &from, 1,
+		message->received, message->received_ns, "message", message->name, &from, 1,
 	};
 
-	if (is_early(timeline, message->sent_ns) ||
-	    is_early(timeline, message->received_ns))
+	if (is_early(timeline, message->sent_ns) || is_early(timeline, message->received_ns))
 		return;
-	put_named(timeline, &sent,
-		  PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, 1,
+	put_named(timeline, &sent, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, 1,
 		  message->id);
-	put_named(timeline, &received,
-		  PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, -1,
+	put_named(timeline, &received, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, -1,
 		  message->id);
 }
 

@@ -2,9 +2,9 @@
 /*
  * Declarations that the files of Perfetto's own format share:
  *
- * 	protobuf.c	packets, blocks of them, and events on tracks
- * 	tables.c	tracks, and the events that fill Perfetto's tables of processes, threads
- * 			and scheduling
+ *	protobuf.c	packets, blocks of them, and events on tracks
+ *	tables.c	tracks, and the events that fill Perfetto's tables of processes, threads
+ *			and scheduling
  */
 #ifndef NETSYNC_TIMELINE_PROTOBUF_H
 #define NETSYNC_TIMELINE_PROTOBUF_H

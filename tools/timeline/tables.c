@@ -9,9 +9,9 @@
  * few traces report the process of a thread; all tracks of the host belong to this
  * process and its threads:
  *
- * 	web	process 10000000
- * 	nginx	thread 10000812 of process 10000000: web's thread 812
- * 	db	process 20000000
+ *	web	process 10000000
+ *	nginx	thread 10000812 of process 10000000: web's thread 812
+ *	db	process 20000000
  *
  * Actions of schedulers are written as ftrace events, because Perfetto reads them from
  * there.
@@ -28,8 +28,7 @@ typedef Perfetto__Protos__FtraceEvent FtraceEvent;
 typedef Perfetto__Protos__SchedSwitchFtraceEvent SchedSwitchFtraceEvent;
 typedef Perfetto__Protos__SchedWakingFtraceEvent SchedWakingFtraceEvent;
 
-#define EXPLICIT_ORDER \
-	PERFETTO__PROTOS__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__EXPLICIT
+#define EXPLICIT_ORDER PERFETTO__PROTOS__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__EXPLICIT
 #define NOT_MERGED \
 	PERFETTO__PROTOS__TRACK_DESCRIPTOR__SIBLING_MERGE_BEHAVIOR__SIBLING_MERGE_BEHAVIOR_NONE
 
@@ -37,8 +36,7 @@ typedef Perfetto__Protos__SchedWakingFtraceEvent SchedWakingFtraceEvent;
 
 uint64_t protobuf_uuid(struct track track)
 {
-	return (uint64_t)(track.host + 1) << 32 | (uint64_t)track.kind << 28 |
-	       track.number;
+	return (uint64_t)(track.host + 1) << 32 | (uint64_t)track.kind << 28 | track.number;
 }
 
 /* The rank of a track among those of its host: by kind, then by number. */

@@ -4,9 +4,9 @@
  * of two formats. A timeline has tracks for each host, with slices, instants and packets,
  * and messages between tracks:
  *
- * 	web	CPU 0	|==slice==|  |====slice====|
- * 		out	     * packet
- * 	db	in	      \-> * packet		(a message)
+ *	web	CPU 0	|==slice==|  |====slice====|
+ *		out	     * packet
+ *	db	in	      \-> * packet		(a message)
  */
 #ifndef NETSYNC_TIMELINE_H
 #define NETSYNC_TIMELINE_H
@@ -19,20 +19,20 @@
 
 enum track_kind {
 	TRACK_HOST,
-	TRACK_OUT,		/* packets that the host sends */
-	TRACK_IN,		/* packets that the host receives */
-	TRACK_SENT,		/* ends of messages without known packets */
+	TRACK_OUT,  /* packets that the host sends */
+	TRACK_IN,   /* packets that the host receives */
+	TRACK_SENT, /* ends of messages without known packets */
 	TRACK_RECEIVED,
 	TRACK_CPU,
-	TRACK_THREAD,		/* events of the thread */
-	TRACK_STATE,		/* states of the thread with the same number */
-	TRACK_OBJECT,		/* states of another object (netsync states) */
+	TRACK_THREAD, /* events of the thread */
+	TRACK_STATE,  /* states of the thread with the same number */
+	TRACK_OBJECT, /* states of another object (netsync states) */
 };
 
 struct track {
 	uint32_t host;
 	enum track_kind kind;
-	uint32_t number;	/* of the CPU, thread or object; otherwise 0 */
+	uint32_t number; /* of the CPU, thread or object; otherwise 0 */
 };
 
 /*
@@ -54,24 +54,24 @@ struct timeline_event {
 };
 
 struct timeline_message {
-	uint64_t id;		/* unique in the file */
+	uint64_t id; /* unique in the file */
 	const char *name;
 	struct track sent, received;
 	int64_t sent_ns, received_ns;
-	const char *from, *to;	/* names of hosts */
+	const char *from, *to; /* names of hosts */
 };
 
 /* A thread, or a new name of a thread. */
 struct timeline_thread {
-	struct track track;	/* TRACK_THREAD, of this name */
-	uint32_t number;	/* track.number of the thread's first name */
+	struct track track; /* TRACK_THREAD, of this name */
+	uint32_t number;    /* track.number of the thread's first name */
 	uint32_t tid;
-	const char *name;	/* of its program; empty: unknown */
+	const char *name; /* of its program; empty: unknown */
 };
 
 /* A thread as the scheduler knows it; number 0: the idle thread of a CPU. */
 struct timeline_task {
-	uint32_t number;	/* timeline_thread.number */
+	uint32_t number; /* timeline_thread.number */
 	const char *name;
 };
 
@@ -86,15 +86,15 @@ struct timeline_task {
 /* An action of a scheduler, for a format with scheduling tables. */
 struct timeline_sched {
 	enum {
-		TIMELINE_SWITCH,	/* from one thread to the other */
-		TIMELINE_WAKING,	/* by "from", of "to" */
-		TIMELINE_LOST,		/* unknown: the tracer lost events */
+		TIMELINE_SWITCH, /* from one thread to the other */
+		TIMELINE_WAKING, /* by "from", of "to" */
+		TIMELINE_LOST,	 /* unknown: the tracer lost events */
 	} kind;
-	uint32_t host;		/* below TIMELINE_MAX_THREAD_HOSTS */
-	uint32_t cpu;		/* number in the file, below TIMELINE_MAX_CPUS */
+	uint32_t host; /* below TIMELINE_MAX_THREAD_HOSTS */
+	uint32_t cpu;  /* number in the file, below TIMELINE_MAX_CPUS */
 	int64_t time_ns;
 	struct timeline_task from, to;
-	int64_t state;		/* the kernel's bits of the new state of "from" */
+	int64_t state; /* the kernel's bits of the new state of "from" */
 };
 
 struct timeline;
@@ -109,27 +109,21 @@ struct timeline_format {
 	 */
 	bool (*begin_part)(struct timeline *timeline, uint32_t number);
 	/* Name a track; called before any other use of the track. */
-	void (*name)(struct timeline *timeline, struct track track,
-		     const char *name);
+	void (*name)(struct timeline *timeline, struct track track, const char *name);
 	/* The same for TRACK_THREAD. */
-	void (*thread)(struct timeline *timeline,
-		       const struct timeline_thread *thread);
+	void (*thread)(struct timeline *timeline, const struct timeline_thread *thread);
 	/* Slices of one track are in order of time, and do not overlap. */
-	void (*slice)(struct timeline *timeline,
-		      const struct timeline_event *event, int64_t end_ns);
-	void (*instant)(struct timeline *timeline,
-			const struct timeline_event *event);
+	void (*slice)(struct timeline *timeline, const struct timeline_event *event,
+		      int64_t end_ns);
+	void (*instant)(struct timeline *timeline, const struct timeline_event *event);
 	/* Packets are on TRACK_OUT and TRACK_IN, in any order. */
-	void (*packet)(struct timeline *timeline,
-		       const struct timeline_event *event);
-	void (*message)(struct timeline *timeline,
-			const struct timeline_message *message);
+	void (*packet)(struct timeline *timeline, const struct timeline_event *event);
+	void (*message)(struct timeline *timeline, const struct timeline_message *message);
 	/*
 	 * In order of time for each host; threads were named before. NULL: the format has
 	 * no scheduling tables.
 	 */
-	void (*sched)(struct timeline *timeline,
-		      const struct timeline_sched *event);
+	void (*sched)(struct timeline *timeline, const struct timeline_sched *event);
 	/* Called before another process writes, and before this one ends. */
 	void (*flush)(struct timeline *timeline);
 	void (*end)(struct timeline *timeline);
@@ -139,20 +133,20 @@ struct timeline_format {
 struct timeline {
 	const struct timeline_format *format;
 	FILE *out;
-	int64_t base_ns;	/* a full second shortly before all events */
-	bool has_wall;		/* wall-clock time is about time + wall_shift_ns */
+	int64_t base_ns; /* a full second shortly before all events */
+	bool has_wall;	 /* wall-clock time is about time + wall_shift_ns */
 	int64_t wall_shift_ns;
-	void *own;		/* state of the format */
-	uint64_t num_early;	/* events before 1970, which the format cannot represent */
-	bool failed;		/* out of memory */
+	void *own;	    /* state of the format */
+	uint64_t num_early; /* events before 1970, which the format cannot represent */
+	bool failed;	    /* out of memory */
 };
 
 /*
  * Begin a file with the names of the hosts of a time base. False: out of memory. Call
  * timeline_close() in any case.
  */
-bool timeline_open(struct timeline *timeline, const struct timeline_format *format,
-		   FILE *out, const struct timebase *base);
+bool timeline_open(struct timeline *timeline, const struct timeline_format *format, FILE *out,
+		   const struct timebase *base);
 /*
  * End a file. @ok: all @things ("slices", for a warning) were written without an error.
  * False: that failed, or writing now; errno is the reason.
@@ -173,7 +167,6 @@ extern const struct option_row timeline_options[];
 /* Check that --format is used with --perfetto. False: it is not; a message was printed. */
 bool timeline_check(unsigned int number, bool is_perfetto);
 /* The format with this number; for TIMELINE_NOT_SAID, by the name of the file, or NULL. */
-const struct timeline_format *timeline_format(unsigned int number,
-					      const char *path);
+const struct timeline_format *timeline_format(unsigned int number, const char *path);
 
 #endif

@@ -4,7 +4,7 @@
  * ("pid"), and their tracks are threads ("tid"). Times are us since a base, because
  * viewers store them in a double:
  *
- * 	{"ph":"X","pid":1,"tid":42,"ts":1.500,"dur":0.250,"cat":"...","name":"...","args":{}}
+ *	{"ph":"X","pid":1,"tid":42,"ts":1.500,"dur":0.250,"cat":"...","name":"...","args":{}}
  *
  * ph: X slice, i instant, s and f begin and end of a flow, M name of a track.
  */
@@ -73,8 +73,9 @@ static void put_json_text(FILE *out, const char *text)
 		return;
 	}
 	string = new_string(text);
-	fputs(string ? json_object_to_json_string_ext(string,
-		       JSON_C_TO_STRING_NOSLASHESCAPE) : "\"\"", out);
+	fputs(string ? json_object_to_json_string_ext(string, JSON_C_TO_STRING_NOSLASHESCAPE) :
+		       "\"\"",
+	      out);
 	json_object_put(string);
 }
 
@@ -82,8 +83,7 @@ static void put_integer(FILE *out, bool negative, uint64_t magnitude)
 {
 	const char *quote = magnitude > MAX_EXACT ? "\"" : "";
 
-	fprintf(out, "%s%s%" PRIu64 "%s", quote, negative ? "-" : "", magnitude,
-		quote);
+	fprintf(out, "%s%s%" PRIu64 "%s", quote, negative ? "-" : "", magnitude, quote);
 }
 
 static uint64_t abs_as_unsigned(int64_t number)
@@ -119,8 +119,7 @@ static void put_json_value(FILE *out, const struct arg *arg)
 static void begin_event(struct timeline *timeline, char phase, struct track track)
 {
 	fprintf(timeline->out, "%s{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u",
-		timeline->own ? ",\n" : "\n", phase, track.host + 1,
-		json_tid(track));
+		timeline->own ? ",\n" : "\n", phase, track.host + 1, json_tid(track));
 	/* Not NULL: a comma is needed before the next event. */
 	timeline->own = timeline;
 }
@@ -128,21 +127,20 @@ static void begin_event(struct timeline *timeline, char phase, struct track trac
 /* Put ns as us with three decimals. */
 static void put_json_time(FILE *out, const char *key, bool negative, uint64_t ns)
 {
-	fprintf(out, ",\"%s\":%s%" PRIu64 ".%03u", key, negative ? "-" : "",
-		ns / 1000, (unsigned int)(ns % 1000));
+	fprintf(out, ",\"%s\":%s%" PRIu64 ".%03u", key, negative ? "-" : "", ns / 1000,
+		(unsigned int)(ns % 1000));
 }
 
-static void begin_at(struct timeline *timeline, char phase, struct track track,
-		     int64_t time_ns)
+static void begin_at(struct timeline *timeline, char phase, struct track track, int64_t time_ns)
 {
 	const int64_t base = timeline->base_ns;
 	const bool negative = time_ns < base;
 
 	begin_event(timeline, phase, track);
 	/* The difference of two times may need all 64 bits. */
-	put_json_time(timeline->out, "ts", negative, negative ?
-		      (uint64_t)base - (uint64_t)time_ns :
-		      (uint64_t)time_ns - (uint64_t)base);
+	put_json_time(timeline->out, "ts", negative,
+		      negative ? (uint64_t)base - (uint64_t)time_ns :
+				 (uint64_t)time_ns - (uint64_t)base);
 }
 
 static void end_event(struct timeline *timeline, const struct timeline_event *event)
@@ -169,11 +167,11 @@ static void end_event(struct timeline *timeline, const struct timeline_event *ev
 static bool begin_json(struct timeline *timeline, const char *reference)
 {
 	fprintf(timeline->out,
-		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%"
-		PRId64 "\",\"reference\":", timeline->base_ns);
+		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%" PRId64
+		"\",\"reference\":",
+		timeline->base_ns);
 	put_json_text(timeline->out, reference);
-	fputs(",\"made_by\":\"netsync " NETSYNC_VERSION "\"},\"traceEvents\":[",
-	      timeline->out);
+	fputs(",\"made_by\":\"netsync " NETSYNC_VERSION "\"},\"traceEvents\":[", timeline->out);
 	return true;
 }
 
@@ -184,8 +182,7 @@ static bool begin_json_part(struct timeline *timeline, uint32_t number)
 	return true;
 }
 
-static void name_json_track(struct timeline *timeline, struct track track,
-			    const char *name)
+static void name_json_track(struct timeline *timeline, struct track track, const char *name)
 {
 	if (track.kind == TRACK_SENT || track.kind == TRACK_RECEIVED)
 		return;
@@ -204,25 +201,22 @@ static void name_json_thread(struct timeline *timeline, const struct timeline_th
 	name_json_track(timeline, thread->track, name);
 }
 
-static void put_json_slice(struct timeline *timeline,
-			   const struct timeline_event *event, int64_t end_ns)
+static void put_json_slice(struct timeline *timeline, const struct timeline_event *event,
+			   int64_t end_ns)
 {
 	begin_at(timeline, 'X', event->track, event->time_ns);
-	put_json_time(timeline->out, "dur", false,
-		      (uint64_t)end_ns - (uint64_t)event->time_ns);
+	put_json_time(timeline->out, "dur", false, (uint64_t)end_ns - (uint64_t)event->time_ns);
 	end_event(timeline, event);
 }
 
-static void put_json_instant(struct timeline *timeline,
-			     const struct timeline_event *event)
+static void put_json_instant(struct timeline *timeline, const struct timeline_event *event)
 {
 	begin_at(timeline, 'i', event->track, event->time_ns);
 	fputs(",\"s\":\"t\"", timeline->out);
 	end_event(timeline, event);
 }
 
-static void put_json_packet(struct timeline *timeline,
-			    const struct timeline_event *event)
+static void put_json_packet(struct timeline *timeline, const struct timeline_event *event)
 {
 	begin_at(timeline, 'X', event->track, event->time_ns);
 	put_json_time(timeline->out, "dur", false, PACKET_NS);
@@ -230,11 +224,10 @@ static void put_json_packet(struct timeline *timeline,
 }
 
 /* Put a flow, from the packet that was sent to the one that was received. */
-static void put_json_flow(struct timeline *timeline,
-			  const struct timeline_message *message)
+static void put_json_flow(struct timeline *timeline, const struct timeline_message *message)
 {
-	static const char flow[] =
-		",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64 "%s}";
+	static const char flow[] = ",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64
+				   "%s}";
 
 	begin_at(timeline, 's', message->sent, message->sent_ns);
 	fprintf(timeline->out, flow, message->id, "");

@@ -17,16 +17,13 @@ bool ctf_clock_set(struct ctf_clock *clock, const bt_clock_class *class)
 	return epoch <= INT64_MAX && epoch >= INT64_MIN;
 }
 
-bool ctf_clock_time(const struct ctf_clock *clock, uint64_t cycles,
-		    int64_t *time_ns)
+bool ctf_clock_time(const struct ctf_clock *clock, uint64_t cycles, int64_t *time_ns)
 {
 	if (clock->frequency == NS_PER_S)
 		return cycles <= INT64_MAX &&
-		       !__builtin_add_overflow(clock->epoch_ns, (int64_t)cycles,
-					       time_ns);
-	if (!bt_util_clock_cycles_to_ns_from_origin(cycles, clock->frequency,
-						    clock->offset_s, clock->offset,
-						    time_ns))
+		       !__builtin_add_overflow(clock->epoch_ns, (int64_t)cycles, time_ns);
+	if (!bt_util_clock_cycles_to_ns_from_origin(cycles, clock->frequency, clock->offset_s,
+						    clock->offset, time_ns))
 		return true;
 	bt_current_thread_clear_error();
 	return false;

@@ -19,8 +19,7 @@ struct ctf_clock {
 bool ctf_clock_set(struct ctf_clock *clock, const bt_clock_class *class);
 
 /* False: the time does not fit. */
-bool ctf_clock_time(const struct ctf_clock *clock, uint64_t cycles,
-		    int64_t *time_ns);
+bool ctf_clock_time(const struct ctf_clock *clock, uint64_t cycles, int64_t *time_ns);
 
 /*
  * Convert a time to the value of the clock at that time or a nanosecond before; 0: the clock

@@ -19,13 +19,13 @@
 struct ctf_worker {
 	struct trace *trace;
 	struct worker worker;
-	struct stream stream;	/* from it; quiet while it joins, as all of that was said before */
+	struct stream stream; /* from it; quiet while it joins, as all of that was said before */
 	struct ctf_opened opened;
-	bool waiting;		/* for CTF_OPENED, or until read_ns > until_ns */
-	int64_t until_ns;	/* end of the slice that is read now, as printed */
-	int64_t asked_ns;	/* it was asked for all up to this */
-	int64_t read_ns;	/* the worker has sent all packets before */
-	struct range packets;	/* times of packets that came, ns; hi < lo: none */
+	bool waiting;	      /* for CTF_OPENED, or until read_ns > until_ns */
+	int64_t until_ns;     /* end of the slice that is read now, as printed */
+	int64_t asked_ns;     /* it was asked for all up to this */
+	int64_t read_ns;      /* the worker has sent all packets before */
+	struct range packets; /* times of packets that came, ns; hi < lo: none */
 };
 
 struct ctf {
@@ -55,8 +55,7 @@ static bool was_read_until(const struct ctf_worker *in, int64_t until_ns)
 	return in->read_ns > until_ns || in->read_ns == INT64_MAX;
 }
 
-static int use_ctf_worker_record(void *data, const struct worker_head *head,
-				 const void *payload)
+static int use_ctf_worker_record(void *data, const struct worker_head *head, const void *payload)
 {
 	struct ctf_worker *in = data;
 	int ret;
@@ -99,10 +98,10 @@ static int give_up_ctf_worker(struct ctf_worker *in)
 	in->read_ns = INT64_MAX;
 	in->trace->info.killed += killed;
 	in->trace->info.stuck += is_stuck;
-	return io_broke_off(in->trace, &in->packets, killed || is_stuck ?
-			    (all ? "" : "some streams were ") :
-			    (all ? "damaged; " :
-				   "damaged; some streams were "),
+	return io_broke_off(in->trace, &in->packets,
+			    killed || is_stuck ?
+				    (all ? "" : "some streams were ") :
+				    (all ? "damaged; " : "damaged; some streams were "),
 			    ctf_why_ended(status));
 }
 
@@ -216,10 +215,9 @@ static int use_opened_trace(struct trace *trace)
 	int ret;
 
 	if (!opened->is.has_clock) {
-		io_warn(trace->io, "%s: %s; it was skipped.",
-			trace->path,
+		io_warn(trace->io, "%s: %s; it was skipped.", trace->path,
 			trace->info.damaged ? "none of its streams can be read" :
-			"the trace contains no events");
+					      "the trace contains no events");
 		return 0;
 	}
 	trace->readable = ctf->files.scratch ? ctf->files.folder : NULL;
@@ -322,7 +320,8 @@ static void ctf_close(struct trace *trace)
 const struct trace_reader ctf_reader = {
 	.format = "ctf",
 	.avoids_loss = "larger sub-buffers avoid this",
-	.to_record = "record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb",
+	.to_record =
+		"record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb",
 	.claims = ctf_claims,
 	.open = ctf_open,
 	.divide = ctf_divide,

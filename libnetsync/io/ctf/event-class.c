@@ -21,13 +21,11 @@ static bool is_field_class_of(const bt_field_class *class, bt_field_class_type t
 
 /* ---- classes ------------------------------------------------------------- */
 
-static const bt_field_class *scope_class(const bt_event_class *bt,
-					 enum event_scope scope)
+static const bt_field_class *scope_class(const bt_event_class *bt, enum event_scope scope)
 {
 	switch (scope) {
 	case SCOPE_SPECIFIC:
-		return bt_event_class_borrow_specific_context_field_class_const(
-			bt);
+		return bt_event_class_borrow_specific_context_field_class_const(bt);
 	case SCOPE_COMMON:
 		return bt_stream_class_borrow_event_common_context_field_class_const(
 			bt_event_class_borrow_stream_class_const(bt));
@@ -38,8 +36,7 @@ static const bt_field_class *scope_class(const bt_event_class *bt,
 
 static uint64_t count_structure_members(const bt_field_class *structure)
 {
-	return structure ?
-		bt_field_class_structure_get_member_count(structure) : 0;
+	return structure ? bt_field_class_structure_get_member_count(structure) : 0;
 }
 
 static void add_fields(struct ctf_event_class *class, enum event_scope scope)
@@ -49,15 +46,13 @@ static void add_fields(struct ctf_event_class *class, enum event_scope scope)
 
 	for (uint64_t i = 0; i < num; i++) {
 		const bt_field_class_structure_member *member =
-			bt_field_class_structure_borrow_member_by_index_const(
-				structure, i);
+			bt_field_class_structure_borrow_member_by_index_const(structure, i);
 
-		class->names[class->num] =
-			bt_field_class_structure_member_get_name(member);
+		class->names[class->num] = bt_field_class_structure_member_get_name(member);
 		class->places[class->num++] = (struct ctf_field_place){
-			scope, i,
-			bt_field_class_structure_member_borrow_field_class_const(
-				member),
+			scope,
+			i,
+			bt_field_class_structure_member_borrow_field_class_const(member),
 		};
 	}
 	if (scope != SCOPE_PAYLOAD)
@@ -109,8 +104,7 @@ static bool put_class_by_id(struct event_classes *classes, struct ctf_event_clas
 		more = realloc(classes->by_id, (id + 1) * sizeof(*more));
 		if (!more)
 			return false;
-		memset(more + classes->num_ids, 0,
-		       (id + 1 - classes->num_ids) * sizeof(*more));
+		memset(more + classes->num_ids, 0, (id + 1 - classes->num_ids) * sizeof(*more));
 		classes->by_id = more;
 		classes->num_ids = id + 1;
 	}
@@ -139,8 +133,7 @@ const struct ctf_event_class *event_classes_find(struct event_classes *classes,
 	return put_class_by_id(classes, *last) ? *last : NULL;
 }
 
-const struct ctf_event_class *event_classes_by_id(struct event_classes *classes,
-						  uint64_t id)
+const struct ctf_event_class *event_classes_by_id(struct event_classes *classes, uint64_t id)
 {
 	const bt_event_class *bt;
 
@@ -181,16 +174,15 @@ static uint8_t *new_value_copy(struct value_copies *copies, uint64_t size)
 }
 
 /* Set a text that ends with a 0, or an integer's label; NULL: it has none. */
-static void set_text_value(struct netsync_io_value *value, const char *text,
-			   uint64_t length)
+static void set_text_value(struct netsync_io_value *value, const char *text, uint64_t length)
 {
 	value->bytes = (const uint8_t *)text;
 	/* No event is as long as that. */
 	value->num_bytes = length < UINT32_MAX ? length : UINT32_MAX;
 }
 
-static int set_integer_value(struct netsync_io_value *value,
-			     const bt_field_class *class, uint64_t number)
+static int set_integer_value(struct netsync_io_value *value, const bt_field_class *class,
+			     uint64_t number)
 {
 	bt_field_class_enumeration_mapping_label_array labels;
 	const bool is_signed = is_field_class_of(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
@@ -199,11 +191,12 @@ static int set_integer_value(struct netsync_io_value *value,
 	value->kind = is_signed ? NETSYNC_IO_SIGNED : NETSYNC_IO_UNSIGNED;
 	value->number = (int64_t)number;
 	if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION))
-		bt_field_class_enumeration_unsigned_get_mapping_labels_for_value(
-			class, number, &labels, &num);
+		bt_field_class_enumeration_unsigned_get_mapping_labels_for_value(class, number,
+										 &labels, &num);
 	else if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION))
-		bt_field_class_enumeration_signed_get_mapping_labels_for_value(
-			class, (int64_t)number, &labels, &num);
+		bt_field_class_enumeration_signed_get_mapping_labels_for_value(class,
+									       (int64_t)number,
+									       &labels, &num);
 	if (num)
 		set_text_value(value, labels[0], strlen(labels[0]));
 	return 0;
@@ -223,8 +216,7 @@ static bool is_byte_array(const bt_field_class *class)
 
 /* ---- values that libbabeltrace2 has read --------------------------------- */
 
-static const bt_field *scope_field(const bt_event *event,
-				   enum event_scope scope)
+static const bt_field *scope_field(const bt_event *event, enum event_scope scope)
 {
 	switch (scope) {
 	case SCOPE_SPECIFIC:
@@ -245,9 +237,8 @@ static int copy_array_elements(const struct ctf_raw *raw, const bt_field *array,
 	if (!copy)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < num; i++) {
-		const bt_field *element =
-			bt_field_array_borrow_element_field_by_index_const(array,
-									   i);
+		const bt_field *element = bt_field_array_borrow_element_field_by_index_const(array,
+											     i);
 
 		if (is_field_class_of(bt_field_borrow_class_const(element),
 				      BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
@@ -261,15 +252,12 @@ static int copy_array_elements(const struct ctf_raw *raw, const bt_field *array,
 }
 
 static int bt_value_of(const struct ctf_raw *raw, const bt_field *field,
-		       const bt_field_class *class,
-		       struct netsync_io_value *value)
+		       const bt_field_class *class, struct netsync_io_value *value)
 {
 	if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
-		return set_integer_value(value, class,
-					 bt_field_integer_unsigned_get_value(field));
+		return set_integer_value(value, class, bt_field_integer_unsigned_get_value(field));
 	if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
-		return set_integer_value(value, class,
-					 bt_field_integer_signed_get_value(field));
+		return set_integer_value(value, class, bt_field_integer_signed_get_value(field));
 	if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_STRING)) {
 		value->kind = NETSYNC_IO_TEXT;
 		/* Babeltrace 2.0 leaves the last text in an empty string. */
@@ -285,24 +273,21 @@ static int bt_value_of(const struct ctf_raw *raw, const bt_field *field,
 		value->kind = NETSYNC_IO_REAL;
 		value->real = bt_field_real_double_precision_get_value(field);
 	} else {
-		return is_byte_array(class) ? copy_array_elements(raw, field, value) :
-					 -ENODATA;
+		return is_byte_array(class) ? copy_array_elements(raw, field, value) : -ENODATA;
 	}
 	return 0;
 }
 
 /* ---- values that direct/ has read ---------------------------------------- */
 
-static const struct ctf_type *scope_type(const struct walked *walked,
-					 enum event_scope scope)
+static const struct ctf_type *scope_type(const struct walked *walked, enum event_scope scope)
 {
 	return scope == SCOPE_SPECIFIC ? walked->type->context :
 	       scope == SCOPE_COMMON   ? walked->common :
 					 walked->type->fields;
 }
 
-static struct bit_cursor scope_begin(const struct walked *walked,
-				     enum event_scope scope)
+static struct bit_cursor scope_begin(const struct walked *walked, enum event_scope scope)
 {
 	return scope == SCOPE_SPECIFIC ? walked->specific :
 	       scope == SCOPE_COMMON   ? walked->context :
@@ -310,11 +295,10 @@ static struct bit_cursor scope_begin(const struct walked *walked,
 }
 
 /* The bytes of an array of integers of 8 bits. 0 or -ENOMEM. */
-static int array_bytes(const struct ctf_raw *raw, const struct ctf_type *type,
-		       struct bit_cursor at, struct netsync_io_value *value)
+static int array_bytes(const struct ctf_raw *raw, const struct ctf_type *type, struct bit_cursor at,
+		       struct netsync_io_value *value)
 {
-	const uint64_t num = type->kind == TYPE_ARRAY ? type->length :
-							at.slots[type->slot];
+	const uint64_t num = type->kind == TYPE_ARRAY ? type->length : at.slots[type->slot];
 	uint8_t *copy;
 
 	if (type->element->is_fixed) {
@@ -347,13 +331,11 @@ static int array_value(const struct ctf_raw *raw, const struct ctf_type *type,
 	ret = array_bytes(raw, type, *at, value);
 	value->kind = type->is_text ? NETSYNC_IO_TEXT : NETSYNC_IO_BYTES;
 	if (!ret && type->is_text)
-		value->num_bytes = strnlen((const char *)value->bytes,
-					   value->num_bytes);
+		value->num_bytes = strnlen((const char *)value->bytes, value->num_bytes);
 	return ret;
 }
 
-static int read_walked_value(const struct ctf_raw *raw,
-			     const struct ctf_field_place *place,
+static int read_walked_value(const struct ctf_raw *raw, const struct ctf_field_place *place,
 			     struct netsync_io_value *value)
 {
 	const struct ctf_type *structure = scope_type(raw->walked, place->scope);
@@ -384,17 +366,15 @@ static int read_walked_value(const struct ctf_raw *raw,
 	}
 }
 
-int ctf_value(const struct event_raw *of, uint32_t field,
-	      struct netsync_io_value *value)
+int ctf_value(const struct event_raw *of, uint32_t field, struct netsync_io_value *value)
 {
 	const struct ctf_raw *raw = (const struct ctf_raw *)of;
 	const struct ctf_field_place *place = &raw->class->places[field];
 
 	if (!raw->bt)
 		return read_walked_value(raw, place, value);
-	return bt_value_of(
-		raw,
-		bt_field_structure_borrow_member_field_by_index_const(
-			scope_field(raw->bt, place->scope), place->member),
-		place->class, value);
+	return bt_value_of(raw,
+			   bt_field_structure_borrow_member_field_by_index_const(
+				   scope_field(raw->bt, place->scope), place->member),
+			   place->class, value);
 }

@@ -20,7 +20,7 @@ struct ctf_field_place {
 struct ctf_event_class {
 	const bt_event_class *bt;
 	const char *name;
-	const char **names;	/* of the fields */
+	const char **names; /* of the fields */
 	struct ctf_field_place *places;
 	uint32_t num, num_context;
 };
@@ -30,7 +30,7 @@ struct event_classes {
 	const bt_stream_class *stream;
 	struct ctf_event_class **list;
 	size_t num;
-	struct ctf_event_class **by_id;	/* NULL: none of this id has come */
+	struct ctf_event_class **by_id; /* NULL: none of this id has come */
 	size_t num_ids;
 };
 
@@ -38,8 +38,7 @@ struct event_classes {
 const struct ctf_event_class *event_classes_find(struct event_classes *classes,
 						 const bt_event_class *bt);
 /* Find the class, by its id, of an event that direct/ has read. NULL: out of memory. */
-const struct ctf_event_class *event_classes_by_id(struct event_classes *classes,
-						  uint64_t id);
+const struct ctf_event_class *event_classes_by_id(struct event_classes *classes, uint64_t id);
 void event_classes_release(struct event_classes *classes);
 
 /* Copies of values that are not contiguous, valid until the event's callback returns. */
@@ -54,13 +53,12 @@ void value_copies_clear(struct value_copies *copies);
 struct ctf_raw {
 	struct event_raw raw;
 	const struct ctf_event_class *class;
-	const bt_event *bt;		/* NULL: direct/ has read it: */
+	const bt_event *bt; /* NULL: direct/ has read it: */
 	const struct walked *walked;
 	struct value_copies *copies;
 };
 
 /* raw.value of these. */
-int ctf_value(const struct event_raw *raw, uint32_t field,
-	      struct netsync_io_value *value);
+int ctf_value(const struct event_raw *raw, uint32_t field, struct netsync_io_value *value);
 
 #endif

@@ -9,8 +9,7 @@
 /* ---- beginning ------------------------------------------------------------ */
 
 /* Find, or add, the classes of the stream. False: there is no memory. */
-static bool find_classes(struct event_stream *stream,
-			 const bt_stream_class *class)
+static bool find_classes(struct event_stream *stream, const bt_stream_class *class)
 {
 	struct event_trace *trace = stream->trace;
 	struct event_classes *last;
@@ -32,8 +31,7 @@ static int begin_event_stream(struct event_stream *stream, const bt_message *mes
 {
 	const bt_stream *bt = bt_message_stream_beginning_borrow_stream_const(message);
 	const bt_stream_class *class = bt_stream_borrow_class_const(bt);
-	const bt_clock_class *clock =
-		bt_stream_class_borrow_default_clock_class_const(class);
+	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(class);
 
 	stream->begun = true;
 	if (!find_classes(stream, class))
@@ -47,11 +45,10 @@ static int begin_event_stream(struct event_stream *stream, const bt_message *mes
 
 static void set_walked_time(struct event_stream *stream)
 {
-	stream->has_time =
-		ctf_clock_time(&stream->clock, stream->walked_event.clock,
-			       &stream->time_ns) &&
-		!__builtin_add_overflow(stream->time_ns, stream->trace->shift_ns,
-					&stream->time_ns);
+	stream->has_time = ctf_clock_time(&stream->clock, stream->walked_event.clock,
+					  &stream->time_ns) &&
+			   !__builtin_add_overflow(stream->time_ns, stream->trace->shift_ns,
+						   &stream->time_ns);
 }
 
 /*
@@ -74,8 +71,8 @@ static int walk_to_next(struct event_stream *stream)
 		set_walked_time(stream);
 	} else {
 		stream->has_time = false;
-		stream->lost = stream->walked_event.lost ?
-			stream->walked_event.lost : NETSYNC_IO_LOST_SOME;
+		stream->lost = stream->walked_event.lost ? stream->walked_event.lost :
+							   NETSYNC_IO_LOST_SOME;
 	}
 	return ret != WALK_END;
 }
@@ -89,8 +86,7 @@ static void set_message_time(struct event_stream *stream)
 
 	stream->has_time = false;
 	if (!bt_stream_class_borrow_default_clock_class_const(
-		    bt_stream_borrow_class_const(
-			    bt_event_borrow_stream_const(event))))
+		    bt_stream_borrow_class_const(bt_event_borrow_stream_const(event))))
 		return;
 	if (bt_clock_snapshot_get_ns_from_origin(
 		    bt_message_event_borrow_default_clock_snapshot_const(message),
@@ -98,8 +94,8 @@ static void set_message_time(struct event_stream *stream)
 		bt_current_thread_clear_error();
 		return;
 	}
-	stream->has_time = !__builtin_add_overflow(
-		stream->time_ns, stream->trace->shift_ns, &stream->time_ns);
+	stream->has_time = !__builtin_add_overflow(stream->time_ns, stream->trace->shift_ns,
+						   &stream->time_ns);
 }
 
 static void set_message_loss(struct event_stream *stream)
@@ -107,17 +103,17 @@ static void set_message_loss(struct event_stream *stream)
 	uint64_t count;
 
 	stream->has_time = false;
-	stream->lost = bt_message_discarded_events_get_count(stream->message,
-							     &count) ==
-				       BT_PROPERTY_AVAILABILITY_AVAILABLE && count ?
-			       count : NETSYNC_IO_LOST_SOME;
+	stream->lost = bt_message_discarded_events_get_count(stream->message, &count) ==
+					       BT_PROPERTY_AVAILABILITY_AVAILABLE &&
+				       count ?
+			       count :
+			       NETSYNC_IO_LOST_SOME;
 }
 
 /* Does a message lie before the end of the walk? Counts messages down. */
 static bool was_event_walked(struct event_stream *stream, bt_message_type type)
 {
-	return walk_was_before(&stream->walked,
-			       type == BT_MESSAGE_TYPE_PACKET_BEGINNING,
+	return walk_was_before(&stream->walked, type == BT_MESSAGE_TYPE_PACKET_BEGINNING,
 			       type == BT_MESSAGE_TYPE_EVENT);
 }
 
@@ -136,8 +132,7 @@ static int use_event_message(struct event_stream *stream)
 	}
 	stream->message = message;
 	stream->is_loss = type == BT_MESSAGE_TYPE_DISCARDED_EVENTS;
-	if (!was_event_walked(stream, type) &&
-	    (stream->is_loss || type == BT_MESSAGE_TYPE_EVENT)) {
+	if (!was_event_walked(stream, type) && (stream->is_loss || type == BT_MESSAGE_TYPE_EVENT)) {
 		if (stream->is_loss)
 			set_message_loss(stream);
 		else
@@ -152,8 +147,9 @@ static int use_event_message(struct event_stream *stream)
 
 static int receive_event_messages(struct event_stream *stream)
 {
-	const bt_message_iterator_next_status status = bt_message_iterator_next(
-		stream->iterator, &stream->messages, &stream->num);
+	const bt_message_iterator_next_status status = bt_message_iterator_next(stream->iterator,
+										&stream->messages,
+										&stream->num);
 
 	stream->at = 0;
 	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
@@ -211,11 +207,9 @@ static uint32_t message_cpu(const bt_event *event)
 	int64_t cpu = -1;
 
 	if (bt_stream_class_supports_packets(class))
-		context = bt_packet_borrow_context_field_const(
-			bt_event_borrow_packet_const(event));
+		context = bt_packet_borrow_context_field_const(bt_event_borrow_packet_const(event));
 	if (context)
-		field = bt_field_structure_borrow_member_field_by_name_const(
-			context, "cpu_id");
+		field = bt_field_structure_borrow_member_field_by_name_const(context, "cpu_id");
 	if (!field)
 		return NETSYNC_IO_NO_CPU;
 	type = bt_field_get_class_type(field);
@@ -246,10 +240,11 @@ static int report_stream_event(struct event_stream *stream, struct value_copies 
 {
 	struct event_classes *classes = &stream->trace->classes[stream->classes];
 	const bt_event *bt = stream->message ?
-		bt_message_event_borrow_event_const(stream->message) : NULL;
-	const struct ctf_event_class *class = bt ?
-		event_classes_find(classes, bt_event_borrow_class_const(bt)) :
-		event_classes_by_id(classes, stream->walked_event.type->id);
+				     bt_message_event_borrow_event_const(stream->message) :
+				     NULL;
+	const struct ctf_event_class *class =
+		bt ? event_classes_find(classes, bt_event_borrow_class_const(bt)) :
+		     event_classes_by_id(classes, stream->walked_event.type->id);
 	const struct ctf_raw raw = {
 		{ ctf_value }, class, bt, &stream->walked_event, copies,
 	};
@@ -267,7 +262,8 @@ static int report_stream_event(struct event_stream *stream, struct value_copies 
 		stream->cpu = message_cpu(bt);
 	else
 		stream->cpu = stream->walked_event.cpu < NETSYNC_IO_NO_CPU ?
-			stream->walked_event.cpu : NETSYNC_IO_NO_CPU;
+				      stream->walked_event.cpu :
+				      NETSYNC_IO_NO_CPU;
 	event.cpu = stream->cpu;
 	event.name = class->name;
 	event.fields = class->names;

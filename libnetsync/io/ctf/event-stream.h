@@ -15,33 +15,33 @@
 /* A trace of which the stream is one. */
 struct event_trace {
 	int64_t shift_ns;
-	struct direct *direct;	/* NULL: none of its streams can be walked */
-	struct event_classes *classes;	/* a list, one for each stream class */
+	struct direct *direct;	       /* NULL: none of its streams can be walked */
+	struct event_classes *classes; /* a list, one for each stream class */
 	size_t num_classes;
 };
 
 struct event_stream {
 	struct event_trace *trace;
-	size_t classes;		/* index in trace->classes */
+	size_t classes; /* index in trace->classes */
 	bool begun;
 
 	bt_message_iterator *iterator;
 	bt_message_array_const messages;
 	uint64_t num, at;
 
-	struct ctf_walk *walk;	/* NULL: messages behind @walked are used */
+	struct ctf_walk *walk; /* NULL: messages behind @walked are used */
 	struct walk_counts walked;
-	struct ctf_clock clock;	/* of the walk */
+	struct ctf_clock clock; /* of the walk */
 
 	/* The next event or loss. */
-	const bt_message *message;	/* NULL: it is walked_event */
+	const bt_message *message; /* NULL: it is walked_event */
 	struct walked walked_event;
 	bool is_loss;
-	uint64_t lost;		/* as of struct netsync_io_event */
+	uint64_t lost; /* as of struct netsync_io_event */
 	bool has_time;
-	int64_t time_ns;	/* with the shift; of an event that has one */
-	uint32_t cpu;		/* of the last event that was told */
-	int64_t key_ns;		/* the latest time so far, by which streams are merged */
+	int64_t time_ns; /* with the shift; of an event that has one */
+	uint32_t cpu;	 /* of the last event that was told */
+	int64_t key_ns;	 /* the latest time so far, by which streams are merged */
 };
 
 /* Go to the next event or loss. 1; 0: the end; -ENOMEM; -EILSEQ: the stream is damaged. */

@@ -44,14 +44,13 @@ bool ctf_decoder_has_netns(const struct ctf_decoder *decoder)
 /* ---- fields ------------------------------------------------------------ */
 
 static struct ctf_field get_layout_member(const struct ctf_field *structure,
-					  const struct layout *layout,
-					  enum meaning meaning)
+					  const struct layout *layout, enum meaning meaning)
 {
 	return ctf_member(structure, layout->at[meaning]);
 }
 
-static uint64_t get_layout_integer(const struct ctf_field *structure,
-				   const struct layout *layout, enum meaning meaning)
+static uint64_t get_layout_integer(const struct ctf_field *structure, const struct layout *layout,
+				   enum meaning meaning)
 {
 	struct ctf_field field;
 
@@ -84,8 +83,7 @@ static void read_address(uint8_t out[16], const struct ctf_field *structure,
 			out[at++] = values[i] >> (8 * byte);
 }
 
-static bool decode_flat(const struct ctf_decoder *decoder,
-			const struct ctf_field *payload,
+static bool decode_flat(const struct ctf_decoder *decoder, const struct ctf_field *payload,
 			struct event_seen *seen)
 {
 	const struct layout *layout = &decoder->layout.fields;
@@ -110,8 +108,8 @@ static bool decode_flat(const struct ctf_decoder *decoder,
  * too large for its 16 bits (BIG TCP); received ones are as long as the skb, but skbs of
  * sent ones have a link header of unknown length, too.
  */
-static void read_length(struct netsync_packet *pkt, uint64_t ip_bytes,
-			uint64_t skb_bytes, uint64_t header_bytes)
+static void read_length(struct netsync_packet *pkt, uint64_t ip_bytes, uint64_t skb_bytes,
+			uint64_t header_bytes)
 {
 	if (!ip_bytes && pkt->dir == NETSYNC_IN && skb_bytes > UINT16_MAX)
 		ip_bytes = skb_bytes;
@@ -121,10 +119,8 @@ static void read_length(struct netsync_packet *pkt, uint64_t ip_bytes,
 	pkt->fields |= NETSYNC_HAS_LEN;
 }
 
-static void read_network(struct netsync_packet *pkt,
-			 const struct header *header,
-			 const struct ctf_field *ip,
-			 uint64_t skb_bytes, unsigned int header_bytes)
+static void read_network(struct netsync_packet *pkt, const struct header *header,
+			 const struct ctf_field *ip, uint64_t skb_bytes, unsigned int header_bytes)
 {
 	uint64_t bytes = get_layout_integer(ip, &header->ip, LEN);
 
@@ -132,8 +128,7 @@ static void read_network(struct netsync_packet *pkt,
 	read_address(pkt->daddr, ip, &header->ip, DADDR);
 	pkt->fields |= NETSYNC_HAS_ADDRS;
 	if (header->family == AF_INET6) {
-		read_length(pkt, bytes ? bytes + 40 : 0, skb_bytes,
-			    40 + header_bytes);
+		read_length(pkt, bytes ? bytes + 40 : 0, skb_bytes, 40 + header_bytes);
 		return;
 	}
 	pkt->ip_id = get_layout_integer(ip, &header->ip, IP_ID);
@@ -145,8 +140,7 @@ static void read_network(struct netsync_packet *pkt,
 }
 
 /* The next three return the bytes of the header; 0: it is not valid, or not of an echo. */
-static unsigned int read_nested_tcp(const struct layout *layout,
-				    const struct ctf_field *tcp,
+static unsigned int read_nested_tcp(const struct layout *layout, const struct ctf_field *tcp,
 				    struct netsync_packet *pkt)
 {
 	unsigned int data_offset = get_layout_integer(tcp, layout, DATA_OFFSET);
@@ -159,7 +153,7 @@ static unsigned int read_nested_tcp(const struct layout *layout,
 	pkt->dport = get_layout_integer(tcp, layout, DPORT);
 	pkt->tcp.window = get_layout_integer(tcp, layout, WINDOW);
 	pkt->tcp.flags = data_offset << 12 | get_layout_integer(tcp, layout, RESERVED) << 9 |
-		     get_layout_integer(tcp, layout, FLAGS);
+			 get_layout_integer(tcp, layout, FLAGS);
 	pkt->fields |= NETSYNC_HAS_PORTS | NETSYNC_HAS_WINDOW;
 	/* A data offset of 5 leaves no room for options. */
 	if (data_offset == 5)
@@ -167,8 +161,7 @@ static unsigned int read_nested_tcp(const struct layout *layout,
 	return data_offset * 4;
 }
 
-static unsigned int read_nested_udp(const struct layout *layout,
-				    const struct ctf_field *udp,
+static unsigned int read_nested_udp(const struct layout *layout, const struct ctf_field *udp,
 				    struct netsync_packet *pkt)
 {
 	pkt->sport = get_layout_integer(udp, layout, SPORT);
@@ -177,8 +170,7 @@ static unsigned int read_nested_udp(const struct layout *layout,
 	return 8;
 }
 
-static unsigned int read_nested_icmp(const struct layout *layout,
-				     const struct ctf_field *icmp,
+static unsigned int read_nested_icmp(const struct layout *layout, const struct ctf_field *icmp,
 				     struct netsync_packet *pkt)
 {
 	uint32_t echo = get_layout_integer(icmp, layout, ECHO_ID);
@@ -199,8 +191,7 @@ static uint64_t device_number(const struct ctf_field *name)
 	return len ? siphash_1_3((const uint8_t *)text, len) : 0;
 }
 
-static bool decode_nested(const struct ctf_decoder *decoder,
-			  const struct ctf_field *payload,
+static bool decode_nested(const struct ctf_decoder *decoder, const struct ctf_field *payload,
 			  struct event_seen *seen)
 {
 	struct netsync_packet *pkt = &seen->pkt;
@@ -219,8 +210,7 @@ static bool decode_nested(const struct ctf_decoder *decoder,
 		return false;
 	ip = ctf_option(&network);
 	/* Fragments but the first have no TCP header, though the tracer records one. */
-	if (header->family == AF_INET &&
-	    get_layout_integer(&ip, &header->ip, FRAG_OFF) & 0x1fff)
+	if (header->family == AF_INET && get_layout_integer(&ip, &header->ip, FRAG_OFF) & 0x1fff)
 		return false;
 	variant = get_layout_member(&ip, &header->ip, TRANSPORT);
 	option = ctf_selected(&variant);
@@ -247,11 +237,10 @@ static bool decode_nested(const struct ctf_decoder *decoder,
 	return true;
 }
 
-bool ctf_decode(const struct ctf_decoder *decoder,
-		const struct ctf_field *payload, struct event_seen *seen)
+bool ctf_decode(const struct ctf_decoder *decoder, const struct ctf_field *payload,
+		struct event_seen *seen)
 {
 	memset(seen, 0, sizeof(*seen));
-	return decoder->layout.kind->protocol ?
-	       decode_flat(decoder, payload, seen) :
-	       decode_nested(decoder, payload, seen);
+	return decoder->layout.kind->protocol ? decode_flat(decoder, payload, seen) :
+						decode_nested(decoder, payload, seen);
 }

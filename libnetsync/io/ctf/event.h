@@ -24,7 +24,7 @@ const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder);
 bool ctf_decoder_has_netns(const struct ctf_decoder *decoder);
 
 /* Fill in @seen, without host and time. False: the event cannot be used. */
-bool ctf_decode(const struct ctf_decoder *decoder,
-		const struct ctf_field *payload, struct event_seen *seen);
+bool ctf_decode(const struct ctf_decoder *decoder, const struct ctf_field *payload,
+		struct event_seen *seen);
 
 #endif

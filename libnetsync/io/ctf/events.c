@@ -14,7 +14,7 @@
 #include "util/time-heap.h"
 
 struct opened {
-	struct trace trace;	/* its path, for messages */
+	struct trace trace; /* its path, for messages */
 	struct ctf_files files;
 	struct event_trace events;
 };
@@ -23,12 +23,12 @@ struct ctf_merging {
 	const struct event_reading *reading;
 	struct opened *traces;
 	struct event_stream *streams;
-	const bt_port_output **ports;	/* of the streams */
+	const bt_port_output **ports; /* of the streams */
 	size_t num_streams;
-	struct time_heap heap;		/* of streams that have not ended */
+	struct time_heap heap; /* of streams that have not ended */
 	struct value_copies copies;
 	bool begun;
-	int error;			/* of a stream, or -ECANCELED */
+	int error; /* of a stream, or -ECANCELED */
 };
 
 /* ---- merging -------------------------------------------------------------- */
@@ -54,8 +54,9 @@ static void begin_merged_streams(struct ctf_merging *merging)
 		if (ret < 0)
 			merging->error = ret;
 		if (ret > 0)
-			merging->heap.items[merging->heap.num++] =
-				(struct time_heap_item){ stream->key_ns, stream, 0 };
+			merging->heap.items[merging->heap.num++] = (struct time_heap_item){
+				stream->key_ns, stream, 0
+			};
 	}
 	time_heap_order(&merging->heap);
 }
@@ -92,31 +93,29 @@ static consume_status consume_merged_events(bt_self_component_sink *self)
 /* ---- the sink's component class ------------------------------------------- */
 
 static bt_component_class_get_supported_mip_versions_method_status
-get_mip_versions(bt_self_component_class_sink *self, const bt_value *params,
-		 void *data, bt_logging_level level,
-		 bt_integer_range_set_unsigned *versions)
+get_mip_versions(bt_self_component_class_sink *self, const bt_value *params, void *data,
+		 bt_logging_level level, bt_integer_range_set_unsigned *versions)
 {
 	(void)self;
 	(void)params;
 	(void)data;
 	(void)level;
 	return bt_integer_range_set_unsigned_add_range(versions, 0, MAX_MIP) ?
-	       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_MEMORY_ERROR :
-	       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_OK;
+		       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_MEMORY_ERROR :
+		       BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_OK;
 }
 
 static bt_component_class_initialize_method_status
 initialize_merging_sink(bt_self_component_sink *self,
-			bt_self_component_sink_configuration *configuration,
-			const bt_value *params, void *data)
+			bt_self_component_sink_configuration *configuration, const bt_value *params,
+			void *data)
 {
 	struct ctf_merging *merging = data;
 	char name[32];
 
 	(void)configuration;
 	(void)params;
-	bt_self_component_set_data(bt_self_component_sink_as_self_component(self),
-				   merging);
+	bt_self_component_set_data(bt_self_component_sink_as_self_component(self), merging);
 	for (size_t i = 0; i < merging->num_streams; i++) {
 		snprintf(name, sizeof(name), "in%zu", i);
 		if (bt_self_component_sink_add_input_port(self, name, NULL, NULL))
@@ -132,9 +131,9 @@ open_merged_iterators(bt_self_component_sink *self)
 		bt_self_component_sink_as_self_component(self));
 
 	for (size_t i = 0; i < merging->num_streams; i++)
-		if (bt_message_iterator_create_from_sink_component(self,
-			    bt_self_component_sink_borrow_input_port_by_index(
-				    self, i), &merging->streams[i].iterator))
+		if (bt_message_iterator_create_from_sink_component(
+			    self, bt_self_component_sink_borrow_input_port_by_index(self, i),
+			    &merging->streams[i].iterator))
 			return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
 	return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
 }
@@ -150,16 +149,14 @@ static void finalize_merging_sink(bt_self_component_sink *self)
 
 static bt_component_class_sink *make_merging_class(void)
 {
-	bt_component_class_sink *class =
-		bt_component_class_sink_create("merge", consume_merged_events);
+	bt_component_class_sink *class = bt_component_class_sink_create("merge",
+									consume_merged_events);
 
 	if (class &&
 	    !bt_component_class_sink_set_initialize_method(class, initialize_merging_sink) &&
-	    !bt_component_class_sink_set_graph_is_configured_method(
-		    class, open_merged_iterators) &&
+	    !bt_component_class_sink_set_graph_is_configured_method(class, open_merged_iterators) &&
 	    !bt_component_class_sink_set_finalize_method(class, finalize_merging_sink) &&
-	    !bt_component_class_sink_set_get_supported_mip_versions_method(
-		    class, get_mip_versions))
+	    !bt_component_class_sink_set_get_supported_mip_versions_method(class, get_mip_versions))
 		return class;
 	bt_component_class_sink_put_ref(class);
 	return NULL;
@@ -183,9 +180,8 @@ static int add_merged_streams(struct ctf_merging *merging, struct opened *opened
 	if (!streams || !ports)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < more; i++) {
-		const bt_port_output *port =
-			bt_component_source_borrow_output_port_by_index_const(
-				source, i);
+		const bt_port_output *port = bt_component_source_borrow_output_port_by_index_const(
+			source, i);
 
 		merging->ports[merging->num_streams] = port;
 		merging->streams[merging->num_streams++] = (struct event_stream){
@@ -206,8 +202,7 @@ static int add_merged_trace(struct ctf_merging *merging, bt_graph *graph, size_t
 
 	/* Components of a graph have different names. */
 	snprintf(name, sizeof(name), "trace%zu", number);
-	if (bt_graph_add_source_component(graph, opened->files.class, name,
-					  opened->files.params,
+	if (bt_graph_add_source_component(graph, opened->files.class, name, opened->files.params,
 					  BT_LOGGING_LEVEL_NONE, &source))
 		return -EILSEQ;
 	return add_merged_streams(merging, opened, source);
@@ -219,18 +214,15 @@ static int add_merging_sink(struct ctf_merging *merging, bt_graph *graph)
 	const bt_component_sink *sink;
 	bool ok;
 
-	merging->heap.items = calloc(merging->num_streams + 1,
-				     sizeof(*merging->heap.items));
+	merging->heap.items = calloc(merging->num_streams + 1, sizeof(*merging->heap.items));
 	ok = class && merging->heap.items &&
-	     !bt_graph_add_sink_component_with_initialize_method_data(
-		     graph, class, "merge", NULL, merging, BT_LOGGING_LEVEL_NONE,
-		     &sink);
+	     !bt_graph_add_sink_component_with_initialize_method_data(graph, class, "merge", NULL,
+								      merging,
+								      BT_LOGGING_LEVEL_NONE, &sink);
 	for (size_t i = 0; i < merging->num_streams && ok; i++)
 		ok = !bt_graph_connect_ports(
 			graph, merging->ports[i],
-			bt_component_sink_borrow_input_port_by_index_const(sink,
-									   i),
-			NULL);
+			bt_component_sink_borrow_input_port_by_index_const(sink, i), NULL);
 	bt_component_class_sink_put_ref(class);
 	return ok ? 0 : -ENOMEM;
 }
@@ -267,8 +259,7 @@ static struct direct *make_direct_for_events(const struct ctf_files *files)
 /* 0, or negative: io_fail() was called. */
 static int open_merged_trace(const struct ctf_merging *merging, size_t number)
 {
-	const struct netsync_io_source *source =
-		&merging->reading->sources[number];
+	const struct netsync_io_source *source = &merging->reading->sources[number];
 	struct opened *opened = &merging->traces[number];
 	struct trace *trace = &opened->trace;
 	int ret;
@@ -310,8 +301,7 @@ static int explain_merging_error(const struct ctf_merging *merging, int error)
 	else
 		ret = io_fail(io, error, "%s%s: cannot be read to the end (%s).",
 			      merging->traces[0].trace.path,
-			      merging->reading->num > 1 ? " and others" : "",
-			      reason);
+			      merging->reading->num > 1 ? " and others" : "", reason);
 	free(reason);
 	return ret;
 }

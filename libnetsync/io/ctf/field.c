@@ -9,9 +9,8 @@ struct ctf_field ctf_member(const struct ctf_field *structure, uint64_t index)
 	struct ctf_field member = *structure;
 
 	if (structure->bt) {
-		member.bt =
-			bt_field_structure_borrow_member_field_by_index_const(
-				structure->bt, index);
+		member.bt = bt_field_structure_borrow_member_field_by_index_const(structure->bt,
+										  index);
 		return member;
 	}
 	member.type = structure->type->members[index].type;
@@ -34,13 +33,10 @@ uint64_t ctf_integer(const struct ctf_field *field, bool is_signed)
 	return value;
 }
 
-static uint64_t read_elements(const struct ctf_field *array, uint64_t *values,
-			      uint64_t most)
+static uint64_t read_elements(const struct ctf_field *array, uint64_t *values, uint64_t most)
 {
 	const struct ctf_type *type = array->type;
-	const uint64_t num = type->kind == TYPE_ARRAY
-				     ? type->length
-				     : array->at.slots[type->slot];
+	const uint64_t num = type->kind == TYPE_ARRAY ? type->length : array->at.slots[type->slot];
 	struct bit_cursor at = array->at;
 
 	for (uint64_t i = 0; i < num && i < most; i++)
@@ -48,8 +44,7 @@ static uint64_t read_elements(const struct ctf_field *array, uint64_t *values,
 	return num;
 }
 
-uint64_t ctf_elements(const struct ctf_field *array, uint64_t *values,
-		      uint64_t most)
+uint64_t ctf_elements(const struct ctf_field *array, uint64_t *values, uint64_t most)
 {
 	uint64_t num;
 
@@ -58,8 +53,7 @@ uint64_t ctf_elements(const struct ctf_field *array, uint64_t *values,
 	num = bt_field_array_get_length(array->bt);
 	for (uint64_t i = 0; i < num && i < most; i++)
 		values[i] = bt_field_integer_unsigned_get_value(
-			bt_field_array_borrow_element_field_by_index_const(
-				array->bt, i));
+			bt_field_array_borrow_element_field_by_index_const(array->bt, i));
 	return num;
 }
 
@@ -78,8 +72,7 @@ struct ctf_field ctf_option(const struct ctf_field *variant)
 	struct ctf_field option = *variant;
 
 	if (variant->bt)
-		option.bt = bt_field_variant_borrow_selected_option_field_const(
-			variant->bt);
+		option.bt = bt_field_variant_borrow_selected_option_field_const(variant->bt);
 	else
 		option.type = variant->type->members[ctf_selected(variant)].type;
 	return option;

@@ -21,8 +21,7 @@ struct ctf_field ctf_member(const struct ctf_field *structure, uint64_t index);
 uint64_t ctf_integer(const struct ctf_field *field, bool is_signed);
 
 /* Copy up to @most unsigned integers of an array. Returns the array's length. */
-uint64_t ctf_elements(const struct ctf_field *array, uint64_t *values,
-		      uint64_t most);
+uint64_t ctf_elements(const struct ctf_field *array, uint64_t *values, uint64_t most);
 
 /* The index of a variant's selected option; UINT64_MAX: none. */
 uint64_t ctf_selected(const struct ctf_field *variant);

@@ -32,10 +32,10 @@ struct metadata_packet {
 } __attribute__((packed));
 
 /* Limits of a worker that reads a trace. All are chosen. */
-#define MEMORY (UINT64_C(256) << 20)	/* bytes, besides those of the trace */
-#define METADATA_GROWTH 256		/* bytes of memory for a byte of metadata */
-#define SECONDS 3			/* processor time between signs of life, */
-#define BYTES_PER_SECOND (16 << 20)	/* and a second for so many bytes of trace */
+#define MEMORY (UINT64_C(256) << 20) /* bytes, besides those of the trace */
+#define METADATA_GROWTH 256	     /* bytes of memory for a byte of metadata */
+#define SECONDS 3		     /* processor time between signs of life, */
+#define BYTES_PER_SECOND (16 << 20)  /* and a second for so many bytes of trace */
 
 /* Metadata in CTF 2, as text. */
 #define TEXT_OF_CTF_2 2
@@ -47,8 +47,7 @@ static size_t find_sentence_length(const char *message)
 	const char *equal;
 
 	/* An apostrophe within a word ("it's") begins no path. */
-	while (length && message[length] == '\'' &&
-	       isalpha((unsigned char)message[length - 1]))
+	while (length && message[length] == '\'' && isalpha((unsigned char)message[length - 1]))
 		length += 1 + strcspn(message + length + 1, "\n`'");
 	equal = memchr(message, '=', length);
 
@@ -68,8 +67,7 @@ char *ctf_take_reason(void)
 	char *reason;
 
 	if (error && bt_error_get_cause_count(error))
-		message = bt_error_cause_get_message(
-			bt_error_borrow_cause_by_index(error, 0));
+		message = bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0));
 	reason = strndup(message, find_sentence_length(message));
 	if (error)
 		bt_error_release(error);
@@ -86,9 +84,8 @@ const char *ctf_why_ended(int status)
 		return "Babeltrace 2 gave up because it exceeded its memory limit";
 	if (worker_was_killed(status))
 		return WORKER_WAS_KILLED;
-	return WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ?
-	       "Babeltrace 2 ran too long" :
-	       "Babeltrace 2 gave up";
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ? "Babeltrace 2 ran too long" :
+								    "Babeltrace 2 gave up";
 }
 
 int ctf_set_folder(struct ctf_files *files, const char *folder)
@@ -103,8 +100,7 @@ int ctf_set_folder(struct ctf_files *files, const char *folder)
 		return -ENOMEM;
 	files->params = bt_value_map_create();
 	if (!files->params ||
-	    bt_value_map_insert_empty_array_entry(files->params, "inputs",
-						  &inputs) ||
+	    bt_value_map_insert_empty_array_entry(files->params, "inputs", &inputs) ||
 	    bt_value_array_append_string_element(inputs, folder)) {
 		bt_current_thread_clear_error();
 		return -ENOMEM;
@@ -112,27 +108,22 @@ int ctf_set_folder(struct ctf_files *files, const char *folder)
 	return 0;
 }
 
-bt_graph *ctf_make_graph(const struct ctf_files *files,
-			 const bt_component_source **source)
+bt_graph *ctf_make_graph(const struct ctf_files *files, const bt_component_source **source)
 {
 	bt_graph *graph = bt_graph_create(MAX_MIP);
 
-	if (graph &&
-	    bt_graph_add_source_component(graph, files->class, "trace",
-					  files->params, BT_LOGGING_LEVEL_NONE,
-					  source)) {
+	if (graph && bt_graph_add_source_component(graph, files->class, "trace", files->params,
+						   BT_LOGGING_LEVEL_NONE, source)) {
 		bt_graph_put_ref(graph);
 		graph = NULL;
 	}
 	return graph;
 }
 
-const bt_value *ctf_query(const struct ctf_files *files, const char *object,
-			  const bt_value *params)
+const bt_value *ctf_query(const struct ctf_files *files, const char *object, const bt_value *params)
 {
 	bt_query_executor *executor = bt_query_executor_create(
-		bt_component_class_source_as_component_class_const(
-			files->class), object, params);
+		bt_component_class_source_as_component_class_const(files->class), object, params);
 	const bt_value *result = NULL;
 
 	if (executor && bt_query_executor_query(executor, &result))
@@ -141,14 +132,12 @@ const bt_value *ctf_query(const struct ctf_files *files, const char *object,
 	return result;
 }
 
-const bt_value *ctf_read_metadata(const struct ctf_files *files,
-				  const char **text)
+const bt_value *ctf_read_metadata(const struct ctf_files *files, const char **text)
 {
 	bt_value *params = bt_value_map_create();
 	const bt_value *info = NULL, *value = NULL;
 
-	if (params && !bt_value_map_insert_string_entry(params, "path",
-							files->folder))
+	if (params && !bt_value_map_insert_string_entry(params, "path", files->folder))
 		info = ctf_query(files, "metadata-info", params);
 	bt_value_put_ref(params);
 	if (info)
@@ -165,11 +154,10 @@ static int find_fs_source_class(struct ctf_files *files, struct trace *trace)
 {
 	char *reason;
 
-	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
-			   &files->plugin) == BT_PLUGIN_FIND_STATUS_OK)
-		files->class =
-			bt_plugin_borrow_source_component_class_by_name_const(
-				files->plugin, "fs");
+	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &files->plugin) ==
+	    BT_PLUGIN_FIND_STATUS_OK)
+		files->class = bt_plugin_borrow_source_component_class_by_name_const(files->plugin,
+										     "fs");
 	if (files->class)
 		return 0;
 	reason = ctf_take_reason();
@@ -184,8 +172,7 @@ static int find_fs_source_class(struct ctf_files *files, struct trace *trace)
 
 static bool is_metadata_packet(uint32_t magic)
 {
-	return magic == METADATA_MAGIC ||
-	       magic == __builtin_bswap32(METADATA_MAGIC);
+	return magic == METADATA_MAGIC || magic == __builtin_bswap32(METADATA_MAGIC);
 }
 
 /*
@@ -207,16 +194,13 @@ static int check_format(const uint8_t *data, uint64_t size)
 		if (!is_metadata_packet(packet.magic))
 			return first;
 		if (packet.magic != METADATA_MAGIC) {
-			packet.content_bits =
-				__builtin_bswap32(packet.content_bits);
-			packet.packet_bits =
-				__builtin_bswap32(packet.packet_bits);
+			packet.content_bits = __builtin_bswap32(packet.content_bits);
+			packet.packet_bits = __builtin_bswap32(packet.packet_bits);
 		}
 		if (packet.major == 2 && !MAX_MIP)
 			return -EPROTONOSUPPORT;
 		if (packet.content_bits / 8 < sizeof(packet) ||
-		    packet.content_bits > packet.packet_bits ||
-		    packet.packet_bits / 8 > size)
+		    packet.content_bits > packet.packet_bits || packet.packet_bits / 8 > size)
 			return 0;
 		data += packet.packet_bits / 8;
 		size -= packet.packet_bits / 8;
@@ -250,7 +234,8 @@ static int check_metadata_file(const char *path)
 
 int ctf_damaged_metadata(struct trace *trace)
 {
-	return io_fail(trace->io, -EILSEQ,
+	return io_fail(
+		trace->io, -EILSEQ,
 		"%s: the metadata is damaged, so the trace cannot be read; was it copied completely?",
 		trace->path);
 }
@@ -269,7 +254,8 @@ static int check_links(struct trace *trace, const char *folder)
 	while (!ret && dir && (entry = readdir(dir)))
 		if (!fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
 		    S_ISLNK(st.st_mode))
-			ret = io_fail(trace->io, -ELOOP,
+			ret = io_fail(
+				trace->io, -ELOOP,
 				"%s: %s/%s is a symbolic link, and symbolic links in a trace are not followed; if the target belongs to the trace, copy it to that place.",
 				trace->path, folder, entry->d_name);
 	if (dir)
@@ -280,8 +266,7 @@ static int check_links(struct trace *trace, const char *folder)
 static int check_all_links(struct trace *trace)
 {
 	char *index = io_format("%s/index", trace->path);
-	int ret = index ? check_links(trace, trace->path) :
-			  io_no_memory(trace->io);
+	int ret = index ? check_links(trace, trace->path) : io_no_memory(trace->io);
 
 	if (!ret)
 		ret = check_links(trace, index);
@@ -303,14 +288,14 @@ static int check_metadata_kind(const struct ctf_files *files)
 	case 0:
 		return ctf_damaged_metadata(trace);
 	case -ENODATA:
-		return io_fail(trace->io, -EILSEQ,
+		return io_fail(
+			trace->io, -EILSEQ,
 			"%s: the metadata is empty, so the trace cannot be read; was the session destroyed, and the trace copied completely?",
 			trace->path);
 	case -EPROTONOSUPPORT:
 		return ctf_too_new(trace, "packetized metadata");
 	default:
-		return io_fail(trace->io, ret, "%s/metadata: %s.", trace->path,
-			       strerror(-ret));
+		return io_fail(trace->io, ret, "%s/metadata: %s.", trace->path, strerror(-ret));
 	}
 }
 
@@ -337,13 +322,11 @@ static bool read_time_entry(const bt_value *map, const char *key, int64_t *time)
 /* Add a stream's range. The hash is a sum, so that the order of streams does not matter. */
 static void add_range(struct trace *trace, const bt_value *stream)
 {
-	const bt_value *map =
-		bt_value_map_borrow_entry_value_const(stream, "range-ns");
+	const bt_value *map = bt_value_map_borrow_entry_value_const(stream, "range-ns");
 	struct range range;
 
 	if (!map || !read_time_entry(map, "begin", &range.lo) ||
-	    !read_time_entry(map, "end", &range.hi) ||
-	    range.hi < range.lo)
+	    !read_time_entry(map, "end", &range.hi) || range.hi < range.lo)
 		return;
 	range_extend(&trace->range, range.lo, range.hi);
 	trace->range_hash += hash_range(&range);
@@ -357,17 +340,12 @@ void ctf_read_ranges(const struct ctf_files *files)
 	trace->range.hi = -1;
 	if (files->has_ranges)
 		infos = ctf_query(files, "babeltrace.trace-infos", files->params);
-	for (uint64_t i = 0; infos && i < bt_value_array_get_length(infos);
-	     i++) {
+	for (uint64_t i = 0; infos && i < bt_value_array_get_length(infos); i++) {
 		const bt_value *streams = bt_value_map_borrow_entry_value_const(
-			bt_value_array_borrow_element_by_index_const(infos, i),
-			"stream-infos");
+			bt_value_array_borrow_element_by_index_const(infos, i), "stream-infos");
 
-		for (uint64_t j = 0;
-		     streams && j < bt_value_array_get_length(streams); j++)
-			add_range(trace,
-				bt_value_array_borrow_element_by_index_const(
-					streams, j));
+		for (uint64_t j = 0; streams && j < bt_value_array_get_length(streams); j++)
+			add_range(trace, bt_value_array_borrow_element_by_index_const(streams, j));
 	}
 	bt_value_put_ref(infos);
 	bt_current_thread_clear_error();
@@ -388,14 +366,11 @@ static int set_ctf_worker_limits(struct ctf_files *files)
 	struct stat st;
 
 	if (!folder)
-		return io_fail(files->trace->io, -errno, "%s: %s.", path,
-			       strerror(errno));
+		return io_fail(files->trace->io, -errno, "%s: %s.", path, strerror(errno));
 	while ((entry = readdir(folder)))
-		if (!fstatat(dirfd(folder), entry->d_name, &st, 0) &&
-		    S_ISREG(st.st_mode))
+		if (!fstatat(dirfd(folder), entry->d_name, &st, 0) && S_ISREG(st.st_mode))
 			bytes += st.st_blocks * UINT64_C(512) *
-				(strcmp(entry->d_name, "metadata") ?
-				 1 : METADATA_GROWTH);
+				 (strcmp(entry->d_name, "metadata") ? 1 : METADATA_GROWTH);
 	closedir(folder);
 	files->limits = (struct worker_limits){
 		.timer = ITIMER_PROF,

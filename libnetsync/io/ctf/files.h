@@ -10,18 +10,18 @@
 
 struct ctf_files {
 	struct trace *trace;
-	struct worker_limits limits;	/* of workers that read the trace */
+	struct worker_limits limits; /* of workers that read the trace */
 	const bt_plugin *plugin;
-	const bt_component_class_source *class;	/* source.ctf.fs */
-	char *folder;		/* to open: the trace's, or one in scratch */
-	char *metadata;		/* path of the file to read, or to link to */
-	bool is_translated;	/* these are CTF 1.8, but the trace is CTF 2 */
-	bool is_salvaged;	/* the folder has what is good of a damaged trace */
-	char *scratch;		/* scratch folder; NULL: none */
-	struct worker guard;	/* removes scratch if this process is killed */
-	bt_value *params;	/* of a source component for folder */
-	bool is_stuck;		/* a process that opened it made no progress */
-	bool has_ranges;	/* the trace answers babeltrace.trace-infos */
+	const bt_component_class_source *class; /* source.ctf.fs */
+	char *folder;				/* to open: the trace's, or one in scratch */
+	char *metadata;				/* path of the file to read, or to link to */
+	bool is_translated;			/* these are CTF 1.8, but the trace is CTF 2 */
+	bool is_salvaged;			/* the folder has what is good of a damaged trace */
+	char *scratch;				/* scratch folder; NULL: none */
+	struct worker guard;			/* removes scratch if this process is killed */
+	bt_value *params;			/* of a source component for folder */
+	bool is_stuck;				/* a process that opened it made no progress */
+	bool has_ranges;			/* the trace answers babeltrace.trace-infos */
 };
 
 /*
@@ -50,8 +50,7 @@ int ctf_too_new(struct trace *trace, const char *what);
 /* Make the scratch folder, if there is none. */
 int ctf_scratch_make(struct ctf_files *files);
 /* Make a folder in there, empty or with a link to the metadata. @path: to be freed. */
-int ctf_scratch_folder(struct ctf_files *files, const char *name,
-		       bool has_metadata, char **path);
+int ctf_scratch_folder(struct ctf_files *files, const char *name, bool has_metadata, char **path);
 /* Make a link to a file of the same name in another folder. */
 int ctf_scratch_link(const char *folder, const char *from, const char *name);
 void ctf_scratch_remove(struct ctf_files *files);
@@ -60,8 +59,7 @@ void ctf_scratch_remove(struct ctf_files *files);
  * Call a function with the name of each stream file in a trace's folder, by name, until it
  * fails: what it returned, or a negative errno.
  */
-int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name),
-		    void *arg);
+int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name), void *arg);
 
 /* ---- try.c ------------------------------------------------------------- */
 
@@ -86,16 +84,14 @@ int ctf_salvage(struct ctf_files *files);
 /* ---- with source.ctf.fs: to be called in workers ----------------------- */
 
 /* Make a graph with a source component for the folder. NULL: see ctf_take_reason(). */
-bt_graph *ctf_make_graph(const struct ctf_files *files,
-			 const bt_component_source **source);
+bt_graph *ctf_make_graph(const struct ctf_files *files, const bt_component_source **source);
 
 /* Query source.ctf.fs about an object. NULL: see ctf_take_reason(). */
 const bt_value *ctf_query(const struct ctf_files *files, const char *object,
 			  const bt_value *params);
 
 /* Set @text to the metadata, which the result holds. NULL: see ctf_take_reason(). */
-const bt_value *ctf_read_metadata(const struct ctf_files *files,
-				  const char **text);
+const bt_value *ctf_read_metadata(const struct ctf_files *files, const char **text);
 
 /* Set range and range_hash of the trace, if has_ranges. */
 void ctf_read_ranges(const struct ctf_files *files);

@@ -6,26 +6,33 @@
 #include "io/ctf/layout.h"
 
 static const struct field_name nested_names[] = {
-	{ "skbaddr", SKB }, { "len", LEN }, { "name", DEVICE },
-	{ "network_header", NETWORK }, { NULL, 0 },
+	{ "skbaddr", SKB }, { "len", LEN }, { "name", DEVICE }, { "network_header", NETWORK },
+	{ NULL, 0 },
 };
 
 static const struct field_name ipv4_names[] = {
-	{ "ihl", IHL }, { "tot_len", LEN }, { "id", IP_ID },
-	{ "frag_off", FRAG_OFF }, { "saddr", SADDR }, { "daddr", DADDR },
-	{ "transport_header", TRANSPORT }, { NULL, 0 },
+	{ "ihl", IHL },
+	{ "tot_len", LEN },
+	{ "id", IP_ID },
+	{ "frag_off", FRAG_OFF },
+	{ "saddr", SADDR },
+	{ "daddr", DADDR },
+	{ "transport_header", TRANSPORT },
+	{ NULL, 0 },
 };
 
 static const struct field_name ipv6_names[] = {
-	{ "payload_len", LEN }, { "saddr", SADDR }, { "daddr", DADDR },
-	{ "transport_header", TRANSPORT }, { NULL, 0 },
+	{ "payload_len", LEN },
+	{ "saddr", SADDR },
+	{ "daddr", DADDR },
+	{ "transport_header", TRANSPORT },
+	{ NULL, 0 },
 };
 
 static const struct field_name tcp_names[] = {
-	{ "source_port", SPORT }, { "dest_port", DPORT }, { "seq", SEQ },
-	{ "ack_seq", ACK }, { "data_offset", DATA_OFFSET },
-	{ "reserved", RESERVED }, { "flags", FLAGS },
-	{ "window_size", WINDOW }, { NULL, 0 },
+	{ "source_port", SPORT }, { "dest_port", DPORT },	  { "seq", SEQ },
+	{ "ack_seq", ACK },	  { "data_offset", DATA_OFFSET }, { "reserved", RESERVED },
+	{ "flags", FLAGS },	  { "window_size", WINDOW },	  { NULL, 0 },
 };
 
 /*
@@ -33,13 +40,18 @@ static const struct field_name tcp_names[] = {
  * is not final.
  */
 static const struct field_name udp_names[] = {
-	{ "source_port", SPORT }, { "dest_port", DPORT }, { "len", LEN },
-	{ "check", CHECKSUM }, { NULL, 0 },
+	{ "source_port", SPORT },
+	{ "dest_port", DPORT },
+	{ "len", LEN },
+	{ "check", CHECKSUM },
+	{ NULL, 0 },
 };
 
 /* Echoes have identifier and sequence number where redirects have a gateway's address. */
 static const struct field_name icmp_names[] = {
-	{ "type", TYPE }, { "code", RESERVED }, { "gateway", ECHO_ID },
+	{ "type", TYPE },
+	{ "code", RESERVED },
+	{ "gateway", ECHO_ID },
 	{ NULL, 0 },
 };
 
@@ -47,11 +59,11 @@ static const struct field_name icmp_names[] = {
 static const struct transport_name {
 	uint8_t protocol;
 	const struct field_name *names;
-	uint64_t wanted;	/* meanings that an option of this protocol has */
+	uint64_t wanted; /* meanings that an option of this protocol has */
 } transport_names[] = {
 	{ IPPROTO_TCP, tcp_names,
-	  BIT(SEQ) | BIT(ACK) | BIT(SPORT) | BIT(DPORT) | BIT(DATA_OFFSET) |
-	  BIT(FLAGS) | BIT(WINDOW) },
+	  BIT(SEQ) | BIT(ACK) | BIT(SPORT) | BIT(DPORT) | BIT(DATA_OFFSET) | BIT(FLAGS) |
+		  BIT(WINDOW) },
 	{ IPPROTO_UDP, udp_names, BIT(SPORT) | BIT(DPORT) | BIT(CHECKSUM) },
 	{ IPPROTO_ICMP, icmp_names, BIT(TYPE) | BIT(RESERVED) | BIT(ECHO_ID) },
 };
@@ -68,8 +80,7 @@ static bool is_same_layout_name(const char *a, const char *b)
 
 static bool is_integer_class(const bt_field_class *class)
 {
-	return bt_field_class_type_is(bt_field_class_get_type(class),
-				      BT_FIELD_CLASS_TYPE_INTEGER);
+	return bt_field_class_type_is(bt_field_class_get_type(class), BT_FIELD_CLASS_TYPE_INTEGER);
 }
 
 static bool is_signed_class(const bt_field_class *class)
@@ -102,8 +113,7 @@ static bool is_address_class(const bt_field_class *class)
 	if (is_sequence_type(type))
 		return bits == 8;
 	num = bt_field_class_array_static_get_length(class);
-	return (bits == 8 && (num == 4 || num == 16)) ||
-	       (bits == 16 && num == 8);
+	return (bits == 8 && (num == 4 || num == 16)) || (bits == 16 && num == 8);
 }
 
 static bool has_units(const bt_field_class *class)
@@ -124,8 +134,7 @@ static bool can_class_have_meaning(const bt_field_class *class, enum meaning mea
 		return type == BT_FIELD_CLASS_TYPE_STRING;
 	case NETWORK:
 	case TRANSPORT:
-		return bt_field_class_type_is(type,
-					      BT_FIELD_CLASS_TYPE_VARIANT);
+		return bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT);
 	default:
 		return is_integer_class(class);
 	}
@@ -139,13 +148,10 @@ static void look_up_fields(struct layout *layout, const bt_field_class *class,
 	memset(layout, 0, sizeof(*layout));
 	for (uint64_t i = 0; i < num && i <= UINT8_MAX; i++) {
 		const bt_field_class_structure_member *member =
-			bt_field_class_structure_borrow_member_by_index_const(
-				class, i);
-		const char *name =
-			bt_field_class_structure_member_get_name(member);
+			bt_field_class_structure_borrow_member_by_index_const(class, i);
+		const char *name = bt_field_class_structure_member_get_name(member);
 		const bt_field_class *field =
-			bt_field_class_structure_member_borrow_field_class_const(
-				member);
+			bt_field_class_structure_member_borrow_field_class_const(member);
 
 		for (const struct field_name *n = names; n->name; n++) {
 			if (!is_same_layout_name(name, n->name) ||
@@ -162,24 +168,19 @@ static void look_up_fields(struct layout *layout, const bt_field_class *class,
 }
 
 static const bt_field_class *get_member_class(const bt_field_class *class,
-					      const struct layout *layout,
-					      enum meaning meaning)
+					      const struct layout *layout, enum meaning meaning)
 {
 	return bt_field_class_structure_member_borrow_field_class_const(
-		bt_field_class_structure_borrow_member_by_index_const(
-			class, layout->at[meaning]));
+		bt_field_class_structure_borrow_member_by_index_const(class, layout->at[meaning]));
 }
 
-static const bt_field_class *get_option_class(const bt_field_class *variant,
-					      uint64_t index)
+static const bt_field_class *get_option_class(const bt_field_class *variant, uint64_t index)
 {
 	return bt_field_class_variant_option_borrow_field_class_const(
-		bt_field_class_variant_borrow_option_by_index_const(variant,
-								    index));
+		bt_field_class_variant_borrow_option_by_index_const(variant, index));
 }
 
-static void find_transport(struct transport_layout *transport,
-			   const bt_field_class *option)
+static void find_transport(struct transport_layout *transport, const bt_field_class *option)
 {
 	if (bt_field_class_get_type(option) != BT_FIELD_CLASS_TYPE_STRUCTURE)
 		return;
@@ -209,8 +210,7 @@ static bool find_transports(struct header *header, const bt_field_class *variant
 
 static bool find_network_header(struct header *header, const bt_field_class *class)
 {
-	const uint64_t both = BIT(LEN) | BIT(SADDR) | BIT(DADDR) |
-			      BIT(TRANSPORT);
+	const uint64_t both = BIT(LEN) | BIT(SADDR) | BIT(DADDR) | BIT(TRANSPORT);
 
 	if (bt_field_class_get_type(class) != BT_FIELD_CLASS_TYPE_STRUCTURE)
 		return false;
@@ -229,27 +229,23 @@ static bool find_network_header(struct header *header, const bt_field_class *cla
 	return false;
 }
 
-static bool find_network_headers(struct event_layout *layout,
-				 const bt_field_class *payload)
+static bool find_network_headers(struct event_layout *layout, const bt_field_class *payload)
 {
 	const bt_field_class *variant;
 	uint64_t num;
 	bool found = false;
 
 	look_up_fields(&layout->fields, payload, nested_names);
-	if (!layout_has_all(&layout->fields,
-			    BIT(SKB) | BIT(LEN) | BIT(DEVICE) | BIT(NETWORK)))
+	if (!layout_has_all(&layout->fields, BIT(SKB) | BIT(LEN) | BIT(DEVICE) | BIT(NETWORK)))
 		return false;
 	variant = get_member_class(payload, &layout->fields, NETWORK);
 	num = bt_field_class_variant_get_option_count(variant);
 	for (uint64_t i = 0; i < num && i < MAX_OPTIONS; i++)
-		found |= find_network_header(&layout->headers[i],
-					     get_option_class(variant, i));
+		found |= find_network_header(&layout->headers[i], get_option_class(variant, i));
 	return found;
 }
 
-static bool find_event_fields(struct event_layout *event,
-			      const bt_field_class *payload)
+static bool find_event_fields(struct event_layout *event, const bt_field_class *payload)
 {
 	if (!event->kind->protocol)
 		return find_network_headers(event, payload);
@@ -259,8 +255,7 @@ static bool find_event_fields(struct event_layout *event,
 
 bool ctf_find_layout(struct event_layout *layout, const bt_event_class *class)
 {
-	const bt_field_class *payload =
-		bt_event_class_borrow_payload_field_class_const(class);
+	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(class);
 
 	memset(layout, 0, sizeof(*layout));
 	layout->kind = event_kind(bt_event_class_get_name(class));

@@ -21,31 +21,31 @@
 
 /* The members of a structure, by their meanings (enum meaning). */
 struct layout {
-	uint64_t has;		/* a bit for each meaning that has a member, */
-	uint64_t is_signed;	/* which is a signed integer, */
-	uint64_t has_units;	/* or an address of 8 words of 16 bits */
-	uint8_t at[NUM_MEANINGS];	/* index of the member */
+	uint64_t has;		  /* a bit for each meaning that has a member, */
+	uint64_t is_signed;	  /* which is a signed integer, */
+	uint64_t has_units;	  /* or an address of 8 words of 16 bits */
+	uint8_t at[NUM_MEANINGS]; /* index of the member */
 };
 
 /* Options of a variant that are looked at. Chosen: LTTng's have up to four. */
 #define MAX_OPTIONS 8
 
 struct transport_layout {
-	uint8_t protocol;	/* IPPROTO_...; 0: not known */
+	uint8_t protocol; /* IPPROTO_...; 0: not known */
 	struct layout layout;
 };
 
 struct header {
-	int family;		/* AF_UNSPEC: not an IP header, or none with TCP in it */
+	int family; /* AF_UNSPEC: not an IP header, or none with TCP in it */
 	struct layout ip;
-	struct transport_layout transport[MAX_OPTIONS];	/* by option of the variant */
+	struct transport_layout transport[MAX_OPTIONS]; /* by option of the variant */
 };
 
 /* The layout of the events of one class. */
 struct event_layout {
 	const struct event_kind *kind;
 	struct layout fields;
-	struct header headers[MAX_OPTIONS];	/* nested: by option of the variant */
+	struct header headers[MAX_OPTIONS]; /* nested: by option of the variant */
 };
 
 /* Fill in a layout. False: no known version of the tracer has an event like this. */

@@ -39,11 +39,11 @@ struct ctf_read_stream {
 	/* First messages: received when the trace is opened, used when it is read. */
 	const bt_message **held;
 	uint64_t num_held;
-	bool begun;		/* its beginning is among the messages */
+	bool begun; /* its beginning is among the messages */
 	bool ended;
 	/* A walk through the stream's file; NULL: messages behind @walked are used. */
 	struct ctf_walk *walk;
-	const struct ctf_decoder **by_id;	/* decoders by id of the event */
+	const struct ctf_decoder **by_id; /* decoders by id of the event */
 	uint64_t num_ids;
 	struct walk_counts walked;
 };
@@ -51,23 +51,23 @@ struct ctf_read_stream {
 struct ctf_reading {
 	struct trace *trace;
 	struct ctf_streams all;
-	uint32_t damaged;	/* streams since the last state that was sent */
+	uint32_t damaged; /* streams since the last state that was sent */
 	bt_graph *graph;
 	struct ctf_read_stream *streams;
 	uint64_t num_streams;
-	struct direct *direct;	/* NULL: no stream can be walked */
-	bool opened;		/* CTF_OPENED was sent */
-	bool begun;		/* and the first turn came */
-	int64_t until_ns;	/* end of the slice, as printed */
+	struct direct *direct; /* NULL: no stream can be walked */
+	bool opened;	       /* CTF_OPENED was sent */
+	bool begun;	       /* and the first turn came */
+	int64_t until_ns;      /* end of the slice, as printed */
 	struct ctf_share share;
-	int error;		/* of a sink; the graph must not be run any more */
+	int error; /* of a sink; the graph must not be run any more */
 };
 
 /* Does a message lie before the end of the walk? Counts messages down. */
 static bool was_message_walked(struct ctf_read_stream *stream, const bt_message *message)
 {
-	return walk_was_before(&stream->walked, bt_message_get_type(message) ==
-			       BT_MESSAGE_TYPE_PACKET_BEGINNING,
+	return walk_was_before(&stream->walked,
+			       bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_BEGINNING,
 			       bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT);
 }
 
@@ -80,8 +80,9 @@ static int use_stream_messages(struct ctf_read_stream *stream, const bt_message 
 		struct event_seen seen;
 
 		if (ret >= 0)
-			ret = was_message_walked(stream, messages[i]) ? 0 :
-			      ctf_stream_use(&stream->s, messages[i], &seen);
+			ret = was_message_walked(stream, messages[i]) ?
+				      0 :
+				      ctf_stream_use(&stream->s, messages[i], &seen);
 		if (ret > 0)
 			io_event(stream->in->trace, &seen);
 		bt_message_put_ref(messages[i]);
@@ -122,16 +123,15 @@ static bool index_decoders(struct ctf_read_stream *stream)
 	const struct ctf_stream *s = &stream->s;
 
 	for (size_t i = 0; i < s->num_decoders; i++) {
-		const uint64_t id = bt_event_class_get_id(
-			ctf_decoder_class(s->decoders[i]));
+		const uint64_t id = bt_event_class_get_id(ctf_decoder_class(s->decoders[i]));
 
 		if (id >= stream->num_ids)
 			stream->num_ids = id + 1;
 	}
 	stream->by_id = calloc(stream->num_ids, sizeof(*stream->by_id));
 	for (size_t i = 0; stream->by_id && i < s->num_decoders; i++)
-		stream->by_id[bt_event_class_get_id(
-			ctf_decoder_class(s->decoders[i]))] = s->decoders[i];
+		stream->by_id[bt_event_class_get_id(ctf_decoder_class(s->decoders[i]))] =
+			s->decoders[i];
 	return stream->by_id;
 }
 
@@ -143,7 +143,7 @@ static void start_walk_if_possible(struct ctf_read_stream *stream, const bt_mess
 	if (!direct || !stream->s.usable || !stream->s.num_decoders)
 		return;
 	stream->walk = direct_take(direct,
-		bt_message_stream_beginning_borrow_stream_const(message));
+				   bt_message_stream_beginning_borrow_stream_const(message));
 	if (stream->walk && !index_decoders(stream)) {
 		walk_free(stream->walk);
 		stream->walk = NULL;
@@ -153,12 +153,10 @@ static void start_walk_if_possible(struct ctf_read_stream *stream, const bt_mess
 static void use_walked_event(struct ctf_read_stream *stream, const struct walked *event)
 {
 	const uint64_t id = event->type->id;
-	const struct ctf_field payload = { .type = event->type->fields,
-					   .at = event->fields };
+	const struct ctf_field payload = { .type = event->type->fields, .at = event->fields };
 	struct event_seen seen;
 
-	if (ctf_stream_use_event(&stream->s, id < stream->num_ids ?
-					     stream->by_id[id] : NULL,
+	if (ctf_stream_use_event(&stream->s, id < stream->num_ids ? stream->by_id[id] : NULL,
 				 &payload, event->clock, &seen) > 0)
 		io_event(stream->in->trace, &seen);
 }
@@ -218,8 +216,7 @@ static int hold_first_messages(struct ctf_read_stream *stream, const bt_message 
 	if (!stream->held)
 		ret = -ENOMEM;
 	for (uint64_t i = 0; i < num; i++) {
-		if (!ret && bt_message_get_type(messages[i]) ==
-			    BT_MESSAGE_TYPE_STREAM_BEGINNING) {
+		if (!ret && bt_message_get_type(messages[i]) == BT_MESSAGE_TYPE_STREAM_BEGINNING) {
 			stream->begun = true;
 			ret = ctf_stream_begin(&stream->s, messages[i]);
 			if (!ret)
@@ -245,8 +242,8 @@ static void warn_of_damaged_stream(struct ctf_read_stream *stream)
 	if (stream->s.any)
 		end = io_format("read only up to its event at %lld ns",
 				(long long)stream->s.last_ns);
-	io_warn(trace->io, "%s: stream %s is damaged; %s (%s).",
-		trace->path, stream->s.name, end ? end : "none of it was read", reason);
+	io_warn(trace->io, "%s: stream %s is damaged; %s (%s).", trace->path, stream->s.name,
+		end ? end : "none of it was read", reason);
 	free(end);
 	free(reason);
 }
@@ -319,16 +316,13 @@ static int run_graph_to_slice_end(struct ctf_reading *in)
 
 		worker_is_alive();
 		if (in->error)
-			return in->error == -ENOMEM ?
-			       io_no_memory(trace->io) : in->error;
+			return in->error == -ENOMEM ? io_no_memory(trace->io) : in->error;
 		if (status == BT_GRAPH_RUN_ONCE_STATUS_END)
 			return 0;
 		if (status < 0)
-			return io_fail(trace->io, -EIO,
-				       "%s: cannot be read (%s).",
-				       trace->path, ctf_take_reason());
-		waiting = status == BT_GRAPH_RUN_ONCE_STATUS_AGAIN ?
-			  waiting + 1 : 0;
+			return io_fail(trace->io, -EIO, "%s: cannot be read (%s).", trace->path,
+				       ctf_take_reason());
+		waiting = status == BT_GRAPH_RUN_ONCE_STATUS_AGAIN ? waiting + 1 : 0;
 	}
 	return live > 0;
 }
@@ -342,17 +336,13 @@ static bool add_stream_sink(struct ctf_reading *in, struct ctf_read_stream *stre
 	char *name = io_format("sink-%td", stream - in->streams);
 	bool ok;
 
-	stream->s.name = strdup(bt_port_get_name(
-		bt_port_output_as_port_const(port)));
+	stream->s.name = strdup(bt_port_get_name(bt_port_output_as_port_const(port)));
 	ok = name && stream->s.name &&
-	     !bt_graph_add_simple_sink_component(in->graph, name, NULL,
-						 consume_stream_messages, NULL, stream,
-						 &sink) &&
-	     !bt_graph_connect_ports(
-		     in->graph, port,
-		     bt_component_sink_borrow_input_port_by_index_const(sink,
-									0),
-		     NULL);
+	     !bt_graph_add_simple_sink_component(in->graph, name, NULL, consume_stream_messages,
+						 NULL, stream, &sink) &&
+	     !bt_graph_connect_ports(in->graph, port,
+				     bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+				     NULL);
 	free(name);
 	return ok;
 }
@@ -370,8 +360,8 @@ static bool add_sinks(struct ctf_reading *in, const bt_component_source *source)
 		in->streams[i].s.all = &in->all;
 		in->streams[i].s.span.hi = -1;
 		if (!add_stream_sink(in, &in->streams[i],
-				     bt_component_source_borrow_output_port_by_index_const(
-					     source, i)))
+				     bt_component_source_borrow_output_port_by_index_const(source,
+											   i)))
 			return false;
 	}
 	return true;
@@ -392,8 +382,7 @@ static void put_reading_state(struct ctf_reading *in)
 	in->damaged = 0;
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		if (in->streams[i].s.span.lo <= in->streams[i].s.span.hi)
-			range_extend(&span, in->streams[i].s.span.lo,
-				     in->streams[i].s.span.hi);
+			range_extend(&span, in->streams[i].s.span.lo, in->streams[i].s.span.hi);
 	stream_put_state();
 	io_span(trace, span.lo, span.hi);
 }
@@ -475,8 +464,8 @@ static void apply_wanted_window(struct ctf_reading *in)
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		if (in->streams[i].walk)
 			walk_pass_before(in->streams[i].walk,
-				ctf_clock_cycles(&in->streams[i].s.clock,
-						 window->lo - AFTER_PACKET));
+					 ctf_clock_cycles(&in->streams[i].s.clock,
+							  window->lo - AFTER_PACKET));
 }
 
 /* Leave the streams of other shares to those who read these. */
@@ -505,9 +494,8 @@ static void receive_wanted_slice(struct ctf_reading *in)
 
 	for (; turn.trace & STREAM_FLAGS; turn = stream_hear_turn()) {
 		if (turn.trace & STREAM_SHARE)
-			in->share = (struct ctf_share){
-				(uint32_t)((uint64_t)turn.until_ns >> 32),
-				(uint32_t)turn.until_ns };
+			in->share = (struct ctf_share){ (uint32_t)((uint64_t)turn.until_ns >> 32),
+							(uint32_t)turn.until_ns };
 		else
 			stream_limit(&in->all.window, &turn);
 	}
@@ -528,15 +516,16 @@ static int open_trace_graph(struct ctf_reading *in, const struct ctf_files *file
 	in->direct = make_direct_for_packets(files);
 	in->graph = ctf_make_graph(files, &source);
 	if (!in->graph || !add_sinks(in, source))
-		return io_fail(trace->io, -EIO, "%s: cannot be opened (%s).",
-			       trace->path, ctf_take_reason());
+		return io_fail(trace->io, -EIO, "%s: cannot be opened (%s).", trace->path,
+			       ctf_take_reason());
 	ctf_read_ranges(files);
 	if (!in->num_streams)
 		return 0;
 	ret = run_graph_to_slice_end(in);
-	return ret != -ERANGE ? ret : io_fail(trace->io, ret,
-		"%s: the clock is more than 292 years from the epoch.",
-		trace->path);
+	return ret != -ERANGE ?
+		       ret :
+		       io_fail(trace->io, ret,
+			       "%s: the clock is more than 292 years from the epoch.", trace->path);
 }
 
 /* The worker ends in stream_hear_turn(), when the reader is gone. */
@@ -546,8 +535,10 @@ void ctf_read_trace(const void *data)
 	struct trace *trace = files->trace;
 	struct ctf_reading in = {
 		.trace = trace,
-		.all = { .io = trace->io, .path = trace->path,
-			 .real_path = trace->real_path, .window = RANGE_ALL },
+		.all = { .io = trace->io,
+			 .path = trace->path,
+			 .real_path = trace->real_path,
+			 .window = RANGE_ALL },
 	};
 	int ret;
 

@@ -30,12 +30,12 @@ struct ctf_share {
 
 struct ctf_opened {
 	struct ctf_identity is;
-	struct range range;	/* as struct trace */
+	struct range range; /* as struct trace */
 	uint64_t range_hash;
 	/* Hash of the names of streams, in their order, and of which of them did not end. */
 	uint64_t streams_hash;
-	uint64_t streams;	/* number of those that did not end, */
-	bool all_walked;	/* which are all read directly, stream by stream */
+	uint64_t streams; /* number of those that did not end, */
+	bool all_walked;  /* which are all read directly, stream by stream */
 };
 
 /* The task of the worker, with a struct ctf_files as its data. */

@@ -33,8 +33,8 @@
 /* A stream file in memory, and the bytes at which a packet may begin. */
 struct pieces {
 	const uint8_t *data;
-	uint64_t size;		/* bytes */
-	uint64_t *starts;	/* offsets of all places with the first packet's head */
+	uint64_t size;	  /* bytes */
+	uint64_t *starts; /* offsets of all places with the first packet's head */
 	size_t num;
 };
 
@@ -43,8 +43,7 @@ struct pieces {
 static int write_file_at(int fd, const uint8_t *data, uint64_t size, uint64_t at)
 {
 	while (size) {
-		ssize_t done = pwrite(fd, data, size > INT_MAX ? INT_MAX : size,
-				      at);
+		ssize_t done = pwrite(fd, data, size > INT_MAX ? INT_MAX : size, at);
 
 		if (done < 0)
 			return -errno;
@@ -88,8 +87,7 @@ static int find_packets(struct pieces *pieces)
 }
 
 /* Write the first @num packets: whole, or only their heads, for source.ctf.fs to open. */
-static int write_packets(const struct pieces *pieces, size_t num, bool whole,
-			 const char *path)
+static int write_packets(const struct pieces *pieces, size_t num, bool whole, const char *path)
 {
 	uint64_t end = pieces->starts[num];
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -141,8 +139,8 @@ static ssize_t count_good_packets(struct ctf_files *files, const struct pieces *
 }
 
 /* Write the good packets to @to. Returns their bytes, or a negative errno. */
-static int64_t rescue_packets(struct ctf_files *files, struct pieces *pieces,
-			      const char *probe, const char *to)
+static int64_t rescue_packets(struct ctf_files *files, struct pieces *pieces, const char *probe,
+			      const char *to)
 {
 	ssize_t good;
 	int ret = find_packets(pieces);
@@ -156,8 +154,8 @@ static int64_t rescue_packets(struct ctf_files *files, struct pieces *pieces,
 	return ret < 0 ? ret : (int64_t)pieces->starts[good];
 }
 
-static int64_t rescue_file_packets(struct ctf_files *files, const char *from,
-				   const char *probe, const char *to, uint64_t *size)
+static int64_t rescue_file_packets(struct ctf_files *files, const char *from, const char *probe,
+				   const char *to, uint64_t *size)
 {
 	struct pieces pieces = { 0 };
 	int fd = open(from, O_RDONLY | O_CLOEXEC);
@@ -191,13 +189,12 @@ static int64_t rescue_file_packets(struct ctf_files *files, const char *from,
 struct salvage {
 	struct trace *trace;
 	struct ctf_files *files;
-	char *probe;		/* folder with one stream file at a time */
-	char *result;		/* folder with all that is good */
+	char *probe;  /* folder with one stream file at a time */
+	char *result; /* folder with all that is good */
 };
 
 /* Copy what is good of a stream file that source.ctf.fs refuses. */
-static int salvage_damaged(struct salvage *salvage, const char *name,
-			   const char *reason)
+static int salvage_damaged(struct salvage *salvage, const char *name, const char *reason)
 {
 	struct trace *trace = salvage->trace;
 	char *from = io_format("%s/%s", trace->real_path, name);
@@ -212,18 +209,19 @@ static int salvage_damaged(struct salvage *salvage, const char *name,
 		unlink(probe);
 	}
 	if (good < 0) {
-		io_warn(trace->io, "%s: stream %s is damaged (%s), and its intact part could not be copied to %s: %s.",
-			trace->path, name, reason, salvage->result,
-			strerror(-good));
+		io_warn(trace->io,
+			"%s: stream %s is damaged (%s), and its intact part could not be copied to %s: %s.",
+			trace->path, name, reason, salvage->result, strerror(-good));
 		if (to)
 			unlink(to);
 	} else if (!good) {
 		io_warn(trace->io, "%s: stream %s is damaged; none of it can be read (%s).",
 			trace->path, name, reason);
 	} else {
-		io_warn(trace->io, "%s: stream %s is damaged after %llu of %llu bytes; it was read up to that point (%s).",
-			trace->path, name, (unsigned long long)good,
-			(unsigned long long)size, reason);
+		io_warn(trace->io,
+			"%s: stream %s is damaged after %llu of %llu bytes; it was read up to that point (%s).",
+			trace->path, name, (unsigned long long)good, (unsigned long long)size,
+			reason);
 	}
 	trace->info.damaged++;
 	free(from);
@@ -278,14 +276,13 @@ static int salvage_streams(struct salvage *salvage)
 	if (!ret)
 		ret = ctf_set_folder(salvage->files, salvage->result);
 	if (ret < 0)
-		return io_fail(trace->io, ret, "%s: the intact part of the trace could not be copied into %s: %s.",
-			       trace->path, salvage->files->scratch,
-			       strerror(-ret));
+		return io_fail(trace->io, ret,
+			       "%s: the intact part of the trace could not be copied into %s: %s.",
+			       trace->path, salvage->files->scratch, strerror(-ret));
 	reason = ctf_try(salvage->files);
 	if (!reason)
 		return 0;
-	ret = io_fail(trace->io, -EILSEQ, "%s: cannot be read (%s).",
-		      trace->path, reason);
+	ret = io_fail(trace->io, -EILSEQ, "%s: cannot be read (%s).", trace->path, reason);
 	free(reason);
 	return ret;
 }
@@ -299,7 +296,8 @@ int ctf_salvage(struct ctf_files *files)
 	files->is_salvaged = true;
 	ret = make_scratch(&salvage);
 	if (ret < 0)
-		io_fail(trace->io, ret, "%s: the trace is damaged, and no folder for its intact part could be created below $TMPDIR: %s.",
+		io_fail(trace->io, ret,
+			"%s: the trace is damaged, and no folder for its intact part could be created below $TMPDIR: %s.",
 			trace->path, strerror(-ret));
 	else
 		ret = salvage_streams(&salvage);

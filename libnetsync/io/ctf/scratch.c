@@ -25,8 +25,7 @@
 /* Bytes of memory to remove a folder; chosen: nftw() holds 8 open folders. */
 #define GUARD_MEMORY (16 << 20)
 
-static int remove_entry(const char *path, const struct stat *st, int type,
-			struct FTW *ftw)
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
 	(void)type;
@@ -68,8 +67,7 @@ static const struct worker_task guard_task = {
 	.limits = { .timer = ITIMER_REAL, .memory = GUARD_MEMORY },
 };
 
-static int take_scratch_folder(void *data, const struct worker_head *head,
-			       const void *payload)
+static int take_scratch_folder(void *data, const struct worker_head *head, const void *payload)
 {
 	struct ctf_files *files = data;
 
@@ -125,8 +123,7 @@ int ctf_scratch_link(const char *folder, const char *from, const char *name)
 	return ret;
 }
 
-int ctf_scratch_folder(struct ctf_files *files, const char *name,
-		       bool has_metadata, char **path)
+int ctf_scratch_folder(struct ctf_files *files, const char *name, bool has_metadata, char **path)
 {
 	char *link;
 	int ret = 0;
@@ -156,8 +153,7 @@ static int is_stream_entry(const struct dirent *entry)
 	return entry->d_name[0] != '.' && strcmp(entry->d_name, "metadata");
 }
 
-int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name),
-		    void *arg)
+int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name), void *arg)
 {
 	struct dirent **entries;
 	int num = scandir(folder, &entries, is_stream_entry, alphasort);

@@ -41,16 +41,20 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 
 	if (!event_kind(name)) {
 		if (is_cut_by_perf(name))
-			warn_of_unusable_events(stream, "%s: \"perf data convert\" cuts off the addresses of packets, so the events %s are not used; specify the original perf.data file instead.",
-						name);
+			warn_of_unusable_events(
+				stream,
+				"%s: \"perf data convert\" cuts off the addresses of packets, so the events %s are not used; specify the original perf.data file instead.",
+				name);
 		return 0;
 	}
 	ret = ctf_decoder_new(class, &decoder);
 	if (ret < 0)
 		return ret;
 	if (!decoder) {
-		warn_of_unusable_events(stream, "%s: the events %s lack the TCP header fields and are not used; record with lttng-modules 2.9 or later.",
-					name);
+		warn_of_unusable_events(
+			stream,
+			"%s: the events %s lack the TCP header fields and are not used; record with lttng-modules 2.9 or later.",
+			name);
 		return 0;
 	}
 	last = array_add(&stream->decoders, stream->num_decoders, sizeof(*last));
@@ -71,9 +75,8 @@ static int add_decoders(struct ctf_stream *stream, const bt_stream_class *class)
 	int ret = 0;
 
 	while (stream->num_classes < num && !ret)
-		ret = add_decoder(stream,
-			bt_stream_class_borrow_event_class_by_index_const(
-				class, stream->num_classes++));
+		ret = add_decoder(stream, bt_stream_class_borrow_event_class_by_index_const(
+						  class, stream->num_classes++));
 	return ret;
 }
 
@@ -100,16 +103,15 @@ static bool copy_uuid(uint8_t to[UUID_SIZE], bt_uuid uuid)
 static bool get_bt_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
 {
 	return bt_clock_class_get_graph_mip_version(clock) ?
-	       ctf_parse_uuid(to, bt_clock_class_get_uid(clock)) :
-	       copy_uuid(to, bt_clock_class_get_uuid(clock));
+		       ctf_parse_uuid(to, bt_clock_class_get_uid(clock)) :
+		       copy_uuid(to, bt_clock_class_get_uuid(clock));
 }
 
 static bool get_bt_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
 {
-	return bt_trace_class_get_graph_mip_version(
-		       bt_trace_borrow_class_const(trace)) ?
-	       ctf_parse_uuid(to, bt_trace_get_uid(trace)) :
-	       copy_uuid(to, bt_trace_get_uuid(trace));
+	return bt_trace_class_get_graph_mip_version(bt_trace_borrow_class_const(trace)) ?
+		       ctf_parse_uuid(to, bt_trace_get_uid(trace)) :
+		       copy_uuid(to, bt_trace_get_uuid(trace));
 }
 #else
 static bool get_bt_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
@@ -127,17 +129,15 @@ static bool get_bt_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
 
 static void set_host_name(struct ctf_streams *all, const bt_trace *bt)
 {
-	const bt_value *value =
-		bt_trace_borrow_environment_entry_value_by_name_const(
-			bt, "hostname");
+	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(bt,
+										      "hostname");
 	const char *name = NULL;
 
 	if (value && bt_value_is_string(value))
 		name = bt_value_string_get(value);
 	if (!name || !*name)
 		name = strrchr(all->real_path, '/') + 1;
-	snprintf(all->is.host_name, sizeof(all->is.host_name), "%s",
-		 *name ? name : "host");
+	snprintf(all->is.host_name, sizeof(all->is.host_name), "%s", *name ? name : "host");
 }
 
 static void set_identity_clock(struct ctf_identity *is, const struct ctf_stream *stream,
@@ -162,7 +162,8 @@ static int identify_stream(struct ctf_stream *stream, const bt_stream *bt,
 
 	if (all->clock && !better) {
 		if (stream->num_decoders && clock != all->clock) {
-			io_warn(all->io, "%s: stream %s has a different clock from the other streams and was not used.",
+			io_warn(all->io,
+				"%s: stream %s has a different clock from the other streams and was not used.",
 				all->path, stream->name);
 			drop_decoders(stream);
 			stream->usable = false;
@@ -194,11 +195,9 @@ static int set_stream_name(struct ctf_stream *stream, const bt_stream *bt)
 
 int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
 {
-	const bt_stream *bt =
-		bt_message_stream_beginning_borrow_stream_const(message);
+	const bt_stream *bt = bt_message_stream_beginning_borrow_stream_const(message);
 	const bt_stream_class *class = bt_stream_borrow_class_const(bt);
-	const bt_clock_class *clock =
-		bt_stream_class_borrow_default_clock_class_const(class);
+	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(class);
 	int ret = set_stream_name(stream, bt);
 
 	if (!ret)
@@ -219,8 +218,7 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
 /* ---- messages ---------------------------------------------------------- */
 
 /* Set an event's time. False: the event is of no use, as clock events in corrected traces. */
-static bool set_seen_time(struct event_seen *seen, const struct ctf_identity *is,
-			  int64_t time)
+static bool set_seen_time(struct event_seen *seen, const struct ctf_identity *is, int64_t time)
 {
 	int64_t shown;
 
@@ -244,8 +242,7 @@ static int decode_stream_event(struct ctf_stream *stream, const struct ctf_decod
 			       struct event_seen *seen)
 {
 	return decoder && range_has(&stream->all->window, time) &&
-	       ctf_decode(decoder, payload, seen) &&
-	       set_seen_time(seen, &stream->all->is, time);
+	       ctf_decode(decoder, payload, seen) && set_seen_time(seen, &stream->all->is, time);
 }
 
 static int use_bt_event(struct ctf_stream *stream, const bt_message *message,
@@ -266,8 +263,7 @@ static int use_bt_event(struct ctf_stream *stream, const bt_message *message,
 	if (ret < 0)
 		return ret;
 	if (bt_clock_snapshot_get_ns_from_origin(
-		    bt_message_event_borrow_default_clock_snapshot_const(
-			    message), &time)) {
+		    bt_message_event_borrow_default_clock_snapshot_const(message), &time)) {
 		bt_current_thread_clear_error();
 		stream->all->counts.out_of_range++;
 		return 0;
@@ -279,10 +275,8 @@ static int use_bt_event(struct ctf_stream *stream, const bt_message *message,
 	return decode_stream_event(stream, decoder, &payload, time, seen);
 }
 
-int ctf_stream_use_event(struct ctf_stream *stream,
-			 const struct ctf_decoder *decoder,
-			 const struct ctf_field *payload, uint64_t cycles,
-			 struct event_seen *seen)
+int ctf_stream_use_event(struct ctf_stream *stream, const struct ctf_decoder *decoder,
+			 const struct ctf_field *payload, uint64_t cycles, struct event_seen *seen)
 {
 	int64_t time;
 
@@ -309,21 +303,23 @@ static bool is_snapshot_before_window(const struct ctf_stream *stream,
 /* Was what is lost lost before what is of use? */
 static bool was_lost_before(const struct ctf_stream *stream, const bt_message *message)
 {
-	const bool is_events = bt_message_get_type(message) ==
-			       BT_MESSAGE_TYPE_DISCARDED_EVENTS;
-	const bt_stream_class *class = bt_stream_borrow_class_const(is_events ?
-		bt_message_discarded_events_borrow_stream_const(message) :
-		bt_message_discarded_packets_borrow_stream_const(message));
+	const bool is_events = bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_EVENTS;
+	const bt_stream_class *class = bt_stream_borrow_class_const(
+		is_events ? bt_message_discarded_events_borrow_stream_const(message) :
+			    bt_message_discarded_packets_borrow_stream_const(message));
 
 	if (stream->all->window.lo == INT64_MIN)
 		return false;
 	if (is_events)
 		return bt_stream_class_discarded_events_have_default_clock_snapshots(class) &&
-		       is_snapshot_before_window(stream,
-			bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
+		       is_snapshot_before_window(
+			       stream,
+			       bt_message_discarded_events_borrow_end_default_clock_snapshot_const(
+				       message));
 	return bt_stream_class_discarded_packets_have_default_clock_snapshots(class) &&
-	       is_snapshot_before_window(stream,
-		bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
+	       is_snapshot_before_window(
+		       stream, bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(
+				       message));
 }
 
 static void count_loss_message(struct ctf_stream *stream, const bt_message *message)
@@ -346,8 +342,7 @@ static void count_loss_message(struct ctf_stream *stream, const bt_message *mess
 	}
 }
 
-int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
-		   struct event_seen *seen)
+int ctf_stream_use(struct ctf_stream *stream, const bt_message *message, struct event_seen *seen)
 {
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
@@ -376,7 +371,8 @@ int ctf_identify(struct trace *trace, const struct ctf_identity *is)
 	if (is->is_corrected)
 		trace->clock_name = strdup(NETSYNC_IO_CORRECTED_CLOCK);
 	return trace->host_name && (trace->clock_name || !is->is_corrected) ?
-	       0 : io_no_memory(trace->io);
+		       0 :
+		       io_no_memory(trace->io);
 }
 
 void ctf_stream_release(struct ctf_stream *stream)

@@ -12,45 +12,45 @@
 
 /* Host and clock of a trace, from its streams. Workers send this as it is in memory. */
 struct ctf_identity {
-	int64_t epoch_ns;	/* time of the clock's zero, ns since 1970 */
-	bool has_clock;		/* false: no stream has begun; nothing else is set */
+	int64_t epoch_ns; /* time of the clock's zero, ns since 1970 */
+	bool has_clock;	  /* false: no stream has begun; nothing else is set */
 	bool has_clock_uuid;
-	bool is_corrected;	/* the clock is NETSYNC_IO_CORRECTED_CLOCK */
-	bool is_tai;		/* the clock is CLOCK_TAI, by its name */
+	bool is_corrected; /* the clock is NETSYNC_IO_CORRECTED_CLOCK */
+	bool is_tai;	   /* the clock is CLOCK_TAI, by its name */
 	bool has_uuid;
-	bool has_network;	/* has event classes of network events, */
-	bool has_netns;		/* some of which have the network namespace */
-	bool has_unusable;	/* has some that cannot be used, as a warning said */
+	bool has_network;  /* has event classes of network events, */
+	bool has_netns;	   /* some of which have the network namespace */
+	bool has_unusable; /* has some that cannot be used, as a warning said */
 	uint8_t clock_uuid[UUID_SIZE];
 	uint8_t uuid[UUID_SIZE];
-	char host_name[256];	/* chosen: HOST_NAME_MAX is 64 */
+	char host_name[256]; /* chosen: HOST_NAME_MAX is 64 */
 };
 
 /* Losses until now. */
 struct ctf_counts {
-	uint64_t lost_events;	/* discarded by the tracer */
-	uint64_t lost_packets;	/* trace packets, overwritten by the tracer */
-	uint64_t out_of_range;	/* events whose time does not fit 64 bits */
+	uint64_t lost_events;  /* discarded by the tracer */
+	uint64_t lost_packets; /* trace packets, overwritten by the tracer */
+	uint64_t out_of_range; /* events whose time does not fit 64 bits */
 };
 
 /* The streams of one trace together. */
 struct ctf_streams {
 	struct netsync_io *io;
-	const char *path;	/* or URL, for messages */
-	const char *real_path;	/* whose last part is the host's name, if the trace has none */
-	const void *clock;	/* class of the streams' clock; NULL: no stream has begun */
+	const char *path;      /* or URL, for messages */
+	const char *real_path; /* whose last part is the host's name, if the trace has none */
+	const void *clock;     /* class of the streams' clock; NULL: no stream has begun */
 	struct ctf_identity is;
 	struct ctf_counts counts;
-	struct range window;	/* only what is within is of use (ns, as printed) */
+	struct range window; /* only what is within is of use (ns, as printed) */
 };
 
 struct ctf_stream {
 	struct ctf_streams *all;
 	char *name;
-	struct ctf_decoder **decoders;	/* of network events and clock events */
+	struct ctf_decoder **decoders; /* of network events and clock events */
 	size_t num_decoders;
 	uint64_t num_classes;	/* event classes that were looked at */
-	struct ctf_clock clock;	/* if it has one */
+	struct ctf_clock clock; /* if it has one */
 	bool usable;		/* its clock is that of the other streams */
 	bool any;		/* an event was read */
 	int64_t last_ns;	/* the latest time of these, as printed */
@@ -67,17 +67,14 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message);
  * Use a message: count losses and times out of range. 1: @seen was filled in, without the
  * host; 0: the message is of no use; -ENOMEM.
  */
-int ctf_stream_use(struct ctf_stream *stream, const bt_message *message,
-		   struct event_seen *seen);
+int ctf_stream_use(struct ctf_stream *stream, const bt_message *message, struct event_seen *seen);
 
 /*
  * Use an event that direct/ has read: its payload, its decoder or NULL, and what its clock
  * showed (cycles). Returns as ctf_stream_use().
  */
-int ctf_stream_use_event(struct ctf_stream *stream,
-			 const struct ctf_decoder *decoder,
-			 const struct ctf_field *payload, uint64_t cycles,
-			 struct event_seen *seen);
+int ctf_stream_use_event(struct ctf_stream *stream, const struct ctf_decoder *decoder,
+			 const struct ctf_field *payload, uint64_t cycles, struct event_seen *seen);
 
 /* Copy host and clock into a trace. 0, or negative after io_fail(). */
 int ctf_identify(struct trace *trace, const struct ctf_identity *is);

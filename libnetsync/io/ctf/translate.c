@@ -17,16 +17,18 @@
 
 int ctf_too_new(struct trace *trace, const char *what)
 {
-	return io_fail(trace->io, -EPROTONOSUPPORT,
+	return io_fail(
+		trace->io, -EPROTONOSUPPORT,
 		"%s: this CTF 2 trace has %s, which netsync reads only if it is built with Babeltrace 2.1 or later. Record with \"lttng create --trace-format=ctf-1.8\" (or start lttng-sessiond with --default-trace-format=ctf-1.8).",
 		trace->path, what);
 }
 
 static int fail_to_write_metadata(const struct ctf_files *files, int ret)
 {
-	return io_fail(files->trace->io, ret,
-		       "%s: this is a CTF 2 trace, and no folder for its metadata in CTF 1.8 could be created below $TMPDIR: %s.",
-		       files->trace->path, strerror(-ret));
+	return io_fail(
+		files->trace->io, ret,
+		"%s: this is a CTF 2 trace, and no folder for its metadata in CTF 1.8 could be created below $TMPDIR: %s.",
+		files->trace->path, strerror(-ret));
 }
 
 /* ---- metadata ---------------------------------------------------------- */
@@ -107,8 +109,7 @@ static int make_translated_folder(struct ctf_files *files, const char *tsdl)
 	}
 	if (!ret)
 		ret = ctf_each_stream(files->trace->real_path, link_stream,
-				      &(struct folders){
-					      files->trace->real_path, folder });
+				      &(struct folders){ files->trace->real_path, folder });
 	if (!ret)
 		ret = ctf_set_folder(files, folder);
 	free(folder);

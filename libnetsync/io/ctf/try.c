@@ -12,20 +12,19 @@
 #include "io/patience.h"
 
 enum what {
-	TRY_CLOCK,		/* metadata is valid, and has a clock */
-	TRY_NO_CLOCK,		/* metadata is valid */
-	TRY_OPENED,		/* the trace was opened */
-	TRY_REASON,		/* text: why it was not opened */
-	TRY_RANGES,		/* babeltrace.trace-infos was answered */
+	TRY_CLOCK,    /* metadata is valid, and has a clock */
+	TRY_NO_CLOCK, /* metadata is valid */
+	TRY_OPENED,   /* the trace was opened */
+	TRY_REASON,   /* text: why it was not opened */
+	TRY_RANGES,   /* babeltrace.trace-infos was answered */
 };
 
 struct ctf_answer {
-	uint32_t what;		/* a bit for each enum what that came */
+	uint32_t what; /* a bit for each enum what that came */
 	char *reason;
 };
 
-static int use_answer(void *data, const struct worker_head *head,
-		      const void *payload)
+static int use_answer(void *data, const struct worker_head *head, const void *payload)
 {
 	struct ctf_answer *answer = data;
 
@@ -42,8 +41,7 @@ static bool has_answer(const struct ctf_answer *answer, enum what what)
 }
 
 /* Run a worker, and collect its answers. Returns as worker_run(). */
-static int ask_worker(struct ctf_files *files,
-		      void (*run)(const void *data),
+static int ask_worker(struct ctf_files *files, void (*run)(const void *data),
 		      struct ctf_answer *answer)
 {
 	const struct worker_task task = {
@@ -86,8 +84,7 @@ char *ctf_try(struct ctf_files *files)
 
 	files->has_ranges = has_answer(&answer, TRY_RANGES);
 	if (!has_answer(&answer, TRY_OPENED))
-		return answer.reason ? answer.reason :
-				       strdup(ctf_why_ended(status));
+		return answer.reason ? answer.reason : strdup(ctf_why_ended(status));
 	free(answer.reason);
 	return NULL;
 }
@@ -106,8 +103,7 @@ static bool has_metadata_clock(const char *text)
 /* Is metadata valid? Babeltrace 2.0 has parsed the text that it returns, 2.1 has not. */
 static bool is_metadata(const struct ctf_files *files)
 {
-	return !bt_version_get_minor() ||
-	       ctf_query(files, "babeltrace.trace-infos", files->params);
+	return !bt_version_get_minor() || ctf_query(files, "babeltrace.trace-infos", files->params);
 }
 
 static void look_at_metadata(const void *data)
@@ -131,15 +127,16 @@ int ctf_check_metadata(struct ctf_files *files)
 	if (files->is_stuck)
 		return io_fail(trace->io, status, "%s: %s.", trace->path, ctf_why_ended(status));
 	if (status < 0)
-		return io_fail(trace->io, status, "%s: cannot start a process to read the trace: %s.",
-			       trace->path, strerror(-status));
+		return io_fail(trace->io, status,
+			       "%s: cannot start a process to read the trace: %s.", trace->path,
+			       strerror(-status));
 	if (has_answer(&answer, TRY_CLOCK))
 		return 0;
 	if (has_answer(&answer, TRY_NO_CLOCK))
 		return io_fail(trace->io, -EILSEQ,
-			"%s: the trace has no clock, so its events have no times.",
-			trace->path);
+			       "%s: the trace has no clock, so its events have no times.",
+			       trace->path);
 	return files->is_translated ?
-	       ctf_too_new(trace, "features that Babeltrace 2.0 does not support") :
-	       ctf_damaged_metadata(trace);
+		       ctf_too_new(trace, "features that Babeltrace 2.0 does not support") :
+		       ctf_damaged_metadata(trace);
 }

@@ -64,8 +64,7 @@ struct own *own_add(struct owns *owns, const char *host_name)
 
 int own_add_address(struct own *own, const struct address *address)
 {
-	if (own->num == MAX_ADDRESSES ||
-	    has_address(own, address->is_mac, address->bytes))
+	if (own->num == MAX_ADDRESSES || has_address(own, address->is_mac, address->bytes))
 		return 0;
 	if (array_grow(&own->address, &own->room, own->num, sizeof(*address)))
 		return -ENOMEM;
@@ -90,8 +89,8 @@ bool address_parse(struct address *address, const char *text)
 	int used = 0;
 
 	memset(address, 0, sizeof(*address));
-	if (sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0],
-		   &mac[1], &mac[2], &mac[3], &mac[4], &mac[5], &used) == 6 &&
+	if (sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0], &mac[1], &mac[2],
+		   &mac[3], &mac[4], &mac[5], &used) == 6 &&
 	    !text[used]) {
 		address->is_mac = true;
 		return true;
@@ -104,8 +103,8 @@ char *address_format(char text[ADDRESS_TEXT], const struct address *address)
 	const uint8_t *b = address->bytes;
 
 	if (address->is_mac)
-		snprintf(text, ADDRESS_TEXT, "%02x:%02x:%02x:%02x:%02x:%02x",
-			 b[0], b[1], b[2], b[3], b[4], b[5]);
+		snprintf(text, ADDRESS_TEXT, "%02x:%02x:%02x:%02x:%02x:%02x", b[0], b[1], b[2],
+			 b[3], b[4], b[5]);
 	else if (!memcmp(b, ipv4_prefix, IPV4_AT))
 		inet_ntop(AF_INET, b + IPV4_AT, text, ADDRESS_TEXT);
 	else
@@ -115,8 +114,7 @@ char *address_format(char text[ADDRESS_TEXT], const struct address *address)
 
 /* ---- directions --------------------------------------------------------- */
 
-static enum direction find_direction_by_mac(const struct own *own,
-					    const struct frame_link *link)
+static enum direction find_direction_by_mac(const struct own *own, const struct frame_link *link)
 {
 	if (!link->from || !has_own_macs(own))
 		return DIRECTION_UNKNOWN;

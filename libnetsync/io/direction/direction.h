@@ -18,14 +18,14 @@
 #include "io/packet/frame.h"
 
 struct address {
-	bool is_mac;		/* MAC_SIZE bytes are used; else all 16 */
-	uint8_t bytes[16];	/* as in struct netsync_packet */
+	bool is_mac;	   /* MAC_SIZE bytes are used; else all 16 */
+	uint8_t bytes[16]; /* as in struct netsync_packet */
 };
 
 /* The known addresses of a host. */
 struct own {
 	char *host_name;
-	bool given;		/* by the user */
+	bool given; /* by the user */
 	struct address *address;
 	size_t num;
 	size_t room;
@@ -38,8 +38,8 @@ struct owns {
 };
 
 enum direction {
-	DIRECTION_UNKNOWN,	/* no known address is in it */
-	DIRECTION_LOCAL,	/* the packet never leaves the host */
+	DIRECTION_UNKNOWN, /* no known address is in it */
+	DIRECTION_LOCAL,   /* the packet never leaves the host */
 	DIRECTION_IN,
 	DIRECTION_OUT,
 };
@@ -67,11 +67,11 @@ enum direction direction_of(const struct own *own, const struct frame_link *link
 
 /* A sample: a packet in one capture. */
 struct sighted {
-	uint64_t key;		/* of the packet; equal in all captures */
+	uint64_t key; /* of the packet; equal in all captures */
 	int64_t time_ns;
-	uint8_t addr[2][16];	/* the lower one first */
-	bool back;		/* sent from the second address to the first */
-	enum direction dir;	/* by the trace itself */
+	uint8_t addr[2][16]; /* the lower one first */
+	bool back;	     /* sent from the second address to the first */
+	enum direction dir;  /* by the trace itself */
 };
 
 /*
@@ -88,14 +88,13 @@ struct packet_samples {
 struct sampling {
 	struct packet_samples **all;
 	size_t num_all;
-	uint64_t mask;		/* samples are keys with none of these bits */
+	uint64_t mask; /* samples are keys with none of these bits */
 	size_t num;
 };
 
 /* Add a sample, if its key is chosen. 0 or -ENOMEM. */
-int sampling_add(struct sampling *sampling, struct packet_samples *samples,
-		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,
-		 enum direction dir);
+int sampling_add(struct sampling *sampling, struct packet_samples *samples, uint64_t key,
+		 int64_t time_ns, const struct netsync_packet *pkt, enum direction dir);
 /* Add a sample that another process has taken. 0 or -ENOMEM. */
 int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 		 const struct sighted *sample);
@@ -106,15 +105,15 @@ void samples_keep_single(struct packet_samples *samples);
 /* A host, or rather one of its clocks, with samples of all its traces. */
 struct watcher {
 	const char *name;
-	struct packet_samples samples; /* of its captures; sorted here */
-	struct packet_samples inside;  /* by packet_key_inside(): no direction */
-	struct packet_samples directed;	/* the same: with known direction */
-	bool wanted;		/* addresses are unknown */
-	bool told;		/* inferred by known directions */
-	bool met;		/* another host has samples of the same packets */
-	bool doubtful;		/* inferred addresses contradict each other */
-	struct own own;		/* inferred: the host's addresses */
-	struct own other;	/* inferred: addresses of its peers */
+	struct packet_samples samples;	/* of its captures; sorted here */
+	struct packet_samples inside;	/* by packet_key_inside(): no direction */
+	struct packet_samples directed; /* the same: with known direction */
+	bool wanted;			/* addresses are unknown */
+	bool told;			/* inferred by known directions */
+	bool met;			/* another host has samples of the same packets */
+	bool doubtful;			/* inferred addresses contradict each other */
+	struct own own;			/* inferred: the host's addresses */
+	struct own other;		/* inferred: addresses of its peers */
 };
 
 /*
@@ -138,8 +137,8 @@ int infer_from_known(struct watcher *watchers, size_t num);
  * there is only one.
  */
 struct common_mac {
-	bool any;		/* a frame was added */
-	unsigned int num;	/* candidates that are left */
+	bool any;	  /* a frame was added */
+	unsigned int num; /* candidates that are left */
 	uint8_t mac[2][MAC_SIZE];
 };
 

@@ -16,8 +16,7 @@
 
 static bool is_same_sighting(const struct sighted *a, const struct sighted *b)
 {
-	return a->dir == b->dir && a->back == b->back &&
-	       !memcmp(a->addr, b->addr, sizeof(a->addr));
+	return a->dir == b->dir && a->back == b->back && !memcmp(a->addr, b->addr, sizeof(a->addr));
 }
 
 /* Samples of one packet at several places of a host become one, if they agree. */
@@ -29,8 +28,7 @@ static void keep_agreeing_samples(struct packet_samples *samples)
 	for (size_t i = 0, j; i < samples->num; i = j) {
 		bool agree = true;
 
-		for (j = i + 1; j < samples->num &&
-				samples->of[j].key == samples->of[i].key; j++)
+		for (j = i + 1; j < samples->num && samples->of[j].key == samples->of[i].key; j++)
 			agree &= is_same_sighting(&samples->of[i], &samples->of[j]);
 		if (agree)
 			samples->of[kept++] = samples->of[i];

@@ -58,13 +58,11 @@ int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 	return 0;
 }
 
-int sampling_add(struct sampling *sampling, struct packet_samples *samples,
-		 uint64_t key, int64_t time_ns, const struct netsync_packet *pkt,
-		 enum direction dir)
+int sampling_add(struct sampling *sampling, struct packet_samples *samples, uint64_t key,
+		 int64_t time_ns, const struct netsync_packet *pkt, enum direction dir)
 {
 	const bool back = memcmp(pkt->saddr, pkt->daddr, 16) > 0;
-	struct sighted sample = { .key = key, .time_ns = time_ns, .back = back,
-				  .dir = dir };
+	struct sighted sample = { .key = key, .time_ns = time_ns, .back = back, .dir = dir };
 
 	if (key & sampling->mask)
 		return 0;
@@ -92,8 +90,7 @@ void samples_keep_single(struct packet_samples *samples)
 
 	samples_sort(samples);
 	for (size_t i = 0, j; i < samples->num; i = j) {
-		for (j = i + 1; j < samples->num &&
-				samples->of[j].key == samples->of[i].key; j++)
+		for (j = i + 1; j < samples->num && samples->of[j].key == samples->of[i].key; j++)
 			;
 		if (j == i + 1)
 			samples->of[kept++] = samples->of[i];
@@ -132,8 +129,7 @@ static ssize_t find_shared_packets(const struct packet_samples *a, const struct 
 		const struct sighted *p = &a->of[i], *q = &b->of[j];
 
 		if (p->key == q->key)
-			(*shared)[num++] = (struct shared_packet){
-				p, { p->time_ns, q->time_ns } };
+			(*shared)[num++] = (struct shared_packet){ p, { p->time_ns, q->time_ns } };
 		i += p->key <= q->key;
 		j += q->key <= p->key;
 	}
@@ -162,8 +158,7 @@ static int vote_on_lower_address(const struct shared_packet *p, const struct sha
 	return later < -gap * MAX_SKEW ? -1 : 0;
 }
 
-static int claim_addresses(struct watcher *watcher, const uint8_t own[16],
-			   const uint8_t other[16])
+static int claim_addresses(struct watcher *watcher, const uint8_t own[16], const uint8_t other[16])
 {
 	struct address address = { .is_mac = false };
 	int ret;
@@ -178,10 +173,10 @@ static int claim_addresses(struct watcher *watcher, const uint8_t own[16],
 	return own_add_address(&watcher->other, &address);
 }
 
-static int count_votes(struct watcher *a, struct watcher *b,
-		       const struct shared_packet *shared, size_t num)
+static int count_votes(struct watcher *a, struct watcher *b, const struct shared_packet *shared,
+		       size_t num)
 {
-	const uint8_t (*addr)[16] = shared->of->addr;
+	const uint8_t(*addr)[16] = shared->of->addr;
 	size_t votes[2] = { 0, 0 };
 	int ret;
 
@@ -211,9 +206,9 @@ static int compare_watchers(struct watcher *a, struct watcher *b)
 	a->met |= num > 0;
 	b->met |= num > 0;
 	for (ssize_t i = 0, j; i < num && !ret; i = j) {
-		for (j = i + 1; j < num &&
-				!memcmp(shared[i].of->addr, shared[j].of->addr,
-					sizeof(shared[i].of->addr)); j++)
+		for (j = i + 1; j < num && !memcmp(shared[i].of->addr, shared[j].of->addr,
+						   sizeof(shared[i].of->addr));
+		     j++)
 			;
 		ret = count_votes(a, b, &shared[i], (size_t)(j - i));
 	}
@@ -226,8 +221,8 @@ static void mark_doubtful_watcher(struct watcher *watcher)
 {
 	for (size_t i = 0; i < watcher->own.num; i++)
 		for (size_t j = 0; j < watcher->other.num; j++)
-			if (!memcmp(watcher->own.address[i].bytes,
-				    watcher->other.address[j].bytes, 16))
+			if (!memcmp(watcher->own.address[i].bytes, watcher->other.address[j].bytes,
+				    16))
 				watcher->doubtful = true;
 }
 

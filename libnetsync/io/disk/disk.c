@@ -25,7 +25,7 @@
 
 /* A slot of the shared memory. */
 struct slot {
-	struct disk_file *file;	/* NULL: it is free */
+	struct disk_file *file; /* NULL: it is free */
 	uint64_t at;		/* in the file */
 	size_t size;		/* bytes that are there, or were asked for */
 	uint64_t serial;	/* of the command; 0: it was answered */
@@ -36,16 +36,16 @@ struct slot {
 struct disk {
 	disk_is_over is_over;
 	void *data;
-	struct worker worker;	/* the reader process; worker.fd < 0: none */
-	pid_t owner;		/* the process that has started it */
-	pid_t user;		/* the process that reads by it; others read themselves */
-	unsigned int process;	/* how many were started */
-	bool is_off;		/* none can be started, or it died */
-	uint8_t *memory;	/* shared with it; NULL: none */
+	struct worker worker; /* the reader process; worker.fd < 0: none */
+	pid_t owner;	      /* the process that has started it */
+	pid_t user;	      /* the process that reads by it; others read themselves */
+	unsigned int process; /* how many were started */
+	bool is_off;	      /* none can be started, or it died */
+	uint8_t *memory;      /* shared with it; NULL: none */
 	struct slot slots[DISK_SLOTS];
 	uint64_t uses;
-	uint64_t told;		/* serial number of the last command, */
-	struct disk_answer answer;	/* and the last answer */
+	uint64_t told;		   /* serial number of the last command, */
+	struct disk_answer answer; /* and the last answer */
 };
 
 struct disk *disk_new(disk_is_over is_over, void *data)
@@ -154,7 +154,7 @@ static void tell_disk_reader(struct disk *disk, struct disk_command *command, co
 struct disk_wait {
 	struct disk *disk;
 	const struct disk_file *file;
-	uint64_t serial;	/* of the command */
+	uint64_t serial; /* of the command */
 	bool is_waiting;
 	bool has_warned;
 };
@@ -379,8 +379,9 @@ static void close_in_reader(struct disk_file *file)
 			free_disk_slot(&disk->slots[i]);
 	if (file->process && file->process == disk->process && disk->worker.fd >= 0 &&
 	    disk->owner == getpid())
-		tell_disk_reader(disk, &(struct disk_command){ .what = DISK_CLOSE,
-							       .fd = file->fd_there }, NULL);
+		tell_disk_reader(disk,
+				 &(struct disk_command){ .what = DISK_CLOSE, .fd = file->fd_there },
+				 NULL);
 	for (int i = 0; i < DISK_SLOTS; i++)
 		file->is_closed |= disk->slots[i].file == file;
 }
@@ -447,8 +448,9 @@ static struct slot *fill_disk_slot(struct disk_file *file, uint64_t at, size_t m
 	if (!slot)
 		return NULL;
 	tell_disk_reader(disk, &command, NULL);
-	*slot = (struct slot){ .file = file, .at = at, .size = size,
-			       .serial = command.serial, .used = ++disk->uses };
+	*slot = (struct slot){
+		.file = file, .at = at, .size = size, .serial = command.serial, .used = ++disk->uses
+	};
 	return slot;
 }
 
@@ -476,7 +478,9 @@ static ssize_t read_from_reader(struct disk_file *file, void *to, size_t size, u
 		return ret;
 	slot = find_disk_slot(file, at);
 	if (!slot) {
-		num = at && at == file->next && !file->is_crowded ? DISK_SLOT_SIZE : (size > SINGLE_SIZE ? size : SINGLE_SIZE);
+		num = at && at == file->next && !file->is_crowded ?
+			      DISK_SLOT_SIZE :
+			      (size > SINGLE_SIZE ? size : SINGLE_SIZE);
 		slot = fill_disk_slot(file, at, min64(num, DISK_SLOT_SIZE));
 	}
 	if (!slot)

@@ -19,20 +19,20 @@ enum disk_what { DISK_WALK, DISK_OPEN, DISK_READ, DISK_CLOSE };
 
 struct disk_command {
 	uint32_t what;
-	uint32_t path_size;	/* bytes of the path that follows, with its 0; or 0 */
-	uint64_t serial;	/* number of the command */
-	int32_t fd;		/* of the reader process */
-	int32_t flags;		/* DISK_OPEN: of open(2) */
-	uint32_t slot;		/* DISK_READ: where bytes go */
-	uint32_t size;		/* DISK_READ: bytes */
-	uint64_t at;		/* DISK_READ: their place in the file */
+	uint32_t path_size; /* bytes of the path that follows, with its 0; or 0 */
+	uint64_t serial;    /* number of the command */
+	int32_t fd;	    /* of the reader process */
+	int32_t flags;	    /* DISK_OPEN: of open(2) */
+	uint32_t slot;	    /* DISK_READ: where bytes go */
+	uint32_t size;	    /* DISK_READ: bytes */
+	uint64_t at;	    /* DISK_READ: their place in the file */
 };
 
 /* The answer to a command of any kind. */
 struct disk_answer {
 	uint64_t serial;
-	int64_t result;		/* of the system call, or -errno */
-	struct stat st;		/* DISK_OPEN */
+	int64_t result; /* of the system call, or -errno */
+	struct stat st; /* DISK_OPEN */
 };
 
 /* A reader process's task; @data: the address of the shared memory. */

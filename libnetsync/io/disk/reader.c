@@ -27,8 +27,9 @@ static void walk_files_of_path(char *path)
 {
 	char *paths[] = { path, NULL };
 	struct stat st;
-	FTS *fts = stat(path, &st) ? NULL :
-		   fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+	FTS *fts = stat(path, &st) ?
+			   NULL :
+			   fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
 
 	while (fts && (entry = fts_read(fts))) {
@@ -66,8 +67,8 @@ static int64_t read_range_into_slot(const struct disk_command *command, uint8_t 
 	ssize_t num;
 
 	do {
-		num = pread(command->fd, memory + command->slot * DISK_SLOT_SIZE,
-			    command->size, (off_t)command->at);
+		num = pread(command->fd, memory + command->slot * DISK_SLOT_SIZE, command->size,
+			    (off_t)command->at);
 	} while (num < 0 && errno == EINTR);
 	return num < 0 ? -errno : num;
 }

@@ -30,21 +30,21 @@
 
 struct clocks_file {
 	char *path;
-	int fd;			/* -1: it is not there yet */
+	int fd; /* -1: it is not there yet */
 	char *buffer;
 	size_t filled;
-	uint64_t number;	/* of the line taken last */
-	bool failed;		/* it is read no further */
+	uint64_t number; /* of the line taken last */
+	bool failed;	 /* it is read no further */
 	bool told_bad;
 };
 
 /* The readings of one host in the files. */
 struct told_host {
-	struct io_host *host;	/* NULL: no session of it yet */
-	struct clock_event *event;	/* that wait for it */
+	struct io_host *host;	   /* NULL: no session of it yet */
+	struct clock_event *event; /* that wait for it */
 	size_t num;
 	size_t room;
-	int64_t last_ns;	/* of the last one; in the time base of the host, if known */
+	int64_t last_ns; /* of the last one; in the time base of the host, if known */
 };
 
 static void give_up_clocks_file(struct live_input *live, struct clocks_file *file, const char *why)
@@ -66,8 +66,7 @@ static int push_clock_event(struct told_host *told, struct clock_event clock)
 
 static bool is_host_called(const struct io_host *host, const char *text, size_t len)
 {
-	return strlen(host->base->host_name) == len &&
-	       !memcmp(host->base->host_name, text, len);
+	return strlen(host->base->host_name) == len && !memcmp(host->base->host_name, text, len);
 }
 
 /* NULL: there is no memory. */
@@ -98,8 +97,7 @@ static int keep_clock_event(struct live_input *live, struct told_host *told,
 {
 	if (told->num == MAX_WAITING) {
 		told->num /= 2;
-		memmove(told->event, told->event + told->num,
-			told->num * sizeof(*clock));
+		memmove(told->event, told->event + told->num, told->num * sizeof(*clock));
 	}
 	if (array_grow(&told->event, &told->room, told->num, sizeof(*clock)))
 		return io_no_memory(live->io);
@@ -116,7 +114,8 @@ static int use_clocks_line(struct live_input *live, struct clocks_file *file, co
 
 	if (!take_clock_line(p, &name, &point)) {
 		if (!file->told_bad)
-			io_warn(live->io, "%s: line %llu does not have the format of netsync-clocks(5); such lines are not used.",
+			io_warn(live->io,
+				"%s: line %llu does not have the format of netsync-clocks(5); such lines are not used.",
 				file->path, (unsigned long long)file->number);
 		file->told_bad = true;
 		return 0;
@@ -129,8 +128,10 @@ static int use_clocks_line(struct live_input *live, struct clocks_file *file, co
 	if (!told)
 		return io_no_memory(live->io);
 	clock = (struct clock_event){
-		.time_ns = point.time_ns, .raw_ns = point.raw_ns,
-		.within_ns = point.within_ns, .rate = point.rate,
+		.time_ns = point.time_ns,
+		.raw_ns = point.raw_ns,
+		.within_ns = point.within_ns,
+		.rate = point.rate,
 		.was_set = point.was_set,
 	};
 	if (told->host)
@@ -177,8 +178,7 @@ static int read_clocks_file(struct live_input *live, struct clocks_file *file)
 	if (file->fd < 0 && !file->failed)
 		open_clocks_file(live, file);
 	while (!ret && file->fd >= 0 && !file->failed) {
-		num = read(file->fd, file->buffer + file->filled,
-			   BUFFER - file->filled);
+		num = read(file->fd, file->buffer + file->filled, BUFFER - file->filled);
 		if (!num || (num < 0 && errno == EINTR))
 			break;
 		if (num < 0) {

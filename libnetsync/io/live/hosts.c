@@ -34,8 +34,8 @@ int live_find_host(struct live_input *live, struct trace *trace)
 		return ret;
 	host->number = netsync_add_host(live->io->ns, trace->host_name);
 	if (host->number < 0)
-		return io_fail(live->io, host->number, "%s: %s",
-			       trace->host_name, netsync_error(live->io->ns));
+		return io_fail(live->io, host->number, "%s: %s", trace->host_name,
+			       netsync_error(live->io->ns));
 	return clocks_join(live, host);
 }
 
@@ -57,8 +57,8 @@ static int64_t compute_host_time(const struct live_input *live, const struct io_
 				continue;
 			if (!s->has_time)
 				return INT64_MIN;
-			if (!__builtin_add_overflow(s->time_ns,
-					s->traces[j]->info.shift_ns, &time) &&
+			if (!__builtin_add_overflow(s->time_ns, s->traces[j]->info.shift_ns,
+						    &time) &&
 			    time < least)
 				least = time;
 		}
@@ -73,8 +73,7 @@ bool live_is_settling(const struct live_input *live)
 	for (size_t i = 0; i < live->num_sessions; i++) {
 		const struct session *s = live->sessions[i];
 
-		if (s->viewer.fd >= 0 && !s->num_traces &&
-		    now - s->began_ms < SETTLE_MS)
+		if (s->viewer.fd >= 0 && !s->num_traces && now - s->began_ms < SETTLE_MS)
 			return true;
 	}
 	return false;
@@ -94,12 +93,11 @@ int live_promise(struct live_input *live)
 		const struct io_host *host = live->hosts[i];
 		int ret = netsync_advance(live->io->ns, host->number,
 					  settling ? INT64_MIN :
-					  clocks_until(live, host,
-						       compute_host_time(live, host)));
+						     clocks_until(live, host,
+								  compute_host_time(live, host)));
 
 		if (ret < 0)
-			return io_fail(live->io, ret, "%s.",
-				       netsync_error(live->io->ns));
+			return io_fail(live->io, ret, "%s.", netsync_error(live->io->ns));
 	}
 	return 0;
 }

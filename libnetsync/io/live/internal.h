@@ -29,13 +29,13 @@
 #define SETTLE_MS 10000
 struct live_relay {
 	struct netsync_io *io;
-	char *url;		/* as given */
-	char *base;		/* net://HOST[:PORT] */
-	char *host;		/* of the session that is wanted, */
-	char *name;		/* and its name; NULL: all */
+	char *url;  /* as given */
+	char *base; /* net://HOST[:PORT] */
+	char *host; /* of the session that is wanted, */
+	char *name; /* and its name; NULL: all */
 	struct worker lister;
 	int64_t retry_ms;
-	int64_t asked_ms;	/* when it was last known what there is */
+	int64_t asked_ms; /* when it was last known what there is */
 	bool told_down;
 	bool told_gone;
 	bool told_empty;
@@ -44,20 +44,20 @@ struct live_relay {
 
 struct session {
 	struct live_relay *relay;
-	struct live_session is;	/* as it was listed last */
+	struct live_session is; /* as it was listed last */
 	bool listed;
 	struct worker viewer;
-	struct stream stream;	/* from it */
-	struct trace **traces;	/* of this viewer; owned by the reader */
+	struct stream stream;  /* from it */
+	struct trace **traces; /* of this viewer; owned by the reader */
 	size_t num_traces;
 	bool late;
 	bool told_late;
 	bool told_busy;
 	bool told_silent;
 	bool failed;
-	bool held;		/* until the others have begun, too */
+	bool held; /* until the others have begun, too */
 	bool has_time;
-	int64_t time_ns;	/* all before was read, as printed */
+	int64_t time_ns; /* all before was read, as printed */
 	int64_t began_ms;
 	int64_t left_ms;
 	int64_t retry_ms;
@@ -74,12 +74,12 @@ struct live_input {
 	size_t num_hosts;
 	struct clocks_file **files;
 	size_t num_files;
-	struct told_host *told;	/* numbered as by told_names */
+	struct told_host *told; /* numbered as by told_names */
 	size_t num_told;
 	struct name_table told_names;
-	bool has_begun;		/* the first hosts were numbered */
-	int64_t newest_ms;	/* when a session was attached to */
-	uint64_t packets;	/* in this call */
+	bool has_begun;	   /* the first hosts were numbered */
+	int64_t newest_ms; /* when a session was attached to */
+	uint64_t packets;  /* in this call */
 };
 
 static inline int64_t live_now_ms(void)

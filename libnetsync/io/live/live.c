@@ -56,9 +56,9 @@ static int receive_live_data(struct live_input *live, int timeout_ms)
 		return io_no_memory(live->io);
 	for (size_t i = 0; i < max; i++)
 		fds[i] = (struct pollfd){
-			.fd = i < num ? live->relays[i]->lister.fd :
+			.fd = i < num			    ? live->relays[i]->lister.fd :
 			      live->sessions[i - num]->held ? -1 :
-			      live->sessions[i - num]->viewer.fd,
+							      live->sessions[i - num]->viewer.fd,
 			.events = POLLIN,
 		};
 	ret = poll(fds, max, timeout_ms);
@@ -96,8 +96,9 @@ int netsync_io_poll(struct netsync_io *io, int timeout_ms)
 		if (!ret)
 			ret = clocks_read(live);
 		if (!ret)
-			ret = receive_live_data(live, left < 0 ? 0 :
-						left < RETRY_MS ? left : RETRY_MS);
+			ret = receive_live_data(live, left < 0	      ? 0 :
+						      left < RETRY_MS ? left :
+									RETRY_MS);
 		if (!ret)
 			ret = begin_live_hosts(live);
 		if (!ret)
@@ -116,8 +117,8 @@ int netsync_io_add_live(struct netsync_io *io, const char *url)
 {
 	if (io->was_read || io->num_texts || (io->num_traces && !io->live))
 		return io_fail(io, -EBUSY,
-			"%s: live sessions and recorded traces cannot be read together.",
-			url);
+			       "%s: live sessions and recorded traces cannot be read together.",
+			       url);
 	if (!io->live)
 		io->live = calloc(1, sizeof(*io->live));
 	if (!io->live)
@@ -125,8 +126,7 @@ int netsync_io_add_live(struct netsync_io *io, const char *url)
 	io->live->io = io;
 	for (size_t i = 0; i < io->live->num_relays; i++)
 		if (!strcmp(io->live->relays[i]->url, url))
-			return io_fail(io, -EEXIST,
-				"%s: this was already given.", url);
+			return io_fail(io, -EEXIST, "%s: this was already given.", url);
 	return relay_add(io->live, url);
 }
 

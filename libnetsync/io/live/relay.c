@@ -13,8 +13,7 @@
 static int warn_of_too_many_sessions(struct live_relay *relay)
 {
 	if (!relay->told_many)
-		io_warn(relay->io,
-			"%s: there are more than %d sessions; the rest are not read.",
+		io_warn(relay->io, "%s: there are more than %d sessions; the rest are not read.",
 			relay->url, LIVE_MAX_SESSIONS);
 	relay->told_many = true;
 	return 1;
@@ -47,8 +46,8 @@ static int find_session(struct live_input *live, struct live_relay *relay,
 	session->viewer.fd = -1;
 	/* Where it was not there just now, nothing of it can have gone by. */
 	session->late = is->streams &&
-		(!relay->asked_ms ||
-		 (live_now_ms() - relay->asked_ms) * 1000 >= (int64_t)is->timer_us);
+			(!relay->asked_ms ||
+			 (live_now_ms() - relay->asked_ms) * 1000 >= (int64_t)is->timer_us);
 	return 0;
 }
 
@@ -59,8 +58,7 @@ static int use_listed_session(struct live_relay *relay, const struct live_sessio
 
 	/* Those that are not recorded live give nothing. */
 	if (!is->timer_us ||
-	    (relay->host && (strcmp(relay->host, is->host) ||
-			     strcmp(relay->name, is->name))))
+	    (relay->host && (strcmp(relay->host, is->host) || strcmp(relay->name, is->name))))
 		return 0;
 	ret = find_session(relay->io->live, relay, is, &session);
 	if (ret)
@@ -81,8 +79,7 @@ static size_t drop_unlisted_sessions(struct live_input *live, struct live_relay 
 	for (size_t i = 0; i < live->num_sessions; i++) {
 		struct session *session = live->sessions[i];
 
-		if (session->relay == relay && !session->listed &&
-		    session->viewer.fd < 0) {
+		if (session->relay == relay && !session->listed && session->viewer.fd < 0) {
 			session_free(session);
 			continue;
 		}
@@ -102,12 +99,11 @@ static void note_relay_up(struct live_relay *relay)
 	size_t own = drop_unlisted_sessions(relay->io->live, relay);
 
 	if (relay->told_down)
-		io_warn(relay->io, "%s: the relay daemon responds again.",
-			relay->url);
+		io_warn(relay->io, "%s: the relay daemon responds again.", relay->url);
 	if (!own && !relay->told_empty)
-		io_warn(relay->io, relay->host ?
-			"%s: no such live session; waiting for it." :
-			"%s: no live session; waiting for one.",
+		io_warn(relay->io,
+			relay->host ? "%s: no such live session; waiting for it." :
+				      "%s: no live session; waiting for one.",
 			relay->url);
 	relay->told_empty = !own;
 	relay->told_down = relay->told_gone = false;
@@ -123,16 +119,16 @@ static void note_relay_down(struct live_relay *relay, const char *reason)
 	if (gone)
 		drop_unlisted_sessions(relay->io->live, relay);
 	if (is_news)
-		io_warn(relay->io, gone && relay->asked_ms ?
-			"%s: the relay daemon no longer responds (%s): it has exited, as the daemon of netsync record does when the recording ends; waiting for another one." :
-			"%s: the relay daemon does not respond (%s); trying again.",
+		io_warn(relay->io,
+			gone && relay->asked_ms ?
+				"%s: the relay daemon no longer responds (%s): it has exited, as the daemon of netsync record does when the recording ends; waiting for another one." :
+				"%s: the relay daemon does not respond (%s); trying again.",
 			relay->url, reason);
 	relay->told_down = true;
 	relay->told_gone |= gone;
 }
 
-static int use_lister_record(void *data, const struct worker_head *head,
-			     const void *payload)
+static int use_lister_record(void *data, const struct worker_head *head, const void *payload)
 {
 	struct live_relay *relay = data;
 
@@ -171,9 +167,10 @@ int relay_start_lister(struct live_relay *relay)
 	if (relay->lister.fd >= 0 || live_now_ms() < relay->retry_ms)
 		return 0;
 	ret = worker_start(&relay->lister, &live_list, &task);
-	return !ret ? 0 : io_fail(relay->io, ret,
-		"%s: cannot start a process to list the sessions: %s.",
-		relay->url, strerror(-ret));
+	return !ret ? 0 :
+		      io_fail(relay->io, ret,
+			      "%s: cannot start a process to list the sessions: %s.", relay->url,
+			      strerror(-ret));
 }
 
 int relay_receive(struct live_relay *relay)
@@ -189,7 +186,8 @@ int relay_receive(struct live_relay *relay)
 
 static int fail_for_bad_url(struct netsync_io *io, const char *url)
 {
-	return io_fail(io, -EINVAL,
+	return io_fail(
+		io, -EINVAL,
 		"%s: not the URL of a live session; expected net://HOST[:PORT] for all live sessions of a relay daemon, or net://HOST[:PORT]/host/NAME/SESSION.",
 		url);
 }

@@ -21,8 +21,7 @@ static char *text_of_time(char *buffer, size_t size, int64_t time_ns)
 	time_t seconds = time_ns / 1000000000 - (time_ns % 1000000000 < 0);
 	struct tm tm;
 
-	if (!localtime_r(&seconds, &tm) ||
-	    !strftime(buffer, size, "%F %T", &tm))
+	if (!localtime_r(&seconds, &tm) || !strftime(buffer, size, "%F %T", &tm))
 		snprintf(buffer, size, "%lld ns", (long long)time_ns);
 	return buffer;
 }
@@ -33,8 +32,7 @@ static int add_session_trace(struct session *session, const struct ctf_identity 
 	struct netsync_io *io = session->relay->io;
 	struct trace *trace = calloc(1, sizeof(*trace));
 	struct trace **all = array_add(&io->traces, io->num_traces, sizeof(*all));
-	struct trace **own = array_add(&session->traces, session->num_traces,
-				       sizeof(*own));
+	struct trace **own = array_add(&session->traces, session->num_traces, sizeof(*own));
 	int ret;
 
 	if (!trace || !all || !own) {
@@ -57,15 +55,13 @@ static int add_session_trace(struct session *session, const struct ctf_identity 
 	ret = ctf_identify(trace, is);
 	if (ret < 0)
 		return ret;
-	if (!trace->path || !trace->real_path ||
-	    io_make_printable(&trace->host_name))
+	if (!trace->path || !trace->real_path || io_make_printable(&trace->host_name))
 		return io_no_memory(io);
 	session->held = !io->live->has_begun;
 	return session->held ? 1 : live_find_host(io->live, trace);
 }
 
-static int use_session_trace(struct session *session, size_t number,
-			     const struct ctf_identity *is)
+static int use_session_trace(struct session *session, size_t number, const struct ctf_identity *is)
 {
 	int ret = 0;
 
@@ -87,10 +83,8 @@ static void warn_of_late_start(struct session *session, const struct worker_head
 
 	if (!session->late || session->told_late)
 		return;
-	io_warn(session->relay->io,
-		"%s: the session was already running; its data starts at %s.",
-		session->is.url,
-		text_of_time(begin, sizeof(begin), bytes_take_signed(&span)));
+	io_warn(session->relay->io, "%s: the session was already running; its data starts at %s.",
+		session->is.url, text_of_time(begin, sizeof(begin), bytes_take_signed(&span)));
 	session->told_late = true;
 }
 
@@ -101,13 +95,14 @@ static void warn_of_live_losses(const struct trace *trace, bool had_lost_events,
 	struct netsync_io *io = trace->io;
 
 	if (trace->info.lost_events && !had_lost_events)
-		io_warn(io, "%s: the tracer has started to discard events; %s.",
-			trace->path, ctf_reader.avoids_loss);
+		io_warn(io, "%s: the tracer has started to discard events; %s.", trace->path,
+			ctf_reader.avoids_loss);
 	if (trace->info.lost_packets && !had_lost_packets)
 		io_warn(io, "%s: trace packets are missing because the tracer overwrites them.",
 			trace->path);
 	if (trace->out_of_range && !had_out_of_range)
-		io_warn(io, "%s: packet events outside the years 1824 to 2116 are not used; is the clock of %s set?",
+		io_warn(io,
+			"%s: packet events outside the years 1824 to 2116 are not used; is the clock of %s set?",
 			trace->path, trace->host_name);
 }
 
@@ -145,24 +140,20 @@ static void use_session_time(struct session *session, int64_t time_ns)
 	if (session->told_silent || live_now_ms() - session->began_ms < SETTLE_MS)
 		return;
 	for (size_t i = 0; i < session->num_traces; i++)
-		has_network |= session->traces[i]->has_network ||
-			       session->traces[i]->has_unusable;
+		has_network |= session->traces[i]->has_network || session->traces[i]->has_unusable;
 	if (!has_network)
-		io_warn(session->relay->io,
-			"%s: no network events in this session; %s.",
+		io_warn(session->relay->io, "%s: no network events in this session; %s.",
 			session->is.url, ctf_reader.to_record);
 	session->told_silent = true;
 }
 
 static void warn_of_failed_session(const struct session *session, const char *why)
 {
-	io_warn(session->relay->io,
-		"%s: reading the session failed (%s); trying again.",
+	io_warn(session->relay->io, "%s: reading the session failed (%s); trying again.",
 		session->is.url, why);
 }
 
-static int use_viewer_record(void *data, const struct worker_head *head,
-			     const void *payload)
+static int use_viewer_record(void *data, const struct worker_head *head, const void *payload)
 {
 	struct session *session = data;
 
@@ -181,7 +172,8 @@ static int use_viewer_record(void *data, const struct worker_head *head,
 		return 0;
 	default:
 		return head->number < session->num_traces ?
-		       use_trace_record(session, head, payload) : 0;
+			       use_trace_record(session, head, payload) :
+			       0;
 	}
 }
 
@@ -232,8 +224,7 @@ static void detach_viewer(struct session *session)
 	session->left_ms = live_now_ms();
 	if (!failed)
 		return;
-	session->delay_ms = session->delay_ms ? session->delay_ms * 2 :
-						RETRY_SESSION_MS;
+	session->delay_ms = session->delay_ms ? session->delay_ms * 2 : RETRY_SESSION_MS;
 	if (session->delay_ms > RETRY_MAX_MS)
 		session->delay_ms = RETRY_MAX_MS;
 	session->retry_ms = session->left_ms + session->delay_ms;

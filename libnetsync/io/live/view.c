@@ -29,12 +29,12 @@ struct view_stream {
 
 /* A trace of the session, of which there can be several (kernel, user space). */
 struct view_trace {
-	const bt_trace *bt;	/* NULL: all of its streams have ended */
+	const bt_trace *bt; /* NULL: all of its streams have ended */
 	size_t num_streams;
 	struct ctf_streams streams;
-	struct trace found;	/* what is sent is of this one */
-	struct ctf_identity told;	/* has_clock is false: it was not */
-	struct range span;	/* of the events; hi < lo: there are none */
+	struct trace found;	  /* what is sent is of this one */
+	struct ctf_identity told; /* has_clock is false: it was not */
+	struct range span;	  /* of the events; hi < lo: there are none */
 	struct range told_span;
 };
 
@@ -43,7 +43,7 @@ struct live_viewer {
 	const char *url;
 	struct view_trace **traces;
 	size_t num_traces;
-	void *streams;		/* tsearch() tree of struct view_stream */
+	void *streams; /* tsearch() tree of struct view_stream */
 	bool time_is_new;
 	int64_t time_ns;
 	const char *failure;
@@ -82,12 +82,12 @@ static const bt_component_class_source *find_live_source_class(void)
 	const bt_component_class_source *class = NULL;
 	const bt_plugin *plugin;
 
-	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
-			   &plugin) == BT_PLUGIN_FIND_STATUS_OK)
-		class = bt_plugin_borrow_source_component_class_by_name_const(
-			plugin, "lttng-live");
+	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) ==
+	    BT_PLUGIN_FIND_STATUS_OK)
+		class = bt_plugin_borrow_source_component_class_by_name_const(plugin, "lttng-live");
 	if (!class)
-		fail_live_worker("Babeltrace 2 lacks its plug-in to read live sessions (source.ctf.lttng-live); check that it is installed completely.");
+		fail_live_worker(
+			"Babeltrace 2 lacks its plug-in to read live sessions (source.ctf.lttng-live); check that it is installed completely.");
 	return class;
 }
 
@@ -97,8 +97,7 @@ static const char *get_map_text(const bt_value *map, const char *key)
 {
 	const bt_value *value = bt_value_map_borrow_entry_value_const(map, key);
 
-	return value && bt_value_is_string(value) ?
-	       bt_value_string_get(value) : "";
+	return value && bt_value_is_string(value) ? bt_value_string_get(value) : "";
 }
 
 static uint64_t get_map_number(const bt_value *map, const char *key)
@@ -107,8 +106,8 @@ static uint64_t get_map_number(const bt_value *map, const char *key)
 
 	if (value && bt_value_is_signed_integer(value))
 		return bt_value_integer_signed_get(value);
-	return value && bt_value_is_unsigned_integer(value) ?
-	       bt_value_integer_unsigned_get(value) : 0;
+	return value && bt_value_is_unsigned_integer(value) ? bt_value_integer_unsigned_get(value) :
+							      0;
 }
 
 static void put_session(const bt_value *entry)
@@ -119,28 +118,22 @@ static void put_session(const bt_value *entry)
 		.timer_us = get_map_number(entry, "timer-us"),
 	};
 
-	snprintf(session.host, sizeof(session.host), "%s",
-		 get_map_text(entry, "target-hostname"));
-	snprintf(session.name, sizeof(session.name), "%s",
-		 get_map_text(entry, "session-name"));
-	snprintf(session.url, sizeof(session.url), "%s",
-		 get_map_text(entry, "url"));
+	snprintf(session.host, sizeof(session.host), "%s", get_map_text(entry, "target-hostname"));
+	snprintf(session.name, sizeof(session.name), "%s", get_map_text(entry, "session-name"));
+	snprintf(session.url, sizeof(session.url), "%s", get_map_text(entry, "url"));
 	worker_put(LIVE_SESSION, 0, &session, sizeof(session));
 }
 
-static void put_sessions(const bt_component_class_source *class,
-			 const bt_value *params)
+static void put_sessions(const bt_component_class_source *class, const bt_value *params)
 {
 	bt_query_executor *executor = bt_query_executor_create(
-		bt_component_class_source_as_component_class_const(class),
-		"sessions", params);
+		bt_component_class_source_as_component_class_const(class), "sessions", params);
 	const bt_value *list = NULL;
 	char *reason;
 
 	if (executor && !bt_query_executor_query(executor, &list) && list) {
 		for (uint64_t i = 0; i < bt_value_array_get_length(list); i++)
-			put_session(bt_value_array_borrow_element_by_index_const(
-				list, i));
+			put_session(bt_value_array_borrow_element_by_index_const(list, i));
 		worker_put(LIVE_LISTED, 0, "", 0);
 	} else {
 		reason = ctf_take_reason();
@@ -177,8 +170,7 @@ const struct worker_task live_list = {
 /* ---- traces and streams ------------------------------------------------ */
 
 /* NULL: there is no memory. */
-static struct view_trace *find_trace(struct live_viewer *view, const bt_trace *bt,
-				     size_t *number)
+static struct view_trace *find_trace(struct live_viewer *view, const bt_trace *bt, size_t *number)
 {
 	struct view_trace *trace, **last;
 
@@ -200,8 +192,8 @@ static struct view_trace *find_trace(struct live_viewer *view, const bt_trace *b
 	trace->found.io = view->io;
 	trace->found.window = RANGE_ALL;
 	trace->streams = (struct ctf_streams){
-		.io = view->io, .path = view->url, .real_path = view->url,
-		.window = RANGE_ALL };
+		.io = view->io, .path = view->url, .real_path = view->url, .window = RANGE_ALL
+	};
 	return trace;
 }
 
@@ -210,8 +202,9 @@ static void report_view_trace(struct view_trace *trace, size_t number)
 {
 	const struct ctf_identity *is = &trace->streams.is;
 
-	if (!is->has_clock || (trace->told.has_clock && trace->told.has_network == is->has_network &&
-			       trace->told.has_unusable == is->has_unusable))
+	if (!is->has_clock ||
+	    (trace->told.has_clock && trace->told.has_network == is->has_network &&
+	     trace->told.has_unusable == is->has_unusable))
 		return;
 	worker_put(LIVE_TRACE, number, is, sizeof(*is));
 	trace->told = *is;
@@ -227,16 +220,14 @@ static int compare_streams(const void *a, const void *b)
 static struct view_stream *find_view_stream(struct live_viewer *view, const bt_stream *bt)
 {
 	const struct view_stream key = { .bt = bt };
-	struct view_stream **found =
-		tfind(&key, &view->streams, compare_streams);
+	struct view_stream **found = tfind(&key, &view->streams, compare_streams);
 
 	return found ? *found : NULL;
 }
 
 static int begin_stream(struct live_viewer *view, const bt_message *message)
 {
-	const bt_stream *bt =
-		bt_message_stream_beginning_borrow_stream_const(message);
+	const bt_stream *bt = bt_message_stream_beginning_borrow_stream_const(message);
 	struct view_stream *stream;
 	struct view_trace *trace;
 	int ret;
@@ -244,8 +235,7 @@ static int begin_stream(struct live_viewer *view, const bt_message *message)
 	if (view->num_traces == LIVE_MAX_TRACES)
 		return -E2BIG;
 	stream = calloc(1, sizeof(*stream));
-	trace = stream ? find_trace(view, bt_stream_borrow_trace_const(bt),
-				    &stream->trace) : NULL;
+	trace = stream ? find_trace(view, bt_stream_borrow_trace_const(bt), &stream->trace) : NULL;
 	if (stream)
 		stream->bt = bt;
 	if (!trace || !tsearch(stream, &view->streams, compare_streams)) {
@@ -313,8 +303,8 @@ static int use_inactivity_message(struct live_viewer *view, const bt_message *me
 	int64_t time_ns;
 
 	if (bt_clock_snapshot_get_ns_from_origin(
-		    bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(
-			    message), &time_ns))
+		    bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(message),
+		    &time_ns))
 		bt_current_thread_clear_error();
 	else
 		set_view_time(view, time_ns);
@@ -327,20 +317,19 @@ static int use_view_message(struct live_viewer *view, const bt_message *message)
 	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
 		return begin_stream(view, message);
 	case BT_MESSAGE_TYPE_STREAM_END:
-		return end_view_stream(view, find_view_stream(view,
-			bt_message_stream_end_borrow_stream_const(message)));
+		return end_view_stream(
+			view,
+			find_view_stream(view, bt_message_stream_end_borrow_stream_const(message)));
 	case BT_MESSAGE_TYPE_EVENT:
 		return use_stream_message(view, message,
-			bt_event_borrow_stream_const(
-				bt_message_event_borrow_event_const(message)));
+					  bt_event_borrow_stream_const(
+						  bt_message_event_borrow_event_const(message)));
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 		return use_stream_message(view, message,
-			bt_message_discarded_events_borrow_stream_const(
-				message));
+					  bt_message_discarded_events_borrow_stream_const(message));
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		return use_stream_message(view, message,
-			bt_message_discarded_packets_borrow_stream_const(
-				message));
+		return use_stream_message(
+			view, message, bt_message_discarded_packets_borrow_stream_const(message));
 	case BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY:
 		return use_inactivity_message(view, message);
 	default:
@@ -380,8 +369,8 @@ consume_live_messages(bt_message_iterator *iterator, void *data)
 	bt_message_array_const messages;
 	uint64_t num;
 	int ret = 0;
-	bt_message_iterator_next_status status =
-		bt_message_iterator_next(iterator, &messages, &num);
+	bt_message_iterator_next_status status = bt_message_iterator_next(iterator, &messages,
+									  &num);
 
 	/* The statuses that there are have the same values. */
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
@@ -393,10 +382,9 @@ consume_live_messages(bt_message_iterator *iterator, void *data)
 	}
 	if (!ret)
 		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
-	view->failure = ret == -ERANGE ?
-		"its clock is more than 292 years from the epoch" :
-		ret == -E2BIG ? "it has more traces than any session has" :
-		"out of memory";
+	view->failure = ret == -ERANGE ? "its clock is more than 292 years from the epoch" :
+			ret == -E2BIG  ? "it has more traces than any session has" :
+					 "out of memory";
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
 }
 
@@ -404,11 +392,9 @@ static bt_value *make_live_params(const char *url)
 {
 	bt_value *params = bt_value_map_create(), *inputs;
 
-	if (!params ||
-	    bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) ||
+	if (!params || bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) ||
 	    bt_value_array_append_string_element(inputs, url) ||
-	    bt_value_map_insert_string_entry(params,
-					     "session-not-found-action", "end"))
+	    bt_value_map_insert_string_entry(params, "session-not-found-action", "end"))
 		fail_live_worker("Out of memory.");
 	return params;
 }
@@ -422,16 +408,14 @@ static bt_graph *make_live_graph(struct live_viewer *view)
 	const bt_component_sink *sink;
 
 	if (!graph ||
-	    bt_graph_add_source_component(graph, class, "session", params,
-					  BT_LOGGING_LEVEL_NONE, &source) ||
-	    bt_graph_add_simple_sink_component(graph, "sink", NULL, consume_live_messages,
-					       NULL, view, &sink) ||
-	    bt_graph_connect_ports(
-		    graph,
-		    bt_component_source_borrow_output_port_by_index_const(
-			    source, 0),
-		    bt_component_sink_borrow_input_port_by_index_const(sink, 0),
-		    NULL))
+	    bt_graph_add_source_component(graph, class, "session", params, BT_LOGGING_LEVEL_NONE,
+					  &source) ||
+	    bt_graph_add_simple_sink_component(graph, "sink", NULL, consume_live_messages, NULL,
+					       view, &sink) ||
+	    bt_graph_connect_ports(graph,
+				   bt_component_source_borrow_output_port_by_index_const(source, 0),
+				   bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+				   NULL))
 		fail_with_reason();
 	bt_value_put_ref(params);
 	return graph;
@@ -454,8 +438,7 @@ static void view_live_session(const void *data)
 			fail_for_memory();
 		if (status < 0)
 			fail_with_reason();
-		if (status != BT_GRAPH_RUN_ONCE_STATUS_OK ||
-		    rounds % ROUNDS == 0) {
+		if (status != BT_GRAPH_RUN_ONCE_STATUS_OK || rounds % ROUNDS == 0) {
 			report_view_state(&view);
 			worker_flush();
 		}

@@ -35,7 +35,7 @@ enum live_what {
 	/* Of listers: a session that there is; that was all; it failed. */
 	LIVE_SESSION = STREAM_OTHER,
 	LIVE_LISTED,
-	LIVE_NO_ANSWER,		/* text */
+	LIVE_NO_ANSWER, /* text */
 	/*
 	 * Of viewers: struct ctf_identity of a trace, which is one more, of the next number, or
 	 * has changed; int64_t: all before was sent, as printed.
@@ -47,7 +47,7 @@ enum live_what {
 struct live_session {
 	uint32_t clients;
 	uint32_t streams;
-	uint64_t timer_us;	/* so often at least come data */
+	uint64_t timer_us; /* so often at least come data */
 	char host[256];
 	char name[256];
 	char url[1024];

@@ -23,8 +23,7 @@ static inline void address_set(uint8_t to[16], const uint8_t *from, size_t len)
 static inline bool address_is_for_many(const uint8_t address[16])
 {
 	if (!memcmp(address, ipv4_prefix, IPV4_AT))
-		return address[12] >> 4 == 14 ||
-		       !memcmp(address + 12, "\xff\xff\xff\xff", 4);
+		return address[12] >> 4 == 14 || !memcmp(address + 12, "\xff\xff\xff\xff", 4);
 	return address[0] == 0xff;
 }
 

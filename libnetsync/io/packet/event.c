@@ -7,18 +7,42 @@
 
 /* Events of devices have other meanings for some names: name_fields() in protocol.h. */
 const struct field_name event_fields[] = {
-	{ "skb", SKB }, { "ifindex", IFINDEX }, { "protocol", PROTOCOL },
-	{ "saddr", SADDR }, { "daddr", DADDR }, { "family", FAMILY },
-	{ "id", IP_ID }, { "len", LEN }, { "netns", NETNS },
-	{ "sport", SPORT }, { "dport", DPORT }, { "gso_size", GSO_SIZE },
-	{ "gso_segs", GSO_SEGS }, { "seq", SEQ }, { "ack_seq", ACK },
-	{ "flags", FLAGS }, { "window", WINDOW }, { "has_ts", HAS_TS },
-	{ "tsval", TSVAL }, { "tsecr", TSECR }, { "check", CHECKSUM },
-	{ "check_final", IS_FINAL }, { "digest", DIGEST }, { "type", TYPE },
-	{ "echo_id", ECHO_ID }, { "echo_seq", ECHO_SEQ }, { "vtag", VTAG },
-	{ "chunk", CHUNK }, { "has_tsn", HAS_TSN }, { "tsn", TSN },
-	{ "mono", MONO }, { "raw", RAW }, { "offs_boot", OFFS_BOOT },
-	{ "offs_tai", OFFS_TAI }, { "mult", MULT }, { "raw_mult", RAW_MULT },
+	{ "skb", SKB },
+	{ "ifindex", IFINDEX },
+	{ "protocol", PROTOCOL },
+	{ "saddr", SADDR },
+	{ "daddr", DADDR },
+	{ "family", FAMILY },
+	{ "id", IP_ID },
+	{ "len", LEN },
+	{ "netns", NETNS },
+	{ "sport", SPORT },
+	{ "dport", DPORT },
+	{ "gso_size", GSO_SIZE },
+	{ "gso_segs", GSO_SEGS },
+	{ "seq", SEQ },
+	{ "ack_seq", ACK },
+	{ "flags", FLAGS },
+	{ "window", WINDOW },
+	{ "has_ts", HAS_TS },
+	{ "tsval", TSVAL },
+	{ "tsecr", TSECR },
+	{ "check", CHECKSUM },
+	{ "check_final", IS_FINAL },
+	{ "digest", DIGEST },
+	{ "type", TYPE },
+	{ "echo_id", ECHO_ID },
+	{ "echo_seq", ECHO_SEQ },
+	{ "vtag", VTAG },
+	{ "chunk", CHUNK },
+	{ "has_tsn", HAS_TSN },
+	{ "tsn", TSN },
+	{ "mono", MONO },
+	{ "raw", RAW },
+	{ "offs_boot", OFFS_BOOT },
+	{ "offs_tai", OFFS_TAI },
+	{ "mult", MULT },
+	{ "raw_mult", RAW_MULT },
 	{ NULL, 0 },
 };
 
@@ -85,17 +109,19 @@ static void read_ip_fields(const struct event_values *v, struct netsync_packet *
 /* ---- events ------------------------------------------------------------- */
 
 /* Fields that events of devices must have, and clock events. */
-#define DEVICE_WANTED (EVENT_ENDS | BIT(SPORT) | BIT(DPORT) | BIT(IP_ID) | BIT(LEN) | \
-		       BIT(SEQ) | BIT(ACK) | BIT(FLAGS) | BIT(PROTOCOL) | BIT(IFINDEX))
-#define CLOCK_WANTED (BIT(MONO) | BIT(RAW) | BIT(OFFS_BOOT) | BIT(OFFS_TAI) | \
-		      BIT(MULT) | BIT(RAW_MULT))
+#define DEVICE_WANTED                                                                         \
+	(EVENT_ENDS | BIT(SPORT) | BIT(DPORT) | BIT(IP_ID) | BIT(LEN) | BIT(SEQ) | BIT(ACK) | \
+	 BIT(FLAGS) | BIT(PROTOCOL) | BIT(IFINDEX))
+#define CLOCK_WANTED \
+	(BIT(MONO) | BIT(RAW) | BIT(OFFS_BOOT) | BIT(OFFS_TAI) | BIT(MULT) | BIT(RAW_MULT))
 
 bool event_is_whole(const struct event_kind *kind, uint64_t has)
 {
-	const uint64_t wanted =
-		kind->protocol == ANY_PROTOCOL ? DEVICE_WANTED :
-		kind->protocol == NO_PROTOCOL ? CLOCK_WANTED :
-						packet_protocol(kind->protocol)->wanted;
+	const uint64_t wanted = kind->protocol == ANY_PROTOCOL ?
+					DEVICE_WANTED :
+				kind->protocol == NO_PROTOCOL ?
+					CLOCK_WANTED :
+					packet_protocol(kind->protocol)->wanted;
 
 	return !(wanted & ~has);
 }
@@ -136,8 +162,7 @@ bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_n
 
 		if (late < 0 || late > MOST_LATE)
 			continue;
-		return !__builtin_sub_overflow(printed_ns, (int64_t)late,
-					       &clock->time_ns);
+		return !__builtin_sub_overflow(printed_ns, (int64_t)late, &clock->time_ns);
 	}
 	return false;
 }
@@ -156,8 +181,7 @@ static void read_device_fields(struct event_values *v, struct event_seen *seen,
 	seen->at.device = values_get(v, NETNS) << 32 ^ values_get(v, IFINDEX);
 }
 
-static uint8_t find_event_protocol(const struct event_kind *kind,
-				   const struct event_values *v)
+static uint8_t find_event_protocol(const struct event_kind *kind, const struct event_values *v)
 {
 	if (kind->protocol == ANY_PROTOCOL)
 		return (uint8_t)values_get(v, PROTOCOL);
@@ -166,8 +190,7 @@ static uint8_t find_event_protocol(const struct event_kind *kind,
 	return kind->protocol;
 }
 
-bool event_decode(const struct event_kind *kind, struct event_values *v,
-		  struct event_seen *seen)
+bool event_decode(const struct event_kind *kind, struct event_values *v, struct event_seen *seen)
 {
 	const struct packet_protocol *protocol;
 

@@ -17,19 +17,56 @@
 
 /* The meaning of a field, and its bit in masks of fields; see event_fields. */
 enum meaning {
-	SEQ, ACK, FLAGS, WINDOW, SPORT, DPORT, SADDR, DADDR, FAMILY, IP_ID, LEN,
-	HAS_TS, TSVAL, TSECR, DATA_OFFSET, RESERVED, IHL, FRAG_OFF, SKB, DEVICE,
-	NETWORK, TRANSPORT, GSO_SIZE, GSO_SEGS, NETNS, CHECKSUM, IS_FINAL,
-	DIGEST, TYPE, ECHO_ID, ECHO_SEQ, PROTOCOL, IFINDEX, VTAG, CHUNK,
-	HAS_TSN, TSN,
-	MONO, RAW, OFFS_BOOT, OFFS_TAI, MULT, RAW_MULT,
+	SEQ,
+	ACK,
+	FLAGS,
+	WINDOW,
+	SPORT,
+	DPORT,
+	SADDR,
+	DADDR,
+	FAMILY,
+	IP_ID,
+	LEN,
+	HAS_TS,
+	TSVAL,
+	TSECR,
+	DATA_OFFSET,
+	RESERVED,
+	IHL,
+	FRAG_OFF,
+	SKB,
+	DEVICE,
+	NETWORK,
+	TRANSPORT,
+	GSO_SIZE,
+	GSO_SEGS,
+	NETNS,
+	CHECKSUM,
+	IS_FINAL,
+	DIGEST,
+	TYPE,
+	ECHO_ID,
+	ECHO_SEQ,
+	PROTOCOL,
+	IFINDEX,
+	VTAG,
+	CHUNK,
+	HAS_TSN,
+	TSN,
+	MONO,
+	RAW,
+	OFFS_BOOT,
+	OFFS_TAI,
+	MULT,
+	RAW_MULT,
 	NUM_MEANINGS
 };
 
 #define BIT(meaning) (UINT64_C(1) << (meaning))
 
 struct field_name {
-	const char *name;	/* NULL after the last one */
+	const char *name; /* NULL after the last one */
 	enum meaning meaning;
 };
 
@@ -43,16 +80,26 @@ extern const struct field_name event_fields[];
 
 /* Places in the network stack. The events of one tracepoint come from one place. */
 enum place {
-	PLACE_TCP_IN, PLACE_TCP_OUT, PLACE_UDP_IN, PLACE_UDP_OUT, PLACE_ICMP_IN,
-	PLACE_ICMP_OUT, PLACE_SCTP_IN, PLACE_SCTP_OUT, PLACE_DEVICE_IN,
-	PLACE_DEVICE_OUT, PLACE_QUEUE_OUT, PLACE_QUEUE_IN, PLACE_NONE,
+	PLACE_TCP_IN,
+	PLACE_TCP_OUT,
+	PLACE_UDP_IN,
+	PLACE_UDP_OUT,
+	PLACE_ICMP_IN,
+	PLACE_ICMP_OUT,
+	PLACE_SCTP_IN,
+	PLACE_SCTP_OUT,
+	PLACE_DEVICE_IN,
+	PLACE_DEVICE_OUT,
+	PLACE_QUEUE_OUT,
+	PLACE_QUEUE_IN,
+	PLACE_NONE,
 };
 
 struct event_kind {
 	const char *name;
 	enum place place;
 	enum netsync_dir dir;
-	uint8_t protocol;	/* IPPROTO_... of flat events; 0: nested */
+	uint8_t protocol; /* IPPROTO_... of flat events; 0: nested */
 };
 
 /* The kind of the events of a name; NULL: they are of no use. */
@@ -63,9 +110,9 @@ bool event_is_whole(const struct event_kind *kind, uint64_t has);
 
 /* Values of the fields of one event. */
 struct event_values {
-	uint64_t has;			/* a bit for each meaning */
-	uint64_t number[NUM_MEANINGS];	/* by meaning, where its bit is set */
-	uint8_t saddr[16];		/* network order; IPv4 as ::ffff:a.b.c.d */
+	uint64_t has;		       /* a bit for each meaning */
+	uint64_t number[NUM_MEANINGS]; /* by meaning, where its bit is set */
+	uint8_t saddr[16];	       /* network order; IPv4 as ::ffff:a.b.c.d */
 	uint8_t daddr[16];
 };
 
@@ -73,8 +120,7 @@ struct event_values {
  * Fill in @seen, which is all 0, from a flat event, without host and time. False: packets
  * of the protocol are not matched, or the rate of the clock is impossible.
  */
-bool event_decode(const struct event_kind *kind, struct event_values *v,
-		  struct event_seen *seen);
+bool event_decode(const struct event_kind *kind, struct event_values *v, struct event_seen *seen);
 
 /*
  * Set the time of an event: ns as printed, and ns since the zero of the trace's clock. False:
@@ -83,7 +129,6 @@ bool event_decode(const struct event_kind *kind, struct event_values *v,
 bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_ns);
 
 /* Set the fields of an echo request or reply. */
-void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,
-		    uint16_t seq);
+void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id, uint16_t seq);
 
 #endif

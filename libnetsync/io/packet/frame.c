@@ -8,9 +8,18 @@
 #include "io/packet/protocol.h"
 
 /* Link types of libpcap that can carry IP (tcpdump.org/linktypes.html). */
-enum { LINK_NULL = 0, LINK_ETHERNET = 1, LINK_RAW_BSD = 12, LINK_RAW_OPENBSD = 14,
-       LINK_RAW = 101, LINK_LOOP = 108, LINK_SLL = 113, LINK_IPV4 = 228,
-       LINK_IPV6 = 229, LINK_SLL2 = 276 };
+enum {
+	LINK_NULL = 0,
+	LINK_ETHERNET = 1,
+	LINK_RAW_BSD = 12,
+	LINK_RAW_OPENBSD = 14,
+	LINK_RAW = 101,
+	LINK_LOOP = 108,
+	LINK_SLL = 113,
+	LINK_IPV4 = 228,
+	LINK_IPV6 = 229,
+	LINK_SLL2 = 276
+};
 
 /* VLAN tags of a frame; chosen, as in the module: networks use up to two (802.1ad). */
 #define MAX_VLAN_TAGS 4
@@ -78,16 +87,14 @@ static uint16_t protocol_of_family(uint32_t family)
 /* The direction by packet(7): PACKET_OUTGOING is 4, received packets have 0 to 3. */
 static enum frame_mark find_frame_mark(unsigned int packet_type)
 {
-	return packet_type == 4 ? FRAME_OUT :
-	       packet_type < 4 ? FRAME_IN : FRAME_UNMARKED;
+	return packet_type == 4 ? FRAME_OUT : packet_type < 4 ? FRAME_IN : FRAME_UNMARKED;
 }
 
 static enum frame_result skip_frame_vlan_tags(const struct captured_frame *frame,
 					      struct frame_link *is)
 {
 	for (int i = 0; i < MAX_VLAN_TAGS; i++) {
-		if (is->protocol != ETHERTYPE_VLAN &&
-		    is->protocol != ETHERTYPE_QINQ &&
+		if (is->protocol != ETHERTYPE_VLAN && is->protocol != ETHERTYPE_QINQ &&
 		    is->protocol != ETHERTYPE_QINQ_OLD)
 			break;
 		if (frame->captured < is->network + 4)
@@ -95,12 +102,12 @@ static enum frame_result skip_frame_vlan_tags(const struct captured_frame *frame
 		is->protocol = be16(frame->data + is->network + 2);
 		is->network += 4;
 	}
-	return is->protocol == ETHERTYPE_IP || is->protocol == ETHERTYPE_IPV6 ?
-	       FRAME_PACKET : FRAME_OTHER;
+	return is->protocol == ETHERTYPE_IP || is->protocol == ETHERTYPE_IPV6 ? FRAME_PACKET :
+										FRAME_OTHER;
 }
 
-enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t link,
-				  bool swapped, struct frame_link *is)
+enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t link, bool swapped,
+				  struct frame_link *is)
 {
 	const uint8_t *data = frame->data;
 	uint32_t family;
@@ -139,7 +146,8 @@ enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t l
 		break;
 	default:
 		is->protocol = data[0] >> 4 == 4 ? ETHERTYPE_IP :
-			       data[0] >> 4 == 6 ? ETHERTYPE_IPV6 : 0;
+			       data[0] >> 4 == 6 ? ETHERTYPE_IPV6 :
+						   0;
 		break;
 	}
 	return skip_frame_vlan_tags(frame, is);
@@ -174,8 +182,7 @@ static enum frame_result read_frame_ipv4(const struct captured_frame *frame, siz
 	p->is_part = be16(ip + 6) & 0x2000;
 	pkt->ip_id = be16(ip + 4);
 	pkt->fields |= NETSYNC_HAS_IP_ID;
-	if (ip[0] >> 4 != 4 || p->start < at + 20 || p->end < p->start ||
-	    be16(ip + 6) & 0x1fff)
+	if (ip[0] >> 4 != 4 || p->start < at + 20 || p->end < p->start || be16(ip + 6) & 0x1fff)
 		return FRAME_OTHER;
 	return FRAME_PACKET;
 }
@@ -185,11 +192,9 @@ static enum frame_result skip_ipv6_extensions(struct transport *p)
 {
 	for (;;) {
 		const uint8_t *header = p->data + p->start;
-		bool is_header = p->protocol == IPPROTO_HOPOPTS ||
-				 p->protocol == IPPROTO_ROUTING ||
+		bool is_header = p->protocol == IPPROTO_HOPOPTS || p->protocol == IPPROTO_ROUTING ||
 				 p->protocol == IPPROTO_DSTOPTS ||
-				 p->protocol == IPPROTO_FRAGMENT ||
-				 p->protocol == IPPROTO_AH;
+				 p->protocol == IPPROTO_FRAGMENT || p->protocol == IPPROTO_AH;
 
 		if (!is_header)
 			return FRAME_PACKET;
@@ -244,8 +249,7 @@ bool frame_read_addresses(const struct captured_frame *frame, const struct frame
 }
 
 enum frame_result frame_read_packet(const struct captured_frame *frame,
-				    const struct frame_link *link,
-				    struct netsync_packet *pkt)
+				    const struct frame_link *link, struct netsync_packet *pkt)
 {
 	struct transport p = { .data = frame->data, .captured = frame->captured };
 	const struct packet_protocol *protocol;

@@ -19,43 +19,42 @@
 
 struct captured_frame {
 	const uint8_t *data;
-	size_t captured;	/* bytes of data */
-	size_t original;	/* bytes on the wire */
+	size_t captured; /* bytes of data */
+	size_t original; /* bytes on the wire */
 };
 
 enum frame_mark {
 	FRAME_UNMARKED,
-	FRAME_IN,		/* received by the capturing host */
-	FRAME_OUT,		/* sent by the capturing host */
+	FRAME_IN,  /* received by the capturing host */
+	FRAME_OUT, /* sent by the capturing host */
 };
 
 /* The link header. */
 struct frame_link {
-	size_t network;		/* offset of the IP header, bytes */
-	uint16_t protocol;	/* EtherType */
+	size_t network;	   /* offset of the IP header, bytes */
+	uint16_t protocol; /* EtherType */
 	enum frame_mark mark;
-	uint32_t device;	/* interface index; 0: not known */
-	const uint8_t *from;	/* hardware addresses; NULL: not known */
+	uint32_t device;     /* interface index; 0: not known */
+	const uint8_t *from; /* hardware addresses; NULL: not known */
 	const uint8_t *to;
 };
 
 enum frame_result {
-	FRAME_OTHER,		/* no packet of a protocol that is matched */
-	FRAME_CUT,		/* too few bytes were captured */
+	FRAME_OTHER, /* no packet of a protocol that is matched */
+	FRAME_CUT,   /* too few bytes were captured */
 	FRAME_PACKET,
 };
 
 /* Is the number a link type of libpcap that can be read? */
 bool frame_knows_link(uint16_t link);
 /* Read a link header. @swapped: the capturing host has the other byte order. */
-enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t link,
-				  bool swapped, struct frame_link *is);
+enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t link, bool swapped,
+				  struct frame_link *is);
 /* Read the IP addresses of what is behind a link header. False: it is not IP, or cut. */
 bool frame_read_addresses(const struct captured_frame *frame, const struct frame_link *link,
 			  uint8_t from[16], uint8_t to[16]);
 /* Read a packet, without host, time, observation point and direction. */
 enum frame_result frame_read_packet(const struct captured_frame *frame,
-				    const struct frame_link *link,
-				    struct netsync_packet *pkt);
+				    const struct frame_link *link, struct netsync_packet *pkt);
 
 #endif

@@ -6,8 +6,7 @@
 
 /* ---- events ------------------------------------------------------------ */
 
-void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,
-		    uint16_t seq)
+void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id, uint16_t seq)
 {
 	pkt->icmp.type = type;
 	pkt->icmp.id = id;
@@ -17,8 +16,7 @@ void event_set_echo(struct netsync_packet *pkt, uint8_t type, uint16_t id,
 
 static void icmp_read_event(const struct event_values *v, struct netsync_packet *pkt)
 {
-	event_set_echo(pkt, values_get(v, TYPE), values_get(v, ECHO_ID),
-		       values_get(v, ECHO_SEQ));
+	event_set_echo(pkt, values_get(v, TYPE), values_get(v, ECHO_ID), values_get(v, ECHO_SEQ));
 }
 
 /* In events of devices, echoes use TCP's fields as follows, and no ports. */
@@ -36,8 +34,7 @@ static void icmp_name_fields(struct event_values *v)
  * Echo requests and replies have the same header of 8 bytes in both versions (RFC 792,
  * RFC 4443): type 8 and 0, or 128 and 129; code 0; checksum; identifier; number.
  */
-static enum frame_result icmp_read_frame(const struct transport *p,
-					 struct netsync_packet *pkt)
+static enum frame_result icmp_read_frame(const struct transport *p, struct netsync_packet *pkt)
 {
 	const uint8_t *icmp = p->data + p->start;
 	const bool v6 = p->protocol == IPPROTO_ICMPV6;
@@ -46,8 +43,7 @@ static enum frame_result icmp_read_frame(const struct transport *p,
 		return FRAME_OTHER;
 	if (!transport_has(p, p->start, 8))
 		return FRAME_CUT;
-	if (icmp[1] || (v6 ? icmp[0] != 128 && icmp[0] != 129
-			   : icmp[0] != 8 && icmp[0] != 0))
+	if (icmp[1] || (v6 ? icmp[0] != 128 && icmp[0] != 129 : icmp[0] != 8 && icmp[0] != 0))
 		return FRAME_OTHER;
 	event_set_echo(pkt, icmp[0], be16(icmp + 4), be16(icmp + 6));
 	transport_len(pkt, p->end - p->start - 8);

@@ -49,8 +49,7 @@ uint64_t packet_key_inside(const struct netsync_packet *pkt)
 		uint16_t protocol;
 	} key;
 
-	if (!(pkt->fields & NETSYNC_HAS_LEN) || !protocol ||
-	    !protocol->fill_key_inside ||
+	if (!(pkt->fields & NETSYNC_HAS_LEN) || !protocol || !protocol->fill_key_inside ||
 	    !protocol->fill_key_inside(&part, pkt))
 		return 0;
 	memset(&key, 0, sizeof(key));

@@ -32,8 +32,7 @@ struct packet_protocol {
 	/* Fields that must be in an event of this protocol (not in those of devices). */
 	uint64_t wanted;
 	/* Set the protocol's part of a packet from fields of an event. */
-	void (*read_event)(const struct event_values *v,
-			   struct netsync_packet *pkt);
+	void (*read_event)(const struct event_values *v, struct netsync_packet *pkt);
 	/*
 	 * Give the fields of a device's event the meanings that they have for this
 	 * protocol: such events have TCP's fields for all protocols, by the table in
@@ -41,20 +40,16 @@ struct packet_protocol {
 	 */
 	void (*name_fields)(struct event_values *v);
 	/* Set ports, length and the protocol's part of a packet from captured bytes. */
-	enum frame_result (*read_frame)(const struct transport *p,
-					struct netsync_packet *pkt);
-	void (*fill_key)(struct packet_key *key,
-			 const struct netsync_packet *pkt);
+	enum frame_result (*read_frame)(const struct transport *p, struct netsync_packet *pkt);
+	void (*fill_key)(struct packet_key *key, const struct netsync_packet *pkt);
 	/*
 	 * Fill in only what address translation (NAT) keeps. False, or NULL: that would
 	 * be too little to tell packets apart.
 	 */
-	bool (*fill_key_inside)(struct packet_key *key,
-				const struct netsync_packet *pkt);
+	bool (*fill_key_inside)(struct packet_key *key, const struct netsync_packet *pkt);
 };
 
-extern const struct packet_protocol packet_tcp, packet_udp, packet_icmp,
-	packet_sctp;
+extern const struct packet_protocol packet_tcp, packet_udp, packet_icmp, packet_sctp;
 
 /* The row of an IP protocol number; NULL: the protocol is not matched. */
 const struct packet_protocol *packet_protocol(uint8_t number);
@@ -69,14 +64,12 @@ static inline bool values_have(const struct event_values *v, uint64_t mask)
 	return (v->has & mask) == mask;
 }
 
-static inline uint64_t values_get(const struct event_values *v,
-				  enum meaning meaning)
+static inline uint64_t values_get(const struct event_values *v, enum meaning meaning)
 {
 	return v->has & BIT(meaning) ? v->number[meaning] : 0;
 }
 
-static inline void value_set(struct event_values *v, enum meaning meaning,
-			     uint64_t value)
+static inline void value_set(struct event_values *v, enum meaning meaning, uint64_t value)
 {
 	v->number[meaning] = value;
 	v->has |= BIT(meaning);
@@ -93,14 +86,12 @@ static inline uint32_t be32(const uint8_t *bytes)
 }
 
 /* Were @bytes from offset @at captured? */
-static inline bool transport_has(const struct transport *p, size_t at,
-				 size_t bytes)
+static inline bool transport_has(const struct transport *p, size_t at, size_t bytes)
 {
 	return at + bytes <= p->captured;
 }
 
-static inline void transport_ports(struct netsync_packet *pkt,
-				   const uint8_t *header)
+static inline void transport_ports(struct netsync_packet *pkt, const uint8_t *header)
 {
 	pkt->sport = be16(header);
 	pkt->dport = be16(header + 2);

@@ -37,8 +37,7 @@ enum { CHUNK_DATA = 0, CHUNK_I_DATA = 64, CHUNK_NONE = 255 };
  * Read the common header of 12 bytes (ports, verification tag, checksum), the type of the
  * first chunk, and the TSN of the first chunk with data.
  */
-static enum frame_result sctp_read_frame(const struct transport *p,
-					 struct netsync_packet *pkt)
+static enum frame_result sctp_read_frame(const struct transport *p, struct netsync_packet *pkt)
 {
 	size_t at = p->start + 12;
 

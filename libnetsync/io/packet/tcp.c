@@ -37,8 +37,7 @@ static void tcp_read_event(const struct event_values *v, struct netsync_packet *
 	if (values_have(v, BIT(HAS_TS) | BIT(TSVAL) | BIT(TSECR))) {
 		pkt->tcp.tsval = values_get(v, TSVAL);
 		pkt->tcp.tsecr = values_get(v, TSECR);
-		pkt->fields |= values_get(v, HAS_TS) ? NETSYNC_HAS_TSTAMP
-						   : NETSYNC_HAS_NO_TSTAMP;
+		pkt->fields |= values_get(v, HAS_TS) ? NETSYNC_HAS_TSTAMP : NETSYNC_HAS_NO_TSTAMP;
 	}
 }
 
@@ -48,8 +47,7 @@ static void tcp_read_event(const struct event_values *v, struct netsync_packet *
  * Read the timestamps option (RFC 7323: kind 8, 10 bytes). Malformed options end the
  * search, as in tcp_parse_options() of Linux.
  */
-static void read_tcp_options(const uint8_t *option, size_t len,
-			     struct netsync_packet *pkt)
+static void read_tcp_options(const uint8_t *option, size_t len, struct netsync_packet *pkt)
 {
 	pkt->fields |= NETSYNC_HAS_NO_TSTAMP;
 	while (len && *option) {
@@ -63,8 +61,7 @@ static void read_tcp_options(const uint8_t *option, size_t len,
 		if (*option == 8 && size == 10) {
 			pkt->tcp.tsval = be32(option + 2);
 			pkt->tcp.tsecr = be32(option + 6);
-			pkt->fields ^= NETSYNC_HAS_NO_TSTAMP |
-				       NETSYNC_HAS_TSTAMP;
+			pkt->fields ^= NETSYNC_HAS_NO_TSTAMP | NETSYNC_HAS_TSTAMP;
 			return;
 		}
 		option += size;
@@ -73,8 +70,7 @@ static void read_tcp_options(const uint8_t *option, size_t len,
 }
 
 /* Read a header of 20 bytes, and its options, if these were captured. */
-static enum frame_result tcp_read_frame(const struct transport *p,
-					struct netsync_packet *pkt)
+static enum frame_result tcp_read_frame(const struct transport *p, struct netsync_packet *pkt)
 {
 	const uint8_t *tcp = p->data + p->start;
 	size_t room = p->end - p->start, size;
@@ -111,8 +107,7 @@ static void tcp_fill_key(struct packet_key *key, const struct netsync_packet *pk
 }
 
 /* Address translation keeps sequence numbers, whose random start tells connections apart. */
-static bool tcp_fill_key_inside(struct packet_key *key,
-				const struct netsync_packet *pkt)
+static bool tcp_fill_key_inside(struct packet_key *key, const struct netsync_packet *pkt)
 {
 	tcp_fill_key(key, pkt);
 	return true;

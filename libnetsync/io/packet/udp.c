@@ -47,11 +47,10 @@ static bool is_checksum_final(const struct transport *p, size_t len)
 
 	if (!be16(udp + 6))
 		return p->addr_len == 4;
-	if (p->is_part || len > p->end - p->start ||
-	    !transport_has(p, p->start, len))
+	if (p->is_part || len > p->end - p->start || !transport_has(p, p->start, len))
 		return false;
-	sum = add_checksum_words((uint32_t)(IPPROTO_UDP + (len & 0xffff) + (len >> 16)),
-				 p->addrs, 2 * p->addr_len);
+	sum = add_checksum_words((uint32_t)(IPPROTO_UDP + (len & 0xffff) + (len >> 16)), p->addrs,
+				 2 * p->addr_len);
 	sum = add_checksum_words(sum, udp, len);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (sum & 0xffff) + (sum >> 16) == 0xffff;
@@ -60,8 +59,7 @@ static bool is_checksum_final(const struct transport *p, size_t len)
 /* Bytes of payload that are digested, as in the module (netsync-events(5)). */
 #define DIGEST_BYTES 64
 
-static enum frame_result udp_read_frame(const struct transport *p,
-					struct netsync_packet *pkt)
+static enum frame_result udp_read_frame(const struct transport *p, struct netsync_packet *pkt)
 {
 	const uint8_t *udp = p->data + p->start;
 	size_t room = p->end - p->start, len, digested;
@@ -98,8 +96,7 @@ static void udp_fill_key(struct packet_key *key, const struct netsync_packet *pk
 }
 
 /* Address translation keeps the payload, and the identification of IPv4. */
-static bool udp_fill_key_inside(struct packet_key *key,
-				const struct netsync_packet *pkt)
+static bool udp_fill_key_inside(struct packet_key *key, const struct netsync_packet *pkt)
 {
 	key->digest = pkt->udp.digest;
 	key->word[0] = pkt->ip_id;

@@ -13,17 +13,17 @@
 
 struct observed {
 	struct sampling *sampling;
-	struct packet_samples *samples;	/* of a trace; or an array by host */
+	struct packet_samples *samples; /* of a trace; or an array by host */
 };
 
 static int observe_packet(struct netsync_io *io, const struct netsync_packet *pkt)
 {
 	const struct observed *to = io->observe_data;
 
-	return sampling_add_inside(to->sampling, &to->samples[pkt->host], pkt->time_ns,
-				   pkt, pkt->dir == NETSYNC_OUT ? DIRECTION_OUT :
-								  DIRECTION_IN) ?
-	       io_no_memory(io) : 0;
+	return sampling_add_inside(to->sampling, &to->samples[pkt->host], pkt->time_ns, pkt,
+				   pkt->dir == NETSYNC_OUT ? DIRECTION_OUT : DIRECTION_IN) ?
+		       io_no_memory(io) :
+		       0;
 }
 
 /* Take samples of text input, which has directions. @samples: an array by host. */
@@ -40,8 +40,7 @@ static int take_samples_of_texts(struct netsync_io *io, struct sampling *samplin
 	return ret;
 }
 
-static int observe_trace(struct netsync_io *io, const struct trace *trace,
-			 struct observed *to)
+static int observe_trace(struct netsync_io *io, const struct trace *trace, struct observed *to)
 {
 	char *what = io_format("%s=%s", "host", trace->path);
 	int ret = what ? 0 : io_no_memory(io);
@@ -78,8 +77,7 @@ static int take_directed_samples(struct trace *trace, struct sampling *sampling,
 
 /* ---- results ------------------------------------------------------------ */
 
-static int keep_own_addresses(struct netsync_io *io, const char *host_name,
-			      const struct own *from)
+static int keep_own_addresses(struct netsync_io *io, const char *host_name, const struct own *from)
 {
 	struct own *own = from->num ? own_add(io->owns, host_name) : NULL;
 
@@ -102,7 +100,8 @@ static void warn_of_inferred_addresses(struct netsync_io *io, const struct watch
 		free(list);
 		list = longer;
 	}
-	io_warn(io, "%s: the captures do not record packet directions; its address %s was inferred from %s.",
+	io_warn(io,
+		"%s: the captures do not record packet directions; its address %s was inferred from %s.",
 		watcher->name, list ? list : "", how);
 	free(list);
 }
@@ -120,8 +119,7 @@ static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
 		const struct trace *trace = io->traces[i];
 		const struct pcap *pcap = trace->state;
 
-		if (!pcap_is_capture(trace) ||
-		    strcmp(trace->host_name, watcher->name))
+		if (!pcap_is_capture(trace) || strcmp(trace->host_name, watcher->name))
 			continue;
 		for (int j = 0; j < MAX_INTERFACES && !ret; j++) {
 			struct address address = { .is_mac = true };
@@ -150,9 +148,11 @@ static int use_inferred_addresses(struct netsync_io *io, const struct watcher *w
 		return use_common_macs(io, watcher);
 	ret = keep_own_addresses(io, watcher->name, &watcher->own);
 	if (!ret)
-		warn_of_inferred_addresses(io, watcher, &watcher->own, watcher->told ?
-					   "the packet directions in another trace of the same packets" :
-					   "the times at which the captures saw the same packets");
+		warn_of_inferred_addresses(
+			io, watcher, &watcher->own,
+			watcher->told ?
+				"the packet directions in another trace of the same packets" :
+				"the times at which the captures saw the same packets");
 	return ret;
 }
 
@@ -163,12 +163,10 @@ static bool are_addresses_wanted(const struct netsync_io *io, const struct trace
 {
 	const struct pcap *pcap = trace->state;
 
-	return pcap_is_capture(trace) && pcap->unmarked &&
-	       !own_find(io->owns, trace->host_name);
+	return pcap_is_capture(trace) && pcap->unmarked && !own_find(io->owns, trace->host_name);
 }
 
-static struct watcher *find_or_add_watcher(struct watcher *watchers, size_t *num,
-					   const char *name)
+static struct watcher *find_or_add_watcher(struct watcher *watchers, size_t *num, const char *name)
 {
 	for (size_t i = 0; i < *num; i++)
 		if (!strcmp(watchers[i].name, name))
@@ -180,8 +178,7 @@ static struct watcher *find_or_add_watcher(struct watcher *watchers, size_t *num
 /* Append samples to those of another trace of the host. */
 static bool move_samples(struct packet_samples *to, struct packet_samples *from)
 {
-	struct sighted *all = realloc(to->of, (to->num + from->num + 1) *
-					      sizeof(*all));
+	struct sighted *all = realloc(to->of, (to->num + from->num + 1) * sizeof(*all));
 
 	if (!all)
 		return false;
@@ -241,23 +238,21 @@ static int give_samples_to_watchers(struct netsync_io *io, struct packet_samples
 	for (size_t i = 0; i < io->num_traces && !ret; i++) {
 		struct trace *trace = io->traces[i];
 		struct pcap *pcap = trace->state;
-		struct watcher *watcher =
-			find_or_add_watcher(watchers, num, trace->host_name);
+		struct watcher *watcher = find_or_add_watcher(watchers, num, trace->host_name);
 
 		watcher->wanted |= are_addresses_wanted(io, trace);
 		if (pcap_is_capture(trace) ?
-		    !move_samples(&watcher->samples, &pcap->samples) ||
-		    !move_samples(&watcher->inside, &pcap->inside) ||
-		    !move_samples(&watcher->directed, &pcap->directed) :
-		    !move_samples(&watcher->directed, &others[i]))
+			    !move_samples(&watcher->samples, &pcap->samples) ||
+				    !move_samples(&watcher->inside, &pcap->inside) ||
+				    !move_samples(&watcher->directed, &pcap->directed) :
+			    !move_samples(&watcher->directed, &others[i]))
 			ret = io_no_memory(io);
 	}
 	for (size_t i = 0; i < io->hosts.num && !ret; i++) {
 		const struct name *name = io->hosts.name[i];
 		struct watcher *watcher = find_or_add_watcher(watchers, num, name->text);
 
-		if (!move_samples(&watcher->directed,
-				  &others[io->num_traces + name->number]))
+		if (!move_samples(&watcher->directed, &others[io->num_traces + name->number]))
 			ret = io_no_memory(io);
 	}
 	return ret;
@@ -298,8 +293,7 @@ static int infer_own_addresses(struct netsync_io *io)
 	}
 	if (!ret)
 		ret = give_samples_to_watchers(io, others, watchers, &num);
-	if (!ret && (infer_from_known(watchers, num) ||
-		     infer_addresses(watchers, num)))
+	if (!ret && (infer_from_known(watchers, num) || infer_addresses(watchers, num)))
 		ret = io_no_memory(io);
 	for (size_t i = 0; i < num && !ret; i++)
 		ret = use_inferred_addresses(io, &watchers[i]);
@@ -331,7 +325,8 @@ static int check_given_addresses(struct netsync_io *io)
 			found |= pcap_is_capture(io->traces[j]) &&
 				 !strcmp(io->traces[j]->host_name, own->host_name);
 		if (!found)
-			return io_fail(io, -ENOENT,
+			return io_fail(
+				io, -ENOENT,
 				"An address was given for host \"%s\", but no capture is from a host of that name.",
 				own->host_name);
 	}
@@ -355,8 +350,7 @@ static void use_named_way(struct netsync_io *io, const struct trace *trace)
 }
 
 /* Does the name of a capture of a host report this direction, and is it used? */
-static bool has_named_way(const struct trace *trace, const char *host_name,
-			  enum frame_mark way)
+static bool has_named_way(const struct trace *trace, const char *host_name, enum frame_mark way)
 {
 	return pcap_is_capture(trace) && ((const struct pcap *)trace->state)->way == way &&
 	       !strcmp(trace->host_name, host_name);
@@ -377,9 +371,10 @@ static void report_named_ways(struct netsync_io *io, size_t first)
 			return;
 		num++;
 	}
-	io_warn(io, "%s: %zu of its captures, such as %s, do not record packet directions; because their names contain \"%s\" and all packets have the same %s, they are taken as the packets that %s %s.",
-		trace->host_name, num, trace->path, out ? "out" : "in",
-		out ? "sender" : "receiver", trace->host_name, out ? "sent" : "received");
+	io_warn(io,
+		"%s: %zu of its captures, such as %s, do not record packet directions; because their names contain \"%s\" and all packets have the same %s, they are taken as the packets that %s %s.",
+		trace->host_name, num, trace->path, out ? "out" : "in", out ? "sender" : "receiver",
+		trace->host_name, out ? "sent" : "received");
 }
 
 int pcap_prepare(struct netsync_io *io)
@@ -394,7 +389,7 @@ int pcap_prepare(struct netsync_io *io)
 
 		if (pcap_is_capture(trace))
 			ret = keep_own_addresses(io, trace->host_name,
-				&((const struct pcap *)trace->state)->found);
+						 &((const struct pcap *)trace->state)->found);
 	}
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
 		if (pcap_is_capture(io->traces[i]))
@@ -414,7 +409,8 @@ int pcap_prepare(struct netsync_io *io)
 		if (!pcap_is_capture(trace))
 			continue;
 		if (are_addresses_wanted(io, trace) && !pcap->alone)
-			return io_fail(io, -EDESTADDRREQ,
+			return io_fail(
+				io, -EDESTADDRREQ,
 				"%s: the capture does not record which packets %s sent, and this cannot be inferred; specify an address of that host with --address %s=ADDRESS.",
 				trace->path, trace->host_name, trace->host_name);
 		pcap->own = own_find(io->owns, trace->host_name);
@@ -434,7 +430,8 @@ int netsync_io_add_address(struct netsync_io *io, const char *what)
 	if (ret < 0)
 		return ret;
 	if (!equal || equal == what || !address_parse(&address, equal + 1))
-		return io_fail(io, -EINVAL,
+		return io_fail(
+			io, -EINVAL,
 			"%s: not an address of a host; expected NAME=ADDRESS with an IP or hardware address, such as web=10.0.0.1.",
 			what);
 	name = strndup(what, equal - what);

@@ -67,8 +67,7 @@ uint64_t capture_u64(const struct capture_file *capture, const uint8_t *bytes)
 
 uint64_t capture_ticks(const struct capture_file *capture, const uint8_t *bytes)
 {
-	return (uint64_t)capture_u32(capture, bytes) << 32 |
-	       capture_u32(capture, bytes + 4);
+	return (uint64_t)capture_u32(capture, bytes) << 32 | capture_u32(capture, bytes + 4);
 }
 
 /* Make the window large enough for @num bytes. */
@@ -98,25 +97,24 @@ static ssize_t load_window(struct capture_file *capture, size_t num)
 	uint64_t from = capture->next;
 	size_t kept = 0;
 
-	if (from >= capture->window_at &&
-	    from - capture->window_at <= capture->window_len)
+	if (from >= capture->window_at && from - capture->window_at <= capture->window_len)
 		kept = capture->window_len - (size_t)(from - capture->window_at);
 	if (kept >= num)
 		return (ssize_t)kept;
 	if (widen_window(capture, num))
 		return -ENOMEM;
-	memmove(capture->window, capture->window + capture->window_len - kept,
-		kept);
+	memmove(capture->window, capture->window + capture->window_len - kept, kept);
 	capture->window_at = from;
 	capture->window_len = kept;
 	while (capture->window_len < num) {
 		const uint64_t at = from + capture->window_len;
 		const size_t space = capture->window_room - capture->window_len;
-		const ssize_t len = at >= capture->end ? 0 :
-			unpacked_read(&capture->file,
-				      capture->window + capture->window_len,
-				      capture->end - at < space ? capture->end - at : space,
-				      at);
+		const ssize_t len =
+			at >= capture->end ?
+				0 :
+				unpacked_read(&capture->file, capture->window + capture->window_len,
+					      capture->end - at < space ? capture->end - at : space,
+					      at);
 
 		/* The packets before the damage are whole. */
 		if (len == -EILSEQ || !len)
@@ -141,8 +139,9 @@ static int fail_damaged_capture(struct capture_file *capture, const char *why)
 
 static int fail_cut_capture(struct capture_file *capture)
 {
-	return fail_damaged_capture(capture, capture->file.damage ? capture->file.damage :
-				    "the file ends in the middle of a packet");
+	return fail_damaged_capture(capture, capture->file.damage ?
+						     capture->file.damage :
+						     "the file ends in the middle of a packet");
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -193,8 +192,8 @@ static struct capture_interface *add_interface(struct capture_file *capture)
 {
 	struct capture_interface *new;
 
-	if (array_grow(&capture->interfaces, &capture->interface_room,
-		       capture->num_interfaces, sizeof(*capture->interfaces)))
+	if (array_grow(&capture->interfaces, &capture->interface_room, capture->num_interfaces,
+		       sizeof(*capture->interfaces)))
 		return NULL;
 	new = &capture->interfaces[capture->num_interfaces++];
 	*new = (struct capture_interface){ .resolution = 6 };
@@ -227,8 +226,9 @@ static int read_pcap_record(struct capture_file *capture, struct capture_block *
 	block->interface = capture->interfaces;
 	block->has_time = true;
 	block->ticks = capture_u32(capture, bytes) *
-		       (block->interface->resolution == RESOLUTION_NS ?
-			UINT64_C(1000000000) : UINT64_C(1000000)) +
+			       (block->interface->resolution == RESOLUTION_NS ?
+					UINT64_C(1000000000) :
+					UINT64_C(1000000)) +
 		       capture_u32(capture, bytes + 4);
 	block->data = bytes + PCAP_RECORD;
 	block->captured = (size_t)block->size - PCAP_RECORD;
@@ -238,9 +238,8 @@ static int read_pcap_record(struct capture_file *capture, struct capture_block *
 
 /* ---- pcapng ------------------------------------------------------------ */
 
-bool capture_next_option(const struct capture_file *capture,
-			 const struct capture_block *block, size_t *at,
-			 struct capture_option *option)
+bool capture_next_option(const struct capture_file *capture, const struct capture_block *block,
+			 size_t *at, struct capture_option *option)
 {
 	size_t end = block->size - NG_TAIL;
 
@@ -290,8 +289,7 @@ static int read_interface(struct capture_file *capture, struct capture_block *bl
 		if (option.code == OPTION_IF_TSRESOL && option.len == 1)
 			interface->resolution = option.value[0];
 		else if (option.code == OPTION_IF_TSOFFSET && option.len == 8)
-			interface->offset_s =
-				(int64_t)capture_u64(capture, option.value);
+			interface->offset_s = (int64_t)capture_u64(capture, option.value);
 	}
 	return 1;
 }
@@ -299,15 +297,14 @@ static int read_interface(struct capture_file *capture, struct capture_block *bl
 static int find_interface(struct capture_file *capture, struct capture_block *block)
 {
 	if (block->interface_id >= capture->num_interfaces)
-		return fail_damaged_capture(capture,
-			"a block refers to an undefined interface");
+		return fail_damaged_capture(capture, "a block refers to an undefined interface");
 	block->interface = &capture->interfaces[block->interface_id];
 	return 1;
 }
 
 /* Set the data of a block, and the place of its options behind them. */
-static int set_block_data(struct capture_file *capture, struct capture_block *block,
-			  size_t at, uint32_t captured)
+static int set_block_data(struct capture_file *capture, struct capture_block *block, size_t at,
+			  uint32_t captured)
 {
 	uint64_t room = block->size - NG_TAIL - at;
 
@@ -319,8 +316,7 @@ static int set_block_data(struct capture_file *capture, struct capture_block *bl
 	return 1;
 }
 
-static void read_direction(const struct capture_file *capture,
-			   struct capture_block *block)
+static void read_direction(const struct capture_file *capture, struct capture_block *block)
 {
 	struct capture_option option;
 	size_t at = block->options;
@@ -344,9 +340,8 @@ static int read_packet_block(struct capture_file *capture, struct capture_block 
 	if (block->size < 28 + NG_TAIL)
 		return fail_damaged_capture(capture, "a packet block is too short");
 	block->kind = CAPTURE_PACKET;
-	block->interface_id = block->type == NG_PACKET ?
-			      capture_u32(capture, bytes + 8) :
-			      capture_u16(capture, bytes + 8);
+	block->interface_id = block->type == NG_PACKET ? capture_u32(capture, bytes + 8) :
+							 capture_u16(capture, bytes + 8);
 	block->has_time = true;
 	block->time_at = 12;
 	block->ticks = capture_ticks(capture, bytes + 12);
@@ -436,15 +431,13 @@ static int find_block_size(struct capture_file *capture, struct capture_block *b
 	if (capture->ng) {
 		block->size = capture_u32(capture, block->bytes + 4);
 		if (block->size < NG_HEAD + NG_TAIL || block->size % 4)
-			return fail_damaged_capture(capture,
-						    "a block has an impossible length");
+			return fail_damaged_capture(capture, "a block has an impossible length");
 	} else if (!block->at) {
 		block->size = PCAP_HEADER;
 	} else {
 		block->size = capture_u32(capture, block->bytes + 8);
 		if (block->size > MAX_RECORD)
-			return fail_damaged_capture(capture,
-						    "a packet has an impossible length");
+			return fail_damaged_capture(capture, "a packet has an impossible length");
 		block->size += PCAP_RECORD;
 	}
 	return 0;
@@ -459,8 +452,8 @@ static int check_block_end(struct capture_file *capture, struct capture_block *b
 	if (block->loaded == block->size)
 		last = block->bytes + block->size - NG_TAIL;
 	else if (block->size <= capture->max_window ||
-		 unpacked_read(&capture->file, end, NG_TAIL,
-			       block->at + block->size - NG_TAIL) != NG_TAIL)
+		 unpacked_read(&capture->file, end, NG_TAIL, block->at + block->size - NG_TAIL) !=
+			 NG_TAIL)
 		return fail_cut_capture(capture);
 	if (capture->ng && capture_u32(capture, last) != block->size)
 		return fail_damaged_capture(capture, "the two length fields of a block differ");
@@ -469,14 +462,12 @@ static int check_block_end(struct capture_file *capture, struct capture_block *b
 
 int capture_next(struct capture_file *capture, struct capture_block *block)
 {
-	const size_t head = capture->ng && capture->next ? NG_HEAD + NG_TAIL :
-							   PCAP_RECORD;
+	const size_t head = capture->ng && capture->next ? NG_HEAD + NG_TAIL : PCAP_RECORD;
 	ssize_t there = load_window(capture, head);
 	size_t wanted;
 	int ret;
 
-	*block = (struct capture_block){ .kind = CAPTURE_OTHER,
-					 .at = capture->next };
+	*block = (struct capture_block){ .kind = CAPTURE_OTHER, .at = capture->next };
 	if (there < 0 || (!there && !capture->file.damage))
 		return (int)there;
 	if ((size_t)there < head)
@@ -503,10 +494,8 @@ int capture_next(struct capture_file *capture, struct capture_block *block)
 				  read_pcap_header(capture, block);
 	if (ret < 0)
 		return ret;
-	if (block->data && block->captured >
-			   block->loaded - (size_t)(block->data - block->bytes))
-		block->captured = block->loaded -
-				  (size_t)(block->data - block->bytes);
+	if (block->data && block->captured > block->loaded - (size_t)(block->data - block->bytes))
+		block->captured = block->loaded - (size_t)(block->data - block->bytes);
 	capture->next += block->size;
 	return 1;
 }
@@ -518,8 +507,7 @@ static const int64_t decimal_ns[RESOLUTION_NS + 1] = {
 	1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1,
 };
 
-bool capture_time(const struct capture_interface *interface, uint64_t ticks,
-		  int64_t *time_ns)
+bool capture_time(const struct capture_interface *interface, uint64_t ticks, int64_t *time_ns)
 {
 	const unsigned int exponent = interface->resolution & 0x7f;
 	unsigned __int128 ns = ticks;

@@ -22,11 +22,11 @@
 #define CAPTURE_PCAP_NS UINT32_C(0xa1b23c4d)
 
 enum capture_kind {
-	CAPTURE_HEADER,		/* of a pcap file or of a section */
+	CAPTURE_HEADER, /* of a pcap file or of a section */
 	CAPTURE_INTERFACE,
 	CAPTURE_PACKET,
-	CAPTURE_STATISTICS,	/* of an interface */
-	CAPTURE_RECORD,		/* no packet, but Wireshark numbers it among them */
+	CAPTURE_STATISTICS, /* of an interface */
+	CAPTURE_RECORD,	    /* no packet, but Wireshark numbers it among them */
 	CAPTURE_OTHER,
 };
 
@@ -37,30 +37,30 @@ enum capture_dir {
 };
 
 struct capture_interface {
-	uint16_t link;		/* LINKTYPE_... */
-	uint32_t snaplen;	/* bytes of a packet at most; 0: any number */
-	uint8_t resolution;	/* as if_tsresol: 9 is 10^-9 s, 0x80 + 30 2^-30 s */
-	int64_t offset_s;	/* added to all times */
+	uint16_t link;	    /* LINKTYPE_... */
+	uint32_t snaplen;   /* bytes of a packet at most; 0: any number */
+	uint8_t resolution; /* as if_tsresol: 9 is 10^-9 s, 0x80 + 30 2^-30 s */
+	int64_t offset_s;   /* added to all times */
 };
 
 struct capture_block {
 	enum capture_kind kind;
-	uint64_t at;		/* in the file */
-	uint64_t size;		/* in the file, with head and tail */
-	const uint8_t *bytes;	/* valid until the next block is read */
-	size_t loaded;		/* how many are in memory */
-	uint32_t type;		/* of pcapng */
-	size_t options;		/* their offset in the block; 0: none */
+	uint64_t at;	      /* in the file */
+	uint64_t size;	      /* in the file, with head and tail */
+	const uint8_t *bytes; /* valid until the next block is read */
+	size_t loaded;	      /* how many are in memory */
+	uint32_t type;	      /* of pcapng */
+	size_t options;	      /* their offset in the block; 0: none */
 	const struct capture_interface *interface;
 	uint32_t interface_id;
 
 	/* Packets. */
 	bool has_time;
-	size_t time_at;		/* offset of ticks in the block */
-	uint64_t ticks;		/* in units of the interface's resolution */
+	size_t time_at; /* offset of ticks in the block */
+	uint64_t ticks; /* in units of the interface's resolution */
 	const uint8_t *data;
-	size_t captured;	/* bytes of data in memory */
-	uint32_t original;	/* bytes of the packet on the link */
+	size_t captured;   /* bytes of data in memory */
+	uint32_t original; /* bytes of the packet on the link */
 	enum capture_dir dir;
 };
 
@@ -74,36 +74,36 @@ enum {
 	NG_PACKET = 6,
 	NG_JOURNAL = 9,
 	NG_SECRETS = 10,
-	NG_SYSDIG = 0x204,	/* events of sysdig that Wireshark reads */
+	NG_SYSDIG = 0x204, /* events of sysdig that Wireshark reads */
 	NG_SYSDIG_2 = 0x216,
 	NG_SYSDIG_LARGE = 0x221,
 	NG_CUSTOM = 0xbad,
 };
-#define NG_SECTION UINT32_C(0x0a0d0d0a)	/* a palindrome: the same in any byte order */
+#define NG_SECTION UINT32_C(0x0a0d0d0a) /* a palindrome: the same in any byte order */
 #define NG_ORDER UINT32_C(0x1a2b3c4d)	/* of a section, in its byte order */
 
 /* An option of pcapng in a block. */
 struct capture_option {
 	uint16_t code;
 	uint16_t len;
-	const uint8_t *value;	/* len bytes */
+	const uint8_t *value; /* len bytes */
 };
 
 enum {
 	OPTION_END = 0,
 	OPTION_COMMENT = 1,
-	OPTION_SHB_USERAPPL = 4,	/* of sections: what wrote it */
+	OPTION_SHB_USERAPPL = 4, /* of sections: what wrote it */
 	OPTION_IF_NAME = 2,
 	OPTION_IF_DESCRIPTION = 3,
-	OPTION_IF_IPV4 = 4,	/* of interfaces: address and mask */
-	OPTION_IF_IPV6 = 5,	/* address and length of the prefix */
+	OPTION_IF_IPV4 = 4, /* of interfaces: address and mask */
+	OPTION_IF_IPV6 = 5, /* address and length of the prefix */
 	OPTION_IF_MAC = 6,
 	OPTION_IF_TSRESOL = 9,
-	OPTION_IF_FILTER = 11,	/* a 0 and a text, or a 1 and instructions of BPF */
+	OPTION_IF_FILTER = 11, /* a 0 and a text, or a 1 and instructions of BPF */
 	OPTION_IF_TSOFFSET = 14,
 	OPTION_EPB_FLAGS = 2,	/* of packets: the direction in two bits */
 	OPTION_EPB_DROPS = 4,	/* how many were lost before it */
-	OPTION_EPB_VERDICT = 7,	/* a 0 and bytes, or a number from 1 on and 64 bits */
+	OPTION_EPB_VERDICT = 7, /* a 0 and bytes, or a number from 1 on and 64 bits */
 	OPTION_ISB_START = 2,	/* of statistics: times */
 	OPTION_ISB_END = 3,
 };
@@ -113,19 +113,19 @@ enum {
 
 struct capture_file {
 	struct unpacked file;
-	bool ng;		/* pcapng */
-	bool swapped;		/* the other byte order than this machine's */
+	bool ng;      /* pcapng */
+	bool swapped; /* the other byte order than this machine's */
 	uint8_t *window;
-	uint64_t window_at;	/* in the file */
+	uint64_t window_at; /* in the file */
 	size_t window_len;
 	size_t window_room;
-	size_t max_window;	/* may be changed behind capture_open() */
-	uint64_t next;		/* where the next block is */
+	size_t max_window; /* may be changed behind capture_open() */
+	uint64_t next;	   /* where the next block is */
 	struct capture_interface *interfaces;
 	size_t num_interfaces;
 	size_t interface_room;
-	uint64_t end;		/* nothing is read from here on, but by what decompresses */
-	const char *damage;	/* why capture_next() failed; a clause */
+	uint64_t end;	    /* nothing is read from here on, but by what decompresses */
+	const char *damage; /* why capture_next() failed; a clause */
 };
 
 /* Does a file of these first bytes have one of the formats? */
@@ -145,9 +145,8 @@ void capture_close(struct capture_file *capture);
 int capture_next(struct capture_file *capture, struct capture_block *block);
 
 /* Read an option; *at is block->options at first. False: there is none left. */
-bool capture_next_option(const struct capture_file *capture,
-			 const struct capture_block *block, size_t *at,
-			 struct capture_option *option);
+bool capture_next_option(const struct capture_file *capture, const struct capture_block *block,
+			 size_t *at, struct capture_option *option);
 
 /* A number in the byte order of the file. */
 uint16_t capture_u16(const struct capture_file *capture, const uint8_t *bytes);
@@ -157,8 +156,7 @@ uint64_t capture_u64(const struct capture_file *capture, const uint8_t *bytes);
 uint64_t capture_ticks(const struct capture_file *capture, const uint8_t *bytes);
 
 /* The time of ticks, rounded down. False: it does not fit into 64 bits. */
-bool capture_time(const struct capture_interface *interface, uint64_t ticks,
-		  int64_t *time_ns);
+bool capture_time(const struct capture_interface *interface, uint64_t ticks, int64_t *time_ns);
 /* The duration of a tick, ns, rounded up. */
 int64_t capture_tick_ns(const struct capture_interface *interface);
 

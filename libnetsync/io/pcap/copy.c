@@ -15,7 +15,7 @@
 #include "io/io.h"
 #include "io/pcap/copy.h"
 
-#define NS_PER_S 1000000000	/* ns in a second */
+#define NS_PER_S 1000000000 /* ns in a second */
 
 struct capture_copy {
 	struct copy_task task;
@@ -29,9 +29,9 @@ struct capture_copy {
 	struct unpacked rest;
 	FILE *out;
 	/* The section, if it has its length. */
-	uint64_t section_at;	/* in the copy; 0: there is none */
+	uint64_t section_at; /* in the copy; 0: there is none */
 	uint64_t section_len;
-	int64_t grown;		/* bytes inserted in this section, less those left out */
+	int64_t grown; /* bytes inserted in this section, less those left out */
 	uint64_t written;
 };
 
@@ -59,10 +59,9 @@ static int put_rest_of_block(struct capture_copy *copy, const struct capture_blo
 	int ret = put_capture_bytes(copy, block->bytes + at, block->loaded - at);
 
 	while (!ret && from < block->size) {
-		size_t wanted = block->size - from < sizeof(bytes) ?
-				(size_t)(block->size - from) : sizeof(bytes);
-		ssize_t len = unpacked_read(&copy->rest, bytes, wanted,
-					    block->at + from);
+		size_t wanted = block->size - from < sizeof(bytes) ? (size_t)(block->size - from) :
+								     sizeof(bytes);
+		ssize_t len = unpacked_read(&copy->rest, bytes, wanted, block->at + from);
 
 		if (len <= 0)
 			return io_fail_file(copy->task.io, copy->task.from, len ? (int)len : -EIO);
@@ -87,8 +86,7 @@ static void set_u32(const struct capture_copy *copy, uint8_t *to, uint32_t value
 /* ---- times --------------------------------------------------------------- */
 
 int find_new_time(const struct new_times *of, const struct capture_file *capture,
-		  const struct capture_interface *interface, uint64_t ticks,
-		  int64_t *time_ns)
+		  const struct capture_interface *interface, uint64_t ticks, int64_t *time_ns)
 {
 	int ret = -ERANGE;
 
@@ -96,17 +94,15 @@ int find_new_time(const struct new_times *of, const struct capture_file *capture
 		ret = of->time(of->data, *time_ns, time_ns);
 	if (ret == -ERANGE)
 		return io_fail(of->io, ret,
-			"%s: the time of the packet at byte %llu cannot be corrected.",
-			of->path, (unsigned long long)capture->next);
-	return ret < 0 ? io_fail(of->io, ret, "%s: copying was stopped.",
-				 of->path) : ret;
+			       "%s: the time of the packet at byte %llu cannot be corrected.",
+			       of->path, (unsigned long long)capture->next);
+	return ret < 0 ? io_fail(of->io, ret, "%s: copying was stopped.", of->path) : ret;
 }
 
 /* Would correcting lose ns? Binary units are replaced, too. */
 static bool is_unit_coarse(const struct capture_interface *interface)
 {
-	return interface->resolution & 0x80 ||
-	       interface->resolution < RESOLUTION_NS;
+	return interface->resolution & 0x80 || interface->resolution < RESOLUTION_NS;
 }
 
 static int correct_packet_time(struct capture_copy *copy, const struct capture_interface *interface,
@@ -138,7 +134,8 @@ static int correct_packet_ticks(struct capture_copy *copy, const struct capture_
 	*new = (uint64_t)value;
 	if (ns >= 0 && ns <= UINT64_MAX && units < UINT64_MAX && value == *new)
 		return what;
-	return io_fail(copy->task.io, -ERANGE,
+	return io_fail(
+		copy->task.io, -ERANGE,
 		"%s: a corrected time cannot be represented at the timestamp resolution of the capture.",
 		copy->task.from);
 }
@@ -154,7 +151,8 @@ static int copy_pcap_record(struct capture_copy *copy, const struct capture_bloc
 	if (ret)
 		return ret;
 	if (time_ns < 0 || time_ns / NS_PER_S > UINT32_MAX)
-		return io_fail(copy->task.io, -ERANGE,
+		return io_fail(
+			copy->task.io, -ERANGE,
 			"%s: a corrected time is outside the years 1970 to 2106, the range of pcap timestamps.",
 			copy->task.from);
 	set_u32(copy, stamp, (uint32_t)(time_ns / NS_PER_S));
@@ -214,14 +212,13 @@ static int copy_statistics(struct capture_copy *copy, struct capture_block *bloc
 	if (ret >= 0)
 		set_ticks(copy, bytes + block->time_at, ticks);
 	while (ret >= 0 && capture_next_option(&copy->capture, block, &at, &option)) {
-		if ((option.code != OPTION_ISB_START &&
-		     option.code != OPTION_ISB_END) || option.len != 8)
+		if ((option.code != OPTION_ISB_START && option.code != OPTION_ISB_END) ||
+		    option.len != 8)
 			continue;
-		ret = correct_packet_ticks(copy, block,
-					   capture_ticks(&copy->capture, option.value), &ticks);
+		ret = correct_packet_ticks(copy, block, capture_ticks(&copy->capture, option.value),
+					   &ticks);
 		if (ret >= 0)
-			set_ticks(copy, bytes + (option.value - block->bytes),
-				  ticks);
+			set_ticks(copy, bytes + (option.value - block->bytes), ticks);
 	}
 	block->bytes = bytes;
 	if (ret >= 0)
@@ -247,8 +244,7 @@ static size_t raise_interface_resolution(const struct capture_copy *copy,
 	set_u16(copy, room + len + 2, 1);
 	memcpy(room + len + 4, unit, sizeof(unit));
 	len += 8;
-	for (; capture_next_option(&copy->capture, block, &at, &option);
-	     from = at) {
+	for (; capture_next_option(&copy->capture, block, &at, &option); from = at) {
 		if (option.code == OPTION_IF_TSRESOL)
 			continue;
 		memcpy(room + len, block->bytes + from, at - from);
@@ -272,8 +268,8 @@ static int copy_interface(struct capture_copy *copy, const struct capture_block 
 		return put_rest_of_block(copy, block, 0);
 	if (block->loaded < block->size)
 		return io_fail(copy->task.io, -E2BIG,
-			"%s: an interface description is too long to rewrite.",
-			copy->task.from);
+			       "%s: an interface description is too long to rewrite.",
+			       copy->task.from);
 	room = malloc(block->loaded + 12);
 	if (!room)
 		return io_no_memory(copy->task.io);
@@ -286,7 +282,7 @@ static int copy_interface(struct capture_copy *copy, const struct capture_block 
 
 /* ---- sections ------------------------------------------------------------ */
 
-#define SECTION_LENGTH 16	/* offset in the section's header */
+#define SECTION_LENGTH 16 /* offset in the section's header */
 
 /* Correct the length of a section, which was written before it grew. */
 static int end_section(struct capture_copy *copy)
@@ -298,19 +294,16 @@ static int end_section(struct capture_copy *copy)
 	if (copy->capture.swapped)
 		len = bswap_64(len);
 	if (!fseeko(copy->out, (off_t)copy->section_at, SEEK_SET) &&
-	    fwrite(&len, sizeof(len), 1, copy->out) == 1 &&
-	    !fseeko(copy->out, 0, SEEK_END))
+	    fwrite(&len, sizeof(len), 1, copy->out) == 1 && !fseeko(copy->out, 0, SEEK_END))
 		return 0;
 	return failed_to_write(copy);
 }
 
 static int copy_section(struct capture_copy *copy, const struct capture_block *block)
 {
-	const uint64_t len = capture_u64(&copy->capture,
-					 block->bytes + SECTION_LENGTH);
+	const uint64_t len = capture_u64(&copy->capture, block->bytes + SECTION_LENGTH);
 
-	copy->section_at = len == UINT64_MAX ? 0 :
-			   copy->written + SECTION_LENGTH;
+	copy->section_at = len == UINT64_MAX ? 0 : copy->written + SECTION_LENGTH;
 	copy->section_len = len;
 	copy->grown = 0;
 	return put_rest_of_block(copy, block, 0);
@@ -331,8 +324,7 @@ static int copy_block(struct capture_copy *copy, struct capture_block *block)
 {
 	switch (block->kind) {
 	case CAPTURE_HEADER:
-		return copy->capture.ng ? copy_section(copy, block) :
-					  copy_file_header(copy, block);
+		return copy->capture.ng ? copy_section(copy, block) : copy_file_header(copy, block);
 	case CAPTURE_INTERFACE:
 		return copy_interface(copy, block);
 	case CAPTURE_PACKET:
@@ -371,9 +363,8 @@ static int copy_blocks(struct capture_copy *copy)
 			return ret;
 	}
 	if (ret == -EILSEQ) {
-		io_warn(copy->task.io, "%s: copied only up to byte %llu (%s).",
-			copy->task.from, (unsigned long long)copy->capture.next,
-			copy->capture.damage);
+		io_warn(copy->task.io, "%s: copied only up to byte %llu (%s).", copy->task.from,
+			(unsigned long long)copy->capture.next, copy->capture.damage);
 		ret = 0;
 	}
 	return ret ? io_fail_file(copy->task.io, copy->task.from, ret) : end_section(copy);
@@ -412,8 +403,8 @@ static int open_original_and_copy(struct capture_copy *copy)
 	return ret;
 }
 
-int netsync_io_copy_capture(struct netsync_io *io, const char *from,
-			    const char *to, netsync_io_time_func time, void *data)
+int netsync_io_copy_capture(struct netsync_io *io, const char *from, const char *to,
+			    netsync_io_time_func time, void *data)
 {
 	struct capture_copy copy = { .task = { io, from, to }, .time = time, .data = data };
 	int ret = open_original_and_copy(&copy);

@@ -18,7 +18,6 @@ struct new_times {
  * NETSYNC_IO_LEFT_OUT; or negative after io_fail().
  */
 int find_new_time(const struct new_times *of, const struct capture_file *capture,
-		  const struct capture_interface *interface, uint64_t ticks,
-		  int64_t *time_ns);
+		  const struct capture_interface *interface, uint64_t ticks, int64_t *time_ns);
 
 #endif

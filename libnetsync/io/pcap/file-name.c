@@ -47,9 +47,8 @@ static int find_listed_word(const char *const *words, const char *text, size_t l
 /* Length of the name without the endings of compressed files. */
 static size_t without_compression(const char *name, size_t len)
 {
-	static const char *const endings[] = {
-		"gz", "zst", "zstd", "xz", "lz4", "bz2", "lzma", "lzo", "z", NULL
-	};
+	static const char *const endings[] = { "gz",  "zst",  "zstd", "xz", "lz4",
+					       "bz2", "lzma", "lzo",  "z",  NULL };
 	size_t dot = len;
 
 	while (dot && name[dot - 1] != '.')
@@ -79,12 +78,13 @@ static size_t find_capture_ending(const char *name, size_t len)
 static bool is_date_word(const char *text, size_t len)
 {
 	static const char *const words[] = {
-		"mon", "tue", "wed", "thu", "fri", "sat", "sun", "monday", "tuesday",
-		"wednesday", "thursday", "friday", "saturday", "sunday", "jan", "feb",
-		"mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-		"january", "february", "march", "april", "june", "july", "august",
-		"september", "october", "november", "december", "am", "pm", "t", "z",
-		"utc", "gmt", "cet", "cest", NULL
+		"mon",	    "tue",	"wed",	     "thu",	 "fri",	   "sat",	"sun",
+		"monday",   "tuesday",	"wednesday", "thursday", "friday", "saturday",	"sunday",
+		"jan",	    "feb",	"mar",	     "apr",	 "may",	   "jun",	"jul",
+		"aug",	    "sep",	"oct",	     "nov",	 "dec",	   "january",	"february",
+		"march",    "april",	"june",	     "july",	 "august", "september", "october",
+		"november", "december", "am",	     "pm",	 "t",	   "z",		"utc",
+		"gmt",	    "cet",	"cest",	     NULL
 	};
 
 	return find_listed_word(words, text, len) >= 0;
@@ -92,15 +92,14 @@ static bool is_date_word(const char *text, size_t len)
 
 static enum name_way way_of_word(const char *text, size_t len)
 {
-	static const char *const in[] = {
-		"in", "rx", "inbound", "incoming", "ingress", "recv", "received", NULL
-	};
-	static const char *const out[] = {
-		"out", "tx", "outbound", "outgoing", "egress", "send", "sent", NULL
-	};
+	static const char *const in[] = { "in",	     "rx",   "inbound",	 "incoming",
+					  "ingress", "recv", "received", NULL };
+	static const char *const out[] = { "out",    "tx",   "outbound", "outgoing",
+					   "egress", "send", "sent",	 NULL };
 
-	return find_listed_word(in, text, len) >= 0 ? NAME_IN :
-	       find_listed_word(out, text, len) >= 0 ? NAME_OUT : NAME_BOTH;
+	return find_listed_word(in, text, len) >= 0  ? NAME_IN :
+	       find_listed_word(out, text, len) >= 0 ? NAME_OUT :
+						       NAME_BOTH;
 }
 
 static size_t skip_separators(const char *name, size_t len)
@@ -182,9 +181,10 @@ static size_t without_date(const char *name, size_t len)
 	size_t digits;
 	const size_t shorter = without_numbers(name, len, &digits);
 
-	return digits >= MIN_DATE_DIGITS ||
-	       (digits >= MIN_TIME_DIGITS && (!shorter || is_name_separator(name[shorter]))) ?
-	       shorter : len;
+	return digits >= MIN_DATE_DIGITS || (digits >= MIN_TIME_DIGITS &&
+					     (!shorter || is_name_separator(name[shorter]))) ?
+		       shorter :
+		       len;
 }
 
 /* Length of a name without a word for a direction at its end, which *@way is set to. */
@@ -209,8 +209,7 @@ static char *folder_name(const char *real_path)
 
 	while (from && from > real_path && from[-1] != '/')
 		from--;
-	return from && from < slash ? strndup(from, (size_t)(slash - from)) :
-				      strdup("capture");
+	return from && from < slash ? strndup(from, (size_t)(slash - from)) : strdup("capture");
 }
 
 int file_name_parse(struct file_name *name, const char *path, const char *real_path)

@@ -7,20 +7,20 @@
 
 /* The direction that a word in the name reports: "db-in.pcap", "db_rx.pcap". */
 enum name_way {
-	NAME_BOTH,		/* no such word */
+	NAME_BOTH, /* no such word */
 	NAME_IN,
 	NAME_OUT,
 };
 
 struct file_name {
-	char *full;		/* without the ending ".pcap" and what compresses the file */
+	char *full; /* without the ending ".pcap" and what compresses the file */
 	/*
 	 * Without the date or time that tools add to each of many files. Where the name is
 	 * nothing else: the folder's name.
 	 */
 	char *dated;
-	char *base;		/* without the word for a direction at the end of that */
-	char *stem;		/* without any digits at the end of that */
+	char *base; /* without the word for a direction at the end of that */
+	char *stem; /* without any digits at the end of that */
 	enum name_way way;
 };
 

@@ -12,15 +12,15 @@
 
 struct frame_reading {
 	struct capture_file capture;
-	uint64_t number;	/* of the last frame */
+	uint64_t number; /* of the last frame */
 	netsync_io_frame_func each;
 	void *data;
 };
 
 /* Read the packet of a block. False: it has none that is matched, or no time. */
 static bool read_frame_packet(const struct frame_reading *reading,
-			      const struct capture_block *block,
-			      struct netsync_io_frame *is, struct netsync_packet *pkt)
+			      const struct capture_block *block, struct netsync_io_frame *is,
+			      struct netsync_packet *pkt)
 {
 	const struct captured_frame frame = { block->data, block->captured, block->original };
 	struct frame_link link;
@@ -29,8 +29,8 @@ static bool read_frame_packet(const struct frame_reading *reading,
 	    !frame_knows_link(block->interface->link) ||
 	    !capture_time(block->interface, block->ticks, &is->time_ns))
 		return false;
-	if (frame_read_link(&frame, block->interface->link, reading->capture.swapped,
-			    &link) != FRAME_PACKET ||
+	if (frame_read_link(&frame, block->interface->link, reading->capture.swapped, &link) !=
+		    FRAME_PACKET ||
 	    frame_read_packet(&frame, &link, pkt) != FRAME_PACKET)
 		return false;
 	is->tick_ns = capture_tick_ns(block->interface);
@@ -48,8 +48,7 @@ static int report_block_frame(struct frame_reading *reading, const struct captur
 	if (block->kind != CAPTURE_PACKET && block->kind != CAPTURE_RECORD)
 		return 0;
 	frame.number = ++reading->number;
-	if (read_frame_packet(reading, block, &frame, &pkt) &&
-	    reading->each(reading->data, &frame))
+	if (read_frame_packet(reading, block, &frame, &pkt) && reading->each(reading->data, &frame))
 		return -ECANCELED;
 	return 0;
 }
@@ -70,8 +69,8 @@ static int read_capture_frames(struct frame_reading *reading)
 	return reading->capture.next ? 0 : -EPROTONOSUPPORT;
 }
 
-int netsync_io_read_frames(struct netsync_io *io, const char *path,
-			   netsync_io_frame_func each, void *data)
+int netsync_io_read_frames(struct netsync_io *io, const char *path, netsync_io_frame_func each,
+			   void *data)
 {
 	struct frame_reading reading = { .each = each, .data = data };
 	struct disk_file *from;

@@ -33,9 +33,9 @@
 
 /* Captures of one host. */
 struct capture_group {
-	struct trace **trace;	/* in the order of their first packets */
+	struct trace **trace; /* in the order of their first packets */
 	size_t num;
-	struct traits traits;	/* of all together */
+	struct traits traits; /* of all together */
 	char *name;
 };
 
@@ -86,8 +86,8 @@ static bool do_captures_overlap(const struct trace *a, const struct trace *b)
 static bool are_captures_near(const struct trace *a, const struct trace *b)
 {
 	const struct range between = a->range.hi < b->range.lo ?
-		(struct range){ a->range.hi, b->range.lo } :
-		(struct range){ b->range.hi, a->range.lo };
+					     (struct range){ a->range.hi, b->range.lo } :
+					     (struct range){ b->range.hi, a->range.lo };
 	const int64_t longer = max64(range_length(&a->range), range_length(&b->range));
 
 	return range_length(&between) <= max64(longer, MAX_GAP);
@@ -103,8 +103,8 @@ static int sample_capture(struct trace *trace, struct sampling *sampling,
 	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
 		ret = 0;
 		if (seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX &&
-		    sampling_add(sampling, samples, packet_key(&seen.pkt), seen.time_ns,
-				 &seen.pkt, DIRECTION_UNKNOWN))
+		    sampling_add(sampling, samples, packet_key(&seen.pkt), seen.time_ns, &seen.pkt,
+				 DIRECTION_UNKNOWN))
 			ret = io_no_memory(trace->io);
 	}
 	pcap_close_capture(pcap_of(trace));
@@ -119,9 +119,8 @@ static bool have_samples_moved(const struct packet_samples *a, const struct pack
 	for (size_t i = 0, j = 0; i < a->num && j < b->num;) {
 		const struct sighted *p = &a->of[i], *q = &b->of[j];
 
-		if (p->key == q->key &&
-		    (__builtin_sub_overflow(p->time_ns, q->time_ns, &apart) ||
-		     apart > SAME_STAMP || apart < -SAME_STAMP))
+		if (p->key == q->key && (__builtin_sub_overflow(p->time_ns, q->time_ns, &apart) ||
+					 apart > SAME_STAMP || apart < -SAME_STAMP))
 			return true;
 		i += p->key <= q->key;
 		j += q->key <= p->key;
@@ -152,8 +151,8 @@ static int saw_same_packets(struct trace *a, struct trace *b)
 
 /* The similarity of the names of two captures. */
 enum name_likeness {
-	NAMES_DIFFER,		/* by a number that may be a machine's */
-	NAMES_DATED,		/* by a date, or a direction */
+	NAMES_DIFFER, /* by a number that may be a machine's */
+	NAMES_DATED,  /* by a date, or a direction */
 	NAMES_SAME,
 };
 
@@ -167,7 +166,9 @@ static enum name_likeness compare_file_names(const struct trace *a, const struct
 		return NAMES_DATED;
 	/* "db" may be both directions of another interface than "db-in" and "db-out". */
 	return p->way != q->way && p->way != NAME_BOTH && q->way != NAME_BOTH &&
-	       !strcmp(p->base, q->base) ? NAMES_DATED : NAMES_DIFFER;
+			       !strcmp(p->base, q->base) ?
+		       NAMES_DATED :
+		       NAMES_DIFFER;
 }
 
 /* 1: the capture may be of the group, by this one of it; 0; or negative after io_fail(). */
@@ -188,8 +189,7 @@ static int fits_group_member(const struct trace *member, const struct trace *tra
 /* 1: all of the group allow the capture; 0; or negative after io_fail(). */
 static int fits_group(const struct capture_group *group, struct trace *trace)
 {
-	const enum likeness likeness = traits_compare(&group->traits,
-						      &pcap_of(trace)->traits);
+	const enum likeness likeness = traits_compare(&group->traits, &pcap_of(trace)->traits);
 	unsigned int compared = 0;
 	bool is_near = false;
 	int ret = likeness != TRAITS_DIFFER;
@@ -330,8 +330,7 @@ static int name_groups(struct alike *alike)
 {
 	int ret = 0;
 
-	qsort(alike->group, alike->num_groups, sizeof(*alike->group),
-	      compare_paths_of_groups);
+	qsort(alike->group, alike->num_groups, sizeof(*alike->group), compare_paths_of_groups);
 	for (size_t i = 0; i < alike->num_groups; i++) {
 		struct capture_group *group = &alike->group[i];
 		const char *name = find_common_name(group);
@@ -410,8 +409,7 @@ static size_t count_captures_of_stem(struct trace *const *list, size_t num, size
 {
 	size_t end = at + 1;
 
-	while (end < num && !strcmp(name_of_trace(list[at])->stem,
-				    name_of_trace(list[end])->stem))
+	while (end < num && !strcmp(name_of_trace(list[at])->stem, name_of_trace(list[end])->stem))
 		end++;
 	return end - at;
 }
@@ -456,10 +454,12 @@ static void report_captures_of_stem(struct netsync_io *io, struct trace *const *
 		if (before)
 			continue;
 		if (joined > 1)
-			io_warn(io, "%s: %zu captures were attributed to this host by their names, times and addresses, from %s to %s; use NAME=FILE to name the host of a file.",
+			io_warn(io,
+				"%s: %zu captures were attributed to this host by their names, times and addresses, from %s to %s; use NAME=FILE to name the host of a file.",
 				host, joined, list[i]->path, last->path);
 		if (other && strcmp(host, other->host_name) > 0)
-			io_warn(io, "%s and %s: the file names are similar, but the addresses differ or the same packets have different times, so these are treated as the hosts %s and %s; use NAME=FILE to name the host of a file.",
+			io_warn(io,
+				"%s and %s: the file names are similar, but the addresses differ or the same packets have different times, so these are treated as the hosts %s and %s; use NAME=FILE to name the host of a file.",
 				other->path, list[i]->path, other->host_name, host);
 	}
 }

@@ -63,7 +63,8 @@ static int report_merge_progress(struct capture_merge *merge, const struct merge
 	if (done > merge->total)
 		done = merge->total;
 	return merge->progress(merge->progress_data, done, merge->total) ?
-	       io_fail(merge->io, -ECANCELED, "Merging was stopped.") : 0;
+		       io_fail(merge->io, -ECANCELED, "Merging was stopped.") :
+		       0;
 }
 
 /* The next block. 1; 0: there is none; negative after io_fail(). */
@@ -73,9 +74,8 @@ static int read_merged_block(struct capture_merge *merge, struct merged_capture 
 	int ret = m->capture.next < m->end ? capture_next(&m->capture, block) : 0;
 
 	if (ret == -EILSEQ) {
-		io_warn(merge->io, "%s: merged only up to byte %llu (%s).",
-			m->of.path, (unsigned long long)m->capture.next,
-			m->capture.damage);
+		io_warn(merge->io, "%s: merged only up to byte %llu (%s).", m->of.path,
+			(unsigned long long)m->capture.next, m->capture.damage);
 		m->end = m->capture.next;
 		return 0;
 	}
@@ -101,8 +101,8 @@ static int find_merged_time(struct capture_merge *merge, const struct merged_cap
 
 	if (ret >= 0 && *time_ns < 0)
 		return io_fail(merge->io, -ERANGE,
-			"%s: a corrected time is before 1970, which pcapng cannot represent.",
-			m->of.path);
+			       "%s: a corrected time is before 1970, which pcapng cannot represent.",
+			       m->of.path);
 	return ret;
 }
 
@@ -134,13 +134,15 @@ static int number_interface(struct capture_merge *merge, struct ng_block *block,
 		return 0;
 	}
 	new = merge->num_interfaces < MERGE_MAX_INTERFACES ?
-	      array_add(&merge->interfaces, merge->num_interfaces, sizeof(*new)) : NULL;
+		      array_add(&merge->interfaces, merge->num_interfaces, sizeof(*new)) :
+		      NULL;
 	if (!new) {
 		free(block->bytes);
-		return merge->num_interfaces < MERGE_MAX_INTERFACES ? io_no_memory(merge->io) :
-			io_fail(merge->io, -E2BIG,
-				"The captures have more than %d interfaces in total; merge fewer captures.",
-				MERGE_MAX_INTERFACES);
+		return merge->num_interfaces < MERGE_MAX_INTERFACES ?
+			       io_no_memory(merge->io) :
+			       io_fail(merge->io, -E2BIG,
+				       "The captures have more than %d interfaces in total; merge fewer captures.",
+				       MERGE_MAX_INTERFACES);
 	}
 	*new = (struct described_interface){ hash, *block };
 	*number = (uint32_t)merge->num_interfaces++;
@@ -148,8 +150,8 @@ static int number_interface(struct capture_merge *merge, struct ng_block *block,
 }
 
 /* "web/eth0", or "web" */
-static void put_interface_name(struct ng_block *block, const struct merged_capture *m, const char *device,
-		     size_t len)
+static void put_interface_name(struct ng_block *block, const struct merged_capture *m,
+			       const char *device, size_t len)
 {
 	char *name = io_format("%s%s%.*s", m->of.host, len ? "/" : "", (int)len, device);
 
@@ -160,8 +162,8 @@ static void put_interface_name(struct ng_block *block, const struct merged_captu
 }
 
 /* Write the description of an interface: the capture's own, then the caller's. */
-static void put_interface_description(struct ng_block *block, const struct merged_capture *m, const char *own,
-			    size_t len)
+static void put_interface_description(struct ng_block *block, const struct merged_capture *m,
+				      const char *own, size_t len)
 {
 	const char *more = m->of.description ? m->of.description : "";
 	char *text = io_format("%.*s%s%s", (int)len, own, len && *more ? "; " : "", more);
@@ -194,7 +196,8 @@ static int describe_interface(struct capture_merge *merge, struct merged_capture
 			      const struct capture_block *from)
 {
 	const struct capture_interface *interface = from->kind == CAPTURE_INTERFACE ?
-		from->interface : m->capture.interfaces;
+							    from->interface :
+							    m->capture.interfaces;
 	const char *device = m->of.device ? m->of.device : "", *own = "";
 	size_t device_len = strlen(device), own_len = 0, at = from->options;
 	const uint8_t resolution = RESOLUTION_NS;
@@ -222,7 +225,7 @@ static int describe_interface(struct capture_merge *merge, struct merged_capture
 			ng_copy_option(&block, &m->capture, from, &option);
 	ng_put_option(&block, OPTION_END, NULL, 0);
 	number = ng_end(&block) ? NULL :
-		 array_add(&m->interfaces, m->num_interfaces, sizeof(*number));
+				  array_add(&m->interfaces, m->num_interfaces, sizeof(*number));
 	if (!number) {
 		free(block.bytes);
 		return io_no_memory(merge->io);
@@ -245,7 +248,8 @@ static int scan_merged_packet(struct capture_merge *merge, struct merged_capture
 		return 0;
 	}
 	if (block->loaded < block->size)
-		return io_fail(merge->io, -E2BIG,
+		return io_fail(
+			merge->io, -E2BIG,
 			"%s: the packet at byte %llu is longer than %zu MiB and cannot be merged.",
 			m->of.path, (unsigned long long)block->at, MERGE_MAX_BLOCK >> 20);
 	ret = find_merged_time(merge, m, block, block->ticks, &time_ns);
@@ -288,10 +292,11 @@ static void warn_of_skipped_blocks(const struct capture_merge *merge,
 				   const struct merged_capture *m)
 {
 	if (m->untimed)
-		io_warn(merge->io, "%s: %llu packets without a time were skipped.",
-			m->of.path, (unsigned long long)m->untimed);
+		io_warn(merge->io, "%s: %llu packets without a time were skipped.", m->of.path,
+			(unsigned long long)m->untimed);
 	if (m->others)
-		io_warn(merge->io, "%s: %llu blocks were skipped: they are neither packets nor of a type that can be merged.",
+		io_warn(merge->io,
+			"%s: %llu blocks were skipped: they are neither packets nor of a type that can be merged.",
 			m->of.path, (unsigned long long)m->others);
 }
 
@@ -414,8 +419,8 @@ static int write_merged_statistics(struct capture_merge *merge, const struct mer
 			ng_copy_option(to, &m->capture, block, &option);
 			continue;
 		}
-		ret = find_merged_time(merge, m, block,
-				       capture_ticks(&m->capture, option.value), &time_ns);
+		ret = find_merged_time(merge, m, block, capture_ticks(&m->capture, option.value),
+				       &time_ns);
 		ng_put_u16(to, option.code);
 		ng_put_u16(to, option.len);
 		ng_put_time(to, time_ns);
@@ -425,11 +430,12 @@ static int write_merged_statistics(struct capture_merge *merge, const struct mer
 }
 
 static int make_packet_block(const struct merged_capture *m, const struct capture_block *block,
-		       int64_t time_ns, struct ng_block *to)
+			     int64_t time_ns, struct ng_block *to)
 {
 	/* An old block says there how many were lost, or all ones. */
 	const uint16_t drops = block->type == NG_OLD_PACKET ?
-			       capture_u16(&m->capture, block->bytes + 10) : UINT16_MAX;
+				       capture_u16(&m->capture, block->bytes + 10) :
+				       UINT16_MAX;
 	const uint64_t lost = drops;
 	struct capture_option option;
 	size_t at = block->options, first;
@@ -466,7 +472,8 @@ static int hold_merged_packet(struct capture_merge *merge, struct merged_capture
 		return io_no_memory(merge->io);
 	m->held_bytes += merge->block.len;
 	if (m->held_bytes > MAX_HELD && m->held.num)
-		return io_fail(merge->io, -E2BIG,
+		return io_fail(
+			merge->io, -E2BIG,
 			"%s: packets are out of order by up to %.3f s, which is too much to merge; sort the capture with \"reordercap %s SORTED\" and merge SORTED.",
 			m->of.path, (double)m->disorder_ns / 1e9, m->of.path);
 	item.time_ns = time_ns;
@@ -487,20 +494,23 @@ static int use_merged_block(struct capture_merge *merge, struct merged_capture *
 			    const struct capture_block *block)
 {
 	if (block->interface && m->section + block->interface_id >= m->num_interfaces)
-		return io_fail(merge->io, -EILSEQ, "%s: the file changed while it was being merged.",
-			       m->of.path);
+		return io_fail(merge->io, -EILSEQ,
+			       "%s: the file changed while it was being merged.", m->of.path);
 	switch (block->type) {
 	case NG_NAMES:
 		return ng_copy_names(&merge->block, &m->capture, block) ?
-		       write_merged_block(merge) : 0;
+			       write_merged_block(merge) :
+			       0;
 	case NG_SECRETS:
 		return ng_copy_secrets(&merge->block, &m->capture, block) ?
-		       write_merged_block(merge) : 0;
+			       write_merged_block(merge) :
+			       0;
 	case NG_STATISTICS:
 		return write_merged_statistics(merge, m, block);
 	default:
 		return block->kind == CAPTURE_PACKET && block->has_time ?
-		       hold_merged_packet(merge, m, block) : 0;
+			       hold_merged_packet(merge, m, block) :
+			       0;
 	}
 }
 

@@ -30,21 +30,21 @@ struct merged_capture {
 	struct netsync_io_capture of;
 	struct capture_file capture;
 	bool is_open;
-	bool has_begun;		/* the second reading */
-	uint64_t size;		/* of the file, bytes */
-	uint64_t end;		/* offset of the end, or of damage */
+	bool has_begun; /* the second reading */
+	uint64_t size;	/* of the file, bytes */
+	uint64_t end;	/* offset of the end, or of damage */
 	/* Found by the first reading. */
 	bool has_packets;
-	int64_t first_ns;	/* new times: the earliest; */
-	int64_t disorder_ns;	/* how far a packet is before another one that precedes it */
-	uint32_t *interfaces;	/* numbers in the merged file, of all sections in turn */
+	int64_t first_ns;     /* new times: the earliest; */
+	int64_t disorder_ns;  /* how far a packet is before another one that precedes it */
+	uint32_t *interfaces; /* numbers in the merged file, of all sections in turn */
 	size_t num_interfaces;
-	uint64_t untimed;	/* packets without a time */
-	uint64_t others;	/* blocks that have no place in the merged file */
+	uint64_t untimed; /* packets without a time */
+	uint64_t others;  /* blocks that have no place in the merged file */
 	/* Of either reading. */
-	size_t section;		/* interfaces of the sections before this one */
-	size_t num_seen;	/* interfaces until now */
-	int64_t newest_ns;	/* the latest new time */
+	size_t section;	   /* interfaces of the sections before this one */
+	size_t num_seen;   /* interfaces until now */
+	int64_t newest_ns; /* the latest new time */
 	/* Packets that are held back, of rising ranks. */
 	struct time_heap held;
 	size_t held_room;
@@ -59,13 +59,13 @@ struct capture_merge {
 	size_t num;
 	struct described_interface *interfaces;
 	size_t num_interfaces;
-	struct ng_block block;	/* that is being made */
+	struct ng_block block; /* that is being made */
 	netsync_io_progress_func progress;
 	void *progress_data;
-	uint64_t done, total;	/* bytes of the files, each of which is read twice */
+	uint64_t done, total; /* bytes of the files, each of which is read twice */
 	uint64_t looks;
 	size_t out_len;
-	uint8_t out[(size_t)256 << 10];	/* bytes that are written together. Chosen. */
+	uint8_t out[(size_t)256 << 10]; /* bytes that are written together. Chosen. */
 };
 
 #endif

@@ -126,23 +126,23 @@ static const struct number_option {
 	uint16_t code;
 	uint8_t from, size;
 } number_options[] = {
-	{ CAPTURE_INTERFACE, 8, 0, 8 },		/* if_speed */
-	{ CAPTURE_INTERFACE, 10, 0, 4 },	/* if_tzone */
-	{ CAPTURE_INTERFACE, 16, 0, 8 },	/* if_txspeed */
-	{ CAPTURE_INTERFACE, 17, 0, 8 },	/* if_rxspeed */
+	{ CAPTURE_INTERFACE, 8, 0, 8 },	 /* if_speed */
+	{ CAPTURE_INTERFACE, 10, 0, 4 }, /* if_tzone */
+	{ CAPTURE_INTERFACE, 16, 0, 8 }, /* if_txspeed */
+	{ CAPTURE_INTERFACE, 17, 0, 8 }, /* if_rxspeed */
 	{ CAPTURE_PACKET, OPTION_EPB_FLAGS, 0, 4 },
 	{ CAPTURE_PACKET, OPTION_EPB_DROPS, 0, 8 },
-	{ CAPTURE_PACKET, 5, 0, 8 },		/* epb_packetid */
-	{ CAPTURE_PACKET, 6, 0, 4 },		/* epb_queue */
+	{ CAPTURE_PACKET, 5, 0, 8 }, /* epb_packetid */
+	{ CAPTURE_PACKET, 6, 0, 4 }, /* epb_queue */
 	{ CAPTURE_PACKET, OPTION_EPB_VERDICT, 1, 8 },
-	{ CAPTURE_PACKET, 8, 0, 4 },		/* epb_processid_threadid */
+	{ CAPTURE_PACKET, 8, 0, 4 }, /* epb_processid_threadid */
 	{ CAPTURE_STATISTICS, OPTION_ISB_START, 0, 4 },
 	{ CAPTURE_STATISTICS, OPTION_ISB_END, 0, 4 },
-	{ CAPTURE_STATISTICS, 4, 0, 8 },	/* isb_ifrecv */
-	{ CAPTURE_STATISTICS, 5, 0, 8 },	/* isb_ifdrop */
-	{ CAPTURE_STATISTICS, 6, 0, 8 },	/* isb_filteraccept */
-	{ CAPTURE_STATISTICS, 7, 0, 8 },	/* isb_osdrop */
-	{ CAPTURE_STATISTICS, 8, 0, 8 },	/* isb_usrdeliv */
+	{ CAPTURE_STATISTICS, 4, 0, 8 }, /* isb_ifrecv */
+	{ CAPTURE_STATISTICS, 5, 0, 8 }, /* isb_ifdrop */
+	{ CAPTURE_STATISTICS, 6, 0, 8 }, /* isb_filteraccept */
+	{ CAPTURE_STATISTICS, 7, 0, 8 }, /* isb_osdrop */
+	{ CAPTURE_STATISTICS, 8, 0, 8 }, /* isb_usrdeliv */
 };
 
 /* Options of anyone's begin with a number of 4 bytes that says whose; the rest is theirs. */
@@ -168,16 +168,15 @@ static void swap_option_words(uint8_t *value, const struct capture_block *from,
 static bool is_option_unswappable(const struct capture_block *from,
 				  const struct capture_option *option)
 {
-	return from->kind == CAPTURE_INTERFACE && option->code == OPTION_IF_FILTER &&
-	       option->len && option->value[0];
+	return from->kind == CAPTURE_INTERFACE && option->code == OPTION_IF_FILTER && option->len &&
+	       option->value[0];
 }
 
 void ng_copy_option(struct ng_block *block, const struct capture_file *capture,
 		    const struct capture_block *from, const struct capture_option *option)
 {
-	const bool is_bytes = from->kind == CAPTURE_PACKET &&
-			      option->code == OPTION_EPB_VERDICT && option->len &&
-			      !option->value[0];
+	const bool is_bytes = from->kind == CAPTURE_PACKET && option->code == OPTION_EPB_VERDICT &&
+			      option->len && !option->value[0];
 	size_t at;
 
 	if (capture->swapped && is_option_unswappable(from, option))

@@ -7,10 +7,10 @@
 
 /* A block that is being written; all zero at first, and used again for others. */
 struct ng_block {
-	uint8_t *bytes;		/* the caller releases them */
+	uint8_t *bytes; /* the caller releases them */
 	size_t len;
 	size_t room;
-	bool is_lost;		/* there was no memory */
+	bool is_lost; /* there was no memory */
 };
 
 void ng_begin(struct ng_block *block, uint32_t type);

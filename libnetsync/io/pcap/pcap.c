@@ -57,9 +57,8 @@ static void end_capture_at_damage(struct trace *trace)
 		trace->info.damaged++;
 		trace->info.stuck += disk_is_stuck(pcap->capture.file.from);
 		trace->readable = trace->path;
-		io_warn(trace->io, "%s: read only up to byte %llu (%s).",
-			trace->path, (unsigned long long)pcap->capture.next,
-			pcap->capture.damage);
+		io_warn(trace->io, "%s: read only up to byte %llu (%s).", trace->path,
+			(unsigned long long)pcap->capture.next, pcap->capture.damage);
 	}
 	pcap->end = pcap->capture.next;
 }
@@ -88,19 +87,17 @@ static bool is_block_usable(const struct capture_block *block)
 static void read_link(const struct pcap *pcap, const struct capture_block *block,
 		      struct captured_packet *seen)
 {
-	const struct captured_frame frame = { block->data, block->captured,
-					      block->original };
+	const struct captured_frame frame = { block->data, block->captured, block->original };
 
 	seen->interface = block->interface_id;
 	seen->tick_ns = capture_tick_ns(block->interface);
 	/* A time that does not fit counts as too far away. */
 	if (!capture_time(block->interface, block->ticks, &seen->time_ns))
 		seen->time_ns = INT64_MAX;
-	seen->result = frame_read_link(&frame, block->interface->link,
-				       pcap->capture.swapped, &seen->link);
+	seen->result = frame_read_link(&frame, block->interface->link, pcap->capture.swapped,
+				       &seen->link);
 	if (block->dir != CAPTURE_UNKNOWN)
-		seen->link.mark = block->dir == CAPTURE_OUT ? FRAME_OUT :
-							      FRAME_IN;
+		seen->link.mark = block->dir == CAPTURE_OUT ? FRAME_OUT : FRAME_IN;
 	else if (seen->link.mark == FRAME_UNMARKED)
 		seen->link.mark = pcap->way;
 }
@@ -118,8 +115,7 @@ int pcap_next_packet(struct trace *trace, struct captured_packet *seen)
 	} while (!is_block_usable(&block));
 	read_link(pcap, &block, seen);
 	if (seen->result == FRAME_PACKET) {
-		const struct captured_frame frame = { block.data, block.captured,
-						      block.original };
+		const struct captured_frame frame = { block.data, block.captured, block.original };
 
 		seen->result = frame_read_packet(&frame, &seen->link, &seen->pkt);
 	}
@@ -165,8 +161,7 @@ static int scan_capture(struct trace *trace, uint64_t *usable, uint64_t *others)
 	int ret;
 
 	while ((ret = read_next_block(trace, &block)) > 0) {
-		if (block.kind == CAPTURE_INTERFACE &&
-		    find_addresses(pcap, &block))
+		if (block.kind == CAPTURE_INTERFACE && find_addresses(pcap, &block))
 			return io_no_memory(trace->io);
 		if (block.kind != CAPTURE_PACKET)
 			continue;
@@ -218,7 +213,8 @@ static int pcap_open(struct trace *trace)
 	if (ret < 0)
 		return ret;
 	if (others)
-		io_warn(trace->io, "%s: %llu packets were not used: they have no time or an unsupported link type.",
+		io_warn(trace->io,
+			"%s: %llu packets were not used: they have no time or an unsupported link type.",
 			trace->path, (unsigned long long)others);
 	if (!usable && trace->info.stuck)
 		return io_fail_file(trace->io, trace->path, -ETIMEDOUT);
@@ -245,8 +241,7 @@ static int push_captured_packet(struct trace *trace, struct captured_packet *see
 	if (seen->result != FRAME_PACKET)
 		return 0;
 	/* Else the span is that of the file. */
-	if (!range_is_all(&trace->window) &&
-	    io_span(trace, seen->time_ns, seen->time_ns))
+	if (!range_is_all(&trace->window) && io_span(trace, seen->time_ns, seen->time_ns))
 		return -ENOMEM;
 	direction = direction_of(pcap->own, &seen->link, &seen->pkt);
 	pcap->untold += direction == DIRECTION_UNKNOWN;
@@ -255,8 +250,7 @@ static int push_captured_packet(struct trace *trace, struct captured_packet *see
 	seen->pkt.dir = direction == DIRECTION_OUT ? NETSYNC_OUT : NETSYNC_IN;
 	/* A bound for certain: sent after the tick began, received before it ended. */
 	if (direction == DIRECTION_OUT ||
-	    __builtin_add_overflow(seen->time_ns, seen->tick_ns - 1,
-				   &seen->pkt.time_ns))
+	    __builtin_add_overflow(seen->time_ns, seen->tick_ns - 1, &seen->pkt.time_ns))
 		seen->pkt.time_ns = seen->time_ns;
 	return io_packet(trace, &seen->pkt, &at);
 }
@@ -267,12 +261,14 @@ static void warn_of_unused_packets(struct trace *trace)
 
 	trace->unused = pcap->cut + pcap->untold;
 	if (pcap->cut)
-		io_warn(trace->io, "%s: %llu packets were truncated too early to be used; capture at least 128 bytes of each packet (tcpdump -s 128).",
+		io_warn(trace->io,
+			"%s: %llu packets were truncated too early to be used; capture at least 128 bytes of each packet (tcpdump -s 128).",
 			trace->path, (unsigned long long)pcap->cut);
 	if (pcap->untold)
-		io_warn(trace->io, "%s: %llu packets were not used: neither their source nor their destination is a known address of %s; specify all of its addresses (--address %s=ADDRESS).",
-			trace->path, (unsigned long long)pcap->untold,
-			trace->host_name, trace->host_name);
+		io_warn(trace->io,
+			"%s: %llu packets were not used: neither their source nor their destination is a known address of %s; specify all of its addresses (--address %s=ADDRESS).",
+			trace->path, (unsigned long long)pcap->untold, trace->host_name,
+			trace->host_name);
 }
 
 static int begin_capture_reading(struct trace *trace)
@@ -312,8 +308,7 @@ static int pcap_read(struct trace *trace, int64_t until_ns)
 		ret = begin_capture_reading(trace);
 	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
 		ret = push_captured_packet(trace, &seen);
-		if (!ret && seen.time_ns > until_ns &&
-		    seen.time_ns != INT64_MAX) {
+		if (!ret && seen.time_ns > until_ns && seen.time_ns != INT64_MAX) {
 			if (!is_last)
 				return 1;
 			break;

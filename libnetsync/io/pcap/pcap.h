@@ -21,17 +21,17 @@ struct pcap {
 	struct capture_file capture;
 	bool is_open;
 	bool has_begun;
-	uint64_t end;		/* offset of the end, or of damage */
+	uint64_t end; /* offset of the end, or of damage */
 	struct file_name name;
 	struct traits traits;
-	enum frame_mark way;	/* of all packets that have no direction */
-	uint64_t unmarked;	/* packets without a direction */
-	bool alone;		/* no other capture has its packets */
-	struct own found;	/* addresses in the file */
-	const struct own *own;	/* all known ones of the host */
+	enum frame_mark way;   /* of all packets that have no direction */
+	uint64_t unmarked;     /* packets without a direction */
+	bool alone;	       /* no other capture has its packets */
+	struct own found;      /* addresses in the file */
+	const struct own *own; /* all known ones of the host */
 	struct packet_samples samples;
-	struct packet_samples inside; /* by packet_key_inside(): no direction */
-	struct packet_samples directed;	/* the same: known direction */
+	struct packet_samples inside;	/* by packet_key_inside(): no direction */
+	struct packet_samples directed; /* the same: known direction */
 	struct common_mac macs[MAX_INTERFACES];
 	uint64_t cut;
 	uint64_t untold;
@@ -39,8 +39,8 @@ struct pcap {
 
 /* A packet, as far as it could be read. */
 struct captured_packet {
-	int64_t time_ns;	/* INT64_MAX: does not fit */
-	int64_t tick_ns;	/* the packet may be later by up to tick_ns - 1 */
+	int64_t time_ns; /* INT64_MAX: does not fit */
+	int64_t tick_ns; /* the packet may be later by up to tick_ns - 1 */
 	uint32_t interface;
 	enum frame_result result;
 	struct frame_link link;
@@ -68,13 +68,12 @@ int pcap_report_groups(struct netsync_io *io);
 /* The selection of samples for each kind of key. */
 struct samplings {
 	struct sampling whole;
-	struct sampling inside;	/* by packet_key_inside(); directed ones, too */
+	struct sampling inside; /* by packet_key_inside(); directed ones, too */
 };
 
 /* samples.c: add a sample by packet_key_inside(). 0 or -ENOMEM. */
-int sampling_add_inside(struct sampling *sampling, struct packet_samples *samples,
-			int64_t time_ns, const struct netsync_packet *pkt,
-			enum direction dir);
+int sampling_add_inside(struct sampling *sampling, struct packet_samples *samples, int64_t time_ns,
+			const struct netsync_packet *pkt, enum direction dir);
 /* Take samples of all captures, whose arrays are in @samplings. 0, or io_fail(). */
 int pcap_take_samples(struct netsync_io *io, struct samplings *samplings);
 

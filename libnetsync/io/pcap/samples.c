@@ -20,11 +20,11 @@
 #include "io/worker/worker.h"
 
 enum samples_what {
-	SAMPLES_WHOLE,		/* struct sighted, as many as there are; of struct pcap: */
-	SAMPLES_INSIDE,		/* inside */
-	SAMPLES_DIRECTED,	/* directed */
-	SAMPLES_MACS,		/* pcap.macs; the capture's last record */
-	SAMPLES_FAILED,		/* text; its number is the errno */
+	SAMPLES_WHOLE,	  /* struct sighted, as many as there are; of struct pcap: */
+	SAMPLES_INSIDE,	  /* inside */
+	SAMPLES_DIRECTED, /* directed */
+	SAMPLES_MACS,	  /* pcap.macs; the capture's last record */
+	SAMPLES_FAILED,	  /* text; its number is the errno */
 };
 
 #define MAX_IN_RECORD (WORKER_MAX_SIZE / sizeof(struct sighted))
@@ -33,9 +33,8 @@ _Static_assert(sizeof(((struct pcap *)0)->macs) <= WORKER_MAX_SIZE, "one record"
 
 /* ---- one capture --------------------------------------------------------- */
 
-int sampling_add_inside(struct sampling *sampling, struct packet_samples *samples,
-			int64_t time_ns, const struct netsync_packet *pkt,
-			enum direction dir)
+int sampling_add_inside(struct sampling *sampling, struct packet_samples *samples, int64_t time_ns,
+			const struct netsync_packet *pkt, enum direction dir)
 {
 	uint64_t key = packet_key_inside(pkt);
 
@@ -47,9 +46,8 @@ static int take_packet_sample(struct trace *trace, struct samplings *samplings,
 {
 	struct pcap *pcap = trace->state;
 	const enum direction dir = direction_of(NULL, &seen->link, NULL);
-	int ret = sampling_add(&samplings->whole, &pcap->samples,
-			       packet_key(&seen->pkt), seen->time_ns,
-			       &seen->pkt, dir);
+	int ret = sampling_add(&samplings->whole, &pcap->samples, packet_key(&seen->pkt),
+			       seen->time_ns, &seen->pkt, dir);
 
 	if (!ret)
 		ret = sampling_add_inside(&samplings->inside,
@@ -67,8 +65,7 @@ static int take_capture_samples(struct trace *trace, struct samplings *samplings
 
 	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
 		if (seen.link.mark == FRAME_UNMARKED)
-			common_mac_add(&pcap->macs[seen.interface % MAX_INTERFACES],
-				       &seen.link);
+			common_mac_add(&pcap->macs[seen.interface % MAX_INTERFACES], &seen.link);
 		ret = 0;
 		if (seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX)
 			ret = take_packet_sample(trace, samplings, &seen);
@@ -86,7 +83,7 @@ struct captures {
 	struct trace **trace;
 	size_t num;
 	size_t num_workers;
-	size_t first;		/* that the worker takes which is started */
+	size_t first; /* that the worker takes which is started */
 };
 
 static void put_sample_records(enum samples_what what, const struct packet_samples *samples)
@@ -160,8 +157,8 @@ static int use_sample_record(void *data, const struct worker_head *head, const v
 		taking->waiting = false;
 		return 1;
 	case SAMPLES_FAILED:
-		return io_fail(trace->io, head->number ? -head->number : -EIO,
-			       "%s", (const char *)payload);
+		return io_fail(trace->io, head->number ? -head->number : -EIO, "%s",
+			       (const char *)payload);
 	default:
 		return 0;
 	}

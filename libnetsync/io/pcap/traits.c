@@ -86,8 +86,7 @@ void traits_add(struct traits *traits, uint16_t type, const struct captured_fram
 
 bool traits_are_one_way(const struct traits *traits, bool out)
 {
-	const struct trait_addresses *known = traits->macs.any ? &traits->macs :
-								  &traits->ips;
+	const struct trait_addresses *known = traits->macs.any ? &traits->macs : &traits->ips;
 
 	return known->any && (out ? known->num_from : known->num_to) == 1;
 }
@@ -133,7 +132,7 @@ static enum likeness compare_own_traits(const struct traits *a, const struct tra
 	    b->num_own > MAX_OWN_TRAITS)
 		return TRAITS_UNKNOWN;
 	return have_common_trait(a->own, a->num_own, b->own, b->num_own) ? TRAITS_AGREE :
-								     TRAITS_DIFFER;
+									   TRAITS_DIFFER;
 }
 
 enum likeness traits_compare(const struct traits *a, const struct traits *b)

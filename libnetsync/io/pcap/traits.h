@@ -22,7 +22,7 @@
 
 /* Addresses of one kind. */
 struct trait_addresses {
-	bool any;		/* a packet was added */
+	bool any; /* a packet was added */
 	/* Those that all packets have, as sender or receiver. */
 	unsigned int num_common;
 	uint8_t common[2][TRAIT_SIZE];
@@ -34,15 +34,15 @@ struct trait_addresses {
 struct traits {
 	struct trait_addresses macs;
 	struct trait_addresses ips;
-	unsigned int num_own;	/* more than MAX_OWN_TRAITS: not known */
+	unsigned int num_own; /* more than MAX_OWN_TRAITS: not known */
 	uint8_t own[MAX_OWN_TRAITS][TRAIT_SIZE];
-	uint16_t link;		/* link type of the first packet */
+	uint16_t link; /* link type of the first packet */
 };
 
 enum likeness {
-	TRAITS_DIFFER,		/* no machine has sent or received all packets */
+	TRAITS_DIFFER, /* no machine has sent or received all packets */
 	TRAITS_UNKNOWN,
-	TRAITS_AGREE,		/* one of both is what the other one could be */
+	TRAITS_AGREE, /* one of both is what the other one could be */
 };
 
 /* Add a packet of this link type. */

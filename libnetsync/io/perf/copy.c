@@ -29,7 +29,7 @@ struct perf_copy {
 	struct perf_file file;
 	FILE *out;
 	uint64_t written;
-	struct range events;	/* times of events in the original; hi < lo: none has one */
+	struct range events; /* times of events in the original; hi < lo: none has one */
 	uint8_t record[PERF_MAX_RECORD];
 };
 
@@ -38,8 +38,9 @@ struct perf_copy {
 static int put_perf_bytes(struct perf_copy *copy, const void *bytes, size_t size)
 {
 	copy->written += size;
-	return fwrite(bytes, 1, size, copy->out) == size ? 0 :
-	       io_fail_file(copy->task.io, copy->task.to, -errno);
+	return fwrite(bytes, 1, size, copy->out) == size ?
+		       0 :
+		       io_fail_file(copy->task.io, copy->task.to, -errno);
 }
 
 /* Write a number at a place that was written. */
@@ -49,8 +50,9 @@ static int put_number_at(struct perf_copy *copy, uint64_t at, uint64_t number)
 
 	put_number_in_bytes(bytes, number, sizeof(bytes), copy->file.big_endian);
 	return !fseeko(copy->out, (off_t)at, SEEK_SET) &&
-	       fwrite(bytes, 1, sizeof(bytes), copy->out) == sizeof(bytes) ? 0 :
-	       io_fail_file(copy->task.io, copy->task.to, -errno);
+			       fwrite(bytes, 1, sizeof(bytes), copy->out) == sizeof(bytes) ?
+		       0 :
+		       io_fail_file(copy->task.io, copy->task.to, -errno);
 }
 
 /* Copy bytes @from to @to of the original. */
@@ -91,8 +93,10 @@ static int correct_perf_time(struct perf_copy *copy, int64_t time_ns, int64_t *n
 			       (long long)time_ns);
 	if (*new_ns >= 0)
 		return ret;
-	return io_fail(copy->task.io, -ERANGE, "%s: some corrected times are negative, which perf does not support; use a reference whose clock shows a later time.",
-		       copy->task.from);
+	return io_fail(
+		copy->task.io, -ERANGE,
+		"%s: some corrected times are negative, which perf does not support; use a reference whose clock shows a later time.",
+		copy->task.from);
 }
 
 static void set_record_number(struct perf_copy *copy, uint32_t at, uint64_t number)
@@ -139,8 +143,7 @@ static int change_times(struct perf_copy *copy, const struct perf_record *record
 	uint32_t at;
 	int ret;
 
-	if (!perf_read_sample(&copy->file, record, &sample) || !sample.has_time ||
-	    !sample.time_ns)
+	if (!perf_read_sample(&copy->file, record, &sample) || !sample.has_time || !sample.time_ns)
 		return 0;
 	ret = change_record_time(copy, sample.time_at, sample.time_ns);
 	if (ret >= 0 && find_own_time(record, &at) &&
@@ -148,7 +151,9 @@ static int change_times(struct perf_copy *copy, const struct perf_record *record
 		memcpy(copy->record + at, copy->record + sample.time_at, 8);
 	/* Which threads there were is needed, whatever is left out. */
 	return ret == NETSYNC_IO_LEFT_OUT && record->type != PERF_RECORD_SAMPLE &&
-	       record->type != PERF_RECORD_LOST ? 0 : ret;
+			       record->type != PERF_RECORD_LOST ?
+		       0 :
+		       ret;
 }
 
 /* The pipe format has features in records: change those with times. As correct_perf_time(). */
@@ -163,7 +168,8 @@ static int change_feature(struct perf_copy *copy, const struct perf_record *reco
 	switch (perf_number(file, record->data, 8)) {
 	case PERF_HEADER_CLOCK_DATA:
 		return file->has_wall && record->size >= 32 ?
-		       change_record_time(copy, 24, (int64_t)file->clock_ns) : 0;
+			       change_record_time(copy, 24, (int64_t)file->clock_ns) :
+			       0;
 	case PERF_HEADER_SAMPLE_TIME:
 		if (record->size < 24 || !perf_number(file, record->data + 16, 8))
 			return 0;
@@ -199,8 +205,10 @@ static int copy_perf_record(struct perf_copy *copy, const struct perf_record *re
 	int ret = 0;
 
 	if (record->type == PERF_RECORD_AUXTRACE)
-		return io_fail(copy->task.io, -ENOTSUP, "%s: the file has data of a hardware tracer (AUX area), whose times cannot be corrected; record without this.",
-			       copy->task.from);
+		return io_fail(
+			copy->task.io, -ENOTSUP,
+			"%s: the file has data of a hardware tracer (AUX area), whose times cannot be corrected; record without this.",
+			copy->task.from);
 	memcpy(copy->record, record->data, record->size);
 	if (record->type == PERF_RECORD_HEADER_FEATURE)
 		ret = min64(change_feature(copy, record), 0);
@@ -294,9 +302,10 @@ static int find_event_range(struct perf_copy *copy)
 	perf_release(&records);
 	if (ret == -ENOMEM)
 		return io_no_memory(copy->task.io);
-	return copy->events.lo <= copy->events.hi ? 0 :
-	       io_fail(copy->task.io, -ENODATA, "%s: no events with times to correct.",
-		       copy->task.from);
+	return copy->events.lo <= copy->events.hi ?
+		       0 :
+		       io_fail(copy->task.io, -ENODATA, "%s: no events with times to correct.",
+			       copy->task.from);
 }
 
 /* ---- the function of the library ------------------------------------------ */
@@ -306,10 +315,13 @@ static int check_perf_file(struct perf_copy *copy)
 	const struct perf_file *file = &copy->file;
 
 	if (file->was_cut || file->has_folder)
-		return io_fail(copy->task.io, -ENOTSUP, "%s: perf did not exit normally, or stored the events in separate files; the file cannot be copied.",
-			       copy->task.from);
+		return io_fail(
+			copy->task.io, -ENOTSUP,
+			"%s: perf did not exit normally, or stored the events in separate files; the file cannot be copied.",
+			copy->task.from);
 	if (file->attrs_end > file->data_at)
-		return io_fail(copy->task.io, -EILSEQ, "%s: unexpected layout of perf.data; perf does not write such files.",
+		return io_fail(copy->task.io, -EILSEQ,
+			       "%s: unexpected layout of perf.data; perf does not write such files.",
 			       copy->task.from);
 	return 0;
 }

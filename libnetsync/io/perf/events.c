@@ -20,11 +20,11 @@
 /* An event, or how many were lost, that waits for its turn. */
 struct waiting_event {
 	int64_t time_ns;
-	uint64_t number;	/* in the file: the order of what has one time */
-	uint64_t lost;		/* not 0: so many were lost, and there is no event */
+	uint64_t number; /* in the file: the order of what has one time */
+	uint64_t lost;	 /* not 0: so many were lost, and there is no event */
 	uint32_t cpu;
 	uint32_t size;
-	uint8_t data[];		/* as the kernel's descriptions say */
+	uint8_t data[]; /* as the kernel's descriptions say */
 };
 
 struct perf_events {
@@ -33,15 +33,15 @@ struct perf_events {
 	struct perf_file file;
 	struct tracefs_types *types;
 	struct perf_records records;
-	bool has_begun;		/* there was a sample, */
-	int32_t clock;		/* of this clock */
+	bool has_begun; /* there was a sample, */
+	int32_t clock;	/* of this clock */
 	struct waiting_event **waiting;
-	size_t num, room;	/* waiting, and allocated */
-	uint64_t bytes;		/* of what is waiting */
+	size_t num, room; /* waiting, and allocated */
+	uint64_t bytes;	  /* of what is waiting */
 	uint64_t number;
-	int64_t latest_ns;	/* the latest time until now, */
-	int64_t round_ns;	/* when the last round ended, */
-	int64_t past_ns;	/* and when the one before ended: what comes is later */
+	int64_t latest_ns; /* the latest time until now, */
+	int64_t round_ns;  /* when the last round ended, */
+	int64_t past_ns;   /* and when the one before ended: what comes is later */
 };
 
 /* ---- what waits ----------------------------------------------------------- */
@@ -76,7 +76,8 @@ static int report_waiting_event(const struct perf_events *events,
 	    (!waiting->lost && !tracefs_fill_event(events->types, &raw, &event)))
 		return 0;
 	return events->reading->each(events->reading->data, &event) ?
-	       event_stopped(events->reading) : 0;
+		       event_stopped(events->reading) :
+		       0;
 }
 
 /* Tell what is not later than @until_ns. 0, or negative to stop. */
@@ -96,8 +97,7 @@ static int report_waiting_until(struct perf_events *events, int64_t until_ns)
 		free(waiting);
 	}
 	events->num -= told;
-	memmove(events->waiting, events->waiting + told,
-		events->num * sizeof(*events->waiting));
+	memmove(events->waiting, events->waiting + told, events->num * sizeof(*events->waiting));
 	return ret;
 }
 
@@ -109,9 +109,10 @@ static int queue_waiting_event(struct perf_events *events, const struct perf_sam
 
 	events->bytes += sizeof(*waiting) + size;
 	if (events->bytes > MAX_WAITING)
-		return perf_problem(&events->file, "more than 1 GiB of events are out of order; record with smaller buffers (perf record -m)");
-	if (array_grow(&events->waiting, &events->room, events->num,
-		       sizeof(*events->waiting)))
+		return perf_problem(
+			&events->file,
+			"more than 1 GiB of events are out of order; record with smaller buffers (perf record -m)");
+	if (array_grow(&events->waiting, &events->room, events->num, sizeof(*events->waiting)))
 		return -ENOMEM;
 	waiting = malloc(sizeof(*waiting) + size);
 	if (!waiting)

@@ -98,22 +98,21 @@ static struct perf_attr *add_attr(struct perf_file *file, struct cursor *cursor)
 
 	if (file->num_attrs >= MAX_ATTRS)
 		cursor->bad = true;
-	if (cursor->bad || array_grow(&file->attrs, &file->attr_room, file->num_attrs,
-				      sizeof(*file->attrs)))
+	if (cursor->bad ||
+	    array_grow(&file->attrs, &file->attr_room, file->num_attrs, sizeof(*file->attrs)))
 		return NULL;
 	attr = &file->attrs[file->num_attrs];
 	attr->copy = 0;
 	attr->is_tracepoint = cursor_number(cursor, 4) == TYPE_TRACEPOINT;
 	size = cursor_number(cursor, 4);
 	attr->config = cursor_number(cursor, 8);
-	cursor_skip(cursor, 8);		/* the period */
+	cursor_skip(cursor, 8); /* the period */
 	attr->sample_type = cursor_number(cursor, 8);
 	attr->read_format = cursor_number(cursor, 8);
 	flags = cursor_number(cursor, 8);
 	attr->has_trailer = has_attr_flag(file, flags, FLAG_SAMPLE_ID_ALL);
 	attr->clock = PERF_OWN_CLOCK;
-	if (size < ATTR_MIN_SIZE || size > ATTR_MAX_SIZE ||
-	    size > cursor->end - begin)
+	if (size < ATTR_MIN_SIZE || size > ATTR_MAX_SIZE || size > cursor->end - begin)
 		cursor->bad = true;
 	if (has_attr_flag(file, flags, FLAG_USE_CLOCKID) && size >= ATTR_CLOCK_AT + 4) {
 		cursor->at = begin + ATTR_CLOCK_AT;
@@ -130,11 +129,11 @@ static struct perf_attr *add_attr(struct perf_file *file, struct cursor *cursor)
 static int add_ids(struct perf_file *file, struct cursor *cursor)
 {
 	while (!cursor->bad && cursor->end - cursor->at >= 8) {
-		if (array_grow(&file->ids, &file->id_room, file->num_ids,
-			       sizeof(*file->ids)))
+		if (array_grow(&file->ids, &file->id_room, file->num_ids, sizeof(*file->ids)))
 			return -ENOMEM;
 		file->ids[file->num_ids++] = (struct perf_id){
-			cursor_number(cursor, 8), file->num_attrs - 1,
+			cursor_number(cursor, 8),
+			file->num_attrs - 1,
 		};
 	}
 	return 0;
@@ -178,8 +177,8 @@ static int read_file_attrs(struct perf_file *file, const struct section *attrs, 
 {
 	int ret = 0;
 
-	if (size < ATTR_MIN_SIZE + SECTION_SIZE || size > ATTR_MAX_SIZE ||
-	    attrs->at > file->size || attrs->size > file->size - attrs->at)
+	if (size < ATTR_MIN_SIZE + SECTION_SIZE || size > ATTR_MAX_SIZE || attrs->at > file->size ||
+	    attrs->size > file->size - attrs->at)
 		return perf_problem(file, PERF_CUT_SHORT);
 	file->attrs_end = max_uint64(file->attrs_end, attrs->at + attrs->size);
 	for (uint64_t at = 0; attrs->size - at >= size && !ret; at += size)
@@ -208,8 +207,9 @@ void perf_end_attrs(struct perf_file *file)
 const struct perf_attr *perf_find_attr(const struct perf_file *file, uint64_t id)
 {
 	const struct perf_id key = { .id = id };
-	const struct perf_id *found = file->num_ids ?
-		bsearch(&key, file->ids, file->num_ids, sizeof(key), compare_ids) : NULL;
+	const struct perf_id *found = file->num_ids ? bsearch(&key, file->ids, file->num_ids,
+							      sizeof(key), compare_ids) :
+						      NULL;
 
 	return found ? &file->attrs[found->attr] : NULL;
 }
@@ -231,7 +231,7 @@ static int read_hostname(struct perf_file *file, struct cursor *cursor)
 
 static int read_clock_data(struct perf_file *file, struct cursor *cursor)
 {
-	cursor_skip(cursor, 4);		/* version, 1 */
+	cursor_skip(cursor, 4); /* version, 1 */
 	file->wall_clock = (int32_t)cursor_number(cursor, 4);
 	file->wall_ns = cursor_number(cursor, 8);
 	file->clock_ns_at = cursor->at;
@@ -302,7 +302,7 @@ static void skip_to_systems(struct cursor *cursor)
 	cursor_skip(cursor, 3 + sizeof("tracing") - 1);
 	cursor_word(cursor, version, sizeof(version));
 	cursor->big_endian = cursor_number(cursor, 1);
-	cursor_skip(cursor, 1 + 4);	/* sizes of a long, and of a page */
+	cursor_skip(cursor, 1 + 4); /* sizes of a long, and of a page */
 	cursor_skip(cursor, sizeof("header_page"));
 	cursor_skip(cursor, cursor_number(cursor, 8));
 	cursor_skip(cursor, sizeof("header_event"));
@@ -319,8 +319,9 @@ int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data
 		return 0;
 	skip_to_systems(&cursor);
 	ret = tracefs_read_systems(&cursor, use, data);
-	return ret ? ret : cursor.bad ?
-	       perf_problem(file, "its event descriptions are damaged") : 0;
+	return ret	  ? ret :
+	       cursor.bad ? perf_problem(file, "its event descriptions are damaged") :
+			    0;
 }
 
 /* ---- the header -------------------------------------------------------- */
@@ -333,7 +334,7 @@ static int read_file_header(struct perf_file *file, struct cursor *cursor)
 	uint8_t bits[PERF_HEADER_BITS / 8];
 	int ret;
 
-	cursor_skip(cursor, SECTION_SIZE);	/* types of events, of old files */
+	cursor_skip(cursor, SECTION_SIZE); /* types of events, of old files */
 	cursor_get(cursor, bits, sizeof(bits));
 	if (cursor->bad || data.at > file->size)
 		return perf_problem(file, PERF_CUT_SHORT);

@@ -46,13 +46,13 @@ enum {
 
 /* The members of struct perf_event_attr that netsync uses. */
 struct perf_attr {
-	uint64_t config;	/* of a tracepoint: the number of its events */
+	uint64_t config; /* of a tracepoint: the number of its events */
 	uint64_t sample_type;
 	uint64_t read_format;
-	uint32_t copy;		/* how many before it are of the same tracepoint */
-	int32_t clock;		/* clockid_t; PERF_OWN_CLOCK */
+	uint32_t copy; /* how many before it are of the same tracepoint */
+	int32_t clock; /* clockid_t; PERF_OWN_CLOCK */
 	bool is_tracepoint;
-	bool has_trailer;	/* records other than samples end with time and processor */
+	bool has_trailer; /* records other than samples end with time and processor */
 };
 
 /* Without option -k, perf's times are of the clock of the kernel's scheduler. */
@@ -65,38 +65,38 @@ struct perf_id {
 };
 
 struct perf_file {
-	struct disk_file *from;	/* NULL: it could not be opened */
+	struct disk_file *from; /* NULL: it could not be opened */
 	uint64_t size;
 	bool big_endian;
 	bool is_pipe;
-	bool was_cut;		/* perf record did not end properly */
-	bool has_folder;	/* other files have the records ("perf record --threads") */
-	uint64_t data_at;	/* of records */
+	bool was_cut;	  /* perf record did not end properly */
+	bool has_folder;  /* other files have the records ("perf record --threads") */
+	uint64_t data_at; /* of records */
 	uint64_t data_end;
-	uint64_t attrs_end;	/* of attributes and ids, wherever they are */
-	uint32_t num_features;	/* whose places begin at data_end */
+	uint64_t attrs_end;    /* of attributes and ids, wherever they are */
+	uint32_t num_features; /* whose places begin at data_end */
 	/* Where features have times, in a file; 0: there are none. */
 	uint64_t clock_ns_at;
 	uint64_t span_at;
 
 	struct perf_attr *attrs;
 	size_t num_attrs;
-	size_t attr_room;	/* attributes allocated */
-	struct perf_id *ids;	/* in their order, once perf_end_attrs() was called */
+	size_t attr_room;    /* attributes allocated */
+	struct perf_id *ids; /* in their order, once perf_end_attrs() was called */
 	size_t num_ids;
-	size_t id_room;		/* ids allocated */
+	size_t id_room; /* ids allocated */
 
 	/* Contents of features. */
-	char *hostname;		/* NULL: unknown */
-	uint64_t formats_at;	/* what tracefs says of events; 0: it is not there */
+	char *hostname;	     /* NULL: unknown */
+	uint64_t formats_at; /* what tracefs says of events; 0: it is not there */
 	uint64_t formats_size;
 	/* HEADER_CLOCK_DATA: two clocks at one instant, ns. */
 	bool has_wall;
-	int32_t wall_clock;	/* the clockid_t of clock_ns */
-	uint64_t wall_ns;	/* CLOCK_REALTIME */
+	int32_t wall_clock; /* the clockid_t of clock_ns */
+	uint64_t wall_ns;   /* CLOCK_REALTIME */
 	uint64_t clock_ns;
 
-	const char *problem;	/* why the file cannot be read; a clause */
+	const char *problem; /* why the file cannot be read; a clause */
 };
 
 /*

@@ -21,13 +21,13 @@
 struct perf {
 	struct perf_file file;
 	struct tracefs_formats formats;
-	uint64_t num_records;	/* that can be read */
+	uint64_t num_records; /* that can be read */
 	struct perf_records records;
-	uint64_t num_read;	/* of them; 0: reading did not begin */
-	int64_t latest_ns;	/* the latest time until now, */
-	int64_t round_ns;	/* when the last round ended, */
-	int64_t past_ns;	/* and when the one before ended: what comes is later */
-	struct range span;	/* of events that are wanted; hi < lo: none */
+	uint64_t num_read; /* of them; 0: reading did not begin */
+	int64_t latest_ns; /* the latest time until now, */
+	int64_t round_ns;  /* when the last round ended, */
+	int64_t past_ns;   /* and when the one before ended: what comes is later */
+	struct range span; /* of events that are wanted; hi < lo: none */
 	/* Events that records say were lost; two kinds of records say so of the same. */
 	uint64_t lost, lost_in_sum;
 };
@@ -64,8 +64,8 @@ static int fail_perf_trace(struct trace *trace, int err)
 /* Findings of a scan of a file. */
 struct perf_scan {
 	uint64_t samples;
-	uint64_t timeless;	/* samples without a time */
-	int32_t clock;		/* of the first sample that has a time */
+	uint64_t timeless; /* samples without a time */
+	int32_t clock;	   /* of the first sample that has a time */
 };
 
 static void scan_perf_sample(struct trace *trace, struct perf_scan *look,
@@ -93,8 +93,8 @@ static void warn_of_damaged_perf(struct trace *trace, uint64_t at)
 {
 	trace->info.damaged++;
 	trace->readable = trace->path;
-	io_warn(trace->io, "%s: the file is damaged; read only up to byte %llu.",
-		trace->path, (unsigned long long)at);
+	io_warn(trace->io, "%s: the file is damaged; read only up to byte %llu.", trace->path,
+		(unsigned long long)at);
 }
 
 /* Read the whole file: find its span. */
@@ -136,8 +136,7 @@ static bool check_perf_contents(struct trace *trace, const struct perf_scan *loo
 	else if (trace->range.hi < trace->range.lo)
 		why = "none of the events can be read";
 	if (why)
-		io_warn(trace->io, "%s: %s. The trace was skipped.",
-			trace->path, why);
+		io_warn(trace->io, "%s: %s. The trace was skipped.", trace->path, why);
 	return !why;
 }
 
@@ -177,12 +176,16 @@ static bool find_perf_clock(struct trace *trace, int32_t id)
 	while (clock < end && clock->id != id)
 		clock++;
 	if (clock == end) {
-		io_warn(trace->io, "%s: unknown clock number %d; the trace was skipped. Record with \"" RECORD_COMMAND "\".",
+		io_warn(trace->io,
+			"%s: unknown clock number %d; the trace was skipped. Record with \"" RECORD_COMMAND
+			"\".",
 			trace->path, (int)id);
 		return false;
 	}
 	if (id == PERF_OWN_CLOCK)
-		io_warn(trace->io, "%s: recorded without -k mono, so each processor has its own clock; these agree only roughly, the error bounds do not cover their differences, and clock events cannot be used. Record with \"" RECORD_COMMAND "\".",
+		io_warn(trace->io,
+			"%s: recorded without -k mono, so each processor has its own clock; these agree only roughly, the error bounds do not cover their differences, and clock events cannot be used. Record with \"" RECORD_COMMAND
+			"\".",
 			trace->path);
 	trace->clock_name = strdup(clock->name);
 	relate_to_wall(trace, id);
@@ -205,7 +208,8 @@ static int identify_perf_trace(struct trace *trace)
 	uint64_t id[2] = { 1, 2 };
 
 	trace->host_name = file->hostname && *file->hostname ?
-		strdup(file->hostname) : tracefs_host_of_file(trace->real_path);
+				   strdup(file->hostname) :
+				   tracefs_host_of_file(trace->real_path);
 	if (!trace->host_name || !trace->clock_name)
 		return -ENOMEM;
 	if (file->has_wall) {
@@ -263,8 +267,7 @@ static bool decode_perf_sample(const struct perf *perf, const struct perf_sample
 
 	if (!sample->attr->is_tracepoint || !sample->raw)
 		return false;
-	format = tracefs_find_format(&perf->formats, big_endian, sample->raw,
-				     sample->raw_size);
+	format = tracefs_find_format(&perf->formats, big_endian, sample->raw, sample->raw_size);
 	return format && format->id == sample->attr->config &&
 	       tracefs_decode(format, big_endian, sample->raw, sample->raw_size, seen) &&
 	       event_set_time(seen, sample->time_ns, sample->time_ns);
@@ -357,8 +360,7 @@ static void end_reading(struct trace *trace)
 	struct perf *perf = trace->state;
 
 	perf_release(&perf->records);
-	trace->info.lost_events += perf->lost > perf->lost_in_sum ? perf->lost :
-								    perf->lost_in_sum;
+	trace->info.lost_events += perf->lost > perf->lost_in_sum ? perf->lost : perf->lost_in_sum;
 	perf->lost = perf->lost_in_sum = 0;
 }
 

@@ -24,7 +24,8 @@ static int learn_of_record(struct perf_file *file, const struct perf_record *rec
 	case PERF_RECORD_HEADER_FEATURE:
 		feature = cursor_number(&cursor, 8);
 		return feature == PERF_HEADER_HOSTNAME || feature == PERF_HEADER_CLOCK_DATA ?
-		       perf_read_feature(file, &cursor, feature) : 0;
+			       perf_read_feature(file, &cursor, feature) :
+			       0;
 	default:
 		return 0;
 	}

@@ -12,12 +12,12 @@
 
 /* Records that were compressed. */
 struct perf_unpacked {
-	ZSTD_DStream *stream;	/* one for the whole file */
+	ZSTD_DStream *stream;		 /* one for the whole file */
 	uint8_t packed[PERF_MAX_RECORD]; /* of one record of the file */
-	ZSTD_inBuffer in;	/* of that what was not decompressed yet */
+	ZSTD_inBuffer in;		 /* of that what was not decompressed yet */
 	uint8_t plain[2 * (PERF_MAX_RECORD + 1)];
-	size_t at;		/* of the next record in plain */
-	size_t size;		/* of plain */
+	size_t at;   /* of the next record in plain */
+	size_t size; /* of plain */
 };
 
 void perf_first(struct perf_records *records, const struct perf_file *file)
@@ -46,8 +46,8 @@ static int load_record_bytes(struct perf_records *records, size_t size)
 
 	if (size > left)
 		return 0;
-	if (records->chunk && records->at >= records->chunk_at &&
-	    from <= records->chunk_size && size <= records->chunk_size - from)
+	if (records->chunk && records->at >= records->chunk_at && from <= records->chunk_size &&
+	    size <= records->chunk_size - from)
 		return 1;
 	if (!records->chunk)
 		records->chunk = malloc(CHUNK_SIZE);
@@ -92,8 +92,8 @@ static int read_next_in_file(struct perf_records *records, struct perf_record *r
 	if (records->at >= file->data_end)
 		return 0;
 	ret = load_record_bytes(records, PERF_HEAD_SIZE);
-	if (ret > 0 && !read_record_head(file, records->chunk + (records->at - records->chunk_at),
-					 record))
+	if (ret > 0 &&
+	    !read_record_head(file, records->chunk + (records->at - records->chunk_at), record))
 		return -EILSEQ;
 	if (ret > 0)
 		ret = load_record_bytes(records, PERF_HEAD_SIZE + record->size);

@@ -38,20 +38,20 @@ enum {
 /* A record behind its head. */
 struct perf_record {
 	uint32_t type;
-	uint16_t misc;		/* flags */
-	const uint8_t *data;	/* valid until the next call of perf_next() */
+	uint16_t misc;	     /* flags */
+	const uint8_t *data; /* valid until the next call of perf_next() */
 	uint32_t size;
-	uint64_t at;		/* of what follows the record in the file; 0: it was compressed */
+	uint64_t at; /* of what follows the record in the file; 0: it was compressed */
 };
 
 /* The place of reading in the records of a file. */
 struct perf_records {
 	const struct perf_file *file;
-	uint64_t at;		/* of the next record in the file */
-	uint8_t *chunk;		/* a part of the file; NULL: none was read */
-	uint64_t chunk_at;	/* where it is in the file */
+	uint64_t at;	   /* of the next record in the file */
+	uint8_t *chunk;	   /* a part of the file; NULL: none was read */
+	uint64_t chunk_at; /* where it is in the file */
 	size_t chunk_size;
-	struct perf_unpacked *unpacked;	/* NULL: nothing was compressed until now */
+	struct perf_unpacked *unpacked; /* NULL: nothing was compressed until now */
 };
 
 void perf_first(struct perf_records *records, const struct perf_file *file);
@@ -71,11 +71,11 @@ int perf_learn(struct perf_file *file);
 struct perf_sample {
 	const struct perf_attr *attr;
 	bool has_time;
-	uint32_t time_at;	/* in the record's data, bytes */
+	uint32_t time_at; /* in the record's data, bytes */
 	int64_t time_ns;
-	uint32_t pid, tid;	/* UINT32_MAX: unknown */
-	uint32_t cpu;		/* NETSYNC_IO_NO_CPU: unknown */
-	const uint8_t *raw;	/* as the kernel's formats describe it; NULL: none */
+	uint32_t pid, tid;  /* UINT32_MAX: unknown */
+	uint32_t cpu;	    /* NETSYNC_IO_NO_CPU: unknown */
+	const uint8_t *raw; /* as the kernel's formats describe it; NULL: none */
 	uint32_t raw_size;
 };
 

@@ -41,8 +41,9 @@ static void skip_sample_words(struct sample_walk *walk, uint64_t words)
 /* Fields behind the id in a trailer. */
 #define BEHIND_ID (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)
 /* Fields that a trailer may have. */
-#define IN_TRAILER (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
-		    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+#define IN_TRAILER                                                                     \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 /* Each has 8 bytes. */
 static uint32_t size_of_fields(uint64_t fields)
@@ -106,8 +107,8 @@ static void take_sample_cpu(struct sample_walk *walk, struct perf_sample *sample
 /* Pass what counters showed. */
 static void skip_counter_values(struct sample_walk *walk, uint64_t format)
 {
-	const uint64_t times = format & (PERF_FORMAT_TOTAL_TIME_ENABLED |
-					 PERF_FORMAT_TOTAL_TIME_RUNNING);
+	const uint64_t times = format &
+			       (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
 	const uint64_t each = format & (PERF_FORMAT_ID | PERF_FORMAT_LOST);
 	uint64_t num = 1;
 
@@ -143,7 +144,7 @@ static void walk_sample(struct sample_walk *walk, struct perf_sample *sample)
 	if (has & PERF_SAMPLE_TIME)
 		take_sample_time(walk, sample);
 	skip_sample_words(walk, !!(has & PERF_SAMPLE_ADDR) + !!(has & PERF_SAMPLE_ID) +
-				!!(has & PERF_SAMPLE_STREAM_ID));
+					!!(has & PERF_SAMPLE_STREAM_ID));
 	if (has & PERF_SAMPLE_CPU)
 		take_sample_cpu(walk, sample);
 	skip_sample_words(walk, !!(has & PERF_SAMPLE_PERIOD));

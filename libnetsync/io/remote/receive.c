@@ -22,17 +22,17 @@ struct receiver {
 	const char *label;
 	int in, out;
 	ZSTD_DCtx *zstd;
-	const char *why;	/* there is no more */
+	const char *why; /* there is no more */
 	bool greeted;
 	/* Time that was waited since something came, and since the last record. */
 	int64_t silent_ms, mute_ms;
-	bool has_warned;	/* of the current wait */
-	uint64_t bytes;		/* that came */
+	bool has_warned; /* of the current wait */
+	uint64_t bytes;	 /* that came */
 	/* What came, from @at on not used; of the frame that it is in so much is left. */
 	uint8_t raw[REMOTE_MAX_FRAME];
 	size_t at, num;
 	size_t left;
-	bool held;		/* zstd has more of what it was given */
+	bool held; /* zstd has more of what it was given */
 	uint8_t plain[PLAIN_SIZE];
 	size_t plain_at, plain_num;
 	char payload[WORKER_MAX_SIZE + 1];
@@ -60,8 +60,8 @@ struct receiver *receiver_new(struct netsync_io *io, const char *label, int in, 
 	r->in = in;
 	r->out = out;
 	r->zstd = ZSTD_createDCtx();
-	if (r->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(
-			       r->zstd, ZSTD_d_windowLogMax, REMOTE_WINDOW_LOG)))
+	if (r->zstd &&
+	    !ZSTD_isError(ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, REMOTE_WINDOW_LOG)))
 		return r;
 	receiver_free(r);
 	return NULL;
@@ -154,11 +154,12 @@ static void warn_of_wait(struct receiver *r)
 		return;
 	r->has_warned = true;
 	if (r->silent_ms >= warning_ms)
-		io_warn(r->io, "%s: no response for %lld s; waiting up to %lld s.",
-			r->label, (long long)r->silent_ms / 1000,
+		io_warn(r->io, "%s: no response for %lld s; waiting up to %lld s.", r->label,
+			(long long)r->silent_ms / 1000,
 			(long long)io_timeout_ms(r->io) * REMOTE_SLACK_PERCENT / 100000);
 	else
-		io_warn(r->io, "%s: the remote netsync is alive, but has found nothing for %lld s; waiting up to %lld s.",
+		io_warn(r->io,
+			"%s: the remote netsync is alive, but has found nothing for %lld s; waiting up to %lld s.",
 			r->label, (long long)r->mute_ms / 1000,
 			(long long)io_timeout_ms(r->io) * REMOTE_MUTE / 1000);
 }
@@ -208,7 +209,9 @@ static bool check_hello(struct receiver *r)
 	if (memcmp(hello, REMOTE_MAGIC, sizeof(REMOTE_MAGIC) - 1))
 		return end_receiving(r, "the data is not in the protocol of netsync");
 	if (hello[REMOTE_HELLO_SIZE - 1] != REMOTE_VERSION)
-		return end_receiving(r, "the remote netsync is a version with another protocol; install the same version on both machines");
+		return end_receiving(
+			r,
+			"the remote netsync is a version with another protocol; install the same version on both machines");
 	r->at = REMOTE_HELLO_SIZE;
 	return r->greeted = true;
 }
@@ -261,8 +264,8 @@ bool receiver_next(struct receiver *r, struct worker_head *head, const char **pa
 {
 	ssize_t num;
 
-	while (!(num = worker_take_record(r->plain + r->plain_at, r->plain_num - r->plain_at,
-					  head, r->payload)))
+	while (!(num = worker_take_record(r->plain + r->plain_at, r->plain_num - r->plain_at, head,
+					  r->payload)))
 		if (!get_more_records(r))
 			return false;
 	if (num < 0)

@@ -25,8 +25,7 @@ void receiver_free(struct receiver *receiver);
  * Wait for the next record; its payload is valid until the next call, and ends with a zero
  * byte. False: there is no more, for the reason of receiver_why().
  */
-bool receiver_next(struct receiver *receiver, struct worker_head *head,
-		   const char **payload);
+bool receiver_next(struct receiver *receiver, struct worker_head *head, const char **payload);
 /* Queue data for the other side, and send as much as the connection accepts. */
 bool receiver_tell(struct receiver *receiver, const void *data, size_t size);
 const char *receiver_why(const struct receiver *receiver);
@@ -38,8 +37,7 @@ uint64_t receiver_bytes(const struct receiver *receiver);
  * Use a record of a server, which is not trusted. 0; 1: the record ends the awaited answer;
  * negative: the record is invalid, and nothing more may be received.
  */
-int served_use(struct served *served, const struct worker_head *head,
-	       const char *payload);
+int served_use(struct served *served, const struct worker_head *head, const char *payload);
 struct served *served_new(struct netsync_io *io, const char *label, const char *name);
 
 #endif

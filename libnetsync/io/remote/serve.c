@@ -27,12 +27,12 @@ struct serving {
 	struct netsync_io *io;
 	const char *const *what;
 	uint32_t num;
-	bool only_described;	/* which traces there are is all that is wanted */
+	bool only_described; /* which traces there are is all that is wanted */
 };
 
 static struct {
-	bool *more;		/* of each trace */
-	size_t left_out;	/* paths and captures, of what was given */
+	bool *more;	 /* of each trace */
+	size_t left_out; /* paths and captures, of what was given */
 	/* Turns that are known, and not done. */
 	struct stream_turn turns[REMOTE_MAX_TURNS];
 	size_t num_turns;
@@ -55,8 +55,7 @@ static void send_sidecar_file(const struct trace *trace, enum sidecar which)
 	if (!file)
 		return;
 	if (file->st.st_size > REMOTE_MAX_SIDECAR) {
-		io_warn(trace->io, "%s: too large to be read remotely; it was not used.",
-			path);
+		io_warn(trace->io, "%s: too large to be read remotely; it was not used.", path);
 		disk_close(file);
 		free(path);
 		return;
@@ -133,8 +132,8 @@ static void send_trace_descriptions(const struct netsync_io *io)
 		size += compute_trace_size(io->traces[i]);
 	}
 	bytes_put_number(&put, size);
-	worker_put(STREAM_OPENED, left_out < UINT16_MAX ? left_out : UINT16_MAX,
-		   bytes, put.at - bytes);
+	worker_put(STREAM_OPENED, left_out < UINT16_MAX ? left_out : UINT16_MAX, bytes,
+		   put.at - bytes);
 }
 
 /*
@@ -158,14 +157,15 @@ static int add_paths(const struct serving *serving)
 		if (ret == -ETIMEDOUT)
 			continue;
 		if (io->num_traces > before)
-			io_warn(io, "%s The rest of %s was skipped.",
-				netsync_io_error(io), serving->what[i]);
+			io_warn(io, "%s The rest of %s was skipped.", netsync_io_error(io),
+				serving->what[i]);
 		else
 			io_warn(io, "%s It was skipped.", netsync_io_error(io));
 		found.left_out++;
 	}
 	return io->num_traces ? 0 :
-	       io_fail(io, -ENODATA, "None of the paths contains a trace that can be opened.");
+				io_fail(io, -ENODATA,
+					"None of the paths contains a trace that can be opened.");
 }
 
 /*
@@ -195,12 +195,15 @@ static int leave_out_captures(struct netsync_io *io)
 	found.left_out += num;
 	if (!kept)
 		ret = io_fail(io, -EOPNOTSUPP,
-			      "%s: captures cannot be read remotely; copy it instead.", first->path);
+			      "%s: captures cannot be read remotely; copy it instead.",
+			      first->path);
 	else if (num == 1)
-		io_warn(io, "%s: captures cannot be read remotely, so it was skipped; copy it instead.",
+		io_warn(io,
+			"%s: captures cannot be read remotely, so it was skipped; copy it instead.",
 			first->path);
 	else
-		io_warn(io, "%s: captures cannot be read remotely, so %zu of them, such as this one, were skipped; copy them instead.",
+		io_warn(io,
+			"%s: captures cannot be read remotely, so %zu of them, such as this one, were skipped; copy them instead.",
 			first->path, num);
 	io_free_trace(first);
 	return ret;
@@ -208,9 +211,11 @@ static int leave_out_captures(struct netsync_io *io)
 
 static int check_number(struct netsync_io *io)
 {
-	return io->num_traces <= REMOTE_MAX_TRACES ? 0 :
-	       io_fail(io, -E2BIG, "There are more than %d traces; specify fewer at a time.",
-		       REMOTE_MAX_TRACES);
+	return io->num_traces <= REMOTE_MAX_TRACES ?
+		       0 :
+		       io_fail(io, -E2BIG,
+			       "There are more than %d traces; specify fewer at a time.",
+			       REMOTE_MAX_TRACES);
 }
 
 static int open_traces(const struct serving *serving, struct io_host **hosts, size_t *num)
@@ -260,8 +265,7 @@ static void take_turn_limit(struct netsync_io *io, const struct stream_turn *lim
 /* Receive turns: wait for the first one, and take those that have already arrived. */
 static void receive_remote_turns(struct netsync_io *io)
 {
-	while (!found.num_turns ||
-	       (found.num_turns < REMOTE_MAX_TURNS && worker_was_told())) {
+	while (!found.num_turns || (found.num_turns < REMOTE_MAX_TURNS && worker_was_told())) {
 		const struct stream_turn turn = stream_hear_turn();
 
 		if (turn.trace & STREAM_FLAGS) {
@@ -283,8 +287,7 @@ static int read_turn_slice(struct netsync_io *io)
 	struct trace *trace = io->traces[turn.trace];
 	int ret;
 
-	memmove(found.turns, found.turns + 1,
-		--found.num_turns * sizeof(found.turns[0]));
+	memmove(found.turns, found.turns + 1, --found.num_turns * sizeof(found.turns[0]));
 	if (!found.more[turn.trace])
 		return 0;
 	stream_begin_trace(trace, turn.trace, false);
@@ -322,11 +325,11 @@ struct sending {
 	struct worker worker;
 	ZSTD_CCtx *zstd;
 	int in, out;
-	int error;		/* of writing */
-	int64_t give_up_ms;	/* the longest wait for a worker without progress */
-	int64_t silent_ms;	/* since it made progress */
-	int64_t unsaid_ms;	/* since the last sign of life, or frame */
-	bool failed;		/* as the other side was told */
+	int error;	    /* of writing */
+	int64_t give_up_ms; /* the longest wait for a worker without progress */
+	int64_t silent_ms;  /* since it made progress */
+	int64_t unsaid_ms;  /* since the last sign of life, or frame */
+	bool failed;	    /* as the other side was told */
 	/* What came, and was not sent to the worker yet. */
 	uint8_t unsent[REMOTE_MAX_FRAME];
 	size_t num_unsent;
@@ -412,7 +415,9 @@ static bool check_progress(struct sending *s)
 	if (worker_made_progress(&s->worker))
 		s->silent_ms = 0;
 	if (s->silent_ms >= s->give_up_ms) {
-		send_end_reason(s, "the remote process that reads the traces made no progress and was abandoned");
+		send_end_reason(
+			s,
+			"the remote process that reads the traces made no progress and was abandoned");
 		if (!compress_to_frames(s, NULL, 0, ZSTD_e_flush) && s->used)
 			send_frame(s);
 		return false;
@@ -493,7 +498,8 @@ static int begin_serving(struct netsync_io *io, struct sending *s, const struct 
 		return io_no_memory(io);
 	ret = worker_start(&s->worker, &task, serving);
 	return ret < 0 ? io_fail(io, ret, "Cannot start a process to read the traces: %s.",
-				 strerror(-ret)) : 0;
+				 strerror(-ret)) :
+			 0;
 }
 
 /* Serve the traces. @in: -1 if no commands are received. */
@@ -524,16 +530,14 @@ static int serve_traces(const struct serving *serving, int in, int out)
 	return ret;
 }
 
-int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t num,
-		     int in, int out)
+int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t num, int in, int out)
 {
 	const struct serving serving = { io, what, num, .only_described = false };
 
 	return serve_traces(&serving, in, out);
 }
 
-int netsync_io_describe(struct netsync_io *io, const char *const *what, uint32_t num,
-			int out)
+int netsync_io_describe(struct netsync_io *io, const char *const *what, uint32_t num, int out)
 {
 	const struct serving serving = { io, what, num, .only_described = true };
 

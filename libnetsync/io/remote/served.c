@@ -15,13 +15,13 @@
 
 struct served {
 	struct netsync_io *io;
-	char *label;		/* for people: the machine */
-	char *name;		/* of the host, where the user gave one */
+	char *label; /* for people: the machine */
+	char *name;  /* of the host, where the user gave one */
 	struct receiver *receiver;
-	bool opened;		/* all traces are known */
-	bool ended;		/* nothing more is to be had */
-	uint64_t stored;	/* bytes of the files of its traces */
-	uint32_t left_out;	/* of what was to be read, as it says */
+	bool opened;	   /* all traces are known */
+	bool ended;	   /* nothing more is to be had */
+	uint64_t stored;   /* bytes of the files of its traces */
+	uint32_t left_out; /* of what was to be read, as it says */
 	unsigned int warnings;
 	struct trace **traces;
 	size_t num;
@@ -29,10 +29,10 @@ struct served {
 	/* What is known of the next trace, by the number of the record. */
 	char *texts[STREAM_FORMAT + 1];
 	struct copied *sidecars[NUM_SIDECARS];
-	bool is_new[NUM_SIDECARS];	/* its bytes follow */
+	bool is_new[NUM_SIDECARS]; /* its bytes follow */
 	struct copied **copies;
 	size_t num_copies;
-	size_t copied;		/* bytes of all */
+	size_t copied; /* bytes of all */
 };
 
 /* State of one served trace. */
@@ -40,8 +40,8 @@ struct served_trace {
 	struct trace_reader reader;
 	struct served *served;
 	uint32_t number;
-	int64_t asked_ns;	/* it is to be read up to this */
-	int64_t read_ns;	/* and was */
+	int64_t asked_ns; /* it is to be read up to this */
+	int64_t read_ns;  /* and was */
 	bool more;
 };
 
@@ -60,8 +60,8 @@ static void end_served(struct served *s, const char *why)
 		return;
 	s->ended = true;
 	if (s->opened)
-		io_warn(s->io, "%s: %s; the part of its traces received so far is used.",
-			s->label, why);
+		io_warn(s->io, "%s: %s; the part of its traces received so far is used.", s->label,
+			why);
 }
 
 /* Send a command for a trace. A failure is noticed where the answer is awaited. */
@@ -136,8 +136,7 @@ static void served_close(struct trace *trace)
 
 /* ---- what is told of a trace ------------------------------------------------------ */
 
-static int set_served_text(struct served *s, const struct worker_head *head,
-			   const char *payload)
+static int set_served_text(struct served *s, const struct worker_head *head, const char *payload)
 {
 	char **text = &s->texts[head->what];
 
@@ -146,8 +145,7 @@ static int set_served_text(struct served *s, const struct worker_head *head,
 	return *text ? 0 : io_no_memory(s->io);
 }
 
-static int set_served_sidecar(struct served *s, const struct worker_head *head,
-			      const char *payload)
+static int set_served_sidecar(struct served *s, const struct worker_head *head, const char *payload)
 {
 	const size_t prefix = strlen(s->label) + 1;
 	struct copied **last, **more, *copied;
@@ -173,21 +171,18 @@ static int set_served_sidecar(struct served *s, const struct worker_head *head,
 	return copied->path ? 0 : io_no_memory(s->io);
 }
 
-static int add_sidecar_bytes(struct served *s, const struct worker_head *head,
-			     const char *payload)
+static int add_sidecar_bytes(struct served *s, const struct worker_head *head, const char *payload)
 {
 	struct copied *copied;
 
-	if (head->number >= NUM_SIDECARS || !s->sidecars[head->number] ||
-	    !s->is_new[head->number])
+	if (head->number >= NUM_SIDECARS || !s->sidecars[head->number] || !s->is_new[head->number])
 		return refuse_served();
 	/* A message of no bytes may come before the first ones: there is nowhere to put them. */
 	if (!head->size)
 		return 0;
 	copied = s->sidecars[head->number];
 	s->copied += head->size;
-	if (copied->size + head->size > REMOTE_MAX_SIDECAR ||
-	    s->copied > REMOTE_MAX_SIDECARS)
+	if (copied->size + head->size > REMOTE_MAX_SIDECAR || s->copied > REMOTE_MAX_SIDECARS)
 		return refuse_served();
 	while (copied->room < copied->size + head->size)
 		if (array_grow(&copied->bytes, &copied->room, copied->room, 1))
@@ -257,8 +252,7 @@ static struct served_trace *new_served_trace(struct served *s, const struct trac
 	return t;
 }
 
-static int add_served_trace(struct served *s, const struct worker_head *head,
-			    const char *payload)
+static int add_served_trace(struct served *s, const struct worker_head *head, const char *payload)
 {
 	struct bytes_take take = bytes_take_all(payload, head->size);
 	const struct trace_reader *known;
@@ -485,8 +479,8 @@ static int open_served(struct served *s, int in, int out)
 	return ret;
 }
 
-int netsync_io_add_served(struct netsync_io *io, const char *label, const char *name,
-			  int in, int out)
+int netsync_io_add_served(struct netsync_io *io, const char *label, const char *name, int in,
+			  int out)
 {
 	struct served *s;
 	int ret = io_check_new(io, label);

@@ -21,9 +21,8 @@
 /* All that is the same of each packet of a flow, where it is seen. */
 static bool is_same_coded_flow(const struct netsync_packet *a, const struct netsync_packet *b)
 {
-	return a->fields == b->fields && a->dir == b->dir &&
-	       a->protocol == b->protocol && a->netns == b->netns &&
-	       a->sport == b->sport && a->dport == b->dport &&
+	return a->fields == b->fields && a->dir == b->dir && a->protocol == b->protocol &&
+	       a->netns == b->netns && a->sport == b->sport && a->dport == b->dport &&
 	       !memcmp(a->saddr, b->saddr, sizeof(a->saddr)) &&
 	       !memcmp(a->daddr, b->daddr, sizeof(a->daddr));
 }
@@ -31,8 +30,7 @@ static bool is_same_coded_flow(const struct netsync_packet *a, const struct nets
 static bool are_same_observation_points(const struct observation_point *a,
 					const struct observation_point *b)
 {
-	return a->place == b->place && a->buffer == b->buffer &&
-	       a->device == b->device;
+	return a->place == b->place && a->buffer == b->buffer && a->device == b->device;
 }
 
 /* Flows that share a slot only cost bytes: one step of mixing is enough. */
@@ -168,9 +166,11 @@ static void put_coded_udp(struct bytes_put *put, const struct netsync_packet *pk
 static void take_coded_udp(struct bytes_take *take, struct netsync_packet *pkt)
 {
 	pkt->udp.digest = pkt->fields & NETSYNC_HAS_DIGEST ?
-			  bytes_take_fixed(take, sizeof(pkt->udp.digest)) : 0;
+				  bytes_take_fixed(take, sizeof(pkt->udp.digest)) :
+				  0;
 	pkt->udp.checksum = pkt->fields & NETSYNC_HAS_CHECKSUM ?
-			    (uint16_t)bytes_take_fixed(take, sizeof(pkt->udp.checksum)) : 0;
+				    (uint16_t)bytes_take_fixed(take, sizeof(pkt->udp.checksum)) :
+				    0;
 }
 
 static void put_coded_payload(struct bytes_put *put, const struct netsync_packet *last,
@@ -229,15 +229,14 @@ static void put_time_difference(struct code *code, struct bytes_put *put, int64_
 
 static int64_t take_time_difference(struct code *code, struct bytes_take *take)
 {
-	code->time_ns = (int64_t)((uint64_t)code->time_ns +
-				  (uint64_t)bytes_take_signed(take));
+	code->time_ns = (int64_t)((uint64_t)code->time_ns + (uint64_t)bytes_take_signed(take));
 	return code->time_ns;
 }
 
 /* ---- packets --------------------------------------------------------------- */
 
-void code_put_packet(struct code *code, struct bytes_put *put,
-		     const struct netsync_packet *pkt, const struct observation_point *at)
+void code_put_packet(struct code *code, struct bytes_put *put, const struct netsync_packet *pkt,
+		     const struct observation_point *at)
 {
 	const unsigned int slot = find_flow_slot(pkt, at);
 	struct netsync_packet *last = &code->flows[slot].pkt;
@@ -299,8 +298,7 @@ static bool take_coded_packet(struct code *code, struct bytes_take *take, uint64
 
 /* ---- clocks ---------------------------------------------------------------- */
 
-void code_put_clock(struct code *code, struct bytes_put *put,
-		    const struct clock_event *clock)
+void code_put_clock(struct code *code, struct bytes_put *put, const struct clock_event *clock)
 {
 	bytes_put_number(put, IS_CLOCK | (clock->was_set ? CLOCK_WAS_SET : 0));
 	put_time_difference(code, put, clock->time_ns);
@@ -310,8 +308,7 @@ void code_put_clock(struct code *code, struct bytes_put *put,
 	bytes_put_number(put, clock->number);
 }
 
-static bool take_coded_clock(struct code *code, struct bytes_take *take,
-			     struct clock_event *clock)
+static bool take_coded_clock(struct code *code, struct bytes_take *take, struct clock_event *clock)
 {
 	clock->time_ns = take_time_difference(code, take);
 	clock->raw_ns = bytes_take_signed(take);
@@ -319,8 +316,7 @@ static bool take_coded_clock(struct code *code, struct bytes_take *take,
 	clock->rate = bytes_take_double(take);
 	clock->number = (uint32_t)bytes_take_up_to(take, UINT32_MAX);
 	/* As netsync_push_clock() wants them. */
-	return !take->bad && clock->within_ns >= 0 && clock->rate >= 0 &&
-	       clock->rate < 2;
+	return !take->bad && clock->within_ns >= 0 && clock->rate >= 0 && clock->rate < 2;
 }
 
 bool code_take_event(struct code *code, struct bytes_take *take, struct event_seen *seen)

@@ -34,10 +34,9 @@ struct code {
  * Write a packet, and @at, where it was seen; pkt->host and pkt->point are not written. Members
  * that its fields exclude must be 0.
  */
-void code_put_packet(struct code *code, struct bytes_put *put,
-		     const struct netsync_packet *pkt, const struct observation_point *at);
-void code_put_clock(struct code *code, struct bytes_put *put,
-		    const struct clock_event *clock);
+void code_put_packet(struct code *code, struct bytes_put *put, const struct netsync_packet *pkt,
+		     const struct observation_point *at);
+void code_put_clock(struct code *code, struct bytes_put *put, const struct clock_event *clock);
 /*
  * Take an event. False: the bytes are no event, and their sender must not be trusted further.
  */

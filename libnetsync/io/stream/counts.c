@@ -10,13 +10,18 @@ struct trace_counts trace_get_counts(const struct trace *trace)
 	const struct netsync_io_trace *info = &trace->info;
 
 	return (struct trace_counts){ {
-		info->damaged, info->killed, info->stuck,
-		info->lost_events, info->lost_packets, trace->out_of_range, trace->unused,
+		info->damaged,
+		info->killed,
+		info->stuck,
+		info->lost_events,
+		info->lost_packets,
+		trace->out_of_range,
+		trace->unused,
 	} };
 }
 
 void trace_put_counts(struct bytes_put *put, const struct trace_counts *before,
-		       const struct trace_counts *now)
+		      const struct trace_counts *now)
 {
 	for (int i = 0; i < TRACE_COUNTS; i++)
 		bytes_put_number(put, now->of[i] - before->of[i]);
@@ -29,7 +34,7 @@ static uint64_t take_count(struct bytes_take *take, uint64_t before, uint64_t mo
 }
 
 void trace_take_counts(struct bytes_take *take, const struct trace_counts *before,
-			struct trace *trace)
+		       struct trace *trace)
 {
 	struct netsync_io_trace *info = &trace->info;
 	const uint64_t *of = before->of;

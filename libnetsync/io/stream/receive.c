@@ -50,7 +50,8 @@ int stream_use(struct stream *stream, struct netsync_io *io, const struct worker
 	struct bytes_take take = bytes_take_all(payload, head->size);
 
 	if (head->what == STREAM_ERROR)
-		return io_fail(io, head->number ? -head->number : -EIO, "%s", (const char *)payload);
+		return io_fail(io, head->number ? -head->number : -EIO, "%s",
+			       (const char *)payload);
 	if (head->what == STREAM_WARNING) {
 		if (!stream->is_quiet)
 			io_warn(io, "%s", (const char *)payload);

@@ -8,8 +8,8 @@
 /* What is sent now. */
 static struct {
 	struct trace *trace;
-	uint16_t number;	/* of the trace */
-	bool is_known;		/* nothing is sent */
+	uint16_t number; /* of the trace */
+	bool is_known;	 /* nothing is sent */
 	struct code code;
 } sending;
 

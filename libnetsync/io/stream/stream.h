@@ -8,8 +8,8 @@
 #include "io/worker/worker.h"
 
 enum stream_what {
-	STREAM_WARNING,		/* text */
-	STREAM_ERROR,		/* text; its number is the errno; nothing follows */
+	STREAM_WARNING, /* text */
+	STREAM_ERROR,	/* text; its number is the errno; nothing follows */
 	/* Of the trace that is described next: texts, */
 	STREAM_PATH,
 	STREAM_REAL_PATH,
@@ -22,23 +22,23 @@ enum stream_what {
 	 */
 	STREAM_SIDECAR,
 	STREAM_SIDECAR_BYTES,
-	STREAM_TRACE,		/* and its numbers; the record's number is the trace's */
+	STREAM_TRACE, /* and its numbers; the record's number is the trace's */
 	/*
 	 * All are described: how many bytes their files have; the record's number is how many
 	 * paths and captures were skipped, as warnings said.
 	 */
 	STREAM_OPENED,
 	/* Of the trace with the record's number: */
-	STREAM_EVENTS,		/* some, as in code.h, one behind the other */
-	STREAM_SPAN,		/* from and to a time */
-	STREAM_STATE,		/* counts since the last one: counts.c */
-	STREAM_END,		/* of a turn: struct stream_end */
-	STREAM_OTHER,		/* this and all above: the sender's own */
+	STREAM_EVENTS, /* some, as in code.h, one behind the other */
+	STREAM_SPAN,   /* from and to a time */
+	STREAM_STATE,  /* counts since the last one: counts.c */
+	STREAM_END,    /* of a turn: struct stream_end */
+	STREAM_OTHER,  /* this and all above: the sender's own */
 };
 
 struct stream_end {
-	int64_t read_ns;	/* all up to this time was sent, as printed */
-	bool more;		/* there may be more */
+	int64_t read_ns; /* all up to this time was sent, as printed */
+	bool more;	 /* there may be more */
 };
 
 /*
@@ -54,11 +54,11 @@ struct stream_end {
 #define STREAM_FLAGS (STREAM_FROM | STREAM_TO | STREAM_SHARE | STREAM_KNOWN)
 
 struct stream_turn {
-	uint32_t trace;		/* its number, and flags */
+	uint32_t trace; /* its number, and flags */
 	int64_t until_ns;
 };
 
-#define STREAM_TURN_SIZE 12	/* bytes, as they travel */
+#define STREAM_TURN_SIZE 12 /* bytes, as they travel */
 
 /* Set the first or last time that is of use, as a turn with such a flag has it. */
 static inline void stream_limit(struct range *window, const struct stream_turn *turn)
@@ -95,10 +95,10 @@ struct stream {
 	/* Whose turn it is, and the number that its records have; NULL: it is nobody's. */
 	struct trace *trace;
 	uint32_t number;
-	struct range *packets;	/* times of packets that came, ns; hi < lo: none. May be NULL */
-	uint64_t num_packets;	/* that came */
-	bool is_quiet;		/* what it warns of, and what it lost, is known already */
-	struct stream_end end;	/* of the last turn */
+	struct range *packets; /* times of packets that came, ns; hi < lo: none. May be NULL */
+	uint64_t num_packets;  /* that came */
+	bool is_quiet;	       /* what it warns of, and what it lost, is known already */
+	struct stream_end end; /* of the last turn */
 	struct code code;
 };
 
@@ -114,9 +114,9 @@ int stream_use(struct stream *stream, struct netsync_io *io, const struct worker
 struct trace_counts trace_get_counts(const struct trace *trace);
 /* Put the differences from @before to @now: at most 10 bytes each. */
 void trace_put_counts(struct bytes_put *put, const struct trace_counts *before,
-		       const struct trace_counts *now);
+		      const struct trace_counts *now);
 /* Set the counts of a trace to @before and the differences that are taken. */
 void trace_take_counts(struct bytes_take *take, const struct trace_counts *before,
-			struct trace *trace);
+		       struct trace *trace);
 
 #endif

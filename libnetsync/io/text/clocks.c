@@ -20,8 +20,7 @@ static const char *take_clock_rate(const char *p, double *value)
 	struct text_word word;
 
 	p = lines_take_word(p, &word);
-	if (!word.len || word.len >= sizeof(text) ||
-	    strspn(word.text, "0123456789.") < word.len)
+	if (!word.len || word.len >= sizeof(text) || strspn(word.text, "0123456789.") < word.len)
 		return NULL;
 	memcpy(text, word.text, word.len);
 	text[word.len] = '\0';
@@ -54,7 +53,8 @@ static int report_bad_clocks_line(struct text_input *text, const char *p)
 	if (n == INT_MAX)
 		return lines_bad(l, p, "it contains a control character");
 	if (n < LEAST_COLUMNS || n > MOST_COLUMNS)
-		return lines_bad(l, p,
+		return lines_bad(
+			l, p,
 			"it has %d columns instead of 3 to 6: host time_ns raw_ns within_ns rate was_set",
 			n);
 	p = lines_take_word(p, &word);
@@ -66,7 +66,8 @@ static int report_bad_clocks_line(struct text_input *text, const char *p)
 
 		lines_take_word(rest ? rest : p, &word);
 		if (!rest)
-			return lines_bad(l, p, "the rate is %s, which is not a number such as 1.000012",
+			return lines_bad(l, p,
+					 "the rate is %s, which is not a number such as 1.000012",
 					 quote_word(quote, &word));
 		if (!lines_is_end(rest))
 			return lines_bad(l, p, "was_set is %s instead of 0 or 1",
@@ -92,8 +93,10 @@ static int push_sidecar_line(struct text_input *text, const char *p,
 	struct trace *trace = text->trace;
 	struct netsync_clock_point shifted = *point;
 	struct clock_event clock = {
-		.raw_ns = point->raw_ns, .within_ns = point->within_ns,
-		.rate = point->rate, .was_set = point->was_set,
+		.raw_ns = point->raw_ns,
+		.within_ns = point->within_ns,
+		.rate = point->rate,
+		.was_set = point->was_set,
 	};
 	int ret;
 

@@ -25,22 +25,23 @@
 
 /* ---- files ------------------------------------------------------------- */
 
-int lines_open(struct text_lines *l, struct netsync_io *io, const char *path,
-	       bool strict)
+int lines_open(struct text_lines *l, struct netsync_io *io, const char *path, bool strict)
 {
 	static const char input[] = "standard input";
 	const bool is_stdin = !strcmp(path, "-");
 	const bool is_open = io_is_open_file(path);
 	const int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
-		       is_open ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		       is_open	? open(path, O_RDONLY | O_CLOEXEC) :
+				  -1;
 
-	return lines_take(l, io, is_stdin ? input : path, strict, is_stdin || is_open ?
-			  disk_take(io_disk(io), fd, is_stdin ? input : path) :
-			  disk_open(io_disk(io), path, O_RDONLY));
+	return lines_take(l, io, is_stdin ? input : path, strict,
+			  is_stdin || is_open ?
+				  disk_take(io_disk(io), fd, is_stdin ? input : path) :
+				  disk_open(io_disk(io), path, O_RDONLY));
 }
 
-int lines_take(struct text_lines *l, struct netsync_io *io, const char *path,
-	       bool strict, struct disk_file *from)
+int lines_take(struct text_lines *l, struct netsync_io *io, const char *path, bool strict,
+	       struct disk_file *from)
 {
 	*l = (struct text_lines){ .io = io, .strict = strict, .path = path, .file.from = from };
 	if (!from)
@@ -81,9 +82,8 @@ static int copy_lines_to(struct text_lines *l, int fd)
 			return io_fail_file(l->io, l->path, (int)n);
 		at += (uint64_t)n;
 		if (n > 0 && !write_copied_lines(fd, l->buffer, (size_t)n))
-			return io_fail(l->io, -errno,
-				"Cannot copy %s to $TMPDIR or /tmp: %s.",
-				l->path, strerror(errno));
+			return io_fail(l->io, -errno, "Cannot copy %s to $TMPDIR or /tmp: %s.",
+				       l->path, strerror(errno));
 		if (!n)
 			return 0;
 	}
@@ -98,8 +98,8 @@ int lines_make_seekable(struct text_lines *l)
 	fd = scratch_file();
 	if (fd < 0)
 		return io_fail(l->io, -errno,
-			"Cannot create a file in $TMPDIR or /tmp for a copy of %s: %s.",
-			l->path, strerror(errno));
+			       "Cannot create a file in $TMPDIR or /tmp for a copy of %s: %s.",
+			       l->path, strerror(errno));
 	ret = copy_lines_to(l, fd);
 	disk_close(l->file.from);
 	l->file.from = disk_take(NULL, fd, l->path);
@@ -157,8 +157,8 @@ static int report_damaged_lines(const struct text_lines *l)
 		return 0;
 	if (disk_is_stuck(l->file.from))
 		return io_note_broken_off(l->io, l->path, l->done, l->file.damage);
-	io_warn(l->io, "%s: read only up to byte %llu (%s).", l->path,
-		(unsigned long long)l->done, l->file.damage);
+	io_warn(l->io, "%s: read only up to byte %llu (%s).", l->path, (unsigned long long)l->done,
+		l->file.damage);
 	return 0;
 }
 
@@ -188,8 +188,7 @@ static ssize_t read_more_lines(struct text_lines *l)
 /* Find the end of the last complete line. */
 static void find_last_line_end(struct text_lines *l)
 {
-	const char *last = memrchr(l->buffer, '\n',
-				   (size_t)(l->filled - l->buffer));
+	const char *last = memrchr(l->buffer, '\n', (size_t)(l->filled - l->buffer));
 
 	l->at = l->buffer;
 	l->end = last ? last + 1 : l->buffer;
@@ -210,8 +209,7 @@ static void drop_part_of_line(struct text_lines *l)
 {
 	if (!l->skip) {
 		l->number++;
-		l->error = lines_bad(l, NULL, "it is longer than %d bytes",
-				     BUFFER_SIZE);
+		l->error = lines_bad(l, NULL, "it is longer than %d bytes", BUFFER_SIZE);
 	}
 	l->skip = true;
 	l->filled = l->buffer;
@@ -281,9 +279,9 @@ int lines_bad(struct text_lines *l, const char *at, const char *format, ...)
 void lines_warn_of_bad(const struct text_lines *l)
 {
 	if (l->bad > TOLD)
-		io_warn(l->io, "%s: %llu lines in total are not used, the last of them line %llu; use --strict to stop at the first.",
-			l->path, (unsigned long long)l->bad,
-			(unsigned long long)l->last_bad);
+		io_warn(l->io,
+			"%s: %llu lines in total are not used, the last of them line %llu; use --strict to stop at the first.",
+			l->path, (unsigned long long)l->bad, (unsigned long long)l->last_bad);
 }
 
 /* ---- integers ---------------------------------------------------------- */
@@ -292,8 +290,7 @@ void lines_warn_of_bad(const struct text_lines *l)
 static bool are_digits(uint64_t v)
 {
 	return ((v & UINT64_C(0xf0f0f0f0f0f0f0f0)) |
-		(((v + UINT64_C(0x0606060606060606)) &
-		  UINT64_C(0xf0f0f0f0f0f0f0f0)) >> 4)) ==
+		(((v + UINT64_C(0x0606060606060606)) & UINT64_C(0xf0f0f0f0f0f0f0f0)) >> 4)) ==
 	       UINT64_C(0x3333333333333333);
 }
 
@@ -302,8 +299,7 @@ static uint64_t convert_eight_digits(uint64_t v)
 {
 	v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
 	v = (v & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
-	return (v & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >>
-	       32;
+	return (v & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
 }
 
 static bool is_digit(char c)

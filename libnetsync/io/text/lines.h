@@ -17,34 +17,33 @@ struct netsync_io;
 
 struct text_lines {
 	struct netsync_io *io;
-	const char *path;	/* for messages */
+	const char *path; /* for messages */
 	struct unpacked file;
-	bool is_open;		/* it was read from its begin on */
-	bool strict;		/* reading ends at a bad line */
-	bool quiet;		/* bad lines are neither counted nor reported */
-	bool skip;		/* up to the end of a line that is too long */
-	bool ended;		/* the file's last bytes are in the buffer */
+	bool is_open; /* it was read from its begin on */
+	bool strict;  /* reading ends at a bad line */
+	bool quiet;   /* bad lines are neither counted nor reported */
+	bool skip;    /* up to the end of a line that is too long */
+	bool ended;   /* the file's last bytes are in the buffer */
 	char *buffer;
-	const char *at;		/* where the next line begins */
-	const char *end;	/* end of complete lines in the buffer */
+	const char *at;	 /* where the next line begins */
+	const char *end; /* end of complete lines in the buffer */
 	const char *filled;
-	uint64_t number;	/* of the line taken last, from 1 on */
-	uint64_t bad;		/* lines */
-	uint64_t last_bad;	/* number of the last of these */
-	uint64_t size;		/* of the file, compressed as it may be */
-	uint64_t done;		/* bytes of the text that were read */
-	int error;		/* error of lines_next(), or 0 */
+	uint64_t number;   /* of the line taken last, from 1 on */
+	uint64_t bad;	   /* lines */
+	uint64_t last_bad; /* number of the last of these */
+	uint64_t size;	   /* of the file, compressed as it may be */
+	uint64_t done;	   /* bytes of the text that were read */
+	int error;	   /* error of lines_next(), or 0 */
 };
 
 /* Open a file. Return: 0, or a negative errno after io_fail(). */
-int lines_open(struct text_lines *lines, struct netsync_io *io, const char *path,
-	       bool strict);
+int lines_open(struct text_lines *lines, struct netsync_io *io, const char *path, bool strict);
 /*
  * Like lines_open() for an open file, or one that failed to open (NULL, and errno);
  * lines_close() closes it.
  */
-int lines_take(struct text_lines *lines, struct netsync_io *io, const char *path,
-	       bool strict, struct disk_file *from);
+int lines_take(struct text_lines *lines, struct netsync_io *io, const char *path, bool strict,
+	       struct disk_file *from);
 /* Copy an input that cannot be read twice, such as a pipe, to a file. */
 int lines_make_seekable(struct text_lines *lines);
 /* Start again from the first line. */

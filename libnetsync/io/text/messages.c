@@ -27,13 +27,12 @@ static int report_bad_messages_line(struct text_input *text, const char *p)
 		return lines_bad(l, p, "it contains a control character");
 	if (n != NUM_COLUMNS)
 		return lines_bad(l, p,
-			"it has %d columns instead of 4: sender receiver send_ns recv_ns",
-			n);
+				 "it has %d columns instead of 4: sender receiver send_ns recv_ns",
+				 n);
 	p = lines_take_word(lines_take_word(p, &from), &to);
 	if (are_same_words(&from, &to))
-		return lines_bad(l, p,
-			"sender and receiver are the same host, %s",
-			quote_word(quote, &from));
+		return lines_bad(l, p, "sender and receiver are the same host, %s",
+				 quote_word(quote, &from));
 	ret = find_bad_integer(l, &p, times, 2);
 	if (ret < 1)
 		return ret;
@@ -72,8 +71,8 @@ static int messages_line(struct text_input *text, const char *start)
 		lines_skip(l, p);
 		return 1;
 	}
-	return text_pushed(text, p, netsync_push_message(l->io->ns,
-		(uint32_t)a, (uint32_t)b, send, recv));
+	return text_pushed(text, p,
+			   netsync_push_message(l->io->ns, (uint32_t)a, (uint32_t)b, send, recv));
 }
 
 const struct text_format message_format = {

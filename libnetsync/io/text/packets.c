@@ -15,9 +15,34 @@
 #include "io/text/text.h"
 
 enum column {
-	HOST, DIR, TIME, PROTO, SADDR, DADDR, SPORT, DPORT, SEQ, ACK, FLAGS,
-	LEN, ID, WINDOW, TSVAL, TSECR, CHECKSUM, DIGEST, ICMP_TYPE, ICMP_ID,
-	ICMP_SEQ, VTAG, CHUNK, TSN, GSO_SIZE, GSO_SEGS, NETNS, POINT,
+	HOST,
+	DIR,
+	TIME,
+	PROTO,
+	SADDR,
+	DADDR,
+	SPORT,
+	DPORT,
+	SEQ,
+	ACK,
+	FLAGS,
+	LEN,
+	ID,
+	WINDOW,
+	TSVAL,
+	TSECR,
+	CHECKSUM,
+	DIGEST,
+	ICMP_TYPE,
+	ICMP_ID,
+	ICMP_SEQ,
+	VTAG,
+	CHUNK,
+	TSN,
+	GSO_SIZE,
+	GSO_SEGS,
+	NETNS,
+	POINT,
 	NUM_COLUMNS,
 	IGNORED = NUM_COLUMNS,
 };
@@ -28,22 +53,21 @@ enum column {
 #define BIT(column) (1u << (column))
 
 static const char *const column_names[NUM_COLUMNS] = {
-	"host", "dir", "time_ns", "proto", "saddr", "daddr", "sport", "dport",
-	"seq", "ack", "flags", "len", "id", "window", "tsval", "tsecr",
-	"checksum", "digest", "icmp_type", "icmp_id", "icmp_seq", "vtag",
-	"chunk", "tsn", "gso_size", "gso_segs", "netns", "point",
+	"host",	 "dir",	  "time_ns",  "proto",	  "saddr",     "daddr",	  "sport",
+	"dport", "seq",	  "ack",      "flags",	  "len",       "id",	  "window",
+	"tsval", "tsecr", "checksum", "digest",	  "icmp_type", "icmp_id", "icmp_seq",
+	"vtag",	 "chunk", "tsn",      "gso_size", "gso_segs",  "netns",	  "point",
 };
 
 /* The largest value of a numeric column. */
 static const uint64_t largest[NUM_COLUMNS] = {
-	[SPORT] = UINT16_MAX, [DPORT] = UINT16_MAX, [SEQ] = UINT32_MAX,
-	[ACK] = UINT32_MAX, [FLAGS] = UINT16_MAX, [LEN] = UINT32_MAX,
-	[ID] = UINT16_MAX, [WINDOW] = UINT16_MAX, [TSVAL] = UINT32_MAX,
-	[TSECR] = UINT32_MAX, [CHECKSUM] = UINT16_MAX, [DIGEST] = UINT64_MAX,
-	[ICMP_TYPE] = UINT8_MAX, [ICMP_ID] = UINT16_MAX,
-	[ICMP_SEQ] = UINT16_MAX, [VTAG] = UINT32_MAX, [CHUNK] = UINT8_MAX,
-	[TSN] = UINT32_MAX, [GSO_SIZE] = UINT16_MAX,
-	[GSO_SEGS] = UINT16_MAX, [NETNS] = UINT32_MAX,
+	[SPORT] = UINT16_MAX,	 [DPORT] = UINT16_MAX,	  [SEQ] = UINT32_MAX,
+	[ACK] = UINT32_MAX,	 [FLAGS] = UINT16_MAX,	  [LEN] = UINT32_MAX,
+	[ID] = UINT16_MAX,	 [WINDOW] = UINT16_MAX,	  [TSVAL] = UINT32_MAX,
+	[TSECR] = UINT32_MAX,	 [CHECKSUM] = UINT16_MAX, [DIGEST] = UINT64_MAX,
+	[ICMP_TYPE] = UINT8_MAX, [ICMP_ID] = UINT16_MAX,  [ICMP_SEQ] = UINT16_MAX,
+	[VTAG] = UINT32_MAX,	 [CHUNK] = UINT8_MAX,	  [TSN] = UINT32_MAX,
+	[GSO_SIZE] = UINT16_MAX, [GSO_SEGS] = UINT16_MAX, [NETNS] = UINT32_MAX,
 };
 
 #define TCP_NEEDS (BIT(SEQ) | BIT(ACK) | BIT(FLAGS))
@@ -83,7 +107,7 @@ static void fill_sctp(struct netsync_packet *pkt, const uint64_t *value)
 static const struct text_protocol {
 	const char *name;
 	uint8_t number;
-	uint32_t needs;		/* a bit for each enum column */
+	uint32_t needs; /* a bit for each enum column */
 	/* @value: by column; 0: unknown */
 	void (*fill)(struct netsync_packet *pkt, const uint64_t *value);
 } protocols[] = {
@@ -115,13 +139,13 @@ struct text_address {
 };
 
 struct packet_columns {
-	uint8_t column[MAX_COLUMNS];		/* enum column */
+	uint8_t column[MAX_COLUMNS]; /* enum column */
 	int num;
 	int host_at;
-	int netns_at;		/* index of the column; -1: none is used */
-	char *netns_host;	/* buffer for names of namespaces as hosts */
+	int netns_at;	  /* index of the column; -1: none is used */
+	char *netns_host; /* buffer for names of namespaces as hosts */
 	size_t netns_room;
-	uint32_t present;	/* a bit for each enum column */
+	uint32_t present; /* a bit for each enum column */
 	struct name_table points;
 	struct text_address address[NUM_ADDRESSES];
 };
@@ -144,7 +168,8 @@ static enum column find_packet_column(const struct text_word *word)
 
 static int report_bad_column_line(const struct text_lines *l, const char *what, const char *which)
 {
-	return io_fail(l->io, -EILSEQ,
+	return io_fail(
+		l->io, -EILSEQ,
 		"%s: line %llu: %s %s; the first line must name the columns, see netsync-packets(5).",
 		l->path, (unsigned long long)l->number, what, which);
 }
@@ -168,8 +193,7 @@ static int take_column_names(struct text_input *text, const char *p, struct text
 		if (column == IGNORED && !unknown->len)
 			*unknown = word;
 		if (column != IGNORED && (c->present & BIT(column)))
-			return report_bad_column_line(l, "duplicate column",
-						      column_names[column]);
+			return report_bad_column_line(l, "duplicate column", column_names[column]);
 		if (column == HOST)
 			c->host_at = c->num;
 		if (column == NETNS && l->io->split_netns)
@@ -197,14 +221,13 @@ static int packets_head(struct text_input *text, const char *p)
 		return ret;
 	for (int i = 0; i < NUM_COLUMNS; i++)
 		if ((REQUIRED & ~text->columns->present) & BIT(i))
-			return report_bad_column_line(l, "missing column",
-						      column_names[i]);
+			return report_bad_column_line(l, "missing column", column_names[i]);
 	quote_word(quote, &unknown);
 	if (unknown.len && l->strict)
 		return report_bad_column_line(l, "unknown column", quote);
 	if (unknown.len && !l->quiet)
-		io_warn(l->io, "%s: line %llu: the unknown column %s is ignored.",
-			l->path, (unsigned long long)l->number, quote);
+		io_warn(l->io, "%s: line %llu: the unknown column %s is ignored.", l->path,
+			(unsigned long long)l->number, quote);
 	lines_skip(l, p);
 	return 0;
 }
@@ -212,7 +235,7 @@ static int packets_head(struct text_input *text, const char *p)
 /* ---- values ------------------------------------------------------------ */
 
 struct packet_row {
-	uint32_t has;			/* a bit for each enum column */
+	uint32_t has; /* a bit for each enum column */
 	int64_t time;
 	uint64_t value[NUM_COLUMNS];
 	struct text_word host;
@@ -226,8 +249,7 @@ static unsigned int parse_hex_digit(char c)
 
 	if (c >= '0' && c <= '9')
 		return (unsigned int)(c - '0');
-	return lower >= 'a' && lower <= 'f' ? (unsigned int)(lower - 'a') + 10 :
-					      UINT_MAX;
+	return lower >= 'a' && lower <= 'f' ? (unsigned int)(lower - 'a') + 10 : UINT_MAX;
 }
 
 /* A number, decimal or hexadecimal (0x), up to @max. */
@@ -243,8 +265,7 @@ static bool parse_number_word(const struct text_word *word, uint64_t max, uint64
 	for (*number = 0; p < end; p++) {
 		unsigned int digit = parse_hex_digit(*p);
 
-		if (digit >= base ||
-		    __builtin_mul_overflow(*number, base, number) ||
+		if (digit >= base || __builtin_mul_overflow(*number, base, number) ||
 		    __builtin_add_overflow(*number, digit, number))
 			return false;
 	}
@@ -318,19 +339,20 @@ static int report_bad_value(struct text_lines *l, const char *p, enum column col
 			    const struct text_word *word)
 {
 	static const char *const wanted[NUM_COLUMNS] = {
-		[TIME] = "a 64-bit integer", [DIR] = "in or out",
+		[TIME] = "a 64-bit integer",
+		[DIR] = "in or out",
 		[PROTO] = "tcp, udp, sctp, icmp, icmp6 or a number up to 255",
-		[SADDR] = "an IP address", [DADDR] = "an IP address",
+		[SADDR] = "an IP address",
+		[DADDR] = "an IP address",
 	};
 	char quote[QUOTE_SIZE];
 
 	quote_word(quote, word);
 	if (wanted[column])
-		return lines_bad(l, p, "%s is %s, which is not %s",
-				 column_names[column], quote, wanted[column]);
-	return lines_bad(l, p, "%s is %s, which is not a number up to %llu",
-			 column_names[column], quote,
-			 (unsigned long long)largest[column]);
+		return lines_bad(l, p, "%s is %s, which is not %s", column_names[column], quote,
+				 wanted[column]);
+	return lines_bad(l, p, "%s is %s, which is not a number up to %llu", column_names[column],
+			 quote, (unsigned long long)largest[column]);
 }
 
 /* 1, 0 after lines_bad(), negative after io_fail(). */
@@ -359,8 +381,8 @@ static int take_record(struct text_input *text, const char *start, struct packet
 	i = count_words(start);
 	if (i == INT_MAX)
 		return lines_bad(l, start, "it contains a control character");
-	return lines_bad(l, start, "it has %d columns instead of %d as in the first line",
-			 i, c->num);
+	return lines_bad(l, start, "it has %d columns instead of %d as in the first line", i,
+			 c->num);
 }
 
 static bool has_all_columns(const struct packet_row *r, uint32_t columns)
@@ -395,8 +417,7 @@ static bool is_icmp_echo(const struct packet_row *r)
 	       (r->value[PROTO] == IPPROTO_ICMPV6 && (type == 128 || type == 129));
 }
 
-static int check_record(struct text_lines *l, const char *start,
-			const struct packet_row *r)
+static int check_record(struct text_lines *l, const char *start, const struct packet_row *r)
 {
 	const struct text_protocol *protocol = find_protocol(r->value[PROTO]);
 	uint32_t needs = REQUIRED;
@@ -456,8 +477,7 @@ static void fill_packet_from_record(struct netsync_packet *pkt, const struct pac
 }
 
 /* Replace a host's name by that of one of its namespaces. False: no memory. */
-static bool split_host(struct packet_columns *c, struct text_word *host,
-		       uint32_t netns)
+static bool split_host(struct packet_columns *c, struct text_word *host, uint32_t netns)
 {
 	const size_t room = host->len + sizeof("/netns-4294967295") + WORD_SLACK;
 
@@ -469,8 +489,7 @@ static bool split_host(struct packet_columns *c, struct text_word *host,
 		c->netns_host = bigger;
 		c->netns_room = room * 2;
 	}
-	host->len = (size_t)sprintf(c->netns_host, NETNS_HOST, (int)host->len,
-				    host->text, netns);
+	host->len = (size_t)sprintf(c->netns_host, NETNS_HOST, (int)host->len, host->text, netns);
 	host->text = c->netns_host;
 	return true;
 }

@@ -43,8 +43,7 @@ int count_words(const char *p)
 	return n;
 }
 
-int find_bad_integer(struct text_lines *l, const char **p,
-		     const char *const *columns, int num)
+int find_bad_integer(struct text_lines *l, const char **p, const char *const *columns, int num)
 {
 	char quote[QUOTE_SIZE];
 	struct text_word word;
@@ -54,9 +53,8 @@ int find_bad_integer(struct text_lines *l, const char **p,
 		const char *next = lines_take_word(*p, &word);
 
 		if (!lines_take_integer(*p, &value))
-			return lines_bad(l, *p,
-				"%s is %s, which is not a 64-bit integer",
-				columns[i], quote_word(quote, &word));
+			return lines_bad(l, *p, "%s is %s, which is not a 64-bit integer",
+					 columns[i], quote_word(quote, &word));
 		*p = next;
 	}
 	return 1;
@@ -67,9 +65,13 @@ int text_bad_host(struct text_input *text, const char *p)
 	struct text_lines *l = &text->lines;
 
 	if (l->io->hosts.num < IO_MAX_HOSTS)
-		return lines_bad(l, p, "its host name cannot be used: not UTF-8, or with control characters");
-	return lines_bad(l, p, "it names a host beyond the first %d, the largest number that netsync supports; check which column contains the hosts",
-			 IO_MAX_HOSTS);
+		return lines_bad(
+			l, p,
+			"its host name cannot be used: not UTF-8, or with control characters");
+	return lines_bad(
+		l, p,
+		"it names a host beyond the first %d, the largest number that netsync supports; check which column contains the hosts",
+		IO_MAX_HOSTS);
 }
 
 int text_pushed(struct text_input *text, const char *p, int ret)
@@ -103,8 +105,7 @@ void io_free_text(struct text_input *text)
 static const struct text_input *find_same_text(const struct netsync_io *io, const struct stat *st)
 {
 	for (size_t i = 0; i < io->num_texts; i++)
-		if (io->texts[i]->st.st_dev == st->st_dev &&
-		    io->texts[i]->st.st_ino == st->st_ino)
+		if (io->texts[i]->st.st_dev == st->st_dev && io->texts[i]->st.st_ino == st->st_ino)
 			return io->texts[i];
 	return NULL;
 }
@@ -129,7 +130,8 @@ static int open_text(struct netsync_io *io, struct text_input *text, bool strict
 		same = io_find_kept(io, &text->st);
 	return same ? io_fail(io, -EEXIST,
 			      "%s: this file was already given as %s; specify each file once.",
-			      text->lines.path, same) : 0;
+			      text->lines.path, same) :
+		      0;
 }
 
 static int add_text_input(struct netsync_io *io, const char *path, bool strict,
@@ -157,8 +159,7 @@ static int add_text_input(struct netsync_io *io, const char *path, bool strict,
 	return 0;
 }
 
-int netsync_io_add_messages(struct netsync_io *io, const char *path,
-			    int strict)
+int netsync_io_add_messages(struct netsync_io *io, const char *path, int strict)
 {
 	return add_text_input(io, path, strict, &message_format);
 }
@@ -234,8 +235,7 @@ static int find_hosts_of_line(struct text_input *text, const char *p)
 		 */
 		if (!utf8_is_plain(hosts[i].text, hosts[i].len))
 			continue;
-		if (l->io->hosts.num < IO_MAX_HOSTS &&
-		    !names_add(&l->io->hosts, &hosts[i]))
+		if (l->io->hosts.num < IO_MAX_HOSTS && !names_add(&l->io->hosts, &hosts[i]))
 			return io_no_memory(l->io);
 	}
 	return 0;
@@ -290,10 +290,11 @@ static int check_lines_used(const struct text_input *text)
 		return 0;
 	if (l->bad)
 		return io_fail(l->io, -ENODATA,
-			"%s: no usable lines; see netsync-%ss(5) for the format.",
-			l->path, text->format->things);
-	return io_fail(l->io, -ENODATA, "%s: no lines other than comments; see netsync-%ss(5) for the format.", l->path,
-		       text->format->things);
+			       "%s: no usable lines; see netsync-%ss(5) for the format.", l->path,
+			       text->format->things);
+	return io_fail(l->io, -ENODATA,
+		       "%s: no lines other than comments; see netsync-%ss(5) for the format.",
+		       l->path, text->format->things);
 }
 
 static int read_texts(struct netsync_io *io, uint64_t *done, bool clocks)
@@ -326,7 +327,9 @@ static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char 
 			       struct disk_file *file)
 {
 	struct text_input text = {
-		.format = &clock_format, .path = path, .trace = trace,
+		.format = &clock_format,
+		.path = path,
+		.trace = trace,
 	};
 	int ret = lines_take(&text.lines, io, path, false, file);
 
@@ -344,8 +347,7 @@ static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char 
 	return ret;
 }
 
-int io_read_sidecar_clocks(struct netsync_io *io, const struct io_host *hosts,
-			  size_t num)
+int io_read_sidecar_clocks(struct netsync_io *io, const struct io_host *hosts, size_t num)
 {
 	int ret = 0;
 
@@ -354,7 +356,8 @@ int io_read_sidecar_clocks(struct netsync_io *io, const struct io_host *hosts,
 		char *path = NULL;
 		/* A clock with a name is not the default clock of LTTng. */
 		struct disk_file *file = base && !base->clock_name ?
-			io_open_sidecar(base, SIDECAR_CLOCKS, &path) : NULL;
+						 io_open_sidecar(base, SIDECAR_CLOCKS, &path) :
+						 NULL;
 
 		if (file)
 			ret = read_sidecar_clocks(io, base, path, file);

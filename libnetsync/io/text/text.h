@@ -18,12 +18,12 @@ struct text_input {
 	char *path;
 	struct stat st;
 	struct packet_columns *columns;
-	uint64_t used;		/* lines */
-	struct trace *trace;	/* whose sidecar file it is; NULL: none */
+	uint64_t used;	     /* lines */
+	struct trace *trace; /* whose sidecar file it is; NULL: none */
 };
 
 struct text_format {
-	const char *things;	/* for messages, such as "message" */
+	const char *things; /* for messages, such as "message" */
 	/*
 	 * Take the first line, at @p, which has the columns. 0, or a negative errno after
 	 * io_fail(). NULL: the format has no such line.
@@ -33,14 +33,13 @@ struct text_format {
 	 * Take the hosts of the line at @p. Return: their number; 0: the line is too
 	 * short.
 	 */
-	int (*hosts)(const struct text_input *text, const char *p,
-		     struct text_word *hosts);
+	int (*hosts)(const struct text_input *text, const char *p, struct text_word *hosts);
 	/*
 	 * Take the line at @p, and push it, unless the reader is quiet: then the line is
 	 * only checked. 1; 0 after lines_bad(); a negative errno after io_fail().
 	 */
 	int (*line)(struct text_input *text, const char *p);
-	void (*close)(struct text_input *text);	/* or NULL */
+	void (*close)(struct text_input *text); /* or NULL */
 };
 
 extern const struct text_format message_format;
@@ -61,12 +60,10 @@ int count_words(const char *p);
  * Check that the next @num columns are integers: 1, and *p is behind them; else
  * lines_bad() is called, and its value returned.
  */
-int find_bad_integer(struct text_lines *l, const char **p,
-		     const char *const *columns, int num);
+int find_bad_integer(struct text_lines *l, const char **p, const char *const *columns, int num);
 
 /* The number of a host; -1: the name cannot be used. */
-static inline int host_in_text(const struct text_input *text,
-			       const struct text_word *word)
+static inline int host_in_text(const struct text_input *text, const struct text_word *word)
 {
 	const struct name *name = names_find(&text->lines.io->hosts, word);
 

@@ -26,13 +26,13 @@ struct dat_copy {
 	struct copy_task task;
 	struct dat_file file;
 	int fd;
-	uint64_t at;		/* where the next bytes are written */
-	uint64_t end;		/* of all that was, version 7 */
+	uint64_t at;  /* where the next bytes are written */
+	uint64_t end; /* of all that was, version 7 */
 	uint8_t *option;
 	size_t option_size;
-	netsync_io_keep_func keep;	/* NULL: all events */
+	netsync_io_keep_func keep; /* NULL: all events */
 	netsync_io_progress_func progress;
-	void *data;		/* of both */
+	void *data; /* of both */
 };
 
 /* ---- the option -------------------------------------------------------- */
@@ -59,8 +59,8 @@ static uint8_t *put_time_shift_knots(const struct dat_file *file, uint8_t *at,
 	for (uint32_t i = 0; i < num; i++)
 		at = dat_put_number(file, at, knots[i].time_ns - file->offset_ns, 8);
 	for (uint32_t i = 0; i < num; i++)
-		at = dat_put_number(file, at, (uint64_t)knots[i].new_ns -
-				    (uint64_t)knots[i].time_ns, 8);
+		at = dat_put_number(file, at,
+				    (uint64_t)knots[i].new_ns - (uint64_t)knots[i].time_ns, 8);
 	for (uint32_t i = 0; i < num; i++)
 		at = dat_put_number(file, at, 1, 8);
 	return at;
@@ -72,12 +72,12 @@ static int make_time_shift_option(struct dat_copy *copy, const struct netsync_io
 	const struct dat_file *file = &copy->file;
 	const uint32_t processors = count_dat_processors(file);
 	/* In the end come the shifts that divide scaling: 0 for each knot. */
-	uint64_t size = 8 + 4 + 4 +
-			processors * (4 + (uint64_t)num * (3 + 1) * 8);
+	uint64_t size = 8 + 4 + 4 + processors * (4 + (uint64_t)num * (3 + 1) * 8);
 	uint8_t *at;
 
 	if (size > INT32_MAX)
-		return io_fail(copy->task.io, -ENOMEM,
+		return io_fail(
+			copy->task.io, -ENOMEM,
 			"%s: the correction of the clock has too many knots for this number of processors.",
 			copy->task.from);
 	copy->option_size = 2 + 4 + size;
@@ -86,7 +86,7 @@ static int make_time_shift_option(struct dat_copy *copy, const struct netsync_io
 		return io_no_memory(copy->task.io);
 	at = dat_put_number(file, copy->option, OPTION_TIME_SHIFT, 2);
 	at = dat_put_number(file, at, size, 4);
-	at = dat_put_number(file, at, 0, 8);	/* the host of a guest: none */
+	at = dat_put_number(file, at, 0, 8); /* the host of a guest: none */
 	at = dat_put_number(file, at, SHIFT_INTERPOLATES, 4);
 	at = dat_put_number(file, at, processors, 4);
 	for (uint32_t i = 0; i < processors; i++)
@@ -131,8 +131,7 @@ static int copy_dat_bytes(struct dat_copy *copy, uint64_t from, uint64_t to)
 	while (from < to && !ret) {
 		size_t size = to - from < COPY_SIZE ? to - from : COPY_SIZE;
 
-		if (copy->progress && copy->progress(copy->data, from,
-						     copy->file.size))
+		if (copy->progress && copy->progress(copy->data, from, copy->file.size))
 			ret = io_fail(copy->task.io, -ECANCELED, "Copying was stopped.");
 		else if (read_bytes_at(copy->file.from, buffer, size, from) < size)
 			ret = io_fail_file(copy->task.io, copy->task.from, -EIO);
@@ -174,14 +173,14 @@ static int cut_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
 		if (ret <= 0)
 			break;
 		ret = write_dat_bytes(copy, page, buffer->page_size);
-		if (!ret && copy->progress && copy->progress(copy->data, pages.at,
-							     copy->file.size))
+		if (!ret && copy->progress && copy->progress(copy->data, pages.at, copy->file.size))
 			ret = io_fail(copy->task.io, -ECANCELED, "Copying was stopped.");
 	}
 	if (ret == -ENOMEM)
 		io_no_memory(copy->task.io);
 	else if (ret == -EILSEQ)
-		io_fail(copy->task.io, ret, "%s: the events of processor %u are damaged; no part of them can be copied.",
+		io_fail(copy->task.io, ret,
+			"%s: the events of processor %u are damaged; no part of them can be copied.",
 			copy->task.from, cpu->number);
 	if (page)
 		dat_release(&pages);
@@ -310,8 +309,8 @@ static int write_version_7(struct dat_copy *copy)
 /* Bytes are inserted behind the options; events move by whole pages. */
 struct move {
 	uint64_t options_end;
-	uint64_t by;		/* how far what is behind options_end moves */
-	uint64_t events;	/* where events begin */
+	uint64_t by;	 /* how far what is behind options_end moves */
+	uint64_t events; /* where events begin */
 	uint64_t events_by;
 };
 
@@ -336,8 +335,9 @@ static uint64_t find_first_event_offset(const struct dat_file *file)
 /* Convert an offset in the original to the offset in the copy. */
 static uint64_t compute_moved_offset(const struct move *move, uint64_t at)
 {
-	return at >= move->events ? at + move->events_by :
-	       at >= move->options_end ? at + move->by : at;
+	return at >= move->events      ? at + move->events_by :
+	       at >= move->options_end ? at + move->by :
+					 at;
 }
 
 /* Correct a stored @place that is at @at, both as in the original. */
@@ -386,7 +386,8 @@ static int write_version_6(struct dat_copy *copy)
 		move.by += sizeof(begin) + sizeof(end);
 	move.events_by = (move.by + page_size - 1) & ~(page_size - 1);
 	if (move.events < move.options_end)
-		return io_fail(copy->task.io, -EILSEQ,
+		return io_fail(
+			copy->task.io, -EILSEQ,
 			"%s: unexpected layout of trace.dat; trace-cmd does not write such files.",
 			copy->task.from);
 	ret = copy_dat_bytes(copy, 0, move.options_end);
@@ -407,14 +408,14 @@ static int write_version_6(struct dat_copy *copy)
 /* ---- the function of the library ---------------------------------------- */
 
 /* The size of a knot in the first version of the library. */
-#define MIN_KNOT_SIZE (offsetof(struct netsync_io_knot, new_ns) + \
-		       sizeof(((struct netsync_io_knot *)0)->new_ns))
+#define MIN_KNOT_SIZE \
+	(offsetof(struct netsync_io_knot, new_ns) + sizeof(((struct netsync_io_knot *)0)->new_ns))
 
 /*
  * Copy the caller's knots, whose size may be of another version: 0, or after io_fail().
  */
-static int copy_given_knots(struct dat_copy *copy, struct netsync_io_knot **knots,
-			    const void *from, uint32_t num, size_t from_size)
+static int copy_given_knots(struct dat_copy *copy, struct netsync_io_knot **knots, const void *from,
+			    uint32_t num, size_t from_size)
 {
 	const size_t size = sizeof(**knots);
 	bool ok = num >= 2 && from_size >= MIN_KNOT_SIZE;
@@ -427,8 +428,9 @@ static int copy_given_knots(struct dat_copy *copy, struct netsync_io_knot **knot
 		       size < from_size ? size : from_size);
 		ok = !i || (*knots)[i - 1].time_ns < (*knots)[i].time_ns;
 	}
-	return ok ? 0 : io_fail(copy->task.io, -EINVAL,
-				"At least two knots are required, in ascending order of time.");
+	return ok ? 0 :
+		    io_fail(copy->task.io, -EINVAL,
+			    "At least two knots are required, in ascending order of time.");
 }
 
 /* Can trace-cmd correct this file by the option? */
@@ -437,23 +439,29 @@ static int check_dat_file(struct dat_copy *copy)
 	const struct dat_file *file = &copy->file;
 
 	if (file->num_shifts)
-		return io_fail(copy->task.io, -ENOTSUP, "%s: the times are already shifted (option TIME_SHIFT), and trace-cmd supports one shift only; correct the original file.",
-			       copy->task.from);
+		return io_fail(
+			copy->task.io, -ENOTSUP,
+			"%s: the times are already shifted (option TIME_SHIFT), and trace-cmd supports one shift only; correct the original file.",
+			copy->task.from);
 	if (file->tsc_mult)
-		return io_fail(copy->task.io, -ENOTSUP, "%s: the clock counts cycles, which trace-cmd converts only after the correction; record with \"trace-cmd record -C mono\".",
-			       copy->task.from);
+		return io_fail(
+			copy->task.io, -ENOTSUP,
+			"%s: the clock counts cycles, which trace-cmd converts only after the correction; record with \"trace-cmd record -C mono\".",
+			copy->task.from);
 	for (size_t i = 0; i < file->num_buffers; i++)
 		if (*file->buffers[i].name && dat_has_data(&file->buffers[i]))
-			return io_fail(copy->task.io, -ENOTSUP, "%s: a named buffer (option -B of trace-cmd record) contains events, and trace-cmd displays these uncorrected; record without -B.",
-				       copy->task.from);
+			return io_fail(
+				copy->task.io, -ENOTSUP,
+				"%s: a named buffer (option -B of trace-cmd record) contains events, and trace-cmd displays these uncorrected; record without -B.",
+				copy->task.from);
 	if (file->version >= 7 && !file->next_at)
-		return io_fail(copy->task.io, -ENOTSUP, "%s: the options are compressed, so no option can be added.",
+		return io_fail(copy->task.io, -ENOTSUP,
+			       "%s: the options are compressed, so no option can be added.",
 			       copy->task.from);
 	return 0;
 }
 
-static int write_dat_copy(struct dat_copy *copy, const struct netsync_io_knot *knots,
-			  uint32_t num)
+static int write_dat_copy(struct dat_copy *copy, const struct netsync_io_knot *knots, uint32_t num)
 {
 	int ret = check_dat_file(copy);
 	struct stat st;
@@ -474,15 +482,14 @@ static int write_dat_copy(struct dat_copy *copy, const struct netsync_io_knot *k
 	return ret;
 }
 
-int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from,
-				  const char *to,
-				  const struct netsync_io_knot *knots,
-				  uint32_t num, uint32_t knot_size,
-				  netsync_io_keep_func keep,
+int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from, const char *to,
+				  const struct netsync_io_knot *knots, uint32_t num,
+				  uint32_t knot_size, netsync_io_keep_func keep,
 				  netsync_io_progress_func progress, void *data)
 {
-	struct dat_copy copy = { .task = { io, from, to }, .keep = keep,
-				 .progress = progress, .data = data };
+	struct dat_copy copy = {
+		.task = { io, from, to }, .keep = keep, .progress = progress, .data = data
+	};
 	struct netsync_io_knot *known;
 	int ret = copy_given_knots(&copy, &known, knots, num, knot_size);
 
@@ -501,11 +508,10 @@ int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from,
 	return ret;
 }
 
-int netsync_io_copy_tracedat(struct netsync_io *io, const char *from,
-			     const char *to, const struct netsync_io_knot *knots,
-			     uint32_t num, uint32_t knot_size,
+int netsync_io_copy_tracedat(struct netsync_io *io, const char *from, const char *to,
+			     const struct netsync_io_knot *knots, uint32_t num, uint32_t knot_size,
 			     netsync_io_progress_func progress, void *data)
 {
-	return netsync_io_copy_tracedat_part(io, from, to, knots, num, knot_size,
-					     NULL, progress, data);
+	return netsync_io_copy_tracedat_part(io, from, to, knots, num, knot_size, NULL, progress,
+					     data);
 }

@@ -14,7 +14,7 @@
 
 struct dat_event_stream {
 	struct dat_pages pages;
-	struct dat_event event;	/* the next event */
+	struct dat_event event; /* the next event */
 	int64_t time_ns;	/* of it; while lost is not 0: of the event before it */
 	uint64_t lost;		/* events lost before it, of which nobody was told yet */
 };
@@ -25,7 +25,7 @@ struct dat_events {
 	struct dat_file file;
 	struct tracefs_types *types;
 	struct dat_event_stream *streams;
-	struct time_heap heap;	/* of streams that have not ended */
+	struct time_heap heap; /* of streams that have not ended */
 	size_t num_streams;
 };
 
@@ -33,8 +33,7 @@ struct dat_events {
 
 static void set_stream_time(const struct dat_events *events, struct dat_event_stream *stream)
 {
-	stream->time_ns = dat_time(&events->file, stream->pages.cpu->number,
-				   stream->event.ts);
+	stream->time_ns = dat_time(&events->file, stream->pages.cpu->number, stream->event.ts);
 }
 
 /* 1: there is another event; 0: there is none, or the rest is damaged; -ENOMEM. */
@@ -52,20 +51,18 @@ static int advance_dat_stream(const struct dat_events *events, struct dat_event_
 	return ret > 0;
 }
 
-static int open_dat_stream(struct dat_events *events, const struct dat_buffer *buffer,
-			   uint32_t cpu)
+static int open_dat_stream(struct dat_events *events, const struct dat_buffer *buffer, uint32_t cpu)
 {
 	struct dat_event_stream *stream = &events->streams[events->num_streams++];
 	int ret;
 
 	stream->time_ns = INT64_MIN;
-	ret = dat_first(&stream->pages, &events->file, buffer,
-			&buffer->cpus[cpu]);
+	ret = dat_first(&stream->pages, &events->file, buffer, &buffer->cpus[cpu]);
 	if (!ret)
 		ret = advance_dat_stream(events, stream);
 	if (ret > 0)
-		events->heap.items[events->heap.num++] =
-			(struct time_heap_item){ stream->time_ns, stream, 0 };
+		events->heap.items[events->heap.num++] = (struct time_heap_item){ stream->time_ns,
+										  stream, 0 };
 	return ret;
 }
 
@@ -84,8 +81,7 @@ static int open_dat_streams(struct dat_events *events)
 	for (size_t i = 0; i < file->num_buffers; i++) {
 		const struct dat_buffer *buffer = &file->buffers[i];
 
-		if (!dat_has_data(buffer) ||
-		    strcmp(dat_clock_of(file, buffer), clock))
+		if (!dat_has_data(buffer) || strcmp(dat_clock_of(file, buffer), clock))
 			continue;
 		for (uint32_t cpu = 0; cpu < buffer->num_cpus; cpu++)
 			if (open_dat_stream(events, buffer, cpu) == -ENOMEM)
@@ -108,8 +104,7 @@ static int report_dat_loss(const struct dat_events *events, const struct dat_eve
 	};
 
 	if (stream->time_ns == INT64_MIN ||
-	    __builtin_add_overflow(stream->time_ns, events->shift_ns,
-				   &event.time_ns))
+	    __builtin_add_overflow(stream->time_ns, events->shift_ns, &event.time_ns))
 		event.time_ns = INT64_MIN;
 	return events->reading->each(events->reading->data, &event);
 }

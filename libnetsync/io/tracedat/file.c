@@ -29,14 +29,13 @@ int dat_problem(struct dat_file *file, const char *words)
 	return -EILSEQ;
 }
 
-uint64_t dat_number(const struct dat_file *file, const uint8_t *bytes,
-		    unsigned int size)
+uint64_t dat_number(const struct dat_file *file, const uint8_t *bytes, unsigned int size)
 {
 	return number_of_bytes(bytes, size, file->big_endian);
 }
 
-uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes,
-			uint64_t number, unsigned int size)
+uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes, uint64_t number,
+			unsigned int size)
 {
 	return put_number_in_bytes(bytes, number, size, file->big_endian);
 }
@@ -54,15 +53,14 @@ static struct cursor make_dat_cursor(const struct dat_file *file, uint64_t at)
 
 /* ---- sections ---------------------------------------------------------- */
 
-bool dat_decompress(const struct dat_file *file, void *to, size_t to_size,
-		    const void *from, size_t from_size)
+bool dat_decompress(const struct dat_file *file, void *to, size_t to_size, const void *from,
+		    size_t from_size)
 {
 	uLongf size = to_size;
 
 	if (file->compression == DAT_ZSTD)
 		return ZSTD_decompress(to, to_size, from, from_size) == to_size;
-	return file->compression == DAT_ZLIB &&
-	       uncompress(to, &size, from, from_size) == Z_OK &&
+	return file->compression == DAT_ZLIB && uncompress(to, &size, from, from_size) == Z_OK &&
 	       size == to_size;
 }
 
@@ -75,7 +73,9 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 	if (cursor->bad || from_size > cursor->end - cursor->at)
 		return dat_problem(file, CUT_SHORT);
 	if (from_size > MAX_SECTIONS || to_size > MAX_SECTIONS - file->sections_size)
-		return dat_problem(file, "its sections decompress to more than 64 MiB, which is beyond any recording; record again, or omit the file");
+		return dat_problem(
+			file,
+			"its sections decompress to more than 64 MiB, which is beyond any recording; record again, or omit the file");
 	file->sections_size += to_size;
 	from = malloc(from_size + 1);
 	cursor->memory = malloc(to_size + 1);
@@ -93,8 +93,8 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 }
 
 /* Begin a section of version 7, decompressed if needed; free cursor->memory later. */
-static int open_dat_section(struct dat_file *file, struct cursor *cursor,
-			    uint64_t at, unsigned int id)
+static int open_dat_section(struct dat_file *file, struct cursor *cursor, uint64_t at,
+			    unsigned int id)
 {
 	uint8_t description[sizeof(file->description)];
 	unsigned int found, flags;
@@ -153,8 +153,8 @@ static void skip_systems(struct cursor *cursor)
 	}
 }
 
-static int read_flyrecord(struct dat_file *file, struct cursor *cursor,
-			  struct dat_buffer *buffer, uint32_t num_cpus)
+static int read_flyrecord(struct dat_file *file, struct cursor *cursor, struct dat_buffer *buffer,
+			  uint32_t num_cpus)
 {
 	char word[10];
 	int ret;
@@ -181,9 +181,9 @@ static int read_version_6(struct dat_file *file, struct cursor *cursor)
 	tracefs_skip_formats(cursor);
 	file->formats_at = cursor->at;
 	skip_systems(cursor);
-	cursor_skip(cursor, cursor_number(cursor, 4));	/* symbols */
-	cursor_skip(cursor, cursor_number(cursor, 4));	/* formats of printk() */
-	cursor_skip(cursor, cursor_number(cursor, 8));	/* names of tasks */
+	cursor_skip(cursor, cursor_number(cursor, 4)); /* symbols */
+	cursor_skip(cursor, cursor_number(cursor, 4)); /* formats of printk() */
+	cursor_skip(cursor, cursor_number(cursor, 8)); /* names of tasks */
 	num_cpus = cursor_number(cursor, 4);
 	cursor_get(cursor, word, sizeof(word));
 	file->no_options = memcmp(word, "options  ", sizeof(word));
@@ -270,7 +270,7 @@ static int read_dat_header(struct dat_file *file)
 	cursor_word(&cursor, version, sizeof(version));
 	file->version = strtoul(version, NULL, 10);
 	file->big_endian = cursor.big_endian = cursor_number(&cursor, 1);
-	cursor_skip(&cursor, 1);	/* the size of a long of trace-cmd */
+	cursor_skip(&cursor, 1); /* the size of a long of trace-cmd */
 	file->page_size = cursor_number(&cursor, 4);
 	if (cursor.bad)
 		return dat_problem(file, CUT_SHORT);
@@ -324,8 +324,8 @@ static bool are_cpu_data_apart(const struct dat_file *file)
 /* Do compressed data grow by no more than those of a recording can? */
 static bool is_unpacked_size_bounded(const struct dat_file *file)
 {
-	uint64_t left = file->size < UINT64_MAX / 2 / MAX_GROWTH ?
-			file->size * MAX_GROWTH : UINT64_MAX / 2;
+	uint64_t left = file->size < UINT64_MAX / 2 / MAX_GROWTH ? file->size * MAX_GROWTH :
+								   UINT64_MAX / 2;
 
 	left += FREE_DATA;
 	for (size_t i = 0; i < file->num_buffers; i++)
@@ -356,12 +356,13 @@ int dat_open(struct dat_file *file, struct netsync_io *io, const char *path)
 	if (!ret && !are_cpu_data_apart(file))
 		ret = dat_problem(file, "several processors refer to the same pages");
 	if (!ret && !is_unpacked_size_bounded(file))
-		ret = dat_problem(file, "its events decompress to more than 100 times the size of the file, which is beyond any recording; if it is a recording, decompress it with \"trace-cmd convert --compression none\"");
+		ret = dat_problem(
+			file,
+			"its events decompress to more than 100 times the size of the file, which is beyond any recording; if it is a recording, decompress it with \"trace-cmd convert --compression none\"");
 	return ret;
 }
 
-int dat_fail(const struct dat_file *file, struct netsync_io *io,
-	     const char *path, int err)
+int dat_fail(const struct dat_file *file, struct netsync_io *io, const char *path, int err)
 {
 	return io_fail_contents(io, path, file->from, "trace.dat", file->problem, err);
 }
@@ -390,8 +391,7 @@ int dat_read_formats(struct dat_file *file, tracefs_use_format use, void *data)
 	if (!file->formats_at)
 		return 0;
 	if (file->version >= 7)
-		ret = open_dat_section(file, &cursor, file->formats_at,
-				       OPTION_EVENT_FORMATS);
+		ret = open_dat_section(file, &cursor, file->formats_at, OPTION_EVENT_FORMATS);
 	if (!ret)
 		ret = tracefs_read_systems(&cursor, use, data);
 	free(cursor.memory);

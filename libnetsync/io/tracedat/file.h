@@ -37,15 +37,15 @@ struct dat_cpu {
 
 /* A ring buffer: the main one, or one with a name. */
 struct dat_buffer {
-	char *name;		/* "": the main one */
-	char *clock;		/* NULL: the file's clock */
+	char *name;  /* "": the main one */
+	char *clock; /* NULL: the file's clock */
 	uint32_t page_size;
 	bool compressed;
 	struct dat_cpu *cpus;
 	uint32_t num_cpus;
-	uint64_t list_at;	/* of processors */
-	uint64_t told_at;	/* version 6: where the place of the list is stored, or 0 */
-	uint64_t section_at;	/* version 7: whose flags say whether data are compressed */
+	uint64_t list_at;    /* of processors */
+	uint64_t told_at;    /* version 6: where the place of the list is stored, or 0 */
+	uint64_t section_at; /* version 7: whose flags say whether data are compressed */
 };
 
 /* A knot of the option TIME_SHIFT: at this time, what is added to a processor's times. */
@@ -57,47 +57,47 @@ struct dat_sample {
 };
 
 struct dat_shift {
-	struct dat_sample *samples;	/* sorted by time */
+	struct dat_sample *samples; /* sorted by time */
 	uint32_t num;
 };
 
 enum dat_compression { DAT_PLAIN, DAT_ZLIB, DAT_ZSTD };
 
 struct dat_file {
-	struct disk_file *from;	/* NULL: it could not be opened */
+	struct disk_file *from; /* NULL: it could not be opened */
 	uint64_t size;
 	unsigned int version;
 	bool big_endian;
 	uint32_t page_size;
-	unsigned int long_size;		/* of the kernel: 4 or 8 */
+	unsigned int long_size; /* of the kernel: 4 or 8 */
 	enum dat_compression compression;
-	uint64_t formats_at;		/* 0: it has no formats */
-	uint32_t sections_size;		/* bytes of decompressed sections until now */
+	uint64_t formats_at;	/* 0: it has no formats */
+	uint32_t sections_size; /* bytes of decompressed sections until now */
 
 	/* Contents of options. */
-	char *clock;			/* NULL: unknown; so is uname */
+	char *clock; /* NULL: unknown; so is uname */
 	char *uname;
 	bool has_id;
-	uint64_t id;			/* of the session */
-	uint64_t offset_ns;		/* to be added to times, modulo 2^64 */
-	bool has_date;			/* of that, */
-	uint64_t date_ns;		/* this makes them times since 1970 */
-	uint32_t tsc_mult;		/* 0: no conversion of cycles to ns */
+	uint64_t id;	    /* of the session */
+	uint64_t offset_ns; /* to be added to times, modulo 2^64 */
+	bool has_date;	    /* of that, */
+	uint64_t date_ns;   /* this makes them times since 1970 */
+	uint32_t tsc_mult;  /* 0: no conversion of cycles to ns */
 	uint32_t tsc_shift;
 	bool interpolate;
-	struct dat_shift *shifts;	/* by processor */
+	struct dat_shift *shifts; /* by processor */
 	uint32_t num_shifts;
 	struct dat_buffer *buffers;
 	size_t num_buffers;
-	uint32_t cpu_count;		/* 0: unknown */
+	uint32_t cpu_count; /* 0: unknown */
 
 	/* Where an option can be added. Version 6: behind the other options, */
 	uint64_t options_end;
-	bool no_options;		/* of which there are none */
+	bool no_options; /* of which there are none */
 	/* Version 7: in a section, whose place is written here; 0: impossible. */
 	uint64_t next_at;
-	uint8_t description[4];		/* of such sections */
-	const char *problem;		/* why the file cannot be read; a clause */
+	uint8_t description[4]; /* of such sections */
+	const char *problem;	/* why the file cannot be read; a clause */
 };
 
 /*
@@ -108,30 +108,27 @@ int dat_open(struct dat_file *file, struct netsync_io *io, const char *path);
 void dat_close(struct dat_file *file);
 
 /* Set the error sentence of a file that failed. Return: @err. */
-int dat_fail(const struct dat_file *file, struct netsync_io *io,
-	     const char *path, int err);
+int dat_fail(const struct dat_file *file, struct netsync_io *io, const char *path, int err);
 
 /* Call @use for the format of each event. 0, or as dat_open(). */
 int dat_read_formats(struct dat_file *file, tracefs_use_format use, void *data);
 
 /* The number in @size bytes: 1, 2, 4 or 8. */
-uint64_t dat_number(const struct dat_file *file, const uint8_t *bytes,
-		    unsigned int size);
+uint64_t dat_number(const struct dat_file *file, const uint8_t *bytes, unsigned int size);
 
 /* Decompress. False: the result is not exactly @to_size bytes. */
-bool dat_decompress(const struct dat_file *file, void *to, size_t to_size,
-		    const void *from, size_t from_size);
+bool dat_decompress(const struct dat_file *file, void *to, size_t to_size, const void *from,
+		    size_t from_size);
 
 /* Write a number in @size bytes. Return: the place behind them. */
-uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes,
-			uint64_t number, unsigned int size);
+uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes, uint64_t number,
+			unsigned int size);
 
 /* Did any processor record data in the buffer? */
 bool dat_has_data(const struct dat_buffer *buffer);
 
 /* The clock of a buffer; in version 6 the file has one for all. */
-const char *dat_clock_of(const struct dat_file *file,
-			 const struct dat_buffer *buffer);
+const char *dat_clock_of(const struct dat_file *file, const struct dat_buffer *buffer);
 /* The clock of the main buffer, or else of one that has data; NULL: none has data. */
 const char *dat_clock(const struct dat_file *file);
 

@@ -107,8 +107,7 @@ static int read_shifts(struct dat_file *file, struct cursor *cursor)
 
 struct dat_buffer *dat_add_buffer(struct dat_file *file)
 {
-	struct dat_buffer *last = array_add(&file->buffers, file->num_buffers,
-					    sizeof(*last));
+	struct dat_buffer *last = array_add(&file->buffers, file->num_buffers, sizeof(*last));
 
 	if (last) {
 		file->num_buffers++;
@@ -214,8 +213,7 @@ static int read_offset_option(struct dat_file *file, unsigned int id, struct cur
 	return ret;
 }
 
-static int read_option(struct dat_file *file, unsigned int id,
-		       struct cursor *cursor)
+static int read_option(struct dat_file *file, unsigned int id, struct cursor *cursor)
 {
 	char *text = NULL;
 	int ret = 0;
@@ -260,8 +258,8 @@ static int read_option(struct dat_file *file, unsigned int id,
 	return ret;
 }
 
-int dat_read_options(struct dat_file *file, struct cursor *cursor,
-		     uint64_t *header_info, uint64_t *next)
+int dat_read_options(struct dat_file *file, struct cursor *cursor, uint64_t *header_info,
+		     uint64_t *next)
 {
 	int ret = 0;
 
@@ -295,5 +293,6 @@ int dat_read_options(struct dat_file *file, struct cursor *cursor,
 		}
 	}
 	return ret == -EILSEQ && !file->problem ?
-	       dat_problem(file, "one of its options is damaged") : ret;
+		       dat_problem(file, "one of its options is damaged") :
+		       ret;
 }

@@ -64,8 +64,7 @@ static int read_plain(struct dat_pages *pages)
 }
 
 /* The sizes of the compressed chunk at pages->at; false: there is none. */
-static bool chunk_sizes(const struct dat_pages *pages, uint32_t *from,
-			uint32_t *to)
+static bool chunk_sizes(const struct dat_pages *pages, uint32_t *from, uint32_t *to)
 {
 	uint8_t sizes[8];
 
@@ -74,8 +73,8 @@ static bool chunk_sizes(const struct dat_pages *pages, uint32_t *from,
 		return false;
 	*from = dat_number(pages->file, sizes, 4);
 	*to = dat_number(pages->file, sizes + 4, 4);
-	return *from <= pages->end - pages->at - sizeof(sizes) &&
-	       *to <= MAX_CHUNK && *to / MAX_RATIO <= *from;
+	return *from <= pages->end - pages->at - sizeof(sizes) && *to <= MAX_CHUNK &&
+	       *to / MAX_RATIO <= *from;
 }
 
 static int read_compressed(struct dat_pages *pages)
@@ -91,8 +90,7 @@ static int read_compressed(struct dat_pages *pages)
 	if (!from || !pages->chunk)
 		ret = -ENOMEM;
 	else if (read_bytes_at(pages->file->from, from, from_size, pages->at + 8) < from_size ||
-		 !dat_decompress(pages->file, pages->chunk, to_size, from,
-				 from_size))
+		 !dat_decompress(pages->file, pages->chunk, to_size, from, from_size))
 		ret = -EILSEQ;
 	pages->chunk_size = to_size;
 	pages->at += 8 + (uint64_t)from_size;
@@ -113,8 +111,7 @@ static int read_chunk(struct dat_pages *pages)
 /* ---- pages ------------------------------------------------------------- */
 
 /* The number of lost events, which the kernel writes behind the data if there is room. */
-static uint64_t num_missed(const struct dat_pages *pages, const uint8_t *page,
-			   uint64_t marks)
+static uint64_t num_missed(const struct dat_pages *pages, const uint8_t *page, uint64_t marks)
 {
 	unsigned int size = pages->file->long_size;
 	size_t room = page + pages->buffer->page_size - pages->events_end;
@@ -189,15 +186,15 @@ static int take_page_record(struct dat_pages *pages, struct dat_event *event)
 		word = dat_number(file, at + 4, 4);
 	}
 	size = type == LARGE || type == PADDING ? ((size_t)word + 3) & ~(size_t)3 :
-	       type >= TIME_EXTEND ? 4 : type * 4;
+	       type >= TIME_EXTEND		? 4 :
+						  type * 4;
 	if (size > left - 4 || ((type == LARGE || type == PADDING) && size < 4))
 		return -EILSEQ;
 	pages->event += 4 + size;
 	if (type == TIME_EXTEND)
 		delta += (uint64_t)word << DELTA_BITS;
 	if (type == TIME_STAMP)
-		pages->ts = make_stamp_absolute(pages->ts,
-						delta + ((uint64_t)word << DELTA_BITS));
+		pages->ts = make_stamp_absolute(pages->ts, delta + ((uint64_t)word << DELTA_BITS));
 	else
 		pages->ts += delta;
 	if (type >= PADDING)
@@ -224,16 +221,15 @@ int dat_next(struct dat_pages *pages, struct dat_event *event)
 }
 
 /* Write a page of records of @pages, the first of which comes after @ts. */
-static void put_page(const struct dat_pages *pages, uint8_t *to, uint64_t ts,
-		     const uint8_t *first, const uint8_t *last)
+static void put_page(const struct dat_pages *pages, uint8_t *to, uint64_t ts, const uint8_t *first,
+		     const uint8_t *last)
 {
 	const struct dat_file *file = pages->file;
 	const size_t page_size = pages->buffer->page_size;
 	const uint8_t *page = pages->chunk + pages->page - page_size;
 	const unsigned int word = file->long_size;
 	const uint8_t *records = page + TIME_SIZE + word;
-	uint64_t marks = dat_number(file, page + TIME_SIZE, word) &
-			 (MISSED_EVENTS | MISSED_STORED);
+	uint64_t marks = dat_number(file, page + TIME_SIZE, word) & (MISSED_EVENTS | MISSED_STORED);
 	uint8_t *end = to + TIME_SIZE + word + (last - first);
 
 	/* What was lost was lost before the first record, and counted if there was room. */
@@ -280,17 +276,17 @@ int dat_cut_page(struct dat_pages *pages, bool (*keeps)(const void *data, uint64
 	return ret;
 }
 
-int dat_first(struct dat_pages *pages, const struct dat_file *file,
-	      const struct dat_buffer *buffer, const struct dat_cpu *cpu)
+int dat_first(struct dat_pages *pages, const struct dat_file *file, const struct dat_buffer *buffer,
+	      const struct dat_cpu *cpu)
 {
 	uint8_t chunks[4];
 
-	*pages = (struct dat_pages){ .file = file, .buffer = buffer, .cpu = cpu,
-				     .at = cpu->at, .end = cpu->at };
+	*pages = (struct dat_pages){
+		.file = file, .buffer = buffer, .cpu = cpu, .at = cpu->at, .end = cpu->at
+	};
 	if (!cpu->size)
 		return 0;
-	if (cpu->at > file->size || (buffer->compressed &&
-	    file->size - cpu->at < sizeof(chunks)))
+	if (cpu->at > file->size || (buffer->compressed && file->size - cpu->at < sizeof(chunks)))
 		return -EILSEQ;
 	if (!buffer->compressed) {
 		if (cpu->size < file->size - cpu->at)
@@ -360,7 +356,7 @@ void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint6
 		const uint64_t middle = from + (to - from) / 2;
 
 		if (read_bytes_at(pages->file->from, time, sizeof(time),
-			      pages->at + middle * page_size) == sizeof(time) &&
+				  pages->at + middle * page_size) == sizeof(time) &&
 		    is_before(data, dat_number(pages->file, time, sizeof(time))))
 			from = middle;
 		else

@@ -17,26 +17,26 @@ struct dat_pages {
 	const struct dat_file *file;
 	const struct dat_buffer *buffer;
 	const struct dat_cpu *cpu;
-	uint64_t at;		/* in the file, behind the chunk */
+	uint64_t at; /* in the file, behind the chunk */
 	uint64_t end;
-	uint32_t chunks;	/* compressed ones that are left */
-	uint8_t *chunk;		/* pages in memory; NULL: none were read */
+	uint32_t chunks; /* compressed ones that are left */
+	uint8_t *chunk;	 /* pages in memory; NULL: none were read */
 	size_t chunk_size;
 	/* What chunks are read to, and what they are decompressed from. */
 	struct dat_space {
 		uint8_t *bytes;
 		size_t size;
 	} space, packed;
-	size_t page;		/* where the next page is in the chunk */
-	const uint8_t *event;	/* the next one in the page */
+	size_t page;	      /* where the next page is in the chunk */
+	const uint8_t *event; /* the next one in the page */
 	const uint8_t *events_end;
-	uint64_t ts;		/* of the previous event */
-	uint64_t lost;		/* events lost before it, at least */
+	uint64_t ts;   /* of the previous event */
+	uint64_t lost; /* events lost before it, at least */
 };
 
 /* Go to the first event. 0; -EILSEQ: the data are damaged; -ENOMEM. */
-int dat_first(struct dat_pages *pages, const struct dat_file *file,
-	      const struct dat_buffer *buffer, const struct dat_cpu *cpu);
+int dat_first(struct dat_pages *pages, const struct dat_file *file, const struct dat_buffer *buffer,
+	      const struct dat_cpu *cpu);
 /* Read the last pages up to the last event; 1, 0 or as dat_first(). */
 int dat_last(struct dat_pages *pages, struct dat_event *event);
 /* Read the next event. 1; 0: there is none; -EILSEQ: the rest is damaged; -ENOMEM. */

@@ -15,7 +15,7 @@ int dat_problem(struct dat_file *file, const char *words);
 
 /* Numbers of options and sections; some exist in one of the two versions only. */
 enum {
-	OPTION_DONE = 0,	/* also the section of options */
+	OPTION_DONE = 0, /* also the section of options */
 	OPTION_DATE = 1,
 	OPTION_BUFFER = 3,
 	OPTION_TRACECLOCK = 4,
@@ -34,11 +34,11 @@ enum {
  * next options, *next; *header_info is the place of the section HEADER_INFO. 0, or as
  * dat_open().
  */
-int dat_read_options(struct dat_file *file, struct cursor *cursor,
-		     uint64_t *header_info, uint64_t *next);
+int dat_read_options(struct dat_file *file, struct cursor *cursor, uint64_t *header_info,
+		     uint64_t *next);
 /* Read the list of a buffer's processors; version 6 numbers them from 0. */
-int dat_read_cpus(const struct dat_file *file, struct cursor *cursor,
-		  struct dat_buffer *buffer, uint32_t num);
+int dat_read_cpus(const struct dat_file *file, struct cursor *cursor, struct dat_buffer *buffer,
+		  uint32_t num);
 /* Add an empty buffer. NULL: no memory. */
 struct dat_buffer *dat_add_buffer(struct dat_file *file);
 void dat_free_shifts(struct dat_file *file);

@@ -4,8 +4,7 @@
 
 /* Correct a timestamp as trace-cmd does, but with products that cannot overflow. */
 static uint64_t shift_dat_time_between(const struct dat_file *file, uint64_t ts,
-				       const struct dat_sample *from,
-				       const struct dat_sample *to)
+				       const struct dat_sample *from, const struct dat_sample *to)
 {
 	uint64_t offset = from->offset;
 
@@ -16,12 +15,11 @@ static uint64_t shift_dat_time_between(const struct dat_file *file, uint64_t ts,
 
 		offset += (uint64_t)((product + time / 2) / time);
 	}
-	return (uint64_t)((unsigned __int128)ts * from->scaling >> from->fraction) +
-	       offset;
+	return (uint64_t)((unsigned __int128)ts * from->scaling >> from->fraction) + offset;
 }
 
-static uint64_t shift_dat_time(const struct dat_file *file,
-			       const struct dat_shift *shift, uint64_t ts)
+static uint64_t shift_dat_time(const struct dat_file *file, const struct dat_shift *shift,
+			       uint64_t ts)
 {
 	uint32_t from = 0, to = shift->num - 1;
 
@@ -36,8 +34,7 @@ static uint64_t shift_dat_time(const struct dat_file *file,
 		else
 			to = middle;
 	}
-	return shift_dat_time_between(file, ts, &shift->samples[from],
-				      &shift->samples[from + 1]);
+	return shift_dat_time_between(file, ts, &shift->samples[from], &shift->samples[from + 1]);
 }
 
 int64_t dat_time(const struct dat_file *file, uint32_t cpu, uint64_t ts)
@@ -45,13 +42,11 @@ int64_t dat_time(const struct dat_file *file, uint32_t cpu, uint64_t ts)
 	if (cpu < file->num_shifts && file->shifts[cpu].num)
 		ts = shift_dat_time(file, &file->shifts[cpu], ts);
 	if (file->tsc_mult)
-		ts = (uint64_t)((unsigned __int128)ts * file->tsc_mult >>
-				file->tsc_shift);
+		ts = (uint64_t)((unsigned __int128)ts * file->tsc_mult >> file->tsc_shift);
 	return (int64_t)(ts + file->offset_ns);
 }
 
-const char *dat_clock_of(const struct dat_file *file,
-			 const struct dat_buffer *buffer)
+const char *dat_clock_of(const struct dat_file *file, const struct dat_buffer *buffer)
 {
 	if (file->tsc_mult)
 		return "tsc2nsec";

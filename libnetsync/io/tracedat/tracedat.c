@@ -25,8 +25,8 @@ struct dat_stream {
 	const struct dat_buffer *buffer;
 	bool any;
 	bool ended;
-	int64_t last_ns;	/* of the last event that was read, as printed */
-	struct range span;	/* of those that are wanted; hi < lo: none */
+	int64_t last_ns;   /* of the last event that was read, as printed */
+	struct range span; /* of those that are wanted; hi < lo: none */
 };
 
 struct tracedat {
@@ -39,8 +39,8 @@ struct tracedat {
 /* Trace clocks, and whether their times can be corrected. */
 static const struct clock_kind {
 	const char *name;
-	const char *why_not;	/* NULL: can be corrected */
-	bool per_cpu;		/* each processor has its own */
+	const char *why_not; /* NULL: can be corrected */
+	bool per_cpu;	     /* each processor has its own */
 } clock_kinds[] = {
 	{ "mono", NULL, false },
 	{ "mono_raw", NULL, false },
@@ -56,8 +56,7 @@ static const struct clock_kind {
 
 static bool dat_claims(const struct found *found)
 {
-	return found->head_len >= DAT_MAGIC_SIZE &&
-	       !memcmp(found->head, DAT_MAGIC, DAT_MAGIC_SIZE);
+	return found->head_len >= DAT_MAGIC_SIZE && !memcmp(found->head, DAT_MAGIC, DAT_MAGIC_SIZE);
 }
 
 static int fail_dat_trace(struct trace *trace, int err)
@@ -100,12 +99,10 @@ static void warn_of_damaged_dat(struct trace *trace, const struct dat_stream *st
 
 	trace->info.damaged++;
 	if (stream->any)
-		end = io_format("read only up to its event at %lld ns",
-				(long long)stream->last_ns);
-	io_warn(trace->io, "%s: the data of processor %u%s%s is damaged; %s.",
-		trace->path, stream->pages.cpu->number,
-		*stream->buffer->name ? " in buffer " : "", stream->buffer->name,
-		end ? end : "none of it was read");
+		end = io_format("read only up to its event at %lld ns", (long long)stream->last_ns);
+	io_warn(trace->io, "%s: the data of processor %u%s%s is damaged; %s.", trace->path,
+		stream->pages.cpu->number, *stream->buffer->name ? " in buffer " : "",
+		stream->buffer->name, end ? end : "none of it was read");
 	free(end);
 }
 
@@ -135,8 +132,7 @@ static int find_stream_range(struct trace *trace, struct dat_stream *stream)
 	return dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
 }
 
-static int add_dat_stream(struct trace *trace, size_t buffer,
-			  const struct dat_cpu *cpu)
+static int add_dat_stream(struct trace *trace, size_t buffer, const struct dat_cpu *cpu)
 {
 	struct tracedat *dat = trace->state;
 	struct dat_stream *stream = &dat->streams[dat->num_streams];
@@ -177,9 +173,10 @@ static int add_dat_streams(struct trace *trace)
 		if (!dat_has_data(buffer))
 			continue;
 		if (strcmp(dat_clock_of(file, buffer), trace->clock_name)) {
-			io_warn(trace->io, "%s: buffer %s has a different clock (%s) from the others (%s) and was not used.",
-				trace->path, buffer->name,
-				dat_clock_of(file, buffer), trace->clock_name);
+			io_warn(trace->io,
+				"%s: buffer %s has a different clock (%s) from the others (%s) and was not used.",
+				trace->path, buffer->name, dat_clock_of(file, buffer),
+				trace->clock_name);
 			continue;
 		}
 		for (uint32_t cpu = 0; cpu < buffer->num_cpus && !ret; cpu++)
@@ -238,8 +235,7 @@ static int identify_dat_trace(struct trace *trace)
 			id = add_to_session_hash(id, *c);
 	trace->host_name = make_dat_host_name(trace, file);
 	trace->clock_name = strdup(clock);
-	if (!trace->host_name || !trace->clock_name ||
-	    io_make_printable(&trace->clock_name))
+	if (!trace->host_name || !trace->clock_name || io_make_printable(&trace->clock_name))
 		return -ENOMEM;
 	memcpy(trace->clock_uuid, &id, sizeof(id));
 	id = hash_of_times(file);
@@ -262,13 +258,15 @@ static bool check_clock(struct trace *trace)
 	while (kind < end && strcmp(kind->name, trace->clock_name))
 		kind++;
 	if (kind == end || kind->why_not) {
-		io_warn(trace->io, "%s: the clock %s %s; the trace was skipped. Record with \"trace-cmd record -C mono\".",
+		io_warn(trace->io,
+			"%s: the clock %s %s; the trace was skipped. Record with \"trace-cmd record -C mono\".",
 			trace->path, trace->clock_name,
 			kind == end ? "does not count nanoseconds" : kind->why_not);
 		return false;
 	}
 	if (kind->per_cpu)
-		io_warn(trace->io, "%s: the clock %s is a separate clock on each processor; these agree only roughly, and the error bounds do not cover their differences. Record with \"trace-cmd record -C mono\".",
+		io_warn(trace->io,
+			"%s: the clock %s is a separate clock on each processor; these agree only roughly, and the error bounds do not cover their differences. Record with \"trace-cmd record -C mono\".",
 			trace->path, trace->clock_name);
 	return true;
 }
@@ -312,8 +310,8 @@ static int use_dat_event(struct trace *trace, struct dat_stream *stream,
 {
 	const struct tracedat *dat = trace->state;
 	const bool big_endian = dat->file.big_endian;
-	const struct tracefs_format *format =
-		tracefs_find_format(&dat->formats, big_endian, event->data, event->size);
+	const struct tracefs_format *format = tracefs_find_format(&dat->formats, big_endian,
+								  event->data, event->size);
 	struct event_seen seen;
 
 	stream->last_ns = convert_stream_stamp(dat, stream, event->ts);
@@ -336,8 +334,7 @@ static int use_dat_event(struct trace *trace, struct dat_stream *stream,
 	return io_event(trace, &seen);
 }
 
-static int read_stream(struct trace *trace, struct dat_stream *stream,
-		       int64_t until_ns)
+static int read_stream(struct trace *trace, struct dat_stream *stream, int64_t until_ns)
 {
 	int ret = 0;
 
@@ -359,7 +356,8 @@ static int read_stream(struct trace *trace, struct dat_stream *stream,
 	trace->info.lost_events += stream->pages.lost;
 	stream->pages.lost = 0;
 	return stream->span.lo <= stream->span.hi ?
-	       io_span(trace, stream->span.lo, stream->span.hi) : 0;
+		       io_span(trace, stream->span.lo, stream->span.hi) :
+		       0;
 }
 
 static int dat_reader_read(struct trace *trace, int64_t until_ns)
@@ -383,7 +381,7 @@ static int dat_reader_file(const struct trace *trace)
 struct before {
 	const struct tracedat *dat;
 	const struct dat_stream *stream;
-	int64_t time_ns;	/* as printed */
+	int64_t time_ns; /* as printed */
 };
 
 static bool is_stamp_before(const void *data, uint64_t ts)

@@ -13,8 +13,7 @@ size_t read_bytes_at(struct disk_file *from, void *to, size_t size, uint64_t at)
 	size_t done = 0;
 
 	while (done < size && at <= INT64_MAX - size) {
-		const ssize_t num = disk_read(from, (char *)to + done, size - done,
-					      at + done);
+		const ssize_t num = disk_read(from, (char *)to + done, size - done, at + done);
 
 		if (num <= 0)
 			break;
@@ -29,8 +28,7 @@ void cursor_get(struct cursor *cursor, void *to, size_t size)
 		if (cursor->memory)
 			memcpy(to, cursor->memory + cursor->at, size);
 		else
-			cursor->bad = read_bytes_at(cursor->from, to, size,
-						    cursor->at) < size;
+			cursor->bad = read_bytes_at(cursor->from, to, size, cursor->at) < size;
 	} else {
 		cursor->bad = true;
 	}
@@ -57,8 +55,7 @@ uint64_t number_of_bytes(const uint8_t *bytes, unsigned int size, bool big_endia
 	return number;
 }
 
-uint8_t *put_number_in_bytes(uint8_t *bytes, uint64_t number, unsigned int size,
-			     bool big_endian)
+uint8_t *put_number_in_bytes(uint8_t *bytes, uint64_t number, unsigned int size, bool big_endian)
 {
 	for (unsigned int i = 0; i < size; i++)
 		bytes[big_endian ? size - 1 - i : i] = number >> (8 * i);

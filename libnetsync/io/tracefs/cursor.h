@@ -15,7 +15,7 @@
 struct cursor {
 	struct disk_file *from;
 	bool big_endian;
-	uint8_t *memory;	/* NULL: in the file */
+	uint8_t *memory; /* NULL: in the file */
 	uint64_t at;
 	uint64_t end;
 	bool bad;
@@ -34,8 +34,7 @@ void cursor_word(struct cursor *cursor, char *word, size_t room);
 /* The number in @size bytes, at most 8. */
 uint64_t number_of_bytes(const uint8_t *bytes, unsigned int size, bool big_endian);
 /* Write a number in @size bytes. Return: the place behind them. */
-uint8_t *put_number_in_bytes(uint8_t *bytes, uint64_t number, unsigned int size,
-			     bool big_endian);
+uint8_t *put_number_in_bytes(uint8_t *bytes, uint64_t number, unsigned int size, bool big_endian);
 
 /* Read up to @size bytes of a file from @at on. Return: how many were read. */
 size_t read_bytes_at(struct disk_file *from, void *to, size_t size, uint64_t at);

@@ -28,8 +28,8 @@ bool tracefs_parse_field(struct tracefs_declaration *field, const char *line)
 	char *begin = field->text, *bracket, *space;
 
 	field->is_signed = false;
-	if (sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%d;",
-		   field->text, &field->at, &field->size, &field->is_signed) < 3)
+	if (sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%d;", field->text, &field->at,
+		   &field->size, &field->is_signed) < 3)
 		return false;
 	field->is_data_loc = take_declaration_prefix(&begin, "__data_loc ");
 	field->is_rel_loc = take_declaration_prefix(&begin, "__rel_loc ");
@@ -62,8 +62,8 @@ static void add_format_field(struct tracefs_format *format, const char *name, ui
 		    at > UINT16_MAX || (format->has & BIT(n->meaning)))
 			continue;
 		format->has |= BIT(n->meaning);
-		format->fields[format->num_fields++] =
-			(struct tracefs_field){ n->meaning, at, size };
+		format->fields[format->num_fields++] = (struct tracefs_field){ n->meaning, at,
+									       size };
 		if (format->size < at + size)
 			format->size = at + size;
 	}
@@ -88,14 +88,13 @@ bool tracefs_parse_format(struct tracefs_format *format, char *text, const char 
 		if (tracefs_parse_field(&field, line))
 			add_format_field(format, field.name, field.at, field.size);
 	}
-	return format->kind && format->kind->protocol &&
-	       event_is_whole(format->kind, format->has);
+	return format->kind && format->kind->protocol && event_is_whole(format->kind, format->has);
 }
 
 /* ---- events ------------------------------------------------------------ */
 
-bool tracefs_decode(const struct tracefs_format *format, bool big_endian,
-		    const uint8_t *event, uint32_t size, struct event_seen *seen)
+bool tracefs_decode(const struct tracefs_format *format, bool big_endian, const uint8_t *event,
+		    uint32_t size, struct event_seen *seen)
 {
 	struct event_values v;
 
@@ -111,8 +110,7 @@ bool tracefs_decode(const struct tracefs_format *format, bool big_endian,
 		else if (field->meaning == DADDR)
 			address_set(v.daddr, bytes, field->size);
 		else
-			v.number[field->meaning] =
-				number_of_bytes(bytes, field->size, big_endian);
+			v.number[field->meaning] = number_of_bytes(bytes, field->size, big_endian);
 	}
 	memset(seen, 0, sizeof(*seen));
 	return event_decode(format->kind, &v, seen);
@@ -182,8 +180,7 @@ void tracefs_keep_format(void *data, const char *system, char *text)
 	}
 	if (!whole || has_format_of_kind(formats, format.kind))
 		return;
-	if (array_grow(&formats->list, &formats->room, formats->num,
-		       sizeof(*formats->list)))
+	if (array_grow(&formats->list, &formats->room, formats->num, sizeof(*formats->list)))
 		formats->no_memory = true;
 	else
 		formats->list[formats->num++] = format;
@@ -199,7 +196,8 @@ void tracefs_end_formats(const struct tracefs_formats *formats, const char *comm
 	if (formats->num || !formats->has_net)
 		return;
 	trace->has_unusable = true;
-	io_warn(trace->io, "%s: the kernel's own network events (net:net_dev_queue, net:netif_receive_skb) report no addresses to ftrace and cannot be used; record the netsync events with \"%s\".",
+	io_warn(trace->io,
+		"%s: the kernel's own network events (net:net_dev_queue, net:netif_receive_skb) report no addresses to ftrace and cannot be used; record the netsync events with \"%s\".",
 		trace->path, command);
 }
 

@@ -22,25 +22,25 @@ struct tracefs_field {
 
 /* The packet events of one type, by their format. */
 struct tracefs_format {
-	uint16_t id;		/* first bytes of each event */
+	uint16_t id; /* first bytes of each event */
 	const struct event_kind *kind;
 	uint64_t has;
 	struct tracefs_field fields[NUM_MEANINGS];
 	size_t num_fields;
-	uint32_t size;		/* that contains all fields, bytes */
+	uint32_t size; /* that contains all fields, bytes */
 };
 
 /* The declaration of a field in a format. */
 struct tracefs_declaration {
-	char text[128];		/* contains type and name */
-	const char *type;	/* "unsigned char"; of an array, that of elements */
+	char text[128];	  /* contains type and name */
+	const char *type; /* "unsigned char"; of an array, that of elements */
 	const char *name;
 	unsigned int at;
-	unsigned int size;	/* of the whole field, bytes */
+	unsigned int size; /* of the whole field, bytes */
 	int is_signed;
 	bool is_array;
-	bool is_data_loc;	/* the value is offset and size of the data */
-	bool is_rel_loc;	/* the same; offsets count from the field's end */
+	bool is_data_loc; /* the value is offset and size of the data */
+	bool is_rel_loc;  /* the same; offsets count from the field's end */
 };
 
 /* False: the line declares no field. */
@@ -56,8 +56,8 @@ bool tracefs_parse_format(struct tracefs_format *format, char *text, const char 
  * Decode an event. Returns as event_decode(), and false if the event is too small for its
  * fields.
  */
-bool tracefs_decode(const struct tracefs_format *format, bool big_endian,
-		    const uint8_t *event, uint32_t size, struct event_seen *seen);
+bool tracefs_decode(const struct tracefs_format *format, bool big_endian, const uint8_t *event,
+		    uint32_t size, struct event_seen *seen);
 
 /* ---- descriptions in a file --------------------------------------------- */
 
@@ -72,11 +72,11 @@ int tracefs_read_systems(struct cursor *cursor, tracefs_use_format use, void *da
 /* ---- the packet events of a trace --------------------------------------- */
 
 struct tracefs_formats {
-	struct trace *trace;	/* whose they are */
+	struct trace *trace; /* whose they are */
 	struct tracefs_format *list;
 	size_t num;
-	size_t room;		/* formats allocated */
-	bool has_net;		/* has the kernel's own network events */
+	size_t room;  /* formats allocated */
+	bool has_net; /* has the kernel's own network events */
 	bool no_memory;
 };
 

@@ -19,7 +19,7 @@ enum field_kind { KIND_NONE, KIND_NUMBER, KIND_TEXT, KIND_BYTES };
 struct tracefs_type_field {
 	uint32_t at;
 	uint32_t size;
-	uint8_t kind;		/* enum field_kind */
+	uint8_t kind; /* enum field_kind */
 	bool is_signed;
 	bool is_data_loc, is_rel_loc;
 };
@@ -27,10 +27,10 @@ struct tracefs_type_field {
 struct tracefs_type {
 	char *system;
 	char *name;
-	const char **names;	/* names of fields; each is freed */
+	const char **names; /* names of fields; each is freed */
 	struct tracefs_type_field *fields;
 	uint32_t num;
-	uint32_t num_common;	/* the first fields, which all events have */
+	uint32_t num_common; /* the first fields, which all events have */
 };
 
 /* ---- types --------------------------------------------------------------- */
@@ -180,12 +180,10 @@ static int64_t extend_sign(uint64_t number, uint32_t size)
 static void set_number_value(struct netsync_io_value *value, const struct tracefs_raw *raw,
 			     const struct tracefs_type_field *field, uint32_t at)
 {
-	const uint64_t number = number_of_bytes(raw->data + at, field->size,
-						raw->big_endian);
+	const uint64_t number = number_of_bytes(raw->data + at, field->size, raw->big_endian);
 
 	value->kind = field->is_signed ? NETSYNC_IO_SIGNED : NETSYNC_IO_UNSIGNED;
-	value->number = field->is_signed ? extend_sign(number, field->size) :
-					   (int64_t)number;
+	value->number = field->is_signed ? extend_sign(number, field->size) : (int64_t)number;
 }
 
 static int tracefs_get_value(const struct event_raw *of, uint32_t number,
@@ -203,8 +201,7 @@ static int tracefs_get_value(const struct event_raw *of, uint32_t number,
 	}
 	value->bytes = raw->data + at;
 	value->num_bytes = size;
-	value->kind = field->kind == KIND_TEXT ? NETSYNC_IO_TEXT :
-						 NETSYNC_IO_BYTES;
+	value->kind = field->kind == KIND_TEXT ? NETSYNC_IO_TEXT : NETSYNC_IO_BYTES;
 	if (field->kind == KIND_TEXT)
 		value->num_bytes = strnlen((const char *)value->bytes, size);
 	return 0;
@@ -213,8 +210,8 @@ static int tracefs_get_value(const struct event_raw *of, uint32_t number,
 bool tracefs_fill_event(const struct tracefs_types *types, struct tracefs_raw *raw,
 			struct netsync_io_event *event)
 {
-	const uint32_t number = raw->size < 2 ? 0 :
-		types->by_id[number_of_bytes(raw->data, 2, raw->big_endian)];
+	const uint32_t number =
+		raw->size < 2 ? 0 : types->by_id[number_of_bytes(raw->data, 2, raw->big_endian)];
 	const struct tracefs_type *type = number ? &types->list[number - 1] : NULL;
 
 	raw->raw.value = tracefs_get_value;

@@ -19,7 +19,7 @@ struct tracefs_type;
 struct tracefs_types {
 	struct tracefs_type *list;
 	size_t num;
-	uint32_t *by_id;	/* index of the type + 1 */
+	uint32_t *by_id; /* index of the type + 1 */
 	bool no_memory;
 };
 

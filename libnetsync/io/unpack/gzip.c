@@ -12,7 +12,7 @@
 
 struct gzip {
 	z_stream stream;
-	bool has_ended;		/* a member has; behind it another one may come */
+	bool has_ended; /* a member has; behind it another one may come */
 };
 
 static void *begin_gzip(void)
@@ -47,8 +47,7 @@ static int decode_gzip(void *decoder, struct decoding *d)
 	gzip->has_ended = ret == Z_STREAM_END;
 	if (ret == Z_MEM_ERROR)
 		return -ENOMEM;
-	return ret == Z_OK || ret == Z_BUF_ERROR ? 0 :
-	       ret == Z_STREAM_END ? 1 : -EILSEQ;
+	return ret == Z_OK || ret == Z_BUF_ERROR ? 0 : ret == Z_STREAM_END ? 1 : -EILSEQ;
 }
 
 static void end_gzip(void *decoder)

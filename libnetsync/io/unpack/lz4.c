@@ -11,15 +11,14 @@
 #ifdef HAS_LZ4
 struct lz4 {
 	LZ4F_dctx *context;
-	bool has_ended;		/* a frame has; behind it another one may come */
+	bool has_ended; /* a frame has; behind it another one may come */
 };
 
 static void *begin_lz4(void)
 {
 	struct lz4 *lz4 = calloc(1, sizeof(*lz4));
 
-	if (lz4 && !LZ4F_isError(LZ4F_createDecompressionContext(&lz4->context,
-								 LZ4F_VERSION)))
+	if (lz4 && !LZ4F_isError(LZ4F_createDecompressionContext(&lz4->context, LZ4F_VERSION)))
 		return lz4;
 	free(lz4);
 	return NULL;

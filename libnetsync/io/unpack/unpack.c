@@ -90,9 +90,10 @@ void unpacked_close(struct unpacked *file)
 
 static int fail_damaged_file(struct unpacked *file, int err)
 {
-	file->damage = err == -E2BIG ?
-		"decompressing it takes more than 128 MiB of memory; decompress it first" :
-		"the compressed data is damaged";
+	file->damage =
+		err == -E2BIG ?
+			"decompressing it takes more than 128 MiB of memory; decompress it first" :
+			"the compressed data is damaged";
 	return -EILSEQ;
 }
 

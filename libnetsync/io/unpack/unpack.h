@@ -20,16 +20,16 @@ struct decoding {
 	size_t in_size;
 	uint8_t *out;
 	size_t out_size;
-	bool is_last;		/* the file has no bytes behind @in */
+	bool is_last; /* the file has no bytes behind @in */
 };
 
 struct compression {
 	const char *name;
-	const char *command;	/* which decompresses a file of this kind */
-	const char *magic;	/* first bytes */
+	const char *command; /* which decompresses a file of this kind */
+	const char *magic;   /* first bytes */
 	size_t magic_size;
 	/* NULL: netsync was built without the library, and so are the others. */
-	void *(*begin)(void);	/* NULL: no memory */
+	void *(*begin)(void); /* NULL: no memory */
 	/*
 	 * Decode some bytes. 1: the compressed data can end here; 0: they cannot;
 	 * -EILSEQ: they are damaged behind what was decoded; -E2BIG: they need more
@@ -58,16 +58,16 @@ extern const struct compression lz4_compression;
 const struct compression *find_compression(const uint8_t *head, size_t size);
 
 struct unpacked {
-	struct disk_file *from;	/* NULL: it is closed */
-	const struct compression *compression;	/* NULL: it is not compressed */
-	void *decoder;		/* NULL: not begun */
-	uint8_t *buffer;	/* compressed bytes */
+	struct disk_file *from;		       /* NULL: it is closed */
+	const struct compression *compression; /* NULL: it is not compressed */
+	void *decoder;			       /* NULL: not begun */
+	uint8_t *buffer;		       /* compressed bytes */
 	size_t buffer_at;
 	size_t buffer_size;
-	uint64_t file_at;	/* bytes of the file that came into the buffer */
-	uint64_t at;		/* decompressed bytes that were read */
-	bool can_end;		/* the compressed data may end here */
-	const char *damage;	/* why it cannot be read on; a clause */
+	uint64_t file_at;   /* bytes of the file that came into the buffer */
+	uint64_t at;	    /* decompressed bytes that were read */
+	bool can_end;	    /* the compressed data may end here */
+	const char *damage; /* why it cannot be read on; a clause */
 };
 
 /*

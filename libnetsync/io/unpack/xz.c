@@ -60,7 +60,8 @@ static void end_xz(void *decoder)
 const struct compression xz_compression = {
 	.name = "xz",
 	.command = "unxz",
-	.magic = "\xfd" "7zXZ\0",
+	.magic = "\xfd"
+		 "7zXZ\0",
 	.magic_size = 6,
 #ifdef HAS_LZMA
 	.begin = begin_xz,

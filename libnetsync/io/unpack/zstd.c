@@ -9,7 +9,7 @@
 
 struct zstd {
 	ZSTD_DCtx *context;
-	bool has_ended;		/* a frame has; behind it another one may come */
+	bool has_ended; /* a frame has; behind it another one may come */
 };
 
 static void *begin_zstd(void)
@@ -19,8 +19,7 @@ static void *begin_zstd(void)
 	if (zstd)
 		zstd->context = ZSTD_createDCtx();
 	if (zstd && zstd->context) {
-		ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax,
-				       UNPACK_MAX_WINDOW_LOG);
+		ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, UNPACK_MAX_WINDOW_LOG);
 		return zstd;
 	}
 	free(zstd);

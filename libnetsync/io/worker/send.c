@@ -22,11 +22,11 @@
 static struct {
 	int fd;
 	struct worker_limits limits;
-	struct worker_life *life;	/* NULL: this process is no worker */
-	time_t set_s;		/* second of CLOCK_MONOTONIC_COARSE when the timer was set */
-	size_t used;		/* bytes put and not sent, */
-	struct worker_head last;	/* of which these are the head and the place of the last */
-	size_t last_at;		/* record, if worker_extend() put it; SIZE_MAX: it did not */
+	struct worker_life *life; /* NULL: this process is no worker */
+	time_t set_s;		  /* second of CLOCK_MONOTONIC_COARSE when the timer was set */
+	size_t used;		  /* bytes put and not sent, */
+	struct worker_head last;  /* of which these are the head and the place of the last */
+	size_t last_at;		  /* record, if worker_extend() put it; SIZE_MAX: it did not */
 	/* Chosen: one call of write() for some hundred events, so that both processes have work. */
 	uint8_t bytes[8192];
 } out;
@@ -139,8 +139,7 @@ static bool is_out_of_memory(int number)
 		return false;
 	if (number == SIGTRAP || errno == ENOMEM)
 		return true;
-	probe = mmap(NULL, PROBE_SIZE, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	probe = mmap(NULL, PROBE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (probe == MAP_FAILED)
 		return true;
 	munmap(probe, PROBE_SIZE);
@@ -161,8 +160,7 @@ static void end_by_signal(int number)
 static void catch_signals(void)
 {
 	static const int signals[] = {
-		SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGSEGV,
-		SIGTRAP,
+		SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGSEGV, SIGTRAP,
 	};
 	const struct sigaction action = {
 		.sa_handler = end_by_signal,
@@ -187,8 +185,7 @@ static uint8_t *begin_record(const struct worker_head *head, size_t most)
 
 void worker_put(uint16_t what, uint16_t number, const void *data, size_t size)
 {
-	const struct worker_head head = { .size = size, .what = what,
-					 .number = number };
+	const struct worker_head head = { .size = size, .what = what, .number = number };
 
 	memcpy(begin_record(&head, size), data, size);
 	out.used += WORKER_HEAD_SIZE + size;

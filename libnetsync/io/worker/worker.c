@@ -117,8 +117,7 @@ static void free_buffers(struct worker *worker)
 	worker->life = NULL;
 }
 
-int worker_start(struct worker *worker, const struct worker_task *task,
-		 const void *data)
+int worker_start(struct worker *worker, const struct worker_task *task, const void *data)
 {
 	int fds[2], ret = -ENOMEM;
 
@@ -164,8 +163,7 @@ static bool reap_worker(const struct worker *worker, int *status)
 	/* Its end of the socket closes when it ends, which no other process has. */
 	while (poll(&fd, 1, WORKER_END_MS) < 0 && errno == EINTR)
 		;
-	while ((pid = waitpid(worker->pid, status, fd.revents ? 0 : WNOHANG)) < 0 &&
-	       errno == EINTR)
+	while ((pid = waitpid(worker->pid, status, fd.revents ? 0 : WNOHANG)) < 0 && errno == EINTR)
 		;
 	return pid;
 }
@@ -294,8 +292,7 @@ int worker_receive(struct worker *worker, worker_use use, void *data)
 		return ret == -EPROTO ? 0 : ret;
 	if (worker->num_unsent)
 		send_unsent_commands(worker);
-	num = read(worker->fd, worker->buffer + worker->used,
-		   BUFFER_SIZE - worker->used);
+	num = read(worker->fd, worker->buffer + worker->used, BUFFER_SIZE - worker->used);
 	if (num < 0)
 		return errno == EAGAIN || errno == EINTR;
 	if (!num)
@@ -332,8 +329,7 @@ static bool is_idle(const struct worker *worker)
 {
 	int unread = 0;
 
-	return __atomic_load_n(&worker->life->is_idle, __ATOMIC_RELAXED) &&
-	       !worker->num_unsent &&
+	return __atomic_load_n(&worker->life->is_idle, __ATOMIC_RELAXED) && !worker->num_unsent &&
 	       (ioctl(worker->fd, SIOCOUTQ, &unread) || !unread);
 }
 
@@ -393,8 +389,8 @@ static bool wait_patiently(struct worker *worker, const struct worker_patience *
 	return false;
 }
 
-int worker_receive_while(struct worker *worker, const bool *waiting, worker_use use,
-			 void *data, const struct worker_patience *patience)
+int worker_receive_while(struct worker *worker, const bool *waiting, worker_use use, void *data,
+			 const struct worker_patience *patience)
 {
 	int ret = worker->fd < 0 || worker->is_stuck ? 0 : 1;
 
@@ -408,8 +404,8 @@ int worker_receive_while(struct worker *worker, const bool *waiting, worker_use 
 	return ret;
 }
 
-int worker_run(const struct worker_task *task, const void *data, worker_use use,
-	       void *use_data, const struct worker_patience *patience)
+int worker_run(const struct worker_task *task, const void *data, worker_use use, void *use_data,
+	       const struct worker_patience *patience)
 {
 	struct worker worker;
 	int ret = worker_start(&worker, task, data), status;

@@ -20,9 +20,9 @@
 
 /* The head of a record, of WORKER_HEAD_SIZE bytes; the payload follows. */
 struct worker_head {
-	uint32_t size;		/* of the payload, bytes */
-	uint16_t what;		/* kind of record; the user's */
-	uint16_t number;	/* index or sub-kind; the user's */
+	uint32_t size;	 /* of the payload, bytes */
+	uint16_t what;	 /* kind of record; the user's */
+	uint16_t number; /* index or sub-kind; the user's */
 };
 
 /* Bytes of a payload. Chosen: paths (PATH_MAX is 4096) and sentences fit. */
@@ -43,44 +43,43 @@ struct worker_head {
  * Progress of a worker, in memory shared with the caller. All members are accessed atomically.
  */
 struct worker_life {
-	uint64_t beats;		/* signs of progress so far */
-	uint32_t is_idle;	/* it waits for a command */
+	uint64_t beats;	  /* signs of progress so far */
+	uint32_t is_idle; /* it waits for a command */
 	/* It waits for a worker of its own, so that its processor time shows no progress. */
 	uint32_t is_waiting;
-	uint64_t doing;		/* worker_begin_part() */
+	uint64_t doing; /* worker_begin_part() */
 };
 
 struct worker {
 	pid_t pid;
-	int fd;			/* socket to the worker; -1: there is no worker */
-	size_t used;		/* bytes in the buffer */
-	char *buffer;		/* received, of which a part of a record may be left */
-	char *unsent;		/* commands that the socket did not take yet */
-	size_t num_unsent;	/* bytes */
+	int fd;		   /* socket to the worker; -1: there is no worker */
+	size_t used;	   /* bytes in the buffer */
+	char *buffer;	   /* received, of which a part of a record may be left */
+	char *unsent;	   /* commands that the socket did not take yet */
+	size_t num_unsent; /* bytes */
 	struct worker_life *life;
-	uint64_t seen_beats;	/* when the caller looked last, as the next member */
-	int64_t seen_cpu_ns;	/* processor time that it took */
-	int64_t silent_ms;	/* that the caller waited for it without progress */
-	bool is_stuck;		/* the caller has given it up */
+	uint64_t seen_beats; /* when the caller looked last, as the next member */
+	int64_t seen_cpu_ns; /* processor time that it took */
+	int64_t silent_ms;   /* that the caller waited for it without progress */
+	bool is_stuck;	     /* the caller has given it up */
 };
 
 struct worker_limits {
-	int timer;		/* for setitimer(): wall-clock or processor time */
-	unsigned int seconds;	/* between signs of life (worker_is_alive(), _flush()) */
-	uint64_t memory;	/* bytes beyond what the caller has */
+	int timer;	      /* for setitimer(): wall-clock or processor time */
+	unsigned int seconds; /* between signs of life (worker_is_alive(), _flush()) */
+	uint64_t memory;      /* bytes beyond what the caller has */
 };
 
 /* A task of a worker, which runs on a copy of the caller's memory. */
 struct worker_task {
 	void (*run)(const void *data);
 	struct worker_limits limits;
-	const int *keep;	/* the caller's files that run() reads; others are closed */
+	const int *keep; /* the caller's files that run() reads; others are closed */
 	size_t num_keep;
 };
 
 /* Start a worker. 0, or negative errno: @worker is as after worker_stop(). */
-int worker_start(struct worker *worker, const struct worker_task *task,
-		 const void *data);
+int worker_start(struct worker *worker, const struct worker_task *task, const void *data);
 /*
  * Kill a worker, if it has not ended. Returns its status, as by waitpid(); or -ETIMEDOUT if
  * it was given up, or does not end: a process that waits for a dead disk cannot be killed.
@@ -106,8 +105,7 @@ ssize_t worker_take_record(const void *bytes, size_t num, struct worker_head *he
 			   char payload[WORKER_MAX_SIZE + 1]);
 
 /* Called for each record. 0; 1: no more records for now; negative: it failed. */
-typedef int (*worker_use)(void *data, const struct worker_head *head,
-			 const void *payload);
+typedef int (*worker_use)(void *data, const struct worker_head *head, const void *payload);
 
 /*
  * Call @use for the records that are there, without waiting. 1: the worker goes on; 0:
@@ -149,15 +147,15 @@ struct worker_patience {
  * Receive until @use, which returns 1 then, has set *@waiting to false. 1; 0: the worker
  * has ended before, there is none, or it was given up; negative: from @use.
  */
-int worker_receive_while(struct worker *worker, const bool *waiting, worker_use use,
-			 void *data, const struct worker_patience *patience);
+int worker_receive_while(struct worker *worker, const bool *waiting, worker_use use, void *data,
+			 const struct worker_patience *patience);
 
 /*
  * Start a worker, use all its records, and stop it. 0, or the worker's status (positive);
  * negative: an errno (-ETIMEDOUT: it was given up), or from @use.
  */
-int worker_run(const struct worker_task *task, const void *data, worker_use use,
-	       void *use_data, const struct worker_patience *patience);
+int worker_run(const struct worker_task *task, const void *data, worker_use use, void *use_data,
+	       const struct worker_patience *patience);
 
 /* ---- send.c: called in the worker --------------------------------------- */
 

@@ -37,8 +37,8 @@ static dlm_lshandle_t join(void)
 /* Keep a lock on the resource, which otherwise loses its value. */
 static void keep(dlm_lshandle_t space, struct dlm_lksb *lock)
 {
-	if (dlm_ls_lock_wait(space, LKM_NLMODE, lock, 0, RESOURCE,
-			     strlen(RESOURCE), 0, NULL, NULL, NULL) ||
+	if (dlm_ls_lock_wait(space, LKM_NLMODE, lock, 0, RESOURCE, strlen(RESOURCE), 0, NULL, NULL,
+			     NULL) ||
 	    lock->sb_status)
 		die("lock");
 }
@@ -49,8 +49,8 @@ static uint64_t hold(dlm_lshandle_t space, unsigned int us)
 	struct dlm_lksb lock = { .sb_lvbptr = value };
 	uint64_t count;
 
-	if (dlm_ls_lock_wait(space, LKM_EXMODE, &lock, LKF_VALBLK, RESOURCE,
-			     strlen(RESOURCE), 0, NULL, NULL, NULL) ||
+	if (dlm_ls_lock_wait(space, LKM_EXMODE, &lock, LKF_VALBLK, RESOURCE, strlen(RESOURCE), 0,
+			     NULL, NULL, NULL) ||
 	    lock.sb_status)
 		die("lock");
 	memcpy(&count, value, sizeof(count));
@@ -58,8 +58,8 @@ static uint64_t hold(dlm_lshandle_t space, unsigned int us)
 	memcpy(value, &count, sizeof(count));
 	usleep(us);
 	/* libdlm passes a value to the kernel on conversion, but not on unlocking. */
-	if (dlm_ls_lock_wait(space, LKM_NLMODE, &lock, LKF_CONVERT | LKF_VALBLK,
-			     RESOURCE, strlen(RESOURCE), 0, NULL, NULL, NULL) ||
+	if (dlm_ls_lock_wait(space, LKM_NLMODE, &lock, LKF_CONVERT | LKF_VALBLK, RESOURCE,
+			     strlen(RESOURCE), 0, NULL, NULL, NULL) ||
 	    lock.sb_status)
 		die("convert");
 	if (dlm_ls_unlock_wait(space, lock.sb_lkid, 0, &lock))

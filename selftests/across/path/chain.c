@@ -38,8 +38,8 @@
 
 #define BLOCK 4096
 
-static const char *const faults[] = { "none", "server", "lock", "disk", "network",
-				      "preempt", "timer" };
+static const char *const faults[] = { "none",	 "server",  "lock", "disk",
+				      "network", "preempt", "timer" };
 enum { NONE, SERVER, LOCK, SLOW_DISK, NETWORK, PREEMPT, TIMER, NUM_FAULTS };
 
 struct request {
@@ -67,11 +67,9 @@ static int64_t cpu(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static void say_span(uint32_t number, const char *name, int64_t begin_ns,
-		     int64_t end_ns)
+static void say_span(uint32_t number, const char *name, int64_t begin_ns, int64_t end_ns)
 {
-	printf("%u %s %lld %lld\n", number, name, (long long)begin_ns,
-	       (long long)end_ns);
+	printf("%u %s %lld %lld\n", number, name, (long long)begin_ns, (long long)end_ns);
 }
 
 /* Log what was done from the given time until now. */
@@ -102,8 +100,7 @@ static int tcp(void)
 {
 	const int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
-	if (fd < 0 ||
-	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) ||
+	if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)))
 		err(1, "socket");
 	return fd;
@@ -132,8 +129,7 @@ static int reach(const char *address)
 
 static int answer_at(const char *port)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET,
-				  .sin_port = htons(atoi(port)) };
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(atoi(port)) };
 	const int fd = tcp(), one = 1;
 	int peer;
 
@@ -155,8 +151,7 @@ static void tell(int fd, const struct request *request)
 /* Return false at the end of requests. */
 static int hear(int fd, struct request *request)
 {
-	return recv(fd, request, sizeof(*request), MSG_WAITALL) ==
-	       sizeof(*request);
+	return recv(fd, request, sizeof(*request), MSG_WAITALL) == sizeof(*request);
 }
 
 /*
@@ -206,8 +201,8 @@ static void set_queue(uint32_t us)
 {
 	char command[128];
 
-	snprintf(command, sizeof(command),
-		 "tc qdisc replace dev eth0 root netem delay %uus", us ? us : 1);
+	snprintf(command, sizeof(command), "tc qdisc replace dev eth0 root netem delay %uus",
+		 us ? us : 1);
 	if (system(command))
 		errx(1, "%s failed", command);
 }
@@ -227,8 +222,7 @@ static void ask(int web, struct request *request)
 
 	compute(CLIENT_US);
 	say(request->number, "client-1", begin_ns);
-	if (request->fault == PREEMPT &&
-	    write(hog_pipe[1], &request->us, sizeof(request->us)) < 0)
+	if (request->fault == PREEMPT && write(hog_pipe[1], &request->us, sizeof(request->us)) < 0)
 		err(1, "pipe");
 	tell(web, request);
 	if (!await(web, request, "client"))
@@ -347,8 +341,8 @@ static void be_db(const char *port, char **devices, int num)
 		pthread_mutex_lock(&lock);
 		pthread_mutex_unlock(&lock);
 		begin_ns = now();
-		if (pread(files[request.device < (uint32_t)num ? request.device : 0],
-			  block, BLOCK, 0) != BLOCK)
+		if (pread(files[request.device < (uint32_t)num ? request.device : 0], block, BLOCK,
+			  0) != BLOCK)
 			err(1, "pread");
 		say(request.number, "db-read", begin_ns);
 		tell(client, &request);

@@ -40,8 +40,7 @@ static void check_instant(const struct netsync_clock *c, int64_t t)
 	if (bound < 0 || lo > hi || at < lo || at > hi)
 		play_fail("%lld: %lld with a bound of %lld, from %lld to %lld", (long long)t,
 			  (long long)at, (long long)bound, (long long)lo, (long long)hi);
-	if (bound != NETSYNC_UNKNOWN &&
-	    ((__int128)at - lo > bound || (__int128)hi - at > bound))
+	if (bound != NETSYNC_UNKNOWN && ((__int128)at - lo > bound || (__int128)hi - at > bound))
 		play_fail("%lld: the interval is wider than the bound", (long long)t);
 }
 
@@ -73,8 +72,8 @@ static void check_host(const struct netsync *ns, uint32_t h)
 	    info.bound_median_ns == NETSYNC_UNKNOWN)
 		play_fail("host %u is accurate, without a bound", h);
 	if (info.bound_median_ns > info.bound_max_ns || info.bound_median_ns < 0)
-		play_fail("host %u: bounds of %lld and %lld", h,
-			  (long long)info.bound_median_ns, (long long)info.bound_max_ns);
+		play_fail("host %u: bounds of %lld and %lld", h, (long long)info.bound_median_ns,
+			  (long long)info.bound_max_ns);
 	/* The reference has a clock even if it shares no message with any host. */
 	if ((info.quality == NETSYNC_ABSENT && (int)h != netsync_reference(ns)) != !c)
 		play_fail("host %u: quality %d, and %s clock", h, (int)info.quality,
@@ -111,8 +110,8 @@ void check_result(const struct script *s, const struct netsync *ns)
 		check_host(ns, h);
 		/* The method hull knows straight clocks from their messages. */
 		if (s->options.method != NETSYNC_METHOD_HULL)
-			check_growth(ns, h, s->options.max_skew_ppm ?
-					    s->options.max_skew_ppm : 500);
+			check_growth(ns, h,
+				     s->options.max_skew_ppm ? s->options.max_skew_ppm : 500);
 	}
 }
 
@@ -160,8 +159,8 @@ void check_truth(const struct player *p, const struct netsync *ns)
 
 /* ---- equality -------------------------------------------------------------- */
 
-static void check_bytes(const void *a, const void *b, size_t size, const char *of,
-			uint32_t number, const char *what)
+static void check_bytes(const void *a, const void *b, size_t size, const char *of, uint32_t number,
+			const char *what)
 {
 	if (size && memcmp(a, b, size))
 		play_fail("%s: other %s %u", what, of, number);

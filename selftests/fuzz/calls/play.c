@@ -61,9 +61,18 @@ static bool is_taken(struct player *p, const struct call *c, uint32_t i, int ret
 static int64_t wild_time(uint64_t *state)
 {
 	static const int64_t times[] = {
-		0, INT64_MIN, INT64_MAX, NETSYNC_MAX_TIME, -NETSYNC_MAX_TIME, EPOCH, -EPOCH,
-		NETSYNC_MAX_TIME - NETSYNC_MAX_SPAN, NETSYNC_MAX_SPAN, -NETSYNC_MAX_SPAN,
-		EPOCH + NETSYNC_MAX_SPAN, EPOCH - NETSYNC_MAX_SPAN,
+		0,
+		INT64_MIN,
+		INT64_MAX,
+		NETSYNC_MAX_TIME,
+		-NETSYNC_MAX_TIME,
+		EPOCH,
+		-EPOCH,
+		NETSYNC_MAX_TIME - NETSYNC_MAX_SPAN,
+		NETSYNC_MAX_SPAN,
+		-NETSYNC_MAX_SPAN,
+		EPOCH + NETSYNC_MAX_SPAN,
+		EPOCH - NETSYNC_MAX_SPAN,
 	};
 	const uint64_t bits = script_random(state);
 	const int64_t by = (int64_t)(bits >> 8 & 0xffff) << (bits & 31);
@@ -77,7 +86,8 @@ static int64_t wild_time(uint64_t *state)
 static int64_t time_of(const struct player *p, uint32_t host, int64_t t, uint64_t *state)
 {
 	return p->script->is_wild && script_random(state) % 4 == 0 ?
-		wild_time(state) : script_shown(&p->script->clock[host], t);
+		       wild_time(state) :
+		       script_shown(&p->script->clock[host], t);
 }
 
 /* Return a host's number; add the host when it is first used. */
@@ -248,8 +258,8 @@ static void extend_span(struct player *p, const struct call *c, uint64_t *state)
 static void promise(struct player *p, const struct call *c, uint64_t *state)
 {
 	const uint32_t host = number_of(p, c->host[0]);
-	const int64_t t = c->flags & PROMISES_ALL ?
-		INT64_MAX : time_of(p, c->host[0], c->at, state);
+	const int64_t t = c->flags & PROMISES_ALL ? INT64_MAX :
+						    time_of(p, c->host[0], c->at, state);
 
 	is_taken(p, c, 0, netsync_advance(p->ns, host, t));
 }

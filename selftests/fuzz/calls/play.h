@@ -8,7 +8,7 @@
 struct player {
 	const struct script *script;
 	struct netsync *ns;
-	bool solves; /* also solves in between if the script says so */
+	bool solves;		      /* also solves in between if the script says so */
 	uint32_t added[SCRIPT_HOSTS]; /* host's number + 1; 0: not yet added */
 	/* Digest of refused calls and their errors; equal if two objects refused the same. */
 	uint64_t refused;

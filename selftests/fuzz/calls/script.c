@@ -64,8 +64,9 @@ static struct true_clock take_clock(struct cursor *c)
 		.skew = ((int)(rates & 15) - 8) * 12e-6,
 		.steering = ((int)(rates >> 4) - 8) * 12e-6,
 		.set_at = take_byte(c) * (WORLD_SPAN / 256) + 12345,
-		.set_by = kind & 0x40 ? (kind & 0x80 ? 1 : -1) *
-					(int64_t)(1 + (kind >> 4 & 3)) * 300 * MS : 0,
+		.set_by = kind & 0x40 ? (kind & 0x80 ? 1 : -1) * (int64_t)(1 + (kind >> 4 & 3)) *
+						300 * MS :
+					0,
 	};
 }
 
@@ -91,9 +92,9 @@ static struct call take_call(struct cursor *c)
 	/* Messages and readings are most frequent, as in practice. */
 	static const enum call_kind kinds[] = {
 		CALL_MESSAGES, CALL_MESSAGES, CALL_MESSAGES, CALL_MESSAGES,
-		CALL_MESSAGES, CALL_MESSAGES, CALL_PACKETS, CALL_PACKETS,
+		CALL_MESSAGES, CALL_MESSAGES, CALL_PACKETS,  CALL_PACKETS,
 		CALL_READINGS, CALL_READINGS, CALL_READINGS, CALL_SPAN,
-		CALL_ADVANCE, CALL_SOLVE, CALL_WATCH, CALL_LIMIT,
+		CALL_ADVANCE,  CALL_SOLVE,    CALL_WATCH,    CALL_LIMIT,
 	};
 	static const int64_t steps[] = { 0, 1, MS, 100 * MS, SEC, 2 * SEC, 5 * SEC, 12 * SEC };
 	const uint32_t kind = take_byte(c), hosts = take_byte(c), many = take_byte(c);

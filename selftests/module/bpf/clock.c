@@ -75,9 +75,11 @@ static int set_first_field(struct bpf_object *object)
 
 	if (offset < 0)
 		return -ENOENT;
-	bpf_object__for_each_map(map, object)
-		if (strstr(bpf_map__name(map), ".rodata"))
-			return bpf_map__set_initial_value(map, &offset, sizeof(offset));
+	bpf_object__for_each_map(
+		map,
+		object) if (strstr(bpf_map__name(map),
+				   ".rodata")) return bpf_map__set_initial_value(map, &offset,
+										 sizeof(offset));
 	return -ENOENT;
 }
 
@@ -89,7 +91,8 @@ static struct ring_buffer *start(struct bpf_object *object, const char *name)
 	bpf_object__for_each_program(program, object)
 		bpf_program__set_autoload(program, !strcmp(bpf_program__name(program), name));
 	program = bpf_object__find_program_by_name(object, name);
-	if (!program || set_first_field(object) || bpf_object__load(object) || !bpf_program__attach(program))
+	if (!program || set_first_field(object) || bpf_object__load(object) ||
+	    !bpf_program__attach(program))
 		return NULL;
 	return ring_buffer__new(bpf_object__find_map_fd_by_name(object, "records"), print, NULL,
 				NULL);

@@ -30,8 +30,7 @@ static int __init ksock_init(void)
 	struct socket *sock;
 	int err;
 
-	err = sock_create_kern(current->nsproxy->net_ns, AF_INET, SOCK_DGRAM,
-			       IPPROTO_UDP, &sock);
+	err = sock_create_kern(current->nsproxy->net_ns, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &sock);
 	if (err)
 		return err;
 	err = send_one(sock);

@@ -7,8 +7,8 @@
 #include "view.h"
 
 /* Null: not a thread. */
-static void put_actor(struct json_writer *w, json_object *object,
-		      const struct critical_path *path, struct actor who)
+static void put_actor(struct json_writer *w, json_object *object, const struct critical_path *path,
+		      struct actor who)
 {
 	const struct record_thread *thread = path_thread(path, who);
 
@@ -64,8 +64,7 @@ static json_object *piece_object(struct json_writer *w, const struct critical_pa
 	put_piece_members(w, object, path, piece);
 	if (piece->kind == PIECE_NETWORK && !piece->reason) {
 		json_put_time(w, object, "bound_ns", piece->bound_ns);
-		json_put(w, object, "order_open",
-			 json_object_new_boolean(piece->is_uncertain));
+		json_put(w, object, "order_open", json_object_new_boolean(piece->is_uncertain));
 	}
 	return object;
 }
@@ -144,8 +143,9 @@ bool path_json(FILE *out, const struct critical_path *path)
 	if (!sums_find(&sums, path))
 		return false;
 	object = make_path_object(&w, path, &sums);
-	text = w.failed ? NULL : json_object_to_json_string_ext(object,
-		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+	text = w.failed ? NULL :
+			  json_object_to_json_string_ext(
+				  object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
 	if (text)
 		fprintf(out, "%s\n", text);
 	json_object_put(object);

@@ -13,8 +13,8 @@ struct path_settings {
 	struct input input;
 	struct path_thread_name of;
 	bool account;
-	bool json, perfetto;	/* at most one of these; otherwise a table */
-	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
+	bool json, perfetto;   /* at most one of these; otherwise a table */
+	unsigned int timeline; /* its number, or TIMELINE_NOT_SAID */
 	struct time_window window;
 	unsigned int limit;
 	struct destination output;
@@ -25,7 +25,8 @@ struct path_settings {
 static bool check_path_arguments(const struct path_settings *set)
 {
 	if (!set->of.thread == !set->of.command) {
-		complain("Give a thread, by either --thread HOST:TID, --thread HOST:NAME or --command NAME.");
+		complain(
+			"Give a thread, by either --thread HOST:TID, --thread HOST:NAME or --command NAME.");
 		return false;
 	}
 	if (set->of.thread && !strchr(set->of.thread, ':')) {
@@ -50,24 +51,22 @@ static bool check_path_arguments(const struct path_settings *set)
 
 static const struct option_row options[] = {
 	OPTION("thread", 't', "HOST:TID",
-	       "show the path of the thread with this host and number or name",
-	       take_text, .at = offsetof(struct path_settings, of.thread)),
-	OPTION("command", 'c', "NAME", "show the path of the only thread with this name",
-	       take_text, .at = offsetof(struct path_settings, of.command)),
-	OPTION("account", 0, NULL,
-	       "also list threads whose CPU time is charged to it as it waits",
+	       "show the path of the thread with this host and number or name", take_text,
+	       .at = offsetof(struct path_settings, of.thread)),
+	OPTION("command", 'c', "NAME", "show the path of the only thread with this name", take_text,
+	       .at = offsetof(struct path_settings, of.command)),
+	OPTION("account", 0, NULL, "also list threads whose CPU time is charged to it as it waits",
 	       take_flag, .at = offsetof(struct path_settings, account)),
-	OPTION("json", 0, NULL, "write the whole path as JSON",
-	       take_flag, .at = offsetof(struct path_settings, json)),
-	OPTION("perfetto", 0, NULL,
-	       "write a timeline for ui.perfetto.dev: threads and arrows",
+	OPTION("json", 0, NULL, "write the whole path as JSON", take_flag,
+	       .at = offsetof(struct path_settings, json)),
+	OPTION("perfetto", 0, NULL, "write a timeline for ui.perfetto.dev: threads and arrows",
 	       take_flag, .at = offsetof(struct path_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct path_settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
 	       "print at most NUMBER rows of each table\n"
 	       "(default 40; 0 for all)",
-	       take_number, .at = offsetof(struct path_settings, limit),
-	       .least = 0, .most = 1000000000),
+	       take_number, .at = offsetof(struct path_settings, limit), .least = 0,
+	       .most = 1000000000),
 	{ .table = window_options, .at = offsetof(struct path_settings, window) },
 	{ .table = output_options, .at = offsetof(struct path_settings, output) },
 	{ .table = input_model_options, .at = offsetof(struct path_settings, input) },
@@ -76,9 +75,10 @@ static const struct option_row options[] = {
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync path --thread HOST:TID | --command NAME [OPTION...] TRACE...\n\n"
-	"Show what a thread of traced machines waited for, what that thread or device waited for\n"
-	"in turn, and so on across hosts: its critical path. A TRACE is as for \"netsync sync\".\n\n",
+	.begin =
+		"Usage: netsync path --thread HOST:TID | --command NAME [OPTION...] TRACE...\n\n"
+		"Show what a thread of traced machines waited for, what that thread or device waited for\n"
+		"in turn, and so on across hosts: its critical path. A TRACE is as for \"netsync sync\".\n\n",
 	.end = "\nExit status: as for \"netsync sync\".\n",
 	.options = options,
 };
@@ -103,8 +103,9 @@ static bool write_path(FILE *out, const void *data)
 		.account = set->account,
 	};
 
-	return set->json ? path_json(out, &job->path) :
-	       set->perfetto ? path_perfetto(out, &view) : path_table(out, &view);
+	return set->json     ? path_json(out, &job->path) :
+	       set->perfetto ? path_perfetto(out, &view) :
+			       path_table(out, &view);
 }
 
 static bool find_path(struct path_job *job)
@@ -118,13 +119,11 @@ static int find_and_write_path(struct path_job *job)
 	const struct path_settings *set = job->set;
 	int status;
 
-	if (!output_check(&set->output) ||
-	    !timebase_open(&job->base, &set->input) ||
+	if (!output_check(&set->output) || !timebase_open(&job->base, &set->input) ||
 	    !traffic_keep(&job->messages, job->base.ns))
 		return EXIT_BAD;
 	status = timebase_find(&job->base, &set->input);
-	if (status == EXIT_BAD ||
-	    !timebase_limit(&job->base, &set->window, true) ||
+	if (status == EXIT_BAD || !timebase_limit(&job->base, &set->window, true) ||
 	    !find_path(job) || !output_write(&set->output, write_path, job))
 		return EXIT_BAD;
 	path_explain(&job->path);
@@ -145,7 +144,9 @@ static int show_path(const struct path_settings *set)
 int cmd_path(int argc, char **argv)
 {
 	struct path_settings set = {
-		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID, .limit = 40,
+		.input = INPUT_DEFAULT,
+		.timeline = TIMELINE_NOT_SAID,
+		.limit = 40,
 	};
 	int status = input_arguments(&usage, &set, &set.input, argc, argv);
 

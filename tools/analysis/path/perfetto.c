@@ -19,16 +19,15 @@ struct path_writer {
 };
 
 /* False: out of memory. */
-static bool find_actor_track(struct path_writer *writer, struct actor who,
-			     struct track *track)
+static bool find_actor_track(struct path_writer *writer, struct actor who, struct track *track)
 {
 	const struct record_thread *thread = path_thread(writer->path, who);
 	struct actor *last;
 	char name[64];
 	uint32_t i = 0;
 
-	while (i < writer->num && (writer->tracks[i].host != who.host ||
-				   writer->tracks[i].thread != who.thread))
+	while (i < writer->num &&
+	       (writer->tracks[i].host != who.host || writer->tracks[i].thread != who.thread))
 		i++;
 	*track = (struct track){ who.host, TRACK_OBJECT, i + 1 };
 	if (i < writer->num)
@@ -39,8 +38,7 @@ static bool find_actor_track(struct path_writer *writer, struct actor who,
 	*last = who;
 	writer->num++;
 	if (thread)
-		snprintf(name, sizeof(name), "%s (%" PRIu32 ")", thread->name,
-			 thread->tid);
+		snprintf(name, sizeof(name), "%s (%" PRIu32 ")", thread->name, thread->tid);
 	else
 		snprintf(name, sizeof(name), "interrupts");
 	writer->timeline.format->name(&writer->timeline, *track, name);
@@ -50,8 +48,9 @@ static bool find_actor_track(struct path_writer *writer, struct actor who,
 static void put_piece_slice(struct path_writer *writer, const struct path_piece *piece,
 			    struct track track)
 {
-	const struct record_thread *other =
-		piece->has_other ? path_thread(writer->path, piece->other) : NULL;
+	const struct record_thread *other = piece->has_other ?
+						    path_thread(writer->path, piece->other) :
+						    NULL;
 	struct arg args[4];
 	struct timeline_event event = {
 		.track = track,
@@ -63,29 +62,34 @@ static void put_piece_slice(struct path_writer *writer, const struct path_piece 
 
 	if (piece->reason)
 		args[event.num_args++] = (struct arg){
-			"reason", ARG_LABEL, { path_reason(piece->reason) },
+			"reason",
+			ARG_LABEL,
+			{ path_reason(piece->reason) },
 		};
 	if (piece->has_other)
 		args[event.num_args++] = (struct arg){
-			"other_host", ARG_LABEL,
+			"other_host",
+			ARG_LABEL,
 			{ writer->path->base->hosts[piece->other.host].name },
 		};
 	if (other)
 		args[event.num_args++] = (struct arg){
-			"other_thread", ARG_LABEL, { other->name },
+			"other_thread",
+			ARG_LABEL,
+			{ other->name },
 		};
-	if (piece->kind == PIECE_NETWORK && !piece->reason &&
-	    piece->bound_ns != NETSYNC_UNKNOWN)
+	if (piece->kind == PIECE_NETWORK && !piece->reason && piece->bound_ns != NETSYNC_UNKNOWN)
 		args[event.num_args++] = (struct arg){
-			"bound_ns", ARG_SIGNED, { .integer = piece->bound_ns },
+			"bound_ns",
+			ARG_SIGNED,
+			{ .integer = piece->bound_ns },
 		};
 	writer->timeline.format->slice(&writer->timeline, &event, piece->end_ns);
 }
 
 /* Put an arrow from the last place of the path to the next one. */
 static void put_arrow(struct path_writer *writer, const struct path_piece *from,
-		      struct track from_track, const struct path_piece *to,
-		      struct track to_track)
+		      struct track from_track, const struct path_piece *to, struct track to_track)
 {
 	const struct timebase_host *hosts = writer->path->base->hosts;
 	const struct timeline_message message = {
@@ -114,8 +118,7 @@ static bool put_pieces(struct path_writer *writer)
 		if (!find_actor_track(writer, piece->who, &track))
 			return false;
 		put_piece_slice(writer, piece, track);
-		if (i && (track.host != before.host ||
-			  track.number != before.number))
+		if (i && (track.host != before.host || track.number != before.number))
 			put_arrow(writer, piece - 1, before, piece, track);
 		before = track;
 	}
@@ -125,8 +128,7 @@ static bool put_pieces(struct path_writer *writer)
 bool path_perfetto(FILE *out, const struct path_view *view)
 {
 	struct path_writer writer = { .path = view->path };
-	const bool ok = timeline_open(&writer.timeline, view->timeline, out,
-				      view->path->base) &&
+	const bool ok = timeline_open(&writer.timeline, view->timeline, out, view->path->base) &&
 			put_pieces(&writer);
 
 	/* The only possible error is a lack of memory. */

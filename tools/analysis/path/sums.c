@@ -102,8 +102,7 @@ uint64_t charge_total(const struct critical_path *path, uint32_t charge)
 	uint64_t total_ns = charges[charge].ns[PIECE_RUNNING];
 	uint32_t below = charge_next(path, charge);
 
-	while (below != NO_CHARGE &&
-	       charges[below].depth > charges[charge].depth) {
+	while (below != NO_CHARGE && charges[below].depth > charges[charge].depth) {
 		total_ns += charges[below].ns[PIECE_RUNNING];
 		below = charge_next(path, below);
 	}

@@ -31,16 +31,15 @@ static void put_actor_thread(char *cell, const struct critical_path *path, struc
 	const struct record_thread *thread = path_thread(path, who);
 
 	if (thread)
-		snprintf(cell, CELL_SIZE, "%s (%" PRIu32 ")",
-			 *thread->name ? thread->name : "?", thread->tid);
+		snprintf(cell, CELL_SIZE, "%s (%" PRIu32 ")", *thread->name ? thread->name : "?",
+			 thread->tid);
 	else
 		snprintf(cell, CELL_SIZE, "interrupts");
 	make_printable(cell);
 }
 
 /* "by kworker/0:1 (12)", "from db, postgres (99)", "8:0" */
-static void put_detail(char *cell, const struct critical_path *path,
-		       const struct path_piece *piece)
+static void put_detail(char *cell, const struct critical_path *path, const struct path_piece *piece)
 {
 	char host[CELL_SIZE], thread[CELL_SIZE];
 
@@ -51,8 +50,8 @@ static void put_detail(char *cell, const struct critical_path *path,
 		snprintf(cell, CELL_SIZE, "by none: its CPU was waking up");
 	else if (piece->kind == PIECE_DISK)
 		/* The kernel's internal encoding of device numbers: MINORBITS is 20. */
-		snprintf(cell, CELL_SIZE, "device %" PRIu32 ":%" PRIu32,
-			 piece->detail >> 20, piece->detail & 0xfffff);
+		snprintf(cell, CELL_SIZE, "device %" PRIu32 ":%" PRIu32, piece->detail >> 20,
+			 piece->detail & 0xfffff);
 	else if (piece->kind == PIECE_INTERRUPT)
 		snprintf(cell, CELL_SIZE, "number %" PRIu32, piece->detail);
 	if (!piece->has_other)
@@ -65,8 +64,7 @@ static void put_detail(char *cell, const struct critical_path *path,
 		snprintf(cell, CELL_SIZE, "from %.60s, %.80s", host, thread);
 }
 
-static void sum_cell(const void *data, uint32_t row, unsigned int column,
-		     char *cell)
+static void sum_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct writing *writing = data;
 	const struct critical_path *path = writing->path;
@@ -90,8 +88,7 @@ static void sum_cell(const void *data, uint32_t row, unsigned int column,
 		cell_duration(cell, sum->total_ns);
 		break;
 	case 5:
-		snprintf(cell, CELL_SIZE, "%.1f %%",
-			 whole ? 100.0 * sum->total_ns / whole : 0.0);
+		snprintf(cell, CELL_SIZE, "%.1f %%", whole ? 100.0 * sum->total_ns / whole : 0.0);
 		break;
 	case 6:
 		cell_duration(cell, sum->longest_ns);
@@ -102,8 +99,7 @@ static void sum_cell(const void *data, uint32_t row, unsigned int column,
 	}
 }
 
-static void piece_cell(const void *data, uint32_t row, unsigned int column,
-		       char *cell)
+static void piece_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct writing *writing = data;
 	const struct critical_path *path = writing->path;
@@ -120,8 +116,7 @@ static void piece_cell(const void *data, uint32_t row, unsigned int column,
 	case 2:
 		*cell = '\0';
 		if (piece->kind == PIECE_NETWORK && !piece->reason)
-			snprintf(cell, CELL_SIZE, "+-%s%s",
-				 format_duration(bound, piece->bound_ns),
+			snprintf(cell, CELL_SIZE, "+-%s%s", format_duration(bound, piece->bound_ns),
 				 piece->is_uncertain ? " (order open)" : "");
 		break;
 	case 3:
@@ -141,8 +136,7 @@ static void piece_cell(const void *data, uint32_t row, unsigned int column,
 
 /* ---- who is charged --------------------------------------------------------- */
 
-static void charge_cell(const void *data, uint32_t row, unsigned int column,
-			char *cell)
+static void charge_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct writing *writing = data;
 	const struct critical_path *path = writing->path;
@@ -157,8 +151,8 @@ static void charge_cell(const void *data, uint32_t row, unsigned int column,
 	switch (column) {
 	case 0:
 		put_actor_thread(thread, path, charge->who);
-		snprintf(cell, CELL_SIZE, "%*s%.100s", 2 * (int)(charge->depth < 20 ?
-			 charge->depth : 20), "", thread);
+		snprintf(cell, CELL_SIZE, "%*s%.100s",
+			 2 * (int)(charge->depth < 20 ? charge->depth : 20), "", thread);
 		break;
 	case 1:
 		put_actor_host(cell, path, charge->who);
@@ -200,8 +194,7 @@ static void print_pieces(FILE *out, const struct writing *writing)
 		.cell = piece_cell,
 	};
 
-	table_print_some(out, writing, &table, path->num_pieces, writing->limit,
-			 "pieces");
+	table_print_some(out, writing, &table, path->num_pieces, writing->limit, "pieces");
 }
 
 /* False: out of memory. */
@@ -210,8 +203,8 @@ static bool print_charges(FILE *out, struct writing *writing)
 	const struct critical_path *path = writing->path;
 	const struct table table = {
 		.columns = 6,
-		.heads = { "charged", "host", "CPU itself", "on its behalf",
-			   "CPU in all", "not running" },
+		.heads = { "charged", "host", "CPU itself", "on its behalf", "CPU in all",
+			   "not running" },
 		.cell = charge_cell,
 	};
 	uint32_t charge = 0;
@@ -223,8 +216,7 @@ static bool print_charges(FILE *out, struct writing *writing)
 		writing->charges[row] = charge;
 		charge = charge_next(path, charge);
 	}
-	table_print_some(out, writing, &table, path->num_charges, writing->limit,
-			 "threads");
+	table_print_some(out, writing, &table, path->num_charges, writing->limit, "threads");
 	free(writing->charges);
 	return true;
 }
@@ -234,8 +226,7 @@ bool path_table(FILE *out, const struct path_view *view)
 	struct writing writing = { .path = view->path, .limit = view->limit };
 	const struct table table = {
 		.columns = 8,
-		.heads = { "host", "thread", "what", "times", "total", "part",
-			   "longest", "" },
+		.heads = { "host", "thread", "what", "times", "total", "part", "longest", "" },
 		.cell = sum_cell,
 	};
 	bool ok;
@@ -244,8 +235,7 @@ bool path_table(FILE *out, const struct path_view *view)
 	if (!sums_find(&writing.sums, view->path))
 		return false;
 	print_head(out, view->path);
-	table_print_some(out, &writing, &table, writing.sums.num, view->limit,
-			 "rows");
+	table_print_some(out, &writing, &table, writing.sums.num, view->limit, "rows");
 	print_pieces(out, &writing);
 	ok = !view->account || print_charges(out, &writing);
 	sums_release(&writing.sums);

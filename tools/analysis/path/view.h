@@ -9,8 +9,8 @@
 struct path_view {
 	const struct critical_path *path;
 	const struct timeline_format *timeline; /* format for viewers */
-	unsigned int limit; /* limit of rows of each table; 0: no limit */
-	bool account; /* show which thread is charged */
+	unsigned int limit;			/* limit of rows of each table; 0: no limit */
+	bool account;				/* show which thread is charged */
 };
 
 /* Return false if not all was written; errno is the reason, or 0 if out of memory. */

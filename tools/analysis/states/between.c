@@ -42,11 +42,11 @@ struct counted {
 struct common {
 	uint64_t hash;
 	uint32_t definition;
-	uint32_t host, text;	/* where it first appeared */
-	struct common *next;	/* in its bucket */
-	struct last *last[WAITING];	/* by role, then by host; NULL: none */
+	uint32_t host, text;	    /* where it first appeared */
+	struct common *next;	    /* in its bucket */
+	struct last *last[WAITING]; /* by role, then by host; NULL: none */
 	struct counted *waits;
-	struct held_span *first, **end;	/* waiting for it */
+	struct held_span *first, **end; /* waiting for it */
 };
 
 /*
@@ -57,13 +57,13 @@ struct held_span {
 	bool has_waited;
 	struct span_told told;
 	struct common *common;
-	struct held_span *next;	/* in order of their ends */
+	struct held_span *next; /* in order of their ends */
 	struct held_span *next_common;
 };
 
 /* Tables by the number of a host's text. */
 struct host_texts {
-	struct common **common;	/* by text and definition */
+	struct common **common; /* by text and definition */
 	uint8_t *roles;		/* the same */
 	size_t num;
 };
@@ -75,8 +75,8 @@ struct between {
 	const struct spans *spans;
 	struct common **buckets;
 	size_t room, num_common;
-	struct host_texts *texts;	/* by host */
-	int64_t *bounds;	/* the last one of each host */
+	struct host_texts *texts; /* by host */
+	int64_t *bounds;	  /* the last one of each host */
 	struct held_span *first, **end;
 	struct exclusion *exclusions;
 	struct wait *waits;
@@ -151,8 +151,7 @@ void between_free(struct between *between)
 /* ---- tables by text ---------------------------------------------- */
 
 /* The tables of a host, long enough for a text. NULL: out of memory. */
-static struct host_texts *texts_of(struct between *between, uint32_t host,
-				   uint32_t text)
+static struct host_texts *texts_of(struct between *between, uint32_t host, uint32_t text)
 {
 	struct host_texts *texts = &between->texts[host];
 	const size_t num = (2 * (size_t)text + 64) * between->num;
@@ -181,8 +180,10 @@ static unsigned int find_roles(struct between *between, const struct state_span 
 	const struct definition *d = &between->definitions[span->definition];
 	struct host_texts *texts = texts_of(between, span->host, span->state);
 	const struct state_list *lists[NUM_ROLES] = {
-		[EXCLUSIVE] = &d->exclusive, [WITH] = &d->with,
-		[HOLDING] = &d->holding, [WAITING] = &d->waiting,
+		[EXCLUSIVE] = &d->exclusive,
+		[WITH] = &d->with,
+		[HOLDING] = &d->holding,
+		[WAITING] = &d->waiting,
 	};
 	uint8_t *roles;
 
@@ -190,8 +191,7 @@ static unsigned int find_roles(struct between *between, const struct state_span 
 		return 0;
 	roles = &texts->roles[span->state * between->num + span->definition];
 	for (int i = 0; i < NUM_ROLES && !(*roles & ROLE_KNOWN); i++)
-		if (state_is_one_of(lists[i], spans_text(between->spans, span->host,
-							 span->state)))
+		if (state_is_one_of(lists[i], spans_text(between->spans, span->host, span->state)))
 			*roles |= 1U << i;
 	*roles |= ROLE_KNOWN;
 	return *roles;
@@ -264,12 +264,9 @@ static struct common *find_or_add_common(struct between *between, const struct s
 	if (common)
 		return common;
 	hash = hash_shared_text(span->definition, text);
-	common = between->room ? between->buckets[hash & (between->room - 1)] :
-				 NULL;
-	while (common && (common->hash != hash ||
-			  common->definition != span->definition ||
-			  strcmp(spans_text(between->spans, common->host,
-					    common->text), text)))
+	common = between->room ? between->buckets[hash & (between->room - 1)] : NULL;
+	while (common && (common->hash != hash || common->definition != span->definition ||
+			  strcmp(spans_text(between->spans, common->host, common->text), text)))
 		common = common->next;
 	*slot = common ? common : add_common(between, span, hash);
 	return *slot;
@@ -278,13 +275,11 @@ static struct common *find_or_add_common(struct between *between, const struct s
 /* ---- states that exclude each other --------------------------------------- */
 
 static enum netsync_sequence order_host_times(const struct between *between, uint32_t host_a,
-					      int64_t a_host_ns, uint32_t host_b,
-					      int64_t b_host_ns)
+					      int64_t a_host_ns, uint32_t host_b, int64_t b_host_ns)
 {
 	const struct timebase_host *hosts = between->base->hosts;
 
-	return netsync_order(hosts[host_a].clock, a_host_ns, hosts[host_b].clock,
-			     b_host_ns);
+	return netsync_order(hosts[host_a].clock, a_host_ns, hosts[host_b].clock, b_host_ns);
 }
 
 /* Count the spans with this role that had not ended when the span began. */
@@ -293,13 +288,11 @@ static void compare_with_last_spans(struct between *between, const struct common
 {
 	struct exclusion *found = &between->exclusions[span->definition];
 
-	for (uint32_t host = 0;
-	     common->last[role] && host < between->base->num_hosts; host++) {
+	for (uint32_t host = 0; common->last[role] && host < between->base->num_hosts; host++) {
 		const struct last *last = &common->last[role][host];
 		enum netsync_sequence sequence;
 
-		if (!last->is_any ||
-		    (host == span->host && last->object == span->object))
+		if (!last->is_any || (host == span->host && last->object == span->object))
 			continue;
 		sequence = order_host_times(between, host, last->end_host_ns, span->host,
 					    span->begin_host_ns);
@@ -308,8 +301,7 @@ static void compare_with_last_spans(struct between *between, const struct common
 			found->uncertain++;
 		if (sequence != NETSYNC_AFTER)
 			continue;
-		if (!found->at_once++ ||
-		    last->end_ns - span->begin_ns > found->longest_ns) {
+		if (!found->at_once++ || last->end_ns - span->begin_ns > found->longest_ns) {
 			found->longest_ns = last->end_ns - span->begin_ns;
 			found->from_ns = span->begin_ns;
 			found->hosts[0] = host;
@@ -339,12 +331,11 @@ static bool remember_last_span(const struct between *between, struct common *com
 		if (!(roles & 1U << role))
 			continue;
 		if (!common->last[role])
-			common->last[role] = calloc(between->base->num_hosts,
-						    sizeof(struct last));
+			common->last[role] = calloc(between->base->num_hosts, sizeof(struct last));
 		if (!common->last[role])
 			return false;
 		common->last[role][span->host] = (struct last){
-			true, span->object, span->name, span->lane,
+			true,		span->object, span->name,	 span->lane,
 			span->begin_ns, span->end_ns, span->end_host_ns,
 		};
 	}
@@ -363,8 +354,7 @@ static void offer_holder(struct between *between, struct held_span *held, uint32
 	const struct state_span *span = &held->told.span;
 	enum netsync_sequence sequence;
 
-	if (!held->has_waited || !last->is_any ||
-	    last->end_ns < span->begin_ns ||
+	if (!held->has_waited || !last->is_any || last->end_ns < span->begin_ns ||
 	    last->begin_ns >= span->end_ns ||
 	    (host == span->host && last->object == span->object) ||
 	    (held->told.has_holder && last->end_ns < held->told.holder_end_ns))
@@ -389,8 +379,7 @@ static struct wait *find_wait(struct between *between, const struct held_span *h
 
 	while (counted && (counted->wait.host != told->span.host ||
 			   counted->wait.is_known != told->has_holder ||
-			   (told->has_holder &&
-			    counted->wait.holder != told->holder_host)))
+			   (told->has_holder && counted->wait.holder != told->holder_host)))
 		counted = counted->next;
 	if (counted)
 		return &counted->wait;
@@ -436,8 +425,8 @@ static bool let_go(struct between *between, between_tell *tell, void *data)
 	return ok;
 }
 
-static bool hold_back(struct between *between, const struct span_told *told,
-		      struct common *common, bool has_waited)
+static bool hold_back(struct between *between, const struct span_told *told, struct common *common,
+		      bool has_waited)
 {
 	struct held_span *held = calloc(1, sizeof(*held));
 
@@ -450,8 +439,8 @@ static bool hold_back(struct between *between, const struct span_told *told,
 	between->end = &held->next;
 	*common->end = held;
 	common->end = &held->next_common;
-	for (uint32_t host = 0; has_waited &&
-	     common->last[HOLDING] && host < between->base->num_hosts; host++)
+	for (uint32_t host = 0;
+	     has_waited && common->last[HOLDING] && host < between->base->num_hosts; host++)
 		offer_holder(between, held, host, &common->last[HOLDING][host]);
 	return true;
 }
@@ -460,15 +449,13 @@ static bool hold_back(struct between *between, const struct span_told *told,
 static bool is_held(const struct common *common, const struct state_span *span)
 {
 	for (const struct held_span *h = common->first; h; h = h->next_common)
-		if (h->told.span.host == span->host &&
-		    h->told.span.object == span->object)
+		if (h->told.span.host == span->host && h->told.span.object == span->object)
 			return true;
 	return false;
 }
 
 /* Are the ends of all future spans certainly later than the end of the held one? */
-static bool is_over(const struct between *between, const struct held_span *held,
-		    int64_t now_ns)
+static bool is_over(const struct between *between, const struct held_span *held, int64_t now_ns)
 {
 	int64_t most = 0, until;
 
@@ -480,45 +467,41 @@ static bool is_over(const struct between *between, const struct held_span *held,
 		most = LONGEST_HOLD;
 	else
 		most += held->told.end_bound_ns;
-	return __builtin_add_overflow(held->told.span.end_ns, most, &until) ||
-	       until < now_ns;
+	return __builtin_add_overflow(held->told.span.end_ns, most, &until) || until < now_ns;
 }
 
 /* ---- public functions --------------------------------------------------- */
 
-static int64_t bound_of(const struct between *between, uint32_t host,
-			int64_t time_ns)
+static int64_t bound_of(const struct between *between, uint32_t host, int64_t time_ns)
 {
 	int64_t t, bound;
 
-	return netsync_convert(between->base->hosts[host].clock, time_ns, &t,
-			       &bound) ? NETSYNC_UNKNOWN : bound;
+	return netsync_convert(between->base->hosts[host].clock, time_ns, &t, &bound) ?
+		       NETSYNC_UNKNOWN :
+		       bound;
 }
 
-bool between_take(struct between *between, const struct state_span *span,
-		  between_tell *tell, void *data)
+bool between_take(struct between *between, const struct state_span *span, between_tell *tell,
+		  void *data)
 {
 	const struct span_told told = {
 		.span = *span,
-		.begin_bound_ns = bound_of(between, span->host,
-					   span->begin_host_ns),
+		.begin_bound_ns = bound_of(between, span->host, span->begin_host_ns),
 		.end_bound_ns = bound_of(between, span->host, span->end_host_ns),
 	};
-	const struct definition *definition =
-		&between->definitions[span->definition];
+	const struct definition *definition = &between->definitions[span->definition];
 	const unsigned int roles = find_roles(between, span);
 	struct common *common;
 	bool has_waited;
 
-	between->bounds[span->host] = told.end_bound_ns == NETSYNC_UNKNOWN ?
-		LONGEST_HOLD : told.end_bound_ns;
+	between->bounds[span->host] = told.end_bound_ns == NETSYNC_UNKNOWN ? LONGEST_HOLD :
+									     told.end_bound_ns;
 	while (between->first && is_over(between, between->first, span->end_ns))
 		if (!let_go(between, tell, data))
 			return false;
 	if (!roles)
 		return false;
-	if ((!definition->waiting.num && !definition->exclusive.num) ||
-	    span->shared == NO_TEXT)
+	if ((!definition->waiting.num && !definition->exclusive.num) || span->shared == NO_TEXT)
 		return tell(data, &told);
 	common = find_or_add_common(between, span);
 	if (!common)
@@ -528,12 +511,10 @@ bool between_take(struct between *between, const struct state_span *span,
 		return false;
 	if (roles & 1U << HOLDING)
 		for (struct held_span *h = common->first; h; h = h->next_common)
-			offer_holder(between, h, span->host,
-				     &common->last[HOLDING][span->host]);
+			offer_holder(between, h, span->host, &common->last[HOLDING][span->host]);
 	has_waited = roles & 1U << WAITING && !span->is_open;
-	return has_waited || is_held(common, span) ?
-		hold_back(between, &told, common, has_waited) :
-		tell(data, &told);
+	return has_waited || is_held(common, span) ? hold_back(between, &told, common, has_waited) :
+						     tell(data, &told);
 }
 
 bool between_end(struct between *between, between_tell *tell, void *data)
@@ -545,8 +526,7 @@ bool between_end(struct between *between, between_tell *tell, void *data)
 	return ok;
 }
 
-const struct exclusion *between_exclusion(const struct between *between,
-					  size_t definition)
+const struct exclusion *between_exclusion(const struct between *between, size_t definition)
 {
 	return &between->exclusions[definition];
 }

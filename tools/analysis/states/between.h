@@ -13,23 +13,23 @@
 /* A span, its bounds, and the span whose end its object waited for. */
 struct span_told {
 	struct state_span span;
-	int64_t begin_bound_ns, end_bound_ns;	/* NETSYNC_UNKNOWN */
+	int64_t begin_bound_ns, end_bound_ns; /* NETSYNC_UNKNOWN */
 	bool has_holder;
-	bool is_uncertain;	/* the order of the two ends is uncertain within the bounds */
+	bool is_uncertain; /* the order of the two ends is uncertain within the bounds */
 	uint32_t holder_host;
-	uint32_t holder_name;	/* text number of that host */
+	uint32_t holder_name; /* text number of that host */
 	uint32_t holder_lane;
-	int64_t holder_end_ns;	/* corrected end of that state */
+	int64_t holder_end_ns; /* corrected end of that state */
 };
 
 /* Overlaps of mutually exclusive states, for one definition. */
 struct exclusion {
-	uint64_t spans;		/* in an exclusive state */
-	uint64_t at_once;	/* pairs that certainly overlap */
-	uint64_t uncertain;	/* pairs whose overlap is uncertain within the bounds */
+	uint64_t spans;	    /* in an exclusive state */
+	uint64_t at_once;   /* pairs that certainly overlap */
+	uint64_t uncertain; /* pairs whose overlap is uncertain within the bounds */
 	/* The pair with the longest overlap. */
 	int64_t longest_ns;
-	int64_t from_ns;	/* corrected */
+	int64_t from_ns; /* corrected */
 	uint32_t hosts[2];
 	uint32_t names[2];
 };
@@ -37,9 +37,9 @@ struct exclusion {
 /* All waits of one host for another one, for one shared thing. */
 struct wait {
 	uint32_t definition;
-	uint32_t shared_host, shared;	/* its text number, of that host */
-	uint32_t host, holder;	/* numbers of hosts */
-	bool is_known;		/* the host it waited for is known */
+	uint32_t shared_host, shared; /* its text number, of that host */
+	uint32_t host, holder;	      /* numbers of hosts */
+	bool is_known;		      /* the host it waited for is known */
 	uint64_t times;
 	uint64_t uncertain;
 	uint64_t total_ns;
@@ -59,13 +59,12 @@ void between_free(struct between *between);
  * false.
  */
 typedef bool between_tell(void *data, const struct span_told *told);
-bool between_take(struct between *between, const struct state_span *span,
-		  between_tell *tell, void *data);
+bool between_take(struct between *between, const struct state_span *span, between_tell *tell,
+		  void *data);
 /* Report the spans that are still held back, because no others follow. Return: as above. */
 bool between_end(struct between *between, between_tell *tell, void *data);
 
-const struct exclusion *between_exclusion(const struct between *between,
-					  size_t definition);
+const struct exclusion *between_exclusion(const struct between *between, size_t definition);
 /* Sorted by definition, then by total time, the longest first. False: out of memory. */
 bool between_waits(struct between *between, const struct wait **waits, size_t *num);
 

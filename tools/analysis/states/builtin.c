@@ -4,11 +4,11 @@
 
 #include "definition.h"
 
-#define DEFINITION(name) \
-	__asm__(".pushsection .rodata\n" \
+#define DEFINITION(name)                                                             \
+	__asm__(".pushsection .rodata\n"                                             \
 		"states_" #name ": .incbin \"" STATES_FOLDER "/" #name ".states\"\n" \
-		".byte 0\n" \
-		".popsection\n"); \
+		".byte 0\n"                                                          \
+		".popsection\n");                                                    \
 	extern const char states_##name[]
 
 DEFINITION(block);
@@ -17,9 +17,7 @@ DEFINITION(sched);
 DEFINITION(syscall);
 DEFINITION(tcp);
 
-const char *const definition_names[] = {
-	"block", "dlm", "sched", "syscall", "tcp", NULL
-};
+const char *const definition_names[] = { "block", "dlm", "sched", "syscall", "tcp", NULL };
 
 /* In the order of the names. */
 static const char *const texts[] = {

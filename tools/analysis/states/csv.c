@@ -40,8 +40,7 @@ static bool put_csv_span(void *data, const struct span_told *told)
 	put_time_and_bound(out, span->end_ns, told->end_bound_ns);
 	putc(',', out);
 	if (span->shared != NO_TEXT)
-		csv_put_text(out, spans_text(states->spans, span->host,
-					     span->shared));
+		csv_put_text(out, spans_text(states->spans, span->host, span->shared));
 	putc(',', out);
 	if (told->has_holder)
 		csv_put_text(out, states->base->hosts[told->holder_host].name);

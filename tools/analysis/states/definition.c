@@ -45,8 +45,7 @@ static struct word *need_word(struct parser *parser, const char *what)
 static bool is_field_name_valid(const char *name)
 {
 	static const char *const specials[] = {
-		FIELD_TID, FIELD_COMM, FIELD_CPU, FIELD_HOST, FIELD_EVENT,
-		FIELD_REST, FIELD_STATE,
+		FIELD_TID, FIELD_COMM, FIELD_CPU, FIELD_HOST, FIELD_EVENT, FIELD_REST, FIELD_STATE,
 	};
 
 	if (*name != '@')
@@ -57,14 +56,16 @@ static bool is_field_name_valid(const char *name)
 	return false;
 }
 
-static bool parse_format(struct parser *parser, const struct word *word,
-			 const char *text, enum field_format *format)
+static bool parse_format(struct parser *parser, const struct word *word, const char *text,
+			 enum field_format *format)
 {
 	static const struct {
 		const char *name;
 		enum field_format format;
 	} formats[] = {
-		{ "x", FIELD_HEX }, { "ip", FIELD_ADDRESS }, { "dev", FIELD_DEVICE },
+		{ "x", FIELD_HEX },
+		{ "ip", FIELD_ADDRESS },
+		{ "dev", FIELD_DEVICE },
 	};
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
@@ -73,8 +74,7 @@ static bool parse_format(struct parser *parser, const struct word *word,
 			return true;
 		}
 	return words_mistake(&parser->words, word, text - word->text,
-			     "\"%s\": unknown format; use x, ip or dev after the colon.",
-			     text);
+			     "\"%s\": unknown format; use x, ip or dev after the colon.", text);
 }
 
 /* Split "prev_tid|prev_pid:x" into names and format; this changes the word. */
@@ -95,15 +95,13 @@ static bool parse_field(struct parser *parser, const struct word *word, char *te
 		if (next)
 			*next++ = '\0';
 		if (!*name)
-			return words_mistake(&parser->words, word,
-				name - word->text,
-				"The name of a field is missing here.");
+			return words_mistake(&parser->words, word, name - word->text,
+					     "The name of a field is missing here.");
 		if (!is_field_name_valid(name))
-			return words_mistake(&parser->words, word,
-				name - word->text,
-				"Unknown field %s; use %s, %s, %s, %s, %s, %s or %s.",
-				name, FIELD_TID, FIELD_COMM, FIELD_CPU, FIELD_HOST,
-				FIELD_EVENT, FIELD_REST, FIELD_STATE);
+			return words_mistake(&parser->words, word, name - word->text,
+					     "Unknown field %s; use %s, %s, %s, %s, %s, %s or %s.",
+					     name, FIELD_TID, FIELD_COMM, FIELD_CPU, FIELD_HOST,
+					     FIELD_EVENT, FIELD_REST, FIELD_STATE);
 		if (!add_text_to_list(&field->names, &field->num, name))
 			return false;
 	}
@@ -112,8 +110,7 @@ static bool parse_field(struct parser *parser, const struct word *word, char *te
 
 static struct template_piece *add_piece(struct template *template)
 {
-	struct template_piece *piece = array_add(&template->pieces, template->num,
-						 sizeof(*piece));
+	struct template_piece *piece = array_add(&template->pieces, template->num, sizeof(*piece));
 
 	if (piece)
 		template->num++;
@@ -122,8 +119,7 @@ static struct template_piece *add_piece(struct template *template)
 	return piece;
 }
 
-static bool parse_template(struct parser *parser, struct template *template,
-			   const char *what)
+static bool parse_template(struct parser *parser, struct template *template, const char *what)
 {
 	const struct word *word = need_word(parser, what);
 	char *at = word ? word->text : NULL;
@@ -131,15 +127,14 @@ static bool parse_template(struct parser *parser, struct template *template,
 	if (!word)
 		return false;
 	if (template->num)
-		return words_mistake(&parser->words, word, 0,
-				     "This was given before.");
+		return words_mistake(&parser->words, word, 0, "This was given before.");
 	do {
 		char *brace = at + strcspn(at, "{}"), *end;
 		struct template_piece *piece;
 
 		if (*brace == '}')
-			return words_mistake(&parser->words, word,
-				brace - word->text, "A { is missing before this.");
+			return words_mistake(&parser->words, word, brace - word->text,
+					     "A { is missing before this.");
 		if (brace > at || !*brace) {
 			piece = add_piece(template);
 			if (!piece)
@@ -150,12 +145,11 @@ static bool parse_template(struct parser *parser, struct template *template,
 			return true;
 		end = brace + 1 + strcspn(brace + 1, "{}");
 		if (*end != '}')
-			return words_mistake(&parser->words, word,
-				brace - word->text, "A } is missing after this.");
+			return words_mistake(&parser->words, word, brace - word->text,
+					     "A } is missing after this.");
 		*brace = *end = '\0';
 		piece = add_piece(template);
-		if (!piece ||
-		    !parse_field(parser, word, brace + 1, &piece->field))
+		if (!piece || !parse_field(parser, word, brace + 1, &piece->field))
 			return false;
 		at = end + 1;
 	} while (*at);
@@ -163,11 +157,9 @@ static bool parse_template(struct parser *parser, struct template *template,
 }
 
 /* Take the template of the shared thing, or two for a pair. */
-static bool parse_shared(struct parser *parser, struct shared *shared,
-			 bool has_second)
+static bool parse_shared(struct parser *parser, struct shared *shared, bool has_second)
 {
-	return parse_template(parser, &shared->sides[0],
-			      "The shared object") &&
+	return parse_template(parser, &shared->sides[0], "The shared object") &&
 	       (!has_second || parse_template(parser, &shared->sides[1], ""));
 }
 
@@ -177,8 +169,7 @@ static bool parse_integer(const char *text, int64_t *number)
 
 	errno = 0;
 	/* A number above INT64_MAX is the bits of an unsigned field. */
-	*number = *text == '-' ? strtoll(text, &end, 0) :
-				 (int64_t)strtoull(text, &end, 0);
+	*number = *text == '-' ? strtoll(text, &end, 0) : (int64_t)strtoull(text, &end, 0);
 	return end != text && !*end && !errno;
 }
 
@@ -191,8 +182,7 @@ static bool parse_operands(struct parser *parser, struct condition *condition)
 	char *next = word ? word->text : NULL;
 
 	while (next) {
-		struct operand *operand = array_add(&condition->operands,
-						    condition->num,
+		struct operand *operand = array_add(&condition->operands, condition->num,
 						    sizeof(*operand));
 
 		if (!operand)
@@ -202,12 +192,10 @@ static bool parse_operands(struct parser *parser, struct condition *condition)
 		next = strchr(next, ',');
 		if (next)
 			*next++ = '\0';
-		operand->is_number = parse_integer(operand->glob,
-						   &operand->number);
+		operand->is_number = parse_integer(operand->glob, &operand->number);
 		if (is_bits && (!operand->is_number || next))
-			return words_mistake(&parser->words, word,
-				operand->glob - word->text,
-				"A single number is required here.");
+			return words_mistake(&parser->words, word, operand->glob - word->text,
+					     "A single number is required here.");
 	}
 	return word;
 }
@@ -215,11 +203,10 @@ static bool parse_operands(struct parser *parser, struct condition *condition)
 static bool parse_condition(struct parser *parser, struct rule *rule)
 {
 	static const char *const signs[] = {
-		[IS] = "=", [IS_NOT] = "!=", [IS_LESS] = "<", [IS_MORE] = ">",
-		[HAS] = "has", [LACKS] = "lacks",
+		[IS] = "=",	 [IS_NOT] = "!=", [IS_LESS] = "<",
+		[IS_MORE] = ">", [HAS] = "has",	  [LACKS] = "lacks",
 	};
-	struct condition *condition = array_add(&rule->conditions,
-						rule->num_conditions,
+	struct condition *condition = array_add(&rule->conditions, rule->num_conditions,
 						sizeof(*condition));
 	struct word *word = need_word(parser, "The name of a field");
 
@@ -244,32 +231,32 @@ static bool parse_condition(struct parser *parser, struct rule *rule)
  * Take the action, the last part of a rule. False: missing or invalid; a message was
  * printed.
  */
-static bool parse_action(struct parser *parser, struct rule *rule,
-			 const struct word *word)
+static bool parse_action(struct parser *parser, struct rule *rule, const struct word *word)
 {
 	static const char *const actions[] = {
-		[BEGIN] = "begin", [CHANGE] = "change", [END] = "end",
+		[BEGIN] = "begin",
+		[CHANGE] = "change",
+		[END] = "end",
 	};
 
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		if (strcmp(word->text, actions[i]))
 			continue;
 		rule->action = i;
-		return i == END ||
-		       parse_template(parser, &rule->label, "The name of the state");
+		return i == END || parse_template(parser, &rule->label, "The name of the state");
 	}
-	return words_mistake(&parser->words, word, 0,
-			     "\"%s\" is unknown; use if, object, name, shared, begin, change or end.",
-			     word->text);
+	return words_mistake(
+		&parser->words, word, 0,
+		"\"%s\" is unknown; use if, object, name, shared, begin, change or end.",
+		word->text);
 }
 
 static bool parse_rule(struct parser *parser)
 {
-	static const char *const stops[] = { "if", "object", "name", "shared",
+	static const char *const stops[] = { "if",    "object", "name", "shared",
 					     "begin", "change", "end" };
 	struct definition *definition = parser->definition;
-	struct rule *rule = array_add(&definition->rules, definition->num_rules,
-				      sizeof(*rule));
+	struct rule *rule = array_add(&definition->rules, definition->num_rules, sizeof(*rule));
 	struct word *word;
 
 	if (!rule)
@@ -333,8 +320,7 @@ static bool parse_name(struct parser *parser)
 
 static bool parse_shared_all(struct parser *parser)
 {
-	return parse_shared(parser, &parser->definition->shared,
-			    parser->words.num > 2);
+	return parse_shared(parser, &parser->definition->shared, parser->words.num > 2);
 }
 
 static bool parse_kept(struct parser *parser)
@@ -345,16 +331,14 @@ static bool parse_kept(struct parser *parser)
 	for (; word; word = words_next(&parser->words)) {
 		if (*word->text == '@')
 			return words_mistake(&parser->words, word, 0,
-				"Only fields of events can be kept.");
-		if (!add_text_to_list(&definition->kept, &definition->num_kept,
-				      word->text))
+					     "Only fields of events can be kept.");
+		if (!add_text_to_list(&definition->kept, &definition->num_kept, word->text))
 			return false;
 	}
 	return definition->num_kept;
 }
 
-static bool parse_label(struct parser *parser, const struct word *word,
-			struct labels *labels)
+static bool parse_label(struct parser *parser, const struct word *word, struct labels *labels)
 {
 	struct label *label = array_add(&labels->list, labels->num, sizeof(*label));
 	char *equals = strchr(word->text, '=');
@@ -364,25 +348,24 @@ static bool parse_label(struct parser *parser, const struct word *word,
 	labels->num++;
 	if (!equals)
 		return words_mistake(&parser->words, word, 0,
-			"NUMBER=LABEL or *=LABEL is required here.");
+				     "NUMBER=LABEL or *=LABEL is required here.");
 	*equals = '\0';
 	label->text = equals + 1;
 	label->is_other = !strcmp(word->text, "*");
 	if (!*label->text)
-		return words_mistake(&parser->words, word,
-				     equals + 1 - word->text,
+		return words_mistake(&parser->words, word, equals + 1 - word->text,
 				     "The label is missing here.");
 	if (!label->is_other && !parse_integer(word->text, &label->number))
-		return words_mistake(&parser->words, word, 0,
-			"\"%s\" is not a number.", word->text);
+		return words_mistake(&parser->words, word, 0, "\"%s\" is not a number.",
+				     word->text);
 	return true;
 }
 
 static bool parse_labels(struct parser *parser)
 {
 	struct definition *definition = parser->definition;
-	struct labels *labels = array_add(&definition->labels,
-					  definition->num_labels, sizeof(*labels));
+	struct labels *labels = array_add(&definition->labels, definition->num_labels,
+					  sizeof(*labels));
 	const struct word *word;
 
 	if (!labels)
@@ -400,15 +383,14 @@ static bool parse_labels(struct parser *parser)
 }
 
 /* Take the states before a word, then the states after it. */
-static bool parse_lists(struct parser *parser, struct state_list *first,
-			const char *between, struct state_list *second)
+static bool parse_lists(struct parser *parser, struct state_list *first, const char *between,
+			struct state_list *second)
 {
 	struct state_list *list = first;
 	const struct word *word = need_word(parser, "The name of a state");
 
 	if (first->num)
-		return words_mistake(&parser->words, word, 0,
-				     "This was given before.");
+		return words_mistake(&parser->words, word, 0, "This was given before.");
 	for (; word; word = words_next(&parser->words)) {
 		if (!strcmp(word->text, between) && list == first && first->num)
 			list = second;
@@ -431,8 +413,7 @@ static bool parse_waits(struct parser *parser)
 {
 	struct definition *definition = parser->definition;
 
-	if (!parse_lists(parser, &definition->waiting, "for",
-			 &definition->holding))
+	if (!parse_lists(parser, &definition->waiting, "for", &definition->holding))
 		return false;
 	return definition->holding.num ||
 	       words_mistake(&parser->words, NULL, 0,
@@ -443,15 +424,9 @@ static const struct {
 	const char *name;
 	bool (*parse)(struct parser *parser);
 } statements[] = {
-	{ "title", parse_title },
-	{ "object", parse_object },
-	{ "name", parse_name },
-	{ "shared", parse_shared_all },
-	{ "keep", parse_kept },
-	{ "values", parse_labels },
-	{ "exclusive", parse_exclusive },
-	{ "waits", parse_waits },
-	{ "on", parse_rule },
+	{ "title", parse_title },	  { "object", parse_object }, { "name", parse_name },
+	{ "shared", parse_shared_all },	  { "keep", parse_kept },     { "values", parse_labels },
+	{ "exclusive", parse_exclusive }, { "waits", parse_waits },   { "on", parse_rule },
 };
 
 static bool parse_statement(struct parser *parser)
@@ -464,13 +439,16 @@ static bool parse_statement(struct parser *parser)
 		if (!statements[i].parse(parser))
 			return false;
 		more = words_next(&parser->words);
-		return !more || words_mistake(&parser->words, more, 0,
-			"Unexpected word \"%s\"; put text with blanks between \" and \".",
-			more->text);
+		return !more ||
+		       words_mistake(
+			       &parser->words, more, 0,
+			       "Unexpected word \"%s\"; put text with blanks between \" and \".",
+			       more->text);
 	}
-	return words_mistake(&parser->words, word, 0,
-			     "Unknown statement \"%s\"; use title, object, name, shared, keep, values, exclusive, waits or on.",
-			     word->text);
+	return words_mistake(
+		&parser->words, word, 0,
+		"Unknown statement \"%s\"; use title, object, name, shared, keep, values, exclusive, waits or on.",
+		word->text);
 }
 
 /* ---- whole definitions -------------------------------------------------- */
@@ -483,13 +461,13 @@ static bool check_definition(const struct parser *parser)
 	for (size_t i = 0; i < d->num_rules; i++) {
 		if (d->object.num || d->rules[i].object.num)
 			continue;
-		complain("%s:%u:1: This statement has no object; add \"object {FIELD}\" here, or for the whole file.",
-			 d->name, d->rules[i].line);
+		complain(
+			"%s:%u:1: This statement has no object; add \"object {FIELD}\" here, or for the whole file.",
+			d->name, d->rules[i].line);
 		return false;
 	}
 	if (!d->num_rules)
-		complain("%s: The events are missing; add an \"on\" statement.",
-			 d->name);
+		complain("%s: The events are missing; add an \"on\" statement.", d->name);
 	else if ((d->exclusive.num || d->waiting.num) && !d->shared.sides[0].num)
 		complain("%s: \"exclusive\" and \"waits\" require a \"shared\" statement.",
 			 d->name);
@@ -526,8 +504,9 @@ static char *read_file(const char *path)
 	if (!text)
 		no_memory();
 	else if (!file && errno == ENOENT && !strchr(path, '/'))
-		complain("--states %s: no such definition or file; \"netsync states --help\" lists the definitions.",
-			 path);
+		complain(
+			"--states %s: no such definition or file; \"netsync states --help\" lists the definitions.",
+			path);
 	else if (!file)
 		complain_of_path(path);
 	else
@@ -535,8 +514,8 @@ static char *read_file(const char *path)
 	if (file && ferror(file))
 		complain_of_path(path);
 	else if (size > MAX_SIZE)
-		complain("%s: not a definition, as the file has more than %u bytes.",
-			 path, MAX_SIZE);
+		complain("%s: not a definition, as the file has more than %u bytes.", path,
+			 MAX_SIZE);
 	else if (file && text && strlen(text) != size)
 		complain("%s: not a text file.", path);
 	else if (file && text) {

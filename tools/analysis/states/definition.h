@@ -13,48 +13,49 @@
 
 enum field_format {
 	FIELD_PLAIN,
-	FIELD_HEX,		/* {flags:x} */
-	FIELD_ADDRESS,		/* {saddr:ip}: of IPv4 or IPv6 */
-	FIELD_DEVICE,		/* {dev:dev}: "8:16", the kernel's number of a block device */
+	FIELD_HEX,     /* {flags:x} */
+	FIELD_ADDRESS, /* {saddr:ip}: of IPv4 or IPv6 */
+	FIELD_DEVICE,  /* {dev:dev}: "8:16", the kernel's number of a block device */
 };
 
 /* A field of an event; of several names, the first one that the event has. */
 struct field {
-	const char **names;	/* FIELD_TID and the like are not in the payload */
+	const char **names; /* FIELD_TID and the like are not in the payload */
 	size_t num;
 	enum field_format format;
 };
 
 struct template_piece {
-	const char *text;	/* NULL: the piece is a field */
+	const char *text; /* NULL: the piece is a field */
 	struct field field;
 };
 
 /* A text with fields in braces, "{ls_id} {res_name}". */
-struct template {
+struct template
+{
 	struct template_piece *pieces;
-	size_t num;		/* 0: no template */
+	size_t num; /* 0: no template */
 };
 
 enum comparison {
-	IS,			/* = */
-	IS_NOT,			/* != */
-	IS_LESS,		/* < */
-	IS_MORE,		/* > */
-	HAS,			/* all of the operand's bits are set */
-	LACKS,			/* none of them is set */
+	IS,	 /* = */
+	IS_NOT,	 /* != */
+	IS_LESS, /* < */
+	IS_MORE, /* > */
+	HAS,	 /* all of the operand's bits are set */
+	LACKS,	 /* none of them is set */
 };
 
 struct operand {
 	const char *glob;
-	bool is_number;		/* the glob is also a number */
+	bool is_number; /* the glob is also a number */
 	int64_t number;
 };
 
 struct condition {
 	struct field field;
 	enum comparison comparison;
-	struct operand *operands;	/* IS: equals one of them; IS_NOT: equals none */
+	struct operand *operands; /* IS: equals one of them; IS_NOT: equals none */
 	size_t num;
 };
 
@@ -66,11 +67,11 @@ enum action { BEGIN, CHANGE, END };
  * (ends of a connection).
  */
 struct shared {
-	struct template sides[2];	/* the second may be empty */
+	struct template sides[2]; /* the second may be empty */
 };
 
 struct rule {
-	const char **events;	/* globs of event names */
+	const char **events; /* globs of event names */
 	size_t num_events;
 	struct condition *conditions;
 	size_t num_conditions;
@@ -78,12 +79,12 @@ struct rule {
 	struct template object, name;
 	struct shared shared;
 	enum action action;
-	struct template label;	/* of the state; not for END */
+	struct template label; /* of the state; not for END */
 	unsigned int line;
 };
 
 struct label {
-	bool is_other;		/* for all numbers without their own label */
+	bool is_other; /* for all numbers without their own label */
 	int64_t number;
 	const char *text;
 };
@@ -102,11 +103,11 @@ struct state_list {
 };
 
 struct definition {
-	const char *name;	/* "dlm", or the path of the file */
+	const char *name; /* "dlm", or the path of the file */
 	const char *title;
 	struct template object, name_of;
 	struct shared shared;
-	const char **kept;	/* fields that an object keeps */
+	const char **kept; /* fields that an object keeps */
 	size_t num_kept;
 	struct labels *labels;
 	size_t num_labels;
@@ -120,7 +121,7 @@ struct definition {
 	/* A waiting state lasts until another object leaves a holding one. */
 	struct state_list waiting, holding;
 
-	char *text;		/* the file's text; the strings above point into it */
+	char *text; /* the file's text; the strings above point into it */
 };
 
 /*

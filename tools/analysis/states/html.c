@@ -25,9 +25,9 @@ struct html {
 	FILE *out;
 	struct states *states;
 	struct rows rows;
-	struct rows labels;	/* of states: only the name and host are used */
-	int64_t base_ns;	/* times are relative to it */
-	char base_text[24];	/* the same: it does not fit into a JavaScript number */
+	struct rows labels; /* of states: only the name and host are used */
+	int64_t base_ns;    /* times are relative to it */
+	char base_text[24]; /* the same: it does not fit into a JavaScript number */
 	bool any;
 };
 
@@ -62,14 +62,13 @@ static bool put_html_span(void *data, const struct span_told *told)
 
 	if (!rows_find(&html->rows, &row, &number, &is_new) ||
 	    !rows_find(&html->labels, &label, &state, &is_new) ||
-	    (told->has_holder &&
-	     !rows_find(&html->rows, &of_holder, &holder, &is_new))) {
+	    (told->has_holder && !rows_find(&html->rows, &of_holder, &holder, &is_new))) {
 		html->states->failed = true;
 		return false;
 	}
 	fprintf(html->out, "%s%" PRIu32 ",%" PRIu32 ",%" PRId64 ",%" PRId64,
-		html->any ? ",\n" : "\n", number - 1, state - 1,
-		span->begin_ns - html->base_ns, span->end_ns - html->base_ns);
+		html->any ? ",\n" : "\n", number - 1, state - 1, span->begin_ns - html->base_ns,
+		span->end_ns - html->base_ns);
 	put_bound_cell(html->out, told->begin_bound_ns);
 	put_bound_cell(html->out, told->end_bound_ns);
 	fprintf(html->out, ",%d,%" PRId64 ",%" PRId64,
@@ -92,8 +91,8 @@ static json_object *rows_array(struct json_writer *w, const struct html *html)
 		row = json_object_new_array();
 		json_append(w, row, json_object_new_int64(of->host));
 		json_append(w, row, json_object_new_int64(of->definition));
-		json_append(w, row, new_string(spans_text(html->states->spans, of->host,
-							  of->name)));
+		json_append(w, row,
+			    new_string(spans_text(html->states->spans, of->host, of->name)));
 		json_append(w, row, json_object_new_int64(of->lane));
 		json_append(w, rows, row);
 	}
@@ -117,9 +116,9 @@ static json_object *make_states_legend(struct json_writer *w, const struct html 
 	json_put(w, object, "definitions", list);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < html->labels.num; i++)
-		json_append(w, list, new_string(spans_text(states->spans,
-							   html->labels.list[i].host,
-							   html->labels.list[i].name)));
+		json_append(w, list,
+			    new_string(spans_text(states->spans, html->labels.list[i].host,
+						  html->labels.list[i].name)));
 	json_put(w, object, "states", list);
 	json_put(w, object, "rows", rows_array(w, html));
 	return object;
@@ -129,8 +128,9 @@ static bool put_meaning(struct html *html)
 {
 	struct json_writer w = { .failed = false };
 	json_object *object = make_states_legend(&w, html);
-	const char *text = w.failed ? NULL :
-		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+	const char *text = w.failed ?
+				   NULL :
+				   json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
 
 	if (text)
 		page_put(html->out, text);

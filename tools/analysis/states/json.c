@@ -5,8 +5,7 @@
 #include "common/json-writer.h"
 #include "states.h"
 
-static json_object *new_span_text(const struct states *states, uint32_t host,
-				  uint32_t text)
+static json_object *new_span_text(const struct states *states, uint32_t host, uint32_t text)
 {
 	return new_string(spans_text(states->spans, host, text));
 }
@@ -16,8 +15,7 @@ static json_object *new_host_name(const struct states *states, uint32_t host)
 	return new_string(states->base->hosts[host].name);
 }
 
-static json_object *exclusion_object(struct json_writer *w, const struct states *states,
-				     size_t d)
+static json_object *exclusion_object(struct json_writer *w, const struct states *states, size_t d)
 {
 	const struct exclusion *found = between_exclusion(states->between, d);
 	json_object *object = json_object_new_object(), *longest;
@@ -41,8 +39,7 @@ static json_object *exclusion_object(struct json_writer *w, const struct states 
 	return object;
 }
 
-static json_object *definition_object(struct json_writer *w,
-				      const struct states *states, size_t d)
+static json_object *definition_object(struct json_writer *w, const struct states *states, size_t d)
 {
 	const struct definition *definition = &states->definitions[d];
 	json_object *object = json_object_new_object();
@@ -63,8 +60,8 @@ static json_object *make_states_host_object(struct json_writer *w, const struct 
 	json_object *object = json_object_new_object(), *list;
 
 	json_put(w, object, "name", new_host_name(states, host));
-	json_put(w, object, "corrected", json_object_new_boolean(
-		states->base->hosts[host].clock != NULL));
+	json_put(w, object, "corrected",
+		 json_object_new_boolean(states->base->hosts[host].clock != NULL));
 	json_put_number(w, object, "losses", losses->places);
 	if (losses->places && !losses->is_known)
 		json_put_null(w, object, "lost_events");
@@ -93,8 +90,7 @@ static json_object *total_object(struct json_writer *w, const struct states *sta
 	json_object *object = json_object_new_object();
 
 	json_put(w, object, "host", new_host_name(states, total->host));
-	json_put(w, object, "definition",
-		 new_string(states->definitions[total->definition].name));
+	json_put(w, object, "definition", new_string(states->definitions[total->definition].name));
 	json_put(w, object, "object", new_span_text(states, total->host, total->name));
 	json_put(w, object, "state", new_span_text(states, total->host, total->state));
 	json_put_number(w, object, "times", total->times);
@@ -111,10 +107,8 @@ static json_object *wait_object(struct json_writer *w, const struct states *stat
 {
 	json_object *object = json_object_new_object();
 
-	json_put(w, object, "definition",
-		 new_string(states->definitions[wait->definition].name));
-	json_put(w, object, "shared",
-		 new_span_text(states, wait->shared_host, wait->shared));
+	json_put(w, object, "definition", new_string(states->definitions[wait->definition].name));
+	json_put(w, object, "shared", new_span_text(states, wait->shared_host, wait->shared));
 	json_put(w, object, "host", new_host_name(states, wait->host));
 	if (wait->is_known)
 		json_put(w, object, "for", new_host_name(states, wait->holder));
@@ -167,8 +161,9 @@ bool states_json(FILE *out, struct states *states)
 	if (!between_waits(states->between, &waits, &num_waits))
 		return false;
 	object = make_states_object(&w, states, waits, num_waits);
-	text = w.failed ? NULL : json_object_to_json_string_ext(object,
-		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+	text = w.failed ? NULL :
+			  json_object_to_json_string_ext(
+				  object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
 	if (text)
 		fprintf(out, "%s\n", text);
 	json_object_put(object);

@@ -21,9 +21,9 @@
 struct use {
 	uint32_t definition;
 	const struct rule *rule;
-	const char *rest;	/* the end of the name, which the glob's last * matches */
-	uint64_t done;		/* how often it was used */
-	uint64_t missed;	/* how often it was not, as the field @missing was missing */
+	const char *rest; /* the end of the name, which the glob's last * matches */
+	uint64_t done;	  /* how often it was used */
+	uint64_t missed;  /* how often it was not, as the field @missing was missing */
 	const char *missing;
 };
 
@@ -47,19 +47,19 @@ struct machine {
 	uint32_t host;
 	struct span_writer *out;
 	struct objects objects;
-	struct span_counts *counts;	/* by definition */
+	struct span_counts *counts; /* by definition */
 	struct span_losses losses;
-	struct type **types;	/* all of them */
+	struct type **types; /* all of them */
 	const char **type_names;
 	size_t num_types;
 	struct machine_cpu *cpus; /* EVENT_MAX_CPUS */
 	bool any_lost;
-	int64_t lost_ns;	/* time of the last loss of events */
+	int64_t lost_ns; /* time of the last loss of events */
 	int64_t now_ns;
 	int64_t now_host_ns;
-	uint64_t event;		/* number of the event, from 1 */
-	struct object *left;	/* objects that this event left without a state */
-	bool failed;		/* out of memory */
+	uint64_t event;	     /* number of the event, from 1 */
+	struct object *left; /* objects that this event left without a state */
+	bool failed;	     /* out of memory */
 };
 
 /* ---- rules by type of events --------------------------------------- */
@@ -81,8 +81,7 @@ static bool matches_event_glob(const char *name, const char *glob, const char **
 
 	if (fnmatch(glob, full, 0))
 		return false;
-	*rest = star && strcspn(glob, "*?[") == head && head <= strlen(full) ?
-		full + head : full;
+	*rest = star && strcspn(glob, "*?[") == head && head <= strlen(full) ? full + head : full;
 	return true;
 }
 
@@ -105,8 +104,7 @@ static bool add_uses(struct machine *machine, struct type *type, const char *nam
 			use = array_add(&type->uses, type->num, sizeof(*use));
 			if (!use)
 				return false;
-			*use = (struct use){ .definition = d, .rule = rule,
-					     .rest = rest };
+			*use = (struct use){ .definition = d, .rule = rule, .rest = rest };
 			type->num++;
 		}
 	}
@@ -124,11 +122,9 @@ static struct type *type_of(struct machine *machine, struct event_type *event_ty
 		return type;
 	type = calloc(1, sizeof(*type));
 	last = array_add(&machine->types, machine->num_types, sizeof(*last));
-	last_name = array_add(&machine->type_names, machine->num_types,
-			      sizeof(*last_name));
+	last_name = array_add(&machine->type_names, machine->num_types, sizeof(*last_name));
 	/* Not freed: the process ends after this host. */
-	if (!type || !last || !last_name ||
-	    !add_uses(machine, type, event_type->name))
+	if (!type || !last || !last_name || !add_uses(machine, type, event_type->name))
 		return NULL;
 	*last = type;
 	*last_name = event_type->name;
@@ -161,8 +157,8 @@ static void note_running_thread(struct machine *machine, const struct event *eve
 static bool find_task(const struct machine *machine, const struct event *event,
 		      struct event_task *task)
 {
-	const struct machine_cpu *cpu = event->cpu == EVENT_NO_CPU ?
-		NULL : &machine->cpus[event->cpu];
+	const struct machine_cpu *cpu = event->cpu == EVENT_NO_CPU ? NULL :
+								     &machine->cpus[event->cpu];
 	const bool is_told = event->fields->task(event, task);
 
 	if (!cpu || !cpu->is_known)
@@ -201,8 +197,7 @@ static void leave_state(struct machine *machine, struct object *object, bool is_
 		.state = object->label,
 		.shared = object->shared,
 		.is_open = is_open,
-		.is_doubtful = machine->any_lost &&
-			       object->begin_ns <= machine->lost_ns,
+		.is_doubtful = machine->any_lost && object->begin_ns <= machine->lost_ns,
 		.begin_ns = object->begin_ns,
 		.end_ns = machine->now_ns,
 		.begin_host_ns = object->begin_host_ns,
@@ -221,8 +216,7 @@ static void leave_state(struct machine *machine, struct object *object, bool is_
 
 /* Find the text of the thing that the object shares; NO_TEXT: none. */
 static bool find_shared(struct machine *machine, const struct shared *shared,
-			const struct scope *scope, uint32_t *text,
-			const char **missing)
+			const struct scope *scope, uint32_t *text, const char **missing)
 {
 	char sides[2][TEXT_SIZE], both[2 * TEXT_SIZE];
 	int order;
@@ -245,24 +239,22 @@ static bool find_shared(struct machine *machine, const struct shared *shared,
 	return true;
 }
 
-static const struct template *one_of(const struct template *own,
-				     const struct template *other)
+static const struct template *one_of(const struct template *own, const struct template *other)
 {
 	return own->num ? own : other;
 }
 
 /* Put the object into the rule's state. False: a field is missing. */
 static bool enter_rule_state(struct machine *machine, const struct use *use,
-			     const struct scope *scope, struct object *object,
-			     const char **missing)
+			     const struct scope *scope, struct object *object, const char **missing)
 {
 	const struct definition *definition = scope->definition;
 	const struct rule *rule = use->rule;
-	const struct shared *shared = rule->shared.sides[0].num ?
-		&rule->shared : &definition->shared;
+	const struct shared *shared = rule->shared.sides[0].num ? &rule->shared :
+								  &definition->shared;
 	const struct template *names = one_of(&rule->name,
-		one_of(&definition->name_of,
-		       one_of(&rule->object, &definition->object)));
+					      one_of(&definition->name_of,
+						     one_of(&rule->object, &definition->object)));
 	char label[TEXT_SIZE], name[TEXT_SIZE];
 	uint32_t shared_text;
 
@@ -280,17 +272,14 @@ static bool enter_rule_state(struct machine *machine, const struct use *use,
 	object->shared = shared_text;
 	object->begin_ns = machine->now_ns;
 	object->begin_host_ns = machine->now_host_ns;
-	machine->failed |= !object->state || object->label == NO_TEXT ||
-			   object->name == NO_TEXT ||
-			   !object_enter_lane(&machine->objects, object,
-					      object->name);
+	machine->failed |= !object->state || object->label == NO_TEXT || object->name == NO_TEXT ||
+			   !object_enter_lane(&machine->objects, object, object->name);
 	return true;
 }
 
 /* ---- rules --------------------------------------------------------------- */
 
-static void keep_fields(struct machine *machine, const struct scope *scope,
-			struct object *object)
+static void keep_fields(struct machine *machine, const struct scope *scope, struct object *object)
 {
 	const struct definition *definition = scope->definition;
 
@@ -301,15 +290,13 @@ static void keep_fields(struct machine *machine, const struct scope *scope,
 
 		/* Fields of the event only. */
 		own.kept = NULL;
-		if (value_get(&value, &field, &own) &&
-		    !kept_set(&object->kept[i], &value))
+		if (value_get(&value, &field, &own) && !kept_set(&object->kept[i], &value))
 			machine->failed = true;
 	}
 }
 
-static bool do_action(struct machine *machine, const struct use *use,
-		      struct scope *scope, struct object *object,
-		      const char **missing)
+static bool do_action(struct machine *machine, const struct use *use, struct scope *scope,
+		      struct object *object, const char **missing)
 {
 	if (use->rule->action != END) {
 		keep_fields(machine, scope, object);
@@ -323,8 +310,7 @@ static bool do_action(struct machine *machine, const struct use *use,
 	return true;
 }
 
-static bool all_hold(const struct rule *rule, const struct scope *scope,
-		     const char **missing)
+static bool all_hold(const struct rule *rule, const struct scope *scope, const char **missing)
 {
 	for (size_t i = 0; i < rule->num_conditions; i++)
 		if (!condition_holds(&rule->conditions[i], scope, missing))
@@ -333,8 +319,8 @@ static bool all_hold(const struct rule *rule, const struct scope *scope,
 }
 
 /* False: a field is missing. */
-static bool use_rule(struct machine *machine, const struct use *use,
-		     struct scope *scope, const char **missing)
+static bool use_rule(struct machine *machine, const struct use *use, struct scope *scope,
+		     const char **missing)
 {
 	const struct definition *definition = scope->definition;
 	const struct rule *rule = use->rule;
@@ -342,8 +328,7 @@ static bool use_rule(struct machine *machine, const struct use *use,
 	struct object *object;
 	bool ok;
 
-	if (!template_expand(one_of(&rule->object, &definition->object), scope,
-			     key, missing))
+	if (!template_expand(one_of(&rule->object, &definition->object), scope, key, missing))
 		return false;
 	object = object_find(&machine->objects, use->definition, key);
 	/* An event uses one rule for an object: the first that fits. */
@@ -354,8 +339,7 @@ static bool use_rule(struct machine *machine, const struct use *use,
 	if (!all_hold(rule, scope, missing))
 		return !*missing;
 	if (!object)
-		object = object_get(&machine->objects, use->definition, key,
-				    definition->num_kept);
+		object = object_get(&machine->objects, use->definition, key, definition->num_kept);
 	if (!object) {
 		machine->failed = true;
 		return true;
@@ -450,11 +434,9 @@ static void tell_missing(struct machine *machine)
 			const struct span_missing missing = {
 				.definition = use->definition,
 				.line = use->rule->line,
-				.event = span_text(machine->out,
-						   machine->type_names[t]),
-				.field = use->missing ?
-					span_text(machine->out, use->missing) :
-					NO_TEXT,
+				.event = span_text(machine->out, machine->type_names[t]),
+				.field = use->missing ? span_text(machine->out, use->missing) :
+							NO_TEXT,
 				.times = use->missed,
 			};
 
@@ -463,9 +445,8 @@ static void tell_missing(struct machine *machine)
 		}
 }
 
-bool machine_run(const struct definition *definitions, size_t num,
-		 const struct timebase *base, const struct event_group *group,
-		 struct group_state *state, FILE *out)
+bool machine_run(const struct definition *definitions, size_t num, const struct timebase *base,
+		 const struct event_group *group, struct group_state *state, FILE *out)
 {
 	struct machine machine = {
 		.definitions = definitions,

@@ -23,18 +23,15 @@ static uint64_t hash_key(uint32_t definition, const char *key)
 static struct object *find_object(const struct objects *objects, uint32_t definition,
 				  const char *key, uint64_t hash)
 {
-	struct object *object = objects->room ?
-		objects->buckets[hash & (objects->room - 1)] : NULL;
+	struct object *object = objects->room ? objects->buckets[hash & (objects->room - 1)] : NULL;
 
-	while (object && (object->hash != hash ||
-			  object->definition != definition ||
+	while (object && (object->hash != hash || object->definition != definition ||
 			  strcmp(object->key, key)))
 		object = object->next;
 	return object;
 }
 
-struct object *object_find(const struct objects *objects, uint32_t definition,
-			   const char *key)
+struct object *object_find(const struct objects *objects, uint32_t definition, const char *key)
 {
 	return find_object(objects, definition, key, hash_key(definition, key));
 }
@@ -70,8 +67,8 @@ static void free_object(struct object *object, size_t num_kept)
 	free(object);
 }
 
-struct object *object_get(struct objects *objects, uint32_t definition,
-			  const char *key, size_t num_kept)
+struct object *object_get(struct objects *objects, uint32_t definition, const char *key,
+			  size_t num_kept)
 {
 	const uint64_t hash = hash_key(definition, key);
 	struct object *object = find_object(objects, definition, key, hash);
@@ -119,8 +116,7 @@ static struct lanes *lanes_of(struct objects *objects, uint32_t name)
 
 		if (!more)
 			return NULL;
-		memset(more + objects->num_lanes, 0,
-		       (num - objects->num_lanes) * sizeof(*more));
+		memset(more + objects->num_lanes, 0, (num - objects->num_lanes) * sizeof(*more));
 		objects->lanes = more;
 		objects->num_lanes = num;
 	}
@@ -129,8 +125,7 @@ static struct lanes *lanes_of(struct objects *objects, uint32_t name)
 	return objects->lanes[name];
 }
 
-bool object_enter_lane(struct objects *objects, struct object *object,
-		       uint32_t name)
+bool object_enter_lane(struct objects *objects, struct object *object, uint32_t name)
 {
 	struct lanes *lanes = lanes_of(objects, name);
 	size_t word = 0;
@@ -155,7 +150,6 @@ bool object_enter_lane(struct objects *objects, struct object *object,
 
 void object_leave_lane(struct object *object)
 {
-	object->lanes->words[object->lane / 64] &=
-		~(UINT64_C(1) << object->lane % 64);
+	object->lanes->words[object->lane / 64] &= ~(UINT64_C(1) << object->lane % 64);
 	object->lanes = NULL;
 }

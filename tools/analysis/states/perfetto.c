@@ -13,16 +13,14 @@ struct span_perfetto {
 
 /* ---- tracks -------------------------------------------------------------- */
 
-static void name_track(struct span_perfetto *writer, const struct row *of,
-		       struct track track)
+static void name_track(struct span_perfetto *writer, const struct row *of, struct track track)
 {
 	const struct states *states = writer->states;
 	char name[2 * TEXT_SIZE], lane[16] = "";
 
 	if (of->lane)
 		snprintf(lane, sizeof(lane), " (%" PRIu32 ")", of->lane + 1);
-	snprintf(name, sizeof(name), "%s %s%s",
-		 states->definitions[of->definition].name,
+	snprintf(name, sizeof(name), "%s %s%s", states->definitions[of->definition].name,
 		 spans_text(states->spans, of->host, of->name), lane);
 	writer->timeline.format->name(&writer->timeline, track, name);
 }
@@ -66,25 +64,33 @@ static bool put_perfetto_span(void *data, const struct span_told *told)
 		return true;
 	if (told->begin_bound_ns != NETSYNC_UNKNOWN)
 		args[event.num_args++] = (struct arg){
-			"begin_bound_ns", ARG_SIGNED,
+			"begin_bound_ns",
+			ARG_SIGNED,
 			{ .integer = told->begin_bound_ns },
 		};
 	if (told->end_bound_ns != NETSYNC_UNKNOWN)
 		args[event.num_args++] = (struct arg){
-			"end_bound_ns", ARG_SIGNED, { .integer = told->end_bound_ns },
+			"end_bound_ns",
+			ARG_SIGNED,
+			{ .integer = told->end_bound_ns },
 		};
 	if (told->has_holder)
 		args[event.num_args++] = (struct arg){
-			"waited_for", ARG_LABEL,
+			"waited_for",
+			ARG_LABEL,
 			{ states->base->hosts[told->holder_host].name },
 		};
 	if (span->is_open)
 		args[event.num_args++] = (struct arg){
-			"open", ARG_BOOL, { .truth = true },
+			"open",
+			ARG_BOOL,
+			{ .truth = true },
 		};
 	if (span->is_doubtful)
 		args[event.num_args++] = (struct arg){
-			"doubtful", ARG_BOOL, { .truth = true },
+			"doubtful",
+			ARG_BOOL,
+			{ .truth = true },
 		};
 	writer->timeline.format->slice(&writer->timeline, &event, span->end_ns);
 	return !ferror(writer->timeline.out) && !writer->timeline.failed;
@@ -93,8 +99,7 @@ static bool put_perfetto_span(void *data, const struct span_told *told)
 bool states_perfetto(FILE *out, struct states *states)
 {
 	struct span_perfetto writer = { .states = states };
-	const bool ok = timeline_open(&writer.timeline, states->timeline, out,
-				      states->base) &&
+	const bool ok = timeline_open(&writer.timeline, states->timeline, out, states->base) &&
 			states_read(states, put_perfetto_span, &writer);
 
 	rows_release(&writer.rows);

@@ -10,8 +10,8 @@ static uint32_t *find_row_slot(const struct rows *rows, uint32_t *slots, size_t 
 			       const struct row *row)
 {
 	size_t at = hash_mix(((uint64_t)row->name << 32 | row->lane) +
-			     hash_slot((uint64_t)row->host << 32 |
-				       row->definition)) & (room - 1);
+			     hash_slot((uint64_t)row->host << 32 | row->definition)) &
+		    (room - 1);
 
 	while (slots[at] && memcmp(&rows->list[slots[at] - 1], row, sizeof(*row)))
 		at = (at + 1) & (room - 1);
@@ -33,8 +33,7 @@ static bool grow_row_slots(struct rows *rows)
 	return true;
 }
 
-bool rows_find(struct rows *rows, const struct row *row, uint32_t *number,
-	       bool *is_new)
+bool rows_find(struct rows *rows, const struct row *row, uint32_t *number, bool *is_new)
 {
 	struct row *last;
 	uint32_t *slot;

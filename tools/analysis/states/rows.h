@@ -11,10 +11,10 @@ struct row {
 };
 
 struct rows {
-	struct row *list;	/* by number - 1 */
+	struct row *list; /* by number - 1 */
 	uint32_t num;
-	uint32_t *slots;	/* a hash table of numbers; 0: free */
-	size_t room;		/* a power of two, more than twice the number of rows */
+	uint32_t *slots; /* a hash table of numbers; 0: free */
+	size_t room;	 /* a power of two, more than twice the number of rows */
 };
 
 static inline struct row row_of(const struct state_span *span)
@@ -23,8 +23,7 @@ static inline struct row row_of(const struct state_span *span)
 }
 
 /* The number of a row, from 1. False: out of memory. */
-bool rows_find(struct rows *rows, const struct row *row, uint32_t *number,
-	       bool *is_new);
+bool rows_find(struct rows *rows, const struct row *row, uint32_t *number, bool *is_new);
 void rows_release(struct rows *rows);
 
 #endif

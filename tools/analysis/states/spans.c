@@ -16,12 +16,11 @@
 #include "common/complain.h"
 #include "spans.h"
 
-enum record_kind { RECORD_TEXT, RECORD_SPAN, RECORD_MISSING, RECORD_COUNTS,
-		   RECORD_LOSSES };
+enum record_kind { RECORD_TEXT, RECORD_SPAN, RECORD_MISSING, RECORD_COUNTS, RECORD_LOSSES };
 
 struct record_head {
 	uint32_t kind;
-	uint32_t size;		/* of the data after the header, bytes */
+	uint32_t size; /* of the data after the header, bytes */
 };
 
 struct record_counts {
@@ -32,7 +31,7 @@ struct record_counts {
 /* ---- writing ------------------------------------------------------------ */
 
 struct text_slot {
-	const char *text;	/* NULL: free */
+	const char *text; /* NULL: free */
 	uint64_t hash;
 	uint32_t number;
 };
@@ -40,7 +39,7 @@ struct text_slot {
 struct span_writer {
 	FILE *out;
 	struct text_slot *slots;
-	size_t room;		/* a power of two, more than twice the number of texts */
+	size_t room; /* a power of two, more than twice the number of texts */
 	uint32_t num;
 };
 
@@ -54,8 +53,8 @@ static uint64_t hash_span_text(const char *text)
 }
 
 /* The stream stores errors: ferror() reports them at the end. */
-static void put_record(struct span_writer *writer, enum record_kind kind,
-		       const void *data, size_t size)
+static void put_record(struct span_writer *writer, enum record_kind kind, const void *data,
+		       size_t size)
 {
 	const struct record_head head = { kind, size };
 
@@ -72,13 +71,12 @@ struct span_writer *span_writer_new(FILE *out)
 	return writer;
 }
 
-static struct text_slot *find_text_slot(struct text_slot *slots, size_t room,
-					const char *text, uint64_t hash)
+static struct text_slot *find_text_slot(struct text_slot *slots, size_t room, const char *text,
+					uint64_t hash)
 {
 	size_t at = hash & (room - 1);
 
-	while (slots[at].text && (slots[at].hash != hash ||
-				  strcmp(slots[at].text, text)))
+	while (slots[at].text && (slots[at].hash != hash || strcmp(slots[at].text, text)))
 		at = (at + 1) & (room - 1);
 	return &slots[at];
 }
@@ -138,8 +136,7 @@ void span_put(struct span_writer *writer, const struct state_span *span)
 	put_record(writer, RECORD_SPAN, span, sizeof(*span));
 }
 
-void span_put_missing(struct span_writer *writer,
-		      const struct span_missing *missing)
+void span_put_missing(struct span_writer *writer, const struct span_missing *missing)
 {
 	put_record(writer, RECORD_MISSING, missing, sizeof(*missing));
 }
@@ -152,8 +149,7 @@ void span_put_counts(struct span_writer *writer, uint32_t definition,
 	put_record(writer, RECORD_COUNTS, &record, sizeof(record));
 }
 
-void span_put_losses(struct span_writer *writer,
-		     const struct span_losses *losses)
+void span_put_losses(struct span_writer *writer, const struct span_losses *losses)
 {
 	put_record(writer, RECORD_LOSSES, losses, sizeof(*losses));
 }
@@ -165,12 +161,12 @@ void span_put_losses(struct span_writer *writer,
 
 /* The part of the file written by a host's process. */
 struct spans_part {
-	off_t at, end;		/* range still to be read */
+	off_t at, end; /* range still to be read */
 	char *buffer;
-	size_t used, num;	/* of the buffer */
+	size_t used, num; /* of the buffer */
 	char **texts;
 	uint32_t num_texts;
-	bool has_span;		/* there is a next span: */
+	bool has_span; /* there is a next span: */
 	struct state_span span;
 };
 
@@ -247,8 +243,7 @@ const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number
 }
 
 /* False: an error, see errno, or the file is too short. */
-static bool load_bytes(const struct spans *spans, struct spans_part *part, void *to,
-		       size_t size)
+static bool load_bytes(const struct spans *spans, struct spans_part *part, void *to, size_t size)
 {
 	char *at = to;
 
@@ -260,8 +255,7 @@ static bool load_bytes(const struct spans *spans, struct spans_part *part, void 
 			const uint64_t left = part->end - part->at;
 
 			got = pread(fileno(spans->file), part->buffer,
-				    left < BUFFER_SIZE ? left : BUFFER_SIZE,
-				    part->at);
+				    left < BUFFER_SIZE ? left : BUFFER_SIZE, part->at);
 			if (got < 0 && errno == EINTR)
 				continue;
 			if (got <= 0) {
@@ -300,8 +294,7 @@ static bool go_on(const struct spans *spans, uint32_t host)
 	const struct spans_listener *listener = spans->listener;
 
 	part->has_span = false;
-	while (!part->has_span &&
-	       (part->used < part->num || part->at < part->end)) {
+	while (!part->has_span && (part->used < part->num || part->at < part->end)) {
 		union {
 			struct span_missing missing;
 			struct record_counts counts;
@@ -317,15 +310,13 @@ static bool go_on(const struct spans *spans, uint32_t host)
 			continue;
 		}
 		part->has_span = head.kind == RECORD_SPAN;
-		if (!load_bytes(spans, part,
-				part->has_span ? (void *)&part->span : &record,
+		if (!load_bytes(spans, part, part->has_span ? (void *)&part->span : &record,
 				head.size))
 			return complain_of_spans_file();
 		if (head.kind == RECORD_MISSING)
 			listener->missing(listener->data, host, &record.missing);
 		else if (head.kind == RECORD_COUNTS)
-			listener->counts(listener->data, host,
-					 record.counts.definition,
+			listener->counts(listener->data, host, record.counts.definition,
 					 &record.counts.counts);
 		else if (head.kind == RECORD_LOSSES)
 			listener->losses(listener->data, host, &record.losses);
@@ -341,8 +332,7 @@ static struct spans_part *find_first(const struct spans *spans)
 	for (uint32_t i = 0; i < spans->num; i++) {
 		struct spans_part *part = &spans->parts[i];
 
-		if (part->has_span &&
-		    (!first || part->span.end_ns < first->span.end_ns))
+		if (part->has_span && (!first || part->span.end_ns < first->span.end_ns))
 			first = part;
 	}
 	return first;

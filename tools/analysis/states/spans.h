@@ -18,39 +18,39 @@
 struct state_span {
 	uint32_t host;
 	uint32_t definition;
-	uint64_t object;	/* its number on this host */
-	uint32_t lane;		/* distinguishes simultaneous objects of one name */
+	uint64_t object; /* its number on this host */
+	uint32_t lane;	 /* distinguishes simultaneous objects of one name */
 	/* Numbers of texts of this host. */
 	uint32_t name;
 	uint32_t state;
-	uint32_t shared;	/* or NO_TEXT */
-	bool is_open;		/* the trace ended before the state did */
-	bool is_doubtful;	/* events were lost meanwhile: the state may have ended earlier */
-	int64_t begin_ns, end_ns;	/* corrected, and cut to the window */
-	int64_t begin_host_ns, end_host_ns;	/* on the clock of the host */
+	uint32_t shared;	  /* or NO_TEXT */
+	bool is_open;		  /* the trace ended before the state did */
+	bool is_doubtful;	  /* events were lost meanwhile: the state may have ended earlier */
+	int64_t begin_ns, end_ns; /* corrected, and cut to the window */
+	int64_t begin_host_ns, end_host_ns; /* on the clock of the host */
 };
 
 /* Counts of a definition on a host, mostly of untrusted spans. */
 struct span_counts {
-	uint64_t events;	/* that matched a rule */
-	uint64_t doubles;	/* begins of objects that were already in a state */
-	uint64_t unbegun;	/* ends of objects that were in no state */
-	uint64_t open, doubtful;	/* number of such spans */
+	uint64_t events;	 /* that matched a rule */
+	uint64_t doubles;	 /* begins of objects that were already in a state */
+	uint64_t unbegun;	 /* ends of objects that were in no state */
+	uint64_t open, doubtful; /* number of such spans */
 };
 
 /* A rule that was never used for a type of events, because all lacked a field. */
 struct span_missing {
 	uint32_t definition;
 	uint32_t line;
-	uint32_t event, field;	/* names: numbers of texts */
+	uint32_t event, field; /* names: numbers of texts */
 	uint64_t times;
 };
 
 /* Events that the tracer of a host lost. */
 struct span_losses {
-	uint64_t places;	/* gaps */
-	uint64_t number;	/* events, in gaps whose size is known */
-	bool is_known;		/* the sizes of all gaps are known */
+	uint64_t places; /* gaps */
+	uint64_t number; /* events, in gaps whose size is known */
+	bool is_known;	 /* the sizes of all gaps are known */
 };
 
 /* ---- writing, in the process that reads a host --------------------------- */
@@ -65,12 +65,10 @@ struct span_writer *span_writer_new(FILE *out);
  */
 uint32_t span_text(struct span_writer *writer, const char *text);
 void span_put(struct span_writer *writer, const struct state_span *span);
-void span_put_missing(struct span_writer *writer,
-		      const struct span_missing *missing);
+void span_put_missing(struct span_writer *writer, const struct span_missing *missing);
 void span_put_counts(struct span_writer *writer, uint32_t definition,
 		     const struct span_counts *counts);
-void span_put_losses(struct span_writer *writer,
-		     const struct span_losses *losses);
+void span_put_losses(struct span_writer *writer, const struct span_losses *losses);
 
 /* ---- reading ------------------------------------------------------------- */
 
@@ -86,12 +84,10 @@ off_t spans_set_part(struct spans *spans, uint32_t host, off_t begin);
 struct spans_listener {
 	/* False: stop. */
 	bool (*span)(void *data, const struct state_span *span);
-	void (*missing)(void *data, uint32_t host,
-			const struct span_missing *missing);
+	void (*missing)(void *data, uint32_t host, const struct span_missing *missing);
 	void (*counts)(void *data, uint32_t host, uint32_t definition,
 		       const struct span_counts *counts);
-	void (*losses)(void *data, uint32_t host,
-		       const struct span_losses *losses);
+	void (*losses)(void *data, uint32_t host, const struct span_losses *losses);
 	void *data;
 };
 

@@ -15,11 +15,11 @@
 
 struct states_settings {
 	struct input input;
-	const char **names;	/* of definitions */
+	const char **names; /* of definitions */
 	size_t num_names;
-	bool json, csv, perfetto, html;	/* at most one of these; otherwise a table */
-	unsigned int timeline;	/* its number, or TIMELINE_NOT_SAID */
-	bool print;		/* print the definitions, and exit */
+	bool json, csv, perfetto, html; /* at most one of these; otherwise a table */
+	unsigned int timeline;		/* its number, or TIMELINE_NOT_SAID */
+	bool print;			/* print the definitions, and exit */
 	struct time_window window;
 	unsigned int limit;
 	struct destination output;
@@ -32,8 +32,8 @@ static void complain_of_names(const char *begin)
 	char names[256] = "";
 
 	for (size_t i = 0; definition_names[i]; i++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names),
-			 "%s%s", i ? ", " : "", definition_names[i]);
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 i ? ", " : "", definition_names[i]);
 	complain("%s: %s, or a file as in netsync-states(5).", begin, names);
 }
 
@@ -61,8 +61,7 @@ static bool check_states_arguments(const struct states_settings *set)
 	return input_check_model(&set->input);
 }
 
-static bool take_definition(void *at, const struct option_row *row,
-			    const char *value)
+static bool take_definition(void *at, const struct option_row *row, const char *value)
 {
 	struct states_settings *set = at;
 	const char **last;
@@ -84,25 +83,24 @@ static bool take_definition(void *at, const struct option_row *row,
 static const struct option_row options[] = {
 	OPTION("states", 0, "DEFINITION",
 	       "use a definition of states: block, dlm, sched, syscall, tcp, or\n"
-	       "a file as in netsync-states(5) (can be repeated)", take_definition,
-	       .words = definition_names),
-	OPTION("print", 0, NULL, "print the definitions, as a start for new ones",
-	       take_flag, .at = offsetof(struct states_settings, print)),
-	OPTION("json", 0, NULL, "write the tables as JSON",
-	       take_flag, .at = offsetof(struct states_settings, json)),
+	       "a file as in netsync-states(5) (can be repeated)",
+	       take_definition, .words = definition_names),
+	OPTION("print", 0, NULL, "print the definitions, as a start for new ones", take_flag,
+	       .at = offsetof(struct states_settings, print)),
+	OPTION("json", 0, NULL, "write the tables as JSON", take_flag,
+	       .at = offsetof(struct states_settings, json)),
 	OPTION("csv", 0, NULL, "write a line for each time that an object was in a state",
 	       take_flag, .at = offsetof(struct states_settings, csv)),
-	OPTION("html", 0, NULL, "write a web page with a chart of all states over time",
-	       take_flag, .at = offsetof(struct states_settings, html)),
-	OPTION("perfetto", 0, NULL,
-	       "write a timeline for ui.perfetto.dev, a track per object",
+	OPTION("html", 0, NULL, "write a web page with a chart of all states over time", take_flag,
+	       .at = offsetof(struct states_settings, html)),
+	OPTION("perfetto", 0, NULL, "write a timeline for ui.perfetto.dev, a track per object",
 	       take_flag, .at = offsetof(struct states_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct states_settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
 	       "print at most NUMBER objects, the longest ones\n"
 	       "(default 20; 0 for all)",
-	       take_number, .at = offsetof(struct states_settings, limit),
-	       .least = 0, .most = 1000000000),
+	       take_number, .at = offsetof(struct states_settings, limit), .least = 0,
+	       .most = 1000000000),
 	{ .table = window_options, .at = offsetof(struct states_settings, window) },
 	{ .table = output_options, .at = offsetof(struct states_settings, output) },
 	{ .table = input_model_options, .at = offsetof(struct states_settings, input) },
@@ -111,10 +109,11 @@ static const struct option_row options[] = {
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync states --states DEFINITION [OPTION...] TRACE...\n\n"
-	"Show how long objects of traced machines, such as locks, requests and threads, were in\n"
-	"which states, on one time base, and which objects waited for which. A TRACE is as for\n"
-	"\"netsync sync\".\n\n",
+	.begin =
+		"Usage: netsync states --states DEFINITION [OPTION...] TRACE...\n\n"
+		"Show how long objects of traced machines, such as locks, requests and threads, were in\n"
+		"which states, on one time base, and which objects waited for which. A TRACE is as for\n"
+		"\"netsync sync\".\n\n",
 	.end = "\nExit status: as for \"netsync sync\".\n",
 	.options = options,
 };
@@ -127,8 +126,8 @@ struct states_job {
 	struct definition *definitions;
 	size_t num_definitions;
 	struct states states;
-	off_t written;		/* bytes written to the file of spans */
-	uint64_t events;	/* events of all hosts that matched a rule */
+	off_t written;	 /* bytes written to the file of spans */
+	uint64_t events; /* events of all hosts that matched a rule */
 };
 
 /* Runs in the child process of a host. */
@@ -137,8 +136,8 @@ static bool read_group_states(void *data, const struct event_group *group,
 {
 	const struct states_job *job = data;
 
-	return machine_run(job->definitions, job->num_definitions, &job->base,
-			   group, state, spans_file(job->states.spans));
+	return machine_run(job->definitions, job->num_definitions, &job->base, group, state,
+			   spans_file(job->states.spans));
 }
 
 static void keep_group_states(void *data, const struct event_group *group,
@@ -161,12 +160,12 @@ static bool complain_of_events(const struct states_job *job)
 			const char *name = definition->rules[i].events[0];
 
 			if (!strstr(names, name))
-				snprintf(names + strlen(names),
-					 sizeof(names) - strlen(names), "%s%s",
-					 *names ? ", " : "", name);
+				snprintf(names + strlen(names), sizeof(names) - strlen(names),
+					 "%s%s", *names ? ", " : "", name);
 		}
-		complain("No states of %s found: these traces contain none of its events (%s), or only in parts that could not be read or corrected.",
-			 definition->name, names);
+		complain(
+			"No states of %s found: these traces contain none of its events (%s), or only in parts that could not be read or corrected.",
+			definition->name, names);
 	}
 	return false;
 }
@@ -184,8 +183,7 @@ static bool read_host_states(struct states_job *job)
 
 	if (groups_read(&reader))
 		return job->events || complain_of_events(job);
-	complain("Cannot store states: %s. Set TMPDIR to another directory.",
-		 strerror(errno));
+	complain("Cannot store states: %s. Set TMPDIR to another directory.", strerror(errno));
 	return false;
 }
 
@@ -215,12 +213,10 @@ static bool take_span(void *data, const struct state_span *span)
 	return between_take(telling->states->between, span, add_told, telling);
 }
 
-static void take_missing(void *data, uint32_t host,
-			 const struct span_missing *missing)
+static void take_missing(void *data, uint32_t host, const struct span_missing *missing)
 {
 	struct states *states = ((struct telling *)data)->states;
-	struct states_missing *last = array_add(&states->missing,
-						states->num_missing,
+	struct states_missing *last = array_add(&states->missing, states->num_missing,
 						sizeof(*last));
 
 	if (!last) {
@@ -239,8 +235,7 @@ static void take_counts(void *data, uint32_t host, uint32_t definition,
 	states->counts[host * states->num_definitions + definition] = *counts;
 }
 
-static void take_losses(void *data, uint32_t host,
-			const struct span_losses *losses)
+static void take_losses(void *data, uint32_t host, const struct span_losses *losses)
 {
 	((struct telling *)data)->states->losses[host] = *losses;
 }
@@ -253,8 +248,7 @@ bool states_read(struct states *states, between_tell *tell, void *data)
 	};
 
 	return spans_read(states->spans, &listener) &&
-	       between_end(states->between, add_told, &telling) &&
-	       !states->failed;
+	       between_end(states->between, add_told, &telling) && !states->failed;
 }
 
 /* ---- warnings ----------------------------------------- */
@@ -269,11 +263,14 @@ static void explain_losses(const struct states *states, uint32_t host)
 	for (size_t d = 0; d < states->num_definitions; d++)
 		doubtful += states_counts(states, host, d)->doubtful;
 	if (losses->is_known)
-		complain("warning: %s: %" PRIu64 " events were lost, at %" PRIu64 " places; %" PRIu64 " states that lasted beyond a loss may be wrong (\"doubtful\").",
-			 states->base->hosts[host].name, losses->number,
-			 losses->places, doubtful);
+		complain("warning: %s: %" PRIu64 " events were lost, at %" PRIu64
+			 " places; %" PRIu64
+			 " states that lasted beyond a loss may be wrong (\"doubtful\").",
+			 states->base->hosts[host].name, losses->number, losses->places, doubtful);
 	else
-		complain("warning: %s: an unknown number of events was lost at %" PRIu64 " places; %" PRIu64 " states that lasted beyond a loss may be wrong (\"doubtful\").",
+		complain("warning: %s: an unknown number of events was lost at %" PRIu64
+			 " places; %" PRIu64
+			 " states that lasted beyond a loss may be wrong (\"doubtful\").",
 			 states->base->hosts[host].name, losses->places, doubtful);
 }
 
@@ -287,14 +284,19 @@ static void explain_counts(const struct states *states, uint32_t host, size_t d)
 		complain("warning: %s: no events of %s in these traces, so no states are known.",
 			 name, definition);
 	if (counts->doubles)
-		complain("warning: %s, %s: %" PRIu64 " states began while the object was in another state, which is assumed to end at that time.",
-			 name, definition, counts->doubles);
+		complain(
+			"warning: %s, %s: %" PRIu64
+			" states began while the object was in another state, which is assumed to end at that time.",
+			name, definition, counts->doubles);
 	if (counts->unbegun)
-		complain("warning: %s, %s: %" PRIu64 " states have no beginning in the traces, and were skipped.",
+		complain("warning: %s, %s: %" PRIu64
+			 " states have no beginning in the traces, and were skipped.",
 			 name, definition, counts->unbegun);
 	if (counts->open)
-		complain("warning: %s, %s: %" PRIu64 " states had not ended at the end of the traces; their time is counted up to there (\"open\").",
-			 name, definition, counts->open);
+		complain(
+			"warning: %s, %s: %" PRIu64
+			" states had not ended at the end of the traces; their time is counted up to there (\"open\").",
+			name, definition, counts->open);
 }
 
 static void explain_missing(const struct states *states)
@@ -303,13 +305,12 @@ static void explain_missing(const struct states *states)
 		const struct states_missing *one = &states->missing[i];
 		const struct span_missing *missing = &one->missing;
 
-		complain("warning: %s: the events %s have no field %s, so line %" PRIu32 " of %s was not used (%" PRIu64 " times).",
+		complain("warning: %s: the events %s have no field %s, so line %" PRIu32
+			 " of %s was not used (%" PRIu64 " times).",
 			 states->base->hosts[one->host].name,
 			 spans_text(states->spans, one->host, missing->event),
-			 spans_text(states->spans, one->host, missing->field),
-			 missing->line,
-			 states->definitions[missing->definition].name,
-			 missing->times);
+			 spans_text(states->spans, one->host, missing->field), missing->line,
+			 states->definitions[missing->definition].name, missing->times);
 	}
 }
 
@@ -331,10 +332,10 @@ static bool write_states(FILE *out, const void *data)
 {
 	struct states_job *job = (struct states_job *)data;
 
-	return job->set->json ? states_json(out, &job->states) :
-	       job->set->csv ? states_csv(out, &job->states) :
+	return job->set->json	  ? states_json(out, &job->states) :
+	       job->set->csv	  ? states_csv(out, &job->states) :
 	       job->set->perfetto ? states_perfetto(out, &job->states) :
-	       job->set->html ? states_html(out, &job->states) :
+	       job->set->html	  ? states_html(out, &job->states) :
 				    states_table(out, &job->states);
 }
 
@@ -350,19 +351,17 @@ static bool open_states(struct states_job *job)
 	states->spans = spans_new(job->base.num_hosts);
 	if (!states->spans)
 		return false;
-	states->between = between_new(job->definitions, job->num_definitions,
-				      &job->base, states->spans);
+	states->between = between_new(job->definitions, job->num_definitions, &job->base,
+				      states->spans);
 	states->counts = calloc(job->base.num_hosts * job->num_definitions + 1,
 				sizeof(*states->counts));
 	states->losses = calloc(job->base.num_hosts + 1, sizeof(*states->losses));
-	return (states->between && states->counts && states->losses) ||
-	       no_memory();
+	return (states->between && states->counts && states->losses) || no_memory();
 }
 
 static bool read_definitions(struct states_job *job)
 {
-	job->definitions = calloc(job->set->num_names + 1,
-				  sizeof(*job->definitions));
+	job->definitions = calloc(job->set->num_names + 1, sizeof(*job->definitions));
 	if (!job->definitions)
 		return no_memory();
 	for (size_t i = 0; i < job->set->num_names; i++) {
@@ -382,8 +381,7 @@ static int find_and_write_states(struct states_job *job)
 	    !timebase_open(&job->base, &set->input))
 		return EXIT_BAD;
 	status = timebase_find(&job->base, &set->input);
-	if (status == EXIT_BAD ||
-	    !timebase_limit(&job->base, &set->window, true) ||
+	if (status == EXIT_BAD || !timebase_limit(&job->base, &set->window, true) ||
 	    !open_states(job) || !read_host_states(job) ||
 	    !output_write(&set->output, write_states, job))
 		return EXIT_BAD;
@@ -421,8 +419,7 @@ static int print_definitions(const struct states_settings *set)
 			complain("--print: no built-in definition %s.", set->names[i]);
 			return EXIT_BAD;
 		}
-	return output_write(&set->output, write_definitions, set) ?
-		EXIT_DONE : EXIT_BAD;
+	return output_write(&set->output, write_definitions, set) ? EXIT_DONE : EXIT_BAD;
 }
 
 static int show_host_states(const struct states_settings *set)
@@ -437,7 +434,9 @@ static int show_host_states(const struct states_settings *set)
 int cmd_states(int argc, char **argv)
 {
 	struct states_settings set = {
-		.input = INPUT_DEFAULT, .timeline = TIMELINE_NOT_SAID, .limit = 20,
+		.input = INPUT_DEFAULT,
+		.timeline = TIMELINE_NOT_SAID,
+		.limit = 20,
 	};
 	int status = input_arguments(&usage, &set, &set.input, argc, argv);
 

@@ -2,13 +2,13 @@
 /*
  * The parts of netsync states:
  *
- * 	definition.h   rules that make states   words.h   the words of a definition
- * 	machine.h      events -> spans, in a process for each host
- * 	object.h, value.h   its objects, and the fields of events
- * 	spans.h        spans of all hosts, in one order
- * 	between.h      relations between spans of several objects
- * 	totals.h       times by object and state
- * 	table.c, json.c, csv.c, perfetto.c, html.c   write these
+ *	definition.h   rules that make states   words.h   the words of a definition
+ *	machine.h      events -> spans, in a process for each host
+ *	object.h, value.h   its objects, and the fields of events
+ *	spans.h        spans of all hosts, in one order
+ *	between.h      relations between spans of several objects
+ *	totals.h       times by object and state
+ *	table.c, json.c, csv.c, perfetto.c, html.c   write these
  */
 #ifndef NETSYNC_STATES_H
 #define NETSYNC_STATES_H
@@ -31,13 +31,13 @@ struct states {
 	struct spans *spans;
 	struct between *between;
 	struct totals totals;
-	struct span_counts *counts;	/* by host, then by definition */
-	struct span_losses *losses;	/* by host */
+	struct span_counts *counts; /* by host, then by definition */
+	struct span_losses *losses; /* by host */
 	struct states_missing *missing;
 	size_t num_missing;
-	const struct timeline_format *timeline;	/* for --perfetto */
-	unsigned int limit;	/* rows by object in the table; 0: all */
-	bool failed;		/* out of memory */
+	const struct timeline_format *timeline; /* for --perfetto */
+	unsigned int limit;			/* rows by object in the table; 0: all */
+	bool failed;				/* out of memory */
 };
 
 /*
@@ -46,8 +46,8 @@ struct states {
  */
 bool states_read(struct states *states, between_tell *tell, void *data);
 
-static inline const struct span_counts *
-states_counts(const struct states *states, uint32_t host, size_t definition)
+static inline const struct span_counts *states_counts(const struct states *states, uint32_t host,
+						      size_t definition)
 {
 	return &states->counts[host * states->num_definitions + definition];
 }

@@ -15,8 +15,7 @@ struct definition_rows {
 	const struct wait *waits;
 };
 
-static void put_name(char *cell, const struct states *states, uint32_t host,
-		     uint32_t text)
+static void put_name(char *cell, const struct states *states, uint32_t host, uint32_t text)
 {
 	cell_text(cell, spans_text(states->spans, host, text));
 }
@@ -33,13 +32,11 @@ static void put_notes(char *cell, const struct total *total)
 	if (total->open)
 		snprintf(cell, CELL_SIZE, "%" PRIu64 " open", total->open);
 	if (total->doubtful)
-		snprintf(cell + strlen(cell), CELL_SIZE - strlen(cell),
-			 "%s%" PRIu64 " doubtful", total->open ? ", " : "",
-			 total->doubtful);
+		snprintf(cell + strlen(cell), CELL_SIZE - strlen(cell), "%s%" PRIu64 " doubtful",
+			 total->open ? ", " : "", total->doubtful);
 }
 
-static void total_cell(const struct total *total, unsigned int column,
-		       char *cell)
+static void total_cell(const struct total *total, unsigned int column, char *cell)
 {
 	switch (column) {
 	case 0:
@@ -62,8 +59,7 @@ static void total_cell(const struct total *total, unsigned int column,
 
 /* ---- tables --------------------------------------------------------------- */
 
-static void state_cell(const void *data, uint32_t row, unsigned int column,
-		       char *cell)
+static void state_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct definition_rows *part = data;
 	const struct total *total = &part->totals[row];
@@ -83,8 +79,7 @@ static void state_cell(const void *data, uint32_t row, unsigned int column,
 	}
 }
 
-static void object_cell(const void *data, uint32_t row, unsigned int column,
-			char *cell)
+static void object_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct definition_rows *part = data;
 	const struct total *total = &part->totals[row];
@@ -104,8 +99,7 @@ static void object_cell(const void *data, uint32_t row, unsigned int column,
 	}
 }
 
-static void wait_cell(const void *data, uint32_t row, unsigned int column,
-		      char *cell)
+static void wait_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct definition_rows *part = data;
 	const struct wait *wait = &part->waits[row];
@@ -164,16 +158,18 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
 		fputs(" in this state or in ", out);
 		put_states(out, &definition->with);
 	}
-	fprintf(out, " by more than the error bounds of the clocks; for %" PRIu64
-		", the order is uncertain within these bounds.\n", found->uncertain);
+	fprintf(out,
+		" by more than the error bounds of the clocks; for %" PRIu64
+		", the order is uncertain within these bounds.\n",
+		found->uncertain);
 	if (!found->at_once)
 		return;
 	put_host_name(hosts[0], states, found->hosts[0]);
 	put_host_name(hosts[1], states, found->hosts[1]);
 	put_name(name, states, found->hosts[1], found->names[1]);
 	fprintf(out, "The longest overlap: %s, on %s and %s, for %s from %" PRId64 " ns on.\n",
-		name, hosts[0], hosts[1],
-		format_duration(value, found->longest_ns), found->from_ns);
+		name, hosts[0], hosts[1], format_duration(value, found->longest_ns),
+		found->from_ns);
 }
 
 /* ---- the whole table ---------------------------------------------------- */
@@ -198,8 +194,7 @@ static void print_totals(FILE *out, struct definition_rows *part, const struct t
 	const struct states *states = part->states;
 	struct table table = {
 		.columns = 8,
-		.heads = { "host", "state", "objects", "times", "total", "mean",
-			   "longest", "" },
+		.heads = { "host", "state", "objects", "times", "total", "mean", "longest", "" },
 		.cell = state_cell,
 	};
 	size_t from, num = find_part(sums, d, &from);
@@ -212,8 +207,7 @@ static void print_totals(FILE *out, struct definition_rows *part, const struct t
 	part->num = num;
 	table = (struct table){
 		.columns = 8,
-		.heads = { "host", "object", "state", "times", "total", "mean",
-			   "longest", "" },
+		.heads = { "host", "object", "state", "times", "total", "mean", "longest", "" },
 		.cell = object_cell,
 	};
 	table_print_some(out, part, &table, num, states->limit, "rows");
@@ -224,8 +218,7 @@ static void print_waits(FILE *out, struct definition_rows *part, const struct wa
 {
 	const struct table table = {
 		.columns = 7,
-		.heads = { "waiting", "for", "because of", "times", "total",
-			   "longest", "" },
+		.heads = { "waiting", "for", "because of", "times", "total", "longest", "" },
 		.cell = wait_cell,
 	};
 	size_t from = 0, to;
@@ -236,8 +229,7 @@ static void print_waits(FILE *out, struct definition_rows *part, const struct wa
 	while (to < num && waits[to].definition == d)
 		to++;
 	part->waits = waits + from;
-	table_print_some(out, part, &table, to - from, part->states->limit,
-			 "rows");
+	table_print_some(out, part, &table, to - from, part->states->limit, "rows");
 }
 
 bool states_table(FILE *out, struct states *states)
@@ -246,15 +238,14 @@ bool states_table(FILE *out, struct states *states)
 	struct totals sums = { 0 };
 	const struct wait *waits;
 	size_t num_waits;
-	bool ok = states_read(states, NULL, NULL) &&
-		  totals_sum(&sums, &states->totals) &&
+	bool ok = states_read(states, NULL, NULL) && totals_sum(&sums, &states->totals) &&
 		  between_waits(states->between, &waits, &num_waits);
 
 	totals_sort(&sums);
 	totals_sort(&states->totals);
 	for (size_t d = 0; d < states->num_definitions && ok; d++) {
-		fprintf(out, "%s%s: %s\n", d ? "\n" : "",
-			states->definitions[d].name, states->definitions[d].title);
+		fprintf(out, "%s%s: %s\n", d ? "\n" : "", states->definitions[d].name,
+			states->definitions[d].title);
 		print_totals(out, &part, &sums, d);
 		print_waits(out, &part, waits, num_waits, d);
 		print_exclusion(out, states, d);

@@ -7,16 +7,16 @@
 
 static bool is_same_total(const struct total *a, const struct total *b)
 {
-	return a->host == b->host && a->definition == b->definition &&
-	       a->name == b->name && a->state == b->state;
+	return a->host == b->host && a->definition == b->definition && a->name == b->name &&
+	       a->state == b->state;
 }
 
-static uint32_t *find_total_slot(const struct totals *totals, uint32_t *slots,
-				 size_t num, const struct total *key)
+static uint32_t *find_total_slot(const struct totals *totals, uint32_t *slots, size_t num,
+				 const struct total *key)
 {
 	size_t at = hash_mix(((uint64_t)key->name << 32 | key->state) +
-			     hash_slot((uint64_t)key->host << 32 |
-				       key->definition)) & (num - 1);
+			     hash_slot((uint64_t)key->host << 32 | key->definition)) &
+		    (num - 1);
 
 	while (slots[at] && !is_same_total(&totals->list[slots[at] - 1], key))
 		at = (at + 1) & (num - 1);
@@ -59,9 +59,12 @@ static struct total *find_or_add_total(struct totals *totals, const struct total
 bool totals_add(struct totals *totals, const struct state_span *span)
 {
 	const struct total key = {
-		.host = span->host, .definition = span->definition,
-		.name = span->name, .state = span->state,
-		.objects = 1, .shortest_ns = INT64_MAX,
+		.host = span->host,
+		.definition = span->definition,
+		.name = span->name,
+		.state = span->state,
+		.objects = 1,
+		.shortest_ns = INT64_MAX,
 	};
 	const int64_t ns = span->end_ns - span->begin_ns;
 	struct total *total = find_or_add_total(totals, &key);
@@ -84,8 +87,10 @@ bool totals_sum(struct totals *sums, const struct totals *totals)
 	for (size_t i = 0; i < totals->num; i++) {
 		const struct total *from = &totals->list[i];
 		const struct total key = {
-			.host = from->host, .definition = from->definition,
-			.name = NO_TEXT, .state = from->state,
+			.host = from->host,
+			.definition = from->definition,
+			.name = NO_TEXT,
+			.state = from->state,
 			.shortest_ns = INT64_MAX,
 		};
 		struct total *sum = find_or_add_total(sums, &key);

@@ -7,19 +7,19 @@
 
 struct total {
 	uint32_t host, definition;
-	uint32_t name, state;	/* numbers of the host's texts; name NO_TEXT: all names */
-	uint64_t objects;	/* objects with that name; for all names: number of names */
-	uint64_t times;		/* spans */
+	uint32_t name, state; /* numbers of the host's texts; name NO_TEXT: all names */
+	uint64_t objects;     /* objects with that name; for all names: number of names */
+	uint64_t times;	      /* spans */
 	uint64_t total_ns;
 	int64_t shortest_ns, longest_ns;
-	uint64_t open, doubtful;	/* number of such spans */
+	uint64_t open, doubtful; /* number of such spans */
 };
 
 struct totals {
 	struct total *list;
-	size_t num;		/* in order after totals_sort() */
+	size_t num; /* in order after totals_sort() */
 	size_t room;
-	uint32_t *slots;	/* number + 1; 0: free */
+	uint32_t *slots; /* number + 1; 0: free */
 	size_t num_slots;
 };
 

@@ -24,8 +24,7 @@ static bool set_text(struct value *value, const char *text)
 	return text;
 }
 
-static bool get_special(struct value *value, const char *name,
-			const struct scope *scope)
+static bool get_special(struct value *value, const char *name, const struct scope *scope)
 {
 	const struct event_task *task = scope->task;
 
@@ -38,8 +37,7 @@ static bool get_special(struct value *value, const char *name,
 	if (!strcmp(name, FIELD_STATE))
 		return set_text(value, scope->state);
 	if (!strcmp(name, FIELD_COMM))
-		return set_text(value, task && task->name && *task->name ?
-				task->name : "thread");
+		return set_text(value, task && task->name && *task->name ? task->name : "thread");
 	if (!strcmp(name, FIELD_CPU)) {
 		set_number(value, scope->event->cpu, true);
 		return scope->event->cpu != EVENT_NO_CPU;
@@ -48,8 +46,7 @@ static bool get_special(struct value *value, const char *name,
 	return task;
 }
 
-static bool get_simple(struct value *value, const char *name,
-		       const struct event *event)
+static bool get_simple(struct value *value, const char *name, const struct event *event)
 {
 	struct arg arg;
 
@@ -57,8 +54,7 @@ static bool get_simple(struct value *value, const char *name,
 		return false;
 	switch (arg.kind) {
 	case ARG_LABEL:
-		value->has_number = event->fields->integer(event, name,
-							   &value->number);
+		value->has_number = event->fields->integer(event, name, &value->number);
 		return set_text(value, arg.text);
 	case ARG_TEXT:
 		return set_text(value, arg.text);
@@ -78,34 +74,30 @@ static bool get_simple(struct value *value, const char *name,
 	return false;
 }
 
-static bool get_kept(struct value *value, const char *name,
-		     const struct scope *scope)
+static bool get_kept(struct value *value, const char *name, const struct scope *scope)
 {
 	for (size_t i = 0; scope->kept && i < scope->definition->num_kept; i++)
-		if (scope->kept[i].is_known &&
-		    !strcmp(scope->definition->kept[i], name)) {
+		if (scope->kept[i].is_known && !strcmp(scope->definition->kept[i], name)) {
 			*value = scope->kept[i].value;
 			return true;
 		}
 	return false;
 }
 
-static bool get_one(struct value *value, const char *name,
-		    const struct scope *scope)
+static bool get_one(struct value *value, const char *name, const struct scope *scope)
 {
 	if (*name == '@')
 		return get_special(value, name, scope);
 	if (get_simple(value, name, scope->event))
 		return true;
-	value->num_bytes = scope->event->fields->bytes(scope->event, name,
-						       value->bytes, VALUE_BYTES);
+	value->num_bytes = scope->event->fields->bytes(scope->event, name, value->bytes,
+						       VALUE_BYTES);
 	if (value->num_bytes > VALUE_BYTES)
 		value->num_bytes = VALUE_BYTES;
 	return value->num_bytes || get_kept(value, name, scope);
 }
 
-bool value_get(struct value *value, const struct field *field,
-	       const struct scope *scope)
+bool value_get(struct value *value, const struct field *field, const struct scope *scope)
 {
 	value->has_number = false;
 	value->is_unsigned = false;
@@ -175,8 +167,7 @@ static void append_address(struct builder *to, const struct value *value)
 		put_hex(to, value->bytes, value->num_bytes);
 		return;
 	}
-	inet_ntop(is_v4 ? AF_INET : AF_INET6, value->bytes + is_mapped * 12, text,
-		  sizeof(text));
+	inet_ntop(is_v4 ? AF_INET : AF_INET6, value->bytes + is_mapped * 12, text, sizeof(text));
 	append_text(to, text, strlen(text));
 }
 
@@ -195,8 +186,7 @@ static void put_decimal(struct builder *to, uint64_t number, bool is_negative)
 	append_text(to, digits + at, sizeof(digits) - at);
 }
 
-static void append_number(struct builder *to, const struct value *value,
-			  enum field_format format)
+static void append_number(struct builder *to, const struct value *value, enum field_format format)
 {
 	/* As encoded by the kernel's MKDEV(). */
 	const unsigned int minor_bits = 20;
@@ -217,8 +207,8 @@ static void append_number(struct builder *to, const struct value *value,
 }
 
 /* The definition's label for the value of a field; NULL: none. */
-static const char *label_of(const struct definition *definition,
-			    const struct field *field, const struct value *value)
+static const char *label_of(const struct definition *definition, const struct field *field,
+			    const struct value *value)
 {
 	const char *other = NULL;
 
@@ -238,8 +228,8 @@ static const char *label_of(const struct definition *definition,
 	return other;
 }
 
-static void put_value(struct builder *to, const struct value *value,
-		      const struct field *field, const struct scope *scope)
+static void put_value(struct builder *to, const struct value *value, const struct field *field,
+		      const struct scope *scope)
 {
 	const char *label = label_of(scope->definition, field, value);
 
@@ -310,16 +300,14 @@ bool condition_holds(const struct condition *condition, const struct scope *scop
 	case IS:
 	case IS_NOT:
 		for (size_t i = 0; i < condition->num && !is_one; i++)
-			is_one = is_operand(&value, &condition->field,
-					    &operand[i], scope);
+			is_one = is_operand(&value, &condition->field, &operand[i], scope);
 		return is_one == (condition->comparison == IS);
 	case IS_LESS:
 		return value.has_number && value.number < operand->number;
 	case IS_MORE:
 		return value.has_number && value.number > operand->number;
 	case HAS:
-		return value.has_number &&
-		       (value.number & operand->number) == operand->number;
+		return value.has_number && (value.number & operand->number) == operand->number;
 	case LACKS:
 		return value.has_number && !(value.number & operand->number);
 	}

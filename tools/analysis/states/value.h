@@ -16,31 +16,30 @@ struct value {
 	bool has_number;
 	bool is_unsigned;
 	int64_t number;
-	const char *text;	/* NULL: none; with a number: the label of an enumeration */
+	const char *text; /* NULL: none; with a number: the label of an enumeration */
 	uint8_t bytes[VALUE_BYTES];
-	size_t num_bytes;	/* 0: not an array */
+	size_t num_bytes; /* 0: not an array */
 };
 
 /* The last value of a field that an object keeps. */
 struct kept {
 	bool is_known;
-	struct value value;	/* with a copy of the text */
+	struct value value; /* with a copy of the text */
 };
 
 /* The sources in which fields are looked up. */
 struct scope {
 	const struct definition *definition;
 	const struct event *event;
-	const char *rest;	/* the part that the last * of the event's glob matches */
+	const char *rest; /* the part that the last * of the event's glob matches */
 	const char *host;
-	const struct event_task *task;	/* NULL: unknown */
-	const struct kept *kept;	/* the object's; NULL: the object is still unknown */
-	const char *state;	/* the object's; NULL: likewise */
+	const struct event_task *task; /* NULL: unknown */
+	const struct kept *kept;       /* the object's; NULL: the object is still unknown */
+	const char *state;	       /* the object's; NULL: likewise */
 };
 
 /* Look up a field, by the first of its names that exists. False: none does. */
-bool value_get(struct value *value, const struct field *field,
-	       const struct scope *scope);
+bool value_get(struct value *value, const struct field *field, const struct scope *scope);
 
 /* False also if the field is missing; @missing is then its name. */
 bool condition_holds(const struct condition *condition, const struct scope *scope,

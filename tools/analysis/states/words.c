@@ -70,14 +70,13 @@ static bool take_word(struct definition_words *words)
 		if (*end != '"') {
 			*end = '\0';
 			return words_mistake(words, word, strlen(word->text),
-				"The closing \" is missing at the end of this text.");
+					     "The closing \" is missing at the end of this text.");
 		}
 		words->at = end + 1;
 		if (*words->at && *words->at != '\n' && !is_blank(*words->at)) {
 			*end = '\0';
-			return words_mistake(words, word,
-				words->at - word->text,
-				"A blank is required after \".");
+			return words_mistake(words, word, words->at - word->text,
+					     "A blank is required after \".");
 		}
 		*end = '\0';
 		return true;
@@ -103,8 +102,7 @@ static void cut_words(struct definition_words *words)
 {
 	for (size_t i = 0; i < words->num; i++)
 		if (!words->list[i].is_quoted)
-			words->list[i].text[strcspn(words->list[i].text,
-						    " \t\r\n")] = '\0';
+			words->list[i].text[strcspn(words->list[i].text, " \t\r\n")] = '\0';
 }
 
 bool words_next_statement(struct definition_words *words)
@@ -123,8 +121,7 @@ bool words_next_statement(struct definition_words *words)
 	 * comments may be between.
 	 */
 	while (*words->at == '\n' &&
-	       (is_blank(words->at[1]) || words->at[1] == '\n' ||
-		words->at[1] == '#')) {
+	       (is_blank(words->at[1]) || words->at[1] == '\n' || words->at[1] == '#')) {
 		next_line(words);
 		if (!take_line_words(words))
 			return false;

@@ -7,22 +7,22 @@
 #include <stddef.h>
 
 struct word {
-	char *text;		/* in the file's text, terminated by 0 */
+	char *text; /* in the file's text, terminated by 0 */
 	unsigned int line;
-	unsigned int column;	/* of its first character, from 1 */
+	unsigned int column; /* of its first character, from 1 */
 	bool is_quoted;
 };
 
 struct definition_words {
 	const char *path;
-	char *at;		/* the text that was not read yet */
+	char *at; /* the text that was not read yet */
 	const char *line_begin;
 	unsigned int line;
 
 	/* The statement; a line that begins with a blank continues the previous one. */
 	struct word *list;
 	size_t num;
-	size_t next;		/* index of the next word to take */
+	size_t next; /* index of the next word to take */
 };
 
 /* Go to the next statement, if any. False: a word is invalid; a message was printed. */

@@ -55,11 +55,11 @@ static const struct {
 #define NUM_REQUESTS (sizeof(requests) / sizeof(requests[0]))
 
 static struct {
-	char *line;		/* input not yet read */
+	char *line; /* input not yet read */
 	size_t len;
-	int64_t said_ns;	/* time of the last output */
-	bool ended;		/* nobody waits for answers */
-	bool by_ssh;		/* --ssh: the agent was started by ssh */
+	int64_t said_ns; /* time of the last output */
+	bool ended;	 /* nobody waits for answers */
+	bool by_ssh;	 /* --ssh: the agent was started by ssh */
 } agent;
 
 static volatile sig_atomic_t signalled;
@@ -96,16 +96,14 @@ static bool write_output(const void *data, size_t size)
 
 bool agent_say(struct json_object *object)
 {
-	const char *text = json_object_to_json_string_ext(object,
-						JSON_C_TO_STRING_PLAIN);
+	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
 	bool ok = write_output(text, strlen(text)) && write_output("\n", 1);
 
 	json_object_put(object);
 	return ok;
 }
 
-static struct json_object *make_sentence(const char *key, const char *format,
-					 va_list args)
+static struct json_object *make_sentence(const char *key, const char *format, va_list args)
 {
 	struct json_object *object = json_object_new_object();
 	char *text = NULL;
@@ -115,8 +113,7 @@ static struct json_object *make_sentence(const char *key, const char *format,
 	/* Truncate a message with a long list. */
 	if (text && strlen(text) > PROTOCOL_SENTENCE)
 		text[PROTOCOL_SENTENCE] = '\0';
-	json_object_object_add(object, key,
-			       json_object_new_string(text ? text : format));
+	json_object_object_add(object, key, json_object_new_string(text ? text : format));
 	free(text);
 	return object;
 }
@@ -188,8 +185,7 @@ bool agent_wait(int ms)
 	if (now_ns() - agent.said_ns >= WORKING_NS) {
 		struct json_object *word = json_object_new_object();
 
-		json_object_object_add(word, "working",
-				       json_object_new_boolean(true));
+		json_object_object_add(word, "working", json_object_new_boolean(true));
 		agent_say(word);
 	}
 	return !agent.ended && !signalled;
@@ -282,13 +278,10 @@ static void send_greeting(void)
 	struct utsname system;
 
 	/* The first key, by which the other end recognizes the greeting. */
-	json_object_object_add(hello, "netsync",
-			       json_object_new_string(NETSYNC_VERSION));
+	json_object_object_add(hello, "netsync", json_object_new_string(NETSYNC_VERSION));
 	uname(&system);
-	json_object_object_add(hello, "hostname",
-			       json_object_new_string(system.nodename));
-	json_object_object_add(hello, "ssh",
-			       json_object_new_string(ssh ? ssh : ""));
+	json_object_object_add(hello, "hostname", json_object_new_string(system.nodename));
+	json_object_object_add(hello, "ssh", json_object_new_string(ssh ? ssh : ""));
 	agent_say(hello);
 }
 

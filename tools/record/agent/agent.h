@@ -26,8 +26,7 @@ const char *agent_connection(void);
  */
 
 /* An answer {"error":SENTENCE}; and lines that may precede an answer. */
-struct json_object *agent_error(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
+struct json_object *agent_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Write any other line, and release it. False: nobody reads it. */
@@ -70,9 +69,9 @@ char *folder_new(const char *in);
 
 struct recorded {
 	uint64_t bytes;
-	uint64_t room;		/* disk space, bytes */
-	double events;		/* an estimate */
-	bool is_unclear;	/* some channels are still unknown */
+	uint64_t room;	 /* disk space, bytes */
+	double events;	 /* an estimate */
+	bool is_unclear; /* some channels are still unknown */
 };
 
 /* Add the contents of a folder to which LTTng records. */
@@ -92,8 +91,8 @@ void count_end(void);
 
 /* Sent and received bytes. */
 struct agent_traffic {
-	uint64_t all;		/* on all devices but lo */
-	uint64_t trace;		/* on the agent's ssh connection */
+	uint64_t all;	/* on all devices but lo */
+	uint64_t trace; /* on the agent's ssh connection */
 };
 
 void traffic_start(void);
@@ -146,8 +145,8 @@ char *agent_expand(const char *path);
 /* ---- undoing (agent/undo.c) --------------------------------------------- */
 
 enum undo {
-	UNDO_SESSION = 's',	/* destroy the session with this name */
-	UNDO_FOLDER = 'f',	/* remove this folder */
+	UNDO_SESSION = 's', /* destroy the session with this name */
+	UNDO_FOLDER = 'f',  /* remove this folder */
 };
 
 /*

@@ -102,7 +102,7 @@ static char *argument_of(const char *trace)
 struct argument_list {
 	char **list;
 	size_t num;
-	bool failed;		/* out of memory */
+	bool failed; /* out of memory */
 };
 
 /* Takes ownership of @word; NULL: out of memory. */
@@ -206,8 +206,7 @@ static int hear_apply(int in, char **text, size_t *used)
 	if (num < 0 && (errno == EAGAIN || errno == EINTR))
 		return -EAGAIN;
 	/* No message is that long. */
-	more = num > 0 && *used < PROTOCOL_SENTENCE ?
-	       realloc(*text, *used + num + 1) : NULL;
+	more = num > 0 && *used < PROTOCOL_SENTENCE ? realloc(*text, *used + num + 1) : NULL;
 	if (!more)
 		return 0;
 	*text = more;
@@ -285,8 +284,7 @@ struct json_object *agent_apply(struct json_object *request)
 	if (!result.file || !value_length(value_member(request, "traces")))
 		answer = agent_error("no result or no traces in this request.");
 	else if (fflush(result.file))
-		answer = agent_error("cannot store the result temporarily: %s.",
-				     strerror(errno));
+		answer = agent_error("cannot store the result temporarily: %s.", strerror(errno));
 	else if (!make_words(&words, request))
 		answer = agent_error("not enough memory.");
 	if (!answer) {

@@ -25,8 +25,8 @@
 static struct {
 	bool open;
 	int socks[2];
-	pid_t process;		/* 0: not running */
-	int results;		/* pipe with the results for its peers */
+	pid_t process; /* 0: not running */
+	int results;   /* pipe with the results for its peers */
 } beacon;
 
 static volatile sig_atomic_t stop;
@@ -42,12 +42,10 @@ static bool is_for_others(const struct ifaddrs *entry)
 {
 	const struct sockaddr *address = entry->ifa_addr;
 
-	if (!address || !(entry->ifa_flags & IFF_UP) ||
-	    entry->ifa_flags & IFF_LOOPBACK)
+	if (!address || !(entry->ifa_flags & IFF_UP) || entry->ifa_flags & IFF_LOOPBACK)
 		return false;
 	if (address->sa_family == AF_INET6)
-		return !IN6_IS_ADDR_LINKLOCAL(
-			&((const struct sockaddr_in6 *)address)->sin6_addr);
+		return !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)address)->sin6_addr);
 	return address->sa_family == AF_INET;
 }
 
@@ -58,18 +56,17 @@ static struct json_object *own_addresses(void)
 
 	if (getifaddrs(&entries))
 		return list;
-	for (struct ifaddrs *entry = entries;
-	     entry && value_length(list) < PROTOCOL_ADDRESSES;
+	for (struct ifaddrs *entry = entries; entry && value_length(list) < PROTOCOL_ADDRESSES;
 	     entry = entry->ifa_next) {
 		char name[NI_MAXHOST];
 		socklen_t size;
 
 		if (!is_for_others(entry))
 			continue;
-		size = entry->ifa_addr->sa_family == AF_INET ?
-			sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-		if (!getnameinfo(entry->ifa_addr, size, name, sizeof(name),
-				 NULL, 0, NI_NUMERICHOST))
+		size = entry->ifa_addr->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
+							       sizeof(struct sockaddr_in6);
+		if (!getnameinfo(entry->ifa_addr, size, name, sizeof(name), NULL, 0,
+				 NI_NUMERICHOST))
 			json_object_array_add(list, json_object_new_string(name));
 	}
 	freeifaddrs(entries);
@@ -94,8 +91,9 @@ struct json_object *agent_beacon_open(struct json_object *request)
 		return agent_error("invalid request to open the beacon.");
 	port = beacon_open(wanted, beacon.socks);
 	if (port < 0)
-		return agent_error("UDP port %d for the beacon: %s; give another one with --beacon-port.",
-				   (int)wanted, strerror(-port));
+		return agent_error(
+			"UDP port %d for the beacon: %s; give another one with --beacon-port.",
+			(int)wanted, strerror(-port));
 	beacon.open = true;
 	answer = json_object_new_object();
 	json_object_object_add(answer, "port", json_object_new_int(port));
@@ -152,12 +150,10 @@ struct json_object *agent_beacon_start(struct json_object *request)
 	sigset_t blocked, before;
 	int results[2];
 
-	if (!beacon.open || beacon.process || rate < 1 ||
-	    rate > BEACON_RATE_MAX)
+	if (!beacon.open || beacon.process || rate < 1 || rate > BEACON_RATE_MAX)
 		return agent_error("invalid request to start the beacon.");
 	if (pipe2(results, O_CLOEXEC))
-		return agent_error("cannot start the beacon: %s.",
-				   strerror(errno));
+		return agent_error("cannot start the beacon: %s.", strerror(errno));
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGTERM);
 	sigprocmask(SIG_BLOCK, &blocked, &before);
@@ -188,10 +184,8 @@ static struct json_object *peer_json(const struct beacon_peer *peer)
 
 	json_object_object_add(object, "id", json_object_new_int(peer->id));
 	json_object_object_add(object, "sent", json_object_new_int64(peer->sent));
-	json_object_object_add(object, "received",
-			       json_object_new_int64(peer->received));
-	json_object_object_add(object, "rtt_ns",
-			       json_object_new_int64(peer->rtt_ns));
+	json_object_object_add(object, "received", json_object_new_int64(peer->received));
+	json_object_object_add(object, "rtt_ns", json_object_new_int64(peer->rtt_ns));
 	return object;
 }
 

@@ -67,14 +67,11 @@ struct buffers buffers_for(uint64_t bytes)
 	struct buffers buffers = { USUAL_MIN, USUAL_NUM };
 
 	/* Two sub-buffers have no capacity: one is being filled, one is being read. */
-	while (buffers.size < USUAL_MAX &&
-	       buffers.size * (buffers.num - 2) < bytes)
+	while (buffers.size < USUAL_MAX && buffers.size * (buffers.num - 2) < bytes)
 		buffers.size *= 2;
-	while (buffers.num < BUFFER_NUM_MAX &&
-	       buffers.size * (buffers.num - 2) < bytes)
+	while (buffers.num < BUFFER_NUM_MAX && buffers.size * (buffers.num - 2) < bytes)
 		buffers.num *= 2;
-	while (buffers.size < BUFFER_SIZE_MAX &&
-	       buffers.size * (buffers.num - 2) < bytes)
+	while (buffers.size < BUFFER_SIZE_MAX && buffers.size * (buffers.num - 2) < bytes)
 		buffers.size *= 2;
 	return buffers;
 }
@@ -91,8 +88,7 @@ struct buffers buffers_for_pause(struct buffers buffers, unsigned int seconds)
 
 struct buffers buffers_default(const char *channel, uint64_t room)
 {
-	struct buffers buffers =
-		buffers_for(byte_rate(channel) / 1000 * HOLD_MS);
+	struct buffers buffers = buffers_for(byte_rate(channel) / 1000 * HOLD_MS);
 
 	while (buffers_bytes(buffers) > room &&
 	       buffers_bytes(buffers) > BUFFER_SIZE_MIN * BUFFER_NUM_MIN)
@@ -105,8 +101,9 @@ unsigned int buffers_read_us(const char *channel, struct buffers buffers)
 {
 	const double fill_us = 1e6 * buffers_bytes(buffers) / byte_rate(channel);
 
-	return fill_us / 4 > READ_US ? READ_US :
-	       fill_us / 4 < READ_MIN_US ? READ_MIN_US : fill_us / 4;
+	return fill_us / 4 > READ_US	 ? READ_US :
+	       fill_us / 4 < READ_MIN_US ? READ_MIN_US :
+					   fill_us / 4;
 }
 
 static bool is_power_of_two(uint64_t number)
@@ -117,8 +114,7 @@ static bool is_power_of_two(uint64_t number)
 bool buffers_are_valid(struct buffers buffers)
 {
 	return is_power_of_two(buffers.size) && is_power_of_two(buffers.num) &&
-	       buffers.size >= BUFFER_SIZE_MIN &&
-	       buffers.size <= BUFFER_SIZE_MAX &&
+	       buffers.size >= BUFFER_SIZE_MIN && buffers.size <= BUFFER_SIZE_MAX &&
 	       buffers.num >= BUFFER_NUM_MIN && buffers.num <= BUFFER_NUM_MAX;
 }
 
@@ -148,9 +144,7 @@ char *buffers_format(char *text, struct buffers buffers)
 {
 	const bool mega = buffers.size >= 1 << 20;
 
-	snprintf(text, BUFFERS_TEXT, "%llux%llu%c",
-		 (unsigned long long)buffers.num,
-		 (unsigned long long)(buffers.size >> (mega ? 20 : 10)),
-		 mega ? 'M' : 'k');
+	snprintf(text, BUFFERS_TEXT, "%llux%llu%c", (unsigned long long)buffers.num,
+		 (unsigned long long)(buffers.size >> (mega ? 20 : 10)), mega ? 'M' : 'k');
 	return text;
 }

@@ -16,14 +16,14 @@
 
 /* Buffers in LTTng's form: both numbers are powers of two. */
 struct buffers {
-	uint64_t size;		/* of a sub-buffer, in bytes */
-	uint64_t num;		/* of sub-buffers, for each processor */
+	uint64_t size; /* of a sub-buffer, in bytes */
+	uint64_t num;  /* of sub-buffers, for each processor */
 };
 
-#define BUFFER_SIZE_MIN (UINT64_C(4) << 10)	/* a page of x86 */
-#define BUFFER_SIZE_MAX (UINT64_C(1) << 30)	/* LTTng 2.13 requires less than 2 GiB */
-#define BUFFER_NUM_MIN 2			/* chosen: one is written while another is read */
-#define BUFFER_NUM_MAX 4096			/* chosen: 8 MiB of pointers in LTTng */
+#define BUFFER_SIZE_MIN (UINT64_C(4) << 10) /* a page of x86 */
+#define BUFFER_SIZE_MAX (UINT64_C(1) << 30) /* LTTng 2.13 requires less than 2 GiB */
+#define BUFFER_NUM_MIN 2		    /* chosen: one is written while another is read */
+#define BUFFER_NUM_MAX 4096		    /* chosen: 8 MiB of pointers in LTTng */
 
 static inline uint64_t buffers_bytes(struct buffers buffers)
 {

@@ -18,7 +18,7 @@
 
 static struct {
 	const char *name;
-	unsigned int weight;	/* share of memory: most events are the kernel's other events */
+	unsigned int weight; /* share of memory: most events are the kernel's other events */
 	bool is_used;
 	struct buffers buffers;
 } channels[] = {
@@ -51,14 +51,13 @@ static void set_defaults(const struct choice *choice)
 	for (size_t c = 0; c < NUM_CHANNELS; c++) {
 		channels[c].is_used = false;
 		for (size_t i = 0; i < choice->num; i++)
-			channels[c].is_used |= !strcmp(choice->list[i].channel,
-						       channels[c].name);
+			channels[c].is_used |= !strcmp(choice->list[i].channel, channels[c].name);
 		weights += channels[c].is_used ? channels[c].weight : 0;
 	}
 	for (size_t c = 0; c < NUM_CHANNELS; c++)
 		if (channels[c].is_used)
 			channels[c].buffers = buffers_default(channels[c].name,
-					room / weights * channels[c].weight);
+							      room / weights * channels[c].weight);
 }
 
 /* Set requested buffers. False: LTTng does not allow them. */
@@ -76,8 +75,7 @@ static bool set_asked(struct json_object *asked)
 	return buffers_are_valid(buffers);
 }
 
-struct json_object *channels_plan(const struct choice *choice,
-				  struct json_object *asked)
+struct json_object *channels_plan(const struct choice *choice, struct json_object *asked)
 {
 	const uint64_t memory = memory_available();
 	const size_t num = value_length(asked);
@@ -90,12 +88,12 @@ struct json_object *channels_plan(const struct choice *choice,
 			return agent_error("invalid number or size of buffers.");
 	for (size_t c = 0; c < NUM_CHANNELS; c++)
 		if (channels[c].is_used)
-			sum += buffers_bytes(channels[c].buffers) *
-			       get_nprocs_conf();
+			sum += buffers_bytes(channels[c].buffers) * get_nprocs_conf();
 	if (!num || sum <= MAX_SHARE(memory))
 		return NULL;
-	return agent_error("the buffers would use %s of memory, of which %s is available; give smaller buffers with --buffers.",
-			   format_bytes(need, sum), format_bytes(have, memory));
+	return agent_error(
+		"the buffers would use %s of memory, of which %s is available; give smaller buffers with --buffers.",
+		format_bytes(need, sum), format_bytes(have, memory));
 }
 
 struct buffers channel_buffers(const char *channel)

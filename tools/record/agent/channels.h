@@ -16,8 +16,7 @@
  * means all channels; otherwise by this machine's memory. Return: NULL, or an answer with
  * the reason why it is impossible.
  */
-struct json_object *channels_plan(const struct choice *choice,
-				  struct json_object *asked);
+struct json_object *channels_plan(const struct choice *choice, struct json_object *asked);
 struct buffers channel_buffers(const char *channel);
 
 /* The kernel's estimate of available memory, bytes. */

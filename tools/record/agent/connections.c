@@ -48,8 +48,7 @@ static struct tcp_info find_info(const struct inet_diag_msg *msg, size_t size)
 		size_t len = RTA_PAYLOAD(attr);
 
 		if (attr->rta_type == INET_DIAG_INFO)
-			memcpy(&info, RTA_DATA(attr),
-			       len < sizeof(info) ? len : sizeof(info));
+			memcpy(&info, RTA_DATA(attr), len < sizeof(info) ? len : sizeof(info));
 	}
 	return info;
 }
@@ -66,8 +65,7 @@ static void receive_connections(int sock, connection_func found, void *data)
 			const struct inet_diag_msg *msg = NLMSG_DATA(header);
 			struct tcp_info info;
 
-			if (header->nlmsg_type == NLMSG_DONE ||
-			    header->nlmsg_type == NLMSG_ERROR)
+			if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR)
 				return;
 			info = find_info(msg, NLMSG_PAYLOAD(header, 0));
 			found(data, msg, &info);
@@ -75,8 +73,7 @@ static void receive_connections(int sock, connection_func found, void *data)
 	}
 }
 
-void connections_find(uint16_t near_port, uint16_t far_port,
-		      connection_func found, void *data)
+void connections_find(uint16_t near_port, uint16_t far_port, connection_func found, void *data)
 {
 	static const int families[] = { AF_INET, AF_INET6 };
 	int sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);

@@ -15,7 +15,6 @@ typedef void (*connection_func)(void *data, const struct inet_diag_msg *msg,
  * Call @found for each established connection between a port here and a port of the other
  * end; 0 is any port.
  */
-void connections_find(uint16_t near_port, uint16_t far_port,
-		      connection_func found, void *data);
+void connections_find(uint16_t near_port, uint16_t far_port, connection_func found, void *data);
 
 #endif

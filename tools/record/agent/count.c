@@ -30,7 +30,7 @@ struct index_entry {
 	uint64_t offset;
 	uint64_t packet_bits;
 	uint64_t content_bits;
-	uint64_t others[61];	/* unused, and later additions */
+	uint64_t others[61]; /* unused, and later additions */
 };
 
 #define MIN_ENTRY offsetof(struct index_entry, others)
@@ -58,14 +58,14 @@ struct channel {
 	double event_bytes;	      /* mean size in that packet; 0: unknown */
 	/* Each mean applies to packets since the last decoding. */
 	uint64_t counted_bytes;
-	double counted;		/* estimated events in these packets */
+	double counted; /* estimated events in these packets */
 };
 
 struct counted_stream {
 	struct counted_stream *next;
 	char *path;
 	struct channel *channel;
-	off_t read;		/* offset in its index */
+	off_t read; /* offset in its index */
 };
 
 static struct channel *channels;
@@ -73,8 +73,8 @@ static struct counted_stream *streams;
 
 /* The channel whose packet is being decoded; NULL: none. */
 static struct channel *sampled;
-static uint64_t sampled_bytes;	/* bytes of events in that packet */
-static int64_t next_ns;		/* earliest time of the next decoding */
+static uint64_t sampled_bytes; /* bytes of events in that packet */
+static int64_t next_ns;	       /* earliest time of the next decoding */
 
 /* ---- indexes ----------------------------------------------------------- */
 
@@ -121,8 +121,7 @@ static struct counted_stream *find_or_add_stream(char *path)
 	return stream;
 }
 
-static void add_packet(const struct counted_stream *stream,
-		       const struct index_entry *entry)
+static void add_packet(const struct counted_stream *stream, const struct index_entry *entry)
 {
 	const struct stream_packet packet = {
 		.stream = stream->path,
@@ -132,8 +131,7 @@ static void add_packet(const struct counted_stream *stream,
 	uint64_t bytes = be64toh(entry->content_bits) / 8;
 	struct channel *channel = stream->channel;
 
-	if (packet.size > UINT32_MAX || bytes > packet.size ||
-	    bytes <= PACKET_HEADER)
+	if (packet.size > UINT32_MAX || bytes > packet.size || bytes <= PACKET_HEADER)
 		return;
 	bytes -= PACKET_HEADER;
 	channel->bytes += bytes;
@@ -153,8 +151,7 @@ static void read_index(struct counted_stream *stream, const char *path)
 
 	if (!file)
 		return;
-	if (fread(&header, sizeof(header), 1, file) == 1 &&
-	    be32toh(header.magic) == INDEX_MAGIC) {
+	if (fread(&header, sizeof(header), 1, file) == 1 && be32toh(header.magic) == INDEX_MAGIC) {
 		size = be32toh(header.entry_size);
 		if (!stream->read)
 			stream->read = sizeof(header);
@@ -173,8 +170,7 @@ static void read_index(struct counted_stream *stream, const char *path)
 /* The result of count_file(), because nftw() has no argument for it. */
 static struct recorded *sum;
 
-static int count_file(const char *path, const struct stat *info, int type,
-		      struct FTW *place)
+static int count_file(const char *path, const struct stat *info, int type, struct FTW *place)
 {
 	const char *name = path + place->base;
 	const int above = place->base - (int)strlen(INDEX);
@@ -187,9 +183,8 @@ static int count_file(const char *path, const struct stat *info, int type,
 	if (type != FTW_F)
 		return 0;
 	sum->bytes += info->st_size;
-	if (above < 0 || strncmp(path + above, INDEX, strlen(INDEX)) ||
-	    len <= 0 || strcmp(name + len, SUFFIX) ||
-	    asprintf(&data, "%.*s/%.*s", above, path, len, name) < 0)
+	if (above < 0 || strncmp(path + above, INDEX, strlen(INDEX)) || len <= 0 ||
+	    strcmp(name + len, SUFFIX) || asprintf(&data, "%.*s/%.*s", above, path, len, name) < 0)
 		return 0;
 	stream = find_or_add_stream(data);
 	if (stream && stream->read < info->st_size)
@@ -207,8 +202,7 @@ static bool is_below(const char *path, const char *folder)
 static void add_events(struct recorded *recorded, const struct channel *c)
 {
 	if (c->event_bytes)
-		recorded->events += c->counted + (c->bytes - c->counted_bytes) /
-						 c->event_bytes;
+		recorded->events += c->counted + (c->bytes - c->counted_bytes) / c->event_bytes;
 	else
 		recorded->is_unclear = true;
 }

@@ -49,14 +49,13 @@ static bool is_packet_event(const char *name)
 	return !fnmatch("inet_*_local_*", name, 0);
 }
 
-static void choose_event(struct choice *choice, enum domain domain,
-			 const char *channel, const char *name, bool syscalls)
+static void choose_event(struct choice *choice, enum domain domain, const char *channel,
+			 const char *name, bool syscalls)
 {
 	struct chosen *last;
 
 	for (size_t i = 0; i < choice->num; i++)
-		if (choice->list[i].domain == domain &&
-		    choice->list[i].syscalls == syscalls &&
+		if (choice->list[i].domain == domain && choice->list[i].syscalls == syscalls &&
 		    !strcmp(choice->list[i].name, name))
 			return;
 	last = array_add(&choice->list, choice->num, sizeof(*last));
@@ -75,8 +74,8 @@ static void choose_event(struct choice *choice, enum domain domain,
  * Add the events that match a pattern, either those of packets or the others. Return:
  * does any match?
  */
-static bool choose_pattern(struct choice *choice, const struct names *names,
-			   const char *pattern, bool packets)
+static bool choose_pattern(struct choice *choice, const struct names *names, const char *pattern,
+			   bool packets)
 {
 	bool found = false;
 
@@ -87,8 +86,8 @@ static bool choose_pattern(struct choice *choice, const struct names *names,
 			continue;
 		found = true;
 		if (is_packet_event(name) == packets)
-			choose_event(choice, DOMAIN_KERNEL, packets ?
-				     CHANNEL_PACKETS : CHANNEL_KERNEL, name, false);
+			choose_event(choice, DOMAIN_KERNEL,
+				     packets ? CHANNEL_PACKETS : CHANNEL_KERNEL, name, false);
 	}
 	return found;
 }
@@ -97,17 +96,19 @@ static void choose_pair(struct choice *choice, const struct names *names)
 {
 	size_t best = 0;
 
-	while (best < NUM_PAIRS && !(has_name(names, pairs[best][0]) &&
-				     has_name(names, pairs[best][1])))
+	while (best < NUM_PAIRS &&
+	       !(has_name(names, pairs[best][0]) && has_name(names, pairs[best][1])))
 		best++;
 	if (best == NUM_PAIRS) {
-		agent_warn("no packet events found, neither of netsync nor of LTTng, so this machine cannot be synchronized.");
+		agent_warn(
+			"no packet events found, neither of netsync nor of LTTng, so this machine cannot be synchronized.");
 		return;
 	}
 	for (int i = 0; i < 2; i++)
 		choose_event(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, pairs[best][i], false);
 	if (best == NUM_PAIRS - 1)
-		agent_note("the kernel modules of netsync are not loaded; recording LTTng's own network events, which have larger delays.");
+		agent_note(
+			"the kernel modules of netsync are not loaded; recording LTTng's own network events, which have larger delays.");
 }
 
 /*
@@ -127,8 +128,8 @@ static const char *pattern_at(struct json_object *patterns, size_t index)
 	return pattern ? pattern : "";
 }
 
-void choose_kernel(struct choice *choice, struct json_object *request,
-		   const char *names, size_t stride, size_t num)
+void choose_kernel(struct choice *choice, struct json_object *request, const char *names,
+		   size_t stride, size_t num)
 {
 	const struct names all = { names, stride, num };
 	struct json_object *patterns;

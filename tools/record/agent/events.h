@@ -15,7 +15,7 @@ struct chosen {
 	enum domain domain;
 	const char *channel;
 	char *name;
-	bool syscalls;		/* a name of system calls, not of an event */
+	bool syscalls; /* a name of system calls, not of an event */
 };
 
 /* Events, by channel. The names are owned. */
@@ -29,8 +29,8 @@ struct choice {
  * synchronization, and the requested events ("events", "syscalls"). Patterns that match
  * no event are recorded.
  */
-void choose_kernel(struct choice *choice, struct json_object *request,
-		   const char *names, size_t stride, size_t num);
+void choose_kernel(struct choice *choice, struct json_object *request, const char *names,
+		   size_t stride, size_t num);
 /* Add all events of user space. */
 void choose_user(struct choice *choice);
 bool choice_has(const struct choice *choice, enum domain domain);

@@ -51,11 +51,11 @@
 #endif
 
 static struct {
-	char *name;		/* NULL: no session */
-	char *folder;		/* of its files; NULL: data is streamed */
-	bool stays;		/* the folder stays on this host after the recording */
+	char *name;   /* NULL: no session */
+	char *folder; /* of its files; NULL: data is streamed */
+	bool stays;   /* the folder stays on this host after the recording */
 	bool domains[NUM_DOMAINS];
-	bool tells_clock;	/* an event reports clock steering */
+	bool tells_clock; /* an event reports clock steering */
 } session;
 
 static const struct {
@@ -97,11 +97,10 @@ static bool destroy_session(const char *name, bool (*wait)(int ms))
 	if (lttng_destroy_session_ext(name, &handle) != LTTNG_OK)
 		return false;
 	do {
-		status = lttng_destruction_handle_wait_for_completion(handle,
-								      POLL_MS);
+		status = lttng_destruction_handle_wait_for_completion(handle, POLL_MS);
 		left_ms -= POLL_MS;
-	} while (status == LTTNG_DESTRUCTION_HANDLE_STATUS_TIMEOUT &&
-		 left_ms > 0 && (!wait || wait(0)));
+	} while (status == LTTNG_DESTRUCTION_HANDLE_STATUS_TIMEOUT && left_ms > 0 &&
+		 (!wait || wait(0)));
 	lttng_destruction_handle_destroy(handle);
 	return status == LTTNG_DESTRUCTION_HANDLE_STATUS_COMPLETED;
 }
@@ -115,13 +114,13 @@ void lttng_undo_session(const char *name)
 
 static struct json_object *no_daemon(void)
 {
-	return agent_error("no LTTng session daemon answers; start it (systemctl start lttng-sessiond, or lttng-sessiond -d)%s.",
-			   getuid() ? ", as root, and join the group \"tracing\"" : "");
+	return agent_error(
+		"no LTTng session daemon answers; start it (systemctl start lttng-sessiond, or lttng-sessiond -d)%s.",
+		getuid() ? ", as root, and join the group \"tracing\"" : "");
 }
 
-static struct lttng_session_descriptor *
-describe_session(const char *name, const char *control, const char *data,
-		 int64_t live_us)
+static struct lttng_session_descriptor *describe_session(const char *name, const char *control,
+							 const char *data, int64_t live_us)
 {
 	struct lttng_session_descriptor *descriptor;
 
@@ -129,26 +128,22 @@ describe_session(const char *name, const char *control, const char *data,
 	if (!*data)
 		data = NULL;
 	if (!*control)
-		descriptor = lttng_session_descriptor_local_create(name,
-							session.folder);
+		descriptor = lttng_session_descriptor_local_create(name, session.folder);
 	else if (live_us)
-		descriptor = lttng_session_descriptor_live_network_create(name,
-						control, data, live_us);
+		descriptor = lttng_session_descriptor_live_network_create(name, control, data,
+									  live_us);
 	else
-		descriptor = lttng_session_descriptor_network_create(name,
-							control, data);
+		descriptor = lttng_session_descriptor_network_create(name, control, data);
 #ifdef LTTNG_HAS_TRACE_FORMAT
 	/* The format that Babeltrace 2.0 can read. */
 	if (descriptor)
-		lttng_session_descriptor_set_trace_format(descriptor,
-						LTTNG_TRACE_FORMAT_CTF_1_8);
+		lttng_session_descriptor_set_trace_format(descriptor, LTTNG_TRACE_FORMAT_CTF_1_8);
 #endif
 	return descriptor;
 }
 
-static struct json_object *create_session(const char *name,
-					  const char *control,
-					  const char *data, int64_t live_us)
+static struct json_object *create_session(const char *name, const char *control, const char *data,
+					  int64_t live_us)
 {
 	struct lttng_session_descriptor *descriptor;
 	enum lttng_error_code code;
@@ -156,8 +151,8 @@ static struct json_object *create_session(const char *name,
 
 	descriptor = describe_session(name, control, data, live_us);
 	if (!descriptor)
-		return agent_error("%s %s: LTTng cannot send traces to this address.",
-				   control, data);
+		return agent_error("%s %s: LTTng cannot send traces to this address.", control,
+				   data);
 	session.name = strdup(name);
 	undo_remember(UNDO_SESSION, name);
 	code = lttng_create_session_ext(descriptor);
@@ -165,13 +160,12 @@ static struct json_object *create_session(const char *name,
 	if (code == LTTNG_OK)
 		return NULL;
 	forget_session();
-	answer = agent_error("cannot create the session: %s.",
-			     lttng_strerror(-code));
+	answer = agent_error("cannot create the session: %s.", lttng_strerror(-code));
 	return answer;
 }
 
-static int enable_channel(struct lttng_handle *handle, enum domain domain,
-			  const char *name, bool live)
+static int enable_channel(struct lttng_handle *handle, enum domain domain, const char *name,
+			  bool live)
 {
 	struct lttng_domain of = {
 		.type = domains[domain].type,
@@ -197,8 +191,7 @@ static int enable_channel(struct lttng_handle *handle, enum domain domain,
 	if (domain == DOMAIN_KERNEL)
 		channel->attr.read_timer_interval = buffers_read_us(name, buffers);
 	if (!live)
-		channel->attr.switch_timer_interval = metadata ? METADATA_US :
-								 SWITCH_US;
+		channel->attr.switch_timer_interval = metadata ? METADATA_US : SWITCH_US;
 	ret = lttng_enable_channel(handle, channel);
 	lttng_channel_destroy(channel);
 	return ret;
@@ -212,8 +205,7 @@ static int enable_event(struct lttng_handle *handle, const char *channel,
 
 	if (!event)
 		return -LTTNG_ERR_NOMEM;
-	event->type = chosen->syscalls ? LTTNG_EVENT_SYSCALL :
-					 LTTNG_EVENT_TRACEPOINT;
+	event->type = chosen->syscalls ? LTTNG_EVENT_SYSCALL : LTTNG_EVENT_TRACEPOINT;
 	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
 	event->loglevel = -1;
 	snprintf(event->name, sizeof(event->name), "%s", chosen->name);
@@ -223,8 +215,7 @@ static int enable_event(struct lttng_handle *handle, const char *channel,
 }
 
 /* Enable all events of a domain, and their channels. */
-static struct json_object *enable_domain(enum domain domain,
-					 const struct choice *choice, bool live)
+static struct json_object *enable_domain(enum domain domain, const struct choice *choice, bool live)
 {
 	struct lttng_handle *handle = handle_new(domain);
 	struct json_object *answer = NULL;
@@ -246,16 +237,16 @@ static struct json_object *enable_domain(enum domain domain,
 			channel = chosen->channel;
 			ret = enable_channel(handle, domain, channel, live);
 			if (ret < 0) {
-				answer = agent_error("cannot create the channel %s: %s.",
-						     channel, lttng_strerror(ret));
+				answer = agent_error("cannot create the channel %s: %s.", channel,
+						     lttng_strerror(ret));
 				break;
 			}
 		}
 		ret = enable_event(handle, channel, chosen);
 		if (ret < 0 && ret != -LTTNG_ERR_UST_EVENT_ENABLED &&
 		    ret != -LTTNG_ERR_KERN_EVENT_EXIST)
-			answer = agent_error("cannot enable the event %s: %s.",
-					     chosen->name, lttng_strerror(ret));
+			answer = agent_error("cannot enable the event %s: %s.", chosen->name,
+					     lttng_strerror(ret));
 		session.domains[domain] = true;
 	}
 	lttng_destroy_handle(handle);
@@ -272,15 +263,13 @@ static struct lttng_event *list_tracepoints(int *num)
 	struct lttng_handle *handle = lttng_create_handle(NULL, &kernel);
 	struct lttng_event *events = NULL;
 
-	*num = handle ? lttng_list_tracepoints(handle, &events) :
-			-LTTNG_ERR_NOMEM;
+	*num = handle ? lttng_list_tracepoints(handle, &events) : -LTTNG_ERR_NOMEM;
 	lttng_destroy_handle(handle);
 	return events;
 }
 
 /* Choose the events to record among those of this machine. */
-static struct json_object *choose_session_events(struct json_object *request,
-						 struct choice *choice)
+static struct json_object *choose_session_events(struct json_object *request, struct choice *choice)
 {
 	const bool user = member_flag(request, "ust");
 	struct lttng_event *events;
@@ -288,15 +277,15 @@ static struct json_object *choose_session_events(struct json_object *request,
 
 	events = list_tracepoints(&num);
 	if (num > 0) {
-		choose_kernel(choice, request, events[0].name,
-			      sizeof(events[0]), num);
+		choose_kernel(choice, request, events[0].name, sizeof(events[0]), num);
 	} else if (user) {
 		agent_warn("only user space is recorded; kernel events are unavailable: %s.",
 			   num ? lttng_strerror(num) : "none found");
 	} else {
 		free(events);
-		return agent_error("kernel events are unavailable: %s. Check that LTTng's kernel modules are installed for this kernel, and that the session daemon runs as root.",
-				   num ? lttng_strerror(num) : "none found");
+		return agent_error(
+			"kernel events are unavailable: %s. Check that LTTng's kernel modules are installed for this kernel, and that the session daemon runs as root.",
+			num ? lttng_strerror(num) : "none found");
 	}
 	free(events);
 	if (user)
@@ -305,8 +294,7 @@ static struct json_object *choose_session_events(struct json_object *request,
 }
 
 /* The live timer's period, us; 0: not a live session. */
-static int64_t live_period(struct json_object *request,
-			   const struct choice *choice)
+static int64_t live_period(struct json_object *request, const struct choice *choice)
 {
 	const int64_t live_us = member_int(request, "live_us");
 
@@ -349,8 +337,7 @@ struct json_object *agent_create(struct json_object *request)
 	answer = choose_session_events(request, &choice);
 	session.tells_clock = choice_tells_clock(&choice);
 	if (!answer)
-		answer = channels_plan(&choice,
-				       value_member(request, "buffers"));
+		answer = channels_plan(&choice, value_member(request, "buffers"));
 	live_us = live_period(request, &choice);
 	agent_wait(0);
 	if (!answer)
@@ -392,8 +379,7 @@ struct json_object *agent_start(struct json_object *request)
 		steering_start();
 	ret = lttng_start_tracing(session.name);
 	if (ret < 0)
-		return agent_error("cannot start the recording: %s.",
-				   lttng_strerror(ret));
+		return agent_error("cannot start the recording: %s.", lttng_strerror(ret));
 	/* A viewer of the recording gets clock readings before the first packet. */
 	steering_say();
 	return json_object_new_object();
@@ -405,11 +391,9 @@ static void add_counted(struct json_object *channel, const char *name)
 	struct recorded recorded = { 0 };
 
 	count_channel(&recorded, session.folder, name);
-	json_object_object_add(channel, "recorded",
-			       json_object_new_int64(recorded.bytes));
+	json_object_object_add(channel, "recorded", json_object_new_int64(recorded.bytes));
 	if (!recorded.is_unclear)
-		json_object_object_add(channel, "events",
-				       json_object_new_int64(recorded.events));
+		json_object_object_add(channel, "events", json_object_new_int64(recorded.events));
 }
 
 /*
@@ -435,16 +419,14 @@ static void add_channels(struct json_object *list, enum domain domain)
 
 		lttng_channel_get_discarded_event_count(&channels[i], &discarded);
 		lttng_channel_get_lost_packet_count(&channels[i], &lost);
-		json_object_object_add(channel, "name",
-				json_object_new_string(channels[i].name));
+		json_object_object_add(channel, "name", json_object_new_string(channels[i].name));
 		json_object_object_add(channel, "discarded",
 				       json_object_new_int64(undo_wrap(discarded)));
-		json_object_object_add(channel, "lost",
-				       json_object_new_int64(lost));
-		json_object_object_add(channel, "size", json_object_new_int64(
-					channels[i].attr.subbuf_size));
-		json_object_object_add(channel, "num", json_object_new_int64(
-					channels[i].attr.num_subbuf));
+		json_object_object_add(channel, "lost", json_object_new_int64(lost));
+		json_object_object_add(channel, "size",
+				       json_object_new_int64(channels[i].attr.subbuf_size));
+		json_object_object_add(channel, "num",
+				       json_object_new_int64(channels[i].attr.num_subbuf));
 		if (session.folder)
 			add_counted(channel, channels[i].name);
 		json_object_array_add(list, channel);
@@ -460,11 +442,9 @@ static void add_recorded(struct json_object *answer, bool events)
 	count_folder(&recorded, session.folder);
 	if (events)
 		count_sample(SAMPLE_NS);
-	json_object_object_add(answer, "size",
-			       json_object_new_int64(recorded.bytes));
+	json_object_object_add(answer, "size", json_object_new_int64(recorded.bytes));
 	if (events && !recorded.is_unclear)
-		json_object_object_add(answer, "events",
-				       json_object_new_int64(recorded.events));
+		json_object_object_add(answer, "events", json_object_new_int64(recorded.events));
 }
 
 /*
@@ -492,24 +472,22 @@ struct json_object *agent_status(struct json_object *request)
 		if (session.domains[i])
 			add_channels(channels, i);
 	json_object_object_add(answer, "channels", channels);
-	json_object_object_add(answer, "processors",
-			       json_object_new_int(get_nprocs_conf()));
-	json_object_object_add(answer, "memory",
-			       json_object_new_int64(memory_available()));
+	json_object_object_add(answer, "processors", json_object_new_int(get_nprocs_conf()));
+	json_object_object_add(answer, "memory", json_object_new_int64(memory_available()));
 	if (session.folder) {
 		const uint64_t room = folder_room(session.folder);
 
-		json_object_object_add(answer, "room", json_object_new_int64(
-			room < PROTOCOL_COUNT ? room : PROTOCOL_COUNT));
+		json_object_object_add(answer, "room",
+				       json_object_new_int64(
+					       room < PROTOCOL_COUNT ? room : PROTOCOL_COUNT));
 	}
 	if (relay_is_watched()) {
 		const bool connected = relay_is_connected();
 
-		json_object_object_add(answer, "connected",
-				       json_object_new_boolean(connected));
+		json_object_object_add(answer, "connected", json_object_new_boolean(connected));
 		if (!connected)
 			json_object_object_add(answer, "reachable",
-				json_object_new_boolean(relay_is_reachable()));
+					       json_object_new_boolean(relay_is_reachable()));
 	}
 	return answer;
 }
@@ -524,8 +502,7 @@ struct json_object *agent_stop(struct json_object *request)
 		return agent_error("no session to stop.");
 	ret = lttng_stop_tracing_no_wait(session.name);
 	if (ret < 0 && ret != -LTTNG_ERR_TRACE_ALREADY_STOPPED)
-		return agent_error("cannot stop the recording: %s.",
-				   lttng_strerror(ret));
+		return agent_error("cannot stop the recording: %s.", lttng_strerror(ret));
 	return json_object_new_object();
 }
 
@@ -533,10 +510,8 @@ static void add_traffic(struct json_object *answer)
 {
 	const struct agent_traffic traffic = traffic_since();
 
-	json_object_object_add(answer, "traffic",
-			       json_object_new_int64(traffic.all));
-	json_object_object_add(answer, "traffic_trace",
-			       json_object_new_int64(traffic.trace));
+	json_object_object_add(answer, "traffic", json_object_new_int64(traffic.all));
+	json_object_object_add(answer, "traffic_trace", json_object_new_int64(traffic.trace));
 }
 
 /*
@@ -558,8 +533,7 @@ struct json_object *agent_finish(struct json_object *request)
 			break;
 	}
 	if (left_ms <= 0)
-		agent_warn("the last data did not arrive within %d s.",
-			   PENDING_MS / 1000);
+		agent_warn("the last data did not arrive within %d s.", PENDING_MS / 1000);
 	answer = agent_status(request);
 	steering_end();
 	count_end();

@@ -28,7 +28,7 @@
 static struct netns {
 	uint64_t inode;
 	char name[NAME_SIZE];
-} *namespaces;
+} * namespaces;
 
 static size_t num_namespaces;
 
@@ -41,14 +41,10 @@ static const struct {
 	const char *kind;
 	bool is_id;
 } containers[] = {
-	{ "/docker-", "docker", true },
-	{ "/docker/", "docker", true },
-	{ "/libpod-", "podman", true },
-	{ "/cri-containerd-", "containerd", true },
-	{ "/crio-", "crio", true },
-	{ "/lxc.payload.", "lxc", false },
-	{ "/lxc/", "lxc", false },
-	{ "/machine-", "machine", false },
+	{ "/docker-", "docker", true }, { "/docker/", "docker", true },
+	{ "/libpod-", "podman", true }, { "/cri-containerd-", "containerd", true },
+	{ "/crio-", "crio", true },	{ "/lxc.payload.", "lxc", false },
+	{ "/lxc/", "lxc", false },	{ "/machine-", "machine", false },
 };
 
 #define NUM_CONTAINERS (sizeof(containers) / sizeof(containers[0]))
@@ -82,8 +78,8 @@ static void add_namespace(uint64_t inode, const char *name)
 	/* If another namespace has the name, append the inode. */
 	for (size_t i = 0; i < num_namespaces; i++)
 		if (!strcmp(namespaces[i].name, last->name)) {
-			snprintf(last->name + strlen(last->name), INODE_SIZE,
-				 "-%llu", (unsigned long long)inode);
+			snprintf(last->name + strlen(last->name), INODE_SIZE, "-%llu",
+				 (unsigned long long)inode);
 			break;
 		}
 	num_namespaces++;
@@ -111,8 +107,7 @@ static bool find_container(char *line, char name[NAME_SIZE])
 		}
 		if (!length)
 			continue;
-		snprintf(name, NAME_SIZE, "%s-%.*s", containers[i].kind,
-			 (int)length, at);
+		snprintf(name, NAME_SIZE, "%s-%.*s", containers[i].kind, (int)length, at);
 		return true;
 	}
 	return false;
@@ -183,10 +178,8 @@ struct json_object *namespaces_list(void)
 	for (size_t i = 0; i < num_namespaces; i++) {
 		struct json_object *object = json_object_new_object();
 
-		json_object_object_add(object, "inode",
-				json_object_new_int64(namespaces[i].inode));
-		json_object_object_add(object, "name",
-				json_object_new_string(namespaces[i].name));
+		json_object_object_add(object, "inode", json_object_new_int64(namespaces[i].inode));
+		json_object_object_add(object, "name", json_object_new_string(namespaces[i].name));
 		json_object_array_add(list, object);
 	}
 	return list;

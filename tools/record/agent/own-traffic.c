@@ -44,16 +44,16 @@ static struct devices devices_find(void)
 	while (file && fgets(line, sizeof(line), file)) {
 		struct device *list;
 
-		if (sscanf(line, " %63[^:]: %llu %*u %*u %*u %*u %*u %*u %*u %llu",
-			   name, &in, &out) != 3 || !strcmp(name, "lo"))
+		if (sscanf(line, " %63[^:]: %llu %*u %*u %*u %*u %*u %*u %*u %llu", name, &in,
+			   &out) != 3 ||
+		    !strcmp(name, "lo"))
 			continue;
 		list = reallocarray(found.list, found.num + 1, sizeof(*list));
 		if (!list)
 			break;
 		found.list = list;
 		list[found.num].bytes = in + out;
-		snprintf(list[found.num++].name, sizeof(list->name), "%.*s",
-			 IF_NAMESIZE - 1, name);
+		snprintf(list[found.num++].name, sizeof(list->name), "%.*s", IF_NAMESIZE - 1, name);
 	}
 	if (file)
 		fclose(file);
@@ -64,8 +64,7 @@ static struct devices devices_find(void)
  * Bytes since then. A device that was added or re-added since then has counted from 0;
  * the count of a removed device is unknown.
  */
-static uint64_t device_bytes(const struct devices *before,
-			     const struct devices *now)
+static uint64_t device_bytes(const struct devices *before, const struct devices *now)
 {
 	uint64_t sum = 0;
 
@@ -88,25 +87,22 @@ static bool address_equals_text(int family, const void *address, const char *tex
 
 	inet_ntop(family, address, own, sizeof(own));
 	return !strcmp(own, text) ||
-	       (!strncmp(own, mapped, strlen(mapped)) &&
-		!strcmp(own + strlen(mapped), text));
+	       (!strncmp(own, mapped, strlen(mapped)) && !strcmp(own + strlen(mapped), text));
 }
 
 struct search {
 	struct connection connection;
-	uint64_t carried;	/* in both directions */
+	uint64_t carried; /* in both directions */
 };
 
-static void add_carried(void *data, const struct inet_diag_msg *msg,
-			const struct tcp_info *info)
+static void add_carried(void *data, const struct inet_diag_msg *msg, const struct tcp_info *info)
 {
 	struct search *search = data;
 	const struct connection *wanted = &search->connection;
 
 	if (address_equals_text(msg->idiag_family, msg->id.idiag_dst, wanted->far) &&
 	    address_equals_text(msg->idiag_family, msg->id.idiag_src, wanted->near))
-		search->carried += info->tcpi_bytes_acked +
-				   info->tcpi_bytes_received;
+		search->carried += info->tcpi_bytes_acked + info->tcpi_bytes_received;
 }
 
 static uint64_t stream_bytes(void)
@@ -115,8 +111,7 @@ static uint64_t stream_bytes(void)
 	struct search search = { .carried = 0 };
 	struct connection *wanted = &search.connection;
 
-	if (!ssh || sscanf(ssh, "%63s %u %63s %u", wanted->far,
-			   &wanted->far_port, wanted->near,
+	if (!ssh || sscanf(ssh, "%63s %u %63s %u", wanted->far, &wanted->far_port, wanted->near,
 			   &wanted->near_port) != 4)
 		return 0;
 	connections_find(wanted->near_port, wanted->far_port, add_carried, &search);

@@ -26,9 +26,9 @@
 #define SPARE_ROOM (32 << 20)
 
 static struct {
-	pid_t pid;		/* of the decoding child; 0: none */
-	char *folder;		/* with a trace that consists of the packet */
-	uint64_t *events;	/* count so far, in shared memory */
+	pid_t pid;	  /* of the decoding child; 0: none */
+	char *folder;	  /* with a trace that consists of the packet */
+	uint64_t *events; /* count so far, in shared memory */
 } job;
 
 /* ---- in the child ------------------------------------------------------ */
@@ -37,10 +37,9 @@ static bool link_metadata(const char *stream)
 {
 	char *from, *to;
 
-	return asprintf(&from, "%.*s/metadata",
-			(int)(strrchr(stream, '/') - stream), stream) >= 0 &&
-	       asprintf(&to, "%s/metadata", job.folder) >= 0 &&
-	       !symlink(from, to);
+	return asprintf(&from, "%.*s/metadata", (int)(strrchr(stream, '/') - stream), stream) >=
+		       0 &&
+	       asprintf(&to, "%s/metadata", job.folder) >= 0 && !symlink(from, to);
 }
 
 static bool copy_sampled_packet(const struct stream_packet *packet)
@@ -68,15 +67,14 @@ count_events(bt_message_iterator *iterator, void *data)
 	uint64_t *events = data;
 	bt_message_array_const messages;
 	uint64_t num;
-	const bt_message_iterator_next_status status =
-		bt_message_iterator_next(iterator, &messages, &num);
+	const bt_message_iterator_next_status status = bt_message_iterator_next(iterator, &messages,
+										&num);
 
 	/* Both enums have the same values. */
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
 		return (int)status;
 	for (uint64_t i = 0; i < num; i++) {
-		*events += bt_message_get_type(messages[i]) ==
-			   BT_MESSAGE_TYPE_EVENT;
+		*events += bt_message_get_type(messages[i]) == BT_MESSAGE_TYPE_EVENT;
 		bt_message_put_ref(messages[i]);
 	}
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
@@ -92,18 +90,12 @@ static bool count_in_folder(void)
 
 	if (ctf && graph)
 		source = add_ctf_source(graph, ctf, job.folder);
-	return source &&
-	       bt_component_source_get_output_port_count(source) == 1 &&
-	       !bt_graph_add_simple_sink_component(graph, "count", NULL,
-						   count_events, NULL,
+	return source && bt_component_source_get_output_port_count(source) == 1 &&
+	       !bt_graph_add_simple_sink_component(graph, "count", NULL, count_events, NULL,
 						   job.events, &sink) &&
 	       !bt_graph_connect_ports(
-		       graph,
-		       bt_component_source_borrow_output_port_by_index_const(
-			       source, 0),
-		       bt_component_sink_borrow_input_port_by_index_const(sink,
-									  0),
-		       NULL) &&
+		       graph, bt_component_source_borrow_output_port_by_index_const(source, 0),
+		       bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) &&
 	       bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
 }
 
@@ -122,8 +114,7 @@ static void decode_packet(const struct stream_packet *packet)
 	close_range(0, UINT32_MAX, 0);
 	for (int fd = open("/dev/null", O_RDWR); fd >= 0 && fd < STDERR_FILENO;)
 		fd = dup(fd);
-	_exit(!link_metadata(packet->stream) || !copy_sampled_packet(packet) ||
-	      !count_in_folder());
+	_exit(!link_metadata(packet->stream) || !copy_sampled_packet(packet) || !count_in_folder());
 }
 
 /* ---- in the parent ------------------------------------------------------- */

@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 struct stream_packet {
-	const char *stream;	/* a file, with "metadata" next to it */
-	uint64_t offset, size;	/* in bytes */
+	const char *stream;    /* a file, with "metadata" next to it */
+	uint64_t offset, size; /* in bytes */
 };
 
 /* Start decoding. False: not possible. */
 bool packet_decode(const struct stream_packet *packet);
 
 struct decoded {
-	uint64_t events;	/* 0 also if the packet cannot be read */
-	int64_t cpu_ns;		/* time of decoding */
+	uint64_t events; /* 0 also if the packet cannot be read */
+	int64_t cpu_ns;	 /* time of decoding */
 };
 
 /* Get the result. False: decoding is not finished. */

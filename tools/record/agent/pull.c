@@ -49,16 +49,14 @@ static bool send_chunks(int fd, const char *name)
 	while (agent_wait(0) && (got = read(fd, data, sizeof(data))) > 0) {
 		struct json_object *about = json_object_new_object();
 
-		json_object_object_add(about, "file",
-				       json_object_new_string(name));
+		json_object_object_add(about, "file", json_object_new_string(name));
 		if (!agent_data(about, data, got))
 			return false;
 	}
 	return !got;
 }
 
-static int send_file(const char *path, const struct stat *info, int type,
-		     struct FTW *place)
+static int send_file(const char *path, const struct stat *info, int type, struct FTW *place)
 {
 	int fd;
 

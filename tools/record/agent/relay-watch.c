@@ -34,9 +34,8 @@ void relay_watch(const char *url)
 		freeaddrinfo(daemon_at);
 	daemon_at = NULL;
 	/* PROTOCOL://HOST[:PORT[:PORT]][/PATH], see lttng-create(1) */
-	if (!start ||
-	    (sscanf(start, "://[%255[^]]]:%7[0-9]", host, port) < 1 &&
-	     sscanf(start, "://%255[^:/]:%7[0-9]", host, port) < 1))
+	if (!start || (sscanf(start, "://[%255[^]]]:%7[0-9]", host, port) < 1 &&
+		       sscanf(start, "://%255[^:/]:%7[0-9]", host, port) < 1))
 		return;
 	if (getaddrinfo(host, port, &hints, &daemon_at))
 		daemon_at = NULL;
@@ -55,23 +54,20 @@ bool relay_is_watched(void)
 }
 
 /* Compare addresses; an IPv4 address may be mapped into IPv6. */
-static bool is_peer_address(const struct addrinfo *address,
-			    const struct inet_diag_msg *msg)
+static bool is_peer_address(const struct addrinfo *address, const struct inet_diag_msg *msg)
 {
 	const struct in6_addr *peer = (void *)msg->id.idiag_dst;
 
 	if (address->ai_family == AF_INET) {
 		const struct sockaddr_in *wanted = (void *)address->ai_addr;
-		const void *last = msg->idiag_family == AF_INET ?
-			&peer->s6_addr32[0] : &peer->s6_addr32[3];
+		const void *last = msg->idiag_family == AF_INET ? &peer->s6_addr32[0] :
+								  &peer->s6_addr32[3];
 
-		return (msg->idiag_family == AF_INET ||
-			IN6_IS_ADDR_V4MAPPED(peer)) &&
+		return (msg->idiag_family == AF_INET || IN6_IS_ADDR_V4MAPPED(peer)) &&
 		       !memcmp(last, &wanted->sin_addr, sizeof(wanted->sin_addr));
 	}
 	return msg->idiag_family == AF_INET6 &&
-	       !memcmp(peer, &((struct sockaddr_in6 *)address->ai_addr)->sin6_addr,
-		       sizeof(*peer));
+	       !memcmp(peer, &((struct sockaddr_in6 *)address->ai_addr)->sin6_addr, sizeof(*peer));
 }
 
 static void note_daemon_connection(void *data, const struct inet_diag_msg *msg,
@@ -94,14 +90,12 @@ bool relay_is_reachable(void)
 {
 	bool reached = false;
 
-	for (const struct addrinfo *at = daemon_at; at && !reached;
-	     at = at->ai_next) {
+	for (const struct addrinfo *at = daemon_at; at && !reached; at = at->ai_next) {
 		struct pollfd out = { .events = POLLOUT };
 		int error = 1;
 		socklen_t size = sizeof(error);
 
-		out.fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC |
-				SOCK_NONBLOCK, 0);
+		out.fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		if (out.fd < 0)
 			continue;
 		connect(out.fd, at->ai_addr, at->ai_addrlen);

@@ -41,8 +41,7 @@ static bool write_namespaces(void)
 	FILE *file = num ? open_session_file("netsync-namespaces", "we") : NULL;
 
 	for (size_t i = 0; i < num && file; i++)
-		fprintf(file, "%lld %s\n",
-			(long long)member_int(value_at(list, i), "inode"),
+		fprintf(file, "%lld %s\n", (long long)member_int(value_at(list, i), "inode"),
 			member_text(value_at(list, i), "name"));
 	json_object_put(list);
 	return !num || (file && !fclose(file));
@@ -60,7 +59,6 @@ struct json_object *agent_keep(struct json_object *request)
 			   session_folder(), strerror(errno));
 	undo_forget(UNDO_FOLDER, session_folder());
 	answer = json_object_new_object();
-	json_object_object_add(answer, "folder",
-			       json_object_new_string(session_folder()));
+	json_object_object_add(answer, "folder", json_object_new_string(session_folder()));
 	return answer;
 }

@@ -21,8 +21,8 @@
 #define FIRST_READING_MS 1000
 
 static struct {
-	pid_t process;		/* 0: not running */
-	int readings;		/* pipe from that process */
+	pid_t process; /* 0: not running */
+	int readings;  /* pipe from that process */
 } steering;
 
 /*
@@ -63,8 +63,7 @@ void steering_start(void)
 	steering.readings = ends[0];
 	if (steering.process > 0) {
 		/* Steering is known from here on. */
-		poll(&(struct pollfd){ .fd = ends[0], .events = POLLIN }, 1,
-		     FIRST_READING_MS);
+		poll(&(struct pollfd){ .fd = ends[0], .events = POLLIN }, 1, FIRST_READING_MS);
 		return;
 	}
 	close(ends[0]);
@@ -85,8 +84,7 @@ void steering_say(void)
 	if (!steering.process)
 		return;
 	while (num < PROTOCOL_CLOCKS &&
-	       read(steering.readings, &readings[num], sizeof(*readings)) ==
-		       sizeof(*readings))
+	       read(steering.readings, &readings[num], sizeof(*readings)) == sizeof(*readings))
 		num++;
 	/* Readings of a recording that stays here are not sent. */
 	if (session_stays()) {

@@ -117,8 +117,7 @@ void set_advice(struct diagnosis *diag, const char *format, ...)
 void run_checks(struct diagnosis *diag)
 {
 	for (size_t i = 0; i < NUM_CHECKS; i++) {
-		if (!(checks[i].roles & diag->roles) ||
-		    !(checks[i].jobs >> diag->job & 1))
+		if (!(checks[i].roles & diag->roles) || !(checks[i].jobs >> diag->job & 1))
 			continue;
 		diag->check = checks[i].name;
 		checks[i].run(diag);
@@ -143,7 +142,9 @@ static void print_wrong_checks(FILE *out, const struct diagnosis *diag)
 void examine_briefly(struct diagnosis *diag, enum job job)
 {
 	struct diagnosis all = {
-		.roles = diag->roles, .folder = diag->folder, .job = job,
+		.roles = diag->roles,
+		.folder = diag->folder,
+		.job = job,
 	};
 	char *wrong = NULL;
 	size_t size;
@@ -158,8 +159,7 @@ void examine_briefly(struct diagnosis *diag, enum job job)
 		diag->check = job_names[job];
 		if (*wrong)
 			add_finding(diag, VERDICT_NOTE,
-				    "Recording here with this tracer would fail: %s.",
-				    wrong);
+				    "Recording here with this tracer would fail: %s.", wrong);
 		else
 			add_finding(diag, VERDICT_GOOD,
 				    "Recording here with this tracer would work.");
@@ -209,8 +209,7 @@ static void read_finding(struct diagnosis *diag, json_object *object)
 	const char *advice = member_text(object, "advice");
 	enum verdict verdict = VERDICT_GOOD;
 
-	while (verdict < VERDICT_WRONG &&
-	       strcmp(member_text(object, "verdict"), verdicts[verdict]))
+	while (verdict < VERDICT_WRONG && strcmp(member_text(object, "verdict"), verdicts[verdict]))
 		verdict++;
 	for (size_t i = 0; i < NUM_CHECKS; i++) {
 		if (strcmp(member_text(object, "check"), checks[i].name))

@@ -33,37 +33,35 @@ void check_clock_source(struct diagnosis *diag)
 {
 	char current[64], available[256];
 
-	if (!look_line(CLOCK_SOURCES "current_clocksource", current,
-		       sizeof(current))) {
+	if (!look_line(CLOCK_SOURCES "current_clocksource", current, sizeof(current))) {
 		add_finding(diag, VERDICT_NOTE,
 			    "Cannot read the clock source: no " CLOCK_SOURCES
 			    "current_clocksource.");
 		return;
 	}
-	look_line(CLOCK_SOURCES "available_clocksource", available,
-		  sizeof(available));
+	look_line(CLOCK_SOURCES "available_clocksource", available, sizeof(available));
 	if (!is_slow(current)) {
 		add_finding(diag, VERDICT_GOOD, "%s.", current);
 		return;
 	}
-	add_finding(diag, VERDICT_NOTE,
-		    "%s: slow to read, so recording each event takes longer%s.",
-		    current, strstr(current, "jiffies") ?
-		    ", and timestamps are coarse" : "");
+	add_finding(diag, VERDICT_NOTE, "%s: slow to read, so recording each event takes longer%s.",
+		    current, strstr(current, "jiffies") ? ", and timestamps are coarse" : "");
 	if (strstr(available, "tsc"))
 		set_advice(diag, "echo tsc > " CLOCK_SOURCES "current_clocksource");
 	else if (strstr(available, "kvm-clock"))
 		set_advice(diag, "echo kvm-clock > " CLOCK_SOURCES "current_clocksource");
 	else
-		set_advice(diag, "To see why the kernel has no better clock source, run \"dmesg | grep -i -e tsc -e clocksource\".");
+		set_advice(
+			diag,
+			"To see why the kernel has no better clock source, run \"dmesg | grep -i -e tsc -e clocksource\".");
 }
 
 /* ---- time daemons ------------------------------------------------------- */
 
 static const struct daemon {
-	const char *name;	/* as in /proc/PID/comm, which is truncated */
+	const char *name; /* as in /proc/PID/comm, which is truncated */
 	const char *full;
-	const char *limit;	/* its slew rate */
+	const char *limit; /* its slew rate */
 	const char *advice;
 } daemons[] = {
 	{ "chronyd", "chronyd", "at up to 83333 ppm",
@@ -126,19 +124,19 @@ static void describe_daemons(unsigned int running, char *text, size_t size)
 			continue;
 		left--;
 		strncat(text, daemons[i].full, size - strlen(text) - 1);
-		strncat(text, left > 1 ? ", " : left ? " and " : "",
-			size - strlen(text) - 1);
+		strncat(text, left > 1 ? ", " : left ? " and " : "", size - strlen(text) - 1);
 	}
-	strncat(text, num > 1 ? " steer the clock" : " steers the clock",
-		size - strlen(text) - 1);
+	strncat(text, num > 1 ? " steer the clock" : " steers the clock", size - strlen(text) - 1);
 }
 
 /* Add advice for a clock that is slewed by a daemon, or by an unknown process. */
 static void advise_slewing(struct diagnosis *diag, const struct daemon *daemon,
 			   const char *without_daemon)
 {
-	set_advice(diag, "\"netsync record\" records the slewing, as does \"netsync clock-log\" for other tracers, and \"netsync sync\" corrects it. Otherwise, %s",
-		   daemon ? daemon->advice : without_daemon);
+	set_advice(
+		diag,
+		"\"netsync record\" records the slewing, as does \"netsync clock-log\" for other tracers, and \"netsync sync\" corrects it. Otherwise, %s",
+		daemon ? daemon->advice : without_daemon);
 }
 
 /* ---- measuring ---------------------------------------------------------- */
@@ -186,8 +184,7 @@ static double steady_ppm(const struct timex *clock)
 void check_discipline(struct diagnosis *diag)
 {
 	const unsigned int running = running_daemons();
-	const struct daemon *daemon = running ?
-		&daemons[__builtin_ctz(running)] : NULL;
+	const struct daemon *daemon = running ? &daemons[__builtin_ctz(running)] : NULL;
 	struct timex clock = { .modes = 0 };
 	double told, measured, error;
 	char who[160];
@@ -202,27 +199,33 @@ void check_discipline(struct diagnosis *diag)
 	told = steady_ppm(&clock);
 	measured = measured_ppm(&error);
 	if (fabs(measured - told) > SLEW_PPM + error) {
-		add_finding(diag, VERDICT_NOTE,
-			    "%s; the clock is slewing, which distorts timestamps: it runs at %+.1f ppm against its oscillator, and its steady correction is %+.1f ppm.",
-			    who, measured, told);
-		advise_slewing(diag, daemon,
-			       "find out what steers the clock: a time daemon elsewhere on this machine, or an agent of the hypervisor.");
+		add_finding(
+			diag, VERDICT_NOTE,
+			"%s; the clock is slewing, which distorts timestamps: it runs at %+.1f ppm against its oscillator, and its steady correction is %+.1f ppm.",
+			who, measured, told);
+		advise_slewing(
+			diag, daemon,
+			"find out what steers the clock: a time daemon elsewhere on this machine, or an agent of the hypervisor.");
 	} else if (fabs(measured) > SMALL_PPM) {
-		add_finding(diag, VERDICT_NOTE,
-			    "%s; the clock runs at %+.1f ppm against its oscillator, and may be slewing%s%s.",
-			    who, measured, daemon ? ", which this daemon does " : "",
-			    daemon ? daemon->limit : "");
-		advise_slewing(diag, daemon,
-			       "use \"netsync sync --max-skew\" if clocks differ by more than 500 ppm.");
+		add_finding(
+			diag, VERDICT_NOTE,
+			"%s; the clock runs at %+.1f ppm against its oscillator, and may be slewing%s%s.",
+			who, measured, daemon ? ", which this daemon does " : "",
+			daemon ? daemon->limit : "");
+		advise_slewing(
+			diag, daemon,
+			"use \"netsync sync --max-skew\" if clocks differ by more than 500 ppm.");
 	} else if (daemon && clock.status & STA_UNSYNC) {
-		add_finding(diag, VERDICT_NOTE,
-			    "%s, but the kernel reports the clock as not synchronized yet: it may start to slew, %s.",
-			    who, daemon->limit);
+		add_finding(
+			diag, VERDICT_NOTE,
+			"%s, but the kernel reports the clock as not synchronized yet: it may start to slew, %s.",
+			who, daemon->limit);
 		advise_slewing(diag, daemon, "");
 	} else {
-		add_finding(diag, VERDICT_GOOD,
-			    "%s; the clock runs at %+.1f ppm against its oscillator, and is not slewing.",
-			    who, measured);
+		add_finding(
+			diag, VERDICT_GOOD,
+			"%s; the clock runs at %+.1f ppm against its oscillator, and is not slewing.",
+			who, measured);
 	}
 	if (__builtin_popcount(running & NTP_DAEMONS) > 1) {
 		add_finding(diag, VERDICT_NOTE,

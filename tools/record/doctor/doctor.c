@@ -23,9 +23,9 @@ struct doctor_settings {
 	const char *folder;
 	unsigned int beacon_port;
 	bool local;
-	unsigned int format;	/* index in formats[] */
-	unsigned int job;	/* enum job; NUM_JOBS: not given */
-	unsigned int fix;	/* index in fixes[] */
+	unsigned int format; /* index in formats[] */
+	unsigned int job;    /* enum job; NUM_JOBS: not given */
+	unsigned int fix;    /* index in fixes[] */
 	bool yes;
 	struct remotes all;
 };
@@ -37,16 +37,16 @@ static void write_findings(FILE *out, const struct diagnosis *diag)
 	for (size_t i = 0; i < diag->num; i++) {
 		const struct finding *finding = &diag->findings[i];
 
-		fprintf(out, "%-15s%-18s%s\n", verdict_name(finding->verdict),
-			finding->check, finding->text);
+		fprintf(out, "%-15s%-18s%s\n", verdict_name(finding->verdict), finding->check,
+			finding->text);
 		if (finding->advice)
 			fprintf(out, "%33s%s\n", "", finding->advice);
 	}
 }
 
 /* Write all findings, with names of machines only if there are several. */
-static void write_diagnoses(FILE *out, const struct diagnosis *diags,
-			    unsigned int num, const struct diagnosis *between)
+static void write_diagnoses(FILE *out, const struct diagnosis *diags, unsigned int num,
+			    const struct diagnosis *between)
 {
 	for (unsigned int i = 0; i < num; i++) {
 		if (num > 1)
@@ -58,8 +58,7 @@ static void write_diagnoses(FILE *out, const struct diagnosis *diags,
 	write_findings(out, between);
 }
 
-static void write_diagnoses_json(FILE *out, const struct diagnosis *diags,
-				 unsigned int num,
+static void write_diagnoses_json(FILE *out, const struct diagnosis *diags, unsigned int num,
 				 const struct diagnosis *between)
 {
 	json_object *top = json_object_new_object();
@@ -68,18 +67,16 @@ static void write_diagnoses_json(FILE *out, const struct diagnosis *diags,
 	for (unsigned int i = 0; i < num; i++) {
 		json_object *host = json_object_new_object();
 
-		json_object_object_add(host, "host",
-				       new_string(diags[i].host));
-		json_object_object_add(host, "checks",
-				       diagnosis_json(&diags[i]));
+		json_object_object_add(host, "host", new_string(diags[i].host));
+		json_object_object_add(host, "checks", diagnosis_json(&diags[i]));
 		json_object_array_add(hosts, host);
 	}
-	json_object_object_add(top, "format",
-			       json_object_new_string(FORMAT_NAME));
+	json_object_object_add(top, "format", json_object_new_string(FORMAT_NAME));
 	json_object_object_add(top, "hosts", hosts);
 	json_object_object_add(top, "between", diagnosis_json(between));
-	fprintf(out, "%s\n", json_object_to_json_string_ext(top,
-			JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	fprintf(out, "%s\n",
+		json_object_to_json_string_ext(top, JSON_C_TO_STRING_PRETTY |
+							    JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(top);
 }
 
@@ -101,32 +98,37 @@ enum { FIX_LTTNG, FIX_NOTHING };
 
 static const struct option_row options[] = {
 	{ .table = remote_options, .at = offsetof(struct doctor_settings, all) },
-	OPTION("local", 0, NULL, "check this machine for recording, too; without --host, only\n"
-	       "this one", take_flag, .at = offsetof(struct doctor_settings, local)),
+	OPTION("local", 0, NULL,
+	       "check this machine for recording, too; without --host, only\n"
+	       "this one",
+	       take_flag, .at = offsetof(struct doctor_settings, local)),
 	OPTION("output", 'o', "DIR", "check the free disk space for a recording in DIR (default .)",
 	       take_text, .at = offsetof(struct doctor_settings, folder)),
 	OPTION("beacon-port", 0, "PORT", "use UDP PORT to test the connections (default 7712)",
-	       take_number, .at = offsetof(struct doctor_settings, beacon_port),
-	       .least = 0, .most = UINT16_MAX),
-	OPTION("format", 'f', "FORMAT", "print a table, or json (default table)",
-	       take_name, .at = offsetof(struct doctor_settings, format), .names = formats),
-	OPTION("for", 0, "JOB", "check for captures, trace-cmd or lttng (default lttng with\n"
-	       "--host or --local, else captures, and briefly the others)", take_name,
-	       .at = offsetof(struct doctor_settings, job), .names = job_names),
-	OPTION("fix", 0, "WHAT", "repair this machine: lttng installs what recording with LTTng\n"
-	       "needs; commands are displayed, and run after confirmation", take_name,
-	       .at = offsetof(struct doctor_settings, fix), .names = fixes),
+	       take_number, .at = offsetof(struct doctor_settings, beacon_port), .least = 0,
+	       .most = UINT16_MAX),
+	OPTION("format", 'f', "FORMAT", "print a table, or json (default table)", take_name,
+	       .at = offsetof(struct doctor_settings, format), .names = formats),
+	OPTION("for", 0, "JOB",
+	       "check for captures, trace-cmd or lttng (default lttng with\n"
+	       "--host or --local, else captures, and briefly the others)",
+	       take_name, .at = offsetof(struct doctor_settings, job), .names = job_names),
+	OPTION("fix", 0, "WHAT",
+	       "repair this machine: lttng installs what recording with LTTng\n"
+	       "needs; commands are displayed, and run after confirmation",
+	       take_name, .at = offsetof(struct doctor_settings, fix), .names = fixes),
 	OPTION("yes", 0, NULL, "with --fix, run the commands without asking", take_flag,
 	       .at = offsetof(struct doctor_settings, yes)),
 	OPTIONS_END
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync doctor [OPTION...]\n\n"
-	"Check what this machine, or others, need for synchronizing captures or for recording, and\n"
-	"test the connections between them. Report what is good, worth knowing or wrong, and what\n"
-	"to do. Nothing is changed without --fix. Without root, some checks are not possible, and\n"
-	"are reported as such.\n\n",
+	.begin =
+		"Usage: netsync doctor [OPTION...]\n\n"
+		"Check what this machine, or others, need for synchronizing captures or for recording, and\n"
+		"test the connections between them. Report what is good, worth knowing or wrong, and what\n"
+		"to do. Nothing is changed without --fix. Without root, some checks are not possible, and\n"
+		"are reported as such.\n\n",
 	.end = "\nExit status: 0 if the job can be done, 1 if it would fail, or for bad usage.\n",
 	.options = options,
 };
@@ -141,11 +143,13 @@ static int parse_doctor_arguments(struct doctor_settings *set, int argc, char **
 	if (set->yes && set->fix == FIX_NOTHING)
 		complain("--yes requires --fix.");
 	else if (set->fix != FIX_NOTHING && (set->all.num || set->local))
-		complain("--fix changes this machine only; run it on each host that needs it, without --host and --local.");
+		complain(
+			"--fix changes this machine only; run it on each host that needs it, without --host and --local.");
 	else if (first == argc)
 		return -1;
 	else
-		complain("\"%s\": unexpected argument; netsync doctor takes only options.", argv[first]);
+		complain("\"%s\": unexpected argument; netsync doctor takes only options.",
+			 argv[first]);
 	return EXIT_BAD;
 }
 
@@ -176,8 +180,7 @@ static int diagnose_machines(struct doctor_settings *set, struct diagnosis *diag
 
 	diags[0].host = uname(&name) ? "this machine" : name.nodename;
 	diags[0].folder = set->folder;
-	diags[0].roles = ROLE_COLLECTS |
-			 (!num || set->local ? ROLE_TRACED : 0);
+	diags[0].roles = ROLE_COLLECTS | (!num || set->local ? ROLE_TRACED : 0);
 	if (set->job == NUM_JOBS)
 		set->job = is_general ? JOB_CAPTURES : JOB_LTTNG;
 	for (unsigned int i = 0; i <= num; i++)
@@ -202,7 +205,9 @@ static int diagnose_machines(struct doctor_settings *set, struct diagnosis *diag
 int cmd_doctor(int argc, char **argv)
 {
 	struct doctor_settings set = {
-		.folder = ".", .beacon_port = BEACON_PORT, .job = NUM_JOBS,
+		.folder = ".",
+		.beacon_port = BEACON_PORT,
+		.job = NUM_JOBS,
 		.fix = FIX_NOTHING,
 	};
 	int status = parse_doctor_arguments(&set, argc, argv);

@@ -11,8 +11,8 @@
 
 enum verdict {
 	VERDICT_GOOD,
-	VERDICT_NOTE,		/* worth knowing; the job will succeed */
-	VERDICT_WRONG,		/* the job would fail */
+	VERDICT_NOTE,  /* worth knowing; the job will succeed */
+	VERDICT_WRONG, /* the job would fail */
 };
 
 /* A finding; texts are ASCII without control characters. */
@@ -20,7 +20,7 @@ struct finding {
 	const char *check;
 	enum verdict verdict;
 	char *text;
-	char *advice;		/* NULL: none is needed */
+	char *advice; /* NULL: none is needed */
 };
 
 /* Roles of a machine: it is traced, or it collects traces. */
@@ -36,14 +36,14 @@ enum job { JOB_CAPTURES, JOB_TRACE_CMD, JOB_LTTNG, NUM_JOBS };
 extern const char *const job_names[NUM_JOBS + 1];
 
 struct diagnosis {
-	const char *host;	/* its name, for messages */
+	const char *host; /* its name, for messages */
 	unsigned int roles;
 	enum job job;
-	const char *folder;	/* the folder of a recording */
-	const char *check;	/* name of the running check */
+	const char *folder; /* the folder of a recording */
+	const char *check;  /* name of the running check */
 	struct finding *findings;
 	size_t num;
-	bool failed;		/* out of memory */
+	bool failed; /* out of memory */
 };
 
 /*
@@ -69,8 +69,8 @@ const char *verdict_name(enum verdict verdict);
  * findings to @diags, in the same order; check connections between all of them, with
  * findings in @between. An unreachable machine is a wrong finding.
  */
-void examine_hosts(struct remotes *all, struct diagnosis *diags,
-		   struct diagnosis *between, unsigned int beacon_port);
+void examine_hosts(struct remotes *all, struct diagnosis *diags, struct diagnosis *between,
+		   unsigned int beacon_port);
 
 /* ---- helpers for checks ------------------------------------------------- */
 

@@ -50,8 +50,8 @@ static void run_plan(const struct plan *plan)
 		fflush(stdout);
 		status = system(plan->commands[i]);
 		if (status)
-			printf("This command failed%s.\n", WIFEXITED(status) ? "" :
-			       ": it was killed");
+			printf("This command failed%s.\n",
+			       WIFEXITED(status) ? "" : ": it was killed");
 	}
 }
 
@@ -69,8 +69,9 @@ static bool is_same_plan(const struct plan *a, const struct plan *b)
 static int conclude_fix(const struct lttng_setup *setup)
 {
 	if (setup->tracer.presence < LOADABLE) {
-		complain("apt-get not found, and only Debian's packages are supported: build or install LTTng's modules for kernel %s.",
-			 setup->kernel);
+		complain(
+			"apt-get not found, and only Debian's packages are supported: build or install LTTng's modules for kernel %s.",
+			setup->kernel);
 		return EXIT_BAD;
 	}
 	if (!setup->has_daemon) {
@@ -97,14 +98,17 @@ static void explain_failure(const struct lttng_setup *setup)
 		complain("LTTng's modules do not compile for kernel %s: %s. The full log is in %s.",
 			 setup->kernel, setup->error, path);
 	else if (setup->tracer.presence < LOADABLE && !setup->has_headers)
-		complain("The headers of the running kernel, %s, are missing. If apt-get offers only those of a newer kernel, install and boot that kernel.",
-			 setup->kernel);
+		complain(
+			"The headers of the running kernel, %s, are missing. If apt-get offers only those of a newer kernel, install and boot that kernel.",
+			setup->kernel);
 	else if (setup->tracer.presence < LOADABLE)
-		complain("LTTng's modules are still missing for kernel %s; see the output of the commands.",
-			 setup->kernel);
+		complain(
+			"LTTng's modules are still missing for kernel %s; see the output of the commands.",
+			setup->kernel);
 	else
-		complain("lttng-probe-netsync is still missing for kernel %s; to see why, run \"make modules KDIR=/lib/modules/%s/build\" in /usr/src/netsync-%s.",
-			 setup->kernel, setup->kernel, setup->netsync);
+		complain(
+			"lttng-probe-netsync is still missing for kernel %s; to see why, run \"make modules KDIR=/lib/modules/%s/build\" in /usr/src/netsync-%s.",
+			setup->kernel, setup->kernel, setup->netsync);
 }
 
 int fix_lttng(bool asks)
@@ -124,7 +128,8 @@ int fix_lttng(bool asks)
 			break;
 		show_plan(&plan);
 		if (geteuid()) {
-			complain("Nothing was done, as this requires root. Run \"netsync doctor --fix lttng\" as root.");
+			complain(
+				"Nothing was done, as this requires root. Run \"netsync doctor --fix lttng\" as root.");
 			return EXIT_BAD;
 		}
 		if (asks && !is_agreed()) {

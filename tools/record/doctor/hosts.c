@@ -53,8 +53,7 @@ static void ask_all(struct remotes *all, struct diagnosis *diags)
 		if (!is_other(all->list[i]) || !all->list[i]->ready)
 			continue;
 		request = request_new("doctor");
-		json_object_object_add(request, "for",
-				       new_string(job_names[diags[i].job]));
+		json_object_object_add(request, "for", new_string(job_names[diags[i].job]));
 		remote_ask(all->list[i], request);
 	}
 	remotes_wait(all, STEP_NS);
@@ -62,8 +61,7 @@ static void ask_all(struct remotes *all, struct diagnosis *diags)
 		struct json_object *answer = all->list[i]->answer;
 
 		if (is_other(all->list[i]) && answer)
-			diagnosis_read(&diags[i],
-				       value_member(answer, "checks"));
+			diagnosis_read(&diags[i], value_member(answer, "checks"));
 	}
 }
 
@@ -89,8 +87,7 @@ static int64_t answer_ns(struct remotes *all, struct remote *remote)
 	return best;
 }
 
-static void check_connection(struct remotes *all, struct remote *remote,
-			     struct diagnosis *diag)
+static void check_connection(struct remotes *all, struct remote *remote, struct diagnosis *diag)
 {
 	int64_t took = answer_ns(all, remote);
 	char text[VALUE_SIZE];
@@ -103,9 +100,12 @@ static void check_connection(struct remotes *all, struct remote *remote,
 		return;
 	}
 	if (!remote->ports[0]) {
-		add_finding(diag, VERDICT_NOTE,
-			    "The ssh server refuses port forwarding: the host records to its own disk, and the trace is copied at the end, as with --pull.");
-		set_advice(diag, "To follow the recording live, allow port forwarding (AllowTcpForwarding in sshd_config).");
+		add_finding(
+			diag, VERDICT_NOTE,
+			"The ssh server refuses port forwarding: the host records to its own disk, and the trace is copied at the end, as with --pull.");
+		set_advice(
+			diag,
+			"To follow the recording live, allow port forwarding (AllowTcpForwarding in sshd_config).");
 	}
 	add_finding(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " answers in %s.",
 		    format_duration(text, took));
@@ -125,10 +125,13 @@ static void check_link(void *data, const struct beacon_link *link)
 	char trip[VALUE_SIZE], half[VALUE_SIZE];
 
 	if (!link->received) {
-		add_finding(between, VERDICT_NOTE,
-			    "%s -> %s: packets to UDP port %d do not arrive, so --beacon would not work.",
-			    link->from->name, link->to->name, link->port);
-		set_advice(between, "If these hosts exchange little other traffic, open this port, or choose another one with --beacon-port.");
+		add_finding(
+			between, VERDICT_NOTE,
+			"%s -> %s: packets to UDP port %d do not arrive, so --beacon would not work.",
+			link->from->name, link->to->name, link->port);
+		set_advice(
+			between,
+			"If these hosts exchange little other traffic, open this port, or choose another one with --beacon-port.");
 		return;
 	}
 	/* Report a round trip only for one direction. */
@@ -145,8 +148,7 @@ static void check_link(void *data, const struct beacon_link *link)
 			    link->from->name, link->to->name, trip, half);
 }
 
-static void check_between(struct remotes *all, struct diagnosis *between,
-			  unsigned int port)
+static void check_between(struct remotes *all, struct diagnosis *between, unsigned int port)
 {
 	struct beacons beacons = {
 		.rate = PROBE_RATE,
@@ -166,8 +168,8 @@ static void check_between(struct remotes *all, struct diagnosis *between,
 	free(wanted);
 }
 
-void examine_hosts(struct remotes *all, struct diagnosis *diags,
-		   struct diagnosis *between, unsigned int beacon_port)
+void examine_hosts(struct remotes *all, struct diagnosis *diags, struct diagnosis *between,
+		   unsigned int beacon_port)
 {
 	/* Only test whether forwarding is allowed; nothing listens on this port. */
 	all->forward[0] = 9;

@@ -71,8 +71,7 @@ static char *read_output(int fd, bool *ended)
 	ssize_t got;
 
 	*ended = false;
-	while (text && length < OUTPUT_MAX &&
-	       (left = (end_ns - now_ns()) / 1000000) > 0) {
+	while (text && length < OUTPUT_MAX && (left = (end_ns - now_ns()) / 1000000) > 0) {
 		if (poll(&poll_fd, 1, left) <= 0)
 			continue;
 		got = read(fd, text + length, OUTPUT_MAX - length);
@@ -93,8 +92,7 @@ void look_use_root_path(void)
 	char *longer;
 
 	/* A user's PATH may lack the folders of modinfo and other programs. */
-	if (asprintf(&longer, "%s:/usr/sbin:/sbin",
-		     path ? path : "/usr/bin:/bin") < 0)
+	if (asprintf(&longer, "%s:/usr/sbin:/sbin", path ? path : "/usr/bin:/bin") < 0)
 		return;
 	setenv("PATH", longer, 1);
 	free(longer);

@@ -59,8 +59,7 @@ static bool is_package_unconfigured(char *package)
 	int status;
 	char *text = look_program(argv, &status);
 	bool unconfigured = text && !status &&
-			    (!strcmp(text, "half-configured") ||
-			     !strcmp(text, "unpacked"));
+			    (!strcmp(text, "half-configured") || !strcmp(text, "unpacked"));
 
 	free(text);
 	return unconfigured;
@@ -81,13 +80,11 @@ static void note_failed_probe(struct lttng_setup *setup, const char *line)
 	const char *name = strstr(line, "probes/lttng-probe-");
 	char *probe;
 
-	if (!name || !strstr(name, ".o] Error ") ||
-	    setup->num_failed == MAX_FAILED_PROBES)
+	if (!name || !strstr(name, ".o] Error ") || setup->num_failed == MAX_FAILED_PROBES)
 		return;
 	name += strlen("probes/");
 	probe = setup->failed[setup->num_failed];
-	snprintf(probe, sizeof(setup->failed[0]), "%.*s",
-		 (int)strcspn(name, "."), name);
+	snprintf(probe, sizeof(setup->failed[0]), "%.*s", (int)strcspn(name, "."), name);
 	if (is_plain_word(probe))
 		setup->num_failed++;
 }
@@ -108,8 +105,7 @@ static void note_error(struct lttng_setup *setup, char *line)
 
 void lttng_setup_log_path(const struct lttng_setup *setup, char *path, int size)
 {
-	snprintf(path, size, DKMS_TREE "lttng-modules/%s/build/make.log",
-		 setup->source);
+	snprintf(path, size, DKMS_TREE "lttng-modules/%s/build/make.log", setup->source);
 }
 
 /* The first line of the log names the kernel. */
@@ -144,21 +140,17 @@ void lttng_setup_find(struct lttng_setup *setup)
 		snprintf(setup->kernel, sizeof(setup->kernel), "%s", name.release);
 	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile", setup->kernel);
 	setup->has_headers = !access(path, F_OK);
-	setup->has_apt = !access("/usr/bin/apt-get", X_OK) &&
-			 !access("/usr/bin/dpkg", X_OK);
+	setup->has_apt = !access("/usr/bin/apt-get", X_OK) && !access("/usr/bin/dpkg", X_OK);
 	setup->has_daemon = has_program("lttng-sessiond");
 	setup->tracer = find_module("lttng-tracer");
 	setup->probe = find_module("lttng-probe-netsync");
-	find_path_part(SOURCES "*", strlen(SOURCES), setup->source,
-		       sizeof(setup->source));
+	find_path_part(SOURCES "*", strlen(SOURCES), setup->source, sizeof(setup->source));
 	if (*setup->source && setup->tracer.presence < LOADABLE)
 		read_build_log(setup);
 	setup->is_unconfigured = is_package_unconfigured("lttng-modules-dkms");
-	snprintf(path, sizeof(path),
-		 DKMS_TREE "netsync/*/%s/*/module/netsync-probes.ko*",
+	snprintf(path, sizeof(path), DKMS_TREE "netsync/*/%s/*/module/netsync-probes.ko*",
 		 setup->kernel);
-	find_path_part(path, strlen(DKMS_TREE "netsync/"), setup->netsync,
-		       sizeof(setup->netsync));
+	find_path_part(path, strlen(DKMS_TREE "netsync/"), setup->netsync, sizeof(setup->netsync));
 }
 
 /* ---- what to do ---------------------------------------------------------------- */
@@ -171,8 +163,7 @@ static void plan_command(struct plan *plan, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(plan->commands[plan->num++], sizeof(plan->commands[0]),
-		  format, args);
+	vsnprintf(plan->commands[plan->num++], sizeof(plan->commands[0]), format, args);
 	va_end(args);
 }
 
@@ -199,12 +190,10 @@ static void plan_packages(const struct lttng_setup *setup, struct plan *plan)
 		return;
 	plan_reason(plan, "Some packages are not installed.");
 	plan_command(plan, "apt-get update");
-	plan_command(plan,
-		     "apt-get install -y --no-install-recommends%s%s%s%s",
+	plan_command(plan, "apt-get install -y --no-install-recommends%s%s%s%s",
 		     setup->has_daemon ? "" : " lttng-tools",
 		     needs_source ? " lttng-modules-dkms" : "",
-		     needs_headers ? " linux-headers-" : "",
-		     needs_headers ? setup->kernel : "");
+		     needs_headers ? " linux-headers-" : "", needs_headers ? setup->kernel : "");
 }
 
 /* Plan to remove probes that do not compile from the source of LTTng's modules. */
@@ -216,17 +205,18 @@ static void plan_without_failed(const struct lttng_setup *setup, struct plan *pl
 	for (unsigned int i = 0; i < setup->num_failed; i++) {
 		const char *name = setup->failed[i];
 
-		snprintf(names + strlen(names), sizeof(names) - strlen(names),
-			 "%s%s", i ? ", " : "", name);
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 i ? ", " : "", name);
 		/* Versions before 2.12 have no src/. */
-		plan_command(plan, "sed -i '/%s\\.o/d' " SOURCES "%s/%sprobes/Kbuild",
-			     name, setup->source, access(path, F_OK) ? "" : "src/");
-		plan_command(plan, "sed -i '/\"%s\"/,/^i=/d' " SOURCES "%s/dkms.conf",
-			     name, setup->source);
+		plan_command(plan, "sed -i '/%s\\.o/d' " SOURCES "%s/%sprobes/Kbuild", name,
+			     setup->source, access(path, F_OK) ? "" : "src/");
+		plan_command(plan, "sed -i '/\"%s\"/,/^i=/d' " SOURCES "%s/dkms.conf", name,
+			     setup->source);
 	}
-	plan_reason(plan,
-		    "LTTng's modules %s do not compile for kernel %s because of %s. Without these probes they do; LTTng then lacks the events of these probes.",
-		    setup->source, setup->kernel, names);
+	plan_reason(
+		plan,
+		"LTTng's modules %s do not compile for kernel %s because of %s. Without these probes they do; LTTng then lacks the events of these probes.",
+		setup->source, setup->kernel, names);
 }
 
 static void plan_build(const struct lttng_setup *setup, struct plan *plan)
@@ -239,17 +229,17 @@ static void plan_build(const struct lttng_setup *setup, struct plan *plan)
 	if (setup->is_unconfigured)
 		plan_command(plan, "dpkg --configure -a");
 	else
-		plan_command(plan, "dkms install lttng-modules/%s -k %s",
-			     setup->source, setup->kernel);
+		plan_command(plan, "dkms install lttng-modules/%s -k %s", setup->source,
+			     setup->kernel);
 }
 
 static void plan_netsync(const struct lttng_setup *setup, struct plan *plan)
 {
-	plan_reason(plan, "dkms built the netsync modules before LTTng's modules, and therefore without lttng-probe-netsync.");
-	plan_command(plan, "dkms unbuild netsync/%s -k %s", setup->netsync,
-		     setup->kernel);
-	plan_command(plan, "dkms install netsync/%s -k %s", setup->netsync,
-		     setup->kernel);
+	plan_reason(
+		plan,
+		"dkms built the netsync modules before LTTng's modules, and therefore without lttng-probe-netsync.");
+	plan_command(plan, "dkms unbuild netsync/%s -k %s", setup->netsync, setup->kernel);
+	plan_command(plan, "dkms install netsync/%s -k %s", setup->netsync, setup->kernel);
 }
 
 void lttng_setup_plan(const struct lttng_setup *setup, struct plan *plan)

@@ -17,20 +17,20 @@
 #define MAX_FAILED_PROBES 4
 
 struct lttng_setup {
-	char kernel[65];		/* the running kernel */
-	bool has_apt;			/* apt-get and dpkg are installed */
-	bool has_headers;		/* of the running kernel */
-	bool has_daemon;		/* lttng-sessiond is installed */
-	struct module tracer;		/* lttng-tracer */
-	struct module probe;		/* lttng-probe-netsync */
+	char kernel[65];      /* the running kernel */
+	bool has_apt;	      /* apt-get and dpkg are installed */
+	bool has_headers;     /* of the running kernel */
+	bool has_daemon;      /* lttng-sessiond is installed */
+	struct module tracer; /* lttng-tracer */
+	struct module probe;  /* lttng-probe-netsync */
 	/* Version of LTTng's modules whose source is in /usr/src; empty: none. */
 	char source[32];
 	/* lttng-modules-dkms is unpacked, but dpkg could not configure it. */
 	bool is_unconfigured;
 	/* The last build of LTTng's modules by dkms for the running kernel: */
 	bool has_log;
-	char error[160];		/* the first error; empty: none */
-	char failed[MAX_FAILED_PROBES][48];	/* probes that did not compile */
+	char error[160];		    /* the first error; empty: none */
+	char failed[MAX_FAILED_PROBES][48]; /* probes that did not compile */
 	unsigned int num_failed;
 	/* Version of dkms's netsync modules for the running kernel; empty: none. */
 	char netsync[32];
@@ -47,7 +47,7 @@ bool lttng_setup_is_mendable(const struct lttng_setup *setup);
 struct plan {
 	char reason[512];
 	char commands[MAX_COMMANDS][256];
-	unsigned int num;		/* 0: nothing is missing, or no command helps */
+	unsigned int num; /* 0: nothing is missing, or no command helps */
 };
 
 /* Plan the next step. More may be missing after it. */

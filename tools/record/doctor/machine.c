@@ -43,12 +43,11 @@ void check_kernel(struct diagnosis *diag)
 	}
 	sscanf(name.release, "%d.%d", &major, &minor);
 	if (major > 5 || (major == 5 && minor >= 10)) {
-		add_finding(diag, VERDICT_GOOD, "%s %s, %s.", name.sysname,
-			    name.release, name.machine);
+		add_finding(diag, VERDICT_GOOD, "%s %s, %s.", name.sysname, name.release,
+			    name.machine);
 		return;
 	}
-	add_finding(diag, VERDICT_NOTE,
-		    "%s %s, %s: the netsync modules need 5.10 or later.",
+	add_finding(diag, VERDICT_NOTE, "%s %s, %s: the netsync modules need 5.10 or later.",
 		    name.sysname, name.release, name.machine);
 	set_advice(diag, "LTTng's own network events work, with larger error bounds.");
 }
@@ -62,12 +61,9 @@ static const struct {
 	const char *signature;
 	const char *name;
 } hypervisors[] = {
-	{ "KVMKVMKVM", "KVM" },
-	{ "TCGTCGTCGTCG", "QEMU, emulated" },
-	{ "VMwareVMware", "VMware" },
-	{ "Microsoft Hv", "Hyper-V" },
-	{ "XenVMMXenVMM", "Xen" },
-	{ "VBoxVBoxVBox", "VirtualBox" },
+	{ "KVMKVMKVM", "KVM" },	      { "TCGTCGTCGTCG", "QEMU, emulated" },
+	{ "VMwareVMware", "VMware" }, { "Microsoft Hv", "Hyper-V" },
+	{ "XenVMMXenVMM", "Xen" },    { "VBoxVBoxVBox", "VirtualBox" },
 };
 
 /* The hypervisor by CPUID: bit 31, then twelve letters; NULL: none is reported. */
@@ -105,12 +101,10 @@ static const char *detect_hypervisor(void)
 
 	if (word)
 		return word;
-	if (look_line("/proc/device-tree/hypervisor/compatible", name,
-		      sizeof(name)) ||
+	if (look_line("/proc/device-tree/hypervisor/compatible", name, sizeof(name)) ||
 	    look_line("/sys/hypervisor/type", name, sizeof(name)))
 		return name;
-	if (look_line("/sys/class/dmi/id/sys_vendor", name, sizeof(name)) &&
-	    !strcmp(name, "QEMU"))
+	if (look_line("/sys/class/dmi/id/sys_vendor", name, sizeof(name)) && !strcmp(name, "QEMU"))
 		return name;
 	return NULL;
 }
@@ -121,8 +115,7 @@ static const char *detect_container(void)
 	static char name[64];
 
 	/* A process that sees kernel threads is not in a container, even if the files exist. */
-	if (look_line("/proc/2/comm", name, sizeof(name)) &&
-	    !strcmp(name, "kthreadd"))
+	if (look_line("/proc/2/comm", name, sizeof(name)) && !strcmp(name, "kthreadd"))
 		return NULL;
 	if (look_line("/run/systemd/container", name, sizeof(name)))
 		return name;
@@ -138,17 +131,20 @@ void check_machine(struct diagnosis *diag)
 	const char *host = detect_hypervisor(), *kind = detect_container();
 
 	if (kind) {
-		add_finding(diag, VERDICT_NOTE,
-			    "A container (%s): kernel, modules and session daemon belong to the machine that runs it.",
-			    kind);
+		add_finding(
+			diag, VERDICT_NOTE,
+			"A container (%s): kernel, modules and session daemon belong to the machine that runs it.",
+			kind);
 		set_advice(diag, "Run \"netsync doctor\", and record, on that machine.");
 	}
 	if (host)
-		add_finding(diag, VERDICT_NOTE,
-			    "A virtual machine (%s): when it is paused or migrated, its clock stops or jumps; \"netsync sync\" detects such steps.",
-			    host);
+		add_finding(
+			diag, VERDICT_NOTE,
+			"A virtual machine (%s): when it is paused or migrated, its clock stops or jumps; \"netsync sync\" detects such steps.",
+			host);
 	if (!kind && !host)
-		add_finding(diag, VERDICT_GOOD, "Neither a virtual machine nor a container was detected.");
+		add_finding(diag, VERDICT_GOOD,
+			    "Neither a virtual machine nor a container was detected.");
 }
 
 /* ---- memory and disk ------------------------------------------------------ */
@@ -172,13 +168,17 @@ void check_memory(struct diagnosis *diag)
 			    "Cannot read the available memory: no MemAvailable in /proc/meminfo.");
 		return;
 	}
-	add_finding(diag, each >= BUFFERS_ENOUGH ? VERDICT_GOOD :
-		    each >= BUFFERS_LEAST ? VERDICT_NOTE : VERDICT_WRONG,
-		    "%" PRId64 " MB available, of which recording uses an eighth for the buffers of %" PRId64 " CPU%s%s.",
+	add_finding(diag,
+		    each >= BUFFERS_ENOUGH ? VERDICT_GOOD :
+		    each >= BUFFERS_LEAST  ? VERDICT_NOTE :
+					     VERDICT_WRONG,
+		    "%" PRId64
+		    " MB available, of which recording uses an eighth for the buffers of %" PRId64
+		    " CPU%s%s.",
 		    free_kb / 1024, cpus, cpus == 1 ? "" : "s",
-		    each >= BUFFERS_ENOUGH ? "" : each >= BUFFERS_LEAST ?
-		    ": the buffers will be small, and events may be lost" :
-		    ": this is too little");
+		    each >= BUFFERS_ENOUGH ? "" :
+		    each >= BUFFERS_LEAST  ? ": the buffers will be small, and events may be lost" :
+					     ": this is too little");
 	if (each < BUFFERS_ENOUGH)
 		set_advice(diag, "Free some memory.");
 }
@@ -205,9 +205,10 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 	/* Other machines need space only for --pull. */
 	const bool needed = diag->roles & ROLE_COLLECTS && diag->job != JOB_CAPTURES;
 	const enum verdict bad = needed ? VERDICT_WRONG : VERDICT_NOTE;
-	const char *advice = diag->job == JOB_CAPTURES || needed ?
-		"Give another folder with --output." :
-		"This folder is for --pull; set TMPDIR to another one, or omit --pull.";
+	const char *advice =
+		diag->job == JOB_CAPTURES || needed ?
+			"Give another folder with --output." :
+			"This folder is for --pull; set TMPDIR to another one, or omit --pull.";
 	char inside[PATH_MAX];
 	struct statvfs disk;
 	int64_t left;
@@ -215,18 +216,17 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 	/* This is also an error if the path is a file. */
 	snprintf(inside, sizeof(inside), "%s/.", folder);
 	if (access(inside, W_OK | X_OK) || statvfs(inside, &disk)) {
-		add_finding(diag, bad, "%s is not writable: %s.", folder,
-			    strerror(errno));
+		add_finding(diag, bad, "%s is not writable: %s.", folder, strerror(errno));
 		set_advice(diag, "%s", advice);
 		return;
 	}
 	left = (int64_t)(disk.f_bavail * disk.f_frsize);
 	if (left >= DISK_ENOUGH) {
-		add_finding(diag, VERDICT_GOOD, "%" PRId64 " MB free in %s.",
-			    left / MB, folder);
+		add_finding(diag, VERDICT_GOOD, "%" PRId64 " MB free in %s.", left / MB, folder);
 	} else {
 		add_finding(diag, left < DISK_LEAST ? bad : VERDICT_NOTE,
-			    "Only %" PRId64 " MB free in %s; a busy machine records several MB per second.",
+			    "Only %" PRId64
+			    " MB free in %s; a busy machine records several MB per second.",
 			    left / MB, folder);
 		set_advice(diag, "Free some space. %s", advice);
 	}
@@ -270,15 +270,14 @@ static int offloads_of(int sock, const char *device)
 	int set = 0;
 
 	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", device);
-	if (ioctl(sock, SIOCGIFFLAGS, &request) ||
-	    !(request.ifr_flags & IFF_UP) || request.ifr_flags & IFF_LOOPBACK)
+	if (ioctl(sock, SIOCGIFFLAGS, &request) || !(request.ifr_flags & IFF_UP) ||
+	    request.ifr_flags & IFF_LOOPBACK)
 		return -1;
 	for (size_t i = 0; i < NUM_OFFLOADS; i++) {
 		struct ethtool_value value = { .cmd = offloads[i].get };
 
 		request.ifr_data = (void *)&value;
-		if (!ioctl(sock, SIOCETHTOOL, &request) &&
-		    value.data & offloads[i].mask)
+		if (!ioctl(sock, SIOCETHTOOL, &request) && value.data & offloads[i].mask)
 			set |= 1 << i;
 	}
 	return set;
@@ -337,9 +336,10 @@ static void check_set(struct diagnosis *diag, int sock, unsigned int set,
 	if (fclose(out)) {
 		diag->failed = true;
 	} else if (num && set & HAS_LRO) {
-		add_finding(diag, VERDICT_NOTE,
-			    "%s: the device merges packets before they are recorded, so they are late, and many cannot be matched.",
-			    text);
+		add_finding(
+			diag, VERDICT_NOTE,
+			"%s: the device merges packets before they are recorded, so they are late, and many cannot be matched.",
+			text);
 		set_advice(diag, "ethtool -K DEVICE lro off");
 	} else if (num) {
 		add_finding(diag, VERDICT_GOOD, "%s%s.", text,
@@ -357,8 +357,7 @@ void check_offloads(struct diagnosis *diag)
 	if (sock < 0)
 		sock = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (sock < 0 || !names) {
-		add_finding(diag, VERDICT_NOTE,
-			    "Cannot list the network devices: %s.",
+		add_finding(diag, VERDICT_NOTE, "Cannot list the network devices: %s.",
 			    strerror(errno));
 	} else {
 		for (unsigned int set = 0; set < MAX_SETS; set++)

@@ -54,8 +54,8 @@ static void find_elsewhere(struct module *module)
 		if (!is_listed(lists.gl_pathv[i], module->name))
 			continue;
 		module->presence = FOR_OTHERS;
-		snprintf(module->others, sizeof(module->others), "%.*s",
-			 (int)strcspn(kernel, "/"), kernel);
+		snprintf(module->others, sizeof(module->others), "%.*s", (int)strcspn(kernel, "/"),
+			 kernel);
 	}
 	globfree(&lists);
 }
@@ -80,16 +80,14 @@ struct module find_module(const char *name)
 	char list[256], *version;
 
 	uname(&system);
-	snprintf(list, sizeof(list), "/lib/modules/%s/modules.dep",
-		 system.release);
+	snprintf(list, sizeof(list), "/lib/modules/%s/modules.dep", system.release);
 	if (is_loaded(name))
 		module.presence = LOADED;
 	else if (is_listed(list, name))
 		module.presence = LOADABLE;
 	else
 		find_elsewhere(&module);
-	version = module.presence >= LOADABLE ?
-		module_info(name, "version") : NULL;
+	version = module.presence >= LOADABLE ? module_info(name, "version") : NULL;
 	snprintf(module.version, sizeof(module.version), "%s",
 		 version ? look_version(version) : "");
 	free(version);
@@ -103,12 +101,10 @@ bool is_module_refused(const struct module *module)
 
 	if (module->presence != LOADABLE)
 		return false;
-	look_line("/sys/module/module/parameters/sig_enforce", line,
-		  sizeof(line));
+	look_line("/sys/module/module/parameters/sig_enforce", line, sizeof(line));
 	if (*line != 'Y') {
 		look_line("/sys/kernel/security/lockdown", line, sizeof(line));
-		if (!strstr(line, "[integrity]") &&
-		    !strstr(line, "[confidentiality]"))
+		if (!strstr(line, "[integrity]") && !strstr(line, "[confidentiality]"))
 			return false;
 	}
 	signer = module_info(module->name, "signer");

@@ -9,7 +9,7 @@ enum presence { ABSENT, FOR_OTHERS, LOADABLE, LOADED };
 
 struct module {
 	const char *name;	/* its name for modprobe */
-	enum presence presence;	/* for the running kernel */
+	enum presence presence; /* for the running kernel */
 	char others[64];	/* FOR_OTHERS: a kernel that has the module */
 	char version[32];	/* empty: unknown */
 };

@@ -38,10 +38,14 @@ static const char *presence_name(const struct module *module)
 static void advise_to_build(struct diagnosis *diag, const struct module *module)
 {
 	if (module->presence == FOR_OTHERS)
-		set_advice(diag, "The module is installed for %s. Install the headers of this kernel, and dkms builds it; if dkms does not have it (\"dkms status\"), install netsync-dkms, or run \"make dkms-install\" in the source of netsync.",
-			   module->others);
+		set_advice(
+			diag,
+			"The module is installed for %s. Install the headers of this kernel, and dkms builds it; if dkms does not have it (\"dkms status\"), install netsync-dkms, or run \"make dkms-install\" in the source of netsync.",
+			module->others);
 	else
-		set_advice(diag, "Install netsync-dkms and the headers of this kernel; or run \"make dkms-install\" or \"make modules modules_install\" in the source of netsync.");
+		set_advice(
+			diag,
+			"Install netsync-dkms and the headers of this kernel; or run \"make dkms-install\" or \"make modules modules_install\" in the source of netsync.");
 }
 
 /* Advise how to get LTTng's probe if netsync-probes exists only for ftrace. */
@@ -55,8 +59,10 @@ static void advise_to_probe(struct diagnosis *diag, const struct module *probe)
 	else if (lttng_setup_is_mendable(&setup))
 		set_advice(diag, FIX_LTTNG);
 	else
-		set_advice(diag, "dkms also builds it after it has built LTTng's modules for this kernel; then run: dkms unbuild netsync/%s; dkms install netsync/%s",
-			   setup.netsync, setup.netsync);
+		set_advice(
+			diag,
+			"dkms also builds it after it has built LTTng's modules for this kernel; then run: dkms unbuild netsync/%s; dkms install netsync/%s",
+			setup.netsync, setup.netsync);
 }
 
 #define FALL_BACK "LTTng's own network events work, with larger error bounds"
@@ -70,8 +76,9 @@ static void check_probes_alone(struct diagnosis *diag, const struct module *prob
 			    presence_name(probes));
 		advise_to_build(diag, probes);
 	} else if (is_module_refused(probes)) {
-		add_finding(diag, VERDICT_WRONG,
-			    "netsync-probes is not signed, and this kernel loads only signed modules.");
+		add_finding(
+			diag, VERDICT_WRONG,
+			"netsync-probes is not signed, and this kernel loads only signed modules.");
 		set_advice(diag, "Sign it; see \"Secure Boot\" in netsync's INSTALL.md.");
 	} else {
 		add_finding(diag, VERDICT_GOOD, "netsync-probes: %s.", presence_name(probes));
@@ -90,47 +97,54 @@ void check_modules(struct diagnosis *diag)
 		return;
 	}
 	if (probes.presence < LOADABLE) {
-		add_finding(diag, VERDICT_NOTE, "netsync-probes is %s: "
-			    FALL_BACK ".", presence_name(&probes));
+		add_finding(diag, VERDICT_NOTE, "netsync-probes is %s: " FALL_BACK ".",
+			    presence_name(&probes));
 		advise_to_build(diag, &probes);
 	} else if (lttng.presence < LOADABLE) {
-		add_finding(diag, VERDICT_NOTE,
-			    "netsync-probes is %s, for ftrace and perf; lttng-probe-netsync is %s: "
-			    FALL_BACK ".", probes.presence == LOADED ? "loaded" :
-			    "installed", presence_name(&lttng));
+		add_finding(
+			diag, VERDICT_NOTE,
+			"netsync-probes is %s, for ftrace and perf; lttng-probe-netsync is %s: " FALL_BACK
+			".",
+			probes.presence == LOADED ? "loaded" : "installed", presence_name(&lttng));
 		advise_to_probe(diag, &lttng);
 	} else if (is_module_refused(&probes) || is_module_refused(&lttng)) {
-		add_finding(diag, VERDICT_NOTE,
-			    "netsync-probes and lttng-probe-netsync are not signed, and this kernel loads only signed modules: " FALL_BACK ".");
+		add_finding(
+			diag, VERDICT_NOTE,
+			"netsync-probes and lttng-probe-netsync are not signed, and this kernel loads only signed modules: " FALL_BACK
+			".");
 		set_advice(diag, "Sign them; see \"Secure Boot\" in netsync's INSTALL.md.");
 	} else {
-		add_finding(diag, VERDICT_GOOD,
-			    "netsync-probes: %s; lttng-probe-netsync: %s.",
+		add_finding(diag, VERDICT_GOOD, "netsync-probes: %s; lttng-probe-netsync: %s.",
 			    presence_name(&probes), presence_name(&lttng));
 	}
 }
 
-static void explain_missing_tracer(struct diagnosis *diag,
-				   const struct module *tracer)
+static void explain_missing_tracer(struct diagnosis *diag, const struct module *tracer)
 {
 	struct lttng_setup setup;
 
 	lttng_setup_find(&setup);
 	if (*setup.error)
-		add_finding(diag, VERDICT_WRONG,
-			    "The kernel tracer (lttng-tracer) is %s: LTTng's modules %s do not compile for it (%s).",
-			    presence_name(tracer), setup.source, setup.error);
+		add_finding(
+			diag, VERDICT_WRONG,
+			"The kernel tracer (lttng-tracer) is %s: LTTng's modules %s do not compile for it (%s).",
+			presence_name(tracer), setup.source, setup.error);
 	else
 		add_finding(diag, VERDICT_WRONG, "The kernel tracer (lttng-tracer) is %s%s%s%s.",
 			    presence_name(tracer), *tracer->others ? ", only for " : "",
-			    tracer->others, setup.is_unconfigured ?
-			    "; dpkg could not configure lttng-modules-dkms" : "");
+			    tracer->others,
+			    setup.is_unconfigured ?
+				    "; dpkg could not configure lttng-modules-dkms" :
+				    "");
 	if (!setup.has_apt)
-		set_advice(diag, "Install LTTng's modules (Debian: lttng-modules-dkms) and the headers of this kernel.");
+		set_advice(
+			diag,
+			"Install LTTng's modules (Debian: lttng-modules-dkms) and the headers of this kernel.");
 	else if (*setup.source)
 		set_advice(diag, FIX_LTTNG);
 	else
-		set_advice(diag, FIX_LTTNG ", which installs lttng-modules-dkms and the headers of this kernel.");
+		set_advice(diag, FIX_LTTNG
+			   ", which installs lttng-modules-dkms and the headers of this kernel.");
 }
 
 void check_lttng_modules(struct diagnosis *diag)
@@ -138,13 +152,15 @@ void check_lttng_modules(struct diagnosis *diag)
 	const struct module tracer = find_module("lttng-tracer");
 
 	if (is_module_refused(&tracer)) {
-		add_finding(diag, VERDICT_WRONG,
-			    "The kernel tracer (lttng-tracer) is not signed, and this kernel loads only signed modules.");
-		set_advice(diag, "Sign LTTng's modules: dkms signs them with its key, after \"mokutil --import /var/lib/dkms/mok.pub\" has been confirmed.");
+		add_finding(
+			diag, VERDICT_WRONG,
+			"The kernel tracer (lttng-tracer) is not signed, and this kernel loads only signed modules.");
+		set_advice(
+			diag,
+			"Sign LTTng's modules: dkms signs them with its key, after \"mokutil --import /var/lib/dkms/mok.pub\" has been confirmed.");
 	} else if (tracer.presence >= LOADABLE) {
 		add_finding(diag, VERDICT_GOOD, "The kernel tracer%s%s: %s.",
-			    *tracer.version ? " " : "", tracer.version,
-			    presence_name(&tracer));
+			    *tracer.version ? " " : "", tracer.version, presence_name(&tracer));
 	} else {
 		explain_missing_tracer(diag, &tracer);
 	}
@@ -176,8 +192,7 @@ void check_lttng_tools(struct diagnosis *diag)
 /* Check the relay daemon, which receives traces over the network. */
 void check_relay_daemon(struct diagnosis *diag)
 {
-	check_program(diag, "lttng-relayd",
-		      "Install lttng-tools, or record with --pull.");
+	check_program(diag, "lttng-relayd", "Install lttng-tools, or record with --pull.");
 }
 
 /* ---- other programs ------------------------------------------------------------ */
@@ -198,10 +213,13 @@ static bool find_program_version(struct diagnosis *diag, char *name, const char 
 
 void check_captures(struct diagnosis *diag)
 {
-	add_finding(diag, VERDICT_GOOD, "netsync " NETSYNC_VERSION " synchronizes captures and other existing traces; nothing else is needed.");
+	add_finding(diag, VERDICT_GOOD,
+		    "netsync " NETSYNC_VERSION
+		    " synchronizes captures and other existing traces; nothing else is needed.");
 	if (find_program_version(diag, "tcpdump", "can capture here"))
 		return;
-	add_finding(diag, VERDICT_NOTE, "tcpdump is not installed, so it cannot capture packets here.");
+	add_finding(diag, VERDICT_NOTE,
+		    "tcpdump is not installed, so it cannot capture packets here.");
 	set_advice(diag, "To capture the packets of this machine, install tcpdump.");
 }
 
@@ -212,7 +230,8 @@ void check_trace_cmd(struct diagnosis *diag)
 		set_advice(diag, "Install trace-cmd.");
 	}
 	if (geteuid())
-		add_finding(diag, VERDICT_NOTE, "Only root can record with trace-cmd, and this user is not root.");
+		add_finding(diag, VERDICT_NOTE,
+			    "Only root can record with trace-cmd, and this user is not root.");
 }
 
 /* ---- the session daemon ---------------------------------------------------- */
@@ -236,8 +255,7 @@ static int connect_daemon(void)
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (sock < 0)
 		return errno;
-	if (connect(sock, (const struct sockaddr *)&daemon_socket,
-		    sizeof(daemon_socket)))
+	if (connect(sock, (const struct sockaddr *)&daemon_socket, sizeof(daemon_socket)))
 		error = errno;
 	close(sock);
 	return error;
@@ -253,8 +271,9 @@ void check_session_daemon(struct diagnosis *diag)
 		break;
 	case EACCES:
 	case EPERM:
-		add_finding(diag, VERDICT_NOTE,
-			    "Cannot tell whether lttng-sessiond answers: this user may not connect to its socket.");
+		add_finding(
+			diag, VERDICT_NOTE,
+			"Cannot tell whether lttng-sessiond answers: this user may not connect to its socket.");
 		break;
 	case ENOENT:
 	case ENOTDIR:
@@ -264,8 +283,7 @@ void check_session_daemon(struct diagnosis *diag)
 		set_advice(diag, "Run as root: lttng-sessiond --daemonize");
 		break;
 	default:
-		add_finding(diag, VERDICT_WRONG,
-			    "lttng-sessiond does not answer at %s: %s.",
+		add_finding(diag, VERDICT_WRONG, "lttng-sessiond does not answer at %s: %s.",
 			    daemon_socket.sun_path, strerror(error));
 		set_advice(diag, "Restart it, as root: lttng-sessiond --daemonize");
 	}
@@ -309,22 +327,23 @@ void check_group(struct diagnosis *diag)
 	if (!group) {
 		add_finding(diag, VERDICT_WRONG,
 			    "The group tracing does not exist, so only root can record.");
-		set_advice(diag, "As root: groupadd --system tracing; usermod -aG tracing %s; then restart lttng-sessiond, and log in again.",
-			   user);
+		set_advice(
+			diag,
+			"As root: groupadd --system tracing; usermod -aG tracing %s; then restart lttng-sessiond, and log in again.",
+			user);
 	} else if (is_in_group(group->gr_gid)) {
-		add_finding(diag, VERDICT_GOOD, "%s is in the group %s.", user,
-			    group->gr_name);
+		add_finding(diag, VERDICT_GOOD, "%s is in the group %s.", user, group->gr_name);
 	} else if (is_member(group, user)) {
 		add_finding(diag, VERDICT_WRONG,
-			    "%s is in the group %s, but not in this login session.",
-			    user, group->gr_name);
+			    "%s is in the group %s, but not in this login session.", user,
+			    group->gr_name);
 		set_advice(diag, "Log in again, or run: newgrp %s", group->gr_name);
 	} else {
 		add_finding(diag, VERDICT_WRONG,
-			    "%s is not in the group %s, so only root can record.",
-			    user, group->gr_name);
-		set_advice(diag, "As root: usermod -aG %s %s; then log in again.",
-			   group->gr_name, user);
+			    "%s is not in the group %s, so only root can record.", user,
+			    group->gr_name);
+		set_advice(diag, "As root: usermod -aG %s %s; then log in again.", group->gr_name,
+			   user);
 	}
 }
 
@@ -343,19 +362,22 @@ static bool has_event(const char *list, const char *name)
 
 static void check_list(struct diagnosis *diag, const char *list)
 {
-	if (has_event(list, "inet_sock_local_in") &&
-	    has_event(list, "inet_sock_local_out")) {
+	if (has_event(list, "inet_sock_local_in") && has_event(list, "inet_sock_local_out")) {
 		add_finding(diag, VERDICT_GOOD, "LTTng has the netsync events.");
-	} else if (has_event(list, "net_dev_queue") &&
-		   has_event(list, "net_if_receive_skb")) {
-		add_finding(diag, VERDICT_NOTE,
-			    "LTTng has its own network events, but not those of netsync; they work, with larger error bounds.");
+	} else if (has_event(list, "net_dev_queue") && has_event(list, "net_if_receive_skb")) {
+		add_finding(
+			diag, VERDICT_NOTE,
+			"LTTng has its own network events, but not those of netsync; they work, with larger error bounds.");
 		if (find_module("lttng-probe-netsync").presence >= LOADABLE)
-			set_advice(diag, "Run as root: modprobe lttng-probe-netsync (put netsync.conf into /etc/modprobe.d to have lttng-sessiond do so)");
+			set_advice(
+				diag,
+				"Run as root: modprobe lttng-probe-netsync (put netsync.conf into /etc/modprobe.d to have lttng-sessiond do so)");
 	} else {
 		add_finding(diag, VERDICT_WRONG,
 			    "LTTng has neither the netsync events nor its own network events.");
-		set_advice(diag, "Run as root: modprobe lttng-probe-netsync, or modprobe lttng-probe-net; lttng-sessiond loads them itself without --kmod-probes.");
+		set_advice(
+			diag,
+			"Run as root: modprobe lttng-probe-netsync, or modprobe lttng-probe-net; lttng-sessiond loads them itself without --kmod-probes.");
 	}
 }
 
@@ -363,7 +385,8 @@ static void check_list(struct diagnosis *diag, const char *list)
 static void check_ftrace(struct diagnosis *diag)
 {
 	static const char *const folders[] = {
-		"/sys/kernel/tracing/events/", "/sys/kernel/debug/tracing/events/",
+		"/sys/kernel/tracing/events/",
+		"/sys/kernel/debug/tracing/events/",
 	};
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
@@ -371,12 +394,10 @@ static void check_ftrace(struct diagnosis *diag)
 
 		if (access(folders[i], F_OK))
 			continue;
-		snprintf(path, sizeof(path), "%snetsync/inet_sock_local_in",
-			 folders[i]);
+		snprintf(path, sizeof(path), "%snetsync/inet_sock_local_in", folders[i]);
 		add_finding(diag, VERDICT_GOOD, "ftrace has %s.",
-			    access(path, F_OK) ?
-			    "network events (net), but not those of netsync" :
-			    "the netsync events");
+			    access(path, F_OK) ? "network events (net), but not those of netsync" :
+						 "the netsync events");
 		return;
 	}
 	add_finding(diag, VERDICT_NOTE, "Cannot list the events of ftrace: %s.",
@@ -404,10 +425,11 @@ void check_events(struct diagnosis *diag)
 			    strerror(errno));
 		set_advice(diag, "Install lttng-tools.");
 	} else if (status) {
-		add_finding(diag, VERDICT_WRONG,
-			    "lttng-sessiond lists no kernel events: %.*s.",
+		add_finding(diag, VERDICT_WRONG, "lttng-sessiond lists no kernel events: %.*s.",
 			    (int)strcspn(list, "\n"), list);
-		set_advice(diag, "If the kernel tracer can be loaded, restart lttng-sessiond as root, and read its output with --verbose.");
+		set_advice(
+			diag,
+			"If the kernel tracer can be loaded, restart lttng-sessiond as root, and read its output with --verbose.");
 	} else {
 		check_list(diag, list);
 	}

@@ -7,8 +7,7 @@
 #include "io/ctf/ctf2/internal.h"
 
 /* A byte of a text. */
-#define CHARACTER \
-	"integer { size = 8; align = 8; signed = false; encoding = UTF8; }"
+#define CHARACTER "integer { size = 8; align = 8; signed = false; encoding = UTF8; }"
 
 /* ---- fixed lengths ------------------------------------------------------- */
 
@@ -26,8 +25,7 @@ static bool take_bit_array(struct ctf2 *p, struct json_object *class, uint64_t m
 	    !ctf2_string(p, class, "bit-order", &first))
 		return false;
 	if (!*bits || !align || align & (align - 1) || !bytes)
-		return ctf2_damaged(
-			p, "a field without length, alignment or byte order");
+		return ctf2_damaged(p, "a field without length, alignment or byte order");
 	if (!strcmp(bytes, "little-endian")) {
 		*order = "le";
 		usual = "first-to-last";
@@ -50,8 +48,7 @@ bool ctf2_add_ranges(struct ctf2 *p, struct made *made, const char *label,
 	if (!json_object_is_type(ranges, json_type_array))
 		return ctf2_damaged(p, "an invalid mapping \"%.40s\"", label);
 	for (size_t i = 0; i < json_object_array_length(ranges); i++)
-		if (!ctf2_add(p, &made->labels, "%s",
-			      made->labels.used ? ", " : "") ||
+		if (!ctf2_add(p, &made->labels, "%s", made->labels.used ? ", " : "") ||
 		    !ctf2_add_quoted(p, &made->labels, label) ||
 		    !ctf2_add(p, &made->labels, " = ") ||
 		    !ctf2_add_range(p, &made->labels, made->is_signed,
@@ -60,8 +57,7 @@ bool ctf2_add_ranges(struct ctf2 *p, struct made *made, const char *label,
 	return true;
 }
 
-static bool add_mappings(struct ctf2 *p, struct json_object *class,
-			 struct made *made)
+static bool add_mappings(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	struct json_object *mappings = NULL;
 	struct json_object_iter it;
@@ -78,8 +74,8 @@ static bool add_mappings(struct ctf2 *p, struct json_object *class,
 	return true;
 }
 
-static bool make_integer(struct ctf2 *p, struct json_object *class,
-			 struct made *made, bool is_signed)
+static bool make_integer(struct ctf2 *p, struct json_object *class, struct made *made,
+			 bool is_signed)
 {
 	const char *order;
 	uint64_t bits, base = 10;
@@ -92,8 +88,7 @@ static bool make_integer(struct ctf2 *p, struct json_object *class,
 		    "length byte-order bit-order alignment preferred-display-base mappings roles") ||
 	    !take_bit_array(p, class, 64, made, &bits, &order) ||
 	    !ctf2_count(p, class, "preferred-display-base", 16, &base) ||
-	    !ctf2_role(p, class, made, &is_clock) ||
-	    !add_mappings(p, class, made))
+	    !ctf2_role(p, class, made, &is_clock) || !add_mappings(p, class, made))
 		return false;
 	if (base != 2 && base != 8 && base != 10 && base != 16)
 		return ctf2_damaged(p, "an invalid base");
@@ -104,28 +99,24 @@ static bool make_integer(struct ctf2 *p, struct json_object *class,
 	if (!ctf2_add(p, &made->type,
 		      "integer { size = %" PRIu64 "; align = %" PRIu32
 		      "; signed = %s; byte_order = %s; base = %" PRIu64 ";",
-		      bits, made->align, is_signed ? "true" : "false", order,
-		      base))
+		      bits, made->align, is_signed ? "true" : "false", order, base))
 		return false;
 	return (!is_clock || !p->clock ||
 		ctf2_add(p, &made->type, " map = clock.%s.value;", p->clock)) &&
 	       ctf2_add(p, &made->type, " }");
 }
 
-static bool make_unsigned(struct ctf2 *p, struct json_object *class,
-			  struct made *made)
+static bool make_unsigned(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	return make_integer(p, class, made, false);
 }
 
-static bool make_signed(struct ctf2 *p, struct json_object *class,
-			struct made *made)
+static bool make_signed(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	return make_integer(p, class, made, true);
 }
 
-static bool make_float(struct ctf2 *p, struct json_object *class,
-		       struct made *made)
+static bool make_float(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	const char *order;
 	uint64_t bits;
@@ -134,14 +125,11 @@ static bool make_float(struct ctf2 *p, struct json_object *class,
 	    !take_bit_array(p, class, 64, made, &bits, &order))
 		return false;
 	if (bits != 32 && bits != 64)
-		return ctf2_refuse(p,
-				   "a floating-point number of %" PRIu64 " bits",
-				   bits);
-	return ctf2_add(
-		p, &made->type,
-		"floating_point { exp_dig = %d; mant_dig = %d; align = %" PRIu32
-		"; byte_order = %s; }",
-		bits == 32 ? 8 : 11, bits == 32 ? 24 : 53, made->align, order);
+		return ctf2_refuse(p, "a floating-point number of %" PRIu64 " bits", bits);
+	return ctf2_add(p, &made->type,
+			"floating_point { exp_dig = %d; mant_dig = %d; align = %" PRIu32
+			"; byte_order = %s; }",
+			bits == 32 ? 8 : 11, bits == 32 ? 24 : 53, made->align, order);
 }
 
 /* ---- texts --------------------------------------------------------------- */
@@ -152,12 +140,10 @@ static bool check_encoding(struct ctf2 *p, struct json_object *class)
 
 	if (!ctf2_string(p, class, "encoding", &encoding))
 		return false;
-	return !strcmp(encoding, "utf-8") ||
-	       ctf2_refuse(p, "the encoding \"%.40s\"", encoding);
+	return !strcmp(encoding, "utf-8") || ctf2_refuse(p, "the encoding \"%.40s\"", encoding);
 }
 
-static bool make_string(struct ctf2 *p, struct json_object *class,
-			struct made *made)
+static bool make_string(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	made->align = 8;
 	return ctf2_only(p, class, "encoding") && check_encoding(p, class) &&
@@ -165,8 +151,7 @@ static bool make_string(struct ctf2 *p, struct json_object *class,
 }
 
 /* Add the length of something that has a constant one. */
-static bool add_constant_length(struct ctf2 *p, struct json_object *class,
-				struct made *made)
+static bool add_constant_length(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	uint64_t length = UINT64_MAX;
 
@@ -178,38 +163,29 @@ static bool add_constant_length(struct ctf2 *p, struct json_object *class,
 }
 
 /* Add the name of the field that has the length. */
-static bool add_length_field(struct ctf2 *p, struct json_object *class,
-			     struct made *made)
+static bool add_length_field(struct ctf2 *p, struct json_object *class, struct made *made)
 {
-	const struct ctf2_member *length = ctf2_locate(p, class,
-						       "length-field-location");
+	const struct ctf2_member *length = ctf2_locate(p, class, "length-field-location");
 
 	return length && ctf2_add(p, &made->suffix, "[ %s ]", length->name);
 }
 
-static bool make_fixed_text(struct ctf2 *p, struct json_object *class,
-			    struct made *made)
+static bool make_fixed_text(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	made->align = 8;
-	return ctf2_only(p, class, "encoding length") &&
-	       check_encoding(p, class) &&
-	       ctf2_add(p, &made->type, CHARACTER) &&
-	       add_constant_length(p, class, made);
+	return ctf2_only(p, class, "encoding length") && check_encoding(p, class) &&
+	       ctf2_add(p, &made->type, CHARACTER) && add_constant_length(p, class, made);
 }
 
-static bool make_text(struct ctf2 *p, struct json_object *class,
-		      struct made *made)
+static bool make_text(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	made->align = 8;
-	return ctf2_only(p, class, "encoding length-field-location") &&
-	       check_encoding(p, class) &&
-	       ctf2_add(p, &made->type, CHARACTER) &&
-	       add_length_field(p, class, made);
+	return ctf2_only(p, class, "encoding length-field-location") && check_encoding(p, class) &&
+	       ctf2_add(p, &made->type, CHARACTER) && add_length_field(p, class, made);
 }
 
 /* CTF 1.8 has no BLOBs, but the uuid in the head of a packet is a field there. */
-static bool make_blob(struct ctf2 *p, struct json_object *class,
-		      struct made *made)
+static bool make_blob(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	uint64_t length = 0;
 	bool is_clock;
@@ -220,11 +196,9 @@ static bool make_blob(struct ctf2 *p, struct json_object *class,
 	    !ctf2_role(p, class, made, &is_clock))
 		return false;
 	if (!made->name || strcmp(made->name, "uuid") || length != 16)
-		return ctf2_refuse(
-			p, "a field class of type \"static-length-blob\"");
+		return ctf2_refuse(p, "a field class of type \"static-length-blob\"");
 	p->has_uuid = true;
-	return ctf2_add(p, &made->type,
-			"integer { size = 8; align = 8; signed = false; }") &&
+	return ctf2_add(p, &made->type, "integer { size = 8; align = 8; signed = false; }") &&
 	       ctf2_add(p, &made->suffix, "[16]");
 }
 
@@ -234,8 +208,7 @@ static bool make_blob(struct ctf2 *p, struct json_object *class,
  * Add the element class of an array. Nested arrays are refused: no tracer writes them, and the
  * TSDL of neither reader can express them.
  */
-static bool add_element(struct ctf2 *p, struct json_object *class,
-			struct made *made)
+static bool add_element(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	struct json_object *of = NULL;
 	struct made element = { 0 };
@@ -261,20 +234,15 @@ static bool add_element(struct ctf2 *p, struct json_object *class,
 	return ok;
 }
 
-static bool make_fixed_array(struct ctf2 *p, struct json_object *class,
-			     struct made *made)
+static bool make_fixed_array(struct ctf2 *p, struct json_object *class, struct made *made)
 {
-	return ctf2_only(p, class,
-			 "element-field-class length minimum-alignment") &&
+	return ctf2_only(p, class, "element-field-class length minimum-alignment") &&
 	       add_element(p, class, made) && add_constant_length(p, class, made);
 }
 
-static bool make_array(struct ctf2 *p, struct json_object *class,
-		       struct made *made)
+static bool make_array(struct ctf2 *p, struct json_object *class, struct made *made)
 {
-	return ctf2_only(
-		       p, class,
-		       "element-field-class length-field-location minimum-alignment") &&
+	return ctf2_only(p, class, "element-field-class length-field-location minimum-alignment") &&
 	       add_length_field(p, class, made) && add_element(p, class, made);
 }
 
@@ -282,8 +250,7 @@ static bool make_array(struct ctf2 *p, struct json_object *class,
 
 static const struct {
 	const char *type;
-	bool (*make)(struct ctf2 *p, struct json_object *class,
-		     struct made *made);
+	bool (*make)(struct ctf2 *p, struct json_object *class, struct made *made);
 } kinds[] = {
 	{ "fixed-length-unsigned-integer", make_unsigned },
 	{ "fixed-length-signed-integer", make_signed },
@@ -305,8 +272,7 @@ struct json_object *ctf2_find_class(struct ctf2 *p, struct json_object *class)
 	struct json_object *found = class;
 
 	if (json_object_is_type(class, json_type_string) &&
-	    !json_object_object_get_ex(p->aliases,
-				       json_object_get_string(class), &found))
+	    !json_object_object_get_ex(p->aliases, json_object_get_string(class), &found))
 		found = NULL;
 	if (json_object_is_type(found, json_type_object))
 		return found;
@@ -327,8 +293,7 @@ bool ctf2_class(struct ctf2 *p, struct json_object *class, struct made *made)
 	if (!type)
 		return ctf2_damaged(p, "a field class without a type");
 	if (p->depth == MAX_DEPTH)
-		return ctf2_refuse(p, "field classes nested more than %d deep",
-				   MAX_DEPTH);
+		return ctf2_refuse(p, "field classes nested more than %d deep", MAX_DEPTH);
 	while (i < NUM_KINDS && strcmp(type, kinds[i].type))
 		i++;
 	if (i == NUM_KINDS)
@@ -347,15 +312,13 @@ void ctf2_made_release(struct made *made)
 	json_object_put(made->options);
 }
 
-bool ctf2_add_declaration(struct ctf2 *p, struct ctf2_text *text,
-			  const struct made *made, const char *name)
+bool ctf2_add_declaration(struct ctf2 *p, struct ctf2_text *text, const struct made *made,
+			  const char *name)
 {
 	const bool is_enum = made->labels.used;
 
-	return ctf2_add(p, text, "%s%s", is_enum ? "enum : " : "",
-			made->type.bytes) &&
+	return ctf2_add(p, text, "%s%s", is_enum ? "enum : " : "", made->type.bytes) &&
 	       (!is_enum || ctf2_add(p, text, " { %s }", made->labels.bytes)) &&
 	       (!*name ||
-		ctf2_add(p, text, " %s%s; ", name,
-			 made->suffix.used ? made->suffix.bytes : ""));
+		ctf2_add(p, text, " %s%s; ", name, made->suffix.used ? made->suffix.bytes : ""));
 }

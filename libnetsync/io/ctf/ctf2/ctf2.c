@@ -15,9 +15,8 @@
 /* ---- field classes of fragments ------------------------------------------ */
 
 /* Add "entry := TYPE; " for a property that is a structure. */
-static bool add_root_structure(struct ctf2 *p, struct ctf2_text *text,
-			       struct json_object *fragment, const char *key,
-			       const char *origin, const char *entry)
+static bool add_root_structure(struct ctf2 *p, struct ctf2_text *text, struct json_object *fragment,
+			       const char *key, const char *origin, const char *entry)
 {
 	struct json_object *class = NULL;
 	const char *type = NULL;
@@ -32,10 +31,8 @@ static bool add_root_structure(struct ctf2 *p, struct ctf2_text *text,
 	if (!type || strcmp(type, "structure"))
 		return ctf2_damaged(p, "a \"%s\" that is not a structure", key);
 	p->origin = origin;
-	ok = ctf2_class(p, class, &made) &&
-	     ctf2_add(p, text, "%s := ", entry) &&
-	     ctf2_add_declaration(p, text, &made, "") &&
-	     ctf2_add(p, text, ";\n");
+	ok = ctf2_class(p, class, &made) && ctf2_add(p, text, "%s := ", entry) &&
+	     ctf2_add_declaration(p, text, &made, "") && ctf2_add(p, text, ";\n");
 	ctf2_made_release(&made);
 	return ok;
 }
@@ -45,11 +42,9 @@ static bool take_alias(struct ctf2 *p, struct json_object *fragment)
 	struct json_object *class = NULL, *found;
 	const char *name = NULL;
 
-	if (!ctf2_only(p, fragment, "name field-class") ||
-	    !ctf2_string(p, fragment, "name", &name))
+	if (!ctf2_only(p, fragment, "name field-class") || !ctf2_string(p, fragment, "name", &name))
 		return false;
-	if (!name ||
-	    !json_object_object_get_ex(fragment, "field-class", &class))
+	if (!name || !json_object_object_get_ex(fragment, "field-class", &class))
 		return ctf2_damaged(p, "an alias without a name or a class");
 	class = ctf2_find_class(p, class);
 	if (!class)
@@ -60,8 +55,7 @@ static bool take_alias(struct ctf2 *p, struct json_object *fragment)
 	if (p->aliases_size > MAX_ALIASES_SIZE ||
 	    json_object_object_length(p->aliases) == MAX_ALIASES)
 		return ctf2_refuse(p, "more aliases than netsync translates");
-	return !json_object_object_add(p->aliases, name,
-				       json_object_get(class)) ||
+	return !json_object_object_add(p->aliases, name, json_object_get(class)) ||
 	       ctf2_no_memory(p);
 }
 
@@ -77,8 +71,7 @@ static bool take_uuid(struct ctf2 *p, struct json_object *bytes)
 		struct json_object *byte = json_object_array_get_idx(bytes, i);
 		const int64_t value = json_object_get_int64(byte);
 
-		if (!json_object_is_type(byte, json_type_int) || value < 0 ||
-		    value > UINT8_MAX)
+		if (!json_object_is_type(byte, json_type_int) || value < 0 || value > UINT8_MAX)
 			return ctf2_damaged(p, "an invalid uuid");
 		if (i == 4 || i == 6 || i == 8 || i == 10)
 			*at++ = '-';
@@ -122,8 +115,7 @@ static bool add_entry(struct ctf2 *p, struct ctf2_text *text, const char *key,
 			return false;
 	} else if (!json_object_is_type(value, json_type_int)) {
 		return ctf2_damaged(p, "an invalid environment");
-	} else if (!ctf2_add(p, text, "%" PRId64,
-			     json_object_get_int64(value))) {
+	} else if (!ctf2_add(p, text, "%" PRId64, json_object_get_int64(value))) {
 		return false;
 	}
 	return ctf2_add(p, text, ";\n");
@@ -139,8 +131,7 @@ static bool add_environment(struct ctf2 *p, struct json_object *fragment)
 	struct json_object_iter it;
 	struct ctf2_text *text = &p->trace;
 
-	if (!ctf2_typed(p, fragment, "environment", json_type_object,
-			&environment))
+	if (!ctf2_typed(p, fragment, "environment", json_type_object, &environment))
 		return false;
 	if (!environment)
 		return true;
@@ -157,21 +148,16 @@ static bool add_environment(struct ctf2 *p, struct json_object *fragment)
  * The uuid in CTF 1.8 is that of the metadata where packets have it, which is that of the
  * trace, too, if a tracer has written both.
  */
-static bool write_trace_block(struct ctf2 *p, const char *uid,
-			      const struct ctf2_text *header)
+static bool write_trace_block(struct ctf2 *p, const char *uid, const struct ctf2_text *header)
 {
-	const char *uuid = p->has_uuid && *p->uuid ? p->uuid
-			   : is_uuid(uid)	   ? uid
-						   : NULL;
+	const char *uuid = p->has_uuid && *p->uuid ? p->uuid : is_uuid(uid) ? uid : NULL;
 
 	if (p->has_uuid && !*p->uuid)
 		return ctf2_damaged(p, "a packet uuid but no trace uuid");
-	return ctf2_add(p, &p->trace,
-			"/* CTF 1.8 */\ntrace {\n\tmajor = 1;\n\tminor = 8;\n") &&
+	return ctf2_add(p, &p->trace, "/* CTF 1.8 */\ntrace {\n\tmajor = 1;\n\tminor = 8;\n") &&
 	       (!uuid || ctf2_add(p, &p->trace, "\tuuid = \"%s\";\n", uuid)) &&
 	       ctf2_add(p, &p->trace, "\tbyte_order = %s;\n%s};\n",
-			p->is_trace_big_endian ? "be" : "le",
-			header->used ? header->bytes : "");
+			p->is_trace_big_endian ? "be" : "le", header->used ? header->bytes : "");
 }
 
 static bool take_trace_class(struct ctf2 *p, struct json_object *fragment)
@@ -183,12 +169,10 @@ static bool take_trace_class(struct ctf2 *p, struct json_object *fragment)
 	if (p->has_trace)
 		return ctf2_damaged(p, "two trace classes");
 	p->has_trace = true;
-	ok = ctf2_only(
-		     p, fragment,
-		     "namespace name uid environment packet-header-field-class") &&
+	ok = ctf2_only(p, fragment, "namespace name uid environment packet-header-field-class") &&
 	     ctf2_string(p, fragment, "uid", &uid) &&
-	     add_root_structure(p, &header, fragment, "packet-header-field-class",
-				"packet-header", "\tpacket.header") &&
+	     add_root_structure(p, &header, fragment, "packet-header-field-class", "packet-header",
+				"\tpacket.header") &&
 	     write_trace_block(p, uid, &header) && add_environment(p, fragment);
 	free(header.bytes);
 	return ok;
@@ -209,8 +193,7 @@ static bool add_clock_name(struct ctf2 *p, const char *id, const char *name)
 	struct ctf2_clock *last;
 
 	for (size_t i = 0; i < p->num_clocks; i++)
-		if (!strcmp(p->clocks[i].id, id) ||
-		    !strcmp(p->clocks[i].name, name))
+		if (!strcmp(p->clocks[i].id, id) || !strcmp(p->clocks[i].name, name))
 			return ctf2_refuse(p, "two clocks named \"%.40s\"", name);
 	/* None has more than one or two. */
 	if (p->num_clocks == MAX_MEMBERS)
@@ -236,13 +219,11 @@ static bool take_clock_origin(struct ctf2 *p, struct json_object *fragment,
 {
 	struct json_object *origin, *offset = NULL;
 
-	if (!ctf2_typed(p, fragment, "offset-from-origin", json_type_object,
-			&offset))
+	if (!ctf2_typed(p, fragment, "offset-from-origin", json_type_object, &offset))
 		return false;
-	if (offset &&
-	    (!ctf2_only(p, offset, "seconds cycles") ||
-	     !ctf2_number(p, offset, "seconds", &values->seconds) ||
-	     !ctf2_count(p, offset, "cycles", UINT64_MAX, &values->cycles)))
+	if (offset && (!ctf2_only(p, offset, "seconds cycles") ||
+		       !ctf2_number(p, offset, "seconds", &values->seconds) ||
+		       !ctf2_count(p, offset, "cycles", UINT64_MAX, &values->cycles)))
 		return false;
 	/* Another origin is an object. */
 	if (!json_object_object_get_ex(fragment, "origin", &origin) ||
@@ -260,10 +241,8 @@ static bool write_clock(struct ctf2 *p, const struct clock_values *v)
 	struct ctf2_text *text = &p->streams;
 
 	return ctf2_add(p, text, "clock {\n\tname = \"%s\";\n", v->name) &&
-	       (!is_uuid(v->uid) ||
-		ctf2_add(p, text, "\tuuid = \"%s\";\n", v->uid)) &&
-	       ctf2_add(p, text, "\tdescription = ") &&
-	       ctf2_add_quoted(p, text, v->description) &&
+	       (!is_uuid(v->uid) || ctf2_add(p, text, "\tuuid = \"%s\";\n", v->uid)) &&
+	       ctf2_add(p, text, "\tdescription = ") && ctf2_add_quoted(p, text, v->description) &&
 	       ctf2_add(p, text,
 			";\n\tfreq = %" PRIu64 ";\n\tprecision = %" PRIu64
 			";\n\toffset_s = %" PRId64 ";\n\toffset = %" PRIu64
@@ -279,19 +258,16 @@ static bool take_clock_class(struct ctf2 *p, struct json_object *fragment)
 	if (!ctf2_only(
 		    p, fragment,
 		    "id namespace name uid description frequency precision accuracy origin offset-from-origin") ||
-	    !ctf2_string(p, fragment, "id", &v.id) ||
-	    !ctf2_string(p, fragment, "uid", &v.uid) ||
+	    !ctf2_string(p, fragment, "id", &v.id) || !ctf2_string(p, fragment, "uid", &v.uid) ||
 	    !ctf2_string(p, fragment, "description", &v.description) ||
 	    !ctf2_count(p, fragment, "frequency", UINT64_MAX, &v.frequency) ||
 	    !ctf2_count(p, fragment, "precision", UINT64_MAX, &v.precision))
 		return false;
 	v.name = v.id;
-	if (!ctf2_string(p, fragment, "name", &v.name) ||
-	    !take_clock_origin(p, fragment, &v))
+	if (!ctf2_string(p, fragment, "name", &v.name) || !take_clock_origin(p, fragment, &v))
 		return false;
 	if (!v.id || !v.frequency || v.cycles >= v.frequency)
-		return ctf2_damaged(
-			p, "a clock without a frequency, or with an invalid offset");
+		return ctf2_damaged(p, "a clock without a frequency, or with an invalid offset");
 	if (!ctf2_is_name(v.name))
 		return ctf2_refuse(p, "the clock name \"%.40s\"", v.name);
 	return add_clock_name(p, v.id, v.name) && write_clock(p, &v);
@@ -313,16 +289,14 @@ static bool take_stream_class(struct ctf2 *p, struct json_object *fragment)
 		return false;
 	p->clock = clock ? find_clock_by_id(p, clock) : NULL;
 	if (clock && !p->clock)
-		return ctf2_damaged(p, "a reference to an undefined clock \"%.40s\"",
-				    clock);
+		return ctf2_damaged(p, "a reference to an undefined clock \"%.40s\"", clock);
 	p->has_stream = true;
 	return ctf2_add(p, text, "stream {\n\tid = %" PRIu64 ";\n", id) &&
-	       add_root_structure(p, text, fragment, "packet-context-field-class",
-				  "packet-context", "\tpacket.context") &&
+	       add_root_structure(p, text, fragment, "packet-context-field-class", "packet-context",
+				  "\tpacket.context") &&
 	       add_root_structure(p, text, fragment, "event-record-header-field-class",
 				  "event-record-header", "\tevent.header") &&
-	       add_root_structure(p, text, fragment,
-				  "event-record-common-context-field-class",
+	       add_root_structure(p, text, fragment, "event-record-common-context-field-class",
 				  "event-record-common-context", "\tevent.context") &&
 	       ctf2_add(p, text, "};\n");
 }
@@ -337,22 +311,19 @@ static bool take_event_class(struct ctf2 *p, struct json_object *fragment)
 		    p, fragment,
 		    "id data-stream-class-id namespace name uid specific-context-field-class payload-field-class") ||
 	    !ctf2_count(p, fragment, "id", UINT64_MAX, &id) ||
-	    !ctf2_count(p, fragment, "data-stream-class-id", UINT64_MAX,
-			&stream) ||
+	    !ctf2_count(p, fragment, "data-stream-class-id", UINT64_MAX, &stream) ||
 	    !ctf2_string(p, fragment, "name", &name))
 		return false;
 	if (!name)
 		return ctf2_refuse(p, "an event record class without a name");
 	p->clock = NULL;
-	return ctf2_add(p, text, "event {\n\tname = ") &&
-	       ctf2_add_quoted(p, text, name) &&
-	       ctf2_add(p, text,
-			";\n\tid = %" PRIu64 ";\n\tstream_id = %" PRIu64 ";\n",
-			id, stream) &&
+	return ctf2_add(p, text, "event {\n\tname = ") && ctf2_add_quoted(p, text, name) &&
+	       ctf2_add(p, text, ";\n\tid = %" PRIu64 ";\n\tstream_id = %" PRIu64 ";\n", id,
+			stream) &&
 	       add_root_structure(p, text, fragment, "specific-context-field-class",
 				  "event-record-specific-context", "\tcontext") &&
-	       add_root_structure(p, text, fragment, "payload-field-class",
-				  "event-record-payload", "\tfields") &&
+	       add_root_structure(p, text, fragment, "payload-field-class", "event-record-payload",
+				  "\tfields") &&
 	       ctf2_add(p, text, "};\n");
 }
 
@@ -364,10 +335,8 @@ static const struct {
 	const char *type;
 	bool (*take)(struct ctf2 *p, struct json_object *fragment);
 } kinds[] = {
-	{ "field-class-alias", take_alias },
-	{ "trace-class", take_trace_class },
-	{ "clock-class", take_clock_class },
-	{ "data-stream-class", take_stream_class },
+	{ "field-class-alias", take_alias },	    { "trace-class", take_trace_class },
+	{ "clock-class", take_clock_class },	    { "data-stream-class", take_stream_class },
 	{ "event-record-class", take_event_class },
 };
 

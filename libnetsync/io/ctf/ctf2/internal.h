@@ -14,14 +14,13 @@
  * Limits; what exceeds them is refused. All are chosen, many times what LTTng 2.16 and
  * sink.ctf.fs of Babeltrace 2.1 write.
  */
-#define MAX_DEPTH 32		    /* field classes in field classes */
-#define MAX_ALIGN 4096		    /* bits */
-#define MAX_MEMBERS 256		    /* of a structure, options of a variant */
-#define MAX_ALIASES 256		    /* names of field classes, */
-#define MAX_ALIASES_SIZE (1 << 20)  /* and bytes of their texts */
-#define MAX_FRAGMENT_SIZE (1 << 20) /* bytes of a JSON text */
-#define MAX_WRITTEN \
-	(UINT64_C(64) << 20) /* bytes, with parts of parts each time */
+#define MAX_DEPTH 32			 /* field classes in field classes */
+#define MAX_ALIGN 4096			 /* bits */
+#define MAX_MEMBERS 256			 /* of a structure, options of a variant */
+#define MAX_ALIASES 256			 /* names of field classes, */
+#define MAX_ALIASES_SIZE (1 << 20)	 /* and bytes of their texts */
+#define MAX_FRAGMENT_SIZE (1 << 20)	 /* bytes of a JSON text */
+#define MAX_WRITTEN (UINT64_C(64) << 20) /* bytes, with parts of parts each time */
 
 /* A text that grows; all zero: empty. */
 struct ctf2_text {
@@ -32,12 +31,12 @@ struct ctf2_text {
 /* A field class in TSDL. */
 struct made {
 	struct ctf2_text type;
-	struct ctf2_text suffix; /* behind the name: an array's length */
-	struct ctf2_text labels; /* of an integer, which they make an enumeration, */
+	struct ctf2_text suffix;      /* behind the name: an array's length */
+	struct ctf2_text labels;      /* of an integer, which they make an enumeration, */
 	struct json_object *mappings; /* and those of them that were given */
 	struct json_object *options;  /* keys: names of a variant's options */
-	const char *name; /* that TSDL has for the integer's role; NULL: none */
-	uint32_t align;	  /* bits */
+	const char *name;	      /* that TSDL has for the integer's role; NULL: none */
+	uint32_t align;		      /* bits */
 	bool is_integer;
 	bool is_signed;
 	bool is_selector; /* of a variant */
@@ -88,15 +87,13 @@ struct ctf2 {
 /* ---- text.c -------------------------------------------------------------- */
 
 /* Fail, as there is something that is not translated. Always false. */
-__attribute__((format(printf, 2, 3))) bool ctf2_refuse(struct ctf2 *p,
-						       const char *format, ...);
+__attribute__((format(printf, 2, 3))) bool ctf2_refuse(struct ctf2 *p, const char *format, ...);
 /* Fail, as the specification does not allow it. */
-__attribute__((format(printf, 2, 3))) bool
-ctf2_damaged(struct ctf2 *p, const char *format, ...);
+__attribute__((format(printf, 2, 3))) bool ctf2_damaged(struct ctf2 *p, const char *format, ...);
 bool ctf2_no_memory(struct ctf2 *p);
 
-__attribute__((format(printf, 3, 4))) bool
-ctf2_add(struct ctf2 *p, struct ctf2_text *text, const char *format, ...);
+__attribute__((format(printf, 3, 4))) bool ctf2_add(struct ctf2 *p, struct ctf2_text *text,
+						    const char *format, ...);
 /* Add a string in quotation marks. */
 bool ctf2_add_quoted(struct ctf2 *p, struct ctf2_text *text, const char *string);
 /* Make a TSDL name of a CTF 2 name: each character that TSDL does not allow becomes "_". */
@@ -109,14 +106,12 @@ bool ctf2_is_name(const char *text);
 /* Have objects these properties only, of those that others have? @known: by spaces. */
 bool ctf2_only(struct ctf2 *p, struct json_object *object, const char *known);
 /* Set @value to a property; without the property, @value remains unchanged. */
-bool ctf2_string(struct ctf2 *p, struct json_object *object, const char *key,
-		 const char **value);
-bool ctf2_count(struct ctf2 *p, struct json_object *object, const char *key,
-		uint64_t most, uint64_t *value);
-bool ctf2_number(struct ctf2 *p, struct json_object *object, const char *key,
-		 int64_t *value);
-bool ctf2_typed(struct ctf2 *p, struct json_object *object, const char *key,
-		enum json_type type, struct json_object **value);
+bool ctf2_string(struct ctf2 *p, struct json_object *object, const char *key, const char **value);
+bool ctf2_count(struct ctf2 *p, struct json_object *object, const char *key, uint64_t most,
+		uint64_t *value);
+bool ctf2_number(struct ctf2 *p, struct json_object *object, const char *key, int64_t *value);
+bool ctf2_typed(struct ctf2 *p, struct json_object *object, const char *key, enum json_type type,
+		struct json_object **value);
 /* The ends of a range of integers as TSDL has them: "lo ... hi". */
 bool ctf2_add_range(struct ctf2 *p, struct ctf2_text *text, bool is_signed,
 		    struct json_object *range);
@@ -132,23 +127,20 @@ void ctf2_made_release(struct made *made);
 bool ctf2_add_ranges(struct ctf2 *p, struct made *made, const char *label,
 		     struct json_object *ranges);
 /* Add "TYPE name;" with all labels. */
-bool ctf2_add_declaration(struct ctf2 *p, struct ctf2_text *text,
-			  const struct made *made, const char *name);
+bool ctf2_add_declaration(struct ctf2 *p, struct ctf2_text *text, const struct made *made,
+			  const char *name);
 
 /* ---- structure.c --------------------------------------------------------- */
 
-bool ctf2_structure(struct ctf2 *p, struct json_object *class,
-		    struct made *made);
+bool ctf2_structure(struct ctf2 *p, struct json_object *class, struct made *made);
 bool ctf2_variant(struct ctf2 *p, struct json_object *class, struct made *made);
 /* The earlier member that a field location leads to; NULL: see ctf2_refuse(). */
-struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class,
-				const char *key);
+struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class, const char *key);
 
 /* ---- role.c -------------------------------------------------------------- */
 
 /* Set made->name to what TSDL calls a field of this class by its role, if it has one. */
-bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made,
-	       bool *is_clock);
+bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made, bool *is_clock);
 /* Does the name have a meaning in TSDL inside the current root structure? */
 bool ctf2_means(const struct ctf2 *p, const char *name);
 

@@ -38,8 +38,8 @@ bool ctf2_only(struct ctf2 *p, struct json_object *object, const char *known)
 	return true;
 }
 
-bool ctf2_typed(struct ctf2 *p, struct json_object *object, const char *key,
-		enum json_type type, struct json_object **value)
+bool ctf2_typed(struct ctf2 *p, struct json_object *object, const char *key, enum json_type type,
+		struct json_object **value)
 {
 	struct json_object *found;
 
@@ -51,8 +51,7 @@ bool ctf2_typed(struct ctf2 *p, struct json_object *object, const char *key,
 	return true;
 }
 
-bool ctf2_string(struct ctf2 *p, struct json_object *object, const char *key,
-		 const char **value)
+bool ctf2_string(struct ctf2 *p, struct json_object *object, const char *key, const char **value)
 {
 	struct json_object *found = NULL;
 	const char *text;
@@ -69,8 +68,8 @@ bool ctf2_string(struct ctf2 *p, struct json_object *object, const char *key,
 }
 
 /* Numbers beyond 64 bits are the last one that fits, to json-c. */
-bool ctf2_count(struct ctf2 *p, struct json_object *object, const char *key,
-		uint64_t most, uint64_t *value)
+bool ctf2_count(struct ctf2 *p, struct json_object *object, const char *key, uint64_t most,
+		uint64_t *value)
 {
 	struct json_object *found = NULL;
 	uint64_t number;
@@ -89,8 +88,7 @@ bool ctf2_count(struct ctf2 *p, struct json_object *object, const char *key,
 	return true;
 }
 
-bool ctf2_number(struct ctf2 *p, struct json_object *object, const char *key,
-		 int64_t *value)
+bool ctf2_number(struct ctf2 *p, struct json_object *object, const char *key, int64_t *value)
 {
 	struct json_object *found = NULL;
 	int64_t number;
@@ -112,27 +110,23 @@ bool ctf2_add_range(struct ctf2 *p, struct ctf2_text *text, bool is_signed,
 {
 	struct json_object *lo, *hi;
 
-	if (!json_object_is_type(range, json_type_array) ||
-	    json_object_array_length(range) != 2)
+	if (!json_object_is_type(range, json_type_array) || json_object_array_length(range) != 2)
 		return ctf2_damaged(p, "an invalid range");
 	lo = json_object_array_get_idx(range, 0);
 	hi = json_object_array_get_idx(range, 1);
-	if (!json_object_is_type(lo, json_type_int) ||
-	    !json_object_is_type(hi, json_type_int))
+	if (!json_object_is_type(lo, json_type_int) || !json_object_is_type(hi, json_type_int))
 		return ctf2_damaged(p, "an invalid range");
 	if (is_signed) {
 		const int64_t from = json_object_get_int64(lo);
 		const int64_t to = json_object_get_int64(hi);
 
-		return from <= to
-			       ? ctf2_add(p, text, "%" PRId64 " ... %" PRId64,
-					  from, to)
-			       : ctf2_damaged(p, "an invalid range");
+		return from <= to ? ctf2_add(p, text, "%" PRId64 " ... %" PRId64, from, to) :
+				    ctf2_damaged(p, "an invalid range");
 	}
 	if (json_object_get_int64(lo) < 0 ||
 	    json_object_get_uint64(lo) > json_object_get_uint64(hi) ||
 	    json_object_get_int64(hi) < 0)
 		return ctf2_damaged(p, "an invalid range");
-	return ctf2_add(p, text, "%" PRIu64 " ... %" PRIu64,
-			json_object_get_uint64(lo), json_object_get_uint64(hi));
+	return ctf2_add(p, text, "%" PRIu64 " ... %" PRIu64, json_object_get_uint64(lo),
+			json_object_get_uint64(hi));
 }

@@ -16,12 +16,9 @@ static const struct meaning {
 	{ "packet-header", "data-stream-id", "stream_instance_id", false },
 	{ "packet-context", "packet-total-length", "packet_size", false },
 	{ "packet-context", "packet-content-length", "content_size", false },
-	{ "packet-context", "default-clock-timestamp", "timestamp_begin",
-	  true },
-	{ "packet-context", "packet-end-default-clock-timestamp",
-	  "timestamp_end", true },
-	{ "packet-context", "discarded-event-record-counter-snapshot",
-	  "events_discarded", false },
+	{ "packet-context", "default-clock-timestamp", "timestamp_begin", true },
+	{ "packet-context", "packet-end-default-clock-timestamp", "timestamp_end", true },
+	{ "packet-context", "discarded-event-record-counter-snapshot", "events_discarded", false },
 	{ "packet-context", "packet-sequence-number", "packet_seq_num", false },
 	{ "event-record-header", "event-record-class-id", "id", false },
 	{ "event-record-header", "default-clock-timestamp", "timestamp", true },
@@ -29,8 +26,7 @@ static const struct meaning {
 
 #define NUM_MEANINGS (sizeof(meanings) / sizeof(meanings[0]))
 
-bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made,
-	       bool *is_clock)
+bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made, bool *is_clock)
 {
 	struct json_object *roles = NULL, *role;
 	const char *text;
@@ -47,8 +43,7 @@ bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made,
 	if (json_object_array_length(roles) > 1)
 		return ctf2_refuse(p, "several roles for one field");
 	for (size_t i = 0; i < NUM_MEANINGS; i++) {
-		if (strcmp(meanings[i].origin, p->origin) ||
-		    strcmp(meanings[i].role, text))
+		if (strcmp(meanings[i].origin, p->origin) || strcmp(meanings[i].role, text))
 			continue;
 		made->name = meanings[i].name;
 		*is_clock = meanings[i].is_clock;
@@ -60,8 +55,7 @@ bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made,
 bool ctf2_means(const struct ctf2 *p, const char *name)
 {
 	for (size_t i = 0; i < NUM_MEANINGS; i++)
-		if (!strcmp(meanings[i].origin, p->origin) &&
-		    !strcmp(meanings[i].name, name))
+		if (!strcmp(meanings[i].origin, p->origin) && !strcmp(meanings[i].name, name))
 			return true;
 	return false;
 }

@@ -28,15 +28,13 @@ static int follow_path_step(const struct ctf2 *p, int level, struct json_object 
 {
 	if (!step)
 		return level - 1;
-	if (!json_object_is_type(step, json_type_string) ||
-	    level + 1 >= p->num_open || !p->open[level].current ||
-	    strcmp(p->open[level].current, json_object_get_string(step)))
+	if (!json_object_is_type(step, json_type_string) || level + 1 >= p->num_open ||
+	    !p->open[level].current || strcmp(p->open[level].current, json_object_get_string(step)))
 		return -1;
 	return level + 1;
 }
 
-static struct ctf2_member *find_member_by_path(struct ctf2 *p, struct json_object *path,
-					       int level)
+static struct ctf2_member *find_member_by_path(struct ctf2 *p, struct json_object *path, int level)
 {
 	const size_t last = json_object_array_length(path) - 1;
 	struct json_object *name = json_object_array_get_idx(path, last);
@@ -66,8 +64,7 @@ static bool is_found_by_name(const struct ctf2 *p, const struct ctf2_member *wan
 	return false;
 }
 
-struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class,
-				const char *key)
+struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class, const char *key)
 {
 	struct json_object *location = NULL, *path = NULL;
 	const char *origin = NULL;
@@ -87,15 +84,13 @@ struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class,
 		ctf2_damaged(p, "a field location without a path");
 		return NULL;
 	}
-	found = origin && strcmp(origin, p->origin)
-			? NULL
-			: find_member_by_path(p, path, origin ? 0 : p->num_open - 1);
+	found = origin && strcmp(origin, p->origin) ?
+			NULL :
+			find_member_by_path(p, path, origin ? 0 : p->num_open - 1);
 	if (found && found->made.is_integer && is_found_by_name(p, found))
 		return found;
-	ctf2_refuse(
-		p,
-		"a field location that does not lead to an earlier integer in the same %s",
-		p->origin);
+	ctf2_refuse(p, "a field location that does not lead to an earlier integer in the same %s",
+		    p->origin);
 	return NULL;
 }
 
@@ -121,33 +116,27 @@ static bool name_member(struct ctf2 *p, struct structure *in, const char *given)
 	if (!m->given)
 		return ctf2_no_memory(p);
 	if (!m->made.name && ctf2_means(p, given))
-		return ctf2_refuse(p,
-				   "a field \"%.40s\" in %s without its role",
-				   given, p->origin);
-	m->name = m->made.name ? strdup(m->made.name)
-			       : ctf2_name(p, "_", given);
+		return ctf2_refuse(p, "a field \"%.40s\" in %s without its role", given, p->origin);
+	m->name = m->made.name ? strdup(m->made.name) : ctf2_name(p, "_", given);
 	if (!m->name)
 		return ctf2_no_memory(p);
 	return !is_member_name_taken(in, m->name) ||
 	       ctf2_refuse(p, "several fields named \"%.40s\"", m->name);
 }
 
-static bool add_structure_member(struct ctf2 *p, struct structure *in,
-				 struct json_object *member, uint64_t *align)
+static bool add_structure_member(struct ctf2 *p, struct structure *in, struct json_object *member,
+				 uint64_t *align)
 {
 	struct json_object *class = NULL;
 	struct ctf2_member *last;
 	const char *name = NULL;
 
-	if (!ctf2_only(p, member, "name field-class") ||
-	    !ctf2_string(p, member, "name", &name))
+	if (!ctf2_only(p, member, "name field-class") || !ctf2_string(p, member, "name", &name))
 		return false;
-	if (!name || !*name ||
-	    !json_object_object_get_ex(member, "field-class", &class))
+	if (!name || !*name || !json_object_object_get_ex(member, "field-class", &class))
 		return ctf2_damaged(p, "a field without a name or a class");
 	if (in->num == MAX_MEMBERS)
-		return ctf2_refuse(p, "more than %d fields in one structure",
-				   MAX_MEMBERS);
+		return ctf2_refuse(p, "more than %d fields in one structure", MAX_MEMBERS);
 	last = array_add(&in->members, in->num, sizeof(*last));
 	if (!last)
 		return ctf2_no_memory(p);
@@ -176,15 +165,13 @@ static void release_members(struct structure *in)
 	*in = (struct structure){ 0 };
 }
 
-static bool add_members(struct ctf2 *p, struct structure *in,
-			struct json_object *members, struct made *made,
-			uint64_t align)
+static bool add_members(struct ctf2 *p, struct structure *in, struct json_object *members,
+			struct made *made, uint64_t align)
 {
 	const size_t num = members ? json_object_array_length(members) : 0;
 
 	for (size_t i = 0; i < num; i++)
-		if (!add_structure_member(p, in, json_object_array_get_idx(members, i),
-					  &align))
+		if (!add_structure_member(p, in, json_object_array_get_idx(members, i), &align))
 			return false;
 	made->align = align;
 	if (!ctf2_add(p, &made->type, "struct { "))
@@ -196,8 +183,7 @@ static bool add_members(struct ctf2 *p, struct structure *in,
 	return ctf2_add(p, &made->type, "} align(%" PRIu64 ")", align);
 }
 
-bool ctf2_structure(struct ctf2 *p, struct json_object *class,
-		    struct made *made)
+bool ctf2_structure(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	struct structure *in = &p->open[p->num_open];
 	struct json_object *members = NULL;
@@ -237,13 +223,12 @@ static bool has_label_text(const struct ctf2_text *labels, const char *name)
  * Add the ranges of an option to the labels of the selector, by the option's name, unless
  * a mapping of that name has the same.
  */
-static bool add_labels(struct ctf2 *p, struct ctf2_member *selector,
-		       const char *name, struct json_object *option)
+static bool add_labels(struct ctf2 *p, struct ctf2_member *selector, const char *name,
+		       struct json_object *option)
 {
 	struct json_object *ranges = NULL, *mapped;
 
-	if (!ctf2_typed(p, option, "selector-field-ranges", json_type_array,
-			&ranges))
+	if (!ctf2_typed(p, option, "selector-field-ranges", json_type_array, &ranges))
 		return false;
 	if (!ranges || !json_object_array_length(ranges))
 		return ctf2_damaged(p, "an option without ranges");
@@ -251,9 +236,7 @@ static bool add_labels(struct ctf2 *p, struct ctf2_member *selector,
 	    json_object_equal(mapped, ranges))
 		return true;
 	if (has_label_text(&selector->made.labels, name))
-		return ctf2_refuse(p,
-				   "a mapping label equal to an option name, \"%.40s\"",
-				   name);
+		return ctf2_refuse(p, "a mapping label equal to an option name, \"%.40s\"", name);
 	return ctf2_add_ranges(p, &selector->made, name, ranges);
 }
 
@@ -263,13 +246,11 @@ static bool note_option_name(struct ctf2 *p, struct made *made, const char *name
 
 	if (json_object_object_get_ex(made->options, name, &found))
 		return ctf2_refuse(p, "two options named \"%.40s\"", name);
-	return !json_object_object_add(made->options, name, NULL) ||
-	       ctf2_no_memory(p);
+	return !json_object_object_add(made->options, name, NULL) || ctf2_no_memory(p);
 }
 
-static bool add_option(struct ctf2 *p, struct ctf2_member *selector,
-		       const char *number, struct json_object *option,
-		       struct made *made)
+static bool add_option(struct ctf2 *p, struct ctf2_member *selector, const char *number,
+		       struct json_object *option, struct made *made)
 {
 	struct json_object *class = NULL;
 	struct made inner = { 0 };
@@ -287,8 +268,7 @@ static bool add_option(struct ctf2 *p, struct ctf2_member *selector,
 	if (ok && inner.name)
 		ok = ctf2_refuse(p, "a role for an option");
 	ok = ok && ctf2_add_declaration(p, &made->type, &inner, name) &&
-	     add_labels(p, selector, name, option) &&
-	     note_option_name(p, made, name);
+	     add_labels(p, selector, name, option) && note_option_name(p, made, name);
 	ctf2_made_release(&inner);
 	free(name);
 	return ok;
@@ -322,8 +302,7 @@ bool ctf2_variant(struct ctf2 *p, struct json_object *class, struct made *made)
 		return false;
 	for (size_t i = 0; i < num; i++) {
 		snprintf(number, sizeof(number), "%zu", i);
-		if (!add_option(p, selector, number,
-				json_object_array_get_idx(options, i), made))
+		if (!add_option(p, selector, number, json_object_array_get_idx(options, i), made))
 			return false;
 	}
 	return ctf2_add(p, &made->type, "}");

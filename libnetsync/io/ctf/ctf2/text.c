@@ -12,12 +12,10 @@
 
 /* Words of TSDL, which are no names (CTF 1.8.3, C.1). */
 static const char *const keywords[] = {
-	"align",	  "callsite", "char",	    "clock",  "const",
-	"double",	  "enum",     "env",	    "event",  "float",
-	"floating_point", "int",      "integer",    "long",   "short",
-	"signed",	  "stream",   "string",	    "struct", "trace",
-	"typealias",	  "typedef",  "unsigned",   "void",   "variant",
-	"_Bool",	  "_Complex", "_Imaginary",
+	"align",   "callsite", "char",	 "clock",	   "const",  "double",	 "enum",
+	"env",	   "event",    "float",	 "floating_point", "int",    "integer",	 "long",
+	"short",   "signed",   "stream", "string",	   "struct", "trace",	 "typealias",
+	"typedef", "unsigned", "void",	 "variant",	   "_Bool",  "_Complex", "_Imaginary",
 };
 
 /* ---- failing ------------------------------------------------------------- */
@@ -125,8 +123,8 @@ bool ctf2_add_quoted(struct ctf2 *p, struct ctf2_text *text, const char *string)
 
 static bool is_name_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
 }
 
 char *ctf2_name(struct ctf2 *p, const char *before, const char *name)

@@ -21,59 +21,47 @@ static bool is_same_field_name(const char *ours, const char *theirs)
 	return *ours == *theirs;
 }
 
-static bool agree_on_integer(const struct ctf_type *type,
-			     const bt_field_class *class)
+static bool agree_on_integer(const struct ctf_type *type, const bt_field_class *class)
 {
 	const bt_field_class_type is = bt_field_class_get_type(class);
 
 	return bt_field_class_type_is(is, BT_FIELD_CLASS_TYPE_INTEGER) &&
-	       bt_field_class_integer_get_field_value_range(class) ==
-		       type->size &&
-	       bt_field_class_type_is(is, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER) ==
-		       type->is_signed;
+	       bt_field_class_integer_get_field_value_range(class) == type->size &&
+	       bt_field_class_type_is(is, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER) == type->is_signed;
 }
 
-static bool agree_on_structure(const struct ctf_type *type,
-			       const bt_field_class *class)
+static bool agree_on_structure(const struct ctf_type *type, const bt_field_class *class)
 {
 	if (bt_field_class_get_type(class) != BT_FIELD_CLASS_TYPE_STRUCTURE ||
-	    bt_field_class_structure_get_member_count(class) !=
-		    type->num_members)
+	    bt_field_class_structure_get_member_count(class) != type->num_members)
 		return false;
 	for (size_t i = 0; i < type->num_members; i++) {
 		const bt_field_class_structure_member *member =
-			bt_field_class_structure_borrow_member_by_index_const(
-				class, i);
+			bt_field_class_structure_borrow_member_by_index_const(class, i);
 
 		if (!is_same_field_name(type->members[i].name,
-					bt_field_class_structure_member_get_name(
-						member)) ||
+					bt_field_class_structure_member_get_name(member)) ||
 		    !agree_on_type(type->members[i].type,
-				   bt_field_class_structure_member_borrow_field_class_const(
-					   member)))
+				   bt_field_class_structure_member_borrow_field_class_const(member)))
 			return false;
 	}
 	return true;
 }
 
-static bool agree_on_variant(const struct ctf_type *type,
-			     const bt_field_class *class)
+static bool agree_on_variant(const struct ctf_type *type, const bt_field_class *class)
 {
-	if (!bt_field_class_type_is(bt_field_class_get_type(class),
-				    BT_FIELD_CLASS_TYPE_VARIANT) ||
+	if (!bt_field_class_type_is(bt_field_class_get_type(class), BT_FIELD_CLASS_TYPE_VARIANT) ||
 	    bt_field_class_variant_get_option_count(class) != type->num_members)
 		return false;
 	for (size_t i = 0; i < type->num_members; i++) {
 		const bt_field_class_variant_option *option =
-			bt_field_class_variant_borrow_option_by_index_const(
-				class, i);
+			bt_field_class_variant_borrow_option_by_index_const(class, i);
 		const char *name = bt_field_class_variant_option_get_name(option);
 
 		/* In CTF 2 an option may have no name. */
 		if ((name && !is_same_field_name(type->members[i].name, name)) ||
 		    !agree_on_type(type->members[i].type,
-				   bt_field_class_variant_option_borrow_field_class_const(
-					   option)))
+				   bt_field_class_variant_option_borrow_field_class_const(option)))
 			return false;
 	}
 	return true;
@@ -85,16 +73,13 @@ static bool agree_on_array(const struct ctf_type *type, const bt_field_class *cl
 
 	if (type->is_text)
 		return is == BT_FIELD_CLASS_TYPE_STRING;
-	if (type->kind == TYPE_ARRAY
-		    ? is != BT_FIELD_CLASS_TYPE_STATIC_ARRAY ||
-			      bt_field_class_array_static_get_length(class) !=
-				      type->length
-		    : !bt_field_class_type_is(
-			      is, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY))
+	if (type->kind == TYPE_ARRAY ?
+		    is != BT_FIELD_CLASS_TYPE_STATIC_ARRAY ||
+			    bt_field_class_array_static_get_length(class) != type->length :
+		    !bt_field_class_type_is(is, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY))
 		return false;
 	return agree_on_type(type->element,
-			     bt_field_class_array_borrow_element_field_class_const(
-				     class));
+			     bt_field_class_array_borrow_element_field_class_const(class));
 }
 
 static bool agree_on_type(const struct ctf_type *type, const bt_field_class *class)
@@ -105,10 +90,8 @@ static bool agree_on_type(const struct ctf_type *type, const bt_field_class *cla
 	case TYPE_INTEGER:
 		return agree_on_integer(type, class);
 	case TYPE_FLOAT:
-		return is ==
-		       (type->size == 32
-				? BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL
-				: BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL);
+		return is == (type->size == 32 ? BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL :
+						 BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL);
 	case TYPE_STRING:
 		return is == BT_FIELD_CLASS_TYPE_STRING;
 	case TYPE_STRUCT:
@@ -128,28 +111,21 @@ static bool agree_if_any(const struct ctf_type *type, const bt_field_class *clas
 	return type && class ? agree_on_type(type, class) : !type && !class;
 }
 
-static bool agree_on_event(const struct ctf_event_type *type,
-			   const struct stream_type *stream,
+static bool agree_on_event(const struct ctf_event_type *type, const struct stream_type *stream,
 			   const bt_event_class *class)
 {
 	const char *name = bt_event_class_get_name(class);
 
 	return name && !strcmp(type->name, name) &&
-	       agree_if_any(
-		       type->context,
-		       bt_event_class_borrow_specific_context_field_class_const(
-			       class)) &&
-	       agree_if_any(type->fields,
-			    bt_event_class_borrow_payload_field_class_const(
-				    class)) &&
-	       agree_if_any(
-		       stream->event_context,
-		       bt_stream_class_borrow_event_common_context_field_class_const(
-			       bt_event_class_borrow_stream_class_const(class)));
+	       agree_if_any(type->context,
+			    bt_event_class_borrow_specific_context_field_class_const(class)) &&
+	       agree_if_any(type->fields, bt_event_class_borrow_payload_field_class_const(class)) &&
+	       agree_if_any(stream->event_context,
+			    bt_stream_class_borrow_event_common_context_field_class_const(
+				    bt_event_class_borrow_stream_class_const(class)));
 }
 
-bool agree_on_stream(const struct metadata *metadata,
-		     const bt_stream_class *class)
+bool agree_on_stream(const struct metadata *metadata, const bt_stream_class *class)
 {
 	const uint64_t id = bt_stream_class_get_id(class);
 	const struct stream_type *stream = metadata_stream(metadata, id);
@@ -162,8 +138,7 @@ bool agree_on_stream(const struct metadata *metadata,
 		if (type->stream_id != id)
 			continue;
 		num++;
-		theirs = bt_stream_class_borrow_event_class_by_id_const(
-			class, type->id);
+		theirs = bt_stream_class_borrow_event_class_by_id_const(class, type->id);
 		if (!theirs || !agree_on_event(type, stream, theirs))
 			return false;
 	}

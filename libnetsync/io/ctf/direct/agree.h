@@ -11,7 +11,6 @@
  * Do all events of a stream class agree, with headers and contexts, so that what layout.h
  * finds for a class of libbabeltrace2 also holds for the type here?
  */
-bool agree_on_stream(const struct metadata *metadata,
-		     const bt_stream_class *class);
+bool agree_on_stream(const struct metadata *metadata, const bt_stream_class *class);
 
 #endif

@@ -29,8 +29,7 @@ struct direct {
 /* Add a stream file. False: it cannot be read, and might be a part of any stream. */
 static bool add_stream_file(struct direct *direct, const char *path, const char *name)
 {
-	struct file *last = array_add(&direct->files, direct->num_files,
-				      sizeof(*last));
+	struct file *last = array_add(&direct->files, direct->num_files, sizeof(*last));
 
 	if (!last)
 		return false;
@@ -44,8 +43,7 @@ static bool add_stream_file(struct direct *direct, const char *path, const char 
 }
 
 /* Add a file if source.ctf.fs would take it for a stream. */
-static bool add_if_stream_file(struct direct *direct, const char *folder,
-			       const char *name)
+static bool add_if_stream_file(struct direct *direct, const char *folder, const char *name)
 {
 	struct stat st;
 	char *path;
@@ -81,8 +79,7 @@ struct direct *direct_new(const char *folder, const char *text)
 	if (!direct)
 		return NULL;
 	if (!metadata_parse(&direct->metadata, text)) {
-		direct->agreed = calloc(direct->metadata.num_streams + 1,
-					sizeof(*direct->agreed));
+		direct->agreed = calloc(direct->metadata.num_streams + 1, sizeof(*direct->agreed));
 		if (direct->agreed && find_stream_files(direct, folder))
 			return direct;
 	}
@@ -107,16 +104,15 @@ void direct_free(struct direct *direct)
 /* Does libbabeltrace2 see the types of a stream class as the parser here? */
 static bool is_stream_class_agreed(struct direct *direct, const bt_stream_class *class)
 {
-	const struct stream_type *stream = metadata_stream(
-		&direct->metadata, bt_stream_class_get_id(class));
+	const struct stream_type *stream = metadata_stream(&direct->metadata,
+							   bt_stream_class_get_id(class));
 	enum agreed *agreed;
 
 	if (!stream)
 		return false;
 	agreed = &direct->agreed[stream - direct->metadata.streams];
 	if (*agreed == NOT_KNOWN)
-		*agreed = agree_on_stream(&direct->metadata, class) ? AGREED
-								    : DIFFERENT;
+		*agreed = agree_on_stream(&direct->metadata, class) ? AGREED : DIFFERENT;
 	return *agreed == AGREED;
 }
 
@@ -151,8 +147,7 @@ static int compare_parts_by_time(const void *a, const void *b)
 
 static bool is_same_stream(const struct file *a, const struct file *b)
 {
-	return a->walk && b->walk && a->stream_id == b->stream_id &&
-	       a->instance == b->instance;
+	return a->walk && b->walk && a->stream_id == b->stream_id && a->instance == b->instance;
 }
 
 static size_t list_stream_parts(struct direct *direct, const struct file *first,

@@ -12,7 +12,7 @@ struct ctf_event_type {
 	uint64_t id;
 	char *name;
 	const struct ctf_type *context; /* NULL: none */
-	const struct ctf_type *fields;  /* NULL: none */
+	const struct ctf_type *fields;	/* NULL: none */
 };
 
 struct stream_type {
@@ -52,7 +52,6 @@ int metadata_parse(struct metadata *metadata, const char *text);
 
 void metadata_release(struct metadata *metadata);
 
-const struct stream_type *metadata_stream(const struct metadata *metadata,
-					  uint64_t id);
+const struct stream_type *metadata_stream(const struct metadata *metadata, uint64_t id);
 
 #endif

@@ -15,10 +15,9 @@ static struct ctf_type *new_tsdl_type(struct tsdl_parser *p, enum type_kind kind
 	p->no_memory |= !type;
 	if (!type)
 		return NULL;
-	*type = (struct ctf_type){ .kind = kind,
-				   .align = 1,
-				   .slot = NO_SLOT,
-				   .older = p->out->types };
+	*type = (struct ctf_type){
+		.kind = kind, .align = 1, .slot = NO_SLOT, .older = p->out->types
+	};
 	p->out->types = type;
 	return type;
 }
@@ -36,8 +35,7 @@ bool tsdl_add_alias(struct tsdl_parser *p, char *name, const struct ctf_type *ty
 {
 	struct type_alias *last;
 
-	if (!name || !type || p->out->num_aliases == MAX_ALIASES ||
-	    find_alias(p, name)) {
+	if (!name || !type || p->out->num_aliases == MAX_ALIASES || find_alias(p, name)) {
 		free(name);
 		return false;
 	}
@@ -112,17 +110,15 @@ static bool parse_signed(struct tsdl_parser *p, struct ctf_type *type)
 static bool parse_encoding(struct tsdl_parser *p, struct ctf_type *type)
 {
 	type->is_text = !tsdl_take_word(p, "none");
-	return !type->is_text || tsdl_take_word(p, "UTF8") ||
-	       tsdl_take_word(p, "ASCII") || tsdl_take_word(p, "utf8") ||
-	       tsdl_take_word(p, "ascii");
+	return !type->is_text || tsdl_take_word(p, "UTF8") || tsdl_take_word(p, "ASCII") ||
+	       tsdl_take_word(p, "utf8") || tsdl_take_word(p, "ascii");
 }
 
 static bool parse_map(struct tsdl_parser *p, struct ctf_type *type)
 {
 	type->is_clock = true;
-	return tsdl_take_word(p, "clock") && tsdl_take(p, ".") &&
-	       tsdl_word_length(p) && (p->at += tsdl_word_length(p)) &&
-	       tsdl_take(p, ".") && tsdl_take_word(p, "value");
+	return tsdl_take_word(p, "clock") && tsdl_take(p, ".") && tsdl_word_length(p) &&
+	       (p->at += tsdl_word_length(p)) && tsdl_take(p, ".") && tsdl_take_word(p, "value");
 }
 
 static bool parse_base(struct tsdl_parser *p, struct ctf_type *type)
@@ -174,8 +170,7 @@ static bool parse_attributes(struct tsdl_parser *p, struct ctf_type *type,
 
 		while (a->name && !tsdl_take_word(p, a->name))
 			a++;
-		if (!a->name || !tsdl_take(p, "=") || !a->parse(p, type) ||
-		    !tsdl_take(p, ";"))
+		if (!a->name || !tsdl_take(p, "=") || !a->parse(p, type) || !tsdl_take(p, ";"))
 			return false;
 	}
 	return true;
@@ -205,8 +200,7 @@ static const struct ctf_type *parse_float(struct tsdl_parser *p)
 	if (!type || !tsdl_take(p, "{"))
 		return NULL;
 	type->is_big_endian = p->big_endian;
-	if (!parse_attributes(p, type, float_attributes) ||
-	    (type->size != 32 && type->size != 64))
+	if (!parse_attributes(p, type, float_attributes) || (type->size != 32 && type->size != 64))
 		return NULL;
 	if (type->align < 8)
 		return NULL;
@@ -218,8 +212,7 @@ static const struct ctf_type *parse_string(struct tsdl_parser *p)
 {
 	struct ctf_type *type = new_tsdl_type(p, TYPE_STRING);
 
-	if (!type || (tsdl_take(p, "{") &&
-		      !parse_attributes(p, type, string_attributes)))
+	if (!type || (tsdl_take(p, "{") && !parse_attributes(p, type, string_attributes)))
 		return NULL;
 	type->align = 8;
 	return type;
@@ -266,8 +259,7 @@ static const struct ctf_type *parse_enum(struct tsdl_parser *p)
 	if (!tsdl_take(p, ":"))
 		return NULL;
 	base = tsdl_take_word(p, "integer") ? parse_integer_type(p) : parse_named(p);
-	if (!base || base->kind != TYPE_INTEGER || base->is_enum ||
-	    !tsdl_take(p, "{"))
+	if (!base || base->kind != TYPE_INTEGER || base->is_enum || !tsdl_take(p, "{"))
 		return NULL;
 	type = new_tsdl_type(p, TYPE_INTEGER);
 	if (!type)
@@ -294,17 +286,14 @@ static bool add_type_member(struct tsdl_parser *p, struct ctf_type *type, char *
 	struct type_member *last = NULL;
 
 	if (name && inner) {
-		last = array_add(&type->members, type->num_members,
-				 sizeof(*last));
+		last = array_add(&type->members, type->num_members, sizeof(*last));
 		p->no_memory |= !last;
 	}
 	if (!last) {
 		free(name);
 		return false;
 	}
-	*last = (struct type_member){ .name = name,
-				      .type = inner,
-				      .slot = NO_SLOT };
+	*last = (struct type_member){ .name = name, .type = inner, .slot = NO_SLOT };
 	type->num_members++;
 	return true;
 }
@@ -318,8 +307,7 @@ static struct type_member *find_open_member(const struct tsdl_parser *p, const c
 	for (int depth = p->depth; depth-- > 0;) {
 		struct ctf_type *type = p->open[depth];
 
-		for (size_t i = type->num_members;
-		     type->kind == TYPE_STRUCT && i-- > 0;)
+		for (size_t i = type->num_members; type->kind == TYPE_STRUCT && i-- > 0;)
 			if (!strcmp(type->members[i].name, name))
 				return &type->members[i];
 	}
@@ -327,8 +315,7 @@ static struct type_member *find_open_member(const struct tsdl_parser *p, const c
 }
 
 /* The slot of an earlier integer member; NO_SLOT: there is none. */
-static int find_member_slot(struct tsdl_parser *p, const char *name,
-			    const struct ctf_type **type)
+static int find_member_slot(struct tsdl_parser *p, const char *name, const struct ctf_type **type)
 {
 	struct type_member *m = name ? find_open_member(p, name) : NULL;
 
@@ -354,8 +341,7 @@ static int parse_slot(struct tsdl_parser *p, const struct ctf_type **type)
  * An array or sequence, if brackets follow. Arrays of arrays are not read, as no tracer
  * writes them.
  */
-static const struct ctf_type *parse_brackets(struct tsdl_parser *p,
-					     const struct ctf_type *element)
+static const struct ctf_type *parse_brackets(struct tsdl_parser *p, const struct ctf_type *element)
 {
 	const struct ctf_type *length;
 	struct ctf_type *type;
@@ -417,8 +403,7 @@ const struct ctf_type *tsdl_structure(struct tsdl_parser *p)
 	     !(tsdl_take(p, "(") && parse_align(p, type) && tsdl_take(p, ")"))))
 		return NULL;
 	type_finish(type);
-	if (length &&
-	    !tsdl_add_alias(p, tsdl_copy(p, full, sizeof(full)), type))
+	if (length && !tsdl_add_alias(p, tsdl_copy(p, full, sizeof(full)), type))
 		return NULL;
 	return type;
 }
@@ -430,14 +415,12 @@ static bool find_options(struct tsdl_parser *p, struct ctf_type *variant)
 
 	if (variant->num_members > MAX_OPTIONS)
 		return false;
-	variant->options = malloc((tag->num_labels + 1) *
-				  sizeof(*variant->options));
+	variant->options = malloc((tag->num_labels + 1) * sizeof(*variant->options));
 	p->no_memory |= !variant->options;
 	for (size_t i = 0; variant->options && i < tag->num_labels; i++) {
 		variant->options[i] = -1;
 		for (size_t j = 0; j < variant->num_members; j++)
-			if (!strcmp(tag->labels[i].name,
-				    variant->members[j].name))
+			if (!strcmp(tag->labels[i].name, variant->members[j].name))
 				variant->options[i] = j;
 	}
 	return variant->options;
@@ -450,9 +433,8 @@ static const struct ctf_type *parse_variant(struct tsdl_parser *p)
 	if (!type || !tsdl_take(p, "<"))
 		return NULL;
 	type->slot = parse_slot(p, &type->tag);
-	if (type->slot == NO_SLOT || !type->tag->is_enum ||
-	    !tsdl_take(p, ">") || !tsdl_take(p, "{") ||
-	    !parse_members(p, type) || !find_options(p, type))
+	if (type->slot == NO_SLOT || !type->tag->is_enum || !tsdl_take(p, ">") ||
+	    !tsdl_take(p, "{") || !parse_members(p, type) || !find_options(p, type))
 		return NULL;
 	return type;
 }
@@ -463,12 +445,9 @@ const struct ctf_type *tsdl_type(struct tsdl_parser *p)
 		const char *word;
 		const struct ctf_type *(*parse)(struct tsdl_parser *p);
 	} kinds[] = {
-		{ "integer", parse_integer_type },
-		{ "floating_point", parse_float },
-		{ "string", parse_string },
-		{ "enum", parse_enum },
-		{ "struct", tsdl_structure },
-		{ "variant", parse_variant },
+		{ "integer", parse_integer_type }, { "floating_point", parse_float },
+		{ "string", parse_string },	   { "enum", parse_enum },
+		{ "struct", tsdl_structure },	   { "variant", parse_variant },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

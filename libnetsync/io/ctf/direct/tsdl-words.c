@@ -101,8 +101,7 @@ bool tsdl_number(struct tsdl_parser *p, int64_t *value)
 	if (!isdigit((unsigned char)*p->at) && *p->at != '-')
 		return false;
 	errno = 0;
-	*value = *p->at == '-' ? strtoll(p->at, &end, 0)
-			       : (int64_t)strtoull(p->at, &end, 0);
+	*value = *p->at == '-' ? strtoll(p->at, &end, 0) : (int64_t)strtoull(p->at, &end, 0);
 	if (errno || end == p->at || is_word_byte(*end))
 		return false;
 	p->at = end;
@@ -121,8 +120,7 @@ bool tsdl_count(struct tsdl_parser *p, uint64_t most, uint64_t *value)
 	return true;
 }
 
-bool tsdl_add_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used,
-		   char between)
+bool tsdl_add_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used, char between)
 {
 	const size_t length = tsdl_word_length(p);
 

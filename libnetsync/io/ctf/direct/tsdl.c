@@ -21,8 +21,7 @@ static bool parse_alias(struct tsdl_parser *p)
 		return false;
 	while (tsdl_add_word(p, full, &used, ' '))
 		;
-	return used && tsdl_add_alias(p, tsdl_copy(p, full, used), type) &&
-	       tsdl_take(p, ";");
+	return used && tsdl_add_alias(p, tsdl_copy(p, full, used), type) && tsdl_take(p, ";");
 }
 
 /* Take the name of an entry, which may have dots. */
@@ -59,15 +58,13 @@ struct tsdl_block {
 	uint64_t id, stream_id;
 	bool has_id;
 	char *name, *uuid;
-	const struct ctf_type *packet_header, *packet_context, *event_header,
-		*event_context, *context, *fields;
+	const struct ctf_type *packet_header, *packet_context, *event_header, *event_context,
+		*context, *fields;
 };
 
 static bool take_entry_value(struct tsdl_parser *p, struct tsdl_block *b, const char *entry)
 {
-	char **text = !strcmp(entry, "name")   ? &b->name
-		      : !strcmp(entry, "uuid") ? &b->uuid
-					       : NULL;
+	char **text = !strcmp(entry, "name") ? &b->name : !strcmp(entry, "uuid") ? &b->uuid : NULL;
 
 	if (!strcmp(entry, "id"))
 		return b->has_id = tsdl_count(p, UINT64_MAX, &b->id);
@@ -115,9 +112,8 @@ static bool parse_block(struct tsdl_parser *p, struct tsdl_block *b)
 	while (!tsdl_take(p, "}")) {
 		if (!take_entry_name(p, entry))
 			return false;
-		if (tsdl_take(p, ":=")
-			    ? !take_entry_type(p, b, entry)
-			    : !tsdl_take(p, "=") || !take_entry_value(p, b, entry))
+		if (tsdl_take(p, ":=") ? !take_entry_type(p, b, entry) :
+					 !tsdl_take(p, "=") || !take_entry_value(p, b, entry))
 			return false;
 		if (!tsdl_take(p, ";"))
 			return false;
@@ -130,8 +126,7 @@ static bool add_stream_type(struct tsdl_parser *p, const struct tsdl_block *b)
 	struct metadata *out = p->out;
 	struct stream_type *last;
 
-	if (!b->packet_context || !b->event_header ||
-	    metadata_stream(out, b->id))
+	if (!b->packet_context || !b->event_header || metadata_stream(out, b->id))
 		return false;
 	last = array_add(&out->streams, out->num_streams, sizeof(*last));
 	p->no_memory |= !last;
@@ -157,8 +152,7 @@ static bool add_event(struct tsdl_parser *p, struct tsdl_block *b)
 	p->no_memory |= !last;
 	if (!last)
 		return false;
-	*last = (struct ctf_event_type){ b->stream_id, b->id, b->name, b->context,
-					 b->fields };
+	*last = (struct ctf_event_type){ b->stream_id, b->id, b->name, b->context, b->fields };
 	b->name = NULL;
 	out->num_events++;
 	return true;
@@ -185,8 +179,7 @@ static bool take_named_block(struct tsdl_parser *p)
 	else if (tsdl_take_word(p, "event"))
 		ok = parse_block(p, &b) && add_event(p, &b);
 	else
-		ok = (tsdl_take_word(p, "env") || tsdl_take_word(p, "clock")) &&
-		     parse_block(p, &b);
+		ok = (tsdl_take_word(p, "env") || tsdl_take_word(p, "clock")) && parse_block(p, &b);
 	free(b.name);
 	free(b.uuid);
 	return ok;
@@ -198,10 +191,9 @@ static bool parse_declarations(struct tsdl_parser *p)
 		tsdl_skip_space(p);
 		if (!*p->at)
 			return true;
-		if (tsdl_take_word(p, "typealias") ? !parse_alias(p)
-		    : tsdl_take_word(p, "struct")
-			    ? !(tsdl_structure(p) && tsdl_take(p, ";"))
-			    : !take_named_block(p))
+		if (tsdl_take_word(p, "typealias") ? !parse_alias(p) :
+		    tsdl_take_word(p, "struct")	   ? !(tsdl_structure(p) && tsdl_take(p, ";")) :
+						     !take_named_block(p))
 			return false;
 	}
 }
@@ -242,8 +234,7 @@ static bool index_events(struct tsdl_parser *p, struct stream_type *stream)
 		if (e->id >= stream->num_events)
 			stream->num_events = e->id + 1;
 	}
-	stream->events = calloc(stream->num_events + 1,
-				sizeof(*stream->events));
+	stream->events = calloc(stream->num_events + 1, sizeof(*stream->events));
 	p->no_memory |= !stream->events;
 	for (size_t i = 0; stream->events && i < out->num_events; i++) {
 		const struct ctf_event_type *e = &out->events[i];
@@ -325,8 +316,7 @@ void metadata_release(struct metadata *metadata)
 	memset(metadata, 0, sizeof(*metadata));
 }
 
-const struct stream_type *metadata_stream(const struct metadata *metadata,
-					  uint64_t id)
+const struct stream_type *metadata_stream(const struct metadata *metadata, uint64_t id)
 {
 	for (size_t i = 0; i < metadata->num_streams; i++)
 		if (metadata->streams[i].id == id)

@@ -48,8 +48,7 @@ char *tsdl_quoted(struct tsdl_parser *p);
 bool tsdl_number(struct tsdl_parser *p, int64_t *value);
 bool tsdl_count(struct tsdl_parser *p, uint64_t most, uint64_t *value);
 /* Append the next word to a name, of which @used bytes are there, behind @between. */
-bool tsdl_add_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used,
-		   char between);
+bool tsdl_add_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used, char between);
 
 /* ---- tsdl-type.c; NULL or false: the same, or there is no memory -------- */
 

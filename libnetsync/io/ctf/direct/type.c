@@ -37,8 +37,7 @@ static bool is_whole_bytes(const struct ctf_type *type)
 		return type->element->is_fixed && type->length;
 	case TYPE_STRUCT:
 		for (size_t i = 0; i < type->num_members; i++)
-			if (!type->members[i].type->is_fixed ||
-			    type->members[i].slot != NO_SLOT)
+			if (!type->members[i].type->is_fixed || type->members[i].slot != NO_SLOT)
 				return false;
 		return type->num_members && type->align == BYTE;
 	default:
@@ -52,9 +51,7 @@ static void finish_structure(struct ctf_type *type)
 
 	for (size_t i = type->num_members; i-- > 0;) {
 		struct type_member *m = &type->members[i];
-		const struct type_member *after = i + 1 < type->num_members
-							  ? m + 1
-							  : NULL;
+		const struct type_member *after = i + 1 < type->num_members ? m + 1 : NULL;
 
 		m->run_bits = 0;
 		m->next = i + 1;
@@ -90,8 +87,7 @@ static uint64_t gather_bits(const struct bit_cursor *c, uint64_t size, bool big_
 
 	for (uint64_t i = 0; i < size; i++) {
 		const uint64_t bit = c->at + i;
-		const unsigned int shift = big_endian ? 7 - bit % BYTE
-						      : bit % BYTE;
+		const unsigned int shift = big_endian ? 7 - bit % BYTE : bit % BYTE;
 		const uint64_t one = c->data[bit / BYTE] >> shift & 1;
 
 		value |= one << (big_endian ? size - 1 - i : i);
@@ -114,8 +110,7 @@ static uint64_t load_integer(const uint8_t *from, uint64_t bytes, bool big_endia
 		return big_endian ? be64toh(value) : le64toh(value);
 	}
 	for (uint64_t i = 0; i < bytes; i++)
-		value |= (uint64_t)from[i]
-			 << BYTE * (big_endian ? bytes - 1 - i : i);
+		value |= (uint64_t)from[i] << BYTE * (big_endian ? bytes - 1 - i : i);
 	return value;
 }
 
@@ -134,10 +129,10 @@ bool type_read(const struct ctf_type *type, struct bit_cursor *c, uint64_t *valu
 {
 	if (!begin_integer(type, c))
 		return false;
-	*value = c->at % BYTE || type->size % BYTE
-			 ? gather_bits(c, type->size, type->is_big_endian)
-			 : load_integer(c->data + c->at / BYTE, type->size / BYTE,
-					type->is_big_endian);
+	*value = c->at % BYTE || type->size % BYTE ?
+			 gather_bits(c, type->size, type->is_big_endian) :
+			 load_integer(c->data + c->at / BYTE, type->size / BYTE,
+				      type->is_big_endian);
 	if (type->is_signed && type->size < 64 && *value >> (type->size - 1))
 		*value |= ~UINT64_C(0) << type->size;
 	c->at += type->size;
@@ -170,13 +165,9 @@ ptrdiff_t type_option(const struct ctf_type *variant, const uint64_t *slots)
 
 	for (size_t i = 0; i < tag->num_labels; i++) {
 		const struct type_label *label = &tag->labels[i];
-		const bool is_in = tag->is_signed
-					   ? (int64_t)label->lo <=
-							     (int64_t)value &&
-						     (int64_t)value <=
-							     (int64_t)label->hi
-					   : label->lo <= value &&
-						     value <= label->hi;
+		const bool is_in = tag->is_signed ? (int64_t)label->lo <= (int64_t)value &&
+							    (int64_t)value <= (int64_t)label->hi :
+						    label->lo <= value && value <= label->hi;
 
 		/* Other labels may have the same values. */
 		if (is_in && variant->options[i] >= 0)
@@ -196,16 +187,14 @@ static bool skip_string(struct bit_cursor *c)
 	return zero && skip_bits(c, (zero + 1 - from) * BYTE);
 }
 
-static bool skip_elements(const struct ctf_type *type, struct bit_cursor *c,
-			  uint64_t length)
+static bool skip_elements(const struct ctf_type *type, struct bit_cursor *c, uint64_t length)
 {
 	uint64_t bits;
 
 	if (!align_cursor(c, type->align))
 		return false;
 	if (type->element->is_fixed)
-		return !__builtin_mul_overflow(length, type->element->size,
-					       &bits) &&
+		return !__builtin_mul_overflow(length, type->element->size, &bits) &&
 		       skip_bits(c, bits);
 	/* Elements of no size would be read for ever; others advance. */
 	for (uint64_t i = 0; i < length; i++) {
@@ -293,8 +282,8 @@ bool type_enter(const struct ctf_type *type, struct bit_cursor *c, size_t member
 	return align_cursor(c, type->members[member].type->align);
 }
 
-bool type_visit(const struct ctf_type *type, struct bit_cursor *c,
-		type_visit_func visit, void *data)
+bool type_visit(const struct ctf_type *type, struct bit_cursor *c, type_visit_func visit,
+		void *data)
 {
 	if (!align_cursor(c, type->align))
 		return false;

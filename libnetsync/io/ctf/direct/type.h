@@ -39,8 +39,7 @@ struct type_member {
 /* A label of an enumeration, by which variants are selected. */
 struct type_label {
 	char *name;
-	uint64_t lo,
-		hi; /* first and last value, as a field extended to 64 bits */
+	uint64_t lo, hi; /* first and last value, as a field extended to 64 bits */
 };
 
 struct ctf_type {
@@ -59,12 +58,11 @@ struct ctf_type {
 	struct type_member *members; /* members or options */
 	size_t num_members;
 	const struct ctf_type *element;
-	uint64_t length; /* of an array */
-	int slot; /* of a sequence's length or a variant's tag */
+	uint64_t length;	    /* of an array */
+	int slot;		    /* of a sequence's length or a variant's tag */
 	const struct ctf_type *tag; /* a variant's tag */
-	ptrdiff_t *
-		options; /* index of the option for each label of the tag; -1: none */
-	struct ctf_type *older; /* next in the list of all types of a trace */
+	ptrdiff_t *options;	    /* index of the option for each label of the tag; -1: none */
+	struct ctf_type *older;	    /* next in the list of all types of a trace */
 };
 
 /* A position in a packet. */
@@ -89,14 +87,14 @@ bool type_read(const struct ctf_type *type, struct bit_cursor *c, uint64_t *valu
 double type_read_float(const struct ctf_type *type, struct bit_cursor *c);
 
 /* Called for each integer of a structure, including those in variants. */
-typedef bool (*type_visit_func)(void *data, const char *name,
-				const struct ctf_type *type, uint64_t value);
+typedef bool (*type_visit_func)(void *data, const char *name, const struct ctf_type *type,
+				uint64_t value);
 
 /*
  * Skip a structure, calling @visit for its integers. False: as type_skip(), or by @visit.
  */
-bool type_visit(const struct ctf_type *type, struct bit_cursor *c,
-		type_visit_func visit, void *data);
+bool type_visit(const struct ctf_type *type, struct bit_cursor *c, type_visit_func visit,
+		void *data);
 
 /* Skip to a member, from the beginning of its structure. */
 bool type_enter(const struct ctf_type *type, struct bit_cursor *c, size_t member);

@@ -18,7 +18,7 @@
 
 /* The first number of a packet (CTF 1.8, 5.1). */
 #define PACKET_MAGIC UINT32_C(0xC1FC1FC1)
-#define BYTE 8		   /* bits */
+#define BYTE 8 /* bits */
 /* Bytes that are given back at once, a multiple of all page sizes. Chosen. */
 #define DROP_SIZE (1 << 18)
 #define NOTHING UINT64_MAX /* value of a field that does not exist */
@@ -36,9 +36,9 @@ struct ctf_walk {
 	const struct metadata *metadata;
 	const struct stream_type *stream;
 	const uint8_t *data;
-	uint64_t size; /* bytes */
-	uint64_t next; /* bytes: where the next packet begins */
-	uint64_t dropped; /* bytes from the begin that were given back */
+	uint64_t size;		 /* bytes */
+	uint64_t next;		 /* bytes: where the next packet begins */
+	uint64_t dropped;	 /* bytes from the begin that were given back */
 	struct ctf_walk *behind; /* of the next file; NULL: there is none */
 	bool in_packet;
 	struct ctf_packet packet;
@@ -58,10 +58,9 @@ struct named {
 	bool may_be_clock;
 };
 
-#define NAMED(name_, field_, clock_)                                  \
-	{                                                             \
-		.name = name_, .at = offsetof(struct ctf_packet, field_), \
-		.may_be_clock = clock_                                \
+#define NAMED(name_, field_, clock_)                                                             \
+	{                                                                                        \
+		.name = name_, .at = offsetof(struct ctf_packet, field_), .may_be_clock = clock_ \
 	}
 
 static const struct named header_names[] = {
@@ -99,8 +98,7 @@ static bool take_packet_integer(void *data, const char *name, const struct ctf_t
 		memcpy((char *)t->packet + n->at, &value, sizeof(value));
 		/* A partial clock would have to be completed from earlier packets. */
 		return !type->is_signed &&
-		       (n->may_be_clock ? type->is_clock && type->size == 64
-					: !type->is_clock);
+		       (n->may_be_clock ? type->is_clock && type->size == 64 : !type->is_clock);
 	}
 	if (strcmp(name, "timestamp_end"))
 		return !type->is_clock;
@@ -116,14 +114,13 @@ static bool is_of_trace(const struct metadata *metadata, struct bit_cursor c)
 	const struct ctf_type *header = metadata->packet_header;
 	size_t i = 0;
 
-	while (i < header->num_members &&
-	       strcmp(header->members[i].name, "uuid"))
+	while (i < header->num_members && strcmp(header->members[i].name, "uuid"))
 		i++;
 	if (i == header->num_members || !metadata->has_uuid)
 		return true;
 	if (header->members[i].type->kind != TYPE_ARRAY ||
-	    header->members[i].type->size != UUID_SIZE * BYTE ||
-	    !type_enter(header, &c, i) || c.end - c.at < UUID_SIZE * BYTE)
+	    header->members[i].type->size != UUID_SIZE * BYTE || !type_enter(header, &c, i) ||
+	    c.end - c.at < UUID_SIZE * BYTE)
 		return false;
 	return !memcmp(c.data + c.at / BYTE, metadata->uuid, UUID_SIZE);
 }
@@ -145,8 +142,7 @@ static bool read_packet_header(const struct ctf_walk *walk, struct bit_cursor *c
 				       .discarded = NOTHING,
 				       .cpu = NOTHING };
 	if (!is_of_trace(walk->metadata, *c) ||
-	    !type_visit(walk->metadata->packet_header, c, take_packet_integer,
-			&header))
+	    !type_visit(walk->metadata->packet_header, c, take_packet_integer, &header))
 		return false;
 	stream = metadata_stream(walk->metadata, packet->stream_id);
 	return stream && packet->magic == PACKET_MAGIC &&
@@ -162,8 +158,7 @@ static bool does_counter_go_back(const struct ctf_walk *walk, const struct ctf_p
 	const struct ctf_packet *last = &walk->packet;
 
 	return walk->counts.packets &&
-	       (packet->discarded < last->discarded ||
-		packet->number < last->number ||
+	       (packet->discarded < last->discarded || packet->number < last->number ||
 		(packet->number == last->number && packet->number != NOTHING));
 }
 
@@ -177,8 +172,7 @@ static int count_packet_losses(struct ctf_walk *walk, const struct ctf_packet *p
 
 	if (packet->number != NOTHING && !is_first && packet->begin >= walk->wanted_from)
 		counts->lost_packets += packet->number - last->number - 1;
-	if (packet->discarded == NOTHING ||
-	    packet->discarded == (is_first ? 0 : last->discarded))
+	if (packet->discarded == NOTHING || packet->discarded == (is_first ? 0 : last->discarded))
 		return WALK_EVENT;
 	/* How many events were lost before the first packet is not known. */
 	*lost = is_first ? 0 : packet->discarded - last->discarded;
@@ -200,8 +194,7 @@ static void drop_read_pages(struct ctf_walk *walk)
 
 	if (end <= walk->dropped)
 		return;
-	madvise((void *)(walk->data + walk->dropped), end - walk->dropped,
-		MADV_DONTNEED);
+	madvise((void *)(walk->data + walk->dropped), end - walk->dropped, MADV_DONTNEED);
 	walk->dropped = end;
 }
 
@@ -217,8 +210,7 @@ static int begin_walk_packet(struct ctf_walk *walk, uint64_t *lost)
 	struct ctf_packet packet = { 0 };
 	int ret = WALK_EVENT;
 
-	if (!read_packet_header(walk, &c, &packet) ||
-	    packet.stream_id != walk->stream->id ||
+	if (!read_packet_header(walk, &c, &packet) || packet.stream_id != walk->stream->id ||
 	    packet.instance != walk->packet.instance || does_counter_go_back(walk, &packet))
 		return -EILSEQ;
 	if (is_packet_before_window(walk, &packet))
@@ -368,8 +360,7 @@ static bool map_stream_file(struct ctf_walk *walk, const char *path)
 struct ctf_walk *walk_new(const struct metadata *metadata, const char *path)
 {
 	struct ctf_walk *walk = calloc(1, sizeof(*walk) +
-						  metadata->num_slots *
-						      sizeof(walk->slots[0]));
+						  metadata->num_slots * sizeof(walk->slots[0]));
 	struct ctf_packet first = { 0 };
 	struct bit_cursor c;
 
@@ -379,8 +370,7 @@ struct ctf_walk *walk_new(const struct metadata *metadata, const char *path)
 	if (map_stream_file(walk, path)) {
 		c = make_walk_cursor(walk, 0);
 		if (read_packet_header(walk, &c, &first)) {
-			walk->stream = metadata_stream(metadata,
-						       first.stream_id);
+			walk->stream = metadata_stream(metadata, first.stream_id);
 			walk->packet.instance = first.instance;
 			return walk;
 		}
@@ -423,8 +413,7 @@ bool walk_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last)
 	return next;
 }
 
-void walk_identify(const struct ctf_walk *walk, uint64_t *stream_id,
-		   uint64_t *instance)
+void walk_identify(const struct ctf_walk *walk, uint64_t *stream_id, uint64_t *instance)
 {
 	*stream_id = walk->stream->id;
 	*instance = walk->packet.instance;

@@ -10,8 +10,8 @@ struct ctf_walk;
 /* An event; valid until the next one is read. */
 struct walked {
 	const struct ctf_event_type *type;
-	uint64_t clock;		  /* the trace's clock, cycles */
-	struct bit_cursor fields; /* position where type->fields begins */
+	uint64_t clock;		       /* the trace's clock, cycles */
+	struct bit_cursor fields;      /* position where type->fields begins */
 	struct bit_cursor context;     /* position where *common begins */
 	struct bit_cursor specific;    /* position where type->context begins */
 	const struct ctf_type *common; /* event context of the stream; NULL: none */
@@ -36,8 +36,8 @@ void walk_append(struct ctf_walk *walk, struct ctf_walk *behind);
 
 /* Counts up to now, from which another reader can go on. */
 struct walk_counts {
-	uint64_t packets; /* begun, or passed */
-	uint64_t events;  /* in the last of these */
+	uint64_t packets;     /* begun, or passed */
+	uint64_t events;      /* in the last of these */
 	uint64_t lost_events; /* counted as in stream.c */
 	uint64_t lost_packets;
 };
@@ -50,8 +50,7 @@ struct ctf_walk *walk_new(const struct metadata *metadata, const char *path);
 void walk_free(struct ctf_walk *walk);
 
 /* The stream class and stream of a file; @instance ~0: unknown. */
-void walk_identify(const struct ctf_walk *walk, uint64_t *stream_id,
-		   uint64_t *instance);
+void walk_identify(const struct ctf_walk *walk, uint64_t *stream_id, uint64_t *instance);
 
 enum { WALK_END, WALK_EVENT, WALK_LOST };
 
