@@ -11,14 +11,14 @@
  *		fprintf(stderr, "%s\n", netsync_io_error(io));
  *	netsync_solve(ns, NULL);
  *
- * A *trace* is the output of one tracing session of one tracer: a file, or for LTTng a folder
- * with a file "metadata". Its *host* is the clock that it was recorded with. Traces with the
- * same host name and the same clock belong to one host; in CTF, the clock uuid identifies the
- * clock, which LTTng takes from the boot. A copy with corrected times keeps the uuid but has
- * another clock.
+ * A *trace* is the output of one tracing session of one tracer. It is a file or, for LTTng, a
+ * directory that contains the file "metadata". Its *host* is the clock that timestamped its
+ * events. Traces with the same host name and the same clock belong to one host. In CTF, the
+ * clock is identified by its uuid, which LTTng derives from the boot. A copy with corrected
+ * times keeps the uuid but has another clock.
  *
- * Each session samples the offset of a host's clock from the epoch again. The traces of a host
- * are therefore brought to one base, that of the trace whose path sorts first. A time in
+ * Each session measures the offset of a host's clock from the epoch again. All traces of a host
+ * are therefore converted to the time base of the trace whose path sorts first. A time in
  * results is the time displayed by the trace's own viewer + shift_ns of the trace.
  *
  * Times are signed 64-bit nanoseconds.
@@ -33,10 +33,11 @@
  * read or netsync_io_free() is called, and each live session. Some damaged traces make
  * libbabeltrace2 call abort() or exhaust memory.
  *
- * Files: traces are never written to. If a stream file is damaged, the usable part is copied
- * to a folder in $TMPDIR (or /tmp), which netsync_io_read() removes at its end, or else
- * netsync_io_free(). Input from pipes, and the contents of compressed trace.dat and perf.data
- * files, are copied to unnamed files there until netsync_io_free().
+ * Files: the library never writes to traces. If a stream file is damaged, the undamaged part is
+ * copied to a directory in $TMPDIR (or /tmp). netsync_io_read() removes the directory when it
+ * returns; netsync_io_free() removes the directory if that function was not called. Input from
+ * pipes, and the contents of compressed trace.dat and perf.data files, are stored in unnamed
+ * files in $TMPDIR until netsync_io_free() is called.
  */
 #ifndef NETSYNC_IO_H
 #define NETSYNC_IO_H
@@ -50,46 +51,50 @@ extern "C" {
 struct netsync_io;
 
 /*
- * Return a new reader that adds hosts and packet events to @ns, which must outlive it. The
- * reader is to be freed with netsync_io_free(). Return NULL if out of memory.
+ * Return a new reader that adds hosts and packet events to @ns, or NULL if out of memory. @ns
+ * must outlive the reader, which is to be freed with netsync_io_free().
  */
 struct netsync_io *netsync_io_new(struct netsync *ns);
 
-/* Free a reader and its temporary files. What it pushed stays. @io may be NULL. */
+/*
+ * Free a reader and its temporary files. Events that the reader pushed are kept. @io may be
+ * NULL.
+ */
 void netsync_io_free(struct netsync_io *io);
 
 /*
- * Describe the last failure. Return a sentence that says what failed and what to do, or "" if
- * nothing failed. The string is valid until the next call that takes @io.
+ * Describe the last failure. Return a sentence that explains what failed and what to do, or ""
+ * if nothing failed. The string is valid until the next call that takes @io.
  */
 const char *netsync_io_error(const struct netsync_io *io);
 
 /*
- * Called with a warning while reading continues: damaged streams, discarded events, traces
- * without network events. @sentence is valid during the call and has no newline.
+ * Called with a warning, after which reading continues. Examples are warnings about damaged
+ * streams, discarded events, and traces without network events. @sentence is valid during the
+ * call and has no newline.
  */
 typedef void (*netsync_io_warn_func)(void *data, const char *sentence);
 
 /*
  * Call @warn with each warning, from within netsync_io_add(), netsync_io_read() and
- * netsync_io_poll(). NULL, the default, stops the calls.
+ * netsync_io_poll(). If @warn is NULL, which is the default, no warnings are reported.
  */
 void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn, void *data);
 
 /*
- * Open a trace, or search a folder and all folders below it for traces and open them. @what is
- * copied: "PATH", or "NAME=PATH" to name the host or hosts instead of using the names in the
- * traces; write "./NAME=PATH" for a path that begins like this. Traces are recognized by their
- * content. Files may be compressed by gzip, zstd, xz or lz4. PATH may be a pipe, or "-" for
- * the standard input.
+ * Open a trace, or recursively search a directory for traces and open them. @what is copied. It
+ * is "PATH", or "NAME=PATH" to replace the host names that are stored in the traces. Write
+ * "./NAME=PATH" for a path that begins with "NAME=". Trace formats are recognized by content. Files
+ * may be compressed by gzip, zstd, xz or lz4. PATH may be a pipe, or "-" for the standard
+ * input.
  *
- * Files in a folder that look like traces but cannot be read are skipped with a warning;
- * netsync_io_num_left_out() counts them.
+ * If files in a directory look like traces but cannot be read, they are skipped with a warning,
+ * and netsync_io_num_left_out() counts them.
  *
  * Return the number of traces found, at least 1, or a negative errno value:
- *	-ENOENT	no such file or folder
- *	-ESPIPE	neither a file, a folder nor a pipe
- *	-ENODATA	no trace found, or none that holds any event
+ *	-ENOENT	no such file or directory
+ *	-ESPIPE	neither a file, a directory nor a pipe
+ *	-ENODATA	no trace found, or no trace with events
  *	-EEXIST	one of the traces was added before
  *	-EPROTONOSUPPORT	format not supported
  *	-EILSEQ	a trace is damaged so badly that nothing can be read
@@ -111,9 +116,10 @@ int netsync_io_add(struct netsync_io *io, const char *what);
  * Declare that an address belongs to a captured host. @what is "NAME=ADDRESS" with an IPv4,
  * IPv6 or hardware address; it is copied.
  *
- * Captures (pcap) may not record the direction of packets; packets from an address of the host
- * then were sent. A host's addresses are those given here and those named in its captures. If
- * there are none, they are inferred from the packets, with a warning.
+ * If a capture (pcap) does not record the direction of packets, packets from an address of the
+ * host are treated as sent. A host's addresses are those given here and those stored in its
+ * captures. If neither contains an address, the addresses are inferred from the packets, with a
+ * warning.
  *
  * Return 0; -EINVAL if @what has another form; -EBUSY if netsync_io_read() was called or live
  * sessions were added; -ENOMEM.
@@ -122,10 +128,10 @@ int netsync_io_add_address(struct netsync_io *io, const char *what);
 
 /*
  * Open a text file of matched messages (netsync-messages(5)), packet events
- * (netsync-packets(5)) or clock readings (netsync-clocks(5)), one a line. @path is copied; "-"
- * is the standard input. If @strict is not 0, netsync_io_read() fails at the first invalid
- * line; otherwise, invalid lines are skipped with a warning. Hosts of texts and traces are the
- * same if their names are.
+ * (netsync-packets(5)) or clock readings (netsync-clocks(5)), one per line. @path is copied;
+ * "-" is the standard input. If @strict is not 0, netsync_io_read() fails at the first invalid
+ * line; otherwise, invalid lines are skipped with a warning. If a text file and a trace contain
+ * the same host name, both refer to one host.
  *
  * Return 0; -EEXIST if the file was added before; -EBUSY if netsync_io_read() was called or
  * live sessions were added; -ENOMEM, or the error of a file that cannot be opened. After an
@@ -136,24 +142,25 @@ int netsync_io_add_packets(struct netsync_io *io, const char *path, int strict);
 int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict);
 
 /*
- * Treat every network namespace as a host of its own if @split is not 0; the default is 0.
- * Call this before netsync_io_read(). Live sessions are not split.
+ * Treat every network namespace as a separate host if @split is not 0; the default is 0. Call
+ * this before netsync_io_read(). Live sessions are not split.
  *
  * The namespace (container) with inode number 4026532008 of the host "web" becomes the host
- * "web/netns-4026532008". A file "netsync-namespaces" with a line "4026532008 NAME" makes it
- * "web/NAME". The file is in the folder of the trace, or in up to three folders above it
- * (above "ust" for traces of user space). The host is added when its first packet is read,
- * after the hosts that are not split. A host whose events have no namespace field is not
- * split. Events without a namespace of a host that is split are not used, as others may report
- * the same packets; a warning counts them.
+ * "web/netns-4026532008". A file "netsync-namespaces" with a line "4026532008 NAME" changes the
+ * name to "web/NAME". The file must be in the directory of the trace or in up to three
+ * directories above (above "ust" for user-space traces). The host of a namespace is added when
+ * its first packet is read, after the hosts that are not split. A host whose events have no
+ * namespace field is not split. If a host is split, its events without a namespace are not
+ * used, because other events may report the same packets; a warning reports their number.
  */
 void netsync_io_set_split_netns(struct netsync_io *io, int split);
 
 /*
- * Read up to @jobs traces at a time; 0, the default, is the number of processors that this
- * process may use, and 1 means one after the other. If there are more jobs than traces,
- * several processes share the streams of a CTF trace. Texts are read one after the other. Call
- * this before netsync_io_read(). Live sessions are always read in parallel.
+ * Read up to @jobs traces at a time. The default of 0 stands for the number of processors that
+ * this process may use; with 1, traces are read one after the other. If there are more jobs
+ * than traces, the streams of a CTF trace are divided among several processes. Text files are
+ * read one after the other. Call this before netsync_io_read(). Live sessions are always read
+ * in parallel.
  *
  * The order of packets does not depend on @jobs, with one exception. If damage ends a process
  * that reads a trace, other processes continue with their streams of the trace.
@@ -161,18 +168,19 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
 void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs);
 
 /*
- * Give up a trace after @timeout_ns without progress (a dead disk or network, or a stopped
- * remote host); 0, the default, is 120 s. Call this before netsync_io_add().
+ * Give up a trace after @timeout_ns without progress (because of a failed disk or network, or a
+ * stopped remote host). The default of 0 stands for 120 s. Call this before netsync_io_add().
  *
- * A warning is given after a quarter of the time, at most 30 s. At the limit, reading
- * continues without the rest of the trace, and the member stuck of struct netsync_io_trace
- * counts its streams. Once a file system was given up, its other traces have a tenth of the
- * time. A server (netsync_io_add_served()) that reports that it is alive but sends nothing
- * else has ten times the time. Pipes have no limit unless @timeout_ns is not 0.
+ * A warning is given after a quarter of the time, at most 30 s. At the limit, reading continues
+ * without the rest of the trace, and the member stuck of struct netsync_io_trace counts its
+ * streams. After one trace has been given up, the limit for other traces on the same file
+ * system is ten times shorter. For a server (netsync_io_add_served()) that sends only
+ * keepalives, the limit is ten times longer. The limit applies to pipes only if @timeout_ns is
+ * not 0.
  */
 void netsync_io_set_timeout(struct netsync_io *io, int64_t timeout_ns);
 
-/* A trace, file or folder that was skipped, or a text or pipe whose rest was skipped. */
+/* A trace, file or directory that was skipped, or a text file or pipe whose rest was skipped. */
 struct netsync_io_left_out {
 	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
@@ -180,12 +188,12 @@ struct netsync_io_left_out {
 	const char *why;  /* a sentence; owned by the reader */
 };
 
-/* Return the number of traces, files and folders that were skipped. */
+/* Return the number of traces, files and directories that were skipped. */
 uint32_t netsync_io_num_left_out(const struct netsync_io *io);
 
 /*
- * Read what was skipped, and why. @index is in the order of skipping. Return 0, or -EINVAL for
- * an invalid index or size.
+ * Read the path of a skipped input, and the reason. Inputs are numbered from 0 in the order in
+ * which they were skipped. Return 0, or -EINVAL for an invalid index or size.
  */
 int netsync_io_get_left_out(const struct netsync_io *io, uint32_t index,
 			    struct netsync_io_left_out *info);
@@ -207,24 +215,26 @@ struct netsync_io_window {
 };
 
 /*
- * Read only a part of the time. @window gives the first and the last time, both included; it
- * is copied. Call this before netsync_io_read(). Live sessions cannot be limited.
+ * Read only a part of the recorded time. @window gives the first and the last time, both
+ * inclusive, and is copied. Call this before netsync_io_read(). Live sessions cannot be
+ * limited.
  *
- * Events of traces and lines of packets outside the window are treated as not recorded: packet
- * events, clock readings, losses, and the span of events. A message of a text is inside if
- * both its times are; texts of clock readings are read whole. Times are those of each host's
- * own clock before correction, as displayed by the trace's own viewer (in the base of its
- * host, see above). If clocks differ by more than the window is long, no messages remain.
+ * Packet events, clock readings and losses outside the window are treated as not recorded, and
+ * the span of a trace is cut to the window. A message of a text file is used if both its times
+ * are inside the window. Text files of clock readings are always read completely. Times are
+ * those of each host's own clock before correction, as displayed by the trace's own viewer (in
+ * the time base of its host, see above). If two clocks differ by more than the length of the
+ * window, no messages remain.
  *
  * NETSYNC_IO_SINCE_BEGIN counts from the start of the longest host's traces, on each host's
- * clock. Since clocks may be wrong, it counts from the start of a host's own traces in two
- * cases: they are nearly as long (15/16), or do not overlap with the longest in time.
+ * clock. Because clocks may be wrong, it counts from the start of a host's own traces if they
+ * are at least 15/16 as long as the longest, or do not overlap with the longest in time.
  *
- * Parts outside the window are skipped without decoding in CTF streams as LTTng writes them,
- * and in trace.dat files that are not compressed. Other formats are decoded.
+ * In CTF streams written by LTTng and in uncompressed trace.dat files, parts outside the window
+ * are skipped without decoding. All other formats are decoded completely.
  *
  * Return 0; -EINVAL for an invalid size or limit; -EBUSY if netsync_io_read() was called or
- * live sessions were added. netsync_io_read() returns -ERANGE if no trace has anything inside
+ * live sessions were added. netsync_io_read() returns -ERANGE if no trace has any event inside
  * the window, or the end is before the start, and -ENODATA if the start of a host's traces is
  * not known.
  */
@@ -238,9 +248,10 @@ typedef int (*netsync_io_part_func)(void *data, const struct netsync_packet *pkt
 typedef int (*netsync_io_clock_func)(void *data, const struct netsync_clock_point *point);
 
 /*
- * Called when a slice of each trace of the part was read, first with the empty slice 0.
- * @slices is the same for all parts. Return the number of slices that all parts have read and
- * whose packets for this process were all pushed, or a negative errno value to stop reading.
+ * Called when a time slice of each trace of the part was read, first with the empty slice 0.
+ * @slices is the same for all parts. Return the number of slices that all parts have read, and
+ * whose packets for this process have all been pushed. Return a negative errno value to stop
+ * reading.
  */
 typedef int (*netsync_io_slice_func)(void *data, uint32_t slice, uint32_t slices);
 
@@ -264,15 +275,15 @@ struct netsync_io_part {
 };
 
 /*
- * Read only part of the traces; other readers, in other processes, read the other parts. @part
- * is copied. Add the same traces, texts and options to all readers. Call this before
+ * Read only part of the traces; readers in other processes read the other parts. @part is
+ * copied. Add the same traces, text files and options to all readers. Call this before
  * netsync_io_read().
  *
  * All traces are opened, so that hosts have the same numbers in all readers, and captures are
  * scanned to find the directions of packets. Only the traces of some hosts are read. The first
- * part reads the messages and packets of texts; all parts read clock readings. Part 0 reads
- * the traces of the first server (netsync_io_add_served()), part 1 those of the second, and so
- * on. The other parts need only the output of netsync_io_describe() of a server.
+ * part reads the messages and packets of text files; all parts read clock readings. Part 0
+ * reads the traces of the first server (netsync_io_add_served()), part 1 those of the second
+ * server, and so on. The other parts need only the output of netsync_io_describe() of a server.
  *
  * Return 0; -EINVAL for an invalid part; -EBUSY if the reader was used or has live sessions;
  * -ENOMEM. netsync_io_read() returns -EBUSY for hosts that are split by network namespaces,
@@ -281,62 +292,62 @@ struct netsync_io_part {
 int netsync_io_set_part(struct netsync_io *io, const struct netsync_io_part *part);
 
 /*
- * Write the counts of the traces that were read, by calls of @write with @data. The bytes have
- * the same meaning on every machine. Call this from within netsync_io_part.end(). Return 0;
- * the value of @write; -EBUSY at another time.
+ * Write the counts of the traces that were read by calling @write with @data, in a
+ * machine-independent format. Call this from within netsync_io_part.end(). Return 0; the return
+ * value of @write; -EBUSY at any other time.
  */
 int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void *data);
 
 /*
  * Add the counts that the reader of another part saved, @size bytes, so that
  * netsync_io_get_trace() and warnings report its traces as if they had been read here. Call
- * this from within netsync_io_part.end(). Return 0; -EBADMSG for bytes that are not of another
- * part of these traces; -EBUSY at another time.
+ * this from within netsync_io_part.end(). Return 0; -EBADMSG for bytes that were not written
+ * for another part of these traces; -EBUSY at any other time.
  */
 int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t size);
 
 /*
  * Read traces for a reader on another machine.
- * @io: a new reader, for no other use
+ * @io: a new reader, which cannot be used for any other purpose
  * @what: @num paths as for netsync_io_add(), without captures
  * @in, @out: descriptors to read the other side's requests from, and to write to; may be the
- *	same. The other side calls netsync_io_add_served(). It is trusted with these traces,
- *	and with nothing else. SIGPIPE must be ignored.
+ *	same. The other side calls netsync_io_add_served(). It can read these traces, but no
+ *	other files. SIGPIPE must be ignored.
  *
- * Child processes read the traces as netsync_io_read() does, and send the packet events
- * compressed, some ten bytes each. The call returns when the other side closes the connection,
- * or has received the reason for an early end. Captures, and paths that cannot be opened, are
- * skipped with a warning to the other side.
+ * Child processes read the traces as netsync_io_read() does, and send the packet events,
+ * compressed to about ten bytes each. The call returns when the other side closes the
+ * connection, or has received the reason for an early end. Captures, and paths that cannot be
+ * opened, are skipped with a warning to the other side.
  *
  * Return 0; -EBUSY if the reader was used; -ENOMEM, or the system's error if no process can be
- * started or the connection ended at once.
+ * started or the connection ended immediately.
  */
 int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t num, int in, int out);
 
 /*
- * Write to @out the list of the traces in @what, that is, what netsync_io_serve() would write
- * first, or why they cannot be opened. The parameters are those of netsync_io_serve(), and so
- * is the return value. Processes that share the reading (netsync_io_set_part()) pass this list
- * to netsync_io_add_served() for traces that another process reads. They may close the
- * descriptors at once.
+ * Write the list of traces in @what to @out, or the reason why they cannot be opened.
+ * netsync_io_serve() writes the same list first, and has the same parameters and return values.
+ * If reading is divided among several processes (netsync_io_set_part()), each process passes
+ * this list to netsync_io_add_served() for traces that another process reads. It may then close
+ * the descriptors immediately.
  */
 int netsync_io_describe(struct netsync_io *io, const char *const *what, uint32_t num, int out);
 
 /*
  * Add the traces that another process serves, and wait until they are open.
- * @label: name of the machine, for the user; paths become LABEL:PATH; copied
- * @name: name of the host instead of those in the traces, or NULL; copied
+ * @label: name of the machine for messages; paths become LABEL:PATH; copied
+ * @name: name of the host, which replaces the names in the traces, or NULL; copied
  * @in, @out: descriptors to read the output of netsync_io_serve() from, and to write to; may
  *	be the same. They must be non-blocking (O_NONBLOCK) and stay open until
  *	netsync_io_read() returns. SIGPIPE must be ignored.
  *
- * Results are the same, to the last bit, as for local traces; only netsync_io_trace.readable
- * is NULL. Nothing that is received is trusted. If the connection ends early, is silent for a
- * minute, or sends invalid data, a warning names @label, and the reader continues with what
- * was received; netsync_io_get_served() reports this.
+ * Results are bit-identical to those for local traces, except that netsync_io_trace.readable is
+ * NULL. Received data is not trusted. If the connection ends early, is silent for a minute, or
+ * sends invalid data, a warning names @label, and the reader continues with the data received
+ * so far; netsync_io_get_served() reports the early end.
  *
  * Return the number of traces, or a negative errno value, which leaves the reader unchanged:
- *	-EREMOTEIO	no such server, or the server reported why it cannot read
+ *	-EREMOTEIO	the other side is not such a server, or reported why it cannot read
  *	-EEXIST	one of the traces was added before
  *	-EBUSY	netsync_io_read() was called, or live sessions were added
  *	-ENOMEM
@@ -358,74 +369,75 @@ struct netsync_io_served {
 uint32_t netsync_io_num_served(const struct netsync_io *io);
 
 /*
- * Read the state of a server. @index is in the order of adding. Return 0, or -EINVAL for an
- * invalid index or size.
+ * Read the state of a server. Servers are numbered from 0 in the order in which they were
+ * added. Return 0, or -EINVAL for an invalid index or size.
  */
 int netsync_io_get_served(const struct netsync_io *io, uint32_t index,
 			  struct netsync_io_served *info);
 
-/* Called after @done of @total steps. Return 0 to continue, anything else to stop. */
+/* Called after @done of @total steps. Return 0 to continue, or any other value to stop. */
 typedef int (*netsync_io_progress_func)(void *data, uint64_t done, uint64_t total);
 
 /*
- * Read all traces and text files that were added. Call this once. @progress, unless NULL, is
- * called now and then with @data.
+ * Read all traces and text files that were added. Call this once. Unless @progress is NULL, it
+ * is called from time to time with @data.
  *
  * Hosts are added to the struct netsync in the order of their names, and every packet event is
  * pushed. Traces are read in parallel, one slice of recorded time after another. Slices are
  * aligned by the clocks, or by the start of each trace if the clocks have no time in common.
- * The result depends neither on the order in which traces were added, nor on how many are read
- * at a time.
+ * The result depends neither on the order in which traces were added, nor on the number of
+ * traces read at a time.
  *
- * Return 0; -ENODATA if nothing was added, or nothing in a text file can be used;
+ * Return 0; -ENODATA if nothing was added, or a text file contains no usable data;
  * -EDESTADDRREQ if addresses of a captured host must be given; -ENOENT if addresses were given
- * for an unknown host; -EILSEQ for an invalid line, if strict, and for an invalid first line
- * of packet events; -ECANCELED if @progress requested a stop; -EBUSY if called before, or live
+ * for an unknown host; -EILSEQ for an invalid first line of packet events or, if strict, for
+ * any invalid line; -ECANCELED if @progress requested a stop; -EBUSY if called before, or live
  * sessions were added; -ENOMEM, or the error of a file that cannot be read.
  */
 int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress, void *data);
 
 /*
  * Follow sessions while they are recorded. @url is copied: "net://HOST[:PORT]" for all live
- * sessions of an LTTng relay daemon, including those that begin later, or
- * "net://HOST[:PORT]/host/NAME/SESSION" for one. "lttng create --live" makes live sessions. A
- * reader reads either live sessions or recorded traces. The first netsync_io_poll() connects.
+ * sessions of an LTTng relay daemon, including sessions that begin later, or
+ * "net://HOST[:PORT]/host/NAME/SESSION" for one session. "lttng create --live" creates live
+ * sessions. A reader reads either live sessions or recorded traces. The first netsync_io_poll()
+ * connects.
  *
- * Return 0; -EINVAL for another form of URL; -EEXIST if it was added before; -EBUSY if traces
- * or texts were added; -ENOMEM.
+ * Return 0; -EINVAL if the URL has neither form; -EEXIST if the URL was added before; -EBUSY if
+ * traces or text files were added; -ENOMEM.
  */
 int netsync_io_add_live(struct netsync_io *io, const char *url);
 
 /*
  * Follow a file of clock readings that grows while sessions are recorded. @path is copied. The
- * file has the format of netsync-clocks(5) with times as in a sidecar file of a trace: without
- * the clock's offset from the epoch. The file names hosts by the host names of the sessions'
- * machines. It may appear later than the sessions. Do not use it for hosts whose sessions
- * contain clock readings.
+ * file has the format of netsync-clocks(5). As in a trace's sidecar file, times exclude the
+ * clock's offset from the epoch. Host names are the host names of the machines whose sessions
+ * are read. The file may be created later than the sessions. Do not use it for hosts whose
+ * sessions contain clock readings.
  *
- * netsync_io_poll() reads what was appended. It promises by netsync_advance() no time of a
- * host that the file has not reached, unless the file reports nothing for 10 seconds.
+ * netsync_io_poll() reads lines appended to the file. It does not call netsync_advance() for a
+ * time of a host that the file has not reached, unless no line is appended for 10 seconds.
  *
  * Return 0; -ENODATA if no live session was added; -ENOMEM.
  */
 int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
 
 /*
- * Push the events received from live sessions, for @timeout_ms milliseconds; 0 pushes only
- * what is already there. A caught signal ends the call.
+ * Push the events received from live sessions, for @timeout_ms milliseconds. With 0, push only
+ * events that have already arrived. If a signal is caught, the call returns.
  *
  * Hosts are added when they first appear. netsync_advance() is called for each host, so that
- * memory need not grow; for hosts that exchange no messages with others,
- * netsync_limit_packets() limits it. netsync_solve() may be called between calls.
+ * memory use stays limited. For hosts that exchange no messages with others,
+ * netsync_limit_packets() limits memory use. netsync_solve() may be called between calls.
  *
  * A warning is given and the attempt is repeated if a relay daemon does not answer, if a
- * session has another viewer (the daemon allows one), or if a session cannot be read further.
- * Later sessions of a host are brought to the time base of its first one. Each period in which
- * a session is read is a trace for netsync_io_get_trace(), with the session's URL as its path;
- * earlier events are missing (late).
+ * session has another viewer (the daemon allows only one), or if a session cannot be read
+ * further. Later sessions of a host are converted to the time base of its first session. Each
+ * period in which a session is read is a trace for netsync_io_get_trace(), with the session's
+ * URL as its path; earlier events are missing (late).
  *
- * Child processes (fork) read the sessions. They end with netsync_io_free() or with this
- * process.
+ * Child processes (fork) read the sessions. They end in netsync_io_free(), or when this process
+ * ends.
  *
  * Return the number of packet events pushed; -ENODATA if no live session was added; -ENOSYS if
  * Babeltrace 2 is not fully installed; -ENOMEM, or the system's error if no process can be
@@ -451,13 +463,13 @@ struct netsync_io_trace {
 	/* Host and clock. */
 	const char *format; /* "ctf", "trace.dat", "perf.data", "pcap"; owned by the reader */
 	/*
-	 * By NAME=PATH or by the trace; owned by the reader. The name of a capture depends on
-	 * all captures, and is valid until another trace is added.
+	 * Host name given by NAME=PATH or stored in the trace; owned by the reader. The name of
+	 * a capture depends on all captures, and is valid until another trace is added.
 	 */
 	const char *host_name;
 	/*
-	 * Name of the clock among those of the machine; NULL: none.
-	 * NETSYNC_IO_CORRECTED_CLOCK: the times of the trace are corrected already.
+	 * Name that distinguishes the clocks of a machine, or NULL. NETSYNC_IO_CORRECTED_CLOCK
+	 * means that the times of the trace are already corrected.
 	 */
 	const char *clock_name;
 	int64_t epoch_ns; /* time of the clock's zero, ns since 1970 */
@@ -465,10 +477,10 @@ struct netsync_io_trace {
 	uint8_t clock_uuid[16];
 
 	/*
-	 * Path of the readable part of a damaged trace, until netsync_io_read(): a folder with
-	 * a trace for CTF, the file itself for a capture. Also a folder with a CTF 1.8
-	 * translation of a CTF 2 trace, if libbabeltrace2 supports CTF 1.8 only. NULL:
-	 * neither.
+	 * Path of the readable part of a damaged trace, until netsync_io_read(): for CTF, a
+	 * directory with a trace; for a capture, the file itself. If libbabeltrace2 supports
+	 * only CTF 1.8, also a directory with a CTF 1.8 translation of a CTF 2 trace. Otherwise
+	 * NULL.
 	 */
 	const char *readable;
 
@@ -477,9 +489,10 @@ struct netsync_io_trace {
 	uint32_t stuck; /* or made no progress and was given up */
 
 	/*
-	 * If has_wall is 1: wall-clock time (UTC), ns since 1970, is time in the trace +
-	 * wall_shift_ns at some instant near the start of the trace. For display only: it is
-	 * as good as the machine's wall clock, which no error bound covers.
+	 * If has_wall is 1, wall-clock time (UTC), ns since 1970, is time in the trace +
+	 * wall_shift_ns at some instant near the start of the trace. Use this value for display
+	 * only, because it is only as accurate as the machine's wall clock, which no error
+	 * bound covers.
 	 */
 	uint32_t has_wall;
 	int64_t wall_shift_ns;
@@ -492,19 +505,20 @@ struct netsync_io_trace {
 #define NETSYNC_IO_CORRECTED_CLOCK "netsync"
 
 /*
- * Return the number of traces. netsync_io_poll() adds live sessions. A trace that is split
- * into network namespaces counts once for each: packets is that of the namespace, other
- * members are those of the whole trace.
+ * Return the number of traces. netsync_io_poll() adds live sessions. A trace that is split into
+ * network namespaces counts once for each namespace. Its member packets is the number for the
+ * namespace; all other members refer to the whole trace.
  *
- * Before netsync_io_read(), the traces are those found by netsync_io_add() so far, in that
- * order. Their path, damaged, host and clock are known, as are first_ns and last_ns, in the
- * time of the trace, if that needs no reading. host is NETSYNC_IO_NO_HOST.
+ * Before netsync_io_read(), the traces are those found by netsync_io_add() so far, in the order
+ * in which they were found. The members path and damaged, and the host and clock members, are
+ * known. If the span can be determined without reading the events, first_ns and last_ns are
+ * known, in trace time. host is NETSYNC_IO_NO_HOST.
  */
 uint32_t netsync_io_num_traces(const struct netsync_io *io);
 
 /*
- * Read what is known of a trace. After netsync_io_read(), @index is in the order of hosts,
- * then of paths. Return 0, or -EINVAL for an invalid index or size.
+ * Get information about a trace. After netsync_io_read(), traces are sorted by host, then by
+ * path. Return 0, or -EINVAL for an invalid index or size.
  */
 int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 			 struct netsync_io_trace *info);
@@ -514,8 +528,9 @@ int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 #define NETSYNC_IO_LOST_SOME UINT64_MAX
 
 /*
- * An event of any kind. If lost is not 0, it is a report that the tracer lost events, without
- * a name and fields. cpu and time_ns are then those of the previous event in its stream.
+ * An event of any kind. If lost is not 0, the struct is not an event, but reports that the
+ * tracer lost events, and has no name and no fields. cpu and time_ns of the report are those of
+ * the previous event in its stream.
  */
 struct netsync_io_event {
 	uint32_t size; /* sizeof, as the library knows it */
@@ -550,7 +565,7 @@ struct netsync_io_value {
 	double real;
 };
 
-/* Called with an event, valid during the call. Return 0 to continue, anything else to stop. */
+/* Called with an event, valid during the call. Return 0 to continue, or any other value to stop. */
 typedef int (*netsync_io_event_func)(void *data, const struct netsync_io_event *event);
 
 /* A trace whose events are read. */
@@ -561,18 +576,19 @@ struct netsync_io_source {
 
 /*
  * Read all events of a host's traces.
- * @io: for errors; nothing is added
- * @sources: @num CTF traces (the folders that hold the metadata), trace.dat or perf.data files
+ * @io: receives errors; nothing is added to it
+ * @sources: @num CTF traces (the directories that contain the metadata), trace.dat or perf.data
+ *	files
  * @source_size: sizeof(struct netsync_io_source), which may grow
- * @each: called with @data for every event, in the order of time across processors and CTF
- *	traces; trace.dat and perf.data files are read one after the other
+ * @each: called with @data for every event, in time order across processors and CTF traces;
+ *	trace.dat and perf.data files are read one after the other
  *
- * In CTF 1.8 streams as LTTng writes them, only the fields requested by
- * netsync_io_event_value() are decoded; libbabeltrace2 reads all others. Some damaged CTF
- * traces make libbabeltrace2 end the process: read traces that netsync_io_add() reports as
- * damaged in a process of their own. If a trace.dat file is damaged, the events of each
- * processor before the damage are read, as are those of a perf.data file. netsync_io_add() and
- * netsync_io_read() warn about the damage and name the host.
+ * In CTF 1.8 streams written by LTTng, only the fields requested by netsync_io_event_value()
+ * are decoded; libbabeltrace2 decodes all other streams. Some damaged CTF traces make
+ * libbabeltrace2 terminate the process. If netsync_io_add() reports a trace as damaged, read
+ * the trace in a separate process. If a trace.dat file is damaged, the events of each processor
+ * before the damage are read. If a perf.data file is damaged, the events before the damage are
+ * read. netsync_io_add() and netsync_io_read() warn about the damage and name the host.
  *
  * Return 0; -ECANCELED if @each requested a stop; -EILSEQ or -EPROTONOSUPPORT for a trace that
  * cannot be read; -EINVAL for traces of several formats; -ENOMEM, or the system's error.
@@ -582,22 +598,23 @@ int netsync_io_read_events(struct netsync_io *io, const struct netsync_io_source
 			   void *data);
 
 /*
- * Read the value of field @field, below num_fields. @value is filled in up to the size in its
- * member size; what it points to is valid during the call for the event. Return 0; -EINVAL for
- * an invalid field or size; -ENODATA for a field that is not in the event, or is neither a
- * number, a text nor an array of bytes; -ENOMEM.
+ * Read the value of field @field, which is less than num_fields. The caller sets the member
+ * size of @value, which is filled in up to that size. Bytes that @value points to are valid
+ * until the function that was called with the event returns. Return 0; -EINVAL for an invalid
+ * field or size; -ENODATA for a field that is not in the event, or is neither a number, a text
+ * nor an array of bytes; -ENOMEM.
  */
 int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
 			   struct netsync_io_value *value);
 
-/* A frame of a capture with a packet of a protocol that is matched. */
+/* A frame of a capture that contains a packet of a supported protocol. */
 struct netsync_io_frame {
 	uint32_t size; /* sizeof, as the library knows it */
 	uint32_t reserved;
 	uint64_t number; /* from 1, as frame.number of Wireshark */
 	/*
-	 * Start (ns since 1970) and length of the tick of the timestamp. As packet events,
-	 * sent frames have time_ns, received frames have time_ns + tick_ns - 1.
+	 * Start (ns since 1970) and length of the tick of the timestamp. The packet event of a
+	 * sent frame has the time time_ns; that of a received frame has time_ns + tick_ns - 1.
 	 */
 	int64_t time_ns;
 	int64_t tick_ns;
@@ -605,17 +622,17 @@ struct netsync_io_frame {
 	const struct netsync_packet *packet;
 };
 
-/* Called with a frame. Return 0 to continue, anything else to stop. */
+/* Called with a frame. Return 0 to continue, or any other value to stop. */
 typedef int (*netsync_io_frame_func)(void *data, const struct netsync_io_frame *frame);
 
 /*
  * Read a capture again, to find the frames of messages. @path is a pcap or pcapng file as in
- * struct netsync_io_trace; if it was a pipe, @io still has the data after netsync_io_read().
- * @io receives errors; nothing is added. @each is called with @data for each frame that has a
- * packet, in the order of the file.
+ * struct netsync_io_trace. If @io read @path from a pipe earlier, the stored copy of the data
+ * is used. @io receives errors; nothing is added to it. @each is called with @data for each
+ * frame that has a packet, in file order.
  *
- * Frames of other protocols, truncated frames and frames without a time are counted but
- * skipped. Reading ends at damage, without an error.
+ * Frames of other protocols, truncated frames and frames without a time are counted but not
+ * reported. If the file is damaged, reading ends before the damage without an error.
  *
  * Return 0; -ECANCELED if @each requested a stop; -EPROTONOSUPPORT if the file is not a
  * capture; -ENOMEM, or the system's error.
@@ -630,18 +647,19 @@ struct netsync_io_knot {
 };
 
 /*
- * Copy a trace.dat file of trace-cmd with other times.
- * @io: for errors; nothing is added
+ * Copy a trace-cmd trace.dat file with new times.
+ * @io: receives errors; nothing is added to it
  * @to: the copy, which must not exist; to be discarded after an error
- * @knots: at least 2, @num of them, in order and at different times as trace-cmd report -t
- *	displays them, from no later than the first event to after the last. Readers
- *	interpolate between them.
+ * @knots: @num knots, at least 2, in time order and at different times as trace-cmd report -t
+ *	displays them. The first knot must not be after the first event, and the last knot must
+ *	be after the last event. Readers interpolate between knots.
  * @knot_size: sizeof(struct netsync_io_knot), which may grow
  * @progress: called now and then with @data, or NULL
  *
- * Only the option TIME_SHIFT is added, which tells readers what to add to the times of all
- * processors. Readers compute with 64 bits: the time from each knot to the next, multiplied by
- * the change of what is to be added, must fit. New times must not be negative.
+ * Only the option TIME_SHIFT is added, which contains offsets that readers add to the times of
+ * all processors. Readers use 64-bit arithmetic. The time from each knot to the next,
+ * multiplied by the change in the added offset, must therefore fit into 64 bits. New times must
+ * not be negative.
  *
  * Return 0; -EINVAL for invalid knots; -ENOTSUP if readers would ignore the option (the file
  * has it already, counts cycles, or has events in named buffers); -EILSEQ or -EPROTONOSUPPORT
@@ -656,10 +674,11 @@ int netsync_io_copy_tracedat(struct netsync_io *io, const char *from, const char
 typedef int (*netsync_io_keep_func)(void *data, int64_t time_ns);
 
 /*
- * Copy some events of a trace.dat file, otherwise as netsync_io_copy_tracedat(). @keep selects
- * the events; NULL keeps all. It is called with @data, as is @progress. Rejected events
- * between two kept events of a page are copied, too. The copy has holes, as a sparse file, in
- * place of rejected events. Its events are not compressed.
+ * Copy selected events of a trace.dat file, otherwise as netsync_io_copy_tracedat(). @keep
+ * selects the events; if it is NULL, all events are copied. @keep and @progress are called with
+ * @data. A rejected event is copied nevertheless if its page has kept events both before and
+ * after it. The copy is a sparse file with holes in place of rejected events. Its events are
+ * not compressed.
  */
 int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from, const char *to,
 				  const struct netsync_io_knot *knots, uint32_t num,
@@ -670,23 +689,23 @@ int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from, const
 #define NETSYNC_IO_LEFT_OUT 1
 
 /*
- * Called to set @new_ns to the new time for @time_ns. Return 0; NETSYNC_IO_LEFT_OUT to skip
- * the packet, with @new_ns set, too; -ERANGE if there is no such time; another negative errno
- * value to stop.
+ * Called to set @new_ns to the new time for @time_ns. Return 0; NETSYNC_IO_LEFT_OUT to skip the
+ * packet, with @new_ns set, too; -ERANGE if there is no new time; another negative errno value
+ * to stop.
  */
 typedef int (*netsync_io_time_func)(void *data, int64_t time_ns, int64_t *new_ns);
 
 /*
- * Copy a pcap or pcapng file with other times.
- * @io: for errors and warnings; nothing is added
+ * Copy a pcap or pcapng file with new times.
+ * @io: receives errors and warnings; nothing is added to it
  * @to: the copy, which must not exist; to be discarded after an error
  * @time: called with @data for each packet, and for the times in interface statistics
  *
- * Packets are skipped if @time says so; statistics, and packets without a time, are always
- * copied. All else, including the order, stays as it is. Times in units coarser than a
- * nanosecond (for pcapng, also in binary fractions of a second) become nanoseconds, as the
- * copy's headers then say. If the file is damaged, the part before the damage is copied, with
- * a warning.
+ * Packets are skipped if @time returns NETSYNC_IO_LEFT_OUT. Statistics, and packets without a
+ * time, are always copied. All other data is copied unchanged and in the same order. If the
+ * unit of times is coarser than a nanosecond or, in pcapng, a binary fraction of a second, the
+ * copy has times in nanoseconds, and its headers are changed accordingly. If the file is
+ * damaged, the part before the damage is copied, with a warning.
  *
  * Return 0; -ERANGE for a time that cannot be changed or written; the value of @time; -ENOMEM,
  * or the system's error.
@@ -705,47 +724,49 @@ struct netsync_io_capture {
 };
 
 /*
- * Merge captures into one, in the order of the new times.
- * @io: for errors and warnings; nothing is added
+ * Merge captures into one, sorted by the new times.
+ * @io: receives errors and warnings; nothing is added to it
  * @captures: @num pcap and pcapng files
  * @capture_size: sizeof(struct netsync_io_capture), which may grow
  * @comment: comment of the merged capture, or NULL
- * @fd: where to write the merged capture, sequentially, such as a pipe; what was written is to
+ * @fd: where to write the merged capture, sequentially, such as a pipe; incomplete output is to
  *	be discarded after an error
  * @progress: called now and then with @data, or NULL
  *
  * The result is pcapng with one section and times in nanoseconds. Packets with equal times are
- * in the order of @captures. The bytes, lengths and options of packets are kept, as are the
- * options of interfaces, statistics, names of addresses and secrets. Interfaces with identical
- * descriptions are merged. Packets of a capture may be out of order, up to 64 MiB of packets.
+ * in the order of @captures. The bytes, lengths and options of packets are kept, as are
+ * interface options, interface statistics, address names and secrets. Interfaces with identical
+ * descriptions are merged. Packets of a capture may be out of order by up to 64 MiB of packets.
  *
- * Packets are skipped if @time of their capture says so. Packets without a time and blocks of
- * other kinds are skipped with a warning. If a file is damaged, the part before the damage is
- * merged, with a warning. All captures are read once before anything is written.
+ * Packets are skipped if @time of their capture returns NETSYNC_IO_LEFT_OUT. Packets without a
+ * time and blocks of other kinds are skipped with a warning. If a file is damaged, the part
+ * before the damage is merged, with a warning. All captures are read once before the first byte
+ * is written.
  *
  * Return 0; -EINVAL for no captures; -ERANGE for a time that cannot be changed, or becomes
  * negative; the value of @time; -E2BIG for packets too far out of order, a packet of more than
- * 16 MiB, or more than 65536 interfaces; -EILSEQ for a file that changes meanwhile; -ECANCELED
- * if @progress requested a stop; -ENOMEM, or the system's error.
+ * 16 MiB, or more than 65536 interfaces; -EILSEQ for a file that changes while it is read;
+ * -ECANCELED if @progress requested a stop; -ENOMEM, or the system's error.
  */
 int netsync_io_merge_captures(struct netsync_io *io, const struct netsync_io_capture *captures,
 			      uint32_t num, size_t capture_size, const char *comment, int fd,
 			      netsync_io_progress_func progress, void *data);
 
 /*
- * Copy a perf.data file of perf record with other times.
- * @io: for errors and warnings; nothing is added
+ * Copy a perf.data file with new times.
+ * @io: receives errors and warnings; nothing is added to it
  * @to: the copy, which must not exist; to be discarded after an error
  * @time: called with @data for each event, and for each other record that has a time, with its
  *	own time or that of the nearest event
  *
- * Events are skipped if @time says so. Records of threads and their memory are always copied;
- * those before the first or after the last event move with that event. All else, including the
- * order, stays as it is, but compressed data becomes uncompressed. If the file is damaged, the
- * part before the damage is copied, with a warning.
+ * Events are skipped if @time returns NETSYNC_IO_LEFT_OUT. Records of threads and their memory
+ * are always copied. Records before the first or after the last event are shifted by the same
+ * amount as that event. All other data is copied unchanged and in the same order, but
+ * compressed data is written uncompressed. If the file is damaged, the part before the damage
+ * is copied, with a warning.
  *
  * Return 0; -ERANGE for a time that cannot be changed, or becomes negative; the value of
- * @time; -ENODATA if no event has a time; -ENOTSUP for a file with AUX areas, whose times have
+ * @time; -ENODATA if no event has a time; -ENOTSUP for a file with AUX areas, whose times use
  * another clock, or a file that perf did not complete; -EILSEQ or -EPROTONOSUPPORT for a file
  * that cannot be read; -ENOMEM, or the system's error.
  */

@@ -3,8 +3,8 @@
  * libnetsync - synchronize the clocks of many hosts by the packets that they exchange.
  * ESTIMATION.md describes the algorithm; libnetsync(3) is an overview.
  *
- * Add hosts, push packet events (or messages that are matched already) in any order, call
- * netsync_solve(), and read a clock for every host:
+ * Add hosts, push packet events (or already matched messages) in any order, call
+ * netsync_solve(), and read the clock of every host:
  *
  *	struct netsync *ns = netsync_new();
  *	int web = netsync_add_host(ns, "web"), db = netsync_add_host(ns, "db");
@@ -13,20 +13,22 @@
  *		fprintf(stderr, "%s\n", netsync_error(ns));
  *	netsync_convert(netsync_host_clock(ns, web), t, &t_ref, &bound);
  *
- * Terms: a *host* is one clock. A *message* is a packet that was seen leaving one host and
- * arriving at another. *Offset* (ns), *rate* (reference time per host time) and *skew*
- * (rate - 1) describe a clock relative to the reference. Times are 64-bit ns of any epoch.
+ * Terms: a *host* is one clock. A *message* is a packet that was recorded both when it left one
+ * host and when it arrived at another. *Offset* (ns), *rate* (reference time per host time) and
+ * *skew* (rate - 1) describe a clock relative to the reference. Times are 64-bit integers in
+ * ns, relative to any epoch.
  *
  * Threads: only one thread at a time may use a struct netsync. Different objects are
- * independent; the library has no global state. It starts threads only if
- * netsync_use_threads() or struct netsync_options requests them; these threads block all
+ * independent; the library has no global state. The library starts threads only if
+ * netsync_use_threads() or struct netsync_options requests them. These threads block all
  * signals. A struct netsync_clock is read-only and may be shared by threads.
  *
  * Errors: functions that can fail return a negative errno value. If they take a
  * struct netsync, netsync_error() then returns a sentence for the user.
  *
- * ABI: structs shared with the caller begin with their size as the caller knows it (sizeof),
- * so that both sides can grow. An array comes with the size of its elements.
+ * ABI: structs shared with the caller begin with their size (sizeof) at the time when the
+ * caller was compiled, so that later versions can add members. Arrays are passed with the size
+ * of their elements.
  */
 #ifndef NETSYNC_H
 #define NETSYNC_H
@@ -40,16 +42,16 @@ extern "C" {
 
 #define NETSYNC_VERSION "0.1.0"
 
-/* Return the version at run time, a static string; NETSYNC_VERSION is that at compile time. */
+/* Return the run-time version, a static string; NETSYNC_VERSION is the compile-time version. */
 const char *netsync_version(void);
 
 /* An unknown bound or delay, ns. */
 #define NETSYNC_UNKNOWN INT64_MAX
 
 /*
- * Largest magnitude of a time, ns (years 1824 to 2116 if times count from 1970), and largest
- * distance of a host's times from the first time pushed for the host, ns (36 years). The
- * difference of two times then fits into 64 bits.
+ * The largest magnitude of a time, in ns (years 1824 to 2116 if times count from 1970), and the
+ * largest distance of a host's times from the first time pushed for the host, in ns (36 years).
+ * Within these limits, the difference between two times fits into 64 bits.
  */
 #define NETSYNC_MAX_TIME (INT64_C(1) << 62)
 #define NETSYNC_MAX_SPAN (INT64_C(1) << 60)
@@ -68,9 +70,9 @@ enum netsync_dir {
 };
 
 /*
- * Bits for the members of struct netsync_packet that are known. Two events can belong to one
- * packet only if every member that is known to both is equal. Bits for members of another
- * protocol are ignored.
+ * Bits for the known members of struct netsync_packet. Two events can belong to one packet only
+ * if all members that both events know are equal. Bits for members of another protocol are
+ * ignored.
  */
 enum netsync_packet_fields {
 	NETSYNC_HAS_ADDRS = 1 << 0,	/* saddr, daddr */
@@ -97,8 +99,9 @@ struct netsync_packet {
 	int64_t time_ns; /* on the host's clock */
 	uint32_t fields; /* enum netsync_packet_fields */
 	/*
-	 * Observation point on the host, with any numbering: equal for events of the same
-	 * tracepoint on the same device, different otherwise. A packet passes a point once.
+	 * Observation point on the host. Any numbering is allowed, provided that events of the
+	 * same tracepoint on the same device have the same number, and other events have other
+	 * numbers. A packet passes a point once.
 	 */
 	uint32_t point;
 	uint64_t skb;	   /* identifies the packet inside its host */
@@ -117,9 +120,9 @@ struct netsync_packet {
 	 */
 	uint32_t netns;
 	/*
-	 * If the event stands for several packets on the wire (segmentation or receive
-	 * offload): payload bytes of each packet but the last, and the number of packets.
-	 * gso_size is 0 for a single packet.
+	 * Payload bytes of each packet except the last, and the number of packets, if the event
+	 * stands for several packets on the wire (segmentation or receive offload). gso_size is
+	 * 0 for a single packet.
 	 */
 	uint16_t gso_size;
 	uint16_t gso_segs;
@@ -158,27 +161,27 @@ void netsync_free(struct netsync *ns);
 
 /*
  * Describe the failure of the last call that can change @ns (adding, pushing, advancing,
- * merging, solving). Return a sentence that says what failed and what to do, or "" if the call
- * succeeded. The string is valid until the next call that takes @ns.
+ * merging, solving). Return a sentence that explains what failed and what to do, or "" if the
+ * call succeeded. The string is valid until the next call that takes @ns.
  */
 const char *netsync_error(const struct netsync *ns);
 
 /*
- * Add a host, that is, one clock. @name is for the user; it is copied. If it is taken, the
- * host is called "name#2", "name#3", ... If a machine has several clocks (of two tracers, or
- * of a tracer and a capture), add a host for each. If several clocks of a machine saw a
- * packet, each clock of the sender has a message to each clock of the receiver, provided that
- * the events have addresses.
+ * Add a host, that is, one clock. @name is displayed to the user, and is copied. If the name is
+ * taken, the host is called "name#2", "name#3", ... If traces of a machine use several clocks
+ * (for example, two tracers, or a tracer and a capture), add a host for each clock. If a packet
+ * was recorded with several clocks of a machine, each clock of the sender has a message to each
+ * clock of the receiver, provided that the events have addresses.
  *
  * Return the number of the host (0, 1, ...), -EINVAL for an empty name, or -ENOMEM.
  */
 int netsync_add_host(struct netsync *ns, const char *name);
 
 /*
- * Declare that @host was traced at @time_ns, on its clock. Bounds cover the whole span of a
- * host. The span automatically includes its packets and messages, except a few that are far
- * from all others and inconsistent with them (false timestamps). Call this if the trace
- * extends further.
+ * Declare that @host was traced at @time_ns, on its own clock. Bounds cover the whole span of a
+ * host. The span automatically includes the host's packets and messages, except a few that are
+ * far from all others and inconsistent with them (false timestamps). Call this function if the
+ * trace extends further than its packets.
  *
  * Return 0; -EINVAL for an unknown host; -ERANGE for a time beyond NETSYNC_MAX_TIME or
  * NETSYNC_MAX_SPAN.
@@ -186,7 +189,7 @@ int netsync_add_host(struct netsync *ns, const char *name);
 int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns);
 
 /*
- * Add one packet event. @pkt is copied. Events may come in any order of times and hosts.
+ * Add one packet event. @pkt is copied. Events may be pushed in any order of times and hosts.
  *
  * Packets whose addresses show that they never leave the host (loopback), and protocols other
  * than TCP, UDP with ports, SCTP and ICMP echo, are counted but not matched.
@@ -202,13 +205,13 @@ int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns);
 int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt);
 
 /*
- * Promise that all packets of @host before @time_ns, on its clock, have been pushed. INT64_MAX
- * means all packets, until the next promise. Otherwise, times before an earlier promise have
- * no effect.
+ * Promise that all packets of @host before @time_ns, on its own clock, have been pushed.
+ * INT64_MAX means that all packets have been pushed, until the next promise. Otherwise, times
+ * before an earlier promise have no effect.
  *
- * Packets whose counterparts must all have been pushed, by the promises of all hosts, are
- * matched and discarded, so that memory does not grow with the trace. The clocks need not be
- * known. Packets that break a promise are still used if possible.
+ * If the promises of all hosts imply that all counterparts of a packet have been pushed, the
+ * packet is matched and discarded, so that memory does not grow with the trace. The clocks need
+ * not be known. Packets that break a promise are still used if possible.
  *
  * Return 0; -EINVAL for an unknown host; -ENOMEM.
  */
@@ -223,16 +226,16 @@ int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns);
 void netsync_limit_packets(struct netsync *ns, uint32_t num);
 
 /*
- * Number of shards. Each shard is matched independently: all events of a packet, or of the
- * parts into which it is segmented, belong to the same shard. Threads and processes divide the
- * shards among them; results do not depend on how.
+ * Number of shards, which are matched independently. All events of a packet, or of its
+ * segments, belong to the same shard. Threads and processes divide the shards among them in any
+ * way; results are the same.
  */
 #define NETSYNC_SHARDS 16
 
 /*
- * Match packets with @threads threads including the caller's, at most 256; 0, the default, is
- * one. Results and the order in which messages are reported do not depend on @threads.
- * netsync_solve() has an option of its own.
+ * Match packets with @threads threads including the caller's, at most 256; 0, the default,
+ * means one. Results and the order in which messages are reported do not depend on @threads.
+ * netsync_solve() has a separate option for its threads.
  *
  * Threads are started when first needed and end in netsync_free(). If fewer can be started,
  * fewer are used. None is active from the return of netsync_solve() until the next packet is
@@ -247,70 +250,72 @@ void netsync_use_threads(struct netsync *ns, uint32_t threads);
 
 /*
  * Return the shards of a packet event as a bit mask, bit n for shard n, or 0 for an invalid
- * size. The shards depend only on the protocol, len, gso_size, gso_segs and header numbers
- * that neither segmentation nor address translation changes; for packets that are not matched,
- * on the host. An event that may arrive in parts (segmentation offload) can belong to two or
- * three shards.
+ * size. The shards depend only on the protocol, len, gso_size, gso_segs and header numbers that
+ * neither segmentation nor address translation changes. For packets of unsupported protocols,
+ * the shard depends on the host. An event that may arrive in parts (segmentation offload) can
+ * belong to two or three shards.
  */
 uint32_t netsync_packet_shards(const struct netsync_packet *pkt);
 
 /*
- * Match only the packets of the shards in @shards, bit n for shard n. The default is all. Call
- * this before any packet is pushed, to divide the packets of the same hosts among several
- * objects, for example in several processes.
+ * Match only the packets of the shards in @shards, bit n for shard n. The default is all
+ * shards. To divide the packets of the same hosts among several objects, for example in several
+ * processes, call this function before any packet is pushed.
  *
  * Add all hosts to each object, with the same numbers. Push to each object the events of its
  * shards, from every host, and call netsync_advance() for every host, even if none of its
- * packets belong there. An event that belongs to shards of several objects is counted, and
- * reported by netsync_watch_packets(), by one of them. Events of other shards are ignored.
+ * packets belong there. If an event belongs to shards of several objects, only one of them
+ * counts the event and reports it to the function of netsync_watch_packets(). Events of other
+ * shards are ignored.
  *
- * Return 0; -EINVAL for no shard or an invalid one; -EALREADY if a packet was pushed.
+ * Return 0; -EINVAL if @shards is 0 or has an invalid bit; -EALREADY if a packet was pushed.
  */
 int netsync_keep_shards(struct netsync *ns, uint32_t shards);
 
 /*
- * Add one message that is matched already: sent by host @from at @send_ns on its clock, and
- * received by another host @to at @recv_ns on its clock. Return as netsync_push_packet().
+ * Add one already matched message, which host @from sent at @send_ns on its own clock, and
+ * which another host @to received at @recv_ns on its own clock. Return values are those of
+ * netsync_push_packet().
  */
 int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send_ns,
 			 int64_t recv_ns);
 
-/* A clock reading: one instant on a host's clock and on a clock that nobody steers. */
+/* A clock reading: one instant on a host's clock and on a raw clock that no daemon steers. */
 struct netsync_clock_point {
 	uint32_t size;	 /* sizeof(struct netsync_clock_point) */
 	uint32_t host;	 /* as returned by netsync_add_host() */
 	int64_t time_ns; /* on the host's clock, as the times of packets */
 	/*
-	 * The same instant on a raw clock: driven by the same oscillator, but steered by no
-	 * daemon, such as CLOCK_MONOTONIC_RAW of Linux. Its zero is arbitrary.
+	 * The same instant on a raw clock, driven by the same oscillator but not steered by any
+	 * daemon, such as Linux's CLOCK_MONOTONIC_RAW. Its zero is arbitrary.
 	 */
 	int64_t raw_ns;
 	int64_t within_ns; /* bound on the error of raw_ns */
 	/*
-	 * Host time per raw time from this reading to the next, 0.5 to 2. If rates are
-	 * reported, every change of the rate needs a reading. 0: unknown.
+	 * Rate of the host's clock relative to the raw clock, from this reading to the next,
+	 * 0.5 to 2. If rates are reported, every rate change needs a reading. 0 means unknown.
 	 */
 	double rate;
 	uint32_t was_set; /* 1: the host's clock was stepped at this instant */
 	/*
-	 * Number of the reading, one more than that of the host's previous reading; a gap
-	 * means that readings were lost. 0: not numbered.
+	 * Number of the reading. A host's readings are numbered consecutively; a gap means that
+	 * readings were lost. 0 means that the reading is not numbered.
 	 */
 	uint32_t number;
 };
 
 /*
- * Report how a host's clock was steered. @point is copied. Readings may come in any order.
+ * Report how a host's clock was steered. @point is copied. Readings may be pushed in any order.
  *
  * A daemon that steers a clock (chrony, ntpd, ptp4l) changes the rate in ways that no
  * oscillator does. A host with readings is therefore estimated on its raw clock. The limits in
  * struct netsync_options, and the rates and skews of pairs and steps, refer to the raw clock.
  * Corrections refer to the host's own clock. Steps are taken from the readings.
- * netsync_push_clock(3) says how the clock is interpolated between readings, and which
+ * netsync_push_clock(3) describes how the clock is interpolated between readings, and which
  * messages and readings are rejected.
  *
- * Push readings before netsync_advance() promises their time. Messages are deferred (up to
- * 32 MB) until later readings arrive or netsync_solve() is called. Before the first reading,
+ * Push each reading before netsync_advance() promises its time. Up to 32 MB of messages are
+ * deferred until later readings arrive or netsync_solve() is called. Before the first reading,
  * the messages of a host's first 31 seconds are deferred until netsync_solve(), up to 4096 for
  * some pairs. Messages whose raw time is more than NETSYNC_MAX_SPAN from the host's first time
  * are rejected.
@@ -324,50 +329,53 @@ int netsync_push_clock(struct netsync *ns, const struct netsync_clock_point *poi
 
 /* ---- messages matched by another object ---------------------------------- */
 
-/* Called with consecutive bytes. Return 0 to continue, or a negative errno value. */
+/* Called with consecutive bytes. Return 0 to continue, or a negative errno value to stop. */
 typedef int (*netsync_write_func)(void *data, const void *bytes, size_t size);
 
 /*
- * Save the state of all messages for another object, by calls of @write with @data, after all
- * packets were pushed. The state is what netsync_solve() needs: the messages kept for each
- * pair, and the name, span, counts, clock readings and netsync_advance() promises of each
- * host. Packets without a counterpart are counted but not saved: push both events of a packet
- * to the same object. The size does not grow with the number of messages: at most 40 MB for
- * some hosts, plus a few kB for each further host or pair.
+ * Save the state of all messages for another object, after all packets were pushed. @write is
+ * called with @data for each part of the state. The state consists of all data that
+ * netsync_solve() needs: the messages kept for each pair, and the name, span, counts, clock
+ * readings and netsync_advance() promises of each host. Packets without a counterpart are
+ * counted but not saved. Therefore push both events of a packet to the same object. The size
+ * does not grow with the number of messages. It is at most 40 MB for a few hosts, and grows by
+ * a few kB for each further host or pair.
  *
- * Return 0; the value of @write, if not 0; -ENOMEM.
+ * Return 0; the return value of @write, if not 0; -ENOMEM.
  */
 int netsync_save_messages(struct netsync *ns, netsync_write_func write, void *data);
 
 /*
- * Add the state that netsync_save_messages() wrote on any machine, @size bytes, which need not
- * be trusted. Results are then, to the last bit, those of pushing everything to @ns, in
- * whatever order several states are merged. Hosts are matched by name; unknown hosts are
- * added. A clock reading in several states counts once.
+ * Add the state that netsync_save_messages() wrote on any machine. The state has @size bytes,
+ * which may come from an untrusted source. Results are bit-identical to those of pushing all
+ * events to @ns, regardless of the order in which states are merged. Hosts are matched by name;
+ * unknown hosts are added. If several states contain the same clock reading, the reading counts
+ * once.
  *
  * Return 0; -EBADMSG for bytes that netsync_save_messages() did not write; -EPROTO for another
  * version of the library; -EINVAL if the hosts of a pair exist, but were added in another
- * order; -ERANGE for times beyond NETSYNC_MAX_TIME, or more than NETSYNC_MAX_SPAN from others
- * of the host; -EALREADY if either object used messages of a steered host before its readings
- * arrived, or readings arrived in another order; -ENOMEM. Errors other than -ENOMEM leave @ns
- * unchanged.
+ * order; -ERANGE for times beyond NETSYNC_MAX_TIME, or more than NETSYNC_MAX_SPAN from other
+ * times of the host; -EALREADY if either object used messages of a steered host before its
+ * readings arrived, or readings arrived in another order; -ENOMEM. Errors other than -ENOMEM
+ * leave @ns unchanged.
  */
 int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size);
 
 /* ---- watching ---------------------------------------------------------- */
 
-/* Called with an event as it was pushed, valid during the call, of the library's size. */
+/* Called with a pushed event, which is valid during the call and has the library's struct size. */
 typedef void (*netsync_packet_func)(void *data, const struct netsync_packet *pkt);
 
 /*
  * Call @func once for each event pushed from now on, from within netsync_push_packet() and in
- * the caller's thread. @func must not call functions that take @ns. NULL, the default, stops
- * the calls. Events pushed by the readers of libnetsync-io, packets that never leave their
- * host and protocols that are not matched are included; events refused with an error are not.
+ * the caller's thread. @func must not call functions that take @ns. If @func is NULL, which is
+ * the default, no events are reported. Events pushed by the readers of libnetsync-io, packets
+ * that never leave their host, and packets of unsupported protocols are included. Events that
+ * are rejected with an error are not included.
  */
 void netsync_watch_packets(struct netsync *ns, netsync_packet_func func, void *data);
 
-/* A packet that was seen leaving one host and arriving at another. */
+/* A packet that was recorded both when it left one host and when it arrived at another. */
 struct netsync_message {
 	uint32_t size; /* sizeof, as the library knows it */
 	uint32_t from; /* the host that sent it */
@@ -379,7 +387,7 @@ struct netsync_message {
 	uint32_t fields;
 	int64_t send_ns; /* on the clock of @from */
 	int64_t recv_ns; /* on the clock of @to */
-	/* As the sender saw them: addresses may have been translated later. */
+	/* As recorded by the sender; addresses may have been translated later. */
 	uint8_t saddr[16];
 	uint8_t daddr[16];
 	uint16_t sport;
@@ -395,16 +403,17 @@ typedef void (*netsync_message_func)(void *data, const struct netsync_message *m
 /*
  * Call @func once for each message found from now on, in the caller's thread and from within
  * the call that finds it: netsync_push_packet(), netsync_advance(), netsync_push_message() or
- * netsync_solve(). @func must not call functions that take @ns. NULL, the default, stops the
- * calls.
+ * netsync_solve(). @func must not call functions that take @ns. If @func is NULL, which is the
+ * default, no messages are reported.
  *
- * Messages are reported in the order of discovery, not of time, after the packet events of
- * both ends. When netsync_solve() returns, all messages that the result uses have been
- * reported, and others: messages that netsync_solve() rejects as inconsistent (enum
- * netsync_quality) are neither marked nor withdrawn. Ambiguous packets are not messages.
+ * Messages are reported in the order of discovery, not in time order, after the packet events
+ * of both ends. When netsync_solve() returns, all messages that the result uses have been
+ * reported. Messages that netsync_solve() rejects as inconsistent (enum netsync_quality) have
+ * been reported, too; they are neither marked nor withdrawn. Ambiguous packets are not reported
+ * as messages.
  *
- * Addresses are kept from now on, at 32 bytes for each event that waits for its counterpart.
- * The addresses of events pushed earlier are unknown.
+ * Addresses are kept from now on, which takes 32 more bytes for each event without its
+ * counterpart. The addresses of events pushed earlier are unknown.
  */
 void netsync_watch_messages(struct netsync *ns, netsync_message_func func, void *data);
 
@@ -412,26 +421,28 @@ void netsync_watch_messages(struct netsync *ns, netsync_message_func func, void 
 
 enum netsync_method {
 	/*
-	 * A curve as flexible as the data require: linear if the data show no drift, else with
-	 * smooth drift and steps of rate and offset. Hosts with fewer than 32 messages in a
-	 * direction get the line of the method hull. If the smallest delays wander, the curve
-	 * may follow them.
+	 * A curve that is no more flexible than the data require. The curve is linear if the
+	 * data show no drift. Otherwise it has smooth drift, and steps in the rate and the
+	 * offset. Hosts with fewer than 32 messages in a direction get the straight line of the
+	 * method hull. If the minimum delays change over time, the curve may follow these
+	 * changes.
 	 */
 	NETSYNC_METHOD_AUTO = 0,
 	/*
-	 * A straight line for each clock, by convex hulls. Bounds are those of clocks with
-	 * constant rates. No bound is claimed for hosts whose clock readings
-	 * (netsync_push_clock()) do not cover their whole time.
+	 * A straight line for each clock, computed with convex hulls. Bounds hold for clocks
+	 * with constant rates. No bound is claimed for a host whose clock readings
+	 * (netsync_push_clock()) do not span its whole trace.
 	 */
 	NETSYNC_METHOD_HULL = 1,
 	/*
-	 * For comparison: the mean of the least-squares lines of both directions of each pair.
-	 * Every delay affects it, not only the smallest ones.
+	 * The mean of the least-squares lines of both directions of each pair. All delays
+	 * affect this line, not only the smallest ones. This method is for comparison.
 	 */
 	NETSYNC_METHOD_REGRESSION = 2,
 	/*
-	 * Experimental: the posterior mean of one probabilistic model of clocks and delays, by
-	 * expectation propagation. It is to replace the method auto; its results may change.
+	 * The posterior mean of a probabilistic model of all clocks and delays, computed by
+	 * expectation propagation. This method is experimental, and its results may change. It
+	 * is intended to replace the method auto.
 	 */
 	NETSYNC_METHOD_MODEL = 3,
 };
@@ -441,32 +452,34 @@ struct netsync_options {
 	uint32_t size;	 /* sizeof(struct netsync_options) */
 	uint32_t method; /* enum netsync_method */
 	/*
-	 * Name of the host whose clock becomes the time base. NULL: the host with the smallest
-	 * total bound, estimated from samples for more than 1024 connected hosts.
+	 * Name of the host whose clock becomes the time base. NULL selects the host with the
+	 * smallest total bound, estimated from samples if more than 1024 hosts are connected.
 	 */
 	const char *reference;
 	/*
-	 * Largest difference in rate between two clocks, ppm. 0: 500 ppm, the limit of Linux's
-	 * NTP discipline, plus 500 ppm for each clock, the slew rate of adjtime(3), if clocks
-	 * appear to be steered.
+	 * Largest difference in rate between two clocks, ppm. 0 selects 500 ppm, the limit of
+	 * the Linux NTP discipline. If clocks appear to be steered, 0 adds another 500 ppm for
+	 * each clock, the slew rate of adjtime(3).
 	 */
 	double max_skew_ppm;
 	/*
-	 * Largest drift (change of the rate) of a clock, ppm per second, except at steps that
-	 * are found and reported (struct netsync_step). 0: 0.1, which is much even for a
-	 * quartz in a machine that warms up, and daemons may steer the clocks while no
-	 * messages pass. A positive value declares that no daemon does. The method hull
-	 * assumes constant rates and ignores this value.
+	 * Largest drift (change in the rate) of a clock, ppm per second, except at steps that
+	 * are found and reported (struct netsync_step). 0 selects 0.1, which is generous even
+	 * for the crystal of a machine that is warming up, and allows for daemons that steer
+	 * the clocks while no messages pass. A positive value declares that no daemon steers
+	 * the clocks during such silences. The method hull assumes constant rates and ignores
+	 * this value.
 	 */
 	double max_drift_ppm_s;
 	/* Number of threads including the caller's, at most 256; 0: one. Results do not change. */
 	uint32_t threads;
 	uint32_t reserved;
 	/*
-	 * Least resolution of all timestamps, ns: a timestamp t was read before
-	 * t + resolution_ns. At most NETSYNC_MAX_RESOLUTION. 0: detect a common divisor of
-	 * each host's times. Clocks that advance by timer ticks without a common divisor are
-	 * not detected.
+	 * Resolution of the timestamps of all hosts, in ns, at most NETSYNC_MAX_RESOLUTION.
+	 * Timestamps are truncated to multiples of this value or a larger one: a timestamp t
+	 * was read before t + resolution_ns. 0 selects a common divisor of each host's
+	 * timestamps. Clocks that advance by timer ticks without a common divisor are not
+	 * detected.
 	 */
 	int64_t resolution_ns;
 };
@@ -476,8 +489,8 @@ struct netsync_options {
  *
  * Call this at any time, and again after pushing more. Results depend neither on earlier calls
  * nor on the order of pushes, with one exception. A message found by an earlier call is kept
- * even if the key of its packet repeats later. A host that cannot be corrected is no error;
- * see its quality.
+ * even if the key of its packet repeats later. If a host cannot be corrected, the call does not
+ * fail; see the quality of the host.
  *
  * Return 0; -ENOENT if no host has the reference's name; -EINVAL for invalid options; -ENOMEM.
  */
@@ -496,9 +509,9 @@ enum netsync_quality {
 	/*
 	 * Messages are inconsistent with the assumptions of struct netsync_options, the bound
 	 * or the corrected times; or the assumptions may not hold. If few messages are
-	 * inconsistent, they are rejected, and the bound holds if they are wrong. If many are
-	 * inconsistent, or messages that were kept are inconsistent with a bound, no bound is
-	 * claimed.
+	 * inconsistent, they are rejected, and the bound holds if the rejected messages are
+	 * wrong. If many messages are inconsistent, or messages that were kept are inconsistent
+	 * with a bound, no bound is claimed.
 	 */
 	NETSYNC_APPROXIMATE = 2,
 	/*
@@ -524,15 +537,16 @@ struct netsync_host_info {
 	uint32_t island;    /* smallest number of all hosts connected by messages */
 	uint32_t num_steps; /* of the clock; see netsync_get_step() */
 	/*
-	 * Lower limit of the time (ns) in the span during which the bound allows for steering:
-	 * no packets for a second, and no clock readings or options that exclude steering
-	 * (max_drift_ppm_s).
+	 * Lower limit of the time (ns) in the span during which the bound allows for steering.
+	 * During this time, no packets pass for a second or more, and neither clock readings
+	 * nor options (max_drift_ppm_s) exclude steering.
 	 */
 	int64_t silent_ns;
 	/*
-	 * 1: no clocks without steps within max_skew_ppm and max_drift_ppm_s satisfy all
-	 * messages of one of the host's pairs, or the intervals over all neighbours have no
-	 * time in common. 0: messages are consistent, whatever the quality.
+	 * 1 if all messages of one of the host's pairs cannot be satisfied by clocks without
+	 * steps within max_skew_ppm and max_drift_ppm_s, or if the intervals that result from
+	 * the host's neighbours do not overlap. 0 if messages are consistent, regardless of the
+	 * quality.
 	 */
 	uint32_t contradicted;
 	uint32_t reserved;
@@ -555,21 +569,22 @@ struct netsync_pair_info {
 	uint32_t size; /* sizeof, set by the caller */
 	enum netsync_quality quality;
 	uint32_t host[2]; /* host[0] < host[1] */
-	/* In arrays, [0] is the direction from host[0] to host[1], [1] the other one. */
+	/* In arrays, [0] is the direction from host[0] to host[1], [1] the opposite direction. */
 	uint64_t messages[2];
 	uint64_t hull[2];	 /* vertices of the convex hulls */
 	int64_t min_delay_ns[2]; /* after correction; NETSYNC_UNKNOWN: none */
 	/*
-	 * Messages that were received before they were sent, by uncorrected and by corrected
-	 * timestamps as recorded, whatever their resolution. The latter counts only messages
-	 * with the smallest delays: 0 is exact, other numbers are lower limits. If messages
-	 * pass in one direction only, it is 0 if any correction can achieve that.
+	 * Numbers of messages that were received before they were sent, according to
+	 * uncorrected and corrected timestamps as recorded, regardless of their resolution.
+	 * inversions_after counts only messages with the smallest delays, so 0 is exact, and
+	 * other numbers are lower limits. If messages pass in one direction only,
+	 * inversions_after is 0 if any correction can achieve 0.
 	 */
 	uint64_t inversions_before;
 	uint64_t inversions_after;
 	/*
-	 * Range of the rates of all linear clocks that satisfy every message, in time of
-	 * host[0] per time of host[1].
+	 * Range of the rates of all linear clocks that satisfy every message, as the rate of
+	 * host[0]'s clock relative to host[1]'s clock.
 	 */
 	double rate_min;
 	double rate_max;
@@ -598,7 +613,7 @@ struct netsync_stats {
 /*
  * Time that packets spend in a host's network stack, from the first to the last observation
  * point (such as a socket and a device) in a direction. Packets that are segmented or merged
- * in between, and forwarded packets, do not count.
+ * between these points are not counted, nor are forwarded packets.
  */
 struct netsync_stack {
 	uint32_t size; /* sizeof, set by the caller */
@@ -610,14 +625,15 @@ struct netsync_stack {
 	int64_t max_ns;
 };
 
-/* Steering of a host's clock in its span, by the readings of netsync_push_clock(). */
+/* Steering of a host's clock in its span, according to readings of netsync_push_clock(). */
 struct netsync_steering {
 	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
 	uint64_t points; /* readings used; 0: the other members are meaningless */
 	/*
-	 * Smallest and largest skew of the host's clock relative to its raw clock; for
-	 * readings without a rate, means over a second. NAN: too few readings.
+	 * Smallest and largest skew of the host's clock relative to its raw clock. For readings
+	 * without a rate, these are averages over one second. NAN if there are too few
+	 * readings.
 	 */
 	double min_ppm;
 	double max_ppm;
@@ -633,8 +649,8 @@ uint32_t netsync_num_pairs(const struct netsync *ns);
 int netsync_reference(const struct netsync *ns);
 
 /*
- * Read results. @index is the number of the host or pair. The struct is filled in up to the
- * size in its member size, which the caller sets. Return 0; -EINVAL for an invalid index or
+ * Read results. @index is the number of the host or pair. The caller sets the member size of
+ * the struct, which is filled in up to that size. Return 0; -EINVAL for an invalid index or
  * size; -ENODATA before netsync_solve().
  */
 int netsync_get_host(const struct netsync *ns, uint32_t index, struct netsync_host_info *info);
@@ -674,10 +690,10 @@ struct netsync_segment {
 };
 
 /*
- * A knot of the error bounds: true time lies between below_ns before and above_ns after the
- * corrected time. Between knots, both are linear in the host's time; before the first and
- * after the last knot, they grow (growth_ppm). Intervals next to a knot with NETSYNC_UNKNOWN
- * have no bound.
+ * A knot of the error bounds. At a knot, the true time is at most below_ns before and above_ns
+ * after the corrected time. Between knots, both distances are linear in the host's time. Before
+ * the first and after the last knot, they grow by growth_ppm. Intervals next to a knot with
+ * NETSYNC_UNKNOWN have no bound.
  */
 struct netsync_knot {
 	int64_t time_ns;
@@ -690,8 +706,8 @@ struct netsync_model {
 	uint32_t num_segments; /* at least 1 */
 	uint32_t num_knots;    /* 0: no bound is known */
 	/*
-	 * Size of an element of each array, in bytes, in the library version of whoever filled
-	 * in the struct; may be smaller or larger than sizeof.
+	 * Size of an element of each array, in bytes, in the version that filled in the struct;
+	 * may be smaller or larger than sizeof.
 	 */
 	uint32_t segment_size;
 	uint32_t knot_size;
@@ -699,11 +715,11 @@ struct netsync_model {
 	/* Read these with netsync_model_segment() and netsync_model_knot(). */
 	const struct netsync_segment *segments;
 	const struct netsync_knot *knots;
-	/* Growth of the bounds, ppm of the distance to the first and to the last knot. */
+	/* Growth of the bounds, ppm of the time to the first and to the last knot. */
 	double growth_ppm[2];
 };
 
-/* Return an element of an array, whatever its size; @index must be valid. */
+/* Return an element of an array, regardless of its size; @index must be valid. */
 const struct netsync_segment *netsync_model_segment(const struct netsync_model *model,
 						    uint32_t index);
 const struct netsync_knot *netsync_model_knot(const struct netsync_model *model, uint32_t index);
@@ -721,21 +737,21 @@ int netsync_clock_new(const struct netsync_model *model, struct netsync_clock **
 void netsync_clock_free(struct netsync_clock *clock);
 
 /*
- * Read the numbers of a clock, which owns the arrays. @model is filled in up to the size in
- * its member size, which the caller sets. Return 0, or -EINVAL for an invalid size.
+ * Read the numbers of a clock, which owns the arrays. The caller sets the member size of
+ * @model, which is filled in up to that size. Return 0, or -EINVAL for an invalid size.
  */
 int netsync_clock_model(const struct netsync_clock *clock, struct netsync_model *model);
 
 /*
  * Correct a timestamp. Set @t_ref to the instant on the reference clock at which @clock showed
- * @t, rounded to 1 ns, and @bound, unless NULL, to the largest error of @t_ref, ns;
- * NETSYNC_UNKNOWN means that no bound is known.
+ * @t, rounded to 1 ns. Unless @bound is NULL, set it to the largest possible error of @t_ref,
+ * in ns, or to NETSYNC_UNKNOWN if no bound is known.
  *
  * Times outside the host's span (first_ns to last_ns of struct netsync_host_info) are
- * extrapolated. The bound grows with the distance, and holds if the limits in
- * struct netsync_options do. The command "netsync convert" and the Python package refuse times
- * whose distance from the span is more than its length (at least 60 s, at most an hour).
- * Callers that correct traces should do the same.
+ * extrapolated. The bound grows with the distance from the span, and holds if the limits in
+ * struct netsync_options hold. The command "netsync convert" and the Python package reject
+ * times that are farther from the span than its length; this limit is at least 60 s and at most
+ * an hour. Callers that correct traces should do the same.
  *
  * Return 0, or -ERANGE if the result does not fit into 64 bits.
  */
@@ -751,10 +767,10 @@ int netsync_convert_many(const struct netsync_clock *clock, size_t num, const in
 
 /*
  * Find the interval of reference time, @lo to @hi, that contains an event at time @t on
- * @clock. INT64_MIN and INT64_MAX mean that no limit is known. The interval is guaranteed
- * under the assumptions of struct netsync_options. The result of netsync_convert(), the
- * likeliest time, need not be at its center. Return 0, or -ERANGE if the corrected time does
- * not fit into 64 bits.
+ * @clock. INT64_MIN and INT64_MAX mean that no limit is known. The interval is guaranteed under
+ * the assumptions of struct netsync_options. The result of netsync_convert(), the likeliest
+ * time, need not be at the center of the interval. Return 0, or -ERANGE if the corrected time
+ * does not fit into 64 bits.
  */
 int netsync_interval(const struct netsync_clock *clock, int64_t t, int64_t *lo, int64_t *hi);
 
@@ -765,11 +781,11 @@ enum netsync_sequence {
 };
 
 /*
- * Determine which of two events was first: @t1 on @clock_a or @t2 on @clock_b. Both clocks
- * come from the same netsync_solve(). Return NETSYNC_BEFORE if the first event was certainly
- * before the second, NETSYNC_AFTER if it was certainly after it, NETSYNC_UNCERTAIN if their
- * intervals touch. If both clocks are the same, the times decide, and only equal times are
- * uncertain.
+ * Determine which of two events was first: @t1 on @clock_a or @t2 on @clock_b. Both clocks must
+ * come from the same netsync_solve(). Return NETSYNC_BEFORE if the event at @t1 was certainly
+ * first, NETSYNC_AFTER if the event at @t2 was certainly first, and NETSYNC_UNCERTAIN if the
+ * intervals of the two events touch. If both clocks are the same, the times are compared
+ * directly, and only equal times are uncertain.
  */
 enum netsync_sequence netsync_order(const struct netsync_clock *clock_a, int64_t t1,
 				    const struct netsync_clock *clock_b, int64_t t2);
