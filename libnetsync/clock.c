@@ -141,7 +141,7 @@ const struct netsync_knot *netsync_model_knot(const struct netsync_model *model,
 	return (const void *)((const char *)model->knots + (size_t)index * model->knot_size);
 }
 
-/* Search near @near, which is updated; NULL: search everywhere. */
+/* Search near @near, and update @near. If @near is NULL, search all segments. */
 static const struct netsync_segment *find_segment(const struct netsync_clock *c, int64_t t,
 						  struct clock_place *near)
 {

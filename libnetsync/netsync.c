@@ -231,8 +231,8 @@ static bool is_loopback_address(const uint8_t *addr)
 }
 
 /*
- * Complete a packet with zeros for members that the caller does not know; @room holds the
- * result if needed. NULL: the size is invalid.
+ * Complete a packet with zeros for members that the caller does not know. The result is stored
+ * in @room if needed. Return NULL if the size is invalid.
  */
 static const struct netsync_packet *complete_packet(const struct netsync_packet *pkt,
 						    struct netsync_packet *room)

@@ -51,8 +51,8 @@ static int compare_shares(const void *a, const void *b)
 }
 
 /*
- * List all messages of a host in order of time, *num of them, to be freed. NULL: out of
- * memory.
+ * List all messages of a host in order of time, *num of them, to be freed. Return NULL if out
+ * of memory.
  */
 static struct timed_share *sort_shares(const struct inference *n, size_t host, size_t *num,
 				       size_t *links)

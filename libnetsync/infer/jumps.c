@@ -57,7 +57,7 @@ struct suspects {
 	bool *seen;
 };
 
-/* False: the knot has no messages. */
+/* Return false if the knot has no messages. */
 static bool see_knot(const struct knot *k, bool alone, struct sight *s)
 {
 	*s = (struct sight){ k->t, { k->state[0], k->variance } };

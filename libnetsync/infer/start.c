@@ -63,8 +63,8 @@ static const struct point *lowest_of(const struct bin *b)
 }
 
 /*
- * The medians of bins [from, to) of a direction, in *w; @y: scratch. False: there are no
- * bins.
+ * Compute the medians of bins [from, to) of a direction in *w, with @y as scratch space. Return
+ * false if there are no bins.
  */
 static bool median_window(struct start *s, int way, size_t from, size_t to, double *y,
 			  struct start_window *w)

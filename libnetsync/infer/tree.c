@@ -92,7 +92,7 @@ static double first_phase(const struct inference *n, size_t host, double t)
 			 infer_own_time(n, n->task->host[host].correction, t));
 }
 
-/* False: the host has no curve. */
+/* Return false if the host has no curve. */
 static bool set_first_state(const struct inference *n, size_t host, struct knot *k)
 {
 	const struct correction *c = n->task->host[host].correction;

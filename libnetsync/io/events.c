@@ -27,7 +27,10 @@ int event_stopped(const struct event_reading *reading)
 	return io_fail(reading->io, -ECANCELED, "Reading was stopped.");
 }
 
-/* The reader of one trace. NULL: io_fail() was called with *@ret. */
+/*
+ * Return the reader of one trace. On failure, call io_fail(), set *@ret to its result, and
+ * return NULL.
+ */
 static const struct trace_reader *reader_of(const struct event_reading *reading, uint32_t number,
 					    int *ret)
 {
@@ -47,7 +50,10 @@ static const struct trace_reader *reader_of(const struct event_reading *reading,
 	return *ret ? NULL : reader;
 }
 
-/* The reader of all of them. NULL: io_fail() was called with *@ret. */
+/*
+ * Return the reader that all traces have in common. On failure, call io_fail(), set *@ret to
+ * its result, and return NULL.
+ */
 static const struct trace_reader *reader_of_all(const struct event_reading *reading, int *ret)
 {
 	const struct trace_reader *all = NULL;

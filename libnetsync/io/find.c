@@ -86,7 +86,7 @@ void io_free_trace(struct trace *trace)
 	free(trace);
 }
 
-/* Open a trace's file. False: it cannot be read, or is no regular file. */
+/* Open a trace's file. Return false if it cannot be read or is not a regular file. */
 static bool open_trace_contents(const struct trace *trace, struct unpacked *file, struct stat *st)
 {
 	struct disk_file *from = io_open_file(trace->io, trace->path);

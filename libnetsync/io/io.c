@@ -213,7 +213,10 @@ static int64_t compute_turn_end(const struct slice_turns *turns, uint64_t turn)
 	return compute_slice_end(trace->host, trace, turn / io->num_traces + 1, turns->slices);
 }
 
-/* Count a turn that its trace's own worker begins. False: not yet, all jobs read. */
+/*
+ * Count a turn that the trace's own worker begins. Return false if all jobs are busy, so that
+ * the turn cannot begin yet.
+ */
 static bool count_begun_turn(struct slice_turns *turns, size_t i, bool is_next)
 {
 	if (!turns->io->traces[i]->reader->ahead)

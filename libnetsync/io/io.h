@@ -68,19 +68,25 @@ struct netsync_io {
 	struct left_out *left_out; /* what could not be opened, and was skipped */
 	size_t num_left_out;
 	struct netsync_io_window window; /* all 0: everything is read */
-	/* By number of the host, in its own time, for texts; NULL: no limits. */
+	/*
+	 * Windows for text files, by host number and in each host's own time. NULL means no
+	 * limits.
+	 */
 	struct range *windows;
 	size_t num_windows;
 	bool was_read;
 	struct owns *owns;	 /* which machine has which address: direction.h */
 	struct live_input *live; /* live sessions; NULL: all traces are recorded */
 	/*
-	 * Called with each packet instead of netsync_push_packet(); NULL: packets are
-	 * pushed. Packets of traces come with host 0. 0, or negative after io_fail().
+	 * Called with each packet instead of netsync_push_packet(), unless NULL. Packets of
+	 * traces have host 0. Return 0, or a negative value after io_fail().
 	 */
 	int (*observe)(struct netsync_io *io, const struct netsync_packet *pkt);
 	void *observe_data;
-	/* Takes what traces (not texts) hold, instead of netsync.h; NULL: it is pushed. */
+	/*
+	 * Receives the contents of traces (not of text files). If NULL, they are pushed to
+	 * netsync.h.
+	 */
 	const struct io_sink *sink;
 	struct netsync_io_part *part; /* others read the rest; NULL: all is read here */
 	bool part_ended;	      /* netsync_io_part.end() is being called */
@@ -222,9 +228,9 @@ struct trace {
 	char *host_name;
 	char *own_name; /* host's name in the trace, if the user gave one */
 	/*
-	 * Name of the clock among those of the machine; NULL: LTTng's default clock, or
-	 * not known. Traces of one host_name whose clocks have different names belong to
-	 * different hosts.
+	 * Name that distinguishes the clocks of a machine. NULL means LTTng's default clock, or
+	 * that the clock is not known. Traces with one host_name but different clock names
+	 * belong to different hosts.
 	 */
 	char *clock_name;
 	bool has_clock_uuid;
@@ -243,7 +249,7 @@ struct trace {
 	uint32_t number;      /* in netsync_io.traces, from io_make_hosts() on */
 	bool is_remote;	      /* read by another process, the server of this number, */
 	size_t server;
-	/* which sent these copies; NULL: there is no such file. */
+	/* which sent these copies; NULL if there is no such file. */
 	const struct copied *sidecars[NUM_SIDECARS];
 	bool has_network;  /* has event classes of network events, */
 	bool has_netns;	   /* some of which have the network namespace */
@@ -291,8 +297,8 @@ struct found {
 
 /*
  * foreign.c: why a file that no reader takes is no trace, and what to do; a sentence without
- * the path, to be given back with free(). *looks_like: its content or name is that of a
- * trace, capture or archive. NULL: no memory.
+ * the path, to be given back with free(). *looks_like: its content or name is that of a trace,
+ * capture or archive. Return NULL if out of memory.
  */
 char *io_explain_foreign(const struct found *found, bool *looks_like);
 
@@ -313,20 +319,20 @@ struct trace_reader {
 	 */
 	int (*open)(struct trace *trace);
 	/*
-	 * Called when traces were added, before anybody asks for their hosts: name the
-	 * hosts of traces that do not hold a name, by what all of them hold. NULL: each
-	 * holds one. 0, -ENOMEM, or negative after io_fail().
+	 * Called when traces were added, before their hosts are used: name the hosts of traces
+	 * that do not contain a name, by comparing all of these traces. NULL if each trace
+	 * contains a name. Return 0, -ENOMEM, or a negative value after io_fail().
 	 */
 	int (*group)(const struct netsync_io *io);
 	/*
-	 * Called once, when all traces are open and none was read: find out what takes
-	 * all traces together, as which host has which address. NULL: nothing does. 0,
-	 * or negative: io_fail() was called.
+	 * Called once, when all traces are open and none was read: determine what requires all
+	 * traces together, such as which host has which address. NULL if not needed. Return 0,
+	 * or a negative value after io_fail().
 	 */
 	int (*prepare)(struct netsync_io *io);
 	/*
-	 * Called once, before ahead() and read(): up to so many processes may read this
-	 * trace at a time. NULL: only one can.
+	 * Called once, before ahead() and read(): up to @most processes may read this trace at
+	 * a time. NULL if only one process can read a trace.
 	 */
 	void (*divide)(struct trace *trace, uint32_t most);
 	/*
@@ -335,33 +341,40 @@ struct trace_reader {
 	 */
 	int (*read)(struct trace *trace, int64_t until_ns);
 	/*
-	 * Announce a call of read() with this time, so that a process that reads for the
-	 * reader can begin; only a few announced calls are outstanding. NULL: the reader
-	 * has no such process, and reading.c may call read() in one, from the first call on.
+	 * Announce a call of read() with this time, so that the reader's own child process can
+	 * begin to read. Only a few announced calls are outstanding. NULL if the reader has no
+	 * child process; reading.c may then call read() in a child process, from the first call
+	 * on.
 	 */
 	void (*ahead)(struct trace *trace, int64_t until_ns);
 	/*
-	 * Has the trace nothing up to this time, so that read() need not be called with
-	 * it? NULL: it is always called.
+	 * Does the trace contain no events up to this time, so that read() need not be called
+	 * for it? If NULL, read() is always called.
 	 */
 	bool (*is_idle)(const struct trace *trace, int64_t until_ns);
 	/*
-	 * The file that open() has opened in this process, and read() reads; -1: it is not
-	 * open here. NULL: read() opens it.
+	 * Return the file descriptor that open() has opened in this process for read(), or -1
+	 * if the file is not open in this process. NULL if read() opens the file.
 	 */
 	int (*file)(const struct trace *trace);
 	/*
-	 * Called once before all calls of ahead() and read(), if only trace->window is
-	 * wanted: what is outside is dropped by io_packet() and the like. NULL: the reader
-	 * can save nothing.
+	 * Called once before all calls of ahead() and read(), if only trace->window is wanted.
+	 * io_packet() and similar functions drop events outside the window. NULL if the reader
+	 * cannot skip them.
 	 */
 	void (*limit)(struct trace *trace);
 	void (*close)(struct trace *trace);
-	/* netsync_io_read_events() of traces of this format. NULL: it has packets only. */
+	/*
+	 * Implements netsync_io_read_events() for this format. NULL if the format contains only
+	 * packets.
+	 */
 	int (*read_events)(const struct event_reading *reading);
 };
 
-/* find.c: the first reader that claims a file or folder. NULL: none does, or *@err < 0. */
+/*
+ * Return the first reader that claims a file or directory (find.c). Return NULL if no reader
+ * claims it, or after an error, which is then in *@err.
+ */
 const struct trace_reader *io_find_reader(const struct netsync_io *io, struct found *found,
 					  int *err);
 
@@ -404,19 +417,25 @@ int io_keep_reading(struct netsync_io *io, const struct netsync_clock_point *poi
 int io_relate_clocks(struct netsync_io *io);
 void io_free_machine_clocks(struct netsync_io *io);
 
-/* Find or add a trace's part of a network namespace. NULL: io_fail() was called. */
+/*
+ * Find or add a trace's part for a network namespace. On failure, call io_fail() and return
+ * NULL.
+ */
 struct io_part *io_find_part(struct trace *trace, uint32_t netns);
 /* printf() format of a namespace's name as a host: the machine's name, and the inode. */
 #define NETNS_PREFIX "netns-"
 #define NETNS_HOST "%.*s/" NETNS_PREFIX "%u"
 
 /*
- * Open the nearest file of this kind in the trace's folder or above, up to the machine's
- * folder (sidecar.c). NULL: there is none; else the caller frees @path.
+ * Open the nearest file of this kind in the trace's directory or above, up to the machine's
+ * directory (sidecar.c). Return NULL if there is none. Otherwise the caller frees @path.
  */
 struct disk_file *io_open_sidecar(const struct trace *trace, enum sidecar which, char **path);
 
-/* The name of a namespace when it was recorded (netns.c). False: not known. */
+/*
+ * Find the name that a namespace had when it was recorded (netns.c). Return false if the name
+ * is not known.
+ */
 #define NETNS_NAME_SIZE 128 /* bytes with the 0; chosen: ids of containers have 64 */
 bool io_netns_name(const struct trace *trace, uint32_t netns, char name[NETNS_NAME_SIZE]);
 
@@ -443,7 +462,7 @@ void io_free_trace(struct trace *trace);
  */
 int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name);
 
-/* The reader of a format by its name; NULL: there is none. */
+/* Return the reader of the format with this name, or NULL if there is none. */
 const struct trace_reader *io_find_format(const char *format);
 
 /* part.c: are messages and packets of texts read here, is a trace? */
@@ -493,7 +512,7 @@ int io_group(const struct netsync_io *io);
  * but is compressed, is copied to a nameless file, which is kept for the next one who
  * opens that path.
  */
-/* Open a file, compressed as it may be. NULL: errno says why not. */
+/* Open a file, which may be compressed. Return NULL and set errno on failure. */
 struct disk_file *io_open_file(const struct netsync_io *io, const char *path);
 /* The reader process of this object's files. */
 struct disk *io_disk(const struct netsync_io *io);
@@ -511,9 +530,12 @@ int io_open_plain(struct netsync_io *io, const char *path, struct disk_file **op
  * regular file as it is. 0, or after io_fail().
  */
 int io_keep_open(struct netsync_io *io, const char *path, int fd);
-/* The path of the kept file that came from this pipe or open file; NULL: none did. */
+/*
+ * Return the path of the kept file that came from this pipe or open file, or NULL if there is
+ * none.
+ */
 const char *io_find_kept(const struct netsync_io *io, const struct stat *st);
-/* The path of the text that is this file or pipe; NULL: none is. */
+/* Return the path of the text input that is this file or pipe, or NULL if there is none. */
 const char *io_find_text(const struct netsync_io *io, const struct stat *st);
 /* Write the kept files to @files, for workers. Return: their number, io->num_kept. */
 size_t io_kept_files(const struct netsync_io *io, int *files);
@@ -567,9 +589,9 @@ int io_no_memory(struct netsync_io *io);
 /* Keep an error for a negative errno of opening or reading a file. Returns @err. */
 int io_fail_file(struct netsync_io *io, const char *path, int err);
 /*
- * Keep an error for a file of @format that cannot be read because of @problem, a clause (NULL:
- * because of @err). If the file was not opened (@from is NULL), the error was reported before.
- * Returns the errno.
+ * Store an error for a file of @format that cannot be read because of @problem, a clause, or
+ * because of @err if @problem is NULL. If the file was not opened (@from is NULL), the error
+ * was reported before. Return the negative errno value.
  */
 int io_fail_contents(struct netsync_io *io, const char *path, const struct disk_file *from,
 		     const char *format, const char *problem, int err);
@@ -593,7 +615,7 @@ int io_event(struct trace *trace, const struct event_seen *seen);
 /* The trace has events, of any kind, from @first_ns to @last_ns. */
 int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns);
 
-/* printf() into allocated memory; NULL: no memory. */
+/* printf() into allocated memory. Return NULL if out of memory. */
 char *io_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -32,9 +32,9 @@ struct name_table {
 	size_t slots;	    /* a power of two, or 0 */
 };
 
-/* Find a word's name; NULL: there is none. */
+/* Find the name that equals a word. Return NULL if there is none. */
 struct name *names_find(const struct name_table *names, const struct text_word *word);
-/* Find a word's name, or add a copy of the word. NULL: no memory. */
+/* Find a word's name, or add a copy of the word. Return NULL if out of memory. */
 struct name *names_add(struct name_table *names, const struct text_word *word);
 void names_release(struct name_table *names);
 

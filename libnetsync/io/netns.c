@@ -25,7 +25,7 @@ static bool is_netns_number_name(const char *name)
 	       isdigit((unsigned char)name[strlen(NETNS_PREFIX)]);
 }
 
-/* Parse a line: the name, and the number of the inode. NULL: no valid name. */
+/* Parse a line. Set @inode, and return the name, or NULL if the name is not valid. */
 static char *parse_netns_line(char *line, unsigned long *inode)
 {
 	int length = 0;
@@ -62,7 +62,7 @@ static bool find_netns_name(FILE *file, uint32_t netns, char name[NETNS_NAME_SIZ
 	return *name;
 }
 
-/* Read a whole file. NULL: it is empty, too large, or cannot be read. */
+/* Read a whole file. Return NULL if the file is empty, is too large, or cannot be read. */
 static char *read_whole_file(struct disk_file *file, size_t *size)
 {
 	const off_t all = file->st.st_size;

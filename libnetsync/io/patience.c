@@ -161,7 +161,10 @@ bool io_is_lost(int err)
 	return err == -ETIMEDOUT || err == -ECHILD;
 }
 
-/* Note what is missing. @why becomes the list's own; NULL: no memory. */
+/*
+ * Add a skipped input to the list, which takes ownership of @why. A @why of NULL means out of
+ * memory.
+ */
 static int note_left_out(struct netsync_io *io, const char *what, char *why)
 {
 	struct left_out *last = why ? array_add(&io->left_out, io->num_left_out, sizeof(*last)) :

@@ -25,7 +25,7 @@ struct worker_patience io_worker_patience(struct patience *patience);
 int64_t io_timeout_ms(const struct netsync_io *io);
 int64_t io_warning_ms(const struct netsync_io *io);
 
-/* Create the reader process of @io's files. NULL: out of memory. */
+/* Create the reader process of @io's files. Return NULL if out of memory. */
 struct disk *io_new_disk(struct netsync_io *io);
 /*
  * Walk through @path in another process, and read the beginning of each file, so that this

@@ -118,7 +118,7 @@ static int start_reader_process(struct netsync_io *io, struct reader_process *pr
 	return ret;
 }
 
-/* Start a process. NULL: that is not possible now. */
+/* Start a process. Return NULL if this is not possible now. */
 static struct reader_process *add_worker(struct netsync_io *io)
 {
 	struct reader_process **last = array_add(&io->processes, io->num_processes, sizeof(*last));

@@ -141,7 +141,7 @@ static struct clock_estimate estimate_near(const struct machine_clock_reading *a
 	};
 }
 
-/* False: no reading is near. @at: the last reading that is not after that time. */
+/* Return false if no reading is near. @at is the last reading that is not after the time. */
 static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int64_t raw_ns,
 			   struct clock_estimate *is)
 {

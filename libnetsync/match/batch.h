@@ -42,9 +42,9 @@
 
 struct record_batch {
 	/*
-	 * BATCH_OF_SHARD places for the first shard, then for the next one, and so on;
-	 * NULL: not allocated yet. In each record, next_second is the number of its block
-	 * index entries.
+	 * BATCH_OF_SHARD slots for the first shard, then for the next shard, and so on. NULL if
+	 * not allocated yet. In each record, next_second is the number of its block index
+	 * entries.
 	 */
 	struct packet_record *record;
 	struct addresses *addresses;  /* of each record; NULL: not wanted */

@@ -19,7 +19,7 @@ void match_mark_ambiguous(struct shard *m, struct packet_record *s)
 		s->state |= m->unclear ? RECORD_AMBIGUOUS_YET : RECORD_AMBIGUOUS;
 }
 
-/* Mark a record as matched. False: it was already marked, or belongs to another shard. */
+/* Mark a record as matched. Return false if it was already marked, or belongs to another shard. */
 static bool mark_record_matched(struct shard *m, struct packet_record *s, uint32_t peer, bool nat)
 {
 	const bool first = !(s->state & (RECORD_MATCHED | RECORD_COPY));

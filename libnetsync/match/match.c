@@ -173,7 +173,7 @@ static void report_matched_messages(struct matcher *m)
 		m->calls.done(m->arg);
 }
 
-/* The record that a shard decides or settles next; NULL: there is none yet. */
+/* Return the record that a shard decides or settles next, or NULL if there is none yet. */
 static const struct packet_record *find_next_undecided_record(const struct matcher *m,
 							      const struct shard *s)
 {
@@ -200,7 +200,10 @@ static uint32_t find_oldest_undecided(const struct matcher *m, uint32_t number)
 	return m->number - most;
 }
 
-/* Resume shards that have more records to decide or drop. False: there are none. */
+/*
+ * Resume shards that have more records to decide or drop. Return false if there are no such
+ * shards.
+ */
 static bool continue_unfinished_shards(struct matcher *m)
 {
 	struct record_batch *b = &m->batch[!m->filling];

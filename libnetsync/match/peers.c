@@ -50,7 +50,7 @@ struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b)
 	return p ? &part->pair[p - 1] : NULL;
 }
 
-/* Find the pair of two hosts, or add one. NULL: out of memory. */
+/* Find the pair of two hosts, or add one. Return NULL if out of memory. */
 static struct peer_pair *find_or_add_peer_pair(struct peers *ps, uint32_t from, uint32_t to)
 {
 	const uint32_t a = from < to ? from : to, b = from < to ? to : from;

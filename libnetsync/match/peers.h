@@ -60,7 +60,7 @@ struct peer_host {
 	int64_t decide; /* records before it have all counterparts, ns */
 	int64_t free;	/* records before it are no longer needed, ns */
 	bool joined;	/* in the largest group of connected hosts */
-	/* By direction: times of packets in the host's stack; NULL: unknown. */
+	/* Times of packets in the host's stack, by direction; NULL if unknown. */
 	struct histogram *stack[2];
 };
 
@@ -89,7 +89,7 @@ int peers_add_host(struct peers *ps);
 size_t peers_pairs(const struct peers *ps);
 
 /*
- * Add a message, and return its pair; NULL: out of memory. Several threads may call this
+ * Add a message, and return its pair, or NULL if out of memory. Several threads may call this
  * at the same time for pairs of different parts.
  */
 struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,

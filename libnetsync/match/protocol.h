@@ -39,7 +39,7 @@ struct protocol {
 	bool (*identified)(const struct packet_record *a, const struct packet_record *b);
 };
 
-/* Protocols by their IP protocol number. NULL: the protocol is not matched. */
+/* Protocols by their IP protocol number; NULL if the protocol is not matched. */
 extern const struct protocol *const protocols[256];
 
 static inline const struct protocol *protocol_by_number(uint8_t number)

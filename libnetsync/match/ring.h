@@ -73,7 +73,7 @@ static inline struct packet_record *ring_at(const struct packet_ring *l, uint32_
 	return &l->record[number & (l->room - 1)];
 }
 
-/* The addresses of a record in the ring; NULL: they were not kept. */
+/* Return the addresses of a record in the ring, or NULL if addresses were not kept. */
 static inline struct addresses *ring_addresses(const struct packet_ring *l,
 					       const struct packet_record *s)
 {

@@ -115,7 +115,7 @@ struct parts {
 	bool outer; /* seen again further out */
 };
 
-/* False: ambiguous. The result does not depend on earlier decisions. */
+/* Return false if the segments are ambiguous. The result does not depend on earlier decisions. */
 static bool find_segment_parts(const struct packet_record *s, const struct candidates *all,
 			       bool nat, struct parts *p)
 {

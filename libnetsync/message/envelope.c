@@ -270,8 +270,8 @@ static int by_index(const void *a, const void *b)
 }
 
 /*
- * Move bins to their sorted places; most are near. False: some are so far away that each
- * bin would take more than a few moves on average.
+ * Move bins to their sorted places, most of which are near. Return false if some are so far
+ * away that each bin would take more than a few moves on average.
  */
 static bool sort_by_insertion(struct envelope *e)
 {

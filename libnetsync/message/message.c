@@ -81,7 +81,7 @@ void pairs_share(struct pairs *ps)
 		ps->sharing = num;
 }
 
-/* Add a pair. NULL: out of memory. */
+/* Add a pair. Return NULL if out of memory. */
 static struct pair *make_pair(struct pairs_part *part, const struct endpoint *a, uint32_t b)
 {
 	struct pair *p;
@@ -157,7 +157,7 @@ static int add_fresh_point(struct direction *c, bool back, struct point p,
 	return 0;
 }
 
-/* Find the pair of two hosts, or add one. NULL: out of memory. */
+/* Find the pair of two hosts, or add one. Return NULL if out of memory. */
 static struct pair *pair_of(struct pairs *ps, const struct endpoint *a, uint32_t b)
 {
 	struct pairs_part *part = &ps->part[pair_part(a->host, b)];

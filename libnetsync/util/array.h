@@ -28,8 +28,8 @@ static inline int array_grow(void *data, size_t *room, size_t used, size_t eleme
 }
 
 /*
- * Add an element to an array whose capacity is not stored: a power of two. Return: the
- * zeroed element after the @num others; NULL: out of memory.
+ * Add an element to an array whose capacity is not stored, but is a power of two. Return the
+ * zeroed element after the @num others, or NULL if out of memory.
  */
 static inline void *array_add(void *data, size_t num, size_t element)
 {

@@ -103,7 +103,7 @@ static inline struct bytes_take bytes_take_all(const void *bytes, size_t num)
 	return (struct bytes_take){ bytes, (const uint8_t *)bytes + num, false };
 }
 
-/* Take @num bytes in place. NULL: the input is bad. */
+/* Consume @num bytes without copying them. Return NULL if the input is invalid. */
 static inline const uint8_t *bytes_take_raw(struct bytes_take *t, size_t num)
 {
 	const uint8_t *at = t->at;

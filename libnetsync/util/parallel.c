@@ -25,7 +25,7 @@ static void note_call_ended(struct parallel *p, size_t i, int error)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Wait until a call may start. False: it must not, because another one failed. */
+/* Wait until a call may start. Return false if it must not start, because another call failed. */
 static bool wait_until_call_may_begin(struct parallel *p, size_t i)
 {
 	if (i >= p->first && p->first) {
@@ -50,9 +50,9 @@ static uint64_t compute_share_begin(const struct parallel *p, int part, uint32_t
 }
 
 /*
- * Take a call from a share: its own thread takes the next one, other threads the last
- * one, so that always the same calls move to another thread when their own is late.
- * False: none is left.
+ * Take a call from a share. Its own thread takes the next call, and other threads take the last
+ * one, so that always the same calls move to another thread when their own thread is late.
+ * Return false if no call is left.
  */
 static bool take_call_of_share(struct parallel *p, int part, uint32_t share, bool own, size_t *i)
 {

@@ -48,9 +48,9 @@ static inline bool utf8_is_control(const char *text, size_t length)
 }
 
 /*
- * Escape bytes that are not characters as "\xff". In names, also escape control
- * characters, and each "\" of text that looks escaped, so that different names stay
- * different. Release the result with free(); NULL: out of memory.
+ * Escape bytes that are not characters as "\xff". In names, also escape control characters, and
+ * each "\" of text that looks escaped, so that different names stay different. Return a text to
+ * be released with free(), or NULL if out of memory.
  */
 static inline char *utf8_escape(const char *text, bool is_name)
 {

@@ -136,8 +136,8 @@ static bool can_copy(const struct apply_run *apply, apply_copy copy,
 }
 
 /*
- * Find the place of a copy, and create the folders that lead there, which only one
- * process may do. False: failed, with a message.
+ * Find the place of a copy, and create the folders that lead there, which only one process may
+ * do. On failure, print a message and return false.
  */
 static bool find_place(const struct apply_run *apply, struct apply_task *task)
 {
@@ -157,7 +157,7 @@ static bool find_place(const struct apply_run *apply, struct apply_task *task)
 	return ok;
 }
 
-/* False: continuing is pointless. */
+/* Return false if continuing is pointless. */
 static bool plan_copy(struct apply_run *apply, const struct apply_source *source, uint32_t index)
 {
 	const struct netsync_io_trace info = trace_info(apply->io, index);
@@ -396,7 +396,10 @@ static bool take_output_folder(void *at, const struct option_row *row, const cha
 /* Suffix of a trace's name, for the folder with its copy. */
 #define BESIDE "-corrected"
 
-/* The folder of a trace's copy next to it; to be freed. NULL: failed, with a message. */
+/*
+ * The folder of a trace's copy next to it; to be freed. On failure, print a message and return
+ * NULL.
+ */
 static char *get_folder_of_trace(const char *trace)
 {
 	const size_t name = argument_name_length(trace);

@@ -90,8 +90,8 @@ void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total);
 
 /*
  * Write a corrected copy to @to, which must not exist, in an existing folder. Stop if
- * `interrupted` is set. The caller removes an incomplete copy. False: failed, with a
- * message.
+ * `interrupted` is set. The caller removes an incomplete copy. On failure, print a message and
+ * return false.
  */
 typedef bool (*apply_copy)(const struct apply_trace *trace, const char *to);
 

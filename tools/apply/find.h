@@ -67,7 +67,7 @@ struct apply_run {
 	uint32_t num_in_part; /* number of copied traces that are damaged */
 };
 
-/* False: failed, with a message. Close it in any case. */
+/* On failure, print a message and return false. Close it in any case. */
 bool apply_run_open(struct apply_run *apply, const struct apply_settings *set);
 void apply_run_close(struct apply_run *apply);
 

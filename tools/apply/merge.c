@@ -41,7 +41,7 @@ struct merging {
 
 /* ---- which captures -------------------------------------------------------- */
 
-/* False: continuing is pointless. */
+/* Return false if continuing is pointless. */
 static bool add_part(struct merging *merging, const struct apply_source *source,
 		     const struct netsync_io_trace *info)
 {

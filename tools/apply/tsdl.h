@@ -20,7 +20,10 @@ struct tsdl_clock {
  */
 const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock);
 
-/* The text with another clock, whose offset_s must be 0; to be freed. NULL: out of memory. */
+/*
+ * The text with another clock, whose offset_s must be 0; to be freed. Return NULL if out of
+ * memory.
+ */
 char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock);
 
 #endif

@@ -18,7 +18,7 @@ struct field_classes {
 	const bt_field_class *roots[NUM_SCOPES];
 };
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 bt_field_class *field_class_copy(struct field_classes *classes, const bt_field_class *from);
 
 /*
@@ -27,7 +27,7 @@ bt_field_class *field_class_copy(struct field_classes *classes, const bt_field_c
  */
 const char *field_string(const bt_field *field);
 
-/* Copy a field; @to has the copied class of @from. False: out of memory. */
+/* Copy a field; @to has the copied class of @from. Return false if out of memory. */
 bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from);
 
 #endif

@@ -17,7 +17,7 @@ struct map {
 
 /* The value of a key; NULL: there is none. */
 void *map_get(const struct map *map, const void *key);
-/* Set the value of a key. False: out of memory. */
+/* Set the value of a key. Return false if out of memory. */
 bool map_put(struct map *map, const void *key, void *value);
 void map_release(struct map *map);
 

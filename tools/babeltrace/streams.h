@@ -31,7 +31,7 @@ struct streams {
 /* The copy of a stream; NULL: there is none yet. */
 struct stream_copy *streams_find(const struct streams *streams, const bt_stream *from);
 /*
- * Copy a stream. @correction->clock is NULL for a stream without a clock. NULL: out of
+ * Copy a stream. @correction->clock is NULL for a stream without a clock. Return NULL if out of
  * memory.
  */
 struct stream_copy *streams_add(struct streams *streams, const bt_stream *from,

@@ -14,7 +14,7 @@ struct delay_classes {
 	uint64_t *in_class; /* delays by class; NULL: not opened */
 };
 
-/* Allocate the counts, 8 KB. False: out of memory. */
+/* Allocate the counts, 8 KB. Return false if out of memory. */
 bool delay_classes_open(struct delay_classes *classes);
 void delay_classes_add(struct delay_classes *classes, int64_t delay_ns);
 /* The delay that this share of all does not exceed, to 3 %. There must be a delay. */

@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 /*
- * Create all folders that lead to a file, except those that end within the first @from
- * bytes of the path. False: failed, with a message.
+ * Create all folders that lead to a file, except those that end within the first @from bytes of
+ * the path. On failure, print a message and return false.
  */
 bool make_folders(char *path, size_t from);
 /* The same, with no more permissions than the folders of @original, which ends like @path. */
@@ -38,9 +38,9 @@ struct folder_tree {
 
 /* Disk space of a file or folder, bytes; at least LEAST_ROOM. */
 uint64_t room_of(const struct stat *info);
-/* False: failed, with a message. */
+/* On failure, print a message and return false. */
 bool measure_tree(const char *path, struct folder_tree *tree);
-/* Remove permissions that the original lacks. False: failed, with a message. */
+/* Remove permissions that the original lacks. On failure, print a message and return false. */
 bool narrow_tree(const char *path, const struct folder_tree *original);
 
 #endif

@@ -87,8 +87,8 @@ bool input_check_events(const struct input *input);
 bool input_check_model(const struct input *input);
 
 /*
- * Read all input, and estimate all clocks, with progress on stderr. With a model, only
- * messages are needed, and a simple method estimates. False: failed, with a message.
+ * Read all input, and estimate all clocks, with progress on stderr. With a model, only messages
+ * are needed, and a simple method estimates. On failure, print a message and return false.
  */
 bool input_solve(const struct input *input, struct netsync *ns, struct netsync_io *io);
 
@@ -99,17 +99,17 @@ bool input_solve(const struct input *input, struct netsync *ns, struct netsync_i
  */
 struct input_share {
 	/*
-	 * Called instead of adding the traces of the command line, if --local is given.
-	 * False: failed, with a message.
+	 * Called instead of adding the traces of the command line, if --local is given. On
+	 * failure, print a message and return false.
 	 */
 	bool (*open)(struct input_share *share, const struct input *input, unsigned int jobs,
 		     struct netsync_io *io);
 	/*
-	 * Called when all traces are open, before they are read. False: failed, with a
-	 * message.
+	 * Called when all traces are open, before they are read. On failure, print a message
+	 * and return false.
 	 */
 	bool (*begin)(struct input_share *share, struct netsync *ns, struct netsync_io *io);
-	/* Called when everything was read. False: failed, with a message. */
+	/* Called when everything was read. On failure, print a message and return false. */
 	bool (*gather)(struct input_share *share, struct netsync *ns);
 	bool is_first;
 	bool is_quiet; /* another process prints the warnings of this one, too */

@@ -10,14 +10,14 @@
 extern const char *const place_of_commands, *const place_of_netsync;
 
 /*
- * Return the path of netsync, for programs netsync-COMMAND; to be freed with free().
- * NULL: not found; errno is the reason.
+ * Return the path of netsync, for programs netsync-COMMAND; to be freed with free(). If it is
+ * not found, set errno and return NULL.
  */
 char *path_of_netsync(void);
 
 /*
- * Return a path relative to the folder of the running program; to be freed with free().
- * NULL: not found; errno is the reason.
+ * Return a path relative to the folder of the running program; to be freed with free(). If it
+ * is not found, set errno and return NULL.
  */
 char *path_from_here(const char *relative);
 

@@ -17,7 +17,7 @@ struct spool {
 /* Bytes of the largest record. Chosen: struct netsync_packet and others fit. */
 #define SPOOL_RECORD 256
 
-/* Create a spool for records of this size. False: failed, with a message. */
+/* Create a spool for records of this size. On failure, print a message and return false. */
 bool spool_open(struct spool *spool, size_t size);
 
 /* Add a record. */

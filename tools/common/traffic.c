@@ -151,7 +151,7 @@ static struct collected_way *new_way(struct collector *c, const struct spooled *
 	return way;
 }
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 static struct collected_way *find_way(struct collector *c, const struct spooled *message)
 {
 	const struct collected_way key = { .is = { .from = message->from, .to = message->to } };

@@ -59,7 +59,7 @@ struct spooled_packet {
 	uint8_t protocol;
 };
 
-/* Keep all messages that @ns finds from now on. False: failed, with a message. */
+/* Keep all messages that @ns finds from now on. On failure, print a message and return false. */
 bool traffic_keep(struct spool *spool, struct netsync *ns);
 /* The same, as struct spooled_packet. */
 bool traffic_keep_packets(struct spool *spool, struct netsync *ns);
@@ -76,8 +76,8 @@ struct traffic {
 };
 
 /*
- * Collect the messages in @spool, which are between these @hosts. @max_points: about as
- * many points are kept, in all directions together. False: failed, with a message.
+ * Collect the messages in @spool, which are between these @hosts. @max_points: about as many
+ * points are kept, in all directions together. On failure, print a message and return false.
  */
 bool traffic_collect(struct traffic *traffic, struct spool *spool, const struct traffic_host *hosts,
 		     size_t max_points);

@@ -35,7 +35,7 @@ struct args {
 	size_t room;
 };
 
-/* False: out of memory. */
+/* Return false if out of memory. */
 bool args_add(struct args *args, struct arg arg);
 void args_release(struct args *args);
 

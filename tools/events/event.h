@@ -67,7 +67,7 @@ struct event_fields {
 	 * is none.
 	 */
 	size_t (*bytes)(const struct event *event, const char *name, uint8_t *bytes, size_t room);
-	/* Append all fields without members to @args. False: out of memory. */
+	/* Append all fields without members to @args. Return false if out of memory. */
 	bool (*all)(const struct event *event, struct args *args);
 	/* The thread in the event's context. False: unknown. */
 	bool (*task)(const struct event *event, struct event_task *task);

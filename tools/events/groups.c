@@ -134,7 +134,7 @@ static bool skip_unreadable_sources(struct groups *groups, struct event_group *g
 	return true;
 }
 
-/* Remove everything written from @begin on. False: failed; errno is the reason. */
+/* Remove everything written from @begin on. Return false and set errno on failure. */
 static bool take_back(FILE *out, off_t begin)
 {
 	if (begin >= 0 && !ftruncate(fileno(out), begin) && !fseeko(out, begin, SEEK_SET))

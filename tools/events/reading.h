@@ -29,7 +29,7 @@ struct reading reading_of(const struct event_group *group, const struct timebase
 /* What to do with an event at that time on the host's clock. */
 enum reading_next reading_go_on(struct reading *reading, int64_t time_ns);
 
-/* NULL: out of memory. The type is valid until the process ends. */
+/* Return NULL if out of memory. The type is valid until the process ends. */
 struct event_type *reading_type(struct reading *reading, const void *key, const char *name);
 
 /* The time until which the state after the last event lasts. */

@@ -55,7 +55,7 @@ struct sched_listener {
 
 struct sched;
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 struct sched *sched_new(const struct sched_listener *listener);
 void sched_free(struct sched *sched);
 

@@ -27,7 +27,7 @@ struct timebase {
 	int64_t end_ns;	  /* INT64_MAX: no end */
 };
 
-/* Open before reading; close in any case. False: failed, with a message. */
+/* Open before reading; close in any case. On failure, print a message and return false. */
 bool timebase_open(struct timebase *base, const struct input *input);
 void timebase_close(struct timebase *base);
 

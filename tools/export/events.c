@@ -175,7 +175,7 @@ static void describe_event_class(const struct export_reader *reader, struct even
 	}
 }
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 static const struct event_class *class_of(const struct export_reader *reader,
 					  struct event_type *type)
 {

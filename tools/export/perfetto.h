@@ -10,7 +10,7 @@
 
 /* ---- events.c: all events of all traces --------------------------------- */
 
-/* False: failed; errno is the reason. */
+/* Return false and set errno on failure. */
 bool perfetto_events(struct timeline *timeline, const struct export *export);
 
 /* ---- perfetto.c ---------------------------------------------------------- */
@@ -39,9 +39,9 @@ struct threads {
 	uint32_t num_cpus;  /* so far, including those between */
 };
 
-/* False: out of memory. */
+/* Return false if out of memory. */
 bool threads_open(struct threads *threads);
-/* End everything at the last event. False: out of memory. */
+/* End everything at the last event. Return false if out of memory. */
 bool threads_close(struct threads *threads);
 
 /* The number of a thread in a format's tables; 0: out of memory. */

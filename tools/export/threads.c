@@ -35,7 +35,7 @@ struct shown_thread {
 	struct call call;
 };
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 static struct shown_thread *shown_of(struct threads *threads, struct sched_thread *thread)
 {
 	if (!thread->own)
@@ -199,7 +199,7 @@ static const char *get_arg_text(const struct arg *arg)
 	return arg->kind == ARG_TEXT || arg->kind == ARG_LABEL ? arg->text : NULL;
 }
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 static struct arg *copy_args(const struct args *args)
 {
 	size_t size = args->num * sizeof(struct arg) + 1;

@@ -13,7 +13,7 @@
 
 struct exchange;
 
-/* NULL: there is no memory. Packets for this rank are pushed to @ns. */
+/* Return NULL if out of memory. Packets for this rank are pushed to @ns. */
 struct exchange *exchange_new(struct netsync *ns, int rank, int ranks);
 void exchange_free(struct exchange *e);
 

@@ -53,7 +53,7 @@ struct causes {
 	} sends[NUM_SENDS];
 };
 
-/* False: out of memory. */
+/* Return false if out of memory. */
 bool causes_open(struct causes *causes, const struct sched *sched);
 
 void causes_enter(struct causes *causes, uint32_t cpu, enum context_kind kind, uint32_t number,

@@ -29,7 +29,7 @@ struct event_use {
 
 /* ---- threads -------------------------------------------------------------- */
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 static struct followed *followed_of(struct thread_follower *reader, struct sched_thread *thread)
 {
 	struct followed *followed = thread->own;

@@ -127,14 +127,14 @@ struct exec_graph {
 };
 
 /*
- * Create a file in $TMPDIR for this many hosts; close it in any case. False: failed, with
- * a message.
+ * Create a file in $TMPDIR for this many hosts; close it in any case. On failure, print a
+ * message and return false.
  */
 bool graph_open(struct exec_graph *graph, uint32_t num_hosts);
 void graph_close(struct exec_graph *graph);
 /* Assign the records written since the last call to this host. */
 void graph_set(struct exec_graph *graph, uint32_t host);
-/* Map everything that was written, for reading. False: failed, with a message. */
+/* Map everything that was written, for reading. On failure, print a message and return false. */
 bool graph_load(struct exec_graph *graph);
 
 /* NULL: there is no such record. */
@@ -142,7 +142,7 @@ const struct graph_record *graph_get(const struct exec_graph *graph, uint32_t ho
 				     uint32_t number);
 /* NULL: no information. */
 const struct record_host *graph_info(const struct exec_graph *graph, uint32_t host);
-/* Find a packet that was sent at this time of the host's clock. NULL: none. */
+/* Find a packet that was sent at this time of the host's clock. Return NULL if there is none. */
 const struct graph_record *graph_send(const struct exec_graph *graph, uint32_t host,
 				      int64_t time_ns);
 

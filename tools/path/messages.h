@@ -12,8 +12,8 @@ struct messages {
 };
 
 /*
- * Load the messages of traffic_keep(), when times can be corrected. False: failed, with a
- * message.
+ * Load the messages of traffic_keep(), when times can be corrected. On failure, print a message
+ * and return false.
  */
 bool messages_load(struct messages *messages, struct spool *spool, const struct timebase *base);
 void messages_release(struct messages *messages);

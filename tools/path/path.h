@@ -102,8 +102,8 @@ void path_explain(const struct critical_path *path);
 void path_release(struct critical_path *path);
 
 /*
- * Walk the path of path->who, in the window of path->base; without pieces, the thread
- * does nothing there. False: out of memory.
+ * Walk the path of path->who, in the window of path->base; without pieces, the thread does
+ * nothing there. Return false if out of memory.
  */
 bool path_walk(struct critical_path *path);
 

@@ -181,7 +181,7 @@ static bool check_names(const struct record_run *rec)
 	return true;
 }
 
-/* Make a random token of hexadecimal digits. False: failed, see errno. */
+/* Make a random token of hexadecimal digits. Return false and set errno on failure. */
 static bool make_token(char token[TOKEN_SIZE])
 {
 	uint8_t bytes[TOKEN_SIZE / 2];

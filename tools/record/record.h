@@ -34,7 +34,7 @@ struct relay {
 	char *log;		     /* file with its messages */
 };
 
-/* Start a relay daemon that writes below @dir. False: failed, with a message. */
+/* Start a relay daemon that writes below @dir. On failure, print a message and return false. */
 bool relay_start(struct relay *relay, const char *dir);
 /* Is the daemon running? False: it ended unexpectedly. */
 bool relay_runs(struct relay *relay);

@@ -57,8 +57,9 @@ struct details {
 };
 
 /*
- * Collect everything in struct details except places. @spool: of struct spooled_packet,
- * the spool that traffic_collect() has read for @traffic. False: failed, with a message.
+ * Collect everything in struct details except places. @spool: of struct spooled_packet, the
+ * spool that traffic_collect() has read for @traffic. On failure, print a message and return
+ * false.
  */
 bool details_collect(struct details *details, struct spool *spool, const struct traffic *traffic,
 		     const struct traffic_host *hosts);
@@ -67,8 +68,8 @@ bool details_collect_flows(struct details *details, struct spool *spool,
 			   const struct traffic *traffic, const struct traffic_host *hosts);
 
 /*
- * Find late messages in the traces that @io has read: captures are read again for the
- * numbers of their frames. False: out of memory, with a message.
+ * Find late messages in the traces that @io has read: captures are read again for the numbers
+ * of their frames. If out of memory, print a message and return false.
  */
 bool details_find_places(struct details *details, const struct input *input, struct netsync_io *io);
 

@@ -197,7 +197,7 @@ static void choose_ends(struct place_search *search, const struct netsync_io_tra
 				       search->first);
 }
 
-/* A capture that cannot be read again causes a warning. False: out of memory. */
+/* A capture that cannot be read again causes a warning. Return false if out of memory. */
 static bool read_captures(struct place_search *search, struct netsync_io *io)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {

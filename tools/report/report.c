@@ -223,7 +223,7 @@ static bool write_report(const struct report_settings *set, struct report_conten
 	return ok;
 }
 
-/* Collect the page's data on messages. False: failed, with a message. */
+/* Collect the page's data on messages. On failure, print a message and return false. */
 static bool collect_messages(const struct report_settings *set, struct report_contents *s)
 {
 	return match_hosts(&set->input, s) &&

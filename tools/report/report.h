@@ -32,7 +32,7 @@ void put_details(struct json_writer *w, json_object *object, const struct way_de
 /* The files to which the numbers in struct trace_place refer. */
 json_object *place_files(struct json_writer *w, const struct report_content *content);
 
-/* Write the path of a thread, for the page. False: failed. */
+/* Write the path of a thread, for the page. Return false on failure. */
 bool report_path(FILE *out, const struct critical_path *path);
 
 /* @path: NULL: none. False: writing failed. */

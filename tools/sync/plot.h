@@ -6,9 +6,9 @@
 #include "common/spool.h"
 
 /*
- * Print the one-way delays of the messages in @spool over time, before and after
- * correction by @ns, for the busiest pairs of hosts, in the width of the terminal. False:
- * failed, with a message.
+ * Print the one-way delays of the messages in @spool over time, before and after correction by
+ * @ns, for the busiest pairs of hosts, in the width of the terminal. On failure, print a
+ * message and return false.
  */
 bool plot_delays(FILE *out, const struct netsync *ns, struct spool *spool);
 

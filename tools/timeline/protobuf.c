@@ -91,7 +91,7 @@ static size_t pack_packet(TracePacket *packet, uint8_t *to)
 		    perfetto__protos__trace__get_packed_size(&trace);
 }
 
-/* False: out of memory. */
+/* Return false if out of memory. */
 static bool put_compressed(struct timeline *timeline, const struct sequence *seq)
 {
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;

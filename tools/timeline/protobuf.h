@@ -19,8 +19,8 @@ typedef Perfetto__Protos__TracePacket TracePacket;
 /* Put a packet, which gets the number of the current sequence. */
 void protobuf_put(struct timeline *timeline, TracePacket *packet);
 /*
- * A text as UTF-8: @text itself if it is ASCII, or a copy, which is *@owned and must be
- * freed. NULL: out of memory.
+ * A text as UTF-8: @text itself if it is ASCII, or a copy, which is *@owned and must be freed.
+ * Return NULL if out of memory.
  */
 char *protobuf_text(const char *text, char **owned);
 

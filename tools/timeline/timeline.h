@@ -101,11 +101,11 @@ struct timeline;
 
 /* The functions of a format. */
 struct timeline_format {
-	/* False: out of memory. */
+	/* Return false if out of memory. */
 	bool (*begin)(struct timeline *timeline, const char *reference);
 	/*
-	 * Begin a part that another process writes; @number is not 0, and unique to the
-	 * part. False: out of memory.
+	 * Begin a part that another process writes; @number is not 0, and unique to the part.
+	 * Return false if out of memory.
 	 */
 	bool (*begin_part)(struct timeline *timeline, uint32_t number);
 	/* Name a track; called before any other use of the track. */
@@ -142,7 +142,7 @@ struct timeline {
 };
 
 /*
- * Begin a file with the names of the hosts of a time base. False: out of memory. Call
+ * Begin a file with the names of the hosts of a time base. Return false if out of memory. Call
  * timeline_close() in any case.
  */
 bool timeline_open(struct timeline *timeline, const struct timeline_format *format, FILE *out,

@@ -15,10 +15,10 @@ struct ctf_clock {
 	int64_t epoch_ns;
 };
 
-/* False: its zero is more than 292 years away from the epoch. */
+/* Return false if the zero of the clock is more than 292 years away from the epoch. */
 bool ctf_clock_set(struct ctf_clock *clock, const bt_clock_class *class);
 
-/* False: the time does not fit. */
+/* Return false if the time does not fit into 64 bits. */
 bool ctf_clock_time(const struct ctf_clock *clock, uint64_t cycles, int64_t *time_ns);
 
 /*

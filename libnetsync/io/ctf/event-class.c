@@ -92,7 +92,7 @@ static struct ctf_event_class *class_new(const bt_event_class *bt)
 	return class;
 }
 
-/* Put a class where event_classes_by_id() looks. False: there is no memory. */
+/* Put a class where event_classes_by_id() looks. Return false if out of memory. */
 static bool put_class_by_id(struct event_classes *classes, struct ctf_event_class *class)
 {
 	const uint64_t id = bt_event_class_get_id(class->bt);
@@ -173,7 +173,10 @@ static uint8_t *new_value_copy(struct value_copies *copies, uint64_t size)
 	return *last;
 }
 
-/* Set a text that ends with a 0, or an integer's label; NULL: it has none. */
+/*
+ * Set a text that ends with a 0, or an integer's label, which is NULL if the integer has no
+ * label.
+ */
 static void set_text_value(struct netsync_io_value *value, const char *text, uint64_t length)
 {
 	value->bytes = (const uint8_t *)text;

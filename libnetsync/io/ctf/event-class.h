@@ -34,10 +34,10 @@ struct event_classes {
 	size_t num_ids;
 };
 
-/* NULL: there is no memory. @bt must last until event_classes_release(). */
+/* Return NULL if out of memory. @bt must last until event_classes_release(). */
 const struct ctf_event_class *event_classes_find(struct event_classes *classes,
 						 const bt_event_class *bt);
-/* Find the class, by its id, of an event that direct/ has read. NULL: out of memory. */
+/* Find the class, by its id, of an event that direct/ has read. Return NULL if out of memory. */
 const struct ctf_event_class *event_classes_by_id(struct event_classes *classes, uint64_t id);
 void event_classes_release(struct event_classes *classes);
 

@@ -8,7 +8,7 @@
 
 /* ---- beginning ------------------------------------------------------------ */
 
-/* Find, or add, the classes of the stream. False: there is no memory. */
+/* Find, or add, the classes of the stream. Return false if out of memory. */
 static bool find_classes(struct event_stream *stream, const bt_stream_class *class)
 {
 	struct event_trace *trace = stream->trace;

@@ -23,7 +23,7 @@ const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder);
 /* Do the events of this class have the network namespace? */
 bool ctf_decoder_has_netns(const struct ctf_decoder *decoder);
 
-/* Fill in @seen, without host and time. False: the event cannot be used. */
+/* Fill in @seen, without host and time. Return false if the event cannot be used. */
 bool ctf_decode(const struct ctf_decoder *decoder, const struct ctf_field *payload,
 		struct event_seen *seen);
 

@@ -67,8 +67,8 @@ int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name)
 int ctf_check_metadata(struct ctf_files *files);
 
 /*
- * Try to open the trace and to ask for its ranges, in a worker. NULL: it can be opened;
- * else the reason why not, to be freed with free(). Sets has_ranges.
+ * Try to open the trace and to query its ranges, in a worker, and set has_ranges. Return NULL
+ * if the trace can be opened, and otherwise the reason, to be freed with free().
  */
 char *ctf_try(struct ctf_files *files);
 
@@ -83,14 +83,20 @@ int ctf_salvage(struct ctf_files *files);
 
 /* ---- with source.ctf.fs: to be called in workers ----------------------- */
 
-/* Make a graph with a source component for the folder. NULL: see ctf_take_reason(). */
+/*
+ * Create a graph with a source component for the directory. After NULL, ctf_take_reason()
+ * returns the reason.
+ */
 bt_graph *ctf_make_graph(const struct ctf_files *files, const bt_component_source **source);
 
-/* Query source.ctf.fs about an object. NULL: see ctf_take_reason(). */
+/* Query source.ctf.fs about an object. After NULL, ctf_take_reason() returns the reason. */
 const bt_value *ctf_query(const struct ctf_files *files, const char *object,
 			  const bt_value *params);
 
-/* Set @text to the metadata, which the result holds. NULL: see ctf_take_reason(). */
+/*
+ * Set @text to the metadata, which the returned value owns. After NULL, ctf_take_reason()
+ * returns the reason.
+ */
 const bt_value *ctf_read_metadata(const struct ctf_files *files, const char **text);
 
 /* Set range and range_hash of the trace, if has_ranges. */

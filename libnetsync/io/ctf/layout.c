@@ -195,7 +195,7 @@ static void find_transport(struct transport_layout *transport, const bt_field_cl
 	}
 }
 
-/* False: no option is TCP, as before LTTng 2.9. */
+/* Return false if no option of the variant is TCP, as before LTTng 2.9. */
 static bool find_transports(struct header *header, const bt_field_class *variant)
 {
 	uint64_t num = bt_field_class_variant_get_option_count(variant);

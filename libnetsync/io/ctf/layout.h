@@ -48,7 +48,7 @@ struct event_layout {
 	struct header headers[MAX_OPTIONS]; /* nested: by option of the variant */
 };
 
-/* Fill in a layout. False: no known version of the tracer has an event like this. */
+/* Fill in a layout. Return false if no known version of the tracer has such an event. */
 bool ctf_find_layout(struct event_layout *layout, const bt_event_class *class);
 
 static inline bool layout_has_all(const struct layout *layout, uint64_t wanted)

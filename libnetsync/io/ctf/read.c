@@ -41,7 +41,7 @@ struct ctf_read_stream {
 	uint64_t num_held;
 	bool begun; /* its beginning is among the messages */
 	bool ended;
-	/* A walk through the stream's file; NULL: messages behind @walked are used. */
+	/* A walk through the stream's file. NULL means that messages behind @walked are used. */
 	struct ctf_walk *walk;
 	const struct ctf_decoder **by_id; /* decoders by id of the event */
 	uint64_t num_ids;
@@ -431,7 +431,10 @@ static void put_read_record(struct ctf_reading *in)
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* Prepare walks. NULL: none is possible, or the trace is salvaged, and not worth one. */
+/*
+ * Prepare walks. Return NULL if no walk is possible, or if the trace is salvaged and not worth
+ * a walk.
+ */
 static struct direct *make_direct_for_packets(const struct ctf_files *files)
 {
 	struct direct *direct = NULL;

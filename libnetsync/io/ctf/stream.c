@@ -217,7 +217,10 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
 
 /* ---- messages ---------------------------------------------------------- */
 
-/* Set an event's time. False: the event is of no use, as clock events in corrected traces. */
+/*
+ * Set an event's time. Return false if the event cannot be used, such as a clock event in a
+ * corrected trace.
+ */
 static bool set_seen_time(struct event_seen *seen, const struct ctf_identity *is, int64_t time)
 {
 	int64_t shown;

@@ -8,7 +8,10 @@
 
 #include "io/io.h"
 
-/* False: @text is NULL or no UUID. Dashes may be anywhere, digits are of either case. */
+/*
+ * Parse a UUID with dashes anywhere and digits of either case. Return false if @text is NULL or
+ * not a UUID.
+ */
 bool ctf_parse_uuid(uint8_t to[UUID_SIZE], const char *text);
 
 #endif

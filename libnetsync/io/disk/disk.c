@@ -113,7 +113,7 @@ void disk_free(struct disk *disk)
 	free(disk);
 }
 
-/* False: there is none, and files are read by this process. */
+/* Return false if there is no reader process, so that this process reads files itself. */
 static bool start_disk_reader(struct disk *disk)
 {
 	const struct worker_task task = {
@@ -159,7 +159,7 @@ struct disk_wait {
 	bool has_warned;
 };
 
-/* The slot that a command fills; NULL: none. */
+/* Return the slot that a command fills, or NULL if there is none. */
 static struct slot *find_slot_of_command(struct disk *disk, uint64_t serial)
 {
 	for (int i = 0; i < DISK_SLOTS; i++)
@@ -398,7 +398,7 @@ void disk_close(struct disk_file *file)
 
 /* ---- reading ------------------------------------------------------------------- */
 
-/* The slot that has, or will have, the byte at @at; NULL: none. */
+/* Return the slot that has or will have the byte at @at, or NULL if there is none. */
 static struct slot *find_disk_slot(struct disk_file *file, uint64_t at)
 {
 	for (int i = 0; i < DISK_SLOTS; i++) {
@@ -430,7 +430,10 @@ static struct slot *choose_disk_slot(struct disk *disk)
 	return best;
 }
 
-/* Have a slot filled by up to @most bytes. NULL: all are being filled. */
+/*
+ * Request that a slot is filled with up to @most bytes. Return NULL if all slots are being
+ * filled.
+ */
 static struct slot *fill_disk_slot(struct disk_file *file, uint64_t at, size_t most)
 {
 	const uint64_t left = file->stuck_at - at;

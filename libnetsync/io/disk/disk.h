@@ -40,13 +40,13 @@ struct disk_file {
 };
 
 /*
- * Called about once a second while there is no progress with a file, whose st_dev is 0 if
- * it is not open yet; *@has_warned is false at first. True: give up.
+ * Called about once a second while there is no progress with a file, whose st_dev is 0 if the
+ * file is not open yet; *@has_warned is false at first. Return true to give up.
  */
 typedef bool (*disk_is_over)(void *data, const struct disk_file *file, int64_t silent_ms,
 			     bool *has_warned);
 
-/* NULL: no memory. Processes are started when they are needed. */
+/* Return NULL if out of memory. Processes are started when they are needed. */
 struct disk *disk_new(disk_is_over is_over, void *data);
 /* In a worker: read through a reader process, as the process that started the worker does. */
 void disk_use_here(struct disk *disk);

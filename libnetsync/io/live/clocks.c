@@ -69,7 +69,7 @@ static bool is_host_called(const struct io_host *host, const char *text, size_t 
 	return strlen(host->base->host_name) == len && !memcmp(host->base->host_name, text, len);
 }
 
-/* NULL: there is no memory. */
+/* Return NULL if out of memory. */
 static struct told_host *find_or_add_told_host(struct live_input *live,
 					       const struct text_word *name)
 {

@@ -169,7 +169,7 @@ const struct worker_task live_list = {
 
 /* ---- traces and streams ------------------------------------------------ */
 
-/* NULL: there is no memory. */
+/* Return NULL if out of memory. */
 static struct view_trace *find_trace(struct live_viewer *view, const bt_trace *bt, size_t *number)
 {
 	struct view_trace *trace, **last;

@@ -27,7 +27,7 @@ static inline bool address_is_for_many(const uint8_t address[16])
 	return address[0] == 0xff;
 }
 
-/* Parse "10.0.0.1" or "fe80::1". False: it is no address. */
+/* Parse "10.0.0.1" or "fe80::1". Return false if @text is not an address. */
 static inline bool address_read(uint8_t to[16], const char *text)
 {
 	if (inet_pton(AF_INET6, text, to) == 1)

@@ -131,7 +131,7 @@ bool event_is_whole(const struct event_kind *kind, uint64_t has)
 /* ns from the reading of the clocks to the time of its event, at most. Chosen. */
 #define MOST_LATE 100000000
 
-/* False: the rate is 2 or more, or infinite, which no daemon sets. */
+/* Return false if the rate is 2 or more, or infinite, because no daemon sets such a rate. */
 static bool read_clock_event(const struct event_values *v, struct event_seen *seen)
 {
 	int64_t mono = (int64_t)values_get(v, MONO);

@@ -102,7 +102,7 @@ struct event_kind {
 	uint8_t protocol; /* IPPROTO_... of flat events; 0: nested */
 };
 
-/* The kind of the events of a name; NULL: they are of no use. */
+/* Return the kind of the events with this name, or NULL if such events are not used. */
 const struct event_kind *event_kind(const char *name);
 
 /* Has a flat event of this kind all fields that are needed? */
@@ -117,14 +117,14 @@ struct event_values {
 };
 
 /*
- * Fill in @seen, which is all 0, from a flat event, without host and time. False: packets
- * of the protocol are not matched, or the rate of the clock is impossible.
+ * Fill in @seen, which is all 0, from a flat event, without host and time. Return false if
+ * packets of the protocol are not matched, or if the clock rate is impossible.
  */
 bool event_decode(const struct event_kind *kind, struct event_values *v, struct event_seen *seen);
 
 /*
- * Set the time of an event: ns as printed, and ns since the zero of the trace's clock. False:
- * the event has readings of other clocks than the trace's, and cannot be used.
+ * Set the time of an event: ns as printed, and ns since the zero of the trace's clock. Return
+ * false if the event has readings of clocks other than the trace's, so that it cannot be used.
  */
 bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_ns);
 

@@ -50,7 +50,10 @@ bool frame_knows_link(uint16_t link);
 /* Read a link header. @swapped: the capturing host has the other byte order. */
 enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t link, bool swapped,
 				  struct frame_link *is);
-/* Read the IP addresses of what is behind a link header. False: it is not IP, or cut. */
+/*
+ * Read the IP addresses behind a link header. Return false if the packet is not IP, or is
+ * truncated.
+ */
 bool frame_read_addresses(const struct captured_frame *frame, const struct frame_link *link,
 			  uint8_t from[16], uint8_t to[16]);
 /* Read a packet, without host, time, observation point and direction. */

@@ -34,24 +34,24 @@ struct packet_protocol {
 	/* Set the protocol's part of a packet from fields of an event. */
 	void (*read_event)(const struct event_values *v, struct netsync_packet *pkt);
 	/*
-	 * Give the fields of a device's event the meanings that they have for this
-	 * protocol: such events have TCP's fields for all protocols, by the table in
-	 * module/netsync-events.h. NULL: TCP.
+	 * Rename the fields of a device event for this protocol. Device events have TCP's field
+	 * names for all protocols; the table in module/netsync-events.h gives their meanings.
+	 * NULL for TCP.
 	 */
 	void (*name_fields)(struct event_values *v);
 	/* Set ports, length and the protocol's part of a packet from captured bytes. */
 	enum frame_result (*read_frame)(const struct transport *p, struct netsync_packet *pkt);
 	void (*fill_key)(struct packet_key *key, const struct netsync_packet *pkt);
 	/*
-	 * Fill in only what address translation (NAT) keeps. False, or NULL: that would
-	 * be too little to tell packets apart.
+	 * Fill in only the fields that address translation (NAT) does not change. Return false
+	 * if these fields are too few to distinguish packets. NULL if they always are.
 	 */
 	bool (*fill_key_inside)(struct packet_key *key, const struct netsync_packet *pkt);
 };
 
 extern const struct packet_protocol packet_tcp, packet_udp, packet_icmp, packet_sctp;
 
-/* The row of an IP protocol number; NULL: the protocol is not matched. */
+/* Return the row of an IP protocol number, or NULL if the protocol is not matched. */
 const struct packet_protocol *packet_protocol(uint8_t number);
 
 /* ---- for the protocols' files ------------------------------------------- */

@@ -144,7 +144,10 @@ void capture_close(struct capture_file *capture);
  */
 int capture_next(struct capture_file *capture, struct capture_block *block);
 
-/* Read an option; *at is block->options at first. False: there is none left. */
+/*
+ * Read the next option of a block; *at is block->options at first. Return false if no option is
+ * left.
+ */
 bool capture_next_option(const struct capture_file *capture, const struct capture_block *block,
 			 size_t *at, struct capture_option *option);
 
@@ -155,7 +158,7 @@ uint64_t capture_u64(const struct capture_file *capture, const uint8_t *bytes);
 /* A time of pcapng: two words, the higher one first in either byte order. */
 uint64_t capture_ticks(const struct capture_file *capture, const uint8_t *bytes);
 
-/* The time of ticks, rounded down. False: it does not fit into 64 bits. */
+/* Convert ticks to a time, rounded down. Return false if the time does not fit into 64 bits. */
 bool capture_time(const struct capture_interface *interface, uint64_t ticks, int64_t *time_ns);
 /* The duration of a tick, ns, rounded up. */
 int64_t capture_tick_ns(const struct capture_interface *interface);

@@ -17,7 +17,10 @@ struct frame_reading {
 	void *data;
 };
 
-/* Read the packet of a block. False: it has none that is matched, or no time. */
+/*
+ * Read the packet of a block. Return false if the block has no packet of a supported protocol,
+ * or no time.
+ */
 static bool read_frame_packet(const struct frame_reading *reading,
 			      const struct capture_block *block, struct netsync_io_frame *is,
 			      struct netsync_packet *pkt)

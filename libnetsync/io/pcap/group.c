@@ -223,7 +223,10 @@ static bool are_in_one_folder(const struct trace *a, const struct trace *b)
 	       !memcmp(a->real_path, b->real_path, (size_t)len);
 }
 
-/* Find the group of a capture, one with captures in its folder first; NULL: none fits. */
+/*
+ * Find the group of a capture, preferably one with captures in the same directory. Set it to
+ * NULL if no group fits.
+ */
 static int find_fitting_group(const struct alike *alike, struct trace *trace,
 			      struct capture_group **found)
 {

@@ -34,8 +34,8 @@ void ng_copy_option(struct ng_block *block, const struct capture_file *capture,
 int ng_end(struct ng_block *block);
 
 /*
- * Copy blocks that hold no time: names of addresses, and secrets. False: it is damaged, or
- * not all in memory.
+ * Copy a block without times, with address names or secrets. Return false if the block is
+ * damaged, or not completely in memory.
  */
 bool ng_copy_names(struct ng_block *block, const struct capture_file *capture,
 		   const struct capture_block *from);

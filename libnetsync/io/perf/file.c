@@ -65,7 +65,7 @@ static struct section read_perf_section(struct cursor *cursor)
 	return (struct section){ at, cursor_number(cursor, 8) };
 }
 
-/* A cursor at the begin of a section. False: the file ends before. */
+/* Open a cursor at the beginning of a section. Return false if the file ends before the section. */
 static bool open_perf_section(const struct perf_file *file, struct cursor *cursor,
 			      const struct section *section)
 {
@@ -88,7 +88,10 @@ static bool has_attr_flag(const struct perf_file *file, uint64_t flags, unsigned
 	return flags >> (file->big_endian ? 63 - number : number) & 1;
 }
 
-/* Read a struct perf_event_attr, at whose end the cursor is then. NULL: no memory, or bad. */
+/*
+ * Read a struct perf_event_attr, at whose end the cursor is then. Return NULL if out of memory
+ * or if the input is invalid.
+ */
 static struct perf_attr *add_attr(struct perf_file *file, struct cursor *cursor)
 {
 	const uint64_t begin = cursor->at;

@@ -132,7 +132,7 @@ int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned in
 
 /* All attributes were read, before the first record of an event is. */
 void perf_end_attrs(struct perf_file *file);
-/* The attribute of an id; NULL: there is none. */
+/* Return the attribute with an id, or NULL if there is none. */
 const struct perf_attr *perf_find_attr(const struct perf_file *file, uint64_t id);
 
 /* Call @use for what the file says of each type of events. 0, or as perf_open(). */

@@ -119,7 +119,7 @@ static int scan_perf_records(struct trace *trace, struct perf_scan *look)
 	return ret;
 }
 
-/* Does the file contain usable events? False: a warning has given the reason. */
+/* Does the file contain usable events? If not, warn with the reason. */
 static bool check_perf_contents(struct trace *trace, const struct perf_scan *look)
 {
 	const struct perf_file *file = &((const struct perf *)trace->state)->file;
@@ -168,7 +168,7 @@ static void relate_to_wall(struct trace *trace, int32_t id)
 	}
 }
 
-/* Find the trace's clock. False: it is none that can be corrected, as a warning says. */
+/* Find the trace's clock. If the clock cannot be corrected, warn and return false. */
 static bool find_perf_clock(struct trace *trace, int32_t id)
 {
 	const struct perf_clock *clock = clocks, *end = clocks + sizeof(clocks) / sizeof(*clocks);
@@ -258,7 +258,7 @@ static int perf_reader_open(struct trace *trace)
 	return ret < 0 ? ret : 1;
 }
 
-/* Decode a sample of a tracepoint. False: the sample is of no use. */
+/* Decode a tracepoint sample. Return false if the sample is not used. */
 static bool decode_perf_sample(const struct perf *perf, const struct perf_sample *sample,
 			       struct event_seen *seen)
 {

@@ -59,7 +59,7 @@ static int load_record_bytes(struct perf_records *records, size_t size)
 	return size <= records->chunk_size;
 }
 
-/* Take a record apart, of which at least the head is there. False: it has no such size. */
+/* Parse a record whose header is complete. Return false if the size in the header is invalid. */
 static bool read_record_head(const struct perf_file *file, const uint8_t *bytes,
 			     struct perf_record *record)
 {

@@ -80,8 +80,8 @@ struct perf_sample {
 };
 
 /*
- * Read a sample; or, from the end of a record of the kernel that is none, its time and
- * processor. False: it is damaged, or whose it is, is unknown.
+ * Read a sample or, from the end of any other kernel record, its time and processor. Return
+ * false if the record is damaged, or if its attribute is unknown.
  */
 bool perf_read_sample(const struct perf_file *file, const struct perf_record *record,
 		      struct perf_sample *sample);

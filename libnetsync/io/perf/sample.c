@@ -51,7 +51,7 @@ static uint32_t size_of_fields(uint64_t fields)
 	return 8 * (uint32_t)__builtin_popcountll(fields);
 }
 
-/* The attribute of a record. NULL: unknown. */
+/* Return the attribute of a record, or NULL if it is unknown. */
 static const struct perf_attr *find_attr_of_record(const struct perf_file *file,
 						   const struct perf_record *record)
 {

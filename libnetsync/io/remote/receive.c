@@ -125,7 +125,7 @@ bool receiver_tell(struct receiver *r, const void *data, size_t size)
 	return !r->why;
 }
 
-/* False: there will be nothing. */
+/* Return false if no more data will arrive. */
 static bool read_connection(struct receiver *r)
 {
 	ssize_t num;
@@ -164,7 +164,7 @@ static void warn_of_wait(struct receiver *r)
 			(long long)io_timeout_ms(r->io) * REMOTE_MUTE / 1000);
 }
 
-/* Add to the waiting time. False: the time limit has passed. */
+/* Add to the waiting time. Return false if the time limit has passed. */
 static bool count_waiting_time(struct receiver *r, int64_t ms)
 {
 	const int64_t limit_ms = io_timeout_ms(r->io);
@@ -181,7 +181,7 @@ static bool count_waiting_time(struct receiver *r, int64_t ms)
 	return true;
 }
 
-/* Wait until data can be received or sent. False: the connection has ended. */
+/* Wait until data can be received or sent. Return false if the connection has ended. */
 static bool wait_for_more(struct receiver *r)
 {
 	struct pollfd fds[] = {
@@ -243,7 +243,7 @@ static bool decompress_received(struct receiver *r)
 	return true;
 }
 
-/* Get more bytes of records. False: there are no more. */
+/* Get more bytes of records. Return false if there are no more. */
 static bool get_more_records(struct receiver *r)
 {
 	if (r->why)

@@ -16,14 +16,14 @@ void served_free(struct served *served);
 struct receiver;
 
 /*
- * Warnings of @io name @label, the machine. NULL: there is no memory. The descriptors are
+ * Warnings of @io name @label, the machine. Return NULL if out of memory. The descriptors are
  * the caller's, and do not block.
  */
 struct receiver *receiver_new(struct netsync_io *io, const char *label, int in, int out);
 void receiver_free(struct receiver *receiver);
 /*
- * Wait for the next record; its payload is valid until the next call, and ends with a zero
- * byte. False: there is no more, for the reason of receiver_why().
+ * Wait for the next record. Its payload is valid until the next call, and ends with a zero
+ * byte. Return false if there are no more records; receiver_why() returns the reason.
  */
 bool receiver_next(struct receiver *receiver, struct worker_head *head, const char **payload);
 /* Queue data for the other side, and send as much as the connection accepts. */

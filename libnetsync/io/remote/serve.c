@@ -407,7 +407,7 @@ static void send_end_reason(struct sending *s, const char *why)
 		send_record(s, &head, why);
 }
 
-/* The worker sent nothing for a while. False: it was given up. */
+/* Called when the worker sent nothing for a while. Return false if the worker was given up. */
 static bool check_progress(struct sending *s)
 {
 	s->silent_ms += WORKER_TICK_MS;
@@ -437,7 +437,7 @@ static void forward_to_worker(struct sending *s)
 	memmove(s->unsent, s->unsent + taken, s->num_unsent);
 }
 
-/* False: there is nobody any more. */
+/* Return false if the other side has closed the connection. */
 static bool read_commands(struct sending *s)
 {
 	const ssize_t num = read(s->in, s->unsent + s->num_unsent,
@@ -448,7 +448,7 @@ static bool read_commands(struct sending *s)
 	return num > 0 || (num < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* Relay data once. False: the reading side is gone, or has received the end. */
+/* Relay data once. Return false if the reading side is gone or has received the end. */
 static bool relay_once(struct sending *s)
 {
 	struct pollfd fds[] = {

@@ -38,7 +38,8 @@ void code_put_packet(struct code *code, struct bytes_put *put, const struct nets
 		     const struct observation_point *at);
 void code_put_clock(struct code *code, struct bytes_put *put, const struct clock_event *clock);
 /*
- * Take an event. False: the bytes are no event, and their sender must not be trusted further.
+ * Decode an event. Return false if the bytes are not an event, so that their sender must not be
+ * trusted further.
  */
 bool code_take_event(struct code *code, struct bytes_take *take, struct event_seen *seen);
 

@@ -92,7 +92,7 @@ void stream_put_error(const struct netsync_io *io, int error);
 
 /* A process that reads. */
 struct stream {
-	/* Whose turn it is, and the number that its records have; NULL: it is nobody's. */
+	/* The trace whose turn it is, or NULL, and the number that its records have. */
 	struct trace *trace;
 	uint32_t number;
 	struct range *packets; /* times of packets that came, ns; hi < lo: none. May be NULL */

@@ -7,8 +7,9 @@
 #include "netsync.h"
 
 /*
- * Take the line at @p, which ends in '\n' and has WORD_SLACK bytes behind it: the name
- * and all of the point but its host. Return: its end; NULL: it is no such line.
+ * Parse the line at @p, which ends in '\n' and is followed by WORD_SLACK bytes. Set the name,
+ * and all members of the point except its host. Return the end of the line, or NULL if the line
+ * is invalid.
  */
 const char *take_clock_line(const char *p, struct text_word *host,
 			    struct netsync_clock_point *point);

@@ -13,7 +13,7 @@
 /* Characters of a rate at most. Chosen: more digits do not fit into a double. */
 #define NUMBER_SIZE 32
 
-/* Take a rate, by strtod(); NULL: it is no number. */
+/* Parse a rate with strtod(). Return NULL if it is not a number. */
 static const char *take_clock_rate(const char *p, double *value)
 {
 	char text[NUMBER_SIZE], *end;
@@ -28,7 +28,7 @@ static const char *take_clock_rate(const char *p, double *value)
 	return *end ? NULL : p;
 }
 
-/* Take whether the clock was set; NULL: it is neither 0 nor 1. */
+/* Parse the column was_set. Return NULL if it is neither 0 nor 1. */
 static const char *take_was_set(const char *p, uint32_t *was_set)
 {
 	int64_t value;

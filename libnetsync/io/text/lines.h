@@ -50,7 +50,7 @@ int lines_make_seekable(struct text_lines *lines);
 int lines_rewind(struct text_lines *lines);
 void lines_close(struct text_lines *lines);
 
-/* Fill the buffer for lines_next(). False: at the end, or after an error. */
+/* Fill the buffer for lines_next(). Return false at the end, or after an error. */
 bool lines_fill(struct text_lines *lines);
 /* Skip the rest of the line that contains @at. */
 void lines_skip(struct text_lines *lines, const char *at);
@@ -121,8 +121,8 @@ static inline const char *lines_take_word(const char *p, struct text_word *word)
 }
 
 /*
- * Take a decimal integer, as lines_take_word(); NULL: it is none, or does not fit. Fast: eight
- * digits at a time.
+ * Parse a decimal integer like lines_take_word(), fast, with eight digits at a time. Return
+ * NULL if the word is not an integer, or does not fit.
  */
 const char *lines_take_integer(const char *p, int64_t *value);
 

@@ -120,7 +120,7 @@ static const struct text_protocol {
 
 #define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
 
-/* NULL: another protocol, for which only the common columns are used. */
+/* Return NULL for any other protocol, for which only the common columns are used. */
 static const struct text_protocol *find_protocol(uint64_t number)
 {
 	for (size_t i = 0; i < NUM_PROTOCOLS; i++)
@@ -476,7 +476,7 @@ static void fill_packet_from_record(struct netsync_packet *pkt, const struct pac
 		memcpy(pkt->daddr, r->addr[1]->bytes, sizeof(pkt->daddr));
 }
 
-/* Replace a host's name by that of one of its namespaces. False: no memory. */
+/* Replace a host's name by that of one of its namespaces. Return false if out of memory. */
 static bool split_host(struct packet_columns *c, struct text_word *host, uint32_t netns)
 {
 	const size_t room = host->len + sizeof("/netns-4294967295") + WORD_SLACK;

@@ -101,7 +101,7 @@ void io_free_text(struct text_input *text)
 	free(text);
 }
 
-/* Find the text input that is the same file. NULL: there is none. */
+/* Find the text input that is the same file. Return NULL if there is none. */
 static const struct text_input *find_same_text(const struct netsync_io *io, const struct stat *st)
 {
 	for (size_t i = 0; i < io->num_texts; i++)

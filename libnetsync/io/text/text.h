@@ -25,8 +25,8 @@ struct text_input {
 struct text_format {
 	const char *things; /* for messages, such as "message" */
 	/*
-	 * Take the first line, at @p, which has the columns. 0, or a negative errno after
-	 * io_fail(). NULL: the format has no such line.
+	 * Parse the first line, at @p, which contains the column names. Return 0, or a negative
+	 * errno value after io_fail(). NULL if the format has no such line.
 	 */
 	int (*head)(struct text_input *text, const char *p);
 	/*

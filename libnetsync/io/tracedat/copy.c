@@ -209,7 +209,7 @@ static int cut_cpu_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
 	return ret;
 }
 
-/* The first data of a processor at @at or behind it; NULL: there are none. */
+/* Return the first processor data at or after @at, or NULL if there is none. */
 static struct dat_cpu *find_next_cpu_data(const struct dat_copy *copy, uint64_t at,
 					  struct dat_buffer **in)
 {

@@ -116,7 +116,7 @@ int dat_read_formats(struct dat_file *file, tracefs_use_format use, void *data);
 /* The number in @size bytes: 1, 2, 4 or 8. */
 uint64_t dat_number(const struct dat_file *file, const uint8_t *bytes, unsigned int size);
 
-/* Decompress. False: the result is not exactly @to_size bytes. */
+/* Decompress. Return false if the result does not have exactly @to_size bytes. */
 bool dat_decompress(const struct dat_file *file, void *to, size_t to_size, const void *from,
 		    size_t from_size);
 
@@ -129,7 +129,10 @@ bool dat_has_data(const struct dat_buffer *buffer);
 
 /* The clock of a buffer; in version 6 the file has one for all. */
 const char *dat_clock_of(const struct dat_file *file, const struct dat_buffer *buffer);
-/* The clock of the main buffer, or else of one that has data; NULL: none has data. */
+/*
+ * Return the clock of the main buffer if it has data, or of another buffer that has data.
+ * Return NULL if no buffer has data.
+ */
 const char *dat_clock(const struct dat_file *file);
 
 /* The time of a raw timestamp of a processor, as trace-cmd report -t prints it. */

@@ -33,8 +33,8 @@ enum { LARGE = 0, PADDING = 29, TIME_EXTEND = 30, TIME_STAMP = 31 };
 /* ---- chunks ------------------------------------------------------------ */
 
 /*
- * Space for @size bytes, which is kept from one chunk to the next: to get it for each, from
- * the kernel, took longer than all else. NULL: no memory.
+ * Space for @size bytes, which is kept from one chunk to the next: to get it for each, from the
+ * kernel, took longer than all else. Return NULL if out of memory.
  */
 static uint8_t *reserve_page_space(struct dat_space *space, size_t size)
 {

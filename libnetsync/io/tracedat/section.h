@@ -39,7 +39,7 @@ int dat_read_options(struct dat_file *file, struct cursor *cursor, uint64_t *hea
 /* Read the list of a buffer's processors; version 6 numbers them from 0. */
 int dat_read_cpus(const struct dat_file *file, struct cursor *cursor, struct dat_buffer *buffer,
 		  uint32_t num);
-/* Add an empty buffer. NULL: no memory. */
+/* Add an empty buffer. Return NULL if out of memory. */
 struct dat_buffer *dat_add_buffer(struct dat_file *file);
 void dat_free_shifts(struct dat_file *file);
 

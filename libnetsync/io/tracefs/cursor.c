@@ -70,7 +70,10 @@ uint64_t cursor_number(struct cursor *cursor, unsigned int size)
 	return number_of_bytes(bytes, size, cursor->big_endian);
 }
 
-/* A text of @size bytes, with a 0 added; NULL: no memory, or bad. */
+/*
+ * Read a text of @size bytes, and add a 0. Return NULL if out of memory or if the input is
+ * invalid.
+ */
 char *cursor_text(struct cursor *cursor, uint64_t size)
 {
 	char *text;

@@ -26,7 +26,10 @@ void cursor_get(struct cursor *cursor, void *to, size_t size);
 void cursor_skip(struct cursor *cursor, uint64_t size);
 /* A number of 1, 2, 4 or 8 bytes. */
 uint64_t cursor_number(struct cursor *cursor, unsigned int size);
-/* A text of @size bytes, with a 0 added; NULL: no memory, or bad. */
+/*
+ * Read a text of @size bytes, and add a 0. Return NULL if out of memory or if the input is
+ * invalid.
+ */
 char *cursor_text(struct cursor *cursor, uint64_t size);
 /* A word that ends with a 0, which must fit into @room bytes. */
 void cursor_word(struct cursor *cursor, char *word, size_t room);

@@ -11,7 +11,10 @@
 
 /* ---- formats ----------------------------------------------------------- */
 
-/* Remove a prefix that marks data elsewhere in the event. False: there is none. */
+/*
+ * Remove a prefix that marks data elsewhere in the event. Return false if there is no such
+ * prefix.
+ */
 static bool take_declaration_prefix(char **declaration, const char *prefix)
 {
 	const size_t length = strlen(prefix);

@@ -43,12 +43,12 @@ struct tracefs_declaration {
 	bool is_rel_loc;  /* the same; offsets count from the field's end */
 };
 
-/* False: the line declares no field. */
+/* Return false if the line does not declare a field. */
 bool tracefs_parse_field(struct tracefs_declaration *field, const char *line);
 
 /*
- * Read the text of a format. False: it is no packet event, or its fields are of no known
- * version; the name is cut out of @text.
+ * Parse the text of a format, and cut the event name out of @text. Return false if the event is
+ * not a packet event, or if its fields match no known version.
  */
 bool tracefs_parse_format(struct tracefs_format *format, char *text, const char **name);
 
@@ -87,10 +87,13 @@ void tracefs_keep_format(void *formats, const char *system, char *text);
  * the kernel's own network events only.
  */
 void tracefs_end_formats(const struct tracefs_formats *formats, const char *command);
-/* A host's name by that of its file: "/tmp/web.dat" is of "web". NULL: no memory. */
+/* A host's name by that of its file: "/tmp/web.dat" is of "web". Return NULL if out of memory. */
 char *tracefs_host_of_file(const char *path);
 
-/* The format of a raw event, by its first bytes; NULL: it is no packet event. */
+/*
+ * Return the format of a raw event, identified by its first bytes, or NULL if it is not a
+ * packet event.
+ */
 const struct tracefs_format *tracefs_find_format(const struct tracefs_formats *formats,
 						 bool big_endian, const uint8_t *event,
 						 uint32_t size);

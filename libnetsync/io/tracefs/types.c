@@ -83,7 +83,7 @@ static bool add_type_field(struct tracefs_type *type, const struct tracefs_decla
 	return true;
 }
 
-/* False: there is no memory. */
+/* Return false if out of memory. */
 static bool add_type(struct tracefs_types *types, const char *system, char *text)
 {
 	struct tracefs_type *type = array_add(&types->list, types->num, sizeof(*type));
@@ -111,7 +111,7 @@ static bool add_type(struct tracefs_types *types, const char *system, char *text
 	return true;
 }
 
-/* False: there is no memory. */
+/* Return false if out of memory. */
 static bool begin_types(struct tracefs_types *types)
 {
 	*types = (struct tracefs_types){
@@ -152,7 +152,7 @@ static void free_types(struct tracefs_types *types)
 
 /* ---- values -------------------------------------------------------------- */
 
-/* Find the data of a field. False: they are not within the event. */
+/* Find the data of a field. Return false if the data is not within the event. */
 static bool find_field_data(const struct tracefs_raw *raw, const struct tracefs_type_field *field,
 			    uint32_t *at, uint32_t *size)
 {

@@ -36,8 +36,8 @@ struct tracefs_raw {
 void tracefs_add_type(void *types, const char *system, char *text);
 
 /*
- * Fill in @event, but for its time and processor, from @raw, of which data, size and
- * big_endian are set and which has to stay. False: the file does not describe it.
+ * Fill in @event, except its time and processor, from @raw, whose data, size and big_endian are
+ * set. @raw must outlive @event. Return false if the file does not describe this type of event.
  */
 bool tracefs_fill_event(const struct tracefs_types *types, struct tracefs_raw *raw,
 			struct netsync_io_event *event);

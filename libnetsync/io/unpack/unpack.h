@@ -28,7 +28,7 @@ struct compression {
 	const char *command; /* which decompresses a file of this kind */
 	const char *magic;   /* first bytes */
 	size_t magic_size;
-	/* NULL: netsync was built without the library, and so are the others. */
+	/* NULL, like the other functions, if netsync was built without the library. */
 	void *(*begin)(void); /* NULL: no memory */
 	/*
 	 * Decode some bytes. 1: the compressed data can end here; 0: they cannot;
@@ -54,7 +54,10 @@ extern const struct compression lz4_compression;
 /* Number of the first bytes of a file that identify its compression. */
 #define UNPACK_MAGIC_SIZE 6
 
-/* The compression of a file by its first bytes; NULL: none that is known. */
+/*
+ * Identify the compression of a file by its first bytes. Return NULL if it is not a known
+ * compression.
+ */
 const struct compression *find_compression(const uint8_t *head, size_t size);
 
 struct unpacked {

@@ -154,7 +154,7 @@ fail:
 	return ret;
 }
 
-/* Wait for a killed worker. False: it does not end. */
+/* Wait for a killed worker. Return false if it does not end. */
 static bool reap_worker(const struct worker *worker, int *status)
 {
 	struct pollfd fd = { .fd = worker->fd };
@@ -378,7 +378,7 @@ void worker_wait(struct worker *worker)
 		worker->silent_ms = 0;
 }
 
-/* Wait for a worker. False: it was given up. */
+/* Wait for a worker. Return false if it was given up. */
 static bool wait_patiently(struct worker *worker, const struct worker_patience *patience)
 {
 	worker_wait(worker);

@@ -138,7 +138,7 @@ uint64_t worker_get_part(const struct worker *worker);
 
 /* The patience of a caller with a worker that makes no progress. */
 struct worker_patience {
-	/* Called after each tick without progress. True: give the worker up. */
+	/* Called after each tick without progress. Return true to give up the worker. */
 	bool (*is_over)(void *data, int64_t silent_ms);
 	void *data;
 };

@@ -18,7 +18,7 @@ struct path_writer {
 	uint64_t arrows;
 };
 
-/* False: out of memory. */
+/* Return false if out of memory. */
 static bool find_actor_track(struct path_writer *writer, struct actor who, struct track *track)
 {
 	const struct record_thread *thread = path_thread(writer->path, who);

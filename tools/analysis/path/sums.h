@@ -18,7 +18,7 @@ struct sums {
 	size_t num;
 };
 
-/* False: out of memory. */
+/* Return false if out of memory. */
 bool sums_find(struct sums *sums, const struct critical_path *path);
 void sums_release(struct sums *sums);
 

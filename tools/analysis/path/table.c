@@ -197,7 +197,7 @@ static void print_pieces(FILE *out, const struct writing *writing)
 	table_print_some(out, writing, &table, path->num_pieces, writing->limit, "pieces");
 }
 
-/* False: out of memory. */
+/* Return false if out of memory. */
 static bool print_charges(FILE *out, struct writing *writing)
 {
 	const struct critical_path *path = writing->path;

@@ -150,7 +150,7 @@ void between_free(struct between *between)
 
 /* ---- tables by text ---------------------------------------------- */
 
-/* The tables of a host, long enough for a text. NULL: out of memory. */
+/* The tables of a host, long enough for a text. Return NULL if out of memory. */
 static struct host_texts *texts_of(struct between *between, uint32_t host, uint32_t text)
 {
 	struct host_texts *texts = &between->texts[host];
@@ -249,7 +249,7 @@ static struct common *add_common(struct between *between, const struct state_spa
 	return common;
 }
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 static struct common *find_or_add_common(struct between *between, const struct state_span *span)
 {
 	struct host_texts *texts = texts_of(between, span->host, span->shared);

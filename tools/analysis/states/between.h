@@ -48,7 +48,7 @@ struct wait {
 
 struct between;
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 struct between *between_new(const struct definition *definitions, size_t num,
 			    const struct timebase *base, const struct spans *spans);
 void between_free(struct between *between);
@@ -65,7 +65,7 @@ bool between_take(struct between *between, const struct state_span *span, betwee
 bool between_end(struct between *between, between_tell *tell, void *data);
 
 const struct exclusion *between_exclusion(const struct between *between, size_t definition);
-/* Sorted by definition, then by total time, the longest first. False: out of memory. */
+/* Sorted by definition, then by total time, the longest first. Return false if out of memory. */
 bool between_waits(struct between *between, const struct wait **waits, size_t *num);
 
 #endif

@@ -111,7 +111,7 @@ static bool add_uses(struct machine *machine, struct type *type, const char *nam
 	return true;
 }
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 static struct type *type_of(struct machine *machine, struct event_type *event_type)
 {
 	struct type **last;

@@ -32,14 +32,14 @@ struct objects {
 	size_t num_lanes;
 };
 
-/* Find an object, or add it. NULL: out of memory. */
+/* Find an object, or add it. Return NULL if out of memory. */
 struct object *object_get(struct objects *objects, uint32_t definition, const char *key,
 			  size_t num_kept);
 /* NULL: there is no such object. */
 struct object *object_find(const struct objects *objects, uint32_t definition, const char *key);
 void object_forget(struct objects *objects, struct object *object, size_t num_kept);
 
-/* Take the lowest free lane of a name, until the state is left. False: out of memory. */
+/* Take the lowest free lane of a name, until the state is left. Return false if out of memory. */
 bool object_enter_lane(struct objects *objects, struct object *object, uint32_t name);
 void object_leave_lane(struct object *object);
 

@@ -25,7 +25,7 @@ static void name_track(struct span_perfetto *writer, const struct row *of, struc
 	writer->timeline.format->name(&writer->timeline, track, name);
 }
 
-/* False: out of memory. */
+/* Return false if out of memory. */
 static bool find_span_track(struct span_perfetto *writer, const struct state_span *span,
 			    struct track *track)
 {

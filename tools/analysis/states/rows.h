@@ -22,7 +22,7 @@ static inline struct row row_of(const struct state_span *span)
 	return (struct row){ span->host, span->definition, span->name, span->lane };
 }
 
-/* The number of a row, from 1. False: out of memory. */
+/* The number of a row, from 1. Return false if out of memory. */
 bool rows_find(struct rows *rows, const struct row *row, uint32_t *number, bool *is_new);
 void rows_release(struct rows *rows);
 

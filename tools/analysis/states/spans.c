@@ -287,7 +287,7 @@ static bool load_text(const struct spans *spans, struct spans_part *part, size_t
 	return load_bytes(spans, part, *last, size) || complain_of_spans_file();
 }
 
-/* Read a host's records up to its next span. False: failed, with a message. */
+/* Read a host's records up to its next span. On failure, print a message and return false. */
 static bool go_on(const struct spans *spans, uint32_t host)
 {
 	struct spans_part *part = &spans->parts[host];

@@ -57,7 +57,7 @@ struct span_losses {
 
 struct span_writer;
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 struct span_writer *span_writer_new(FILE *out);
 /*
  * The number of a text, which is converted to UTF-8 without control characters. NO_TEXT:
@@ -74,7 +74,7 @@ void span_put_losses(struct span_writer *writer, const struct span_losses *losse
 
 struct spans;
 
-/* A temporary file in $TMPDIR. NULL: failed, with a message. */
+/* A temporary file in $TMPDIR. On failure, print a message and return NULL. */
 struct spans *spans_new(uint32_t num_hosts);
 void spans_free(struct spans *spans);
 FILE *spans_file(struct spans *spans);

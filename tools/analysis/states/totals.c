@@ -38,7 +38,7 @@ static bool grow_total_slots(struct totals *totals)
 	return true;
 }
 
-/* NULL: out of memory. */
+/* Return NULL if out of memory. */
 static struct total *find_or_add_total(struct totals *totals, const struct total *key)
 {
 	uint32_t *slot;

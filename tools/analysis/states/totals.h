@@ -23,7 +23,7 @@ struct totals {
 	size_t num_slots;
 };
 
-/* False: out of memory. */
+/* Return false if out of memory. */
 bool totals_add(struct totals *totals, const struct state_span *span);
 /* Sum over names: a total for each host, definition and state. */
 bool totals_sum(struct totals *sums, const struct totals *totals);

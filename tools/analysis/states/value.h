@@ -52,7 +52,7 @@ bool condition_holds(const struct condition *condition, const struct scope *scop
 bool template_expand(const struct template *template, const struct scope *scope,
 		     char text[TEXT_SIZE], const char **missing);
 
-/* Keep a copy of a value. False: out of memory. */
+/* Keep a copy of a value. Return false if out of memory. */
 bool kept_set(struct kept *kept, const struct value *value);
 
 #endif

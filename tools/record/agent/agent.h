@@ -55,14 +55,14 @@ struct clock_reading;
 
 /* {"do":"keep"} -> {"folder":PATH}: the folder stays on this host (agent/stay.c). */
 struct json_object *agent_keep(struct json_object *request);
-/* Append readings to the file next to the traces. False: writing failed. */
+/* Append readings to the file next to the traces. Return false if writing fails. */
 bool stay_write_clocks(const struct clock_reading *readings, size_t num);
 
 /* Send the files of that folder (agent/pull.c). */
 struct json_object *agent_pull(struct json_object *request);
 /* Free bytes on the disk of a folder. */
 uint64_t folder_room(const char *path);
-/* Create a folder below @in; "": below the scratch folder. NULL: failed, see errno. */
+/* Create a folder below @in; "": below the scratch folder. Return NULL and set errno on failure. */
 char *folder_new(const char *in);
 
 /* ---- amounts that were recorded (agent/count.c) ------------------------- */
@@ -139,7 +139,7 @@ struct json_object *agent_result(struct json_object *request);
  * the answer. If nobody waits any more, unfinished copies are removed.
  */
 struct json_object *agent_apply(struct json_object *request);
-/* Expand "~" like the user's shell; to be freed. NULL: out of memory. */
+/* Expand "~" like the user's shell; to be freed. Return NULL if out of memory. */
 char *agent_expand(const char *path);
 
 /* ---- undoing (agent/undo.c) --------------------------------------------- */

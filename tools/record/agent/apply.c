@@ -125,7 +125,7 @@ static void add_number_word(struct argument_list *words, struct json_object *req
 	append_argument(words, word);
 }
 
-/* False: out of memory. */
+/* Return false if out of memory. */
 static bool make_words(struct argument_list *words, struct json_object *request)
 {
 	struct json_object *traces = value_member(request, "traces");

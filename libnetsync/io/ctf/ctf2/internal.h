@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Functions that the files of the translation share. False: see ctf2_refuse(). */
+/*
+ * Functions shared by the files of the translation. After false, ctf2_refuse() has stored the
+ * reason.
+ */
 #ifndef NETSYNC_CTF2_INTERNAL_H
 #define NETSYNC_CTF2_INTERNAL_H
 
@@ -120,7 +123,10 @@ bool ctf2_add_range(struct ctf2 *p, struct ctf2_text *text, bool is_signed,
 
 /* Make a field class; made_release() is needed in any case. */
 bool ctf2_class(struct ctf2 *p, struct json_object *class, struct made *made);
-/* The object of a field class, which may be a name for it; NULL: see ctf2_refuse(). */
+/*
+ * Return the object of a field class, which may be given by an alias. After NULL, ctf2_refuse()
+ * has stored the reason.
+ */
 struct json_object *ctf2_find_class(struct ctf2 *p, struct json_object *class);
 void ctf2_made_release(struct made *made);
 /* Add a label for these ranges to an integer. */
@@ -134,7 +140,10 @@ bool ctf2_add_declaration(struct ctf2 *p, struct ctf2_text *text, const struct m
 
 bool ctf2_structure(struct ctf2 *p, struct json_object *class, struct made *made);
 bool ctf2_variant(struct ctf2 *p, struct json_object *class, struct made *made);
-/* The earlier member that a field location leads to; NULL: see ctf2_refuse(). */
+/*
+ * Return the earlier member that a field location refers to. After NULL, ctf2_refuse() has
+ * stored the reason.
+ */
 struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class, const char *key);
 
 /* ---- role.c -------------------------------------------------------------- */

@@ -26,7 +26,10 @@ struct direct {
 	size_t num_files;
 };
 
-/* Add a stream file. False: it cannot be read, and might be a part of any stream. */
+/*
+ * Add a stream file. Return false if the file cannot be read, because it might then belong to
+ * any stream.
+ */
 static bool add_stream_file(struct direct *direct, const char *path, const char *name)
 {
 	struct file *last = array_add(&direct->files, direct->num_files, sizeof(*last));
@@ -116,7 +119,7 @@ static bool is_stream_class_agreed(struct direct *direct, const bt_stream_class 
 	return *agreed == AGREED;
 }
 
-/* The file of a stream, the first of several; NULL: there is no such file any more. */
+/* Return the first file of a stream, or NULL if no file of the stream remains. */
 static struct file *find_stream_file(struct direct *direct, const bt_stream *stream)
 {
 	const char *name = bt_stream_get_name(stream);

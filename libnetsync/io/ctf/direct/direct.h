@@ -13,13 +13,16 @@
 
 struct direct;
 
-/* Open a trace's folder, whose metadata is @text. NULL: nothing can be read here. */
+/*
+ * Open a trace's directory, whose metadata is @text. Return NULL if no stream can be read by
+ * this reader.
+ */
 struct direct *direct_new(const char *folder, const char *text);
 void direct_free(struct direct *direct);
 
 /*
- * Take the walk through a stream, to be given back with walk_free() before direct_free().
- * NULL: the stream cannot be read here.
+ * Take over the walk through a stream, to be released with walk_free() before direct_free().
+ * Return NULL if the stream cannot be read by this reader.
  */
 struct ctf_walk *direct_take(struct direct *direct, const bt_stream *stream);
 

@@ -67,7 +67,7 @@ char *tsdl_copy(struct tsdl_parser *p, const char *from, size_t length)
 	return text;
 }
 
-/* Take a word; NULL: none is next. */
+/* Consume a word. Return NULL if the next token is not a word. */
 char *tsdl_name(struct tsdl_parser *p)
 {
 	const size_t length = tsdl_word_length(p);
@@ -77,7 +77,10 @@ char *tsdl_name(struct tsdl_parser *p)
 	return text;
 }
 
-/* Take a string; NULL: none is next, or it contains a backslash. */
+/*
+ * Consume a string literal. Return NULL if the next token is not a string literal, or if the
+ * literal contains a backslash.
+ */
 char *tsdl_quoted(struct tsdl_parser *p)
 {
 	size_t length;

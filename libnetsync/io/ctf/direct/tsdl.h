@@ -42,7 +42,10 @@ bool tsdl_take_word(struct tsdl_parser *p, const char *word);
 /* Results of the next functions are given back with free(). */
 char *tsdl_copy(struct tsdl_parser *p, const char *from, size_t length);
 char *tsdl_name(struct tsdl_parser *p);
-/* Take a string; NULL: none is next, or it contains a backslash. */
+/*
+ * Consume a string literal. Return NULL if the next token is not a string literal, or if the
+ * literal contains a backslash.
+ */
 char *tsdl_quoted(struct tsdl_parser *p);
 /* A number of 64 bits, signed; tsdl_count(): unsigned, up to @most. */
 bool tsdl_number(struct tsdl_parser *p, int64_t *value);

@@ -77,7 +77,7 @@ struct bit_cursor {
 /* Complete a type: compute its fixed size, and runs of members. */
 void type_finish(struct ctf_type *type);
 
-/* Skip a field. False: it exceeds the packet, or CTF does not allow it. */
+/* Skip a field. Return false if the field exceeds the packet, or if CTF does not allow it. */
 bool type_skip(const struct ctf_type *type, struct bit_cursor *c);
 
 /* Read an integer, extended to 64 bits by its sign. Returns as type_skip(). */
@@ -91,7 +91,8 @@ typedef bool (*type_visit_func)(void *data, const char *name, const struct ctf_t
 				uint64_t value);
 
 /*
- * Skip a structure, calling @visit for its integers. False: as type_skip(), or by @visit.
+ * Skip a structure, calling @visit for its integers. Return false as type_skip() does, or if
+ * @visit returned false.
  */
 bool type_visit(const struct ctf_type *type, struct bit_cursor *c, type_visit_func visit,
 		void *data);

@@ -302,7 +302,7 @@ static void unmap_stream_file(struct ctf_walk *walk)
 	walk->data = NULL;
 }
 
-/* Take the next file's place. False: there is none. */
+/* Continue with the next file in place of this one. Return false if there is no next file. */
 static bool take_next_file(struct ctf_walk *walk)
 {
 	struct ctf_walk *behind = walk->behind;

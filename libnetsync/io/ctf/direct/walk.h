@@ -23,14 +23,14 @@ struct walked {
 #define WALK_NO_CPU UINT64_MAX
 
 /*
- * The times (cycles) at which the first and the last packet of a walk that has not begun
- * begin. False: these are not in order, or something is not known here.
+ * Get the begin times (cycles) of the first and the last packet of a walk that has not begun.
+ * Return false if the packets are not in time order, or if a time is not known.
  */
 bool walk_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last);
 
 /*
- * Have a walk that has not begun go on with that of another file, of the same stream,
- * which it takes over; NULL: none.
+ * Append the walk through another file of the same stream to a walk that has not begun. @walk
+ * takes ownership of @behind, which may be NULL.
  */
 void walk_append(struct ctf_walk *walk, struct ctf_walk *behind);
 
@@ -43,8 +43,8 @@ struct walk_counts {
 };
 
 /*
- * Begin at a file's first packet. NULL: the file cannot be opened, or its stream is not
- * in the metadata, which must outlive the walk.
+ * Begin at a file's first packet. The metadata must outlive the walk. Return NULL if the file
+ * cannot be opened, or if its stream is not in the metadata.
  */
 struct ctf_walk *walk_new(const struct metadata *metadata, const char *path);
 void walk_free(struct ctf_walk *walk);
