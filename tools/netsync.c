@@ -15,7 +15,7 @@
 #include "common/output.h"
 #include "external.h"
 
-/* Packages of commands that are separate programs; NULL: the command is built in. */
+/* Packages of commands that are separate programs; NULL if the command is built in. */
 #define RECORD "netsync-record"
 #define ANALYSIS "netsync-analysis"
 
@@ -23,7 +23,7 @@
 static const struct known_command {
 	struct command command;
 	const char *package;
-	const char *summary; /* NULL: only for netsync's other commands */
+	const char *summary; /* NULL if only netsync's other commands use it */
 } commands[] = {
 	{ { "sync", cmd_sync, true }, NULL, "estimate the clock corrections of traced machines" },
 	{ { "record", NULL, false },

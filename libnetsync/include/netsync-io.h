@@ -717,8 +717,8 @@ int netsync_io_copy_capture(struct netsync_io *io, const char *from, const char 
 struct netsync_io_capture {
 	const char *path;	   /* as in struct netsync_io_trace */
 	const char *host;	   /* first part of the names of interfaces: "web/eth0" */
-	const char *device;	   /* second part if the capture names no device; NULL: none */
-	const char *description;   /* added to that of each interface; NULL: nothing */
+	const char *device;	   /* second part if the capture names no device; NULL if none */
+	const char *description;   /* added to that of each interface; NULL means nothing */
 	netsync_io_time_func time; /* called at least twice for each packet */
 	void *data;		   /* passed to @time */
 };

@@ -29,7 +29,7 @@ struct infer_task {
 	size_t num;
 	const struct infer_pair *pair;
 	size_t num_pairs;
-	struct parallel *parallel; /* NULL: the caller's thread alone */
+	struct parallel *parallel; /* NULL means the caller's thread alone */
 	uint32_t threads;
 };
 

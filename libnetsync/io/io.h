@@ -76,7 +76,7 @@ struct netsync_io {
 	size_t num_windows;
 	bool was_read;
 	struct owns *owns;	 /* which machine has which address: direction.h */
-	struct live_input *live; /* live sessions; NULL: all traces are recorded */
+	struct live_input *live; /* live sessions; NULL if all traces are recorded */
 	/*
 	 * Called with each packet instead of netsync_push_packet(), unless NULL. Packets of
 	 * traces have host 0. Return 0, or a negative value after io_fail().
@@ -88,7 +88,7 @@ struct netsync_io {
 	 * netsync.h.
 	 */
 	const struct io_sink *sink;
-	struct netsync_io_part *part; /* others read the rest; NULL: all is read here */
+	struct netsync_io_part *part; /* others read the rest; NULL if all is read here */
 	bool part_ended;	      /* netsync_io_part.end() is being called */
 	/* Hosts that are one of several clocks of a machine: relate.c. */
 	struct clock_of_machine *machine_clocks;
@@ -99,7 +99,7 @@ struct netsync_io {
 	size_t num_served;
 	struct kept_file *kept; /* open.c: copies of files that cannot be read as they are */
 	size_t num_kept;
-	struct netsync_io *keeper; /* which keeps them for this one; NULL: this one does */
+	struct netsync_io *keeper; /* which keeps them for this one; NULL if this process does */
 	void *points;		   /* tsearch() tree of struct numbered_point */
 	uint32_t num_points;
 	struct numbered_point *recent[IO_RECENT_POINTS]; /* by a hash of the point */
@@ -199,7 +199,7 @@ struct copied {
 /* The state of a trace that a process of reading.c reads. */
 struct trace_progress {
 	bool is_chosen;
-	struct reader_process *by; /* that process; NULL: this process reads the trace */
+	struct reader_process *by; /* that process; NULL if this process reads the trace */
 	unsigned int pending;	   /* slices that it is to read, and that had no turn */
 	bool is_awaited;	   /* the slice whose turn it is */
 	bool has_ended;
@@ -287,11 +287,11 @@ struct compression;
 struct found {
 	const char *path;
 	const struct stat *st;
-	const struct compression *compression; /* NULL: it is not compressed */
+	const struct compression *compression; /* NULL if it is not compressed */
 	/* First bytes of a file, decompressed if a library for that is built in. */
 	uint8_t head[HEAD_SIZE];
 	size_t head_len;    /* bytes there are of these; 0: a folder */
-	const char *damage; /* why not even these can be decompressed; NULL: they can */
+	const char *damage; /* why not even these can be decompressed; NULL if they can */
 	bool is_claimed;    /* by a reader that does not take compressed files */
 };
 
@@ -387,7 +387,7 @@ extern const struct trace_reader pcap_reader;
 struct io_host {
 	char *name; /* with WORD_SLACK readable bytes behind it */
 	size_t name_len;
-	struct trace *base;  /* first trace, whose epoch all have; NULL: in texts only */
+	struct trace *base;  /* first trace, whose epoch all have; NULL if in texts only */
 	struct range range;  /* of its traces, ns in time of the base */
 	int64_t start_ns;    /* where reading starts, in time of the base */
 	struct range window; /* what is wanted, in time of the base */

@@ -115,7 +115,7 @@ static int keep_file(struct netsync_io *io, const struct kept_file *file)
 struct copying {
 	struct netsync_io *io;
 	const char *path;
-	struct unpacked *file; /* NULL: a pipe */
+	struct unpacked *file; /* NULL means a pipe */
 	int pipe;
 	const char *folder;
 	uint64_t most; /* bytes */

@@ -9,7 +9,7 @@
 /* A wait for a process that reads. */
 struct patience {
 	struct netsync_io *io;
-	const char *name; /* of the host; NULL: not known yet */
+	const char *name; /* of the host; NULL if not known yet */
 	const char *path; /* that is read */
 	uint64_t device;  /* struct trace.device; 0: not known */
 	bool is_pipe;	  /* silence is limited if a limit is set only */

@@ -47,7 +47,7 @@ struct record_batch {
 	 * entries.
 	 */
 	struct packet_record *record;
-	struct addresses *addresses;  /* of each record; NULL: not wanted */
+	struct addresses *addresses;  /* of each record; NULL if not wanted */
 	uint32_t num[NETSYNC_SHARDS]; /* of each shard */
 	uint32_t all;		      /* of all shards */
 	bool full;		      /* the list of a shard is full */

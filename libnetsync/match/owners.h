@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct address_owners {
-	struct address_owner *slot; /* hash table by digest; NULL: none yet */
+	struct address_owner *slot; /* hash table by digest; NULL if none yet */
 };
 
 void owners_release(struct address_owners *owners);

@@ -25,7 +25,7 @@ struct saved {
 	struct netsync_stats stats;
 	struct host *host; /* name is not terminated: */
 	size_t *name_length;
-	struct histogram *(*stack)[2]; /* of each host; NULL: none */
+	struct histogram *(*stack)[2]; /* of each host; NULL if none */
 	struct steering *steering;
 	size_t num_hosts;
 	struct pairs pairs;

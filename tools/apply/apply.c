@@ -30,7 +30,7 @@
 static const struct format {
 	const char *name; /* as in libnetsync-io */
 	apply_copy copy;
-	apply_copy copy_metadata; /* for --metadata-only; NULL: none */
+	apply_copy copy_metadata; /* for --metadata-only; NULL if none */
 } formats[] = {
 	{ "ctf", apply_ctf, apply_metadata },
 	{ "pcap", apply_pcap, NULL },
@@ -114,7 +114,7 @@ static void cut_suffix(char *place, const char *original)
 			*dot = '\0';
 }
 
-/* False: the trace is skipped, with a message. */
+/* Return false, after a message, if the trace is skipped. */
 static bool can_copy(const struct apply_run *apply, apply_copy copy,
 		     const struct netsync_io_trace *info)
 {
@@ -433,7 +433,7 @@ static char *get_folder_of_trace(const char *trace)
 /* Copies next to their traces, each in its own folder. */
 struct besides {
 	const struct apply_settings *set;
-	char **folders; /* NULL: failed, with a message */
+	char **folders; /* NULL after a failure */
 	int whole, part;
 };
 
@@ -579,7 +579,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Are the settings compatible? False: no; a message was printed. */
+/* Are the settings compatible? If not, print a message. */
 static bool check_settings(const struct apply_settings *set)
 {
 	int remote = 0;

@@ -57,11 +57,11 @@ struct apply_trace {
 	int64_t last_ns;		  /* last < first: unknown */
 };
 
-/* Correct a time of the trace. False: the corrected time does not fit. */
+/* Correct a time of the trace. Return false if the corrected time does not fit into 64 bits. */
 bool apply_time(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
 /*
- * For traces whose times are only found while copying: may a time be corrected? False:
- * the result does not cover it; the caller reports it.
+ * Does the result cover a time, so that it may be corrected? This is for traces whose times are
+ * only found while copying. The caller reports a time that is not covered.
  */
 bool apply_holds(const struct apply_trace *trace, int64_t time_ns);
 
@@ -69,20 +69,20 @@ bool apply_holds(const struct apply_trace *trace, int64_t time_ns);
 int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
 
 /*
- * The start of the next segment of a correction, at or after a time of the trace. False:
- * none.
+ * Find the start of the next segment of a correction, at or after a time of the trace. Return
+ * false if there is none.
  */
 bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns);
 
 struct time_window;
 
 /*
- * Find the part that options request, for copies by a result. False: impossible, with a
- * message.
+ * Find the part that options request, for copies by a result. If this is impossible, print a
+ * message and return false.
  */
 bool part_find(struct apply_part *part, const struct time_window *window, const char *result);
 bool part_holds(const struct apply_part *part, int64_t corrected_ns);
-/* Reduce the span of a trace, which is known, to its part. False: nothing remains. */
+/* Reduce the span of a trace, which is known, to its part. Return false if nothing remains. */
 bool part_narrow(struct apply_trace *trace);
 
 /* Report progress: @done of @total, in any unit. */

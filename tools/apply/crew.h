@@ -15,23 +15,26 @@ struct crew_work {
 	 * stderr is printed in turn. Return: an exit status.
 	 */
 	int (*work)(void *data, size_t index);
-	/* Called in this process, in turn. False: the other pieces are pointless. */
+	/*
+	 * Called in this process, in the order of indexes. Return false if the other jobs are
+	 * pointless.
+	 */
 	bool (*done)(void *data, size_t index, int status);
-	/* Called periodically in the meantime; NULL: nothing. */
+	/* Called periodically in the meantime, unless NULL. */
 	void (*look)(void *data);
 };
 
 /*
- * Allocate zeroed memory that the processes write and this process reads; NULL: out of
- * memory.
+ * Allocate zeroed memory that the child processes write and this process reads. Return NULL if
+ * out of memory.
  */
 void *crew_share(size_t size);
 void crew_unshare(void *shared, size_t size);
 
 /*
- * Do @num pieces, up to @jobs at a time. False: done() returned false, the crew was
- * interrupted, or a process could not be started, with a message. No process is then
- * running.
+ * Do @num pieces of work, up to @jobs at a time. Return false if done() returned false or the
+ * crew was interrupted or, after a message, if a process could not be started. No process is
+ * then running.
  */
 bool crew_run(unsigned int jobs, size_t num, const struct crew_work *work, void *data);
 

@@ -267,7 +267,7 @@ static const bt_port_output *output_of(const bt_component_filter *filter)
 	return bt_component_filter_borrow_output_port_by_index_const(filter, 0);
 }
 
-/* @trimmer: NULL: none */
+/* @trimmer may be NULL. */
 static bool connect_copy_graph(struct bt_copy_graph *graph, const bt_component_source *source,
 			       const bt_component_filter *filter,
 			       const bt_component_filter *trimmer, const bt_component_sink *sink)

@@ -14,8 +14,8 @@ struct apply_settings {
 	bool metadata_only;
 	bool extrapolate;
 	const char *model;
-	char *output;		  /* without trailing slashes; NULL: next to each trace */
-	struct destination merge; /* one file for all captures; path NULL: copies */
+	char *output;		  /* without trailing slashes; NULL means next to each trace */
+	struct destination merge; /* one file for all captures; path NULL means copies */
 	unsigned int jobs;	  /* maximum concurrent copies */
 	unsigned int asked_jobs;  /* --jobs for other hosts; 0: their default */
 	const char *netsync;	  /* program for hosts whose traces stay there; NULL: by PATH */
@@ -25,7 +25,7 @@ struct apply_settings {
 
 /* An argument, and the traces found there. */
 struct apply_source {
-	const char *name; /* of the host; NULL: not given */
+	const char *name; /* of the host; NULL if not given */
 	size_t name_len;
 	const char *path; /* as given */
 	char *real_path;  /* without symbolic links */
@@ -71,20 +71,20 @@ struct apply_run {
 bool apply_run_open(struct apply_run *apply, const struct apply_settings *set);
 void apply_run_close(struct apply_run *apply);
 
-/* Find all traces. False: continuing is pointless; a message was printed. */
+/* Find all traces. If continuing is pointless, print a message and return false. */
 bool apply_find_all(struct apply_run *apply);
 
 /*
- * Find the correction of a trace. False: there is none; a message was printed. Release
- * the clock by netsync_clock_free().
+ * Find the correction of a trace. If there is none, print a message and return false. Release
+ * the clock with netsync_clock_free().
  */
 bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 		    const struct netsync_io_trace *info, struct apply_trace *trace,
 		    struct netsync_clock **clock, const struct model_host **found);
 
 /*
- * Check that the result covers times of a trace, known before copying or found by it.
- * False: it does not; a message was printed.
+ * Check that the result covers times of a trace, which are known before copying or found by
+ * copying. If it does not, print a message and return false.
  */
 bool apply_check_span(struct apply_run *apply, const struct model_host *host,
 		      const struct apply_trace *trace, const struct apply_seen *seen);

@@ -38,7 +38,10 @@ static bool refuse_metadata_only(const struct apply_trace *trace, const char *wh
 
 /* ---- the metadata as text ------------------------------------------------ */
 
-/* The metadata-info of a trace, to be put by bt_value_put_ref(); NULL: unreadable. */
+/*
+ * Return the metadata-info of a trace, to be released with bt_value_put_ref(), or NULL if the
+ * metadata is unreadable.
+ */
 static const bt_value *query_metadata(const char *path)
 {
 	const bt_component_class_source *class;
@@ -216,8 +219,9 @@ static int64_t worst_ns(const struct clock_line *line)
 }
 
 /*
- * Choose between the mean slope and the old frequency. The old one is better for clocks
- * that run nearly right, because readers do not scale ns. False: times do not fit.
+ * Choose between the mean slope and the old frequency. The old frequency is better for clocks
+ * whose rate is nearly correct, because readers do not scale ns. Return false if times do not
+ * fit into 64 bits.
  */
 static bool fit_clock_line(struct clock_line *line)
 {
@@ -232,8 +236,8 @@ static bool fit_clock_line(struct clock_line *line)
 }
 
 /*
- * Is the line accurate enough? An error of 1 ns is accepted, because readers round to it.
- * False: no; a message was printed.
+ * Is the line accurate enough? If not, print a message. An error of 1 ns is accepted, because
+ * readers round to 1 ns.
  */
 static bool check_line_error(const struct clock_line *line)
 {

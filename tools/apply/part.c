@@ -10,7 +10,7 @@
 #include "common/complain.h"
 #include "common/window.h"
 
-/* The corrected span of a result's data. False: no host was corrected. */
+/* Find the corrected span of a result's data. Return false if no host was corrected. */
 static bool find_corrected_span(struct model *model, int64_t *first_ns, int64_t *last_ns)
 {
 	*first_ns = INT64_MAX;

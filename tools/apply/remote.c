@@ -104,7 +104,7 @@ static void send_piece(struct hosts *hosts, const struct apply_remote *how, cons
 			remote_give_up(hosts->all.list[i]);
 }
 
-/* False: the file cannot be read; a message was printed. */
+/* If the file cannot be read, print a message and return false. */
 static bool send_result(struct hosts *hosts, const struct apply_remote *how, FILE *file)
 {
 	char piece[PROTOCOL_PIECE + 1];

@@ -8,9 +8,9 @@
 #include "apply.h"
 
 struct apply_remote {
-	const char *netsync; /* program to run there; NULL: by PATH */
+	const char *netsync; /* program to run there; NULL to search PATH */
 	const char *model;   /* the result file, here */
-	const char *output;  /* a folder there; NULL: next to each trace */
+	const char *output;  /* a folder there; NULL means next to each trace */
 	bool metadata_only, extrapolate;
 	unsigned int jobs; /* 0: not given */
 	struct apply_part part;

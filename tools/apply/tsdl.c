@@ -20,7 +20,7 @@ enum key { FREQ, OFFSET_S, OFFSET, UUID, NUM_KEYS };
 static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset", "uuid" };
 
 struct text_span {
-	const char *start; /* NULL: missing */
+	const char *start; /* NULL if missing */
 	const char *end;
 };
 
@@ -79,7 +79,7 @@ static struct text_span next_token(const char **at)
 	return token;
 }
 
-/* Read " = VALUE;" after a key. False: a key of key_names[] has no value. */
+/* Read " = VALUE;" after a key. Return false if a key of key_names[] has no value. */
 static bool take_value(struct clock_block *block, struct text_span key, const char **at)
 {
 	struct text_span value = { .start = NULL }, token;

@@ -8,14 +8,14 @@
 
 struct map {
 	struct map_entry {
-		const void *key; /* NULL: free */
+		const void *key; /* NULL if free */
 		void *value;
 	} * entries;
 	size_t room; /* a power of two, or 0 */
 	size_t num;
 };
 
-/* The value of a key; NULL: there is none. */
+/* Return the value of a key, or NULL if there is none. */
 void *map_get(const struct map *map, const void *key);
 /* Set the value of a key. Return false if out of memory. */
 bool map_put(struct map *map, const void *key, void *value);

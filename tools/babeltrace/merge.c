@@ -243,7 +243,10 @@ static merge_status read_input(struct merge_input *input)
 	return OK;
 }
 
-/* The input with the earliest horizon, for which others wait; NULL: all have ended. */
+/*
+ * Return the input with the earliest horizon, for which the other inputs wait, or NULL if all
+ * inputs have ended.
+ */
 static struct merge_input *last_input(struct merge *merge)
 {
 	struct merge_input *last = NULL;

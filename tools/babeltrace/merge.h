@@ -19,7 +19,7 @@ struct merged {
 	struct corrections corrections;
 	struct correct_part *part;
 	uint32_t num_inputs; /* maximum */
-	/* Add all inputs. False: one cannot be read. */
+	/* Add all inputs. Return false if an input cannot be read. */
 	bool (*add)(struct merge *merge, const struct merged *component);
 };
 

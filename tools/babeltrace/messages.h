@@ -10,7 +10,7 @@
 struct copier {
 	bt_self_message_iterator *iterator;
 	struct corrections *corrections;
-	const char *host; /* of the next message; NULL: as in its trace */
+	const char *host; /* of the next message; NULL means as in its trace */
 	struct streams streams;
 	struct correct_part *part;
 };

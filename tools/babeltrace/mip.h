@@ -19,7 +19,7 @@ struct field_classes;
 struct mip {
 	/* Copy the identity of a trace. */
 	bool (*identify_trace)(bt_trace *to, const bt_trace *from);
-	/* False: the clock has no uuid. */
+	/* Return false if the clock has no uuid. */
 	bool (*get_clock_uuid)(const bt_clock_class *class, uint8_t uuid[MODEL_UUID_SIZE]);
 	bool (*set_clock_uuid)(bt_clock_class *class, const uint8_t uuid[MODEL_UUID_SIZE]);
 

@@ -28,7 +28,7 @@ struct streams {
 	struct stream_copy *first;
 };
 
-/* The copy of a stream; NULL: there is none yet. */
+/* Return the copy of a stream, or NULL if there is none yet. */
 struct stream_copy *streams_find(const struct streams *streams, const bt_stream *from);
 /*
  * Copy a stream. @correction->clock is NULL for a stream without a clock. Return NULL if out of
@@ -36,7 +36,7 @@ struct stream_copy *streams_find(const struct streams *streams, const bt_stream 
  */
 struct stream_copy *streams_add(struct streams *streams, const bt_stream *from,
 				const struct stream_correction *correction);
-/* The copy of an event class; NULL: out of memory. */
+/* Return the copy of an event class, or NULL if out of memory. */
 bt_event_class *streams_event_class(struct streams *streams, const struct stream_copy *stream,
 				    const bt_event_class *from);
 void streams_release(struct streams *streams);

@@ -25,14 +25,14 @@ struct clock_reading {
 };
 
 /*
- * Read both clocks @tries times, and keep the fastest reading. False: the clock was
+ * Read both clocks @tries times, and keep the fastest reading. Return false if the clock was
  * stepped back each time.
  */
 bool clock_read(clockid_t clock, unsigned int tries, struct clock_reading *reading);
 
 /*
- * Wait until *@next_ns, on CLOCK_MONOTONIC, and set *@next_ns to the time of the next
- * reading. False: interrupted by a signal.
+ * Wait until *@next_ns, on CLOCK_MONOTONIC, and set *@next_ns to the time of the next reading.
+ * Return false if interrupted by a signal.
  */
 bool clock_read_wait(int64_t *next_ns);
 
@@ -47,7 +47,7 @@ bool clock_read_wait(int64_t *next_ns);
 /* Host name in files whose folder identifies the host. */
 #define CLOCK_READINGS_HOST "host"
 
-/* False: writing to @file failed. */
+/* Return false if writing to @file failed. */
 bool clock_reading_write(FILE *file, const char *host, const struct clock_reading *reading);
 
 #endif

@@ -12,17 +12,20 @@
  */
 void prepare_ctf_child(void);
 
-/* Find the plug-in "ctf", which the caller puts (bt_plugin_put_ref()); NULL: not installed. */
+/*
+ * Find the plug-in "ctf", which the caller releases with bt_plugin_put_ref(). Return NULL if it
+ * is not installed.
+ */
 const bt_plugin *find_ctf_plugin(void);
 
 /*
- * The class source.ctf.fs, and its parameters for the trace of a folder (NULL: out of
- * memory).
+ * Return the class source.ctf.fs, and its parameters for the trace in a directory, or NULL if
+ * out of memory.
  */
 const bt_component_class_source *ctf_source_class(const bt_plugin *ctf);
 bt_value *ctf_source_params(const char *path);
 
-/* Add a source of a folder's trace to a graph. NULL: the trace cannot be read. */
+/* Add a source for the trace in a directory to a graph. Return NULL if the trace cannot be read. */
 const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf, const char *path);
 
 #endif

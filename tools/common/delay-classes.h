@@ -11,7 +11,7 @@ struct delay_classes {
 	uint64_t num;
 	int64_t min_ns; /* without delays: INT64_MAX, and INT64_MIN */
 	int64_t max_ns;
-	uint64_t *in_class; /* delays by class; NULL: not opened */
+	uint64_t *in_class; /* delays by class; NULL if not opened */
 };
 
 /* Allocate the counts, 8 KB. Return false if out of memory. */

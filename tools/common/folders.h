@@ -18,10 +18,10 @@ bool make_folders_like(char *path, size_t from, const char *original);
 /* Remove a folder with its contents, as far as possible. */
 void remove_tree(const char *path);
 /*
- * Create the folder @to, with all folders and files of @from except the file @except:
- * links to these files, or copies if links are not possible; *@copied is the number of
- * copies. False: interrupted; or failed, with a message; something that is neither file
- * nor folder, such as a symbolic link, is a failure.
+ * Create the directory @to, with all directories and files of @from except the file @except.
+ * Files are hard links, or copies if links are not possible; *@copied is the number of copies.
+ * Return false if interrupted or, after a message, on failure. Entries that are neither files
+ * nor directories, such as symbolic links, are a failure.
  */
 bool link_tree(const char *from, const char *to, const char *except, uint64_t *copied);
 

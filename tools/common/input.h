@@ -35,13 +35,13 @@ struct input {
 	struct time_window window; /* read only this window, by each host's own clock */
 	struct netsync_options solve;
 	unsigned int method;	      /* enum netsync_method, or METHOD_NOT_GIVEN */
-	const char *model;	      /* a result file that replaces estimating; NULL: none */
+	const char *model;	      /* a result file that replaces estimating; NULL if none */
 	bool extrapolate;	      /* use a result also for times that it does not cover */
 	bool local;		      /* the traces are those of this process, one of several */
 	bool takes_remote;	      /* the command reads traces of other hosts on those hosts */
-	const char *remote_netsync;   /* program to run there; NULL: found by PATH */
-	struct remote_traces *remote; /* traces on other hosts; NULL: none */
-	struct input_share *share;    /* others read the rest; NULL: everything is read here */
+	const char *remote_netsync;   /* program to run there; NULL to search PATH */
+	struct remote_traces *remote; /* traces on other hosts; NULL if none */
+	struct input_share *share;    /* others read the rest; NULL if everything is read here */
 };
 
 #define INPUT_DEFAULT                                                                            \
@@ -65,7 +65,7 @@ extern const struct option_row input_remote_options[];
 const char *input_method(const struct input *input);
 
 /*
- * Take the arguments after the options as traces. False: there is nothing to read, or a
+ * Take the arguments after the options as traces. Return false if there is no input, or if a
  * trace cannot be used.
  */
 bool input_traces(struct input *input, int argc, char **argv);
@@ -78,12 +78,12 @@ int input_arguments(const struct usage *usage, void *settings, struct input *inp
 		    char **argv);
 
 /*
- * False: for events of any kind, a requested value exists only for packets; printed a
- * message.
+ * If an option for packets only is combined with events of any kind, print a message and return
+ * false.
  */
 bool input_check_events(const struct input *input);
 
-/* False: options have no effect with --model, or without it; printed a message. */
+/* If options have no effect with --model, or without --model, print a message and return false. */
 bool input_check_model(const struct input *input);
 
 /*
@@ -126,8 +126,8 @@ struct model;
 struct model_host;
 
 /*
- * Does a result cover all times that were read of a host, after adding @shift_ns? False:
- * it does not, and a message was printed. With --extrapolate, this is only a warning.
+ * Does a result cover all times that were read of a host, after adding @shift_ns? If not, print
+ * a message. With --extrapolate, only warn.
  */
 bool input_check_span(const struct input *input, struct model *model, const struct model_host *host,
 		      const struct netsync_clock *clock, const struct netsync_host_info *info,

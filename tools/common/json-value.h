@@ -13,19 +13,19 @@
 
 #include <json.h>
 
-/* False: not an integer from @least to @most; *@number stays unchanged. */
+/* Return false if @value is not an integer from @least to @most; *@number stays unchanged. */
 bool value_int(struct json_object *value, int64_t least, int64_t most, int64_t *number);
-/* False: not a number, or not finite. */
+/* Return false if @value is not a number, or not finite. */
 bool value_double(struct json_object *value, double *number);
-/* NULL: not a string, longer than @most bytes, or with a byte of 0. */
+/* Return NULL if @value is not a string, is longer than @most bytes, or contains a 0 byte. */
 const char *value_text(struct json_object *value, size_t most);
 
 /* The number of elements; 0 also if it is not an array. */
 size_t value_length(struct json_object *value);
-/* An element; NULL: there is none. */
+/* Return an element of an array, or NULL if there is none. */
 struct json_object *value_at(struct json_object *value, size_t index);
 
-/* A member; NULL: there is none, or @object is not an object. */
+/* Return a member, or NULL if there is none or if @object is not an object. */
 struct json_object *value_member(struct json_object *object, const char *key);
 /* Members of these types; "", 0 or false if the member is missing or has another type. */
 const char *member_text(struct json_object *object, const char *key);

@@ -5,7 +5,7 @@
 
 struct nearest {
 	const char *typed;
-	const char *word; /* the nearest word so far; NULL: none is near */
+	const char *word; /* the nearest word so far; NULL if none is near */
 	int distance;
 };
 

@@ -12,9 +12,12 @@
 struct option_row {
 	const char *name;  /* without hyphens */
 	char letter;	   /* 0: none */
-	const char *value; /* for --help; "[=...]": optional; NULL: none */
+	const char *value; /* for --help; "[=...]": optional; NULL if none */
 	const char *help;  /* lines */
-	/* @value: NULL if there is none. False: it is invalid; a message was printed. */
+	/*
+	 * @value is NULL if there is none. If @value is invalid, print a message and return
+	 * false.
+	 */
 	bool (*take)(void *at, const struct option_row *row, const char *value);
 	size_t at; /* offset of the member that the option sets */
 	/*
@@ -23,8 +26,8 @@ struct option_row {
 	 */
 	const struct option_row *table;
 	/*
-	 * Values that are words, NULL after the last; a file is also accepted. NULL:
-	 * there are none, or they are @names.
+	 * Values that are words, with NULL after the last; a file is also accepted. NULL if
+	 * there are no such words, or if they are in @names.
 	 */
 	const char *const *words;
 	/* For the take_...() functions below. */

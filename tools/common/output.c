@@ -27,7 +27,7 @@
 struct output {
 	const char *path; /* as requested */
 	char *target;	  /* the path after resolving symbolic links */
-	char *temporary;  /* name until the file is complete; NULL: none */
+	char *temporary;  /* name until the file is complete; NULL if none */
 	FILE *file;
 	bool is_special; /* a device or a pipe, which is written to directly */
 	bool replaces;	 /* a file exists; @before is its state */
@@ -130,7 +130,7 @@ static void keep_at_end(void)
 
 /* ---- target and temporary file ------------------------------------------ */
 
-/* Find the file to write or replace. False: errno is the reason why it cannot be. */
+/* Find the file to write or replace. Return false and set errno on failure. */
 static bool find_target(struct output *out, bool force)
 {
 	struct stat st;
@@ -372,7 +372,7 @@ static bool give_name(struct output *out)
 	return ok;
 }
 
-/* Finish the file. False: errno is the reason; the existing file is unchanged. */
+/* Finish the file. On failure, set errno and return false; the existing file is then unchanged. */
 static bool complete_output(struct output *out)
 {
 	FILE *file = out->file;
@@ -389,7 +389,7 @@ static bool complete_output(struct output *out)
 
 /* ---- writing --------------------------------------------------------------- */
 
-/* Write everything. False: errno is the reason. */
+/* Write the whole content. Return false and set errno on failure. */
 static bool write_to(FILE *out, output_func *write, const void *data)
 {
 	bool ok;

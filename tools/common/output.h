@@ -14,12 +14,12 @@
 #include "options.h"
 
 /*
- * Write the whole content. False: failed; errno is the reason; 0: out of memory;
- * ECANCELED: a message was printed.
+ * Write the whole content. Return false and set errno on failure. An errno of 0 means out of
+ * memory, and ECANCELED means that a message was printed.
  */
 typedef bool output_func(FILE *out, const void *data);
 
-/* Where to write a file; path NULL: standard output. */
+/* Where to write a file; a path of NULL means standard output. */
 struct destination {
 	const char *path;
 	bool force; /* overwrite an existing file */
@@ -29,11 +29,11 @@ struct destination {
 extern const struct option_row output_options[];
 
 /*
- * Write a file; replace an existing one only with @force. The permissions are those of
- * the existing file, or follow the umask. After a signal, on a full disk, or if @write
- * fails, the existing file is unchanged, or no file exists. Something that is not a
- * regular file, such as a pipe, is written to directly. False: not written, with a
- * message.
+ * Write a file; replace an existing file only with @force. The permissions are those of the
+ * existing file, or follow the umask. After a signal, on a full disk, or if @write fails, the
+ * existing file is unchanged, or no file exists. If the destination is not a regular file, such
+ * as a pipe, write to it directly. If the file is not written, print a message and return
+ * false.
  */
 bool output_write(const struct destination *to, output_func *write, const void *data);
 /* Can the file be created? Ask before reading for an hour, not after it. */
@@ -45,7 +45,7 @@ struct output_folder {
 	char *temporary;  /* path while it is filled, accessible to the user only; or NULL */
 };
 
-/* False: the folder exists, or cannot be created; a message was printed. */
+/* If the directory exists or cannot be created, print a message and return false. */
 bool output_folder_open(struct output_folder *folder, const char *path);
 /*
  * Register a child process that also writes into the folder; a signal kills it before
@@ -53,8 +53,8 @@ bool output_folder_open(struct output_folder *folder, const char *path);
  */
 void output_folder_is_written_by(pid_t pid);
 /*
- * Sync the folder to disk, and give it its name and @permissions, less the umask. False:
- * interrupted, or failed with a message.
+ * Sync the directory to disk, and give it its name, and @permissions less the umask. Return
+ * false if interrupted or, after a message, on failure.
  */
 bool output_folder_close(struct output_folder *folder, mode_t permissions);
 /* Remove a folder that was not closed; call this in any case. */

@@ -17,7 +17,7 @@ struct progress {
 	struct sigaction before; /* action of SIGALRM before progress_wait() */
 };
 
-/* The work that was started last; NULL: none. */
+/* The work that was started last, or NULL. */
 extern const char *volatile current_work;
 
 /* @what: the work, such as "reading" */

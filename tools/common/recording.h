@@ -34,7 +34,10 @@ struct recording {
 int recording_announce(const char *dir, unsigned int port);
 void recording_withdraw(const char *dir, int fd);
 
-/* For netsync live. False: no recording is running there; a message was printed. */
+/*
+ * For netsync live. If no recording is running in the directory, print a message and return
+ * false.
+ */
 bool recording_find(struct recording *recording, const char *dir);
 bool recording_has_ended(struct recording *recording);
 

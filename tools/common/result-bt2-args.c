@@ -37,7 +37,7 @@ static void include_offset_at(struct constant *constant, const struct netsync_cl
 		constant->bound_ns = bound;
 }
 
-/* False: the host's clock is not corrected. */
+/* Return false if the host's clock is not corrected. */
 static bool find_constant(const struct netsync *ns, uint32_t host, struct constant *constant)
 {
 	const struct netsync_host_info info = host_info(ns, host);

@@ -75,7 +75,7 @@ static bool read_knots(json_object *array, struct netsync_knot *knots)
 	return true;
 }
 
-/* False: the numbers are not those of a clock, or out of memory. */
+/* Return false if the numbers do not describe a clock, or if out of memory. */
 static bool read_clock(json_object *host, struct netsync_clock **clock)
 {
 	json_object *segments = value_member(host, "segments");

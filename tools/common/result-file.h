@@ -16,7 +16,7 @@ struct json_object;
 /* A clock, as the metadata of a trace describe it. */
 struct model_clock {
 	const char *host_name;
-	const char *name; /* NULL: it has none */
+	const char *name; /* NULL if it has none */
 	bool has_uuid;
 	uint8_t uuid[MODEL_UUID_SIZE];
 	int64_t epoch_ns; /* time since 1970 at which it reads zero */
@@ -82,9 +82,9 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 int model_check_clock(struct model *model, const struct model_clock *clock,
 		      const struct model_host **host);
 /*
- * Find the host that this file belonged to in the result. A clock without a uuid can only
- * be identified in this way if names were found for several files together. False: no
- * host had it.
+ * Find the host that this file belonged to in the result. If names were derived from several
+ * files together, a clock without a uuid can be identified only in this way. Return false if
+ * the file belonged to no host.
  */
 bool model_find_file(const struct model *model, const struct model_clock *clock, const char *path,
 		     const struct model_host **host);

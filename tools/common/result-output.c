@@ -123,7 +123,10 @@ static int64_t gap_between(const struct island_span *a, const struct island_span
 	return a->to < b->from ? b->from - a->to : b->to < a->from ? a->from - b->to : 0;
 }
 
-/* Report that two islands share no packet because of a gap. False: that is not the reason. */
+/*
+ * Report that two islands share no packet because of a gap. Return false if a gap is not the
+ * reason.
+ */
 static bool explain_gap(const char *names, bool are_many, const struct island_span *a,
 			const char *others, const struct island_span *b)
 {
@@ -189,8 +192,8 @@ static int64_t set_back_by(const struct netsync *ns, uint32_t host)
 }
 
 /*
- * Report that a host shares no message with others because its clock was stepped back.
- * False: that is not the reason.
+ * Report that a host shares no message with others because its clock was stepped back. Return
+ * false if such a step is not the reason.
  */
 static bool explain_set_back(const struct netsync *ns, uint32_t host)
 {
@@ -208,8 +211,8 @@ static bool explain_set_back(const struct netsync *ns, uint32_t host)
 }
 
 /*
- * Report that hosts share no message because all their packets are ambiguous. False: that
- * is not the reason. @one, @other: names of hosts.
+ * Report that hosts share no message because all their packets are ambiguous. Return false if
+ * ambiguity is not the reason. @one and @other are the names of the hosts.
  */
 static bool explain_ambiguous(const struct netsync *ns, const char *one, const char *other)
 {

@@ -25,7 +25,7 @@ struct outcome {
 	const char *method;   /* its name */
 	int64_t max_bound_ns; /* the largest bound that is not a failure; negative: any */
 	unsigned int source;  /* enum outcome_source */
-	const struct remote_traces *remote; /* hosts that were to be read; NULL: none */
+	const struct remote_traces *remote; /* hosts that were to be read; NULL if none */
 	bool is_shared; /* several processes read: none knows everything that was read */
 };
 

@@ -13,14 +13,14 @@
 struct live_state;
 struct outcome;
 
-/* A result in the format of the result file; NULL: out of memory. */
+/* Return a result in the format of the result file, or NULL if out of memory. */
 json_object *result_object(const struct netsync *ns, const struct netsync_io *io,
 			   const char *method);
 
-/* False: out of memory, or writing to @out failed. */
+/* Return false if out of memory, or if writing to @out failed. */
 bool write_json(FILE *out, const struct netsync *ns, const struct netsync_io *io,
 		const struct outcome *outcome);
-/* Write a line for netsync live. False: as for write_json(). */
+/* Write a line for netsync live. Return false as write_json() does. */
 bool write_live_json(FILE *out, const struct live_state *state);
 
 #endif

@@ -14,7 +14,7 @@ extern volatile sig_atomic_t interrupted;
  * default action, after before_end().
  */
 void catch_signal(int number);
-/* Called before the end; must be signal-safe (signal-safety(7)). NULL: nothing. */
+/* Called before the end, unless NULL; must be signal-safe (signal-safety(7)). */
 extern void (*volatile before_end)(void);
 
 /*

@@ -24,8 +24,8 @@ bool spool_open(struct spool *spool, size_t size);
 void spool_put(struct spool *spool, const void *record);
 
 /*
- * Call @each for all records; this can be repeated. False: @each returned false; or not
- * all records could be kept, with a message.
+ * Call @each for all records; this can be repeated. Return false if @each returned false or,
+ * after a message, if not all records could be kept.
  */
 bool spool_replay(struct spool *spool, bool (*each)(void *data, const void *record), void *data);
 

@@ -27,7 +27,7 @@ struct traffic_bin {
 struct collected_way {
 	struct traffic_way is;
 	size_t room;		  /* maximum points that are kept; 0: none */
-	struct traffic_bin *bins; /* NULL: all messages are kept */
+	struct traffic_bin *bins; /* NULL if all messages are kept */
 	size_t num_bins;
 	struct delay_classes delays;
 };

@@ -31,9 +31,9 @@ struct traffic_way {
 	int64_t min_ns;
 	int64_t max_ns;
 	/*
-	 * All messages, sorted by time. If there are too many: in each short interval,
-	 * those with the minimum and the maximum delay, and some others. NULL: this
-	 * direction is not among the busiest, and its delays are unknown.
+	 * All messages, sorted by time. If there are too many, the messages with the minimum
+	 * and the maximum delay of each short interval, and some others. NULL if this direction
+	 * is not among the busiest, so that its delays are unknown.
 	 */
 	struct traffic_point *points;
 	size_t num_points;
@@ -66,7 +66,7 @@ bool traffic_keep_packets(struct spool *spool, struct netsync *ns);
 
 /* A host that exchanged messages. */
 struct traffic_host {
-	const struct netsync_clock *clock; /* NULL: not corrected */
+	const struct netsync_clock *clock; /* NULL if not corrected */
 	int64_t shift_ns;		   /* added to its times first */
 };
 

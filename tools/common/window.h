@@ -34,16 +34,16 @@ static inline bool window_is_given(const struct time_window *window)
 }
 
 /*
- * Find the ends of the window for traces of this span, all in corrected time; INT64_MIN
- * and INT64_MAX for ends that were not given. @is_whole: nothing is outside the span.
- * False: the window is empty; a message was printed.
+ * Find the ends of the window for traces of this span, all in corrected time; INT64_MIN and
+ * INT64_MAX for ends that were not given. @is_whole means that no event is outside the span. If
+ * the window is empty, print a message and return false.
  */
 bool window_find(const struct time_window *window, int64_t first_ns, int64_t last_ns, bool is_whole,
 		 int64_t *begin_ns, int64_t *end_ns);
 
 /*
- * Make a reader, to which everything was added and nothing read, read only the window, by
- * each host's own clock. False: this is not possible; a message was printed.
+ * Make a reader read only the window, on each host's own clock. All input must have been added,
+ * and not yet read. If this is not possible, print a message and return false.
  */
 bool window_read(const struct time_window *window, struct netsync_io *io);
 

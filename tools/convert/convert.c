@@ -17,7 +17,7 @@
 
 struct convert_settings {
 	const char *model;
-	const char *zone; /* of dates without a zone; NULL: not given */
+	const char *zone; /* of dates without a zone; NULL if not given */
 	struct line_settings lines;
 };
 
@@ -29,7 +29,7 @@ struct conversion {
 	struct stamp_rules rules;
 };
 
-/* Read a complete number, or a date. False: neither; a message was printed. */
+/* Read a complete number, or a date. If @text is neither, print a message and return false. */
 static bool read_time(const struct conversion *conversion, const char *text, struct stamp *stamp)
 {
 	const char *why;

@@ -48,7 +48,7 @@ static const char *skip_priority(const char *at, const char *end)
 	return end - at > 1 && at[0] == '1' && at[1] == ' ' ? at + 2 : at;
 }
 
-/* Find the beginning of the column; NULL: there is no such column. */
+/* Find the beginning of the column. Return NULL if there is no such column. */
 static const char *find_column(const struct line_settings *set, const char *at, const char *end)
 {
 	for (unsigned int column = 1;; column++) {
@@ -82,7 +82,7 @@ static const char *find_column_end(const struct line_settings *set, const char *
 	return next ? next : end;
 }
 
-/* False: the conversion ends at this line; a message was printed. */
+/* If the conversion ends at this line, print a message and return false. */
 static bool convert_stamp(struct lines *l, const struct stamp *stamp, char to[STAMP_SIZE])
 {
 	int64_t time_ref;
@@ -121,7 +121,10 @@ static bool refuse_stamp(const struct lines *l, const char *at, const char *end,
 	return false;
 }
 
-/* False: failed, with a message; a failure of standard output is reported at the end. */
+/*
+ * On failure, print a message and return false. A failure of standard output is reported at the
+ * end.
+ */
 static bool convert_line(struct lines *l, const char *line, const char *end)
 {
 	const char *at = find_column(l->set, line, end), *why;

@@ -20,7 +20,7 @@ struct stamp_rules {
 
 struct stamp {
 	int64_t time_ns;	   /* since 1970 */
-	const char *format;	   /* of a date; NULL: a number */
+	const char *format;	   /* of a date; NULL means a number */
 	size_t length;		   /* bytes */
 	int decimals;		   /* of seconds, at most 9; -1: the number is in ns */
 	char separator;		   /* of a date: '-' or '/' */
@@ -49,7 +49,10 @@ enum stamp_answer {
  */
 enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rules, const char *text,
 			     size_t size, const char **why);
-/* Write another time in the format of a stamp. False: its year does not have four digits. */
+/*
+ * Write another time in the format of a stamp. Return false if its year does not have four
+ * digits.
+ */
 bool stamp_write(char to[STAMP_SIZE], const struct stamp *stamp, const struct stamp_rules *rules,
 		 int64_t time_ns);
 

@@ -15,14 +15,14 @@ enum zone_kind {
 
 struct zone {
 	enum zone_kind kind;
-	const char *name; /* as given; NULL: none */
+	const char *name; /* as given; NULL if none */
 	bool is_chosen;	  /* by an option */
 	int east_s;	  /* of ZONE_OFFSET */
 };
 
 /*
- * Find the zone @name; without a name (NULL), that of TZ, or UTC. False: there is no such
- * zone; a message was printed.
+ * Find the zone @name or, if @name is NULL, the zone of TZ, or UTC. If there is no such zone,
+ * print a message and return false.
  */
 bool zone_find(struct zone *zone, const char *name);
 
@@ -41,15 +41,15 @@ enum zone_answer {
 };
 
 /*
- * The same in a zone. @short_name, such as "CET", selects one of two repeated times;
- * NULL: not given.
+ * The same in a zone. @short_name, such as "CET", selects one of two repeated times, unless
+ * NULL.
  */
 enum zone_answer zone_seconds(const struct zone *zone, const struct tm *date,
 			      const char *short_name, int64_t *seconds);
 
 /*
- * The date and the time of day in a zone; tm_zone is its short name. False: the year is
- * out of range.
+ * Set @date to the date and the time of day in a zone; tm_zone is its short name. Return false
+ * if the year is out of range.
  */
 bool zone_date(const struct zone *zone, int64_t seconds, struct tm *date);
 

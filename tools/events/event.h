@@ -29,7 +29,7 @@ struct event_type {
 
 	/* For the reader: places of requested fields, by a hash. */
 	struct event_place {
-		const char *name; /* NULL: free */
+		const char *name; /* NULL if free */
 		uint32_t field;	  /* its number; UINT32_MAX: no such field */
 	} places[EVENT_NUM_PLACES];
 };
@@ -45,7 +45,7 @@ struct event {
 	const void *source;
 };
 
-/* A thread, by number and name; NULL: the name is unknown. */
+/* A thread, identified by number and name; the name is NULL if unknown. */
 struct event_task {
 	uint32_t tid; /* 0: the idle thread of a CPU */
 	const char *name;
@@ -56,11 +56,11 @@ struct event_task {
  * that are passed must be valid as long as the process.
  */
 struct event_fields {
-	/* An integer of any kind. False: there is none. */
+	/* Get an integer of any kind. Return false if there is none. */
 	bool (*integer)(const struct event *event, const char *name, int64_t *value);
-	/* A string; NULL: there is none. */
+	/* Return a string, or NULL if there is none. */
 	const char *(*text)(const struct event *event, const char *name);
-	/* Any field without members. False: there is none. */
+	/* Get any field without members. Return false if there is none. */
 	bool (*value)(const struct event *event, const char *name, struct arg *value);
 	/*
 	 * Up to @room bytes of an array of bytes. Return: the size of the array; 0: there
@@ -69,7 +69,7 @@ struct event_fields {
 	size_t (*bytes)(const struct event *event, const char *name, uint8_t *bytes, size_t room);
 	/* Append all fields without members to @args. Return false if out of memory. */
 	bool (*all)(const struct event *event, struct args *args);
-	/* The thread in the event's context. False: unknown. */
+	/* Get the thread from the event's context. Return false if it is unknown. */
 	bool (*task)(const struct event *event, struct event_task *task);
 };
 
@@ -81,7 +81,7 @@ struct event_loss {
 	uint64_t number;
 };
 
-/* False: stop reading, with an error. */
+/* Return false to stop reading with an error. */
 struct event_listener {
 	bool (*event)(void *data, const struct event *event);
 	bool (*lost)(void *data, const struct event_loss *loss);

@@ -147,7 +147,7 @@ static bool take_back(FILE *out, off_t begin)
 
 /* ---- all of it ---------------------------------------------------------- */
 
-/* False: the result cannot be written; errno is the reason. */
+/* Return false and set errno if the result cannot be written. */
 static bool write_group(struct groups *groups, struct event_group *group)
 {
 	const struct groups_reader *reader = groups->reader;

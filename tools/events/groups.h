@@ -31,11 +31,12 @@ struct groups_reader {
 	const struct timebase *base;
 	const char *action; /* "writing" */
 	FILE *out;	    /* file that child processes write to */
-	/* Write all buffered output to @out; NULL: nothing is buffered. */
+	/* Write all buffered output to @out. NULL if no output is buffered. */
 	void (*flush)(void *data);
 	/*
-	 * In the child: group_events(), and the output before and after it. False: its
-	 * output to @out is removed, and the group is read again without damaged traces.
+	 * In the child process, call group_events(), and write the output before and after it.
+	 * After false, its output to @out is removed, and the group is read again without
+	 * damaged traces.
 	 */
 	bool (*read)(void *data, const struct event_group *group, struct group_state *state);
 	/* In the parent: the group was read. */
@@ -43,13 +44,13 @@ struct groups_reader {
 	void *data;
 };
 
-/* False: @out cannot be written to; errno is the reason. */
+/* Return false and set errno if writing to @out fails. */
 bool groups_read(const struct groups_reader *reader);
 
 /*
- * Read all events of a group up to the end of the window. @until_ns: the time of the last
- * event, or the end of the window if events follow it; INT64_MIN: there were none. False:
- * they cannot be read to the end, or the listener returned false.
+ * Read all events of a group up to the end of the window. Set @until_ns to the time of the last
+ * event, to the end of the window if events follow it, or to INT64_MIN if there were no events.
+ * Return false if the events cannot be read to the end, or if the listener returned false.
  */
 bool group_events(const struct event_group *group, const struct timebase *base,
 		  const struct event_listener *listener, struct group_state *state,

@@ -52,7 +52,7 @@ static const struct netsync_io_event *source_of(const struct event *event)
 	return ((const struct source *)event->source)->event;
 }
 
-/* False: there is no such field, or it has no value. */
+/* Return false if there is no such field, or if it has no value. */
 static bool get_numbered(const struct netsync_io_event *source, uint32_t number,
 			 struct netsync_io_value *value)
 {
@@ -88,7 +88,7 @@ static bool is_integer(const struct netsync_io_value *value)
 	return value->kind == NETSYNC_IO_SIGNED || value->kind == NETSYNC_IO_UNSIGNED;
 }
 
-/* A terminated copy; NULL: out of memory. */
+/* Return a terminated copy, or NULL if out of memory. */
 static const char *copy_text(const struct event *event, const struct netsync_io_value *value)
 {
 	struct texts *texts = ((const struct source *)event->source)->texts;
@@ -141,7 +141,10 @@ static const char *get_field_text(const struct event *event, const char *name)
 		       NULL;
 }
 
-/* False: it has members, no format has such a number, or out of memory. */
+/*
+ * Return false if the field has members, if no format can represent the number, or if out of
+ * memory.
+ */
 static bool set_arg(const struct event *event, struct arg *arg,
 		    const struct netsync_io_value *value)
 {

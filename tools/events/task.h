@@ -13,7 +13,7 @@ enum task_role {
 	TASK_DUMPED,  /* lttng_statedump_process_state */
 };
 
-/* False: the event names none, or an invalid number. */
+/* Return false if the event names no thread, or has an invalid number. */
 bool task_of(const struct event *event, enum task_role role, struct event_task *task);
 
 /* A sched_switch. */
@@ -22,7 +22,7 @@ struct task_switch {
 	int64_t state; /* the kernel's bits of the first one's new state */
 };
 
-/* False: the event lacks some of it. */
+/* Return false if the event lacks some of the data. */
 bool task_switch_of(const struct event *event, struct task_switch *change);
 
 #endif

@@ -6,7 +6,7 @@
 #include "thread-state.h"
 
 struct sched_cpu {
-	struct sched_thread *thread; /* the running thread; NULL: none, or unknown */
+	struct sched_thread *thread; /* the running thread; NULL if none or unknown */
 	int64_t since_ns;	     /* known since */
 };
 

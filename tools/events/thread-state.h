@@ -87,9 +87,9 @@ void sched_lost(struct sched *sched, int64_t time_ns, uint32_t cpu);
 /* There are no more events: leave all states. */
 void sched_end(struct sched *sched, int64_t time_ns);
 
-/* Find a thread, or add it; NULL: the number is invalid. */
+/* Find a thread, or add it. Return NULL if the number is invalid. */
 struct sched_thread *sched_thread(struct sched *sched, struct event_task task);
-/* The running thread; NULL: none, or unknown. */
+/* Return the running thread, or NULL if there is none or it is unknown. */
 struct sched_thread *sched_running(const struct sched *sched, uint32_t cpu);
 
 /* The name of a state, for people. */

@@ -67,7 +67,7 @@ int64_t timebase_second(const struct timebase *base)
 	return second - (second % NS_PER_S + NS_PER_S) % NS_PER_S;
 }
 
-/* Get the wall clock that a trace reports for its start. False: none. */
+/* Get the wall clock that a trace reports for its start. Return false if there is none. */
 static bool find_wall_shift(const struct timebase *base, const struct netsync_io_trace *trace,
 			    int64_t *shift_ns)
 {

@@ -9,7 +9,7 @@
 
 struct timebase_host {
 	const char *name;
-	const struct netsync_clock *clock; /* NULL: not corrected */
+	const struct netsync_clock *clock; /* NULL if not corrected */
 	struct netsync_clock *own;	   /* the same, if it must be released */
 	int64_t shift_ns;		   /* added to times before correcting */
 };
@@ -35,15 +35,18 @@ void timebase_close(struct timebase *base);
 int timebase_find(struct timebase *base, const struct input *input);
 
 /*
- * Set the window. @with_events: also for traces without packets. False: the window is
- * empty; a message was printed.
+ * Set the window; with @with_events, also for traces without packets. If the window is empty,
+ * print a message and return false.
  */
 bool timebase_limit(struct timebase *base, const struct time_window *window, bool with_events);
 
 /* Return: the exit status; hosts that were not corrected were reported. */
 int timebase_explain(const struct timebase *base, const struct input *input, int status);
 
-/* Correct a time of a host. False: unknown, or it does not fit. */
+/*
+ * Correct a time of a host. Return false if the corrected time is unknown, or does not fit into
+ * 64 bits.
+ */
 bool timebase_time(const struct timebase_host *host, int64_t time_ns, int64_t *time_ref);
 
 /* Is a corrected time within the window? */
@@ -52,12 +55,12 @@ static inline bool timebase_shows(const struct timebase *base, int64_t time_ref)
 	return time_ref >= base->begin_ns && time_ref <= base->end_ns;
 }
 
-/* The span of the traces, corrected. False: unknown. */
+/* Get the corrected span of the traces. Return false if it is unknown. */
 bool timebase_span(const struct timebase *base, int64_t *first_ns, int64_t *last_ns);
 
 /*
- * The approximate difference between wall-clock time and corrected time; no bound covers
- * it. False: no trace reports it.
+ * Get the approximate difference between wall-clock time and corrected time, which no bound
+ * covers. Return false if no trace reports the difference.
  */
 bool timebase_wall(const struct timebase *base, int64_t *shift_ns);
 

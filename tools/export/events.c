@@ -22,8 +22,8 @@ struct event_class {
 	bool is_tcp;	 /* its "flags" are the word of a TCP header */
 	bool may_be_tcp; /* or are, if its protocol is TCP */
 	/*
-	 * Update the states of threads. False: the event does not change them, and is
-	 * only an instant.
+	 * Update the states of threads. Return false if the event does not change them, so that
+	 * it is only an instant.
 	 */
 	bool (*take)(struct export_reader *reader, const struct event_class *class,
 		     const struct event *event);
@@ -36,7 +36,7 @@ struct export_reader {
 	char flags[TCP_FLAGS_SIZE]; /* of TCP, in words */
 
 	/* Of the current event. */
-	struct sched_thread *thread; /* NULL: unknown, or none */
+	struct sched_thread *thread; /* NULL if unknown, or none */
 };
 
 /* ---- what events say of threads ----------------------------------------- */

@@ -25,7 +25,7 @@ struct export
 /* An address as text, also for IPv4; @text has INET6_ADDRSTRLEN. Return: @text. */
 char *export_address(const uint8_t address[16], char *text);
 
-/* False: not everything was written. */
+/* Return false if not everything was written. */
 bool export_csv(FILE *out, const struct export *export);
 bool export_perfetto(FILE *out, const struct export *export);
 

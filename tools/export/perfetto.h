@@ -52,8 +52,8 @@ void threads_instant(struct threads *threads, struct sched_thread *thread, uint3
 		     const char *name, const struct args *args);
 
 /*
- * Begin and end a system call, with its name and known arguments. False: put an instant
- * instead, because the begin is unknown.
+ * Begin and end a system call, with its name and known arguments. Return false if the begin is
+ * unknown, so that the caller should put an instant instead.
  */
 void threads_enter(struct threads *threads, struct sched_thread *thread, const char *name,
 		   const struct args *args);

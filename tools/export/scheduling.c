@@ -26,7 +26,7 @@ static bool is_in_tables(struct threads *threads, uint32_t cpu, int64_t time_ns)
 	return scheduling_has_room(threads) && threads->first_cpu + cpu < TIMELINE_MAX_CPUS;
 }
 
-/* @thread: NULL: the idle thread */
+/* A @thread of NULL means the idle thread. */
 static struct timeline_task describe_task(struct threads *threads, struct sched_thread *thread)
 {
 	return (struct timeline_task){

@@ -16,7 +16,7 @@
 
 /* A system call, and its arguments at its begin. */
 struct call {
-	const char *name; /* owned by the caller; NULL: none */
+	const char *name; /* owned by the caller; NULL if none */
 	int64_t since_ns;
 	size_t num_args;
 	struct arg *args; /* followed by their names and texts */

@@ -36,7 +36,7 @@ struct item {
 
 struct batch {
 	struct item item[BATCH];
-	MPI_Request request; /* MPI_REQUEST_NULL: it is not on its way */
+	MPI_Request request; /* MPI_REQUEST_NULL if it is not on its way */
 };
 
 /* Another rank. */
@@ -135,7 +135,7 @@ static int use_item(struct exchange *e, int from, const struct item *item)
 	return ret == -ERANGE || ret == -EALREADY ? 0 : ret;
 }
 
-/* False: nothing came. */
+/* Return false if nothing arrived. */
 static bool take_batch(struct exchange *e)
 {
 	MPI_Status status;

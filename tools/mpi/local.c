@@ -148,8 +148,8 @@ static uint64_t describe_traces(const struct input *input, int fd)
 }
 
 /*
- * What rank @from has written to its file @fd is written to those of all others, and can
- * be read there. False: it cannot, as was said.
+ * Copy the data that rank @from has written to its file @fd to the files of all other ranks, to
+ * be read there. If this fails, print a message and return false.
  */
 static bool tell_file(int fd, uint64_t size, int from, int rank)
 {

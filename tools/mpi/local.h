@@ -20,9 +20,9 @@ struct local_traces {
 };
 
 /*
- * Add the traces of all machines to a reader: those of this one, if this rank serves
- * them, so many @jobs at a time, and descriptions of the others. To be called by all ranks
- * at once. False: that failed, and was said.
+ * Add the traces of all machines to a reader. The traces of this machine are read, @jobs at a
+ * time, if this rank serves them; the others are only described. Call this in all ranks at
+ * once. On failure, print a message and return false.
  */
 bool local_open(struct local_traces *local, const struct input *input, unsigned int jobs,
 		struct netsync_io *io);
@@ -30,7 +30,10 @@ bool local_open(struct local_traces *local, const struct input *input, unsigned 
 /* The part that this rank reads, below the number of ranks. */
 int local_part(const struct local_traces *local, int rank);
 
-/* After the traces were read: were they wholly? False: they were not, and that was said. */
+/*
+ * Call this after the traces were read: was every trace read completely? If not, print a
+ * message.
+ */
 bool local_was_read(const struct local_traces *local, const struct netsync_io *io);
 
 void local_close(struct local_traces *local);

@@ -73,7 +73,7 @@ static void send_bytes(const struct bytes *b)
 	}
 }
 
-/* False: there is no memory, as was said. */
+/* If out of memory, print a message and return false. */
 static bool receive_bytes(struct bytes *b, int from)
 {
 	uint64_t size;

@@ -67,7 +67,7 @@ static bool is_thread_called(const struct record_thread *thread, const char *nam
 	return !strcmp(name, number) || !strcmp(name, thread->name);
 }
 
-/* The thread that created this one while traced; NULL: unknown. */
+/* Return the thread that created this thread during the trace, or NULL if unknown. */
 static const struct record_thread *find_creator(const struct critical_path *path, struct actor who)
 {
 	const struct exec_graph *graph = &path->graph;
@@ -202,7 +202,7 @@ static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 
 /* ---- all of it ----------------------------------------------------------------- */
 
-/* False: there is no path, or out of memory; a message was printed. */
+/* If there is no path, or if out of memory, print a message and return false. */
 static bool walk_path_or_complain(struct critical_path *path)
 {
 	if (!path_walk(path))

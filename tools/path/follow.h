@@ -14,7 +14,7 @@ struct followed {
 };
 
 /*
- * Call this in the process that reads the host. False: out of memory, or the events
+ * Call this in the process that reads the host. Return false if out of memory, or if the events
  * cannot be read.
  */
 bool follow_group(const struct event_group *group, const struct timebase *base,

@@ -110,7 +110,7 @@ uint32_t graph_put(struct graph_writer *writer, const struct graph_record *recor
 /* ---- reading -------------------------------------------------------------- */
 
 struct graph_host {
-	const struct graph_record *records; /* NULL: no information */
+	const struct graph_record *records; /* NULL if no information */
 	uint32_t num;
 	int64_t begin;			     /* offset of the records in the file */
 	const struct graph_record **threads; /* by number */
@@ -137,10 +137,10 @@ void graph_set(struct exec_graph *graph, uint32_t host);
 /* Map everything that was written, for reading. On failure, print a message and return false. */
 bool graph_load(struct exec_graph *graph);
 
-/* NULL: there is no such record. */
+/* Return NULL if there is no such record. */
 const struct graph_record *graph_get(const struct exec_graph *graph, uint32_t host,
 				     uint32_t number);
-/* NULL: no information. */
+/* Return NULL if there is no information. */
 const struct record_host *graph_info(const struct exec_graph *graph, uint32_t host);
 /* Find a packet that was sent at this time of the host's clock. Return NULL if there is none. */
 const struct graph_record *graph_send(const struct exec_graph *graph, uint32_t host,

@@ -18,7 +18,7 @@ struct messages {
 bool messages_load(struct messages *messages, struct spool *spool, const struct timebase *base);
 void messages_release(struct messages *messages);
 
-/* NULL: none was received then. */
+/* Return NULL if no message was received at that time. */
 const struct spooled *messages_find(const struct messages *messages, uint32_t to, int64_t recv_ns);
 
 #endif

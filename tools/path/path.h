@@ -92,8 +92,8 @@ struct path_thread_name {
 
 /*
  * Find the path in the events of all hosts of path->base, which must be set, and in the
- * messages of traffic_keep(). Release it in any case. False: there is none; a message was
- * printed.
+ * messages of traffic_keep(). Release the path in any case. If there is no path, print a
+ * message and return false.
  */
 bool path_find(struct critical_path *path, struct spool *messages,
 	       const struct path_thread_name *of);
@@ -110,7 +110,7 @@ bool path_walk(struct critical_path *path);
 /* The name of a kind, for people. */
 const char *path_kind(enum piece_kind kind);
 const char *path_reason(enum piece_reason reason);
-/* NULL: there is none, or no information. */
+/* Return NULL if there is no such thread, or no information. */
 const struct record_thread *path_thread(const struct critical_path *path, struct actor who);
 
 #endif

@@ -216,7 +216,7 @@ static bool is_sent_by(const struct walk *walk, const struct spooled *message, s
 	return true;
 }
 
-/* Find the origin of a packet that a host received. False: unknown. */
+/* Find the origin of a packet that a host received. Return false if it is unknown. */
 static bool find_sent(const struct walk *walk, const struct graph_record *cause, uint32_t host,
 		      struct sent *sent)
 {

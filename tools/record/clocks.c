@@ -37,7 +37,7 @@ static bool can_be_followed(const struct record_run *rec, const struct recorded_
 	return true;
 }
 
-/* NULL: no viewer needs it; or failed, with a message. */
+/* Return NULL if no viewer needs the file or, after a message, on failure. */
 static FILE *followed_file(struct record_run *rec)
 {
 	char *path;

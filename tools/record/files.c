@@ -87,7 +87,10 @@ static bool is_of(const char *folder, const char *hostname)
 	return !strncmp(folder, hostname, len) && folder[len] == '-';
 }
 
-/* The path of the only folder of this machine in @path; NULL: there is none, or several. */
+/*
+ * Return the path of the only directory of this machine in @path, or NULL if there is none or
+ * more than one.
+ */
 static char *only_folder(const char *path, const char *hostname)
 {
 	struct dirent *entry;

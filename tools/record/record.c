@@ -310,7 +310,7 @@ static void run_command(struct record_run *rec)
 	_exit(127);
 }
 
-/* False: the command has ended. */
+/* Return false if the command has ended. */
 static bool check_command(struct record_run *rec)
 {
 	int status;
@@ -377,7 +377,7 @@ static void draw_line(struct record_run *rec)
 	rec->drawn = true;
 }
 
-/* Take the status of all hosts, and request the next one. False: end the recording. */
+/* Take the status of all hosts, and request the next status. Return false to end the recording. */
 static bool check_hosts(struct record_run *rec)
 {
 	bool any = false;
@@ -419,7 +419,10 @@ static bool check_hosts(struct record_run *rec)
 	return true;
 }
 
-/* Replace our own relay daemon, which was lost. False: no other one can be started. */
+/*
+ * Replace netsync's own relay daemon, which was lost. Return false if no other daemon can be
+ * started.
+ */
 static bool renew_relay(struct record_run *rec)
 {
 	complain("lttng-relayd died; the data it wrote are kept, and a new one is started.");
@@ -433,7 +436,7 @@ static bool renew_relay(struct record_run *rec)
 	return relay_start(&rec->relay, rec->dir);
 }
 
-/* Continue after the loss of a relay daemon. False: no host records any more. */
+/* Continue after the loss of a relay daemon. Return false if no host is being recorded any more. */
 static bool renew_recordings(struct record_run *rec)
 {
 	bool any = false;
@@ -591,7 +594,7 @@ static void set_quota(struct record_run *rec)
 		rec->quota = (room - room / 8) / rec->all.num;
 }
 
-/* False: nothing was recorded. */
+/* Return false if nothing was recorded. */
 static bool record_until_stopped(struct record_run *rec)
 {
 	if (!rec->url)

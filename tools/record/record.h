@@ -36,7 +36,7 @@ struct relay {
 
 /* Start a relay daemon that writes below @dir. On failure, print a message and return false. */
 bool relay_start(struct relay *relay, const char *dir);
-/* Is the daemon running? False: it ended unexpectedly. */
+/* Is the daemon running? Return false if it ended unexpectedly. */
 bool relay_runs(struct relay *relay);
 /* Wait, for some seconds, until viewers have received the last events. */
 void relay_await_viewers(const struct relay *relay);
@@ -95,7 +95,7 @@ struct recorded_host {
 	bool pull;	 /* records to the host's own disk */
 	bool recording;	 /* has a session, and no request failed */
 	bool stopped;	 /* stopped before the others; its trace is kept */
-	char *kept;	 /* folder on the host where its traces stay; NULL: none */
+	char *kept;	 /* folder on the host where its traces stay; NULL if none */
 	char **sessions; /* names of consecutive LTTng sessions */
 	unsigned int num_sessions;
 	int64_t cut_ns;			/* when its relay daemon was lost; 0: it was not */
@@ -104,30 +104,30 @@ struct recorded_host {
 	uint64_t room;			/* disk space of its trace here, bytes */
 	uint64_t events;		/* estimated events in the trace; 0: unknown */
 	uint64_t discarded;		/* events so far */
-	struct json_object *namespaces; /* names of network namespaces; NULL: unknown */
+	struct json_object *namespaces; /* names of network namespaces; NULL if unknown */
 	struct spool clocks;		/* struct clock_reading */
-	struct losses *losses;		/* by channel; NULL: no status yet */
+	struct losses *losses;		/* by channel; NULL if no status yet */
 	bool ended;			/* recording has ended; losses_say() was called */
 };
 
 struct record_run {
 	/* Options. */
-	char *dir; /* NULL: only with --relayd */
+	char *dir; /* NULL only with --relayd */
 	struct events events;
-	struct json_object *buffers; /* array for requests; NULL: default buffers */
+	struct json_object *buffers; /* array for requests; NULL means default buffers */
 	bool local, pull, live;
 	const char *stay;	/* hosts' folder where traces stay; "": default */
-	const char *url;	/* the user's relay daemon; NULL: our own */
+	const char *url;	/* the user's relay daemon; NULL means netsync's own */
 	uint64_t quota;		/* disk space here that each host may take, bytes */
 	int64_t duration_ns;	/* 0: until the command ends, or ^C */
 	struct beacons beacons; /* none if the rate is 0 */
-	char **command;		/* NULL: none */
+	char **command;		/* NULL if none */
 
 	struct remotes all;
 	struct recorded_host *hosts; /* in the order of all.list */
 	struct relay relay;
 	int announced;		     /* from recording_announce() */
-	FILE *live_clocks;	     /* RECORDING_CLOCKS; NULL: no readings yet */
+	FILE *live_clocks;	     /* RECORDING_CLOCKS; NULL if no readings yet */
 	bool lacks_live_clocks;	     /* that file cannot be written */
 	char token[TOKEN_SIZE];	     /* secret, so that nobody else can send to our sessions */
 	char stamp[32 + TOKEN_SIZE]; /* date and token: part of names of sessions */
@@ -177,10 +177,10 @@ unsigned int hosts_renew(struct record_run *rec);
  * that continue to send.
  */
 void hosts_check_quota(struct record_run *rec);
-/* Count bytes that are copied from a host's disk. False: they exceed the quota. */
+/* Count bytes that are copied from a host's disk. Return false if they exceed the quota. */
 bool host_take_data(struct record_run *rec, struct recorded_host *host, uint64_t room);
 void host_ask_status(const struct record_run *rec, const struct recorded_host *host);
-/* Take the answer to host_ask_status(). False: the host's disk is full. */
+/* Take the answer to host_ask_status(). Return false if the host's disk is full. */
 bool host_take_status(struct record_run *rec, struct recorded_host *host);
 /* Stop one host and keep its trace so far; the others continue. */
 void host_stop(struct record_run *rec, struct recorded_host *host);

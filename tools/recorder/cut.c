@@ -29,7 +29,7 @@ struct rest {
 	size_t captured;
 };
 
-/* Go on behind a header. False: the next one was not captured. */
+/* Skip a header. Return false if the next header was not captured. */
 static bool skip_header(struct rest *rest, size_t len)
 {
 	if (len > rest->captured)

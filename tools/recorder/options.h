@@ -8,9 +8,9 @@
 #define PROGRAM "netsync-recorder"
 
 struct recorder_options {
-	const char *output;		 /* NULL: standard output */
-	const char *device;		 /* NULL: all */
-	const struct packet_source *via; /* NULL: the best that works */
+	const char *output;		 /* NULL means standard output */
+	const char *device;		 /* NULL means all */
+	const struct packet_source *via; /* NULL means the best that works */
 	double duration_s;		 /* 0: until a signal comes */
 	bool force;
 	struct packet_selection selection;

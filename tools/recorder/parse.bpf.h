@@ -15,7 +15,7 @@
 /* What is to be done with a packet, of which @kept bytes are headers. */
 enum verdict { PACKET_UNWANTED, PACKET_WANTED, PACKET_TOO_SHORT };
 
-/* Find the network header. False: it was not copied. */
+/* Find the network header. Return false if it was not copied. */
 static __always_inline bool find_network(struct seen_packet *p)
 {
 	struct probe_frame *frame = &p->frame;
@@ -76,7 +76,10 @@ static __always_inline __u32 measure_extension(const __u8 *bytes, __u8 type)
 	}
 }
 
-/* Follow the headers of IPv6 from @transport on. False: one was not copied. */
+/*
+ * Follow the IPv6 extension headers, starting at @transport. Return false if a header was not
+ * copied.
+ */
 __noinline int skip_extensions(__u32 number)
 {
 	struct seen_packet *p = get_packet(number);

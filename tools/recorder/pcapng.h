@@ -61,7 +61,10 @@ void capture_put_frame(struct capture_writer *w, const struct recorded_frame *fr
 void capture_put_counts(struct capture_writer *w, uint64_t time_ns, uint64_t received,
 			uint64_t dropped);
 
-/* Write what is collected. False: that failed, now or before; see the error. */
+/*
+ * Write the collected data. Return false if writing fails or has failed before; the error is
+ * stored in @w.
+ */
 bool capture_flush(struct capture_writer *w);
 
 #endif

@@ -171,7 +171,10 @@ static __always_inline bool copy_more(struct seen_packet *p, struct sk_buff *skb
 }
 #endif
 
-/* @len bytes, at most LONGEST_LOOK, at @offset of the frame; or NULL: they were not copied. */
+/*
+ * Return @len bytes, at most LONGEST_LOOK, at @offset of the frame, or NULL if they were not
+ * copied.
+ */
 static __always_inline const __u8 *look_at(const struct seen_packet *p, __u64 offset, __u32 len)
 {
 	if (offset + len > p->copied)

@@ -65,7 +65,10 @@ typedef void (*take_frame_fn)(void *data, const struct seen_frame *frame);
 /* There is one recording in a process. */
 struct packet_source {
 	const char *name;
-	/* Begin to receive. False: it is not possible, for the reason in @why, a sentence. */
+	/*
+	 * Begin to receive. On failure, set @why to a sentence with the reason, and return
+	 * false.
+	 */
 	bool (*open)(const struct packet_selection *selection, char why[LONGEST_REASON]);
 	/*
 	 * Call @take with frames that were received. Wait for them at most @timeout_ms, or
@@ -76,7 +79,10 @@ struct packet_source {
 	/* Receive no more; what was received can still be taken. */
 	void (*stop)(void);
 	void (*count)(struct source_counts *counts);
-	/* Describe the device of a frame. False: it is not known, or no more. */
+	/*
+	 * Describe the device of a frame. Return false if the device is not known, or no longer
+	 * exists.
+	 */
 	bool (*describe)(const struct seen_frame *frame, struct seen_device *described);
 	void (*close)(void);
 };

@@ -47,7 +47,7 @@ struct protocol_request {
 	const struct protocol_member *members;
 };
 
-/* NULL: there is no such request. */
+/* Return NULL if there is no such request. */
 const struct protocol_request *protocol_request(const char *name);
 
 /* Are the members of a request, or of an agent's line, valid? */

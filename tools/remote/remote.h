@@ -42,15 +42,15 @@ struct buffer {
 struct remote {
 	char *name;		    /* for people: HOST, or as given */
 	char *folder;		    /* the same, usable in names of files and sessions */
-	char *destination;	    /* [USER@]HOST for ssh; NULL: this machine */
-	char *port;		    /* NULL: ssh's default */
+	char *destination;	    /* [USER@]HOST for ssh; NULL means this machine */
+	char *port;		    /* NULL means ssh's default */
 	bool ready;		    /* it has greeted, and has our version */
 	bool lost;		    /* requests are impossible */
 	bool handed_over;	    /* requests are impossible, because others use the connection */
 	unsigned int asked;	    /* answers to come */
 	struct json_object *hello;  /* its greeting */
-	struct json_object *answer; /* the last one; NULL: lost, or an error */
-	char *last_said;	    /* the last message about it; NULL: none */
+	struct json_object *answer; /* the last one; NULL if lost, or an error */
+	char *last_said;	    /* the last message about it; NULL if none */
 	/* Its ports that lead to ours; 0: ssh or its server refused. */
 	uint16_t ports[REMOTE_PORTS];
 
@@ -78,7 +78,7 @@ struct progress;
 struct remotes {
 	struct remote **list;
 	unsigned int num;
-	const char *netsync; /* program to run there; NULL: by PATH */
+	const char *netsync; /* program to run there; NULL to search PATH */
 	bool repeats;	     /* a machine may be listed more than once */
 	/* Our loopback ports to be reached from there; 0: none. */
 	uint16_t forward[REMOTE_PORTS];
@@ -94,8 +94,9 @@ struct remotes {
 };
 
 /*
- * Add a machine: [USER@]HOST[:PORT], an IPv6 address in brackets if there is a port;
- * NULL: this machine. False: invalid; a message was printed.
+ * Add a machine given as [USER@]HOST[:PORT], with an IPv6 address in brackets if there is a
+ * port. A @host of NULL means this machine. If @host is invalid, print a message and return
+ * false.
  */
 bool remotes_add(struct remotes *all, const char *host);
 /* Options for the machines and the connections to them, for a struct remotes. */
@@ -108,10 +109,10 @@ extern const struct option_row remote_options[];
 unsigned int remotes_connect(struct remotes *all);
 
 /*
- * Send a request to a machine that is ready, and release @request. Then wait until each
- * machine has answered or is lost, because it exceeded the protocol's time limit; until
- * *all->stop is set; or until @limit_ns is over (0: no such limit). False: some have not
- * answered; the next wait continues with them.
+ * Send a request to a machine that is ready, and release @request. Then wait until each machine
+ * has answered or is lost, because it exceeded the protocol's time limit, until *all->stop is
+ * set, or until @limit_ns has elapsed (0 means no such limit). Return false if some machines
+ * have not answered; the next wait continues with them.
  */
 void remote_ask(struct remote *remote, struct json_object *request);
 bool remotes_wait(struct remotes *all, int64_t limit_ns);
@@ -120,8 +121,8 @@ bool remotes_wait(struct remotes *all, int64_t limit_ns);
 void remotes_poll(struct remotes *all, int timeout_ms);
 
 /*
- * Hand over the connection: after the request "serve", the agent starts that service on
- * it. The machine keeps the descriptors. False: it is lost, and a message was printed.
+ * Hand over the connection. After the request "serve", the agent starts that service on it. The
+ * machine keeps the descriptors. If the connection is lost, print a message and return false.
  */
 bool remote_hand_over(struct remote *remote, int *in, int *out);
 

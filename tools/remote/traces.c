@@ -16,10 +16,10 @@
 /* Traces of one machine for which the user gave the same NAME, or none. */
 struct remote_group {
 	char *host; /* as given */
-	char *name; /* NULL: as in the traces */
+	char *name; /* NULL means as in the traces */
 	struct json_object *paths;
 	size_t size; /* bytes of all paths */
-	char *lost;  /* why nothing was read; NULL: something was */
+	char *lost;  /* why nothing was read; NULL if something was read */
 };
 
 /*
@@ -28,7 +28,7 @@ struct remote_group {
  */
 #define MAX_GROUP_SIZE (PROTOCOL_LINE / 8)
 
-/* The colon after [USER@]HOST; NULL: a path of this machine. */
+/* Return the colon after [USER@]HOST, or NULL for a path on this machine. */
 static const char *end_of_host(const char *text)
 {
 	const char *at = text + strcspn(text, "@/[:");
@@ -120,7 +120,7 @@ bool remote_traces_add(struct remote_traces *traces, const char *argument)
 		       no_memory();
 }
 
-/* [USER@]HOST[:PORT], for remotes_add(); NULL: out of memory. */
+/* Return [USER@]HOST[:PORT] for remotes_add(), or NULL if out of memory. */
 static char *format_remote_host(const struct remote *remote)
 {
 	const char *at = strrchr(remote->destination, '@');

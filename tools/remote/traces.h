@@ -34,7 +34,7 @@ bool is_remote_trace(const char *argument);
  */
 bool remote_trace_parts(const char *argument, char **host, char **name, const char **path);
 
-/* Add an argument. False: invalid; a message was printed. */
+/* Add an argument. If it is invalid, print a message and return false. */
 bool remote_traces_add(struct remote_traces *traces, const char *argument);
 
 /* Add @path of a host that was already reached, with the host's name. */
@@ -47,8 +47,8 @@ bool remote_traces_add_of(struct remote_traces *traces, const struct remote *rem
  */
 void remote_traces_open(struct remote_traces *traces, struct netsync_io *io);
 /*
- * The machine with a number below @num, as given, if nothing was read from it, and a
- * sentence with the reason; NULL: something was read.
+ * If nothing was read from the machine with a number below @num, return its name as given, and
+ * a sentence with the reason. Otherwise return NULL.
  */
 const char *remote_traces_lost(const struct remote_traces *traces, unsigned int which,
 			       const char **why);

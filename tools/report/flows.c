@@ -73,7 +73,7 @@ struct flow_collector {
 
 /* ---- flows --------------------------------------------------------------- */
 
-/* False: the addresses of the message are unknown. */
+/* Return false if the addresses of the message are unknown. */
 static bool set_flow_key(struct flow_key *key, const struct spooled_packet *packet)
 {
 	if (!(packet->fields & NETSYNC_HAS_ADDRS))
@@ -104,7 +104,7 @@ static bool same_flow(const struct flow_key *a, const struct flow_key *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* The direction of a message; NULL: it has no flows. */
+/* Return the direction of a message, or NULL if the direction has no flows. */
 static struct flows_of_way *flows_of_message(struct flow_collector *c,
 					     const struct spooled_packet *packet,
 					     struct flow_key *key)

@@ -22,7 +22,7 @@
 
 struct report_settings {
 	struct input input;
-	char *path; /* thread whose path is also displayed; NULL: none */
+	char *path; /* thread whose path is also displayed; NULL if none */
 	struct destination output;
 };
 
@@ -154,7 +154,7 @@ static bool make_model(const struct report_settings *set, struct report_contents
 	return false;
 }
 
-/* Find the requested path. False: there is none; a message was printed. */
+/* Find the requested path. If there is none, print a message and return false. */
 static bool find_requested_path(const struct report_settings *set, struct report_contents *s)
 {
 	const bool has_host = strchr(set->path, ':');
@@ -193,7 +193,7 @@ static bool find_requested_path(const struct report_settings *set, struct report
 
 struct content {
 	char *data;
-	const struct critical_path *path; /* NULL: there is none */
+	const struct critical_path *path; /* NULL if there is none */
 };
 
 static bool write_content(FILE *out, const void *data)

@@ -12,7 +12,7 @@ struct input;
 /* The content of the page, without the path. */
 struct report_content {
 	json_object *result;	       /* owned by the caller */
-	const struct traffic *traffic; /* NULL: messages were not read */
+	const struct traffic *traffic; /* NULL if messages were not read */
 	const struct details *details; /* of the messages */
 	const uint32_t *hosts;	       /* for each host in messages, its number in the result */
 	const struct netsync_io *io;   /* the reader, after reading */
@@ -20,10 +20,10 @@ struct report_content {
 };
 
 /*
- * The content of the page, as JSON text for JavaScript. There, a number is a double, so
- * integers that do not fit into a double are strings. The result is modified accordingly,
- * and bounds that change very often are thinned out. Return: to be freed; NULL: out of
- * memory.
+ * Return the content of the page as JSON text for JavaScript, to be released with free(), or
+ * NULL if out of memory. A JavaScript number is a double, so integers that do not fit into a
+ * double are strings. The result is modified accordingly, and bounds that change very often are
+ * thinned out.
  */
 char *report_data(const struct report_content *content);
 
@@ -35,7 +35,7 @@ json_object *place_files(struct json_writer *w, const struct report_content *con
 /* Write the path of a thread, for the page. Return false on failure. */
 bool report_path(FILE *out, const struct critical_path *path);
 
-/* @path: NULL: none. False: writing failed. */
+/* @path may be NULL. Return false if writing failed. */
 bool write_page(FILE *out, const char *data, const struct critical_path *path);
 
 #endif

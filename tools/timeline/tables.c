@@ -174,7 +174,7 @@ void protobuf_name_thread(struct timeline *timeline, const struct timeline_threa
 
 /* ---- scheduling --------------------------------------------------------- */
 
-/* Put an event of ftrace. NULL: events were lost */
+/* Put an ftrace event. An @ftrace of NULL means that events were lost. */
 static void put_ftrace(struct timeline *timeline, const struct timeline_sched *event,
 		       FtraceEvent *ftrace)
 {

@@ -120,7 +120,7 @@ struct timeline_format {
 	void (*packet)(struct timeline *timeline, const struct timeline_event *event);
 	void (*message)(struct timeline *timeline, const struct timeline_message *message);
 	/*
-	 * In order of time for each host; threads were named before. NULL: the format has
+	 * Called in time order for each host, after threads were named. NULL if the format has
 	 * no scheduling tables.
 	 */
 	void (*sched)(struct timeline *timeline, const struct timeline_sched *event);
@@ -148,8 +148,8 @@ struct timeline {
 bool timeline_open(struct timeline *timeline, const struct timeline_format *format, FILE *out,
 		   const struct timebase *base);
 /*
- * End a file. @ok: all @things ("slices", for a warning) were written without an error.
- * False: that failed, or writing now; errno is the reason.
+ * End a file. @ok means that all @things ("slices", for a warning) were written without an
+ * error. Return false and set errno if @ok is false, or if writing fails now.
  */
 bool timeline_close(struct timeline *timeline, bool ok, const char *things);
 
@@ -164,7 +164,7 @@ extern const struct timeline_format trace_event_format, protobuf_format;
 /* The option --format, an unsigned int: index of the format, or not given. */
 #define TIMELINE_NOT_SAID 2
 extern const struct option_row timeline_options[];
-/* Check that --format is used with --perfetto. False: it is not; a message was printed. */
+/* Check that --format is used with --perfetto. If not, print a message and return false. */
 bool timeline_check(unsigned int number, bool is_perfetto);
 /* The format with this number; for TIMELINE_NOT_SAID, by the name of the file, or NULL. */
 const struct timeline_format *timeline_format(unsigned int number, const char *path);

@@ -120,7 +120,7 @@ static void begin_event(struct timeline *timeline, char phase, struct track trac
 {
 	fprintf(timeline->out, "%s{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u",
 		timeline->own ? ",\n" : "\n", phase, track.host + 1, json_tid(track));
-	/* Not NULL: a comma is needed before the next event. */
+	/* If not NULL, a comma is needed before the next event. */
 	timeline->own = timeline;
 }
 

@@ -30,7 +30,7 @@ struct event_classes {
 	const bt_stream_class *stream;
 	struct ctf_event_class **list;
 	size_t num;
-	struct ctf_event_class **by_id; /* NULL: none of this id has come */
+	struct ctf_event_class **by_id; /* NULL if none of this id has come */
 	size_t num_ids;
 };
 

@@ -15,7 +15,7 @@
 /* A trace of which the stream is one. */
 struct event_trace {
 	int64_t shift_ns;
-	struct direct *direct;	       /* NULL: none of its streams can be walked */
+	struct direct *direct;	       /* NULL if none of its streams can be walked */
 	struct event_classes *classes; /* a list, one for each stream class */
 	size_t num_classes;
 };
@@ -29,12 +29,12 @@ struct event_stream {
 	bt_message_array_const messages;
 	uint64_t num, at;
 
-	struct ctf_walk *walk; /* NULL: messages behind @walked are used */
+	struct ctf_walk *walk; /* NULL means messages behind @walked are used */
 	struct walk_counts walked;
 	struct ctf_clock clock; /* of the walk */
 
 	/* The next event or loss. */
-	const bt_message *message; /* NULL: it is walked_event */
+	const bt_message *message; /* NULL if it is walked_event */
 	struct walked walked_event;
 	bool is_loss;
 	uint64_t lost; /* as of struct netsync_io_event */

@@ -17,7 +17,7 @@ struct ctf_files {
 	char *metadata;				/* path of the file to read, or to link to */
 	bool is_translated;			/* these are CTF 1.8, but the trace is CTF 2 */
 	bool is_salvaged;			/* the folder has what is good of a damaged trace */
-	char *scratch;				/* scratch folder; NULL: none */
+	char *scratch;				/* scratch folder; NULL if none */
 	struct worker guard;			/* removes scratch if this process is killed */
 	bt_value *params;			/* of a source component for folder */
 	bool is_stuck;				/* a process that opened it made no progress */

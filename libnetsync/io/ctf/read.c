@@ -55,7 +55,7 @@ struct ctf_reading {
 	bt_graph *graph;
 	struct ctf_read_stream *streams;
 	uint64_t num_streams;
-	struct direct *direct; /* NULL: no stream can be walked */
+	struct direct *direct; /* NULL if no stream can be walked */
 	bool opened;	       /* CTF_OPENED was sent */
 	bool begun;	       /* and the first turn came */
 	int64_t until_ns;      /* end of the slice, as printed */

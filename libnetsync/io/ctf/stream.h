@@ -38,7 +38,7 @@ struct ctf_streams {
 	struct netsync_io *io;
 	const char *path;      /* or URL, for messages */
 	const char *real_path; /* whose last part is the host's name, if the trace has none */
-	const void *clock;     /* class of the streams' clock; NULL: no stream has begun */
+	const void *clock;     /* class of the streams' clock; NULL if no stream has begun */
 	struct ctf_identity is;
 	struct ctf_counts counts;
 	struct range window; /* only what is within is of use (ns, as printed) */

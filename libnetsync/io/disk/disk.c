@@ -25,7 +25,7 @@
 
 /* A slot of the shared memory. */
 struct slot {
-	struct disk_file *file; /* NULL: it is free */
+	struct disk_file *file; /* NULL if free */
 	uint64_t at;		/* in the file */
 	size_t size;		/* bytes that are there, or were asked for */
 	uint64_t serial;	/* of the command; 0: it was answered */
@@ -41,7 +41,7 @@ struct disk {
 	pid_t user;	      /* the process that reads by it; others read themselves */
 	unsigned int process; /* how many were started */
 	bool is_off;	      /* none can be started, or it died */
-	uint8_t *memory;      /* shared with it; NULL: none */
+	uint8_t *memory;      /* shared with it; NULL if none */
 	struct slot slots[DISK_SLOTS];
 	uint64_t uses;
 	uint64_t told;		   /* serial number of the last command, */

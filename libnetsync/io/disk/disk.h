@@ -25,7 +25,7 @@ struct disk;
 
 /* An open file; regular ones are read in the reader process. */
 struct disk_file {
-	struct disk *disk;    /* NULL: this process reads @fd */
+	struct disk *disk;    /* NULL if this process reads @fd */
 	char *name;	      /* for messages */
 	char *path;	      /* by which the reader process opens it */
 	int flags;	      /* of open(2) */

@@ -40,7 +40,7 @@ struct clocks_file {
 
 /* The readings of one host in the files. */
 struct told_host {
-	struct io_host *host;	   /* NULL: no session of it yet */
+	struct io_host *host;	   /* NULL if no session of it yet */
 	struct clock_event *event; /* that wait for it */
 	size_t num;
 	size_t room;

@@ -32,7 +32,7 @@ struct live_relay {
 	char *url;  /* as given */
 	char *base; /* net://HOST[:PORT] */
 	char *host; /* of the session that is wanted, */
-	char *name; /* and its name; NULL: all */
+	char *name; /* and its name; NULL means all */
 	struct worker lister;
 	int64_t retry_ms;
 	int64_t asked_ms; /* when it was last known what there is */

@@ -29,7 +29,7 @@ struct view_stream {
 
 /* A trace of the session, of which there can be several (kernel, user space). */
 struct view_trace {
-	const bt_trace *bt; /* NULL: all of its streams have ended */
+	const bt_trace *bt; /* NULL if all of its streams have ended */
 	size_t num_streams;
 	struct ctf_streams streams;
 	struct trace found;	  /* what is sent is of this one */

@@ -35,7 +35,7 @@ struct frame_link {
 	uint16_t protocol; /* EtherType */
 	enum frame_mark mark;
 	uint32_t device;     /* interface index; 0: not known */
-	const uint8_t *from; /* hardware addresses; NULL: not known */
+	const uint8_t *from; /* hardware addresses; NULL if not known */
 	const uint8_t *to;
 };
 

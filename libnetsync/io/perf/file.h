@@ -65,7 +65,7 @@ struct perf_id {
 };
 
 struct perf_file {
-	struct disk_file *from; /* NULL: it could not be opened */
+	struct disk_file *from; /* NULL if it could not be opened */
 	uint64_t size;
 	bool big_endian;
 	bool is_pipe;
@@ -87,7 +87,7 @@ struct perf_file {
 	size_t id_room; /* ids allocated */
 
 	/* Contents of features. */
-	char *hostname;	     /* NULL: unknown */
+	char *hostname;	     /* NULL if unknown */
 	uint64_t formats_at; /* what tracefs says of events; 0: it is not there */
 	uint64_t formats_size;
 	/* HEADER_CLOCK_DATA: two clocks at one instant, ns. */

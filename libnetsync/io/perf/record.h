@@ -48,10 +48,10 @@ struct perf_record {
 struct perf_records {
 	const struct perf_file *file;
 	uint64_t at;	   /* of the next record in the file */
-	uint8_t *chunk;	   /* a part of the file; NULL: none was read */
+	uint8_t *chunk;	   /* a part of the file; NULL if none was read */
 	uint64_t chunk_at; /* where it is in the file */
 	size_t chunk_size;
-	struct perf_unpacked *unpacked; /* NULL: nothing was compressed until now */
+	struct perf_unpacked *unpacked; /* NULL if no data was compressed yet */
 };
 
 void perf_first(struct perf_records *records, const struct perf_file *file);
@@ -75,7 +75,7 @@ struct perf_sample {
 	int64_t time_ns;
 	uint32_t pid, tid;  /* UINT32_MAX: unknown */
 	uint32_t cpu;	    /* NETSYNC_IO_NO_CPU: unknown */
-	const uint8_t *raw; /* as the kernel's formats describe it; NULL: none */
+	const uint8_t *raw; /* as the kernel's formats describe it; NULL if none */
 	uint32_t raw_size;
 };
 

@@ -19,7 +19,7 @@ struct text_input {
 	struct stat st;
 	struct packet_columns *columns;
 	uint64_t used;	     /* lines */
-	struct trace *trace; /* whose sidecar file it is; NULL: none */
+	struct trace *trace; /* whose sidecar file it is; NULL if none */
 };
 
 struct text_format {

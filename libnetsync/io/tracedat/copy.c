@@ -30,7 +30,7 @@ struct dat_copy {
 	uint64_t end; /* of all that was, version 7 */
 	uint8_t *option;
 	size_t option_size;
-	netsync_io_keep_func keep; /* NULL: all events */
+	netsync_io_keep_func keep; /* NULL means all events */
 	netsync_io_progress_func progress;
 	void *data; /* of both */
 };

@@ -38,7 +38,7 @@ struct dat_cpu {
 /* A ring buffer: the main one, or one with a name. */
 struct dat_buffer {
 	char *name;  /* "": the main one */
-	char *clock; /* NULL: the file's clock */
+	char *clock; /* NULL means the file's clock */
 	uint32_t page_size;
 	bool compressed;
 	struct dat_cpu *cpus;
@@ -64,7 +64,7 @@ struct dat_shift {
 enum dat_compression { DAT_PLAIN, DAT_ZLIB, DAT_ZSTD };
 
 struct dat_file {
-	struct disk_file *from; /* NULL: it could not be opened */
+	struct disk_file *from; /* NULL if it could not be opened */
 	uint64_t size;
 	unsigned int version;
 	bool big_endian;
@@ -75,7 +75,7 @@ struct dat_file {
 	uint32_t sections_size; /* bytes of decompressed sections until now */
 
 	/* Contents of options. */
-	char *clock; /* NULL: unknown; so is uname */
+	char *clock; /* NULL if unknown; so is uname */
 	char *uname;
 	bool has_id;
 	uint64_t id;	    /* of the session */

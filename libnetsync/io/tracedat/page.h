@@ -20,7 +20,7 @@ struct dat_pages {
 	uint64_t at; /* in the file, behind the chunk */
 	uint64_t end;
 	uint32_t chunks; /* compressed ones that are left */
-	uint8_t *chunk;	 /* pages in memory; NULL: none were read */
+	uint8_t *chunk;	 /* pages in memory; NULL if none were read */
 	size_t chunk_size;
 	/* What chunks are read to, and what they are decompressed from. */
 	struct dat_space {

@@ -39,7 +39,7 @@ struct tracedat {
 /* Trace clocks, and whether their times can be corrected. */
 static const struct clock_kind {
 	const char *name;
-	const char *why_not; /* NULL: can be corrected */
+	const char *why_not; /* NULL if it can be corrected */
 	bool per_cpu;	     /* each processor has its own */
 } clock_kinds[] = {
 	{ "mono", NULL, false },

@@ -15,7 +15,7 @@
 struct cursor {
 	struct disk_file *from;
 	bool big_endian;
-	uint8_t *memory; /* NULL: in the file */
+	uint8_t *memory; /* NULL means in the file */
 	uint64_t at;
 	uint64_t end;
 	bool bad;

@@ -29,7 +29,7 @@ struct compression {
 	const char *magic;   /* first bytes */
 	size_t magic_size;
 	/* NULL, like the other functions, if netsync was built without the library. */
-	void *(*begin)(void); /* NULL: no memory */
+	void *(*begin)(void); /* NULL if out of memory */
 	/*
 	 * Decode some bytes. 1: the compressed data can end here; 0: they cannot;
 	 * -EILSEQ: they are damaged behind what was decoded; -E2BIG: they need more
@@ -61,9 +61,9 @@ extern const struct compression lz4_compression;
 const struct compression *find_compression(const uint8_t *head, size_t size);
 
 struct unpacked {
-	struct disk_file *from;		       /* NULL: it is closed */
-	const struct compression *compression; /* NULL: it is not compressed */
-	void *decoder;			       /* NULL: not begun */
+	struct disk_file *from;		       /* NULL if it is closed */
+	const struct compression *compression; /* NULL if it is not compressed */
+	void *decoder;			       /* NULL if not begun */
 	uint8_t *buffer;		       /* compressed bytes */
 	size_t buffer_at;
 	size_t buffer_size;

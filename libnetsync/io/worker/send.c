@@ -22,7 +22,7 @@
 static struct {
 	int fd;
 	struct worker_limits limits;
-	struct worker_life *life; /* NULL: this process is no worker */
+	struct worker_life *life; /* NULL if this process is no worker */
 	time_t set_s;		  /* second of CLOCK_MONOTONIC_COARSE when the timer was set */
 	size_t used;		  /* bytes put and not sent, */
 	struct worker_head last;  /* of which these are the head and the place of the last */

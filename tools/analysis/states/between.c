@@ -44,7 +44,7 @@ struct common {
 	uint32_t definition;
 	uint32_t host, text;	    /* where it first appeared */
 	struct common *next;	    /* in its bucket */
-	struct last *last[WAITING]; /* by role, then by host; NULL: none */
+	struct last *last[WAITING]; /* by role, then by host; NULL if none */
 	struct counted *waits;
 	struct held_span *first, **end; /* waiting for it */
 };

@@ -54,9 +54,9 @@ struct between *between_new(const struct definition *definitions, size_t num,
 void between_free(struct between *between);
 
 /*
- * Add the next span, in order of ends. Call @tell for each span; later if the object
- * waited. Spans of one object stay in order. False: out of memory, or @tell returned
- * false.
+ * Add the next span, in the order of ends. Call @tell for each span, later if the object
+ * waited. Spans of one object stay in order. Return false if out of memory, or if @tell
+ * returned false.
  */
 typedef bool between_tell(void *data, const struct span_told *told);
 bool between_take(struct between *between, const struct state_span *span, between_tell *tell,

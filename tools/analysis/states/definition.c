@@ -32,7 +32,7 @@ static bool add_text_to_list(const char ***list, size_t *num, const char *text)
 	return true;
 }
 
-/* Take the next word. NULL: the statement ends here; a message was printed. */
+/* Take the next word. If the statement ends, print a message and return NULL. */
 static struct word *need_word(struct parser *parser, const char *what)
 {
 	struct word *word = words_next(&parser->words);
@@ -228,8 +228,8 @@ static bool parse_condition(struct parser *parser, struct rule *rule)
 }
 
 /*
- * Take the action, the last part of a rule. False: missing or invalid; a message was
- * printed.
+ * Parse the action, the last part of a rule. If it is missing or invalid, print a message and
+ * return false.
  */
 static bool parse_action(struct parser *parser, struct rule *rule, const struct word *word)
 {

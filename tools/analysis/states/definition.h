@@ -26,7 +26,7 @@ struct field {
 };
 
 struct template_piece {
-	const char *text; /* NULL: the piece is a field */
+	const char *text; /* NULL if the piece is a field */
 	struct field field;
 };
 
@@ -125,15 +125,15 @@ struct definition {
 };
 
 /*
- * Read a definition: the built-in one with this name, or the file with this name. Release
- * it in every case. False: invalid; a message with file, line and column was printed.
+ * Read the built-in definition or the file with this name. Release the definition in every
+ * case. If it is invalid, print a message with file, line and column, and return false.
  */
 bool definition_read(struct definition *definition, const char *name);
 void definition_release(struct definition *definition);
 
 /* The names of built-in definitions; NULL after the last. */
 extern const char *const definition_names[];
-/* The text of a built-in definition; NULL: none has this name. */
+/* Return the text of a built-in definition, or NULL if none has this name. */
 const char *definition_text(const char *name);
 
 /* Does one of the globs match the state? */

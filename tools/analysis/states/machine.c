@@ -153,7 +153,7 @@ static void note_running_thread(struct machine *machine, const struct event *eve
 	cpu->comm[length] = '\0';
 }
 
-/* Find the thread in which the event occurred. False: unknown. */
+/* Find the thread in which the event occurred. Return false if the thread is unknown. */
 static bool find_task(const struct machine *machine, const struct event *event,
 		      struct event_task *task)
 {
@@ -172,7 +172,7 @@ static bool find_task(const struct machine *machine, const struct event *event,
 
 /* ---- states -------------------------------------------------------------- */
 
-/* Cut a span to the window. False: it is completely outside. */
+/* Cut a span to the window. Return false if the span is completely outside. */
 static bool cut_span_to_window(const struct timebase *base, struct state_span *span)
 {
 	if (span->begin_ns > base->end_ns || span->end_ns < base->begin_ns)
@@ -244,7 +244,7 @@ static const struct template *one_of(const struct template *own, const struct te
 	return own->num ? own : other;
 }
 
-/* Put the object into the rule's state. False: a field is missing. */
+/* Put the object into the rule's state. Return false if a field is missing. */
 static bool enter_rule_state(struct machine *machine, const struct use *use,
 			     const struct scope *scope, struct object *object, const char **missing)
 {
@@ -318,7 +318,7 @@ static bool all_hold(const struct rule *rule, const struct scope *scope, const c
 	return true;
 }
 
-/* False: a field is missing. */
+/* Return false if a field is missing. */
 static bool use_rule(struct machine *machine, const struct use *use, struct scope *scope,
 		     const char **missing)
 {

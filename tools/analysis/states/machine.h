@@ -8,8 +8,8 @@
 #include "spans.h"
 
 /*
- * Write all spans of a host to a file. False: the events cannot be read to the end, or
- * out of memory.
+ * Write all spans of a host to a file. Return false if the events cannot be read to the end, or
+ * if out of memory.
  */
 bool machine_run(const struct definition *definitions, size_t num, const struct timebase *base,
 		 const struct event_group *group, struct group_state *state, FILE *out);

@@ -14,9 +14,9 @@ struct object {
 	uint64_t number;
 	uint64_t seen;		  /* the last event that used a rule for it */
 	struct object *next_left; /* in the list of objects left without a state */
-	struct kept *kept;	  /* NULL: the definition keeps nothing */
+	struct kept *kept;	  /* NULL if the definition keeps nothing */
 
-	char *state;		      /* NULL: none; the members below are then invalid */
+	char *state;		      /* NULL if none; the members below are then invalid */
 	uint32_t name, label, shared; /* numbers of texts */
 	struct lanes *lanes;	      /* of all objects of its name */
 	uint32_t lane;
@@ -35,7 +35,7 @@ struct objects {
 /* Find an object, or add it. Return NULL if out of memory. */
 struct object *object_get(struct objects *objects, uint32_t definition, const char *key,
 			  size_t num_kept);
-/* NULL: there is no such object. */
+/* Return NULL if there is no such object. */
 struct object *object_find(const struct objects *objects, uint32_t definition, const char *key);
 void object_forget(struct objects *objects, struct object *object, size_t num_kept);
 

@@ -31,7 +31,7 @@ struct record_counts {
 /* ---- writing ------------------------------------------------------------ */
 
 struct text_slot {
-	const char *text; /* NULL: free */
+	const char *text; /* NULL if free */
 	uint64_t hash;
 	uint32_t number;
 };
@@ -242,7 +242,7 @@ const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number
 	return number < part->num_texts ? part->texts[number] : "";
 }
 
-/* False: an error, see errno, or the file is too short. */
+/* Return false on an error, which is in errno, or if the file is too short. */
 static bool load_bytes(const struct spans *spans, struct spans_part *part, void *to, size_t size)
 {
 	char *at = to;
@@ -324,7 +324,7 @@ static bool go_on(const struct spans *spans, uint32_t host)
 	return true;
 }
 
-/* The host whose next span ends first; NULL: there is none. */
+/* Return the host whose next span ends first, or NULL if there is none. */
 static struct spans_part *find_first(const struct spans *spans)
 {
 	struct spans_part *first = NULL;

@@ -82,7 +82,7 @@ FILE *spans_file(struct spans *spans);
 off_t spans_set_part(struct spans *spans, uint32_t host, off_t begin);
 
 struct spans_listener {
-	/* False: stop. */
+	/* Return false to stop. */
 	bool (*span)(void *data, const struct state_span *span);
 	void (*missing)(void *data, uint32_t host, const struct span_missing *missing);
 	void (*counts)(void *data, uint32_t host, uint32_t definition,
@@ -92,8 +92,8 @@ struct spans_listener {
 };
 
 /*
- * Call the listener for all records. False: it returned false, or reading failed, with a
- * message.
+ * Call the listener for all records. Return false if the listener returned false or, after a
+ * message, if reading failed.
  */
 bool spans_read(struct spans *spans, const struct spans_listener *listener);
 /* The text with a number, among the records that were read. */

@@ -41,8 +41,8 @@ struct states {
 };
 
 /*
- * Read all spans: fill totals, counts and losses, and call @tell, unless it is NULL, for
- * each span. False: reading failed, with a message, or @tell returned false.
+ * Read all spans. Fill in totals, counts and losses, and unless @tell is NULL, call it for each
+ * span. Return false if @tell returned false or, after a message, if reading failed.
  */
 bool states_read(struct states *states, between_tell *tell, void *data);
 
@@ -52,7 +52,7 @@ static inline const struct span_counts *states_counts(const struct states *state
 	return &states->counts[host * states->num_definitions + definition];
 }
 
-/* False: not everything was written; errno is the reason, 0: out of memory. */
+/* Return false and set errno if not everything was written; errno is 0 if out of memory. */
 bool states_table(FILE *out, struct states *states);
 bool states_json(FILE *out, struct states *states);
 bool states_csv(FILE *out, struct states *states);

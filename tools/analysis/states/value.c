@@ -206,7 +206,7 @@ static void append_number(struct builder *to, const struct value *value, enum fi
 	}
 }
 
-/* The definition's label for the value of a field; NULL: none. */
+/* Return the definition's label for the value of a field, or NULL if there is none. */
 static const char *label_of(const struct definition *definition, const struct field *field,
 			    const struct value *value)
 {

@@ -16,7 +16,7 @@ struct value {
 	bool has_number;
 	bool is_unsigned;
 	int64_t number;
-	const char *text; /* NULL: none; with a number: the label of an enumeration */
+	const char *text; /* NULL if none; with a number: the label of an enumeration */
 	uint8_t bytes[VALUE_BYTES];
 	size_t num_bytes; /* 0: not an array */
 };
@@ -33,12 +33,15 @@ struct scope {
 	const struct event *event;
 	const char *rest; /* the part that the last * of the event's glob matches */
 	const char *host;
-	const struct event_task *task; /* NULL: unknown */
-	const struct kept *kept;       /* the object's; NULL: the object is still unknown */
+	const struct event_task *task; /* NULL if unknown */
+	const struct kept *kept;       /* the object's; NULL if the object is still unknown */
 	const char *state;	       /* the object's; NULL: likewise */
 };
 
-/* Look up a field, by the first of its names that exists. False: none does. */
+/*
+ * Look up a field by the first of its names that exists. Return false if none of its names
+ * exists.
+ */
 bool value_get(struct value *value, const struct field *field, const struct scope *scope);
 
 /* False also if the field is missing; @missing is then its name. */
@@ -46,8 +49,8 @@ bool condition_holds(const struct condition *condition, const struct scope *scop
 		     const char **missing);
 
 /*
- * Replace the fields of a template by their values, or by the definition's labels for
- * them. False: a field is missing, and @missing is its name.
+ * Replace the fields of a template by their values, or by the definition's labels for them. If
+ * a field is missing, set @missing to its name and return false.
  */
 bool template_expand(const struct template *template, const struct scope *scope,
 		     char text[TEXT_SIZE], const char **missing);

@@ -25,11 +25,11 @@ struct definition_words {
 	size_t next; /* index of the next word to take */
 };
 
-/* Go to the next statement, if any. False: a word is invalid; a message was printed. */
+/* Go to the next statement, if any. If a word is invalid, print a message and return false. */
 bool words_next_statement(struct definition_words *words);
-/* Take the next word of the statement; NULL: there is none. */
+/* Take the next word of the statement. Return NULL if there is none. */
 struct word *words_next(struct definition_words *words);
-/* The next word, without taking it; NULL: there is none. */
+/* Return the next word without taking it, or NULL if there is none. */
 struct word *words_peek(const struct definition_words *words);
 /*
  * Print a message about a word, at its character @at; if @word is NULL, about the end of

@@ -218,7 +218,7 @@ static void end_connection(void)
 	}
 }
 
-/* The next request; NULL: the other end is gone. */
+/* Return the next request, or NULL if the other end is gone. */
 static struct json_object *next_request(void)
 {
 	struct json_object *request;

@@ -14,9 +14,9 @@
 #include <json.h>
 
 /*
- * The ssh connection that started this agent, as in SSH_CONNECTION; NULL: none. An agent
- * on the machine of netsync inherits this variable from the user's own login, and ignores
- * it.
+ * Return the ssh connection that started this agent, as in SSH_CONNECTION, or NULL if there is
+ * none. An agent on the local machine inherits this variable from the user's own login, and
+ * ignores it.
  */
 const char *agent_connection(void);
 
@@ -29,12 +29,12 @@ const char *agent_connection(void);
 struct json_object *agent_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Write any other line, and release it. False: nobody reads it. */
+/* Write any other line, and release it. Return false if the other end is gone. */
 bool agent_say(struct json_object *line);
-/* Write data; set "bytes" in @about, and release it. False: nobody reads it. */
+/* Write data; set "bytes" in @about, and release @about. Return false if the other end is gone. */
 bool agent_data(struct json_object *about, const void *data, size_t size);
 
-/* Wait for @ms, and periodically write a sign of life. False: nobody waits for the answer. */
+/* Wait for @ms, and periodically write a keepalive. Return false if the other end is gone. */
 bool agent_wait(int ms);
 
 /* ---- recording (agent/lttng.c) ------------------------------------------ */
@@ -46,7 +46,7 @@ struct json_object *agent_status(struct json_object *request);
 struct json_object *agent_stop(struct json_object *request);
 struct json_object *agent_finish(struct json_object *request);
 
-/* The folder that agent_create() created for the session; NULL: none. */
+/* Return the directory that agent_create() created for the session, or NULL if there is none. */
 const char *session_folder(void);
 /* Was it requested to leave that folder here? */
 bool session_stays(void);
@@ -126,7 +126,7 @@ bool relay_is_reachable(void);
  * netsync_io_serve() uses the connection until it ends.
  */
 struct json_object *agent_serve(struct json_object *request);
-/* Serve the connection, if requested. False: there are no further requests. */
+/* Serve the connection, if requested. Return false if there are no further requests. */
 bool agent_stream(void);
 
 /* ---- copies of traces that stay here (agent/apply.c) ----------------------- */
@@ -150,8 +150,9 @@ enum undo {
 };
 
 /*
- * A child process undoes actions, even if the agent is killed. It is told before each
- * action, and again when the agent itself has undone it. False: it could not be started.
+ * A child process undoes actions, even if the agent is killed. The agent announces each action
+ * before it, and again after undoing the action itself. Return false if the child process could
+ * not be started.
  */
 bool undo_start(void);
 void undo_remember(enum undo what, const char *name);

@@ -105,7 +105,7 @@ struct argument_list {
 	bool failed; /* out of memory */
 };
 
-/* Takes ownership of @word; NULL: out of memory. */
+/* Take ownership of @word. A @word of NULL means out of memory. */
 static void append_argument(struct argument_list *words, char *word)
 {
 	words->failed |= !word;

@@ -55,7 +55,10 @@ unsigned int buffers_read_us(const char *channel, struct buffers buffers);
 /* Does LTTng allow such buffers? */
 bool buffers_are_valid(struct buffers buffers);
 
-/* Parse "16x2M": NUMxSIZE, with k, M or G. False: invalid, or not allowed by LTTng. */
+/*
+ * Parse NUMxSIZE, such as "16x2M", with k, M or G. Return false if @text is invalid, or if
+ * LTTng does not allow these buffers.
+ */
 bool buffers_parse(struct buffers *buffers, const char *text);
 /* Format for buffers_parse(), into @text of BUFFERS_TEXT bytes. Return: @text. */
 #define BUFFERS_TEXT 48

@@ -60,7 +60,7 @@ static void set_defaults(const struct choice *choice)
 							      room / weights * channels[c].weight);
 }
 
-/* Set requested buffers. False: LTTng does not allow them. */
+/* Set requested buffers. Return false if LTTng does not allow them. */
 static bool set_asked(struct json_object *asked)
 {
 	const char *name = member_text(asked, "channel");

@@ -71,7 +71,7 @@ struct counted_stream {
 static struct channel *channels;
 static struct counted_stream *streams;
 
-/* The channel whose packet is being decoded; NULL: none. */
+/* The channel whose packet is being decoded, or NULL. */
 static struct channel *sampled;
 static uint64_t sampled_bytes; /* bytes of events in that packet */
 static int64_t next_ns;	       /* earliest time of the next decoding */

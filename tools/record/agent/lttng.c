@@ -51,8 +51,8 @@
 #endif
 
 static struct {
-	char *name;   /* NULL: no session */
-	char *folder; /* of its files; NULL: data is streamed */
+	char *name;   /* NULL if no session */
+	char *folder; /* of its files; NULL if data is streamed */
 	bool stays;   /* the folder stays on this host after the recording */
 	bool domains[NUM_DOMAINS];
 	bool tells_clock; /* an event reports clock steering */
@@ -253,7 +253,7 @@ static struct json_object *enable_domain(enum domain domain, const struct choice
 	return answer;
 }
 
-/* The kernel's tracepoints; NULL: *@num is the error. */
+/* Return the kernel's tracepoints, or NULL with the error in *@num. */
 static struct lttng_event *list_tracepoints(int *num)
 {
 	struct lttng_domain kernel = {

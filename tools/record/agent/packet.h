@@ -14,7 +14,7 @@ struct stream_packet {
 	uint64_t offset, size; /* in bytes */
 };
 
-/* Start decoding. False: not possible. */
+/* Start decoding. Return false if this is not possible. */
 bool packet_decode(const struct stream_packet *packet);
 
 struct decoded {
@@ -22,7 +22,7 @@ struct decoded {
 	int64_t cpu_ns;	 /* time of decoding */
 };
 
-/* Get the result. False: decoding is not finished. */
+/* Get the result. Return false if decoding is not finished. */
 bool packet_take(struct decoded *decoded);
 /* Stop decoding, if any. */
 void packet_give_up(void);

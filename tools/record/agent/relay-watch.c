@@ -20,7 +20,7 @@
 /* Time limit for connecting to a relay daemon, ms. Chosen. */
 #define CONNECT_MS 1000
 
-/* Addresses of the daemon; NULL: none, or its name is unknown. */
+/* Addresses of the daemon, or NULL if there is no daemon or its name is unknown. */
 static struct addrinfo *daemon_at;
 static uint16_t daemon_port;
 

@@ -15,7 +15,7 @@
 #include "common/json-value.h"
 #include "common/signal.h"
 
-/* The last request; NULL: there was none. */
+/* The last request, or NULL if there was none. */
 static struct json_object *asked;
 
 /* Expand like scp. */

@@ -20,7 +20,7 @@ struct finding {
 	const char *check;
 	enum verdict verdict;
 	char *text;
-	char *advice; /* NULL: none is needed */
+	char *advice; /* NULL if none is needed */
 };
 
 /* Roles of a machine: it is traced, or it collects traces. */
@@ -81,8 +81,8 @@ void set_advice(struct diagnosis *diag, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Read the first line of a file, without its newline. @size: size of @line. False: the
- * file cannot be read, and @line is empty.
+ * Read the first line of a file, without its newline, into @line of size @size. If the file
+ * cannot be read, set @line to "" and return false.
  */
 bool look_line(const char *path, char *line, size_t size);
 /* The value of a line "KEY: 123" in a file; -1: no such line. */

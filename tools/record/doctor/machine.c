@@ -66,7 +66,10 @@ static const struct {
 	{ "XenVMMXenVMM", "Xen" },    { "VBoxVBoxVBox", "VirtualBox" },
 };
 
-/* The hypervisor by CPUID: bit 31, then twelve letters; NULL: none is reported. */
+/*
+ * Return the hypervisor that CPUID reports by bit 31 and twelve letters, or NULL if none is
+ * reported.
+ */
 static const char *hypervisor_of_processor(void)
 {
 	static char signature[13];
@@ -93,7 +96,7 @@ static const char *hypervisor_of_processor(void)
 
 #endif
 
-/* The hypervisor of a virtual machine; NULL: none detected. */
+/* Return the hypervisor of a virtual machine, or NULL if none is detected. */
 static const char *detect_hypervisor(void)
 {
 	static char name[64];
@@ -109,7 +112,7 @@ static const char *detect_hypervisor(void)
 	return NULL;
 }
 
-/* The kind of a container; NULL: none detected. */
+/* Return the kind of container, or NULL if none is detected. */
 static const char *detect_container(void)
 {
 	static char name[64];

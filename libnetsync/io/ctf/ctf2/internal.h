@@ -38,7 +38,7 @@ struct made {
 	struct ctf2_text labels;      /* of an integer, which they make an enumeration, */
 	struct json_object *mappings; /* and those of them that were given */
 	struct json_object *options;  /* keys: names of a variant's options */
-	const char *name;	      /* that TSDL has for the integer's role; NULL: none */
+	const char *name;	      /* that TSDL has for the integer's role; NULL if none */
 	uint32_t align;		      /* bits */
 	bool is_integer;
 	bool is_signed;
@@ -75,7 +75,7 @@ struct ctf2 {
 
 	/* Of the root structure that is made. */
 	const char *origin; /* as in field locations */
-	const char *clock;  /* in TSDL, of its data stream class; NULL: none */
+	const char *clock;  /* in TSDL, of its data stream class; NULL if none */
 	bool is_trace_big_endian;
 	struct structure open[MAX_DEPTH];
 	int num_open;

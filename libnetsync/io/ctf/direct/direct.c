@@ -12,7 +12,7 @@
 
 struct file {
 	char *name;
-	struct ctf_walk *walk; /* NULL: it was taken by direct_take() */
+	struct ctf_walk *walk; /* NULL if it was taken by direct_take() */
 	uint64_t stream_id;
 	uint64_t instance;
 };

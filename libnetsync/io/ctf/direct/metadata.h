@@ -11,16 +11,16 @@ struct ctf_event_type {
 	uint64_t stream_id;
 	uint64_t id;
 	char *name;
-	const struct ctf_type *context; /* NULL: none */
-	const struct ctf_type *fields;	/* NULL: none */
+	const struct ctf_type *context; /* NULL if none */
+	const struct ctf_type *fields;	/* NULL if none */
 };
 
 struct stream_type {
 	uint64_t id;
 	const struct ctf_type *packet_context;
 	const struct ctf_type *event_header;
-	const struct ctf_type *event_context; /* NULL: none */
-	const struct ctf_event_type **events; /* by id; NULL: there is none */
+	const struct ctf_type *event_context; /* NULL if none */
+	const struct ctf_event_type **events; /* by id; NULL if there is none */
 	uint64_t num_events;
 };
 

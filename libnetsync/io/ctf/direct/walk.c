@@ -39,7 +39,7 @@ struct ctf_walk {
 	uint64_t size;		 /* bytes */
 	uint64_t next;		 /* bytes: where the next packet begins */
 	uint64_t dropped;	 /* bytes from the begin that were given back */
-	struct ctf_walk *behind; /* of the next file; NULL: there is none */
+	struct ctf_walk *behind; /* of the next file; NULL if there is none */
 	bool in_packet;
 	struct ctf_packet packet;
 	struct bit_cursor at;

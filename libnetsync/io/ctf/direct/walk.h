@@ -14,7 +14,7 @@ struct walked {
 	struct bit_cursor fields;      /* position where type->fields begins */
 	struct bit_cursor context;     /* position where *common begins */
 	struct bit_cursor specific;    /* position where type->context begins */
-	const struct ctf_type *common; /* event context of the stream; NULL: none */
+	const struct ctf_type *common; /* event context of the stream; NULL if none */
 	uint64_t cpu;		       /* of its packet; WALK_NO_CPU: not known */
 	/* Of WALK_LOST: events lost; 0: how many is not known. All else is not set. */
 	uint64_t lost;
