@@ -92,7 +92,7 @@ static void set_lengths(struct chain *c)
 }
 
 /* The number of messages that a cell should have. */
-static double messages_of_cell(double all, size_t links)
+static double count_cell_messages(double all, size_t links)
 {
 	const double cells = fmax(MOST_CELLS / (double)(links + 1), LEAST_CELLS);
 	const double usual = CELL_MESSAGES * sqrt((double)links);
@@ -115,7 +115,7 @@ static int divide_span(const struct inference *n, size_t host)
 	}
 	for (size_t i = 0; i < num; i++)
 		all += s[i].share;
-	each = messages_of_cell(all, links);
+	each = count_cell_messages(all, links);
 	longest = num ? LONGEST * (s[num - 1].t - s[0].t) / fmax(all / each, 1) : 0;
 	for (size_t i = 0; i < num;) {
 		const double end = n->first ? tree_curves_next_step(n, host, s[i].t) : HUGE_VAL;
@@ -232,7 +232,7 @@ void grid_release(struct inference *n)
 /* ---- observed delays ------------------------------------------------------ */
 
 /* The phase at a time in a knot's cell, relative to the phase at the knot. */
-static double phase_beyond(const struct chain *c, uint32_t knot, double t)
+static double extrapolate_phase(const struct chain *c, uint32_t knot, double t)
 {
 	const struct knot *k;
 	double d;
@@ -267,8 +267,9 @@ static void move_factor(const struct inference *n, const struct infer_link *l, i
 		const struct kept_message *k = &d->message[i];
 
 		f->lowest.messages += k->share;
-		add_lowest(&f->lowest, k->y + phase_beyond(receiver, k->knot[!way], k->t[!way]) -
-					       phase_beyond(sender, k->knot[way], k->t[way]));
+		add_lowest(&f->lowest,
+			   k->y + extrapolate_phase(receiver, k->knot[!way], k->t[!way]) -
+				   extrapolate_phase(sender, k->knot[way], k->t[way]));
 	}
 }
 
@@ -292,12 +293,12 @@ int grid_move_messages(struct inference *n)
 /* ---- refinement ---------------------------------------------------------- */
 
 /* The increment of frequency before a knot, given all messages; and that of phase. */
-static double increment_of_frequency(const struct knot *k)
+static double compute_frequency_increment(const struct knot *k)
 {
 	return k->bend * k->score[STATE_FREQUENCY].gradient;
 }
 
-static double increment_of_phase(const struct knot *k)
+static double compute_phase_increment(const struct knot *k)
 {
 	return k->jump * k->score[STATE_PHASE].gradient;
 }
@@ -310,8 +311,8 @@ static double spread_within(const struct chain *c, size_t knot)
 
 	for (size_t i = knot ? knot : 1; i < knot + 2 && i < c->num; i++) {
 		const struct knot *k = &c->knot[i];
-		const double bend = increment_of_frequency(k);
-		const double jump = increment_of_phase(k);
+		const double bend = compute_frequency_increment(k);
+		const double jump = compute_phase_increment(k);
 
 		sum += fmin(bend * bend * k->length * k->length / 16, most) +
 		       fmin(jump * jump, most);
@@ -321,8 +322,8 @@ static double spread_within(const struct chain *c, size_t knot)
 
 static bool is_seen(const struct knot *k)
 {
-	const double bend = increment_of_frequency(k);
-	const double jump = increment_of_phase(k);
+	const double bend = compute_frequency_increment(k);
+	const double jump = compute_phase_increment(k);
 	const double deviation = sqrt(k->variance);
 
 	return fabs(bend) * k->length / 8 > SEEN_BEND * deviation ||
@@ -330,8 +331,8 @@ static bool is_seen(const struct knot *k)
 }
 
 /* Make a part of a knot's cell. */
-static struct knot part_of(const struct chain *c, uint32_t old, const struct timed_share *s,
-			   size_t from, size_t to)
+static struct knot get_grid_part(const struct chain *c, uint32_t old, const struct timed_share *s,
+				 size_t from, size_t to)
 {
 	struct knot k = c->knot[old];
 	const double t = (s[from].t + s[to - 1].t) / 2;
@@ -353,8 +354,8 @@ static void halve_cell(const struct chain *c, uint32_t old, const struct timed_s
 	const size_t middle = from + (to - from) / 2;
 	struct knot *k = &knot[*num];
 
-	k[0] = part_of(c, old, s, from, middle);
-	k[1] = part_of(c, old, s, middle, to);
+	k[0] = get_grid_part(c, old, s, from, middle);
+	k[1] = get_grid_part(c, old, s, middle, to);
 	/* The place of a bend in the cell is open again. */
 	if (old + 1 < c->num)
 		k[1].bend = fmax(k[0].bend, c->knot[old + 1].bend);

@@ -76,7 +76,7 @@ static void begin_chain(struct chain *c, double span)
  * The mean excess of a direction: the median spacing of the lowest two messages.
  * Negative: no factor has two messages.
  */
-static double first_mean(const struct link_direction *d, double *v)
+static double compute_first_mean(const struct link_direction *d, double *v)
 {
 	size_t n = 0;
 
@@ -122,7 +122,7 @@ static int begin_link(struct infer_link *l)
 	if (!v)
 		return -ENOMEM;
 	for (int way = 0; way < 2; way++)
-		mean[way] = first_mean(&l->direction[way], v);
+		mean[way] = compute_first_mean(&l->direction[way], v);
 	n = find_sums(l, v);
 	if (n) {
 		middle = order_statistic(v, n, n / 2);

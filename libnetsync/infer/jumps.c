@@ -41,7 +41,8 @@ struct sight {
  * How strongly a clock seems to step between two knots, without assumptions on the time
  * between: its frequency is only limited by its first prior. 0: not at all.
  */
-static double suspicion(const struct chain *c, const struct sight *before, const struct sight *s)
+static double compute_suspicion(const struct chain *c, const struct sight *before,
+				const struct sight *s)
 {
 	const double rise = s->phase.mean - before->phase.mean;
 	const double slewed = c->unknown[STATE_FREQUENCY] * (s->t - before->t);
@@ -77,7 +78,7 @@ static void suspect_all(const struct chain *c, bool alone, struct suspects *s)
 		if (!see_knot(&c->knot[i], alone, &at))
 			continue;
 		if (has)
-			s->much[i] = suspicion(c, &last, &at);
+			s->much[i] = compute_suspicion(c, &last, &at);
 		last = at;
 		has = true;
 	}

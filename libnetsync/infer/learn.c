@@ -57,8 +57,8 @@ static double learn_intensity(double q, const struct noise_sums *s, double least
 }
 
 /* The information on an increment without its prior, which has this @variance. */
-static struct increment_cavity cavity_of(const struct increment_score *s, double variance,
-					 double length, double base)
+static struct increment_cavity compute_cavity(const struct increment_score *s, double variance,
+					      double length, double base)
 {
 	const double information = fmax(s->information, LEAST_INFORMATION);
 	const double rest = fmax(1 - variance * s->information, LEAST_PART);
@@ -80,9 +80,9 @@ static double damp_variance(double before, double now, double least)
 static void learn_bend(struct chain *c, struct knot *k, double *quiet)
 {
 	const double base = c->intensity[STATE_FREQUENCY] * k->length;
-	const struct increment_cavity cavity = cavity_of(&k->score[STATE_FREQUENCY], k->bend,
-							 k->length, base);
-	const double variance = mixture_match(&c->bends, &cavity, quiet);
+	const struct increment_cavity cavity = compute_cavity(&k->score[STATE_FREQUENCY], k->bend,
+							      k->length, base);
+	const double variance = mixture_match_moments(&c->bends, &cavity, quiet);
 
 	k->bend = fmin(damp_variance(k->bend, variance, 1e-30),
 		       WIDEST * c->bends.variance[c->bends.scales - 1]);
@@ -94,17 +94,17 @@ double white_noise(const struct chain *c, const struct knot *k)
 }
 
 /* The information on the phase increment; *white: the variance without a jump. */
-static struct increment_cavity cavity_of_jump(const struct chain *c, const struct knot *k,
-					      double *white)
+static struct increment_cavity compute_jump_cavity(const struct chain *c, const struct knot *k,
+						   double *white)
 {
 	*white = white_noise(c, k);
-	return cavity_of(&k->score[STATE_PHASE], k->jump + *white, k->length, *white);
+	return compute_cavity(&k->score[STATE_PHASE], k->jump + *white, k->length, *white);
 }
 
 static void learn_jump(struct chain *c, struct knot *k, const struct increment_cavity *cavity,
 		       double white, double *quiet)
 {
-	const double variance = fmax(mixture_match(&c->jumps, cavity, quiet) - white, 0);
+	const double variance = fmax(mixture_match_moments(&c->jumps, cavity, quiet) - white, 0);
 
 	k->jump = k->jump > 1 ? damp_variance(k->jump, variance, 1) : 0;
 	k->jump = fmin(fmax(k->jump, 0), WIDEST * c->jumps.variance[c->jumps.scales - 1]);
@@ -113,7 +113,7 @@ static void learn_jump(struct chain *c, struct knot *k, const struct increment_c
 void learn_increments(struct chain *c, struct knot *k, double *smooth)
 {
 	double white;
-	const struct increment_cavity jump = cavity_of_jump(c, k, &white);
+	const struct increment_cavity jump = compute_jump_cavity(c, k, &white);
 
 	learn_bend(c, k, &k->quiet);
 	learn_jump(c, k, &jump, white, smooth);

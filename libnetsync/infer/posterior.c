@@ -26,7 +26,7 @@ struct vertices {
 	size_t num;
 };
 
-static double phase_of(const struct knot *k, double t, double *frequency)
+static double compute_phase(const struct knot *k, double t, double *frequency)
 {
 	double state[STATES];
 
@@ -39,7 +39,7 @@ static double phase_of(const struct knot *k, double t, double *frequency)
 static void add_vertex(struct vertices *to, const struct inference *n, const struct correction *c,
 		       const struct knot *k, double t)
 {
-	double frequency, value = phase_of(k, t, &frequency);
+	double frequency, value = compute_phase(k, t, &frequency);
 
 	to->v[to->num++] = (struct spline_vertex){ infer_own_time(n, c, t), value,
 						   frequency * (1 + c->skew) / SECOND };
@@ -116,7 +116,7 @@ static bool is_clock(const struct vertices *v)
 }
 
 /* The square root of the mean variance, weighted by time. */
-static double deviation_of(const struct chain *c)
+static double compute_posterior_deviation(const struct chain *c)
 {
 	double sum = 0, span = 0;
 
@@ -184,6 +184,6 @@ int posterior_to_correction(const struct inference *n, size_t host)
 	spline_compact(&c->curve);
 	set_deviations(n, chain, c);
 	c->intervals = chain->num;
-	c->expected_error = deviation_of(chain);
+	c->expected_error = compute_posterior_deviation(chain);
 	return 0;
 }

@@ -30,7 +30,7 @@
  */
 #define LEAST_DAMPING 0.1
 
-static struct natural natural_of(struct moments m)
+static struct natural get_natural_parameters(struct moments m)
 {
 	return (struct natural){ 1 / m.variance, m.mean / m.variance };
 }
@@ -51,7 +51,7 @@ static struct moments factor_cavity(struct moments m, struct natural site)
 /* The site of z that turns a cavity into the tilted moments. */
 static struct natural match_site(struct moments cavity, struct moments tilted, double edge)
 {
-	const struct natural c = natural_of(cavity);
+	const struct natural c = get_natural_parameters(cavity);
 	double precision = 1 / tilted.variance - c.precision;
 
 	/* Inconsistent messages may leave no valid number. */
@@ -253,7 +253,7 @@ static void add_sites(struct inference *n)
 	}
 }
 
-static int first_sites_of_link(void *inference, size_t i)
+static int compute_link_first_sites(void *inference, size_t i)
 {
 	const struct inference *n = inference;
 	struct infer_link *l = &n->link[i];
@@ -267,7 +267,7 @@ static int first_sites_of_link(void *inference, size_t i)
 int propagate_first(struct inference *n)
 {
 	int ret = parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links,
-			       first_sites_of_link, n);
+			       compute_link_first_sites, n);
 
 	add_sites(n);
 	return ret;

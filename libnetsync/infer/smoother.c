@@ -97,7 +97,7 @@ struct backward {
 	double information[STATES][STATES];
 };
 
-static double quadratic(const struct backward *b, const double v[STATES])
+static double compute_quadratic_form(const struct backward *b, const double v[STATES])
 {
 	double sum = 0;
 
@@ -107,17 +107,17 @@ static double quadratic(const struct backward *b, const double v[STATES])
 }
 
 /* The posterior of component @i at a knot. */
-static struct moments marginal(const struct filtered *f, const struct backward *b, int i)
+static struct moments compute_marginal(const struct filtered *f, const struct backward *b, int i)
 {
 	return (struct moments){ f->mean[i] + dot(f->cov[i], b->gradient, STATES),
-				 f->cov[i][i] - quadratic(b, f->cov[i]) };
+				 f->cov[i][i] - compute_quadratic_form(b, f->cov[i]) };
 }
 
 /*
  * Go back through the update by a knot's site: only the first column of its Jacobian
  * differs from the identity.
  */
-static double before_site(const struct filtered *f, const double v[STATES])
+static double compute_state_before_site(const struct filtered *f, const double v[STATES])
 {
 	return f->kept * v[0] - f->weight * dot(f->gain + 1, v + 1, STATES - 1);
 }
@@ -126,10 +126,10 @@ static void add_site(struct backward *b, const struct filtered *f)
 {
 	double first[STATES];
 
-	b->gradient[0] = before_site(f, b->gradient) + f->error;
+	b->gradient[0] = compute_state_before_site(f, b->gradient) + f->error;
 	for (int j = 0; j < STATES; j++)
-		first[j] = before_site(f, b->information[j]);
-	b->information[0][0] = before_site(f, first) + f->weight;
+		first[j] = compute_state_before_site(f, b->information[j]);
+	b->information[0][0] = compute_state_before_site(f, first) + f->weight;
 	for (int j = 1; j < STATES; j++)
 		b->information[0][j] = b->information[j][0] = first[j];
 }
@@ -141,7 +141,7 @@ static void score_increments(struct knot *k, const struct backward *b)
 
 		increment_loading(g, s, k->length);
 		k->score[s].gradient = dot(g, b->gradient, STATES);
-		k->score[s].information = quadratic(b, g);
+		k->score[s].information = compute_quadratic_form(b, g);
 	}
 }
 
@@ -153,7 +153,7 @@ static void smooth_back(struct chain *c, const struct filtered *f)
 		struct knot *k = &c->knot[n];
 
 		for (int i = 0; i < STATES; i++) {
-			const struct moments m = marginal(&f[n], &b, i);
+			const struct moments m = compute_marginal(&f[n], &b, i);
 
 			k->state[i] = m.mean;
 			if (i == 0 && m.variance > 0)

@@ -37,7 +37,7 @@ struct start {
  * The window of a message: its time on the host, and the correction that makes its delay
  * zero.
  */
-static struct start_window window_of(struct start *s, int way, const struct point *p)
+static struct start_window compute_message_window(struct start *s, int way, const struct point *p)
 {
 	const int64_t y = way ? -p->y : p->y;
 	const int64_t own = s->first ? p->x : p->x + y, other = s->first ? p->x + y : p->x;
@@ -52,7 +52,7 @@ static struct start_window window_of(struct start *s, int way, const struct poin
 }
 
 /* The lowest corner of a bin. */
-static const struct point *lowest_of(const struct bin *b)
+static const struct point *find_lowest(const struct bin *b)
 {
 	const struct point *p = b->corner;
 
@@ -66,15 +66,16 @@ static const struct point *lowest_of(const struct bin *b)
  * Compute the medians of bins [from, to) of a direction in *w, with @y as scratch space. Return
  * false if there are no bins.
  */
-static bool median_window(struct start *s, int way, size_t from, size_t to, double *y,
-			  struct start_window *w)
+static bool compute_median_window(struct start *s, int way, size_t from, size_t to, double *y,
+				  struct start_window *w)
 {
 	const struct envelope *e = &s->host->via->direction[way].envelope;
 	double t = 0;
 	size_t n = 0;
 
 	for (size_t i = from; i < to; i++) {
-		const struct start_window at = window_of(s, way, lowest_of(&e->bin[i]));
+		const struct start_window at = compute_message_window(s, way,
+								      find_lowest(&e->bin[i]));
 
 		if (at.t < 0 ||
 		    at.t > (double)(s->host->correction->to - s->host->correction->from))
@@ -89,7 +90,7 @@ static bool median_window(struct start *s, int way, size_t from, size_t to, doub
 }
 
 /* The number of bins of a direction before a time of host[0]. */
-static size_t bins_before(const struct envelope *e, double x)
+static size_t count_bins_before(const struct envelope *e, double x)
 {
 	size_t lo = 0, hi = e->num;
 
@@ -123,8 +124,8 @@ static size_t find_windows(struct start *s, struct start_window *w, double *y)
 		bool has = true;
 
 		for (int way = 0; has && way < 2; way++)
-			has = median_window(s, way, i ? bins_before(e[way], from) : 0,
-					    bins_before(e[way], to), y, &side[way]);
+			has = compute_median_window(s, way, i ? count_bins_before(e[way], from) : 0,
+						    count_bins_before(e[way], to), y, &side[way]);
 		if (has)
 			w[n++] = (struct start_window){ (side[0].t + side[1].t) / 2,
 							(side[0].y + side[1].y) / 2 };

@@ -86,7 +86,7 @@ double tree_curves_next_step(const struct inference *n, size_t host, double t)
 }
 
 /* The curve that a host begins with, at a time. */
-static double first_phase(const struct inference *n, size_t host, double t)
+static double compute_first_phase(const struct inference *n, size_t host, double t)
 {
 	return spline_at(&n->first[host].curve,
 			 infer_own_time(n, n->task->host[host].correction, t));
@@ -101,9 +101,9 @@ static bool set_first_state(const struct inference *n, size_t host, struct knot 
 
 	if (!n->first[host].num_known_to)
 		return false;
-	k->state[STATE_PHASE] = first_phase(n, host, k->t);
-	k->state[STATE_FREQUENCY] = (first_phase(n, host, k->t + half) -
-				     first_phase(n, host, k->t - half)) /
+	k->state[STATE_PHASE] = compute_first_phase(n, host, k->t);
+	k->state[STATE_FREQUENCY] = (compute_first_phase(n, host, k->t + half) -
+				     compute_first_phase(n, host, k->t - half)) /
 				    (2 * half);
 	deviation = correction_deviation_at(&n->first[host],
 					    c->from + (int64_t)infer_own_time(n, c, k->t));
@@ -133,7 +133,7 @@ void tree_curves_set_states(struct inference *n)
 }
 
 /* The square of the steps of a host's first curve on the way to a knot. */
-static double square_of_steps(const struct inference *n, size_t host, const struct knot *k)
+static double sum_squared_steps(const struct inference *n, size_t host, const struct knot *k)
 {
 	const struct correction *c = n->task->host[host].correction;
 	const struct correction *first = &n->first[host];
@@ -160,7 +160,7 @@ void tree_curves_set_increments(struct inference *n)
 			const double bend = k->state[STATE_FREQUENCY] -
 					    k[-1].state[STATE_FREQUENCY];
 
-			k->jump = square_of_steps(n, h, k);
+			k->jump = sum_squared_steps(n, h, k);
 			k->bend = bend * bend + c->bends.variance[0];
 		}
 	}

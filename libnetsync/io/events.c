@@ -31,8 +31,8 @@ int event_stopped(const struct event_reading *reading)
  * Return the reader of one trace. On failure, call io_fail(), set *@ret to its result, and
  * return NULL.
  */
-static const struct trace_reader *reader_of(const struct event_reading *reading, uint32_t number,
-					    int *ret)
+static const struct trace_reader *find_event_reader(const struct event_reading *reading,
+						    uint32_t number, int *ret)
 {
 	const char *path = reading->sources[number].path;
 	const struct trace_reader *reader = NULL;
@@ -54,12 +54,13 @@ static const struct trace_reader *reader_of(const struct event_reading *reading,
  * Return the reader that all traces have in common. On failure, call io_fail(), set *@ret to
  * its result, and return NULL.
  */
-static const struct trace_reader *reader_of_all(const struct event_reading *reading, int *ret)
+static const struct trace_reader *find_common_event_reader(const struct event_reading *reading,
+							   int *ret)
 {
 	const struct trace_reader *all = NULL;
 
 	for (uint32_t i = 0; i < reading->num; i++) {
-		const struct trace_reader *reader = reader_of(reading, i, ret);
+		const struct trace_reader *reader = find_event_reader(reading, i, ret);
 
 		if (!reader)
 			return NULL;
@@ -90,7 +91,7 @@ int netsync_io_read_events(struct netsync_io *io, const struct netsync_io_source
 	for (uint32_t i = 0; i < num; i++)
 		memcpy(&copies[i], (const char *)sources + i * source_size, sizeof(*copies));
 	reading = (struct event_reading){ io, copies, num, each, data };
-	reader = reader_of_all(&reading, &ret);
+	reader = find_common_event_reader(&reading, &ret);
 	if (reader)
 		ret = reader->read_events(&reading);
 	free(copies);

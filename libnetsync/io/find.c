@@ -151,7 +151,7 @@ static bool have_same_contents(const struct trace *trace_a, const struct trace *
  * chunks of a rotated trace have the same UUID and other ranges. Captures have no UUID:
  * the bytes of those with the same ranges are compared, which differ early, if at all.
  */
-static bool same_trace(const struct trace *a, const struct trace *b)
+static bool is_same_trace(const struct trace *a, const struct trace *b)
 {
 	if (!strcmp(a->real_path, b->real_path))
 		return true;
@@ -168,7 +168,7 @@ static int check_trace_is_new(struct netsync_io *io, const struct trace *trace, 
 	for (size_t i = 0; i < io->num_traces; i++) {
 		const struct trace *other = io->traces[i];
 
-		if (!same_trace(other, trace))
+		if (!is_same_trace(other, trace))
 			continue;
 		if (other->own_name && name && strcmp(name, other->host_name))
 			return io_fail(

@@ -12,7 +12,7 @@
 #include "util/array.h"
 #include "util/hash.h"
 
-static uint64_t hash_of(const struct text_word *word)
+static uint64_t hash_word(const struct text_word *word)
 {
 	uint64_t hash = word->len, part;
 
@@ -31,7 +31,7 @@ static uint64_t hash_of(const struct text_word *word)
 
 /*
  * The hash is the caller's to compare. Different words of one length up to eight bytes
- * have different hashes: each step of hash_of() can be inverted.
+ * have different hashes: each step of hash_word() can be inverted.
  */
 static bool is_name_of_word(const struct name *name, const struct text_word *word)
 {
@@ -55,7 +55,7 @@ static struct name *find_name_by_hash(const struct name_table *names, const stru
 
 struct name *names_find(const struct name_table *names, const struct text_word *word)
 {
-	return find_name_by_hash(names, word, hash_of(word));
+	return find_name_by_hash(names, word, hash_word(word));
 }
 
 static void put_in_slot(struct name_table *names, struct name *name)
@@ -87,7 +87,7 @@ static int grow_name_slots(struct name_table *names)
 
 struct name *names_add(struct name_table *names, const struct text_word *word)
 {
-	uint64_t hash = hash_of(word);
+	uint64_t hash = hash_word(word);
 	struct name *name = find_name_by_hash(names, word, hash);
 
 	if (name)

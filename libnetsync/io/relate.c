@@ -207,7 +207,7 @@ static int relate_clocks(struct netsync_io *io, const struct clock_of_machine *a
 
 /* ---- all ------------------------------------------------------------------------ */
 
-static const char *name_of_clock(const struct clock_of_machine *clock)
+static const char *get_clock_name(const struct clock_of_machine *clock)
 {
 	const char *name = clock->host->base->clock_name;
 
@@ -248,7 +248,7 @@ static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machi
 	static const char two_hosts[] =
 		"its traces have two clocks, %s and %s, and are treated as two hosts, %s and %s, which only packets relate.";
 	const bool are_read = can_clock_be_read(a) && can_clock_be_read(b);
-	char *what = io_format(two_hosts, name_of_clock(a), name_of_clock(b), a->host->name,
+	char *what = io_format(two_hosts, get_clock_name(a), get_clock_name(b), a->host->name,
 			       b->host->name);
 	char *advice = are_read ? advise_what_to_record(a, b) : NULL;
 

@@ -100,7 +100,7 @@ static int apply_outcome(struct matcher *m, const struct match_outcome *o)
 	case OUTCOME_MESSAGE:
 		break;
 	}
-	pair = peers_message(&m->peers, o->from, o->to, o->send, o->recv);
+	pair = peers_add_message(&m->peers, o->from, o->to, o->send, o->recv);
 	if (!pair)
 		return -ENOMEM;
 	if (o->kind == OUTCOME_LEARNED)

@@ -67,8 +67,8 @@ static struct peer_pair *find_or_add_peer_pair(struct peers *ps, uint32_t from, 
 	return p;
 }
 
-struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
-				int64_t recv)
+struct peer_pair *peers_add_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
+				    int64_t recv)
 {
 	struct peer_pair *p = find_or_add_peer_pair(ps, from, to);
 

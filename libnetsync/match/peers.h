@@ -92,8 +92,8 @@ size_t peers_pairs(const struct peers *ps);
  * Add a message, and return its pair, or NULL if out of memory. Several threads may call this
  * at the same time for pairs of different parts.
  */
-struct peer_pair *peers_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
-				int64_t recv);
+struct peer_pair *peers_add_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
+				    int64_t recv);
 
 /*
  * Add a packet's time in a host's stack, ns: 0 or -ENOMEM. Several threads may call this

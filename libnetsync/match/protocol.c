@@ -14,7 +14,7 @@ static bool have_same_endpoint(const struct packet_record *a, const struct packe
 	       (a->addr[1] == b->addr[1] && a->dport == b->dport);
 }
 
-static bool always_agree(const struct packet_record *a, const struct packet_record *b)
+static bool agree_always(const struct packet_record *a, const struct packet_record *b)
 {
 	(void)a;
 	(void)b;
@@ -225,8 +225,8 @@ static const struct protocol icmp = {
 	.needs = NETSYNC_HAS_ECHO,
 	.fill = icmp_fill,
 	.shard = icmp_shard,
-	.agree = always_agree,
-	.agree_whole = always_agree,
+	.agree = agree_always,
+	.agree_whole = agree_always,
 	.identified = icmp_identified,
 };
 
@@ -235,7 +235,7 @@ static const struct protocol sctp = {
 	.translation_keeps_key = true,
 	.fill = sctp_fill,
 	.shard = sctp_shard,
-	.agree = always_agree,
+	.agree = agree_always,
 	.agree_whole = sctp_agree_whole,
 	.identified = sctp_identified,
 };

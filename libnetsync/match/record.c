@@ -58,7 +58,7 @@ uint32_t record_blocks(const struct packet_record *s)
 }
 
 /* The shard of data that begins @behind bytes after the beginning of a record. */
-static inline uint32_t shard_at(const struct packet_record *s, uint32_t behind)
+static inline uint32_t get_shard_at(const struct packet_record *s, uint32_t behind)
 {
 	return (uint32_t)hash_mix(protocol_by_number(s->protocol)->shard(s, behind)) %
 	       NETSYNC_SHARDS;
@@ -66,18 +66,18 @@ static inline uint32_t shard_at(const struct packet_record *s, uint32_t behind)
 
 struct shards record_shards(const struct packet_record *s, uint32_t blocks)
 {
-	struct shards to = { .home = shard_at(s, 0) };
+	struct shards to = { .home = get_shard_at(s, 0) };
 
 	to.all = UINT32_C(1) << to.home;
 	if (!blocks)
 		return to;
 	if (s->protocol != UDP) {
-		to.all |= UINT32_C(1) << shard_at(s, s->len - 1);
+		to.all |= UINT32_C(1) << get_shard_at(s, s->len - 1);
 		return to;
 	}
-	to.all |= UINT32_C(1) << shard_at(s, blocks);
+	to.all |= UINT32_C(1) << get_shard_at(s, blocks);
 	/* The datagram with the id 0, if it is among them. */
 	if (s->ip_id + blocks > UINT16_MAX)
-		to.all |= UINT32_C(1) << shard_at(s, (uint16_t)-s->ip_id);
+		to.all |= UINT32_C(1) << get_shard_at(s, (uint16_t)-s->ip_id);
 	return to;
 }

@@ -39,14 +39,14 @@
 /* Points that are added together; their limits are on the stack. Chosen. */
 #define RUN 32
 
-static size_t slot_of(const struct envelope *e, int64_t index)
+static size_t get_bin_slot(const struct envelope *e, int64_t index)
 {
 	return hash_slot((uint64_t)index) & (e->slots - 1);
 }
 
 static size_t find_bin_slot(const struct envelope *e, int64_t index)
 {
-	size_t i = slot_of(e, index);
+	size_t i = get_bin_slot(e, index);
 
 	while (e->slot[i] && e->bin[e->slot[i] - 1].index != index)
 		i = (i + 1) & (e->slots - 1);
@@ -142,7 +142,7 @@ struct drift {
 	int64_t sag; /* no bin's curve sags by more than this, ns */
 };
 
-static struct drift drift_of(int shift)
+static struct drift get_bin_drift(int shift)
 {
 	struct drift d = { .shift = DRIFT_SHIFT };
 
@@ -262,7 +262,7 @@ static int add_corner_to_bin(struct envelope *e, struct bin *b, const struct poi
 	return 0;
 }
 
-static int by_index(const void *a, const void *b)
+static int compare_bins_by_index(const void *a, const void *b)
 {
 	const struct bin *p = a, *q = b;
 
@@ -299,7 +299,7 @@ static void sort_bins(struct envelope *e)
 	if (sorted)
 		return;
 	if (!sort_by_insertion(e))
-		qsort(e->bin, e->num, sizeof(*e->bin), by_index);
+		qsort(e->bin, e->num, sizeof(*e->bin), compare_bins_by_index);
 	refill_slots(e);
 }
 
@@ -334,7 +334,7 @@ static void trim_bins(struct envelope *e)
 /* Double the width of bins: two neighbours become one. */
 static int double_bin_width(struct envelope *e)
 {
-	struct drift drift = drift_of(e->shift + 1);
+	struct drift drift = get_bin_drift(e->shift + 1);
 	struct point *pool;
 	size_t room = e->corners + CORNERS_STEP, n = 0;
 
@@ -422,7 +422,7 @@ static size_t find_run(const struct envelope *e, const struct point *p, size_t n
  */
 static size_t add_run(struct envelope *e, struct bin *b, const struct point *p, size_t n)
 {
-	struct drift drift = drift_of(e->shift);
+	struct drift drift = get_bin_drift(e->shift);
 	int64_t right[RUN], left = INT64_MAX;
 	uint32_t before = b->corners;
 	size_t i;
@@ -483,7 +483,7 @@ static int merge_bin(struct envelope *e, const struct bin *other, int64_t x, int
 
 	if (ret)
 		return ret;
-	drift = drift_of(e->shift);
+	drift = get_bin_drift(e->shift);
 	b = &e->bin[e->last];
 	e->corners -= b->corners;
 	for (uint32_t k = 0; k < other->corners && !ret; k++) {

@@ -135,8 +135,8 @@ static int add_fresh(struct direction *c, bool back, const struct budget *room)
 
 		c->sum_x += x;
 		c->sum_y += y;
-		c->sum_xx = wide_sum(c->sum_xx, wide_of((__int128)x * x));
-		c->sum_xy = wide_sum(c->sum_xy, wide_of((__int128)x * y));
+		c->sum_xx = wide_sum(c->sum_xx, make_wide((__int128)x * x));
+		c->sum_xy = wide_sum(c->sum_xy, make_wide((__int128)x * y));
 	}
 	c->num += n;
 	c->num_fresh -= n;
@@ -158,7 +158,7 @@ static int add_fresh_point(struct direction *c, bool back, struct point p,
 }
 
 /* Find the pair of two hosts, or add one. Return NULL if out of memory. */
-static struct pair *pair_of(struct pairs *ps, const struct endpoint *a, uint32_t b)
+static struct pair *find_message_pair(struct pairs *ps, const struct endpoint *a, uint32_t b)
 {
 	struct pairs_part *part = &ps->part[pair_part(a->host, b)];
 	const uint32_t number = pair_table_find(&part->table, a->host, b);
@@ -171,7 +171,7 @@ int pairs_add_beside(struct pairs *ps, const struct endpoint *from, const struct
 	bool back = from->host > to->host;
 	const struct endpoint *a = back ? to : from, *b = back ? from : to;
 	int64_t y = b->t - a->t;
-	struct pair *p = pair_of(ps, a, b->host);
+	struct pair *p = find_message_pair(ps, a, b->host);
 	struct direction *c;
 	int ret;
 
@@ -235,7 +235,7 @@ static int merge_pair(struct pairs *ps, const int64_t *origin, const struct pair
 {
 	const uint32_t a = other->host[0], b = other->host[1];
 	const int64_t x = from_origin[a] - origin[a];
-	struct pair *p = pair_of(ps, &(struct endpoint){ a, origin[a], 0 }, b);
+	struct pair *p = find_message_pair(ps, &(struct endpoint){ a, origin[a], 0 }, b);
 	int ret = 0;
 
 	if (!p)
@@ -281,7 +281,7 @@ static void raise_by(struct direction *c, bool back, int64_t by)
 		for (uint32_t k = 0; k < c->envelope.bin[i].corners; k++)
 			c->envelope.bin[i].corner[k].y += by;
 	c->sum_y += (__int128)c->num * y;
-	c->sum_xy = wide_sum(c->sum_xy, wide_of(c->sum_x * y));
+	c->sum_xy = wide_sum(c->sum_xy, make_wide(c->sum_x * y));
 	c->raised += by;
 }
 

@@ -23,7 +23,7 @@
 #define LONGEST_TICK 10000000
 
 /* Compute the greatest common divisor by Euclid's algorithm. */
-static uint64_t common_divisor(uint64_t a, uint64_t b)
+static uint64_t compute_common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
 		uint64_t rest = a % b;
@@ -52,7 +52,7 @@ static void update_divisor(struct resolution *r, int64_t t)
 						 (uint64_t)t - (uint64_t)r->first;
 
 	if (distance && (!r->divisor || distance % r->divisor))
-		r->divisor = common_divisor(distance, r->divisor);
+		r->divisor = compute_common_divisor(distance, r->divisor);
 }
 
 void resolution_add(struct resolution *r, int64_t t)
@@ -73,7 +73,7 @@ void resolution_merge(struct resolution *r, const struct resolution *other, int6
 		r->first = other->first + shift;
 	count_stamps(r, other->least + shift, other->same, other->stamps);
 	update_divisor(r, other->first + shift);
-	r->divisor = common_divisor(r->divisor, other->divisor);
+	r->divisor = compute_common_divisor(r->divisor, other->divisor);
 }
 
 /* Is a common divisor of this many stamps of 1 ns practically impossible by chance? */
@@ -96,7 +96,8 @@ static uint64_t of_all(const struct resolution *r, int64_t origin)
 	const uint64_t since = first < 0 ? -(uint64_t)first : (uint64_t)first;
 
 	/* Times of a simulation, which start at 0, have no such epoch. */
-	return since ? common_divisor(since, common_divisor(r->divisor, LONGEST)) : 1;
+	return since ? compute_common_divisor(since, compute_common_divisor(r->divisor, LONGEST)) :
+		       1;
 }
 
 int64_t resolution_of(const struct resolution *r, int64_t origin)
@@ -107,7 +108,7 @@ int64_t resolution_of(const struct resolution *r, int64_t origin)
 	 * other traces only coarse clocks cause equal stamps.
 	 */
 	const uint64_t stamps = r->stamps - r->same;
-	const uint64_t of_second = common_divisor(r->divisor, LONGEST);
+	const uint64_t of_second = compute_common_divisor(r->divisor, LONGEST);
 
 	if (!r->stamps)
 		return 1;

@@ -36,7 +36,7 @@
 /* Increments of each scale in the whole span that are added, so that no rate is 0. Chosen. */
 #define PRIOR_INCREMENTS 1e-3
 
-static double square(double v)
+static double square_number(double v)
 {
 	return v * v;
 }
@@ -45,7 +45,7 @@ void mixture_of_frequency(struct scale_mixture *m, double length)
 {
 	*m = (struct scale_mixture){ .scales = BEND_SCALES };
 	for (size_t j = 0; j < BEND_SCALES; j++) {
-		m->variance[j] = square(FIRST_BEND * pow(BEND_FACTOR, (double)j));
+		m->variance[j] = square_number(FIRST_BEND * pow(BEND_FACTOR, (double)j));
 		m->rate[j] = FIRST_BENDS / length;
 	}
 }
@@ -60,14 +60,14 @@ void mixture_of_phase(struct scale_mixture *m, double span, double range)
 
 		if (j && scale > most)
 			break;
-		m->variance[j] = square(scale);
+		m->variance[j] = square_number(scale);
 		m->rate[j] = FIRST_JUMPS / span;
 		m->scales++;
 	}
 }
 
 /* The share of increments of scale @j over a length. */
-static double share_of(const struct scale_mixture *m, size_t j, double length)
+static double compute_scale_share(const struct scale_mixture *m, size_t j, double length)
 {
 	return fmin(m->rate[j] * length, MOST_SHARE / (double)m->scales);
 }
@@ -78,14 +78,14 @@ static double quiet_share(const struct scale_mixture *m, double length)
 	double none = 1;
 
 	for (size_t j = 0; j < m->scales; j++)
-		none -= share_of(m, j, length);
+		none -= compute_scale_share(m, j, length);
 	return none;
 }
 
 /* The logarithm of a normal density at the cavity's mean. */
 static double log_evidence(const struct increment_cavity *c, double variance)
 {
-	return -0.5 * (log(variance) + square(c->mean) / variance);
+	return -0.5 * (log(variance) + square_number(c->mean) / variance);
 }
 
 /* The responsibility of no scale, followed by that of each scale. */
@@ -97,7 +97,7 @@ static void weigh_scales(const struct scale_mixture *m, const struct increment_c
 	weight[0] = log(quiet_share(m, c->length)) + log_evidence(c, c->base + c->variance);
 	best = weight[0];
 	for (size_t j = 0; j < m->scales; j++) {
-		weight[j + 1] = log(share_of(m, j, c->length)) +
+		weight[j + 1] = log(compute_scale_share(m, j, c->length)) +
 				log_evidence(c, c->base + m->variance[j] + c->variance);
 		best = fmax(best, weight[j + 1]);
 	}
@@ -119,10 +119,11 @@ double mixture_log_share(const struct scale_mixture *m, double length, double va
 		return log(quiet_share(m, length));
 	while (j + 1 < m->scales && variance > sqrt(m->variance[j] * m->variance[j + 1]))
 		j++;
-	return log(share_of(m, j, length));
+	return log(compute_scale_share(m, j, length));
 }
 
-double mixture_match(struct scale_mixture *m, const struct increment_cavity *c, double *quiet)
+double mixture_match_moments(struct scale_mixture *m, const struct increment_cavity *c,
+			     double *quiet)
 {
 	double weight[MOST_SCALES + 1], rest = 0, kept = 0;
 

@@ -79,7 +79,8 @@ void mixture_of_phase(struct scale_mixture *m, double span, double range);
  * as the mixture. Responsibilities are added to the sums; *quiet: the responsibility of
  * no scale.
  */
-double mixture_match(struct scale_mixture *m, const struct increment_cavity *c, double *quiet);
+double mixture_match_moments(struct scale_mixture *m, const struct increment_cavity *c,
+			     double *quiet);
 
 /* The log share of increments over a length whose scale has this variance beyond the base. */
 double mixture_log_share(const struct scale_mixture *m, double length, double variance);

@@ -46,7 +46,7 @@ static inline size_t leb128_take(const uint8_t *from, size_t num, uint64_t *v)
 }
 
 /* The sign becomes the lowest bit, so that numbers near 0 are short: 0, -1, 1, -2, ... */
-static inline uint64_t leb128_of_signed(int64_t v)
+static inline uint64_t fold_signed_number(int64_t v)
 {
 	return v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1;
 }
@@ -80,7 +80,7 @@ static inline void bytes_put_number(struct bytes_put *p, uint64_t v)
 
 static inline void bytes_put_signed(struct bytes_put *p, int64_t v)
 {
-	bytes_put_number(p, leb128_of_signed(v));
+	bytes_put_number(p, fold_signed_number(v));
 }
 
 /* Write the lowest @num bytes of a number. */

@@ -10,7 +10,7 @@ struct wide {
 	__int128 high;
 };
 
-static inline struct wide wide_of(__int128 v)
+static inline struct wide make_wide(__int128 v)
 {
 	return (struct wide){ (uint64_t)v, v >> 64 };
 }

@@ -60,7 +60,7 @@ static uint64_t stream(uint64_t seed, enum stream which)
 	return (seed * 16 + which) * UINT64_C(0xd1342543de82ef95);
 }
 
-static double between(uint64_t *s, double low, double high)
+static double draw_between(uint64_t *s, double low, double high)
 {
 	return low + (high - low) * uniform(s);
 }
@@ -126,7 +126,7 @@ static bool make_rate_steps(struct cluster_clock *k, double span, uint64_t *s)
 	double skew = 0, at = 0;
 
 	while (at < span) {
-		double length = between(s, 100 * SEC, 300 * SEC);
+		double length = draw_between(s, 100 * SEC, 300 * SEC);
 		double step = random64(s) & 1 ? 20e-6 : -20e-6;
 
 		if (!add_piece(&k->steps, at, skew))
@@ -155,8 +155,8 @@ static bool make_quartz(struct cluster_clock *k, double span, uint64_t *s)
 {
 	const double step = 10 * SEC;
 	double walk = 0, flicker[4] = { 0 };
-	double omega = 2 * M_PI / between(s, 600 * SEC, 1800 * SEC);
-	double phase = between(s, 0, 2 * M_PI);
+	double omega = 2 * M_PI / draw_between(s, 600 * SEC, 1800 * SEC);
+	double phase = draw_between(s, 0, 2 * M_PI);
 
 	for (double t = 0; t < span; t += step) {
 		double skew, length = 10;
@@ -206,9 +206,9 @@ static bool make_daemon(struct cluster_clock *k, const struct daemon *d, double 
 	if (!add_piece(&k->steps, 0, 0))
 		return false;
 	for (;;) {
-		double length = between(s, d->poll_s[0], d->poll_s[1]) * SEC;
-		double slew = between(s, d->slew[0], d->slew[1]);
-		double take = between(s, d->slew_s[0], d->slew_s[1]) * SEC;
+		double length = draw_between(s, d->poll_s[0], d->poll_s[1]) * SEC;
+		double slew = draw_between(s, d->slew[0], d->slew[1]);
+		double take = draw_between(s, d->slew_s[0], d->slew_s[1]) * SEC;
 		double change = uniform(s) * d->frequency;
 
 		ahead += frequency * length;
@@ -255,10 +255,10 @@ static bool make_adjtime(struct cluster_clock *k, double span, uint64_t *s)
 	if (!add_piece(&k->steps, 0, 0))
 		return false;
 	for (;;) {
-		double us = between(s, 200, 3000);
+		double us = draw_between(s, 200, 3000);
 		double sign = random64(s) & 1 ? 1 : -1;
 
-		t += between(s, 100 * SEC, 300 * SEC);
+		t += draw_between(s, 100 * SEC, 300 * SEC);
 		if (t + 8 * SEC > span)
 			return true;
 		for (; us > 0; us -= 500, t += SEC)
@@ -280,7 +280,7 @@ static bool make_smear(struct cluster_clock *k, double span)
 static void make_breaks(struct cluster_clock *k, unsigned int clocks, double span, uint64_t *s)
 {
 	if (clocks & JUMP) {
-		double at = between(s, 0.2 * span, 0.8 * span);
+		double at = draw_between(s, 0.2 * span, 0.8 * span);
 
 		k->brk[k->num_breaks++] = (struct clock_break){
 			.from = at, .to = at, .ahead = uniform(s) < 0.5 ? 50e6 : -50e6
@@ -289,10 +289,10 @@ static void make_breaks(struct cluster_clock *k, unsigned int clocks, double spa
 	if (!(clocks & PAUSES))
 		return;
 	for (int i = k->num_breaks; i < PAUSES_OF_HOST; i++) {
-		double at = span * (i + between(s, 0.2, 0.8)) / PAUSES_OF_HOST;
+		double at = span * (i + draw_between(s, 0.2, 0.8)) / PAUSES_OF_HOST;
 
 		k->brk[k->num_breaks++] = (struct clock_break){
-			.from = at, .to = at + between(s, 0.2 * SEC, 2 * SEC)
+			.from = at, .to = at + draw_between(s, 0.2 * SEC, 2 * SEC)
 		};
 	}
 }
@@ -302,9 +302,9 @@ static void make_settings(struct cluster_clock *k, int times, double small, doub
 			  uint64_t *s)
 {
 	for (int i = 0; i < times; i++) {
-		double at = span * (i + between(s, 0.2, 0.8)) / times;
-		double by = small && i & 1 ? between(s, 5e3, small) :
-					     between(s, 0.5 * SEC, 5 * SEC);
+		double at = span * (i + draw_between(s, 0.2, 0.8)) / times;
+		double by = small && i & 1 ? draw_between(s, 5e3, small) :
+					     draw_between(s, 0.5 * SEC, 5 * SEC);
 
 		k->brk[k->num_breaks++] = (struct clock_break){
 			.from = at, .to = at, .ahead = random64(s) & 1 ? by : -by
@@ -338,12 +338,12 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 	bool steady = !host && (clocks & STEADY_FIRST);
 	bool left_alone = c->spec.steered && host < c->spec.hosts - c->spec.steered;
 
-	k->offset = EPOCH + (int64_t)between(s, -10 * SEC, 10 * SEC);
-	k->skew = between(s, -50e-6, 50e-6);
+	k->offset = EPOCH + (int64_t)draw_between(s, -10 * SEC, 10 * SEC);
+	k->skew = draw_between(s, -50e-6, 50e-6);
 	if ((clocks & BEND) && !steady) {
 		k->amplitude = 50e3;
-		k->omega = 2 * M_PI / between(s, 300 * SEC, 900 * SEC);
-		k->phase = between(s, 0, 2 * M_PI);
+		k->omega = 2 * M_PI / draw_between(s, 300 * SEC, 900 * SEC);
+		k->phase = draw_between(s, 0, 2 * M_PI);
 		k->middle = c->span_ns / 2;
 		if (host)
 			k->ramp = (uniform(s) < 0.5 ? 20e-6 : -20e-6) / (3600 * SEC);
@@ -623,7 +623,7 @@ static void draw_message(struct cluster *c, struct draw *d, double t)
 	if (spec->wrong && uniform(&d->faults) < spec->wrong)
 		received = unrelated(c, t, &d->faults);
 	if (spec->near && uniform(&d->faults) < spec->near)
-		received += between(&d->faults, -200e3, 200e3);
+		received += draw_between(&d->faults, -200e3, 200e3);
 	add(c, from, to, t, received, &d->faults);
 	if (spec->repeated && uniform(&d->faults) < spec->repeated) {
 		if (random64(&d->faults) & 1)
@@ -664,7 +664,7 @@ bool cluster_make(struct cluster *c, const struct cluster_spec *spec, uint64_t s
 	size_t room = (size_t)spec->messages * (spec->repeated ? 2 : 1);
 
 	*c = (struct cluster){ .spec = *spec, .span_ns = spec->span_s * SEC };
-	c->gap_from_ns = c->span_ns * between(&clocks, 0.3, 0.6);
+	c->gap_from_ns = c->span_ns * draw_between(&clocks, 0.3, 0.6);
 	c->gap_to_ns = c->gap_from_ns + spec->gap_s * SEC;
 	c->clock = calloc((size_t)spec->hosts, sizeof(*c->clock));
 	c->msg = malloc(room * sizeof(*c->msg));

@@ -44,7 +44,7 @@ static void test_match(void **state)
 		double quiet, v, want;
 
 		mixture_of_frequency(&m, 1);
-		v = mixture_match(&m, &c, &quiet);
+		v = mixture_match_moments(&m, &c, &quiet);
 		want = mean_by_quadrature(&m, &c);
 		assert_float_equal(c.mean * v / (v + c.variance), want, 1e-3 * fabs(want) + 1e-3);
 		assert_true(quiet >= 0 && quiet <= 1);
@@ -84,13 +84,13 @@ static void test_learn(void **state)
 			double quiet;
 
 			/* Each twentieth second, by 640 ppb, the third scale. */
-			mixture_match(&m,
-				      &(struct increment_cavity){ .length = 1,
-								  .base = 1,
-								  .mean = steered ? sign * 640 :
-										    sign,
-								  .variance = 1 },
-				      &quiet);
+			mixture_match_moments(&m,
+					      &(struct increment_cavity){
+						      .length = 1,
+						      .base = 1,
+						      .mean = steered ? sign * 640 : sign,
+						      .variance = 1 },
+					      &quiet);
 		}
 		mixture_learn(&m, SPAN);
 	}

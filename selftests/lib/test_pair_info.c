@@ -63,7 +63,7 @@ static void test_counts(void **state)
 	reduced_estimate(&r);
 	assert_int_equal(peers_add_host(&peers), 0);
 	assert_int_equal(peers_add_host(&peers), 0);
-	assert_non_null(peers_message(&peers, 1, 0, 5, 6));
+	assert_non_null(peers_add_message(&peers, 1, 0, 5, 6));
 	p = peers_find(&peers, 0, 1);
 	assert_non_null(p);
 	p->past = (struct match_counts){ 1000, 100, 10, 1 };

@@ -168,7 +168,7 @@ static void test_wide(void **state)
 	for (size_t i = 0; i < 8; i++)
 		for (size_t k = 0; k < 8; k++) {
 			const struct wide p = wide_product(small[i], small[k]);
-			const struct wide q = wide_of((__int128)small[i] * small[k]);
+			const struct wide q = make_wide((__int128)small[i] * small[k]);
 
 			assert_true(p.low == q.low && p.high == q.high);
 		}
@@ -261,7 +261,7 @@ static void test_leb128(void **state)
 	}
 	compare_number(0, 1);
 	for (size_t i = 0; i < sizeof(number) / sizeof(*number); i++) {
-		assert_true(leb128_of_signed(by_length[i]) == number[i]);
+		assert_true(fold_signed_number(by_length[i]) == number[i]);
 		assert_true(leb128_to_signed(number[i]) == by_length[i]);
 	}
 	assert_int_equal(leb128_take(long_one, sizeof(long_one), &v), 0);

@@ -64,7 +64,7 @@ static void find_common_folder(struct apply_run *apply)
 }
 
 /* The permissions of the folder of which the output is a copy. */
-static mode_t common_permissions(const struct apply_run *apply)
+static mode_t find_common_permissions(const struct apply_run *apply)
 {
 	char *path = strndup(apply->sources[0].real_path, apply->common);
 	struct stat st = { .st_mode = 0 };
@@ -77,8 +77,8 @@ static mode_t common_permissions(const struct apply_run *apply)
 }
 
 /* The path of a trace's copy, to be freed. */
-static char *place_of(const struct apply_run *apply, const struct apply_source *source,
-		      const char *path)
+static char *make_copy_path(const struct apply_run *apply, const struct apply_source *source,
+			    const char *path)
 {
 	const char *below = path + strlen(source->path);
 	char *place;
@@ -147,7 +147,7 @@ static bool find_place(const struct apply_run *apply, struct apply_task *task)
 
 	if (!original)
 		return complain_of_path(path);
-	task->place = place_of(apply, task->source, path);
+	task->place = make_copy_path(apply, task->source, path);
 	ok = task->place ?
 		     make_folders_like(task->place, strlen(apply->folder.temporary) + 1, original) :
 		     no_memory();
@@ -341,7 +341,7 @@ static bool keep_copies(struct apply_run *apply)
 
 	progress_start(&apply->progress.line, "writing to disk");
 	progress_wait(&apply->progress.line);
-	ok = output_folder_close(&apply->folder, common_permissions(apply));
+	ok = output_folder_close(&apply->folder, find_common_permissions(apply));
 	progress_end(&apply->progress.line);
 	return ok;
 }

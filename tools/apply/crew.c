@@ -91,7 +91,7 @@ static void end_crew(void)
 
 /* ---- processes ---------------------------------------------------------------- */
 
-static struct crew_process *process_of(const struct crew *crew, size_t index)
+static struct crew_process *find_crew_process(const struct crew *crew, size_t index)
 {
 	return &crew->processes[index % crew->num_processes];
 }
@@ -105,7 +105,7 @@ static void close_both(const int fds[2])
 
 static void work_apart(const struct crew *crew, size_t index, const sigset_t *signals, pid_t parent)
 {
-	const int *said = process_of(crew, index)->said;
+	const int *said = find_crew_process(crew, index)->said;
 	int status;
 
 	before_end = before_crew;
@@ -139,7 +139,7 @@ static pid_t fork_blocked(struct crew *crew, struct crew_process *process)
 
 static bool start_process(struct crew *crew)
 {
-	struct crew_process *process = process_of(crew, crew->next);
+	struct crew_process *process = find_crew_process(crew, crew->next);
 	int ends[2] = { -1, -1 };
 
 	process->said[0] = memfd_create("netsync", MFD_CLOEXEC);
@@ -184,14 +184,16 @@ static void wait_for_processes(struct crew *crew)
 	size_t num = 0;
 
 	for (size_t i = crew->first; i < crew->next; i++)
-		if (process_of(crew, i)->pid)
-			crew->polled[num++] = (struct pollfd){ .fd = process_of(crew, i)->pipe };
+		if (find_crew_process(crew, i)->pid)
+			crew->polled[num++] = (struct pollfd){
+				.fd = find_crew_process(crew, i)->pipe
+			};
 	if (poll(crew->polled, num, LOOK_MS) <= 0)
 		return;
 	num = 0;
 	for (size_t i = crew->first; i < crew->next; i++)
-		if (process_of(crew, i)->pid && crew->polled[num++].revents)
-			end_crew_process(crew, process_of(crew, i));
+		if (find_crew_process(crew, i)->pid && crew->polled[num++].revents)
+			end_crew_process(crew, find_crew_process(crew, i));
 }
 
 static void stop_processes(struct crew *crew)
@@ -201,12 +203,12 @@ static void stop_processes(struct crew *crew)
 	for (; crew->num_at_work && grace > 0; grace--)
 		wait_for_processes(crew);
 	for (size_t i = crew->first; i < crew->next; i++)
-		if (process_of(crew, i)->pid)
-			kill(process_of(crew, i)->pid, SIGTERM);
+		if (find_crew_process(crew, i)->pid)
+			kill(find_crew_process(crew, i)->pid, SIGTERM);
 	while (crew->num_at_work)
 		wait_for_processes(crew);
 	for (; crew->first < crew->next; crew->first++)
-		close_both(process_of(crew, crew->first)->said);
+		close_both(find_crew_process(crew, crew->first)->said);
 }
 
 /* Print the output of a process. */
@@ -224,8 +226,8 @@ static void pass_on_said(int said, FILE *to)
 
 static bool take_crew_turns(struct crew *crew)
 {
-	while (crew->first < crew->next && !process_of(crew, crew->first)->pid) {
-		const struct crew_process *process = process_of(crew, crew->first);
+	while (crew->first < crew->next && !find_crew_process(crew, crew->first)->pid) {
+		const struct crew_process *process = find_crew_process(crew, crew->first);
 
 		pass_on_said(process->said[0], stdout);
 		pass_on_said(process->said[1], stderr);

@@ -68,7 +68,7 @@ static bool is_full(const char *folder, char *reason, size_t size)
 }
 
 /* The length of a message without ": name=value, ..." at its end. */
-static size_t sentence_length(const char *message)
+static size_t measure_sentence(const char *message)
 {
 	const char *end = strchr(message, '=');
 
@@ -100,7 +100,7 @@ static void set_failure_reason(struct bt_copy_graph *graph)
 		snprintf(reason, size, "%s", message);
 	else
 		snprintf(reason, size, "Babeltrace 2 reports \"%.*s\".",
-			 (int)sentence_length(message), message);
+			 (int)measure_sentence(message), message);
 }
 
 /* ---- components --------------------------------------------------------- */
@@ -262,7 +262,7 @@ static const bt_component_sink *add_sink(struct bt_copy_graph *graph)
 
 /* ---- the graph ---------------------------------------------------------- */
 
-static const bt_port_output *output_of(const bt_component_filter *filter)
+static const bt_port_output *get_output_port(const bt_component_filter *filter)
 {
 	return bt_component_filter_borrow_output_port_by_index_const(filter, 0);
 }
@@ -282,11 +282,11 @@ static bool connect_copy_graph(struct bt_copy_graph *graph, const bt_component_s
 			    bt_component_filter_borrow_input_port_by_index_const(filter, i), NULL))
 			return false;
 	if (trimmer &&
-	    bt_graph_connect_ports(graph->graph, output_of(filter),
+	    bt_graph_connect_ports(graph->graph, get_output_port(filter),
 				   bt_component_filter_borrow_input_port_by_index_const(trimmer, 0),
 				   NULL))
 		return false;
-	return !bt_graph_connect_ports(graph->graph, output_of(trimmer ? trimmer : filter),
+	return !bt_graph_connect_ports(graph->graph, get_output_port(trimmer ? trimmer : filter),
 				       bt_component_sink_borrow_input_port_by_index_const(sink, 0),
 				       NULL);
 }

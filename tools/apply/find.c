@@ -134,7 +134,7 @@ static int find_source_host(struct apply_run *apply, const struct apply_source *
 	return ret ? ret : model_check_file(&apply->model, *host, path);
 }
 
-static bool same_session(const struct netsync_io_trace *a, const struct netsync_io_trace *b)
+static bool are_in_one_session(const struct netsync_io_trace *a, const struct netsync_io_trace *b)
 {
 	return a->epoch_ns == b->epoch_ns && a->has_clock_uuid && b->has_clock_uuid &&
 	       !strcmp(a->format, b->format) &&
@@ -151,7 +151,7 @@ static void extend_span_over_chunks(const struct apply_run *apply,
 	for (uint32_t i = 0; i < netsync_io_num_traces(apply->io); i++) {
 		const struct netsync_io_trace other = trace_info(apply->io, i);
 
-		if (other.last_ns < other.first_ns || !same_session(info, &other))
+		if (other.last_ns < other.first_ns || !are_in_one_session(info, &other))
 			continue;
 		if (other.first_ns < trace->first_ns)
 			trace->first_ns = other.first_ns;

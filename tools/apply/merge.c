@@ -113,7 +113,7 @@ static bool is_reference(const struct merging *merging, const struct model_host 
 }
 
 /* The error bound at a time of a capture. */
-static int64_t bound_of_part_at(const struct merge_part *part, int64_t time_ns)
+static int64_t get_merged_part_bound(const struct merge_part *part, int64_t time_ns)
 {
 	int64_t corrected, bound;
 
@@ -123,13 +123,13 @@ static int64_t bound_of_part_at(const struct merge_part *part, int64_t time_ns)
 	return bound;
 }
 
-static int64_t larger_bound(int64_t a, int64_t b)
+static int64_t choose_larger_bound(int64_t a, int64_t b)
 {
 	return a == NETSYNC_UNKNOWN || b == NETSYNC_UNKNOWN ? NETSYNC_UNKNOWN : a > b ? a : b;
 }
 
 /* The largest bound of a host's captures: outside the data of the result, it is larger. */
-static int64_t most_of_host(const struct merging *merging, const struct model_host *host)
+static int64_t get_host_most(const struct merging *merging, const struct model_host *host)
 {
 	int64_t median, most;
 
@@ -139,8 +139,8 @@ static int64_t most_of_host(const struct merging *merging, const struct model_ho
 
 		if (part->host != host || !part->is_known)
 			continue;
-		most = larger_bound(most, bound_of_part_at(part, part->trace.first_ns));
-		most = larger_bound(most, bound_of_part_at(part, part->trace.last_ns));
+		most = choose_larger_bound(most, get_merged_part_bound(part, part->trace.first_ns));
+		most = choose_larger_bound(most, get_merged_part_bound(part, part->trace.last_ns));
 	}
 	return most;
 }
@@ -148,7 +148,7 @@ static int64_t most_of_host(const struct merging *merging, const struct model_ho
 /* Print the error bounds of a host's times, as a clause. */
 static void print_bounds(FILE *out, const struct merging *merging, const struct model_host *host)
 {
-	const int64_t most = most_of_host(merging, host);
+	const int64_t most = get_host_most(merging, host);
 	char text[VALUE_SIZE], middle_of_times[VALUE_SIZE];
 	int64_t median, whole;
 
@@ -164,7 +164,7 @@ static void print_bounds(FILE *out, const struct merging *merging, const struct 
 			format_duration(middle_of_times, median));
 }
 
-static const char *base_name(const char *path)
+static const char *get_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -188,11 +188,12 @@ static char *describe_host(const struct merging *merging, const struct model_hos
 		if (part->host != host)
 			continue;
 		if (!num++)
-			fprintf(out, "host %s, from %s", host->name, base_name(part->trace.path));
+			fprintf(out, "host %s, from %s", host->name,
+				get_base_name(part->trace.path));
 		last = part;
 	}
 	if (out && num > 1)
-		fprintf(out, " to %s (%zu files)", base_name(last->trace.path), num);
+		fprintf(out, " to %s (%zu files)", get_base_name(last->trace.path), num);
 	if (out) {
 		fputs("; ", out);
 		print_bounds(out, merging, host);
@@ -202,8 +203,8 @@ static char *describe_host(const struct merging *merging, const struct model_hos
 }
 
 /* The first capture of the same host. */
-static const struct merge_part *first_of_host(const struct merging *merging,
-					      const struct model_host *host)
+static const struct merge_part *find_first_of_host(const struct merging *merging,
+						   const struct model_host *host)
 {
 	const struct merge_part *part = merging->parts;
 
@@ -227,7 +228,7 @@ static char *describe_all(const struct merging *merging)
 	for (size_t i = 0; i < merging->num; i++) {
 		const struct model_host *host = merging->parts[i].host;
 
-		if (first_of_host(merging, host) != &merging->parts[i])
+		if (find_first_of_host(merging, host) != &merging->parts[i])
 			continue;
 		fprintf(out, "\n%s: ", host->name);
 		print_bounds(out, merging, host);
@@ -267,7 +268,7 @@ static bool describe_parts(struct merging *merging)
 		return no_memory();
 	for (size_t i = 0; i < merging->num; i++) {
 		struct merge_part *part = &merging->parts[i];
-		const struct merge_part *first = first_of_host(merging, part->host);
+		const struct merge_part *first = find_first_of_host(merging, part->host);
 
 		if (part == first)
 			part->description = describe_host(merging, part->host);
@@ -277,8 +278,9 @@ static bool describe_parts(struct merging *merging)
 		merging->captures[i] = (struct netsync_io_capture){
 			.path = part->trace.path,
 			.host = part->host->name,
-			.device = is_beside_another(merging, part) ? base_name(part->trace.path) :
-								     NULL,
+			.device = is_beside_another(merging, part) ?
+					  get_base_name(part->trace.path) :
+					  NULL,
 			.description = first->description,
 			.time = correct_packet,
 			.data = &part->trace,

@@ -155,7 +155,7 @@ static bool find_line_error(struct clock_line *line)
 }
 
 /* The frequency from the mean slope of the correction over the trace; 0: none. */
-static uint64_t mean_freq(const struct clock_line *line)
+static uint64_t compute_mean_freq(const struct clock_line *line)
 {
 	const struct apply_trace *trace = line->trace;
 	const int64_t length = trace->last_ns - trace->first_ns;
@@ -210,7 +210,7 @@ static int64_t trace_compass_ns(const struct clock_line *line)
 				 (nextafter(ns, INFINITY) - ns) / 2);
 }
 
-static int64_t worst_ns(const struct clock_line *line)
+static int64_t compute_worst_ns(const struct clock_line *line)
 {
 	const int64_t babeltrace = babeltrace_ns(line);
 	const int64_t trace_compass = trace_compass_ns(line);
@@ -226,11 +226,12 @@ static int64_t worst_ns(const struct clock_line *line)
 static bool fit_clock_line(struct clock_line *line)
 {
 	struct clock_line sloped = *line;
-	const uint64_t freq = mean_freq(line);
+	const uint64_t freq = compute_mean_freq(line);
 
 	if (!draw_through_middle(line, line->old_freq))
 		return false;
-	if (freq && draw_through_middle(&sloped, freq) && worst_ns(&sloped) < worst_ns(line))
+	if (freq && draw_through_middle(&sloped, freq) &&
+	    compute_worst_ns(&sloped) < compute_worst_ns(line))
 		*line = sloped;
 	return true;
 }
@@ -243,7 +244,7 @@ static bool check_line_error(const struct clock_line *line)
 {
 	const int64_t babeltrace = line->off_ns + babeltrace_ns(line);
 	const int64_t trace_compass = line->off_ns + trace_compass_ns(line);
-	const int64_t worst = worst_ns(line);
+	const int64_t worst = compute_worst_ns(line);
 	char most[VALUE_SIZE], bound[VALUE_SIZE], least[VALUE_SIZE];
 	char *path;
 

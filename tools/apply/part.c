@@ -77,7 +77,8 @@ bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns)
  * The first time from @from to @to of a trace, on one linear segment of the correction,
  * that is at least @limit when corrected; @to + 1: none.
  */
-static int64_t first_since(const struct apply_trace *trace, int64_t from, int64_t to, int64_t limit)
+static int64_t find_first_since(const struct apply_trace *trace, int64_t from, int64_t to,
+				int64_t limit)
 {
 	int64_t corrected;
 
@@ -108,10 +109,10 @@ bool part_narrow(struct apply_trace *trace)
 		is_last = !apply_next_segment(trace, &next) || next > last;
 		if (is_last)
 			next = last + 1;
-		begin = first_since(trace, from, next - 1, part->begin_ns);
+		begin = find_first_since(trace, from, next - 1, part->begin_ns);
 		behind = part->end_ns == INT64_MAX ?
 				 next :
-				 first_since(trace, from, next - 1, part->end_ns + 1);
+				 find_first_since(trace, from, next - 1, part->end_ns + 1);
 		if (begin < behind) {
 			first_inside = begin < first_inside ? begin : first_inside;
 			last_inside = behind - 1;

@@ -140,7 +140,7 @@ static void request_apply(struct hosts *hosts, const struct apply_remote *how, u
 }
 
 /* The overall status: a host that has not answered copied nothing. */
-static int status_of(const struct hosts *hosts)
+static int compute_overall_status(const struct hosts *hosts)
 {
 	unsigned int whole = 0, part = 0;
 
@@ -165,7 +165,7 @@ static int apply_on(struct hosts *hosts, const struct apply_remote *how, FILE *f
 			if (hosts->all.list[i]->ready)
 				request_apply(hosts, how, i);
 		remotes_wait(&hosts->all, 0);
-		status = status_of(hosts);
+		status = compute_overall_status(hosts);
 	}
 	remotes_close(&hosts->all);
 	return interrupted ? EXIT_BAD : status;

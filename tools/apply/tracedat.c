@@ -27,7 +27,8 @@ struct correction_knots {
 
 /* ---- knots ------------------------------------------------------------- */
 
-static bool knot_at(const struct apply_trace *trace, int64_t time_ns, struct netsync_io_knot *knot)
+static bool make_knot_at(const struct apply_trace *trace, int64_t time_ns,
+			 struct netsync_io_knot *knot)
 {
 	knot->time_ns = time_ns;
 	if (!apply_time(trace, time_ns, &knot->new_ns)) {
@@ -49,7 +50,7 @@ static bool add_knot(struct correction_knots *knots, int64_t time_ns)
 	if (!last)
 		return no_memory();
 	knots->num++;
-	return knot_at(knots->trace, time_ns, last);
+	return make_knot_at(knots->trace, time_ns, last);
 }
 
 /* Add knots along a line, starting at the last knot. */
@@ -61,7 +62,7 @@ static bool add_line_knots(struct correction_knots *knots, int64_t to_ns)
 
 	if (length <= 0)
 		return true;
-	if (!knot_at(knots->trace, to_ns, &to))
+	if (!make_knot_at(knots->trace, to_ns, &to))
 		return false;
 	rise = (__int128)to.new_ns - from.new_ns - length;
 	if (rise < 0)
@@ -79,7 +80,8 @@ static bool add_corner_knots(struct correction_knots *knots, int64_t time_ns)
 {
 	struct netsync_io_knot before, after;
 
-	if (!knot_at(knots->trace, time_ns - 1, &before) || !knot_at(knots->trace, time_ns, &after))
+	if (!make_knot_at(knots->trace, time_ns - 1, &before) ||
+	    !make_knot_at(knots->trace, time_ns, &after))
 		return false;
 	/* The correction steps here if the offset changes by more than rounding. */
 	if (llabs(after.new_ns - before.new_ns - 1) > 1 && !add_line_knots(knots, time_ns - 1))

@@ -60,7 +60,7 @@ static const char *skip_space(const char *at)
 }
 
 /* The next word, string or other character; empty at the end. */
-static struct text_span next_token(const char **at)
+static struct text_span read_next_token(const char **at)
 {
 	struct text_span token = { .start = skip_space(*at) };
 	const char *end = token.start;
@@ -87,12 +87,12 @@ static bool take_value(struct clock_block *block, struct text_span key, const ch
 	for (int i = 0; i < NUM_KEYS; i++) {
 		if (!is_token(key, key_names[i]))
 			continue;
-		if (!is_token(next_token(at), "="))
+		if (!is_token(read_next_token(at), "="))
 			return false;
 		value.start = skip_space(*at);
 		do {
 			value.end = *at;
-			token = next_token(at);
+			token = read_next_token(at);
 		} while (token.start < token.end && !is_token(token, ";"));
 		block->value[i] = value;
 		return value.start < value.end;
@@ -108,7 +108,7 @@ static void take_block(struct clock_block *block, const char **at)
 
 	*block = (struct clock_block){ .num = num, .start = *at };
 	while (depth) {
-		token = next_token(at);
+		token = read_next_token(at);
 		if (token.start == token.end)
 			return;
 		if (is_token(token, "{"))
@@ -127,13 +127,14 @@ static struct clock_block find_block(const char *text)
 	unsigned int depth = 0;
 	struct text_span token;
 
-	for (token = next_token(&text); token.start < token.end; token = next_token(&text)) {
+	for (token = read_next_token(&text); token.start < token.end;
+	     token = read_next_token(&text)) {
 		if (is_token(token, "{"))
 			depth++;
 		else if (is_token(token, "}"))
 			depth -= depth > 0;
 		else if (!depth && is_token(token, "clock") && *skip_space(text) == '{') {
-			next_token(&text);
+			read_next_token(&text);
 			take_block(&block, &text);
 		}
 	}

@@ -147,14 +147,14 @@ correct_initialize(bt_self_component_filter *self,
 	return status;
 }
 
-static struct filter_component *component_of(bt_self_component_filter *self)
+static struct filter_component *get_filter_component(bt_self_component_filter *self)
 {
 	return bt_self_component_get_data(bt_self_component_filter_as_self_component(self));
 }
 
 void correct_finalize(bt_self_component_filter *self)
 {
-	free_filter(component_of(self));
+	free_filter(get_filter_component(self));
 }
 
 /* Add a port, so that a free one is always available. */
@@ -164,7 +164,7 @@ correct_input_connected(bt_self_component_filter *self, bt_self_component_port_i
 {
 	(void)port;
 	(void)other;
-	return add_input_port(self, component_of(self)) ?
+	return add_input_port(self, get_filter_component(self)) ?
 		       BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_OK :
 		       BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_MEMORY_ERROR;
 }

@@ -144,8 +144,8 @@ static int find_stream_host(struct corrections *corrections, const char *name,
  * times are all corrected to the middle. Return: the middle, ns; INT64_MAX: times do not
  * go back at the end of segment @i.
  */
-static int64_t middle_of_step(const struct host_clock *host, const struct netsync_model *model,
-			      uint32_t i)
+static int64_t get_step_middle(const struct host_clock *host, const struct netsync_model *model,
+			       uint32_t i)
 {
 	int64_t from, before, after;
 
@@ -164,7 +164,7 @@ static void set_limits(struct host_clock *host, const struct netsync_model *mode
 
 	host->num = model->num_segments;
 	for (uint32_t i = host->num; i-- > 0;) {
-		const int64_t middle = middle_of_step(host, model, i);
+		const int64_t middle = get_step_middle(host, model, i);
 
 		if (middle < most)
 			most = middle;
@@ -172,7 +172,7 @@ static void set_limits(struct host_clock *host, const struct netsync_model *mode
 		host->limits[i].most_ns = most;
 	}
 	for (uint32_t i = 0; i < host->num; i++) {
-		const int64_t middle = middle_of_step(host, model, i);
+		const int64_t middle = get_step_middle(host, model, i);
 
 		host->limits[i].least_ns = least;
 		if (middle < INT64_MAX && middle > least)

@@ -247,7 +247,7 @@ static merge_status read_input(struct merge_input *input)
  * Return the input with the earliest horizon, for which the other inputs wait, or NULL if all
  * inputs have ended.
  */
-static struct merge_input *last_input(struct merge *merge)
+static struct merge_input *find_last_input(struct merge *merge)
 {
 	struct merge_input *last = NULL;
 
@@ -263,7 +263,7 @@ static struct merge_input *last_input(struct merge *merge)
 /* Return messages that no message can precede any more. Return: their number. */
 static uint64_t hand_out(struct merge *merge, bt_message_array_const messages, uint64_t capacity)
 {
-	const struct merge_input *last = last_input(merge);
+	const struct merge_input *last = find_last_input(merge);
 	uint64_t num = 0;
 
 	while (num < capacity && merge->num_waiting &&
@@ -283,7 +283,7 @@ merge_status merge_next(bt_self_message_iterator *self, bt_message_array_const m
 	merge_status status;
 
 	while (!(*count = hand_out(merge, messages, capacity))) {
-		struct merge_input *input = last_input(merge);
+		struct merge_input *input = find_last_input(merge);
 
 		if (!input)
 			return END;

@@ -59,7 +59,8 @@ static const bt_field_class *follow_path_item(const bt_field_class *from,
 }
 
 /* The copy of the class at the end of a path. */
-static bt_field_class *class_at(const struct field_classes *classes, const bt_field_path *path)
+static bt_field_class *get_field_class_at(const struct field_classes *classes,
+					  const bt_field_path *path)
 {
 	const bt_field_class *at = classes->roots[bt_field_path_get_root_scope(path)];
 
@@ -74,7 +75,7 @@ static bt_field_class *new_mip0_array(const struct field_classes *classes,
 	bt_field_class *length = NULL;
 
 	if (bt_field_class_get_type(from) == BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY_WITH_LENGTH_FIELD)
-		length = class_at(
+		length = get_field_class_at(
 			classes,
 			bt_field_class_array_dynamic_with_length_field_borrow_length_field_path_const(
 				from));
@@ -90,7 +91,7 @@ static bt_field_class *new_mip0_option(const struct field_classes *classes,
 
 	if (type == BT_FIELD_CLASS_TYPE_OPTION_WITHOUT_SELECTOR_FIELD)
 		return bt_field_class_option_without_selector_create(in, content);
-	selector = class_at(
+	selector = get_field_class_at(
 		classes,
 		bt_field_class_option_with_selector_field_borrow_selector_field_path_const(from));
 	switch (type) {
@@ -115,7 +116,7 @@ static bt_field_class *new_mip0_variant(const struct field_classes *classes,
 	bt_field_class *selector = NULL;
 
 	if (bt_field_class_get_type(from) != BT_FIELD_CLASS_TYPE_VARIANT_WITHOUT_SELECTOR_FIELD)
-		selector = class_at(
+		selector = get_field_class_at(
 			classes,
 			bt_field_class_variant_with_selector_field_borrow_selector_field_path_const(
 				from));

@@ -26,7 +26,7 @@ bool clock_read(clockid_t clock, unsigned int tries, struct clock_reading *readi
 			continue;
 		shortest = took;
 		*reading = (struct clock_reading){
-			.time_ns = middle_of_times(before, after),
+			.time_ns = compute_middle_time(before, after),
 			.raw_ns = raw,
 			.within_ns = (took + 1) / 2,
 		};

@@ -18,7 +18,7 @@ int run_command(const struct command *command, int argc, char **argv)
 }
 
 /* "/usr/libexec/netsync/netsync-live" -> "live" */
-static char *command_of_program(char *program)
+static char *get_program_command(char *program)
 {
 	char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
 
@@ -29,7 +29,7 @@ static char *command_of_program(char *program)
 
 int run_program(const struct command *commands, size_t num, int argc, char **argv)
 {
-	char none[] = "", *name = argc ? command_of_program(argv[0]) : none;
+	char none[] = "", *name = argc ? get_program_command(argv[0]) : none;
 	int status = EXIT_BAD;
 	size_t i = 0;
 

@@ -9,7 +9,7 @@
 #define STEPS 16
 #define CLASSES (1 + 64 * STEPS)
 
-static size_t class_of_delay(int64_t ns)
+static size_t get_delay_class(int64_t ns)
 {
 	return ns < 1 ? 0 : 1 + (size_t)(log2(ns) * STEPS);
 }
@@ -29,7 +29,7 @@ void delay_classes_add(struct delay_classes *classes, int64_t delay_ns)
 		classes->min_ns = delay_ns;
 	if (delay_ns > classes->max_ns)
 		classes->max_ns = delay_ns;
-	classes->in_class[class_of_delay(delay_ns)]++;
+	classes->in_class[get_delay_class(delay_ns)]++;
 }
 
 /* The delays of a class are assumed to be spread evenly over it. */

@@ -6,7 +6,7 @@
 #include "result-info.h"
 
 /* The time of the step on the reference clock. */
-static int64_t corrected_time(const struct netsync *ns, const struct live_step *step)
+static int64_t correct_live_time(const struct netsync *ns, const struct live_step *step)
 {
 	int64_t time = step->step.time_ns;
 
@@ -24,10 +24,10 @@ uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps)
 
 		for (; i < all; i++) {
 			struct live_step step = { host, step_info(ns, host, i) };
-			int64_t time = corrected_time(ns, &step);
+			int64_t time = correct_live_time(ns, &step);
 			uint32_t at = num;
 
-			while (at && corrected_time(ns, &steps[at - 1]) > time)
+			while (at && correct_live_time(ns, &steps[at - 1]) > time)
 				at--;
 			if (num == LIVE_STEPS && !at)
 				continue;

@@ -8,7 +8,7 @@
 /* Longer words are not typing errors. Chosen: commands and options have up to 20 letters. */
 #define MAX_LENGTH 40
 
-static int min_of_ints(int a, int b)
+static int choose_smaller_int(int a, int b)
 {
 	return a < b ? a : b;
 }
@@ -29,10 +29,10 @@ static int measure_distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (int j = 1; j <= length_b; j++) {
-			row[j] = min_of_ints(last[j - 1] + (a[i - 1] != b[j - 1]),
-					     min_of_ints(last[j], row[j - 1]) + 1);
+			row[j] = choose_smaller_int(last[j - 1] + (a[i - 1] != b[j - 1]),
+						    choose_smaller_int(last[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				row[j] = min_of_ints(row[j], before[j - 2] + 1);
+				row[j] = choose_smaller_int(row[j], before[j - 2] + 1);
 		}
 		before = last;
 		last = row;

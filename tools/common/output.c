@@ -44,7 +44,7 @@ static bool complain_of_output(const char *path)
 }
 
 /* The folder of a path, to be freed. */
-static char *folder_of(const char *path)
+static char *get_output_directory(const char *path)
 {
 	char *copy = strdup(path);
 	char *folder = copy ? strdup(dirname(copy)) : NULL;
@@ -173,7 +173,7 @@ bool output_check(const struct destination *to)
 	if (!to->path)
 		return true;
 	ok = find_target(&out, to->force);
-	folder = ok ? folder_of(out.target) : NULL;
+	folder = ok ? get_output_directory(out.target) : NULL;
 	if (ok)
 		ok = folder && !access(out.is_special ? out.target : folder, W_OK);
 	if (!ok)
@@ -194,7 +194,7 @@ static void name_by_number(char name[VALUE_SIZE], int fd)
 
 static int open_nameless(const struct output *out)
 {
-	char *folder = folder_of(out->target), name[VALUE_SIZE];
+	char *folder = get_output_directory(out->target), name[VALUE_SIZE];
 	int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
 
 	free(folder);
@@ -283,7 +283,7 @@ static bool set_permissions(const struct output *out)
 
 static void sync_folder(const char *path)
 {
-	char *folder = folder_of(path);
+	char *folder = get_output_directory(path);
 	const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	/* The file itself is on disk: after a crash, either the new or the old one exists. */

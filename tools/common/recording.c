@@ -10,7 +10,7 @@
 #include "complain.h"
 #include "recording.h"
 
-static char *file_of(const char *dir)
+static char *get_recording_file(const char *dir)
 {
 	char *path;
 
@@ -23,7 +23,7 @@ static char *file_of(const char *dir)
 int recording_announce(const char *dir, unsigned int port)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	char *path = file_of(dir);
+	char *path = get_recording_file(dir);
 	int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
 
 	if (fd < 0 || fcntl(fd, F_SETLK, &lock) || dprintf(fd, "net://127.0.0.1:%u\n", port) < 0) {
@@ -39,7 +39,7 @@ int recording_announce(const char *dir, unsigned int port)
 
 void recording_withdraw(const char *dir, int fd)
 {
-	char *path = fd < 0 ? NULL : file_of(dir);
+	char *path = fd < 0 ? NULL : get_recording_file(dir);
 
 	if (path)
 		unlink(path);
@@ -71,7 +71,7 @@ static bool is_locked(int fd)
 /* Is a recording running in the folder? If so, set @url. */
 static bool find_running_recording(const char *dir, char url[RECORDING_URL])
 {
-	char *path = file_of(dir);
+	char *path = get_recording_file(dir);
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	bool found = fd >= 0 && is_locked(fd) && read_url(fd, url);
 

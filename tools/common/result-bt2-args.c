@@ -63,7 +63,7 @@ static bool find_constant(const struct netsync *ns, uint32_t host, struct consta
 
 static int64_t find_middle_offset(const struct constant *constant)
 {
-	return middle_of_times(constant->least_ns, constant->most_ns);
+	return compute_middle_time(constant->least_ns, constant->most_ns);
 }
 
 /* Quote for a string of babeltrace2 within a string of the shell. */

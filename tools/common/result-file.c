@@ -273,16 +273,16 @@ bool model_same_kind(const struct model_clock *a, const struct model_clock *b)
 	return a->name && b->name ? !strcmp(a->name, b->name) : a->name == b->name;
 }
 
-static bool same_uuid(const struct model_host *host, const struct model_clock *clock)
+static bool has_same_uuid(const struct model_host *host, const struct model_clock *clock)
 {
 	return host->has_traces && model_same_kind(clock, &host->clock) &&
 	       clock->has_uuid == host->clock.has_uuid &&
 	       !memcmp(clock->uuid, host->clock.uuid, MODEL_UUID_SIZE);
 }
 
-static bool same_clock(const struct model_host *host, const struct model_clock *clock)
+static bool is_same_clock(const struct model_host *host, const struct model_clock *clock)
 {
-	return same_uuid(host, clock) && !strcmp(clock->host_name, host->clock.host_name);
+	return has_same_uuid(host, clock) && !strcmp(clock->host_name, host->clock.host_name);
 }
 
 void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns)
@@ -296,7 +296,7 @@ void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *mo
 }
 
 /* The largest error bound of a host's correction; unknown bounds rank last. */
-static int64_t rank_of(const struct model_host *host)
+static int64_t compute_bound_rank(const struct model_host *host)
 {
 	int64_t median, most;
 
@@ -316,7 +316,8 @@ static const struct model_host *find_best(const struct model *model,
 	for (size_t i = 0; i < model->num_hosts; i++) {
 		const struct model_host *host = &model->hosts[i];
 
-		if (is_in(host, clock) && (!best || rank_of(host) < rank_of(best)))
+		if (is_in(host, clock) &&
+		    (!best || compute_bound_rank(host) < compute_bound_rank(best)))
 			best = host;
 	}
 	return best;
@@ -407,10 +408,10 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 {
 	char *names;
 
-	*host = find_best(model, same_clock, clock);
+	*host = find_best(model, is_same_clock, clock);
 	/* A clock with a uuid is also found by the uuid under another name. */
 	if (!*host && clock->has_uuid)
-		*host = find_best(model, same_uuid, clock);
+		*host = find_best(model, has_same_uuid, clock);
 	if (*host)
 		return 0;
 	if (clock->name && !strcmp(clock->name, NETSYNC_IO_CORRECTED_CLOCK))

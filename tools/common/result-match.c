@@ -6,7 +6,7 @@
 #include "result-info.h"
 
 /* Find the clock of a host's traces; false: it has no trace. */
-static bool clock_of(const struct netsync_io *io, uint32_t host, struct model_clock *clock)
+static bool get_result_clock(const struct netsync_io *io, uint32_t host, struct model_clock *clock)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
 		const struct netsync_io_trace info = trace_info(io, i);
@@ -44,7 +44,7 @@ int model_match(struct model *model, const struct netsync *ns, const struct nets
 		uint32_t host, const struct model_host **found, int64_t *shift_ns)
 {
 	struct model_clock clock;
-	const bool has_clock = clock_of(io, host, &clock);
+	const bool has_clock = get_result_clock(io, host, &clock);
 	int ret = model_find_name(model, host_info(ns, host).name, found);
 
 	*shift_ns = 0;

@@ -116,7 +116,7 @@ static struct island_span find_island_span(const struct netsync *ns, uint32_t is
  * The gap between two islands that were traced at different times, by clocks that can be
  * compared, ns; 0: they overlap, or the gap is unknown.
  */
-static int64_t gap_between(const struct island_span *a, const struct island_span *b)
+static int64_t compute_gap_between(const struct island_span *a, const struct island_span *b)
 {
 	if (a->from > a->to || b->from > b->to || a->from < EPOCH_TIME || b->from < EPOCH_TIME)
 		return 0;
@@ -130,7 +130,7 @@ static int64_t gap_between(const struct island_span *a, const struct island_span
 static bool explain_gap(const char *names, bool are_many, const struct island_span *a,
 			const char *others, const struct island_span *b)
 {
-	const int64_t gap = gap_between(a, b);
+	const int64_t gap = compute_gap_between(a, b);
 	char from[VALUE_SIZE], to[VALUE_SIZE], other_from[VALUE_SIZE], other_to[VALUE_SIZE];
 	char by[VALUE_SIZE];
 
@@ -166,8 +166,8 @@ static const char *const advice[NUM_MISSING][NUM_SOURCES] = {
 	},
 };
 
-static const char *advice_for(const struct outcome *outcome, const struct netsync *ns, uint32_t one,
-			      uint32_t other)
+static const char *choose_advice(const struct outcome *outcome, const struct netsync *ns,
+				 uint32_t one, uint32_t other)
 {
 	const bool any = has_packets(ns, one) && has_packets(ns, other);
 
@@ -259,14 +259,14 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 		}
 		complain("warning: %s %s no packets with %s%s.", reached ? reached : "",
 			 num_reached > 1 ? "share" : "shares", names ? names : "",
-			 advice_for(outcome, ns, main, i));
+			 choose_advice(outcome, ns, main, i));
 		free(names);
 	}
 	free(reached);
 }
 
 /* Why a host is approximate: a format string for its name. */
-static const char *explanation_of(const struct netsync_host_info *info)
+static const char *explain_quality(const struct netsync_host_info *info)
 {
 	if (!info->contradicted && info->bound_median_ns == NETSYNC_UNKNOWN)
 		return "warning: %s: the error bound is unknown: all messages are consistent, but too few to detect whether a clock was stepped or steered. The correction is a compromise.";
@@ -297,7 +297,7 @@ static bool explain_host_quality(const struct outcome *outcome, const struct net
 			info.name, advice[MISSING_WAY_BACK][outcome->source]);
 		return false;
 	case NETSYNC_APPROXIMATE:
-		complain(explanation_of(&info), info.name);
+		complain(explain_quality(&info), info.name);
 		break;
 	case NETSYNC_ACCURATE:
 		if (info.bound_max_ns == NETSYNC_UNKNOWN)

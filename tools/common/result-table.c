@@ -78,7 +78,8 @@ static void print_skew(char *cell, double skew_ppm, double within_ppm)
 /* The middle of the traced time. */
 static int64_t find_middle_of_trace(const struct netsync_host_info *info)
 {
-	return info->first_ns > info->last_ns ? 0 : middle_of_times(info->first_ns, info->last_ns);
+	return info->first_ns > info->last_ns ? 0 :
+						compute_middle_time(info->first_ns, info->last_ns);
 }
 
 /* An offset, "+1.5 s"; or "-" if unknown. */

@@ -113,7 +113,7 @@ static void put_host_bound(struct json_writer *w, json_object *object,
 	json_put(w, object, "bound_ns", bound);
 }
 
-static json_object *step_object(struct json_writer *w, const struct netsync_step *info)
+static json_object *make_step_object(struct json_writer *w, const struct netsync_step *info)
 {
 	json_object *step = json_object_new_object();
 
@@ -132,12 +132,12 @@ static void put_steps(struct json_writer *w, json_object *object, uint32_t host,
 	for (uint32_t i = 0; i < num; i++) {
 		const struct netsync_step info = step_info(w->ns, host, i);
 
-		json_append(w, array, step_object(w, &info));
+		json_append(w, array, make_step_object(w, &info));
 	}
 	json_put(w, object, "steps", array);
 }
 
-static json_object *stack_object(struct json_writer *w, uint32_t host, enum netsync_dir dir)
+static json_object *make_stack_object(struct json_writer *w, uint32_t host, enum netsync_dir dir)
 {
 	const struct netsync_stack info = stack_info(w->ns, host, dir);
 	json_object *object = json_object_new_object();
@@ -195,8 +195,8 @@ static json_object *make_host_object(struct json_writer *w, uint32_t host)
 	put_host_bound(w, object, &info, &model);
 	put_steps(w, object, host, info.num_steps);
 	json_put(w, object, "steering", steering_object(w, host));
-	json_put(w, stack, "out", stack_object(w, host, NETSYNC_OUT));
-	json_put(w, stack, "in", stack_object(w, host, NETSYNC_IN));
+	json_put(w, stack, "out", make_stack_object(w, host, NETSYNC_OUT));
+	json_put(w, stack, "in", make_stack_object(w, host, NETSYNC_IN));
 	json_put(w, object, "stack_ns", stack);
 	return object;
 }
@@ -265,7 +265,7 @@ static json_object *finish_result_object(struct json_writer *w, json_object *roo
 	return NULL;
 }
 
-static json_object *reference_object(const struct netsync *ns)
+static json_object *make_reference_object(const struct netsync *ns)
 {
 	return new_string(host_info(ns, netsync_reference(ns)).name);
 }
@@ -296,7 +296,7 @@ static json_object *skipped_object(struct json_writer *w, const char *what, cons
 }
 
 /* Hosts that were to be read, and were skipped completely. */
-static json_object *skipped_array(struct json_writer *w, const struct remote_traces *remote)
+static json_object *make_skipped_array(struct json_writer *w, const struct remote_traces *remote)
 {
 	json_object *array = json_object_new_array();
 
@@ -324,7 +324,7 @@ json_object *result_object(const struct netsync *ns, const struct netsync_io *io
 	json_object *pairs = json_object_new_array();
 
 	json_put(&w, root, "format", json_object_new_string(MODEL_FORMAT));
-	json_put(&w, root, "reference", reference_object(ns));
+	json_put(&w, root, "reference", make_reference_object(ns));
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
 		json_append(&w, hosts, make_host_object(&w, i));
 	json_put(&w, root, "hosts", hosts);
@@ -391,12 +391,12 @@ bool write_json(FILE *out, const struct netsync *ns, const struct netsync_io *io
 	struct json_writer w = { .ns = ns, .io = io };
 
 	fputs("{\n  \"format\":\"" MODEL_FORMAT "\"", out);
-	print_member(&w, out, "reference", reference_object(ns));
+	print_member(&w, out, "reference", make_reference_object(ns));
 	print_array(&w, out, "hosts", make_host_object, netsync_num_hosts(ns));
 	print_array(&w, out, "pairs", pair_object, netsync_num_pairs(ns));
 	print_member(&w, out, "method", json_object_new_string(outcome->method));
 	print_member(&w, out, "stats", stats_object(&w));
-	print_member(&w, out, "skipped", skipped_array(&w, outcome->remote));
+	print_member(&w, out, "skipped", make_skipped_array(&w, outcome->remote));
 	if (netsync_io_num_served(io) && !outcome->is_shared)
 		print_array(&w, out, "remote", remote_object, netsync_io_num_served(io));
 	fputs("\n}\n", out);
@@ -450,14 +450,14 @@ static json_object *live_pair_object(struct json_writer *w, uint32_t index,
 	return object;
 }
 
-static json_object *live_steps_array(struct json_writer *w)
+static json_object *make_live_steps_array(struct json_writer *w)
 {
 	struct live_step steps[LIVE_STEPS];
 	uint32_t num = live_last_steps(w->ns, steps);
 	json_object *array = json_object_new_array();
 
 	for (uint32_t i = 0; i < num; i++) {
-		json_object *step = step_object(w, &steps[i].step);
+		json_object *step = make_step_object(w, &steps[i].step);
 
 		json_put(w, step, "host", new_string(host_info(w->ns, steps[i].host).name));
 		json_append(w, array, step);
@@ -473,13 +473,13 @@ bool write_live_json(FILE *out, const struct live_state *state)
 	json_object *pairs = json_object_new_array();
 
 	json_put(&w, root, "time_ns", json_object_new_int64(state->wall_ns));
-	json_put(&w, root, "reference", reference_object(w.ns));
+	json_put(&w, root, "reference", make_reference_object(w.ns));
 	for (uint32_t i = 0; i < netsync_num_hosts(w.ns); i++)
 		json_append(&w, hosts, live_host_object(&w, i, &state->hosts[i]));
 	json_put(&w, root, "hosts", hosts);
 	for (uint32_t i = 0; i < netsync_num_pairs(w.ns); i++)
 		json_append(&w, pairs, live_pair_object(&w, i, &state->pairs[i]));
 	json_put(&w, root, "pairs", pairs);
-	json_put(&w, root, "last_steps", live_steps_array(&w));
+	json_put(&w, root, "last_steps", make_live_steps_array(&w));
 	return print_and_release(out, finish_result_object(&w, root), JSON_C_TO_STRING_PLAIN);
 }

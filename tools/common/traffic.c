@@ -52,7 +52,7 @@ static void swap_points(struct traffic_point *a, struct traffic_point *b)
 	*b = keep;
 }
 
-static uint64_t next_random(struct collector *c)
+static uint64_t draw_next_random(struct collector *c)
 {
 	c->random ^= c->random << 13;
 	c->random ^= c->random >> 7;
@@ -80,7 +80,7 @@ static void add_to_bin(struct collector *c, struct traffic_bin *bin, struct traf
 		swap_points(&point, &bin->points[0]);
 	else if (point.after_ns > bin->points[1].after_ns)
 		swap_points(&point, &bin->points[1]);
-	at = 2 + next_random(c) % (number - 1);
+	at = 2 + draw_next_random(c) % (number - 1);
 	if (at < POINTS_OF_BIN)
 		bin->points[at] = point;
 }
@@ -244,7 +244,7 @@ static int compare_ways_by_messages(const void *a, const void *b)
 	return compare_ways_by_hosts(p, q);
 }
 
-static int by_hosts_of(const void *a, const void *b)
+static int compare_traffic_by_hosts(const void *a, const void *b)
 {
 	return compare_ways_by_hosts(*(struct collected_way *const *)a,
 				     *(struct collected_way *const *)b);
@@ -304,7 +304,7 @@ static bool hand_over(struct collector *c, struct traffic *traffic)
 	traffic->ways = calloc(c->num_ways + 1, sizeof(*traffic->ways));
 	if (!traffic->ways)
 		return false;
-	qsort(c->ways, c->num_ways, sizeof(*c->ways), by_hosts_of);
+	qsort(c->ways, c->num_ways, sizeof(*c->ways), compare_traffic_by_hosts);
 	for (size_t i = 0; i < c->num_ways; i++) {
 		summarize_way(c->ways[i]);
 		traffic->ways[i] = c->ways[i]->is;

@@ -15,7 +15,7 @@ bool parse_bytes(const char *text, uint64_t *bytes);
 /* "1700000000123456789" (ns) or "1700000000.123456789" (s). */
 bool parse_time(const char *text, int64_t *ns, bool *is_seconds);
 /* The middle between two times, in ascending order. */
-static inline int64_t middle_of_times(int64_t from_ns, int64_t to_ns)
+static inline int64_t compute_middle_time(int64_t from_ns, int64_t to_ns)
 {
 	return from_ns + (int64_t)(((uint64_t)to_ns - (uint64_t)from_ns) / 2);
 }

@@ -11,7 +11,7 @@
 
 /* ---- one time ----------------------------------------------------------- */
 
-static bool local_time(struct tm *tm, int64_t *ns)
+static bool convert_local_time(struct tm *tm, int64_t *ns)
 {
 	time_t seconds;
 
@@ -37,7 +37,7 @@ static bool parse_clock(const char *text, struct moment *moment)
 	moment->kind = has_date ? MOMENT_ABSOLUTE : MOMENT_OF_DAY;
 	if (has_date)
 		/* 31 February does not exist, but mktime() takes it for 3 March. */
-		return local_time(&tm, &moment->ns) && tm.tm_mday == day &&
+		return convert_local_time(&tm, &moment->ns) && tm.tm_mday == day &&
 		       !__builtin_add_overflow(moment->ns, fraction, &moment->ns);
 	moment->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NS_PER_S + fraction;
 	return true;
@@ -73,7 +73,7 @@ const struct option_row window_options[] = {
 
 /* ---- what they mean for traces ------------------------------------------ */
 
-static int64_t distance_from_span(int64_t t, int64_t first_ns, int64_t last_ns)
+static int64_t compute_distance_from_span(int64_t t, int64_t first_ns, int64_t last_ns)
 {
 	return t < first_ns ? first_ns - t : t > last_ns ? t - last_ns : 0;
 }
@@ -97,10 +97,11 @@ static bool find_day(const struct moment *moment, int64_t first_ns, int64_t last
 		tm.tm_hour = moment->ns / NS_PER_S / 3600;
 		tm.tm_min = moment->ns / NS_PER_S / 60 % 60;
 		tm.tm_sec = moment->ns / NS_PER_S % 60;
-		if (!local_time(&tm, &t) || __builtin_add_overflow(t, moment->ns % NS_PER_S, &t))
+		if (!convert_local_time(&tm, &t) ||
+		    __builtin_add_overflow(t, moment->ns % NS_PER_S, &t))
 			continue;
-		if (!found || distance_from_span(t, first_ns, last_ns) <
-				      distance_from_span(*ns, first_ns, last_ns))
+		if (!found || compute_distance_from_span(t, first_ns, last_ns) <
+				      compute_distance_from_span(*ns, first_ns, last_ns))
 			*ns = t;
 		found = true;
 	}

@@ -120,8 +120,8 @@ static int convert_arguments(const struct convert_settings *set, const char *nam
 		complain("%s", model_error(model));
 		status = ret == -ENODATA ? EXIT_PARTIAL : EXIT_BAD;
 	} else {
-		conversion.rules.near_ns = middle_of_times(conversion.host->span.first_ns,
-							   conversion.host->span.last_ns);
+		conversion.rules.near_ns = compute_middle_time(conversion.host->span.first_ns,
+							       conversion.host->span.last_ns);
 		if (!num)
 			status = convert_lines(model, conversion.host, conversion.clock,
 					       &set->lines, &conversion.rules);

@@ -348,7 +348,7 @@ static const char *explain_zone_answer(enum zone_answer answer)
 	}
 }
 
-static int week_day_of(const struct tm *date)
+static int compute_week_day(const struct tm *date)
 {
 	struct tm tm = *date;
 
@@ -371,7 +371,7 @@ static enum stamp_answer finish_date(struct stamp *stamp, const struct stamp_rul
 		*why = explain_zone_answer(answer);
 		return STAMP_REFUSED;
 	}
-	if (date->week_day >= 0 && date->week_day != week_day_of(&date->tm)) {
+	if (date->week_day >= 0 && date->week_day != compute_week_day(&date->tm)) {
 		*why = "the date is another day of the week; remove the day of the week, or correct it";
 		return STAMP_REFUSED;
 	}

@@ -114,7 +114,7 @@ void zone_say(const struct zone *zone)
 			zone->name);
 }
 
-static bool same_date(const struct tm *a, const struct tm *b)
+static bool is_same_date(const struct tm *a, const struct tm *b)
 {
 	return a->tm_year == b->tm_year && a->tm_mon == b->tm_mon && a->tm_mday == b->tm_mday &&
 	       a->tm_hour == b->tm_hour && a->tm_min == b->tm_min;
@@ -143,7 +143,7 @@ static enum zone_answer find_local(const struct tm *date, const char *short_name
 	for (int jump = -MAX_JUMP; jump <= MAX_JUMP; jump += JUMP_UNIT) {
 		const time_t t = base + jump;
 
-		if (!localtime_r(&t, &tm) || !same_date(&tm, date))
+		if (!localtime_r(&t, &tm) || !is_same_date(&tm, date))
 			continue;
 		if (short_name && strcmp(short_name, tm.tm_zone)) {
 			others++;

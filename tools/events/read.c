@@ -47,7 +47,7 @@ static uint32_t find_field_number(const struct netsync_io_event *source, const c
 	return NO_FIELD;
 }
 
-static const struct netsync_io_event *source_of(const struct event *event)
+static const struct netsync_io_event *get_event_source(const struct event *event)
 {
 	return ((const struct source *)event->source)->event;
 }
@@ -62,7 +62,7 @@ static bool get_numbered(const struct netsync_io_event *source, uint32_t number,
 
 static bool find_field(const struct event *event, const char *name, struct netsync_io_value *value)
 {
-	const struct netsync_io_event *source = source_of(event);
+	const struct netsync_io_event *source = get_event_source(event);
 	struct event_place *place = &event->type->places[(uintptr_t)name / 4 % EVENT_NUM_PLACES];
 
 	if (place->name != name) {
@@ -78,7 +78,7 @@ static bool find_field(const struct event *event, const char *name, struct netsy
 static bool find_in_context(const struct event *event, const char *name,
 			    struct netsync_io_value *value)
 {
-	const struct netsync_io_event *source = source_of(event);
+	const struct netsync_io_event *source = get_event_source(event);
 
 	return get_numbered(source, find_field_number(source, name, 0, source->num_context), value);
 }
@@ -199,7 +199,7 @@ static size_t get_bytes(const struct event *event, const char *name, uint8_t *by
 
 static bool get_all(const struct event *event, struct args *args)
 {
-	const struct netsync_io_event *source = source_of(event);
+	const struct netsync_io_event *source = get_event_source(event);
 
 	for (uint32_t i = source->num_context; i < source->num_fields; i++) {
 		struct netsync_io_value value = { .size = sizeof(value) };

@@ -194,7 +194,7 @@ static struct sched_thread *find_living_thread(struct sched *sched, struct event
 	return sched_thread(sched, task);
 }
 
-static enum sched_state state_of(uint64_t task_state)
+static enum sched_state get_thread_state(uint64_t task_state)
 {
 	if (task_state & (SCHED_TASK_DEAD | SCHED_TASK_ZOMBIE))
 		return SCHED_DEAD;
@@ -234,8 +234,8 @@ void sched_switch(struct sched *sched, int64_t time_ns, uint32_t number,
 
 	if (!cpu)
 		return;
-	switch_from(sched, cpu, number, sched_thread(sched, change->from), state_of(change->state),
-		    time_ns);
+	switch_from(sched, cpu, number, sched_thread(sched, change->from),
+		    get_thread_state(change->state), time_ns);
 	next = find_living_thread(sched, change->to, time_ns);
 	if (next) {
 		enter_thread_state(sched, next, SCHED_RUNNING, time_ns);

@@ -176,8 +176,8 @@ static void describe_event_class(const struct export_reader *reader, struct even
 }
 
 /* Return NULL if out of memory. */
-static const struct event_class *class_of(const struct export_reader *reader,
-					  struct event_type *type)
+static const struct event_class *get_exported_class(const struct export_reader *reader,
+						    struct event_type *type)
 {
 	if (!type->own) {
 		/* Everything is released when the process ends. */
@@ -190,7 +190,8 @@ static const struct event_class *class_of(const struct export_reader *reader,
 
 /* ---- events ------------------------------------------------------------- */
 
-static struct sched_thread *thread_of(const struct export_reader *reader, const struct event *event)
+static struct sched_thread *find_event_thread(const struct export_reader *reader,
+					      const struct event *event)
 {
 	struct event_task task;
 
@@ -230,7 +231,7 @@ static bool export_event(void *data, const struct event *event)
 {
 	struct export_reader *reader = data;
 	struct threads *threads = &reader->threads;
-	const struct event_class *class = class_of(reader, event->type);
+	const struct event_class *class = get_exported_class(reader, event->type);
 
 	if (threads->first_ns == INT64_MIN)
 		threads->first_ns = event->time_ns;
@@ -239,7 +240,7 @@ static bool export_event(void *data, const struct event *event)
 		return false;
 	if (!class->shown && !class->take)
 		return true;
-	reader->thread = thread_of(reader, event);
+	reader->thread = find_event_thread(reader, event);
 	if (class->shown && !read_args(reader, class, event))
 		return false;
 	if ((!class->take || !class->take(reader, class, event)) && class->shown &&

@@ -36,7 +36,7 @@ struct shown_thread {
 };
 
 /* Return NULL if out of memory. */
-static struct shown_thread *shown_of(struct threads *threads, struct sched_thread *thread)
+static struct shown_thread *get_shown_thread(struct threads *threads, struct sched_thread *thread)
 {
 	if (!thread->own)
 		thread->own = calloc(1, sizeof(struct shown_thread));
@@ -47,7 +47,8 @@ static struct shown_thread *shown_of(struct threads *threads, struct sched_threa
 
 /* ---- tracks ------------------------------------------------------------- */
 
-static struct track track_of(const struct threads *threads, enum track_kind kind, uint32_t number)
+static struct track get_thread_track(const struct threads *threads, enum track_kind kind,
+				     uint32_t number)
 {
 	return (struct track){ threads->host, kind, number };
 }
@@ -78,39 +79,40 @@ static void name_thread_tracks(struct threads *threads, const struct sched_threa
 	if (!shown->num_names++)
 		shown->first_number = shown->number;
 	memcpy(shown->name, thread->name, sizeof(shown->name));
-	named.track = track_of(threads, TRACK_THREAD, shown->number);
+	named.track = get_thread_track(threads, TRACK_THREAD, shown->number);
 	named.number = shown->first_number;
 	timeline->format->thread(timeline, &named);
 	timeline_thread_name(name, &named);
 	snprintf(state, sizeof(state), "%s state", name);
 	if (threads->show_states && !scheduling_has_room(threads))
-		timeline->format->name(timeline, track_of(threads, TRACK_STATE, shown->number),
+		timeline->format->name(timeline,
+				       get_thread_track(threads, TRACK_STATE, shown->number),
 				       state);
 }
 
 /* The track of a thread under its current name. */
-static struct track thread_track(struct threads *threads, enum track_kind kind,
-				 const struct sched_thread *thread, struct shown_thread *shown)
+static struct track make_thread_track(struct threads *threads, enum track_kind kind,
+				      const struct sched_thread *thread, struct shown_thread *shown)
 {
 	if (!shown->num_names ||
 	    (shown->num_names < MAX_NAMES && strcmp(shown->name, thread->name)))
 		name_thread_tracks(threads, thread, shown);
-	return track_of(threads, kind, shown->number);
+	return get_thread_track(threads, kind, shown->number);
 }
 
 uint32_t threads_number(struct threads *threads, struct sched_thread *thread)
 {
-	struct shown_thread *shown = shown_of(threads, thread);
+	struct shown_thread *shown = get_shown_thread(threads, thread);
 
 	if (!shown)
 		return 0;
-	thread_track(threads, TRACK_THREAD, thread, shown);
+	make_thread_track(threads, TRACK_THREAD, thread, shown);
 	return shown->first_number;
 }
 
 static struct track cpu_track(struct threads *threads, uint32_t cpu)
 {
-	const struct track track = track_of(threads, TRACK_CPU, cpu);
+	const struct track track = get_thread_track(threads, TRACK_CPU, cpu);
 	uint8_t *named = &threads->cpus_named[cpu / 8];
 	char name[24];
 
@@ -155,7 +157,7 @@ static void put_state(struct threads *threads, struct sched_thread *thread,
 	const struct arg cpu = { "cpu", ARG_UNSIGNED, { .number = thread->cpu } };
 	const struct arg tid = { "tid", ARG_UNSIGNED, { .number = thread->tid } };
 	struct timeline_event event = {
-		.track = thread_track(threads, TRACK_STATE, thread, shown),
+		.track = make_thread_track(threads, TRACK_STATE, thread, shown),
 		.time_ns = from_ns,
 		.category = "sched",
 		.name = sched_state_name(thread->state),
@@ -176,7 +178,7 @@ static void put_state(struct threads *threads, struct sched_thread *thread,
 static void show_left_state(void *data, struct sched_thread *thread, int64_t from_ns, int64_t to_ns)
 {
 	struct threads *threads = data;
-	struct shown_thread *shown = shown_of(threads, thread);
+	struct shown_thread *shown = get_shown_thread(threads, thread);
 	bool is_implied;
 
 	if (!shown)
@@ -254,7 +256,7 @@ static void put_call(struct threads *threads, struct sched_thread *thread,
 		threads->failed |= !args_add(&args, shown->call.args[i]);
 	for (size_t i = 0; more && i < more->num; i++)
 		threads->failed |= !args_add(&args, more->list[i]);
-	event.track = thread_track(threads, TRACK_THREAD, thread, shown);
+	event.track = make_thread_track(threads, TRACK_THREAD, thread, shown);
 	event.args = args.list;
 	event.num_args = args.num;
 	put_timeline_slice(threads, &event, end_ns);
@@ -264,7 +266,7 @@ static void put_call(struct threads *threads, struct sched_thread *thread,
 void threads_enter(struct threads *threads, struct sched_thread *thread, const char *name,
 		   const struct args *args)
 {
-	struct shown_thread *shown = shown_of(threads, thread);
+	struct shown_thread *shown = get_shown_thread(threads, thread);
 	struct arg *copy;
 
 	if (!shown)
@@ -284,7 +286,7 @@ void threads_enter(struct threads *threads, struct sched_thread *thread, const c
 bool threads_leave(struct threads *threads, struct sched_thread *thread, const char *name,
 		   const struct args *args)
 {
-	struct shown_thread *shown = shown_of(threads, thread);
+	struct shown_thread *shown = get_shown_thread(threads, thread);
 	const struct call call = { .name = name };
 
 	if (!shown)
@@ -311,7 +313,7 @@ void threads_fork(struct threads *threads, struct event_task child)
 
 	sched_fork(threads->sched, threads->now_ns, child);
 	thread = sched_thread(threads->sched, child);
-	shown = thread ? shown_of(threads, thread) : NULL;
+	shown = thread ? get_shown_thread(threads, thread) : NULL;
 	if (!shown)
 		return;
 	shown->is_forked = true;
@@ -334,9 +336,9 @@ static void end_shown_thread(void *data, struct sched_thread *thread)
 void threads_instant(struct threads *threads, struct sched_thread *thread, uint32_t cpu,
 		     const char *name, const struct args *args)
 {
-	struct shown_thread *shown = thread ? shown_of(threads, thread) : NULL;
+	struct shown_thread *shown = thread ? get_shown_thread(threads, thread) : NULL;
 	const struct timeline_event event = {
-		.track = shown ? thread_track(threads, TRACK_THREAD, thread, shown) :
+		.track = shown ? make_thread_track(threads, TRACK_THREAD, thread, shown) :
 				 cpu_track(threads, cpu < EVENT_MAX_CPUS ? cpu : 0),
 		.time_ns = threads->now_ns,
 		.category = "event",

@@ -24,7 +24,7 @@
 /* ---- who serves what ------------------------------------------------------- */
 
 /* The lowest rank on this machine. */
-static int machine_of(int rank)
+static int find_lowest_rank(int rank)
 {
 	MPI_Comm machine;
 	int lowest;
@@ -66,7 +66,7 @@ static bool find_servers(struct local_traces *local, const struct input *input)
 
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	own = (struct given){ (uint64_t)machine_of(rank), hash_traces(input) };
+	own = (struct given){ (uint64_t)find_lowest_rank(rank), hash_traces(input) };
 	all = calloc(ranks, sizeof(*all));
 	local->server = calloc(ranks, sizeof(*local->server));
 	if (!all || !local->server) {

@@ -78,7 +78,7 @@ static uint64_t add_bytes(uint64_t key, const void *bytes, size_t num)
 }
 
 /* A hash of fields that are equal where a packet is sent and received; 0: none are known. */
-static uint64_t key_of(const struct event *event)
+static uint64_t make_cause_key(const struct event *event)
 {
 	static const char *const numbers[] = { "sport",	  "dport",    "seq", "digest",
 					       "echo_id", "echo_seq", "tsn" };
@@ -103,7 +103,7 @@ static uint64_t key_of(const struct event *event)
 
 void causes_send(struct causes *causes, const struct event *event, uint32_t record)
 {
-	const uint64_t key = key_of(event);
+	const uint64_t key = make_cause_key(event);
 
 	if (!key)
 		return;
@@ -115,7 +115,7 @@ void causes_receive(struct causes *causes, const struct event *event, enum packe
 		    int64_t time_ns)
 {
 	struct cpu_contexts *one = &causes->cpus[event->cpu];
-	const uint64_t key = key_of(event);
+	const uint64_t key = make_cause_key(event);
 
 	one->in_ns[place] = time_ns;
 	if (key)

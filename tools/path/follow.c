@@ -30,7 +30,8 @@ struct event_use {
 /* ---- threads -------------------------------------------------------------- */
 
 /* Return NULL if out of memory. */
-static struct followed *followed_of(struct thread_follower *reader, struct sched_thread *thread)
+static struct followed *find_followed_thread(struct thread_follower *reader,
+					     struct sched_thread *thread)
 {
 	struct followed *followed = thread->own;
 
@@ -63,7 +64,7 @@ static void record_left_state(void *data, struct sched_thread *thread, int64_t f
 			      int64_t to_ns)
 {
 	struct thread_follower *reader = data;
-	struct followed *followed = followed_of(reader, thread);
+	struct followed *followed = find_followed_thread(reader, thread);
 	const bool runs = thread->state == SCHED_RUNNING;
 	const uint32_t cpu = runs || !reader->is_switch ? thread->cpu : reader->cpu;
 	struct cpu_contexts *on = &reader->causes.cpus[cpu];
@@ -109,7 +110,7 @@ static void record_gone_thread(void *data, struct sched_thread *thread)
 {
 	struct thread_follower *reader = data;
 
-	if (followed_of(reader, thread))
+	if (find_followed_thread(reader, thread))
 		put_thread_record(reader, thread);
 	free(thread->own);
 }
@@ -129,7 +130,7 @@ static bool follow_switch(struct thread_follower *reader, const struct event_use
 	reader->is_switch = false;
 	causes_reset(&reader->causes, event->cpu);
 	thread = sched_running(reader->sched, event->cpu);
-	return !thread || followed_of(reader, thread);
+	return !thread || find_followed_thread(reader, thread);
 }
 
 static bool is_waiting(const struct sched_thread *thread)
@@ -154,7 +155,7 @@ static bool follow_wakeup(struct thread_follower *reader, const struct event_use
 	if (!task_of(event, TASK_SUBJECT, &task))
 		return true;
 	thread = sched_thread(reader->sched, task);
-	followed = thread ? followed_of(reader, thread) : NULL;
+	followed = thread ? find_followed_thread(reader, thread) : NULL;
 	if (!followed)
 		return !reader->failed;
 	reader->info.seen |= use->number;
@@ -191,7 +192,7 @@ static bool follow_fork(struct thread_follower *reader, const struct event_use *
 		return true;
 	sched_fork(reader->sched, reader->now_ns, child);
 	thread = sched_thread(reader->sched, child);
-	followed = thread ? followed_of(reader, thread) : NULL;
+	followed = thread ? find_followed_thread(reader, thread) : NULL;
 	if (!followed)
 		return !reader->failed;
 	born.state.thread = followed->number;

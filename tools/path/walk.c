@@ -90,7 +90,7 @@ static bool is_same_actor(struct actor a, struct actor b)
 }
 
 /* The charge of @who, who does something while the thread of @parent waits. */
-static uint32_t charge_of(struct walk *walk, uint32_t parent, struct actor who)
+static uint32_t get_path_charge(struct walk *walk, uint32_t parent, struct actor who)
 {
 	struct critical_path *path = walk->path;
 	struct charge *charges = path->charges, *last;
@@ -136,13 +136,13 @@ static int64_t correct_or_min(const struct walk *walk, uint32_t host, int64_t ti
 		       INT64_MIN;
 }
 
-static int64_t max_of_times(int64_t a, int64_t b)
+static int64_t choose_later_time(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
 
 /* The state in a record; unknown, if there is none. */
-static struct spot spot_of(const struct walk *walk, struct actor who, uint32_t number)
+static struct spot get_path_spot(const struct walk *walk, struct actor who, uint32_t number)
 {
 	const struct graph_record *record = graph_get(&walk->path->graph, who.host, number);
 
@@ -251,7 +251,7 @@ static void push_frame(struct walk *walk, struct spot spot, int64_t from_ns, uin
 	walk->frames[walk->num++] = (struct frame){ spot, from_ns, charge };
 }
 
-static enum piece_kind kind_of(enum cause_kind cause)
+static enum piece_kind get_piece_kind(enum cause_kind cause)
 {
 	switch (cause) {
 	case CAUSE_DISK:
@@ -293,10 +293,10 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 		if (cause->what == CAUSE_THREAD) {
 			const struct spot spot = make_waker_spot(cause, who.host);
 
-			push_frame(walk, spot, from_ns, charge_of(walk, charge, spot.who));
+			push_frame(walk, spot, from_ns, get_path_charge(walk, charge, spot.who));
 			return;
 		}
-		piece.kind = kind_of(cause->what);
+		piece.kind = get_piece_kind(cause->what);
 		piece.detail = cause->cause.detail;
 		if (cause->what != CAUSE_PACKET) {
 			add_path_piece(walk, &on, from_ns, piece);
@@ -314,7 +314,7 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 		};
 		piece.bound_ns = sent.bound_ns;
 		piece.is_uncertain = sent.is_uncertain;
-		add_path_piece(walk, &on, max_of_times(sent.time_ns, from_ns), piece);
+		add_path_piece(walk, &on, choose_later_time(sent.time_ns, from_ns), piece);
 		if (!sent.send) {
 			add_unknown_piece(walk, &on, from_ns, REASON_SENDER);
 			return;
@@ -345,8 +345,8 @@ static void add_preempted(struct walk *walk, const struct frame *frame, int64_t 
 		piece.has_other = true;
 		piece.other = (struct actor){ host, ran->state.thread };
 		add_path_piece(walk, frame,
-			       max_of_times(correct_or_min(walk, host, ran->state.begin_ns),
-					    from_ns),
+			       choose_later_time(correct_or_min(walk, host, ran->state.begin_ns),
+						 from_ns),
 			       piece);
 		ran = graph_get(&walk->path->graph, host, ran->state.cpu_before);
 	}
@@ -368,10 +368,10 @@ static void take_state(struct walk *walk, struct frame *frame, const struct grap
 	if (spot->state == SCHED_UNKNOWN && cause && cause->what == CAUSE_THREAD) {
 		/* Before this, the thread did not exist: continue with its creator. */
 		frame->spot = make_waker_spot(cause, spot->who.host);
-		frame->charge = charge_of(walk, frame->charge, frame->spot.who);
+		frame->charge = get_path_charge(walk, frame->charge, frame->spot.who);
 		return;
 	}
-	frame->spot = spot_of(walk, spot->who, spot->before);
+	frame->spot = get_path_spot(walk, spot->who, spot->before);
 	if (spot->state == SCHED_RUNNING)
 		add_path_piece(walk, &waiting, from_ns,
 			       (struct path_piece){ .who = spot->who, .kind = PIECE_RUNNING });
@@ -395,12 +395,13 @@ static void walk_one_state(struct walk *walk)
 	}
 	/* The gap between this state and the next one. */
 	add_unknown_piece(walk, frame,
-			  max_of_times(correct_or_min(walk, host, spot->end_ns), frame->from_ns),
+			  choose_later_time(correct_or_min(walk, host, spot->end_ns),
+					    frame->from_ns),
 			  REASON_UNSEEN);
 	if (walk->now_ns > frame->from_ns)
 		take_state(walk, frame, graph_get(&walk->path->graph, host, spot->cause),
-			   max_of_times(correct_or_min(walk, host, spot->begin_ns),
-					frame->from_ns));
+			   choose_later_time(correct_or_min(walk, host, spot->begin_ns),
+					     frame->from_ns));
 }
 
 /* ---- all of it ------------------------------------------------------------- */
@@ -418,19 +419,19 @@ static bool begin_walk(struct walk *walk, struct spot *spot)
 		number = record->state.before;
 	if (!record)
 		return false;
-	*spot = spot_of(walk, path->who, number);
+	*spot = get_path_spot(walk, path->who, number);
 	walk->now_ns = correct_or_min(walk, path->who.host, record->at_ns);
 	return true;
 }
 
 /* The begin of its first state, or of the events of its host. */
-static int64_t first_of(const struct walk *walk, struct spot spot)
+static int64_t find_first_time(const struct walk *walk, struct spot spot)
 {
 	const struct graph_host *host = &walk->path->graph.hosts[spot.who.host];
 	int64_t begin_ns;
 
 	while (graph_get(&walk->path->graph, spot.who.host, spot.before))
-		spot = spot_of(walk, spot.who, spot.before);
+		spot = get_path_spot(walk, spot.who, spot.before);
 	begin_ns = correct_or_min(walk, spot.who.host, spot.begin_ns);
 	return begin_ns != INT64_MIN ? begin_ns :
 				       correct_or_min(walk, spot.who.host, host->records[0].at_ns);
@@ -451,12 +452,12 @@ bool path_walk(struct critical_path *path)
 {
 	struct walk walk = { .path = path };
 	struct spot spot;
-	uint32_t charge = charge_of(&walk, NO_CHARGE, path->who);
+	uint32_t charge = get_path_charge(&walk, NO_CHARGE, path->who);
 
 	if (!begin_walk(&walk, &spot))
 		return !walk.failed;
 	path->end_ns = walk.now_ns;
-	path->begin_ns = max_of_times(first_of(&walk, spot), path->base->begin_ns);
+	path->begin_ns = choose_later_time(find_first_time(&walk, spot), path->base->begin_ns);
 	push_frame(&walk, spot, path->begin_ns, charge);
 	while (walk.num && !walk.failed) {
 		if (walk.now_ns <= walk.frames[walk.num - 1].from_ns)

@@ -38,7 +38,7 @@ static bool can_be_followed(const struct record_run *rec, const struct recorded_
 }
 
 /* Return NULL if no viewer needs the file or, after a message, on failure. */
-static FILE *followed_file(struct record_run *rec)
+static FILE *open_followed_file(struct record_run *rec)
 {
 	char *path;
 
@@ -58,7 +58,7 @@ static FILE *followed_file(struct record_run *rec)
 static void say_live(struct record_run *rec, const struct recorded_host *host,
 		     const struct clock_reading *reading, size_t num)
 {
-	FILE *file = can_be_followed(rec, host) ? followed_file(rec) : NULL;
+	FILE *file = can_be_followed(rec, host) ? open_followed_file(rec) : NULL;
 
 	for (size_t i = 0; i < num && file; i++)
 		clock_reading_write(file, get_reported_hostname(host), &reading[i]);

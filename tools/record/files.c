@@ -91,7 +91,7 @@ static bool is_of(const char *folder, const char *hostname)
  * Return the path of the only directory of this machine in @path, or NULL if there is none or
  * more than one.
  */
-static char *only_folder(const char *path, const char *hostname)
+static char *find_only_directory(const char *path, const char *hostname)
 {
 	struct dirent *entry;
 	DIR *dir = opendir(path);
@@ -115,7 +115,7 @@ static char *only_folder(const char *path, const char *hostname)
 
 static void move_session(const char *session, const char *hostname, const char *to)
 {
-	char *from = only_folder(session, hostname);
+	char *from = find_only_directory(session, hostname);
 
 	if (from && rename(from, to))
 		complain_of_path(to);

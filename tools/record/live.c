@@ -126,7 +126,7 @@ static int parse_live_arguments(struct live_settings *set, int argc, char **argv
 /* ---- what is known now ------------------------------------------------- */
 
 /* Readings of a steered clock arrive slightly later than its packets. */
-static int64_t known_until(const struct netsync *ns, uint32_t index, int64_t last_ns)
+static int64_t find_known_until(const struct netsync *ns, uint32_t index, int64_t last_ns)
 {
 	struct netsync_steering steering = { .size = sizeof(steering) };
 
@@ -161,7 +161,7 @@ static void read_live_host(const struct live *live, uint32_t index, double secon
 	if (info.first_ns > info.last_ns)
 		return;
 	host->since_ns = info.first_ns;
-	host->at_ns = known_until(live->ns, index, info.last_ns);
+	host->at_ns = find_known_until(live->ns, index, info.last_ns);
 	host->known = clock_at(live->ns, index, host->at_ns, &host->offset_ns, &host->skew_ppm);
 	host->skew_within_ppm = skew_within(live->ns, index);
 	if (host->known)
@@ -326,7 +326,7 @@ static bool estimate_and_show(struct live *live)
 	return ok;
 }
 
-static int64_t min_of(int64_t a, int64_t b)
+static int64_t choose_earlier_time(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -358,13 +358,15 @@ static bool follow_sources(struct live *live)
 	live->last_ns = begin_ns;
 	while (!interrupted) {
 		int64_t now_ns = clock_ns(CLOCK_MONOTONIC), cost_ns;
-		int64_t left_ms = (min_of(next_ns, end_ns) - now_ns) / 1000000;
+		int64_t left_ms = (choose_earlier_time(next_ns, end_ns) - now_ns) / 1000000;
 
 		if (now_ns >= end_ns || have_ended(live))
 			break;
 		if (left_ms > 0 || now_ns < next_ns) {
 			if (netsync_io_poll(live->io,
-					    left_ms < 0 ? 0 : min_of(left_ms + 1, 60000)) < 0) {
+					    left_ms < 0 ?
+						    0 :
+						    choose_earlier_time(left_ms + 1, 60000)) < 0) {
 				complain("%s", netsync_io_error(live->io));
 				return false;
 			}

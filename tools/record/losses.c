@@ -102,42 +102,44 @@ bool take_buffers(void *at, const struct option_row *row, const char *text)
 /* ---- advice ----------------------------------------------------------------- */
 
 /* Mean size of a recorded event, bytes. */
-static double event_bytes(const struct loss *loss, const char *channel)
+static double estimate_event_bytes(const struct loss *loss, const char *channel)
 {
 	return loss->events >= 1 ? loss->bytes / loss->events : buffers_event_bytes(channel);
 }
 
 /* Convert to an integer, with limits: the numbers come from another host. */
-static uint64_t whole_bytes(double bytes)
+static uint64_t round_up_bytes(double bytes)
 {
 	return bytes >= 0 && bytes < 1e18 ? bytes : 1e18;
 }
 
 /* Bytes per second of recorded and discarded events on all processors; 0: unknown. */
-static uint64_t byte_rate_seen(const struct loss *loss, const char *channel)
+static uint64_t compute_seen_byte_rate(const struct loss *loss, const char *channel)
 {
-	const double lost = (double)(loss->discarded + loss->now) * event_bytes(loss, channel);
+	const double lost = (double)(loss->discarded + loss->now) *
+			    estimate_event_bytes(loss, channel);
 
-	return loss->seen_ns > 0 ? whole_bytes((loss->bytes + lost) * 1e9 / loss->seen_ns) : 0;
+	return loss->seen_ns > 0 ? round_up_bytes((loss->bytes + lost) * 1e9 / loss->seen_ns) : 0;
 }
 
 /* Is a sub-buffer larger than the data of one second, after which LTTng starts a new one? */
 static bool is_partly_filled(const struct loss *loss, const char *channel)
 {
-	const uint64_t rate = byte_rate_seen(loss, channel);
+	const uint64_t rate = compute_seen_byte_rate(loss, channel);
 
 	return rate && rate < loss->buffers.size;
 }
 
 /* The buffers that would have sufficed for the largest burst, or the longest pause. */
-static struct buffers sufficient_buffers(const struct loss *loss, const char *channel)
+static struct buffers suggest_sufficient_buffers(const struct loss *loss, const char *channel)
 {
 	const uint64_t pause_s = loss->buffers.num + loss->longest;
 
 	if (is_partly_filled(loss, channel))
 		return buffers_for_pause(loss->buffers, pause_s + pause_s / 4);
-	return buffers_for(buffers_bytes(loss->buffers) +
-			   MARGIN(whole_bytes(loss->worst * event_bytes(loss, channel))));
+	return buffers_for(
+		buffers_bytes(loss->buffers) +
+		MARGIN(round_up_bytes(loss->worst * estimate_event_bytes(loss, channel))));
 }
 
 /*
@@ -148,7 +150,7 @@ static void add_advice(FILE *out, const struct recorded_host *host, const struct
 		       const char *channel)
 {
 	const struct losses *all = host->losses;
-	const struct buffers more = sufficient_buffers(loss, channel);
+	const struct buffers more = suggest_sufficient_buffers(loss, channel);
 	char text[BUFFERS_TEXT];
 
 	if (buffers_bytes(more) * all->processors <= all->memory / MAX_SHARE)
@@ -180,7 +182,7 @@ static void say_loss(const struct recorded_host *host, const struct loss *loss, 
 		buffers_format(text, loss->buffers), (unsigned long long)host->losses->processors);
 	if (loss->seen_ns > 0)
 		fprintf(out, " at about %s per second",
-			format_bytes(value, byte_rate_seen(loss, channel)));
+			format_bytes(value, compute_seen_byte_rate(loss, channel)));
 	if (is_partly_filled(loss, channel))
 		fputs(", and a partly filled buffer was flushed every second", out);
 	add_advice(out, host, loss, channel);

@@ -237,7 +237,7 @@ static void clean_folder(struct record_run *rec)
 		rmdir(rec->dir);
 }
 
-static struct record_run *record_of(const struct remote *remote)
+static struct record_run *get_record_run(const struct remote *remote)
 {
 	/* The remotes are a member of the recording. */
 	return (void *)((char *)remote->all - offsetof(struct record_run, all));
@@ -246,7 +246,7 @@ static struct record_run *record_of(const struct remote *remote)
 /* Hosts are in the order of the remotes. */
 static struct recorded_host *find_recorded_host(const struct remote *remote)
 {
-	struct recorded_host *host = record_of(remote)->hosts;
+	struct recorded_host *host = get_record_run(remote)->hosts;
 
 	while (host->remote != remote)
 		host++;
@@ -256,7 +256,7 @@ static struct recorded_host *find_recorded_host(const struct remote *remote)
 static bool put_file(struct remote *remote, struct json_object *about, const char *data,
 		     size_t size)
 {
-	struct record_run *rec = record_of(remote);
+	struct record_run *rec = get_record_run(remote);
 
 	return host_take_data(rec, find_recorded_host(remote),
 			      files_room(rec->dir, remote, about, size)) &&
@@ -265,7 +265,7 @@ static bool put_file(struct remote *remote, struct json_object *about, const cha
 
 static void keep_readings(struct remote *remote, struct json_object *readings)
 {
-	clocks_take(record_of(remote), find_recorded_host(remote), readings);
+	clocks_take(get_record_run(remote), find_recorded_host(remote), readings);
 }
 
 /* Print "recording on web, db", and how to follow the sessions live. */

@@ -241,7 +241,7 @@ static bool set_paths(struct relay *relay, const char *dir)
 }
 
 /* The last line of the daemon's log, without the newline. */
-static void last_log_line(const struct relay *relay, char *words, size_t size)
+static void read_last_log_line(const struct relay *relay, char *words, size_t size)
 {
 	FILE *log = fopen(relay->log, "r");
 
@@ -272,7 +272,7 @@ bool relay_start(struct relay *relay, const char *dir)
 	for (int i = 0; i < TRIES; i++)
 		if ((again || find_ports(relay)) && start_once(relay))
 			return true;
-	last_log_line(relay, words, sizeof(words));
+	read_last_log_line(relay, words, sizeof(words));
 	complain("cannot start lttng-relayd: %s", words);
 	return false;
 }

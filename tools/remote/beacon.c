@@ -96,7 +96,7 @@ static bool is_loopback(const struct sockaddr *address)
 	return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
 }
 
-static bool same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+static bool are_addresses_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
 	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
 	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
@@ -118,7 +118,7 @@ static void add_address(struct beacon_peer *peer, const struct addrinfo *info)
 		return;
 	memcpy(&address, info->ai_addr, info->ai_addrlen);
 	for (unsigned int i = 0; i < peer->num_addresses; i++)
-		if (same_address(&peer->address[i], &address))
+		if (are_addresses_equal(&peer->address[i], &address))
 			return;
 	peer->address[peer->num_addresses++] = address;
 }
@@ -272,7 +272,7 @@ static void hear_packet(struct beacon *b, const uint8_t *data, ssize_t size,
 		peer->next_ns = now_ns();
 	if (!peer->path.ss_family || !is_first(b, peer))
 		peer->path = *from;
-	if (same_address(&peer->path, from))
+	if (are_addresses_equal(&peer->path, from))
 		peer->heard_ns = now_ns();
 	if (packet.kind == PROBE)
 		send_packets(b, peer, from, REPLY, be64toh(packet.time), 1);

@@ -42,8 +42,8 @@ static void add_seen(struct json_object *list, const struct remote *remote, unsi
  * of its ssh server or, for this machine, the address from which it connected; and its
  * own addresses.
  */
-static struct json_object *addresses_of(const struct beacon_host *to,
-					const struct beacon_host *from)
+static struct json_object *get_beacon_addresses(const struct beacon_host *to,
+						const struct beacon_host *from)
 {
 	struct json_object *list = json_object_new_array();
 	struct json_object *own = value_member(to->opened, "addresses");
@@ -85,7 +85,7 @@ static void open_all(struct beacons *beacons, struct remotes *all, const bool *w
 			};
 }
 
-static struct json_object *peers_of(const struct beacons *beacons, unsigned int id)
+static struct json_object *get_beacon_peers(const struct beacons *beacons, unsigned int id)
 {
 	struct json_object *list = json_object_new_array();
 	uint16_t peers[BEACON_NEIGHBOURS];
@@ -99,7 +99,7 @@ static struct json_object *peers_of(const struct beacons *beacons, unsigned int 
 		json_object_object_add(object, "port",
 				       json_object_new_int64(member_int(peer->opened, "port")));
 		json_object_object_add(object, "addresses",
-				       addresses_of(peer, &beacons->hosts[id]));
+				       get_beacon_addresses(peer, &beacons->hosts[id]));
 		json_object_array_add(list, object);
 	}
 	return list;
@@ -119,7 +119,7 @@ static void start_all(const struct beacons *beacons, struct remotes *all)
 		json_object_object_add(request, "id", json_object_new_int(id));
 		json_object_object_add(request, "rate", json_object_new_int(beacons->rate));
 		json_object_object_add(request, "probe", json_object_new_boolean(beacons->probe));
-		json_object_object_add(request, "peers", peers_of(beacons, id));
+		json_object_object_add(request, "peers", get_beacon_peers(beacons, id));
 		remote_ask(beacons->hosts[id].remote, request);
 	}
 	remotes_wait(all, STEP_NS);

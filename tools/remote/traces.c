@@ -60,7 +60,7 @@ bool is_remote_trace(const char *argument)
 	return end_of_host(path) && access(path, F_OK);
 }
 
-static bool same_text(const char *a, const char *b)
+static bool are_texts_equal(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
@@ -72,8 +72,8 @@ static struct remote_group *find_group(struct remote_traces *traces, char *host,
 	struct remote_group *group;
 
 	for (unsigned int i = 0; i < traces->num; i++)
-		if (same_text(traces->groups[i].host, host) &&
-		    same_text(traces->groups[i].name, name) &&
+		if (are_texts_equal(traces->groups[i].host, host) &&
+		    are_texts_equal(traces->groups[i].name, name) &&
 		    traces->groups[i].size + size <= MAX_GROUP_SIZE) {
 			traces->groups[i].size += size;
 			free(host);

@@ -46,7 +46,7 @@ static int quote_large(json_object *object, int flags, json_object *parent, cons
 #define MIN_KNOTS 300
 
 /* The bound at a knot in one direction; an unknown bound counts as the largest. */
-static int64_t size_at(json_object *knots, size_t knot, int side)
+static int64_t get_size_at(json_object *knots, size_t knot, int side)
 {
 	json_object *triple = json_object_array_get_idx(knots, knot);
 	json_object *size = json_object_is_type(triple, json_type_array) ?
@@ -64,7 +64,7 @@ static void append_largest(struct json_writer *w, json_object *array, json_objec
 
 	for (size_t i = from; i < to; i++)
 		for (int side = 0; side < 2; side++)
-			if (size_at(knots, i, side) > size_at(knots, largest[side], side))
+			if (get_size_at(knots, i, side) > get_size_at(knots, largest[side], side))
 				largest[side] = i;
 	for (size_t i = from; i < to; i++)
 		if (i == from || i == largest[0] || i == largest[1])
@@ -126,8 +126,8 @@ static void put_points(struct json_writer *w, json_object *object, const struct 
 	json_put(w, object, "after", after);
 }
 
-static json_object *way_object(struct json_writer *w, const struct report_content *content,
-			       size_t number)
+static json_object *make_direction_object(struct json_writer *w,
+					  const struct report_content *content, size_t number)
 {
 	const struct traffic_way *way = &content->traffic->ways[number];
 	const uint32_t *hosts = content->hosts;
@@ -148,17 +148,18 @@ static json_object *way_object(struct json_writer *w, const struct report_conten
 	return object;
 }
 
-static json_object *ways_array(struct json_writer *w, const struct report_content *content)
+static json_object *make_directions_array(struct json_writer *w,
+					  const struct report_content *content)
 {
 	json_object *array = json_object_new_array();
 
 	for (size_t i = 0; i < content->traffic->num_ways; i++)
-		json_append(w, array, way_object(w, content, i));
+		json_append(w, array, make_direction_object(w, content, i));
 	return array;
 }
 
 /* The meanings of the words for qualities, the best one first. */
-static json_object *qualities_object(struct json_writer *w)
+static json_object *make_qualities_object(struct json_writer *w)
 {
 	json_object *object = json_object_new_object();
 
@@ -179,11 +180,11 @@ char *report_data(const struct report_content *content)
 	char *copy = NULL;
 
 	json_put(&w, root, "version", json_object_new_string(NETSYNC_VERSION));
-	json_put(&w, root, "qualities", qualities_object(&w));
+	json_put(&w, root, "qualities", make_qualities_object(&w));
 	thin_bounds(&w, content->result);
 	json_put(&w, root, "result", json_object_get(content->result));
 	if (content->traffic) {
-		json_put(&w, root, "ways", ways_array(&w, content));
+		json_put(&w, root, "ways", make_directions_array(&w, content));
 		json_put(&w, root, "files", place_files(&w, content));
 		/* Texts follow the traces, and have times in ns. */
 		json_put(&w, root, "first_text",

@@ -62,8 +62,8 @@ static void put_identity(struct json_writer *w, json_object *object,
 		put_detail_number(w, object, "icmp_seq", pkt->icmp.seq);
 }
 
-static json_object *places_array(struct json_writer *w, const struct late_message *late,
-				 unsigned int end)
+static json_object *make_places_array(struct json_writer *w, const struct late_message *late,
+				      unsigned int end)
 {
 	json_object *array = json_object_new_array();
 
@@ -80,7 +80,7 @@ static json_object *places_array(struct json_writer *w, const struct late_messag
 	return array;
 }
 
-static json_object *late_object(struct json_writer *w, const struct late_message *late)
+static json_object *make_late_object(struct json_writer *w, const struct late_message *late)
 {
 	json_object *object = json_object_new_object();
 
@@ -92,12 +92,12 @@ static json_object *late_object(struct json_writer *w, const struct late_message
 	if (late->packet.fields & NETSYNC_HAS_LEN)
 		put_detail_number(w, object, "len", late->packet.len);
 	put_identity(w, object, &late->seen);
-	json_put(w, object, "sender", places_array(w, late, SENDER));
-	json_put(w, object, "receiver", places_array(w, late, RECEIVER));
+	json_put(w, object, "sender", make_places_array(w, late, SENDER));
+	json_put(w, object, "receiver", make_places_array(w, late, RECEIVER));
 	return object;
 }
 
-static json_object *flow_object(struct json_writer *w, const struct traffic_flow *flow)
+static json_object *make_flow_object(struct json_writer *w, const struct traffic_flow *flow)
 {
 	json_object *object = json_object_new_object();
 
@@ -116,9 +116,9 @@ void put_details(struct json_writer *w, json_object *object, const struct way_de
 	json_object *late = json_object_new_array(), *flows = json_object_new_array();
 
 	for (size_t i = 0; i < details->num_late; i++)
-		json_append(w, late, late_object(w, &details->late[i]));
+		json_append(w, late, make_late_object(w, &details->late[i]));
 	for (size_t i = 0; i < details->num_flows; i++)
-		json_append(w, flows, flow_object(w, &details->flows[i]));
+		json_append(w, flows, make_flow_object(w, &details->flows[i]));
 	json_put(w, object, "late", late);
 	json_put(w, object, "flows", flows);
 }

@@ -84,7 +84,7 @@ static bool choose_late(void *data, const void *record)
 }
 
 /* The error bound of a corrected time of a host. */
-static int64_t bound_at_host(const struct traffic_host *host, int64_t time_ns)
+static int64_t get_bound_at_host(const struct traffic_host *host, int64_t time_ns)
 {
 	int64_t corrected_ns, bound_ns;
 
@@ -96,8 +96,8 @@ static int64_t bound_at_host(const struct traffic_host *host, int64_t time_ns)
 static void set_delay_bound(struct late_message *late, const struct traffic_host *hosts)
 {
 	const struct spooled *message = &late->packet.message;
-	const int64_t sent = bound_at_host(&hosts[message->from], message->send_ns);
-	const int64_t received = bound_at_host(&hosts[message->to], message->recv_ns);
+	const int64_t sent = get_bound_at_host(&hosts[message->from], message->send_ns);
+	const int64_t received = get_bound_at_host(&hosts[message->to], message->recv_ns);
 
 	if (sent == NETSYNC_UNKNOWN || received == NETSYNC_UNKNOWN ||
 	    __builtin_add_overflow(sent, received, &late->bound_ns))

@@ -99,15 +99,15 @@ static uint64_t hash_flow(const struct flow_key *key)
 	return hash;
 }
 
-static bool same_flow(const struct flow_key *a, const struct flow_key *b)
+static bool is_same_flow(const struct flow_key *a, const struct flow_key *b)
 {
 	return !memcmp(a, b, sizeof(*a));
 }
 
 /* Return the direction of a message, or NULL if the direction has no flows. */
-static struct flows_of_way *flows_of_message(struct flow_collector *c,
-					     const struct spooled_packet *packet,
-					     struct flow_key *key)
+static struct flows_of_way *find_message_flows(struct flow_collector *c,
+					       const struct spooled_packet *packet,
+					       struct flow_key *key)
 {
 	c->last = details_way_of(c->traffic, &packet->message, c->last);
 	if (c->last < 0 || !c->traffic->ways[c->last].num_points)
@@ -117,7 +117,7 @@ static struct flows_of_way *flows_of_message(struct flow_collector *c,
 
 /* ---- first reading: which may be the largest ------------------------------ */
 
-static size_t smallest_counter(const struct flows_of_way *way)
+static size_t find_smallest_counter(const struct flows_of_way *way)
 {
 	size_t least = 0;
 
@@ -131,10 +131,10 @@ static size_t find_counter(const struct flows_of_way *way, const struct flow_key
 			   uint64_t hash)
 {
 	if (way->last < way->num_counters && way->hashes[way->last] == hash &&
-	    same_flow(&way->counters[way->last].key, key))
+	    is_same_flow(&way->counters[way->last].key, key))
 		return way->last;
 	for (size_t i = 0; i < way->num_counters; i++)
-		if (way->hashes[i] == hash && same_flow(&way->counters[i].key, key))
+		if (way->hashes[i] == hash && is_same_flow(&way->counters[i].key, key))
 			return i;
 	return way->num_counters;
 }
@@ -150,7 +150,7 @@ static bool count_flow(void *data, const void *record)
 {
 	struct flow_collector *c = data;
 	struct flow_key key;
-	struct flows_of_way *way = flows_of_message(c, record, &key);
+	struct flows_of_way *way = find_message_flows(c, record, &key);
 	uint64_t hash;
 
 	if (!way)
@@ -167,7 +167,7 @@ static bool count_flow(void *data, const void *record)
 		if (way->num_counters < c->max_counters)
 			way->num_counters++;
 		else
-			way->last = smallest_counter(way);
+			way->last = find_smallest_counter(way);
 		way->hashes[way->last] = hash;
 		way->counters[way->last].key = key;
 	}
@@ -210,10 +210,10 @@ static bool open_counted(struct flows_of_way *way, size_t most)
 
 static struct counted_flow *find_counted(struct flows_of_way *way, const struct flow_key *key)
 {
-	if (way->last < way->num_counted && same_flow(&way->counted[way->last].key, key))
+	if (way->last < way->num_counted && is_same_flow(&way->counted[way->last].key, key))
 		return &way->counted[way->last];
 	for (size_t i = 0; i < way->num_counted; i++)
-		if (same_flow(&way->counted[i].key, key)) {
+		if (is_same_flow(&way->counted[i].key, key)) {
 			way->last = i;
 			return &way->counted[i];
 		}
@@ -225,7 +225,7 @@ static bool count_delays(void *data, const void *record)
 	const struct spooled_packet *packet = record;
 	struct flow_collector *c = data;
 	struct flow_key key;
-	struct flows_of_way *way = flows_of_message(c, packet, &key);
+	struct flows_of_way *way = find_message_flows(c, packet, &key);
 	struct counted_flow *flow = way ? find_counted(way, &key) : NULL;
 	struct traffic_point point;
 

@@ -15,7 +15,7 @@
  * Threads of all hosts are numbered consecutively; after the threads of each host, one
  * number is for its interrupts.
  */
-static int64_t number_of_actor(const struct critical_path *path, struct actor who)
+static int64_t find_actor_number(const struct critical_path *path, struct actor who)
 {
 	const struct graph_host *hosts = path->graph.hosts;
 	int64_t number = 0;
@@ -38,20 +38,20 @@ static void write_piece_row(FILE *out, const struct critical_path *path, size_t 
 	fprintf(out,
 		"%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32
 		",%d,%" PRIu32,
-		number_of_actor(path, piece->who), piece->kind, piece->reason,
+		find_actor_number(path, piece->who), piece->kind, piece->reason,
 		piece->begin_ns - before_ns, piece->end_ns - piece->begin_ns,
 		piece->kind == PIECE_NETWORK && !piece->reason &&
 				piece->bound_ns != NETSYNC_UNKNOWN ?
 			piece->bound_ns :
 			NOTHING,
-		piece->has_other ? number_of_actor(path, piece->other) : NOTHING, piece->detail,
+		piece->has_other ? find_actor_number(path, piece->other) : NOTHING, piece->detail,
 		piece->is_uncertain, piece->charge);
 }
 
 /* ---- what the numbers mean ------------------------------------------------ */
 
-static json_object *thread_array(struct json_writer *w, const struct critical_path *path,
-				 struct actor who)
+static json_object *make_thread_array(struct json_writer *w, const struct critical_path *path,
+				      struct actor who)
 {
 	const struct record_thread *thread = path_thread(path, who);
 	json_object *array = json_object_new_array();
@@ -64,17 +64,17 @@ static json_object *thread_array(struct json_writer *w, const struct critical_pa
 	return array;
 }
 
-static json_object *threads_array(struct json_writer *w, const struct critical_path *path)
+static json_object *make_threads_array(struct json_writer *w, const struct critical_path *path)
 {
 	json_object *array = json_object_new_array();
 
 	for (uint32_t h = 0; h < path->graph.num_hosts; h++)
 		for (uint32_t t = 0; t <= path->graph.hosts[h].num_threads; t++)
-			json_append(w, array, thread_array(w, path, (struct actor){ h, t }));
+			json_append(w, array, make_thread_array(w, path, (struct actor){ h, t }));
 	return array;
 }
 
-static json_object *charges_array(struct json_writer *w, const struct critical_path *path)
+static json_object *make_charges_array(struct json_writer *w, const struct critical_path *path)
 {
 	json_object *array = json_object_new_array();
 
@@ -82,7 +82,7 @@ static json_object *charges_array(struct json_writer *w, const struct critical_p
 		const struct charge *charge = &path->charges[i];
 		json_object *one = json_object_new_array();
 
-		json_append(w, one, json_object_new_int64(number_of_actor(path, charge->who)));
+		json_append(w, one, json_object_new_int64(find_actor_number(path, charge->who)));
 		json_append(w, one,
 			    json_object_new_int64(charge->parent == NO_CHARGE ?
 							  NOTHING :
@@ -101,7 +101,7 @@ static json_object *make_path_legend(struct json_writer *w, const struct critica
 	snprintf(begin, sizeof(begin), "%" PRId64, path->begin_ns);
 	json_put(w, object, "begin_ns", json_object_new_string(begin));
 	json_put(w, object, "length", json_object_new_int64(path->end_ns - path->begin_ns));
-	json_put(w, object, "who", json_object_new_int64(number_of_actor(path, path->who)));
+	json_put(w, object, "who", json_object_new_int64(find_actor_number(path, path->who)));
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < path->base->num_hosts; i++)
 		json_append(w, list, new_string(path->base->hosts[i].name));
@@ -114,8 +114,8 @@ static json_object *make_path_legend(struct json_writer *w, const struct critica
 	for (int i = 0; i < NUM_REASONS; i++)
 		json_append(w, list, new_string(path_reason(i)));
 	json_put(w, object, "reasons", list);
-	json_put(w, object, "threads", threads_array(w, path));
-	json_put(w, object, "charges", charges_array(w, path));
+	json_put(w, object, "threads", make_threads_array(w, path));
+	json_put(w, object, "charges", make_charges_array(w, path));
 	return object;
 }
 

@@ -112,8 +112,8 @@ static bool list_sought(struct place_search *search, struct details *details)
 }
 
 /* The first of the sorted ends of this host at or after this time. */
-static struct sought_end **first_sought(struct sought_end **sorted, size_t num, uint32_t host,
-					int64_t time_ns)
+static struct sought_end **find_first_sought(struct sought_end **sorted, size_t num, uint32_t host,
+					     int64_t time_ns)
 {
 	struct sought_end key = { .host = host, .time_ns = time_ns }, *at = &key;
 
@@ -158,7 +158,7 @@ static bool add_found_at(const struct place_search *search, unsigned int kind, i
 
 	if (__builtin_add_overflow(time_ns, search->trace.shift_ns, &time_ns))
 		return true;
-	at = first_sought(search->first, search->num, search->trace.host, time_ns);
+	at = find_first_sought(search->first, search->num, search->trace.host, time_ns);
 	for (; at < last && (*at)->time_ns == time_ns; at++)
 		if ((*at)->end == kind && !add_found(search, *at, frame))
 			return false;
@@ -188,12 +188,13 @@ static void choose_ends(struct place_search *search, const struct netsync_io_tra
 					trace->last_ns;
 	struct sought_end **end = search->sorted + search->num_ends;
 
-	search->first = first_sought(search->sorted, search->num_ends, trace->host,
-				     trace->first_ns);
+	search->first = find_first_sought(search->sorted, search->num_ends, trace->host,
+					  trace->first_ns);
 	search->num = last_ns == INT64_MAX ?
 			      (size_t)(end - search->first) :
-			      (size_t)(first_sought(search->first, (size_t)(end - search->first),
-						    trace->host, last_ns + 1) -
+			      (size_t)(find_first_sought(search->first,
+							 (size_t)(end - search->first), trace->host,
+							 last_ns + 1) -
 				       search->first);
 }
 
@@ -220,7 +221,8 @@ static bool read_captures(struct place_search *search, struct netsync_io *io)
 /* ---- which of several ----------------------------------------------------- */
 
 /* The number of known fields of a message that agree with a packet. */
-static int agreement_with(const struct spooled_packet *message, const struct netsync_packet *pkt)
+static int compute_agreement_with(const struct spooled_packet *message,
+				  const struct netsync_packet *pkt)
 {
 	const uint32_t fields = message->fields & pkt->fields;
 
@@ -233,7 +235,7 @@ static int agreement_with(const struct spooled_packet *message, const struct net
 }
 
 /* Do the fields agree that distinguish packets of one flow? */
-static bool same_identity(const struct netsync_packet *a, const struct netsync_packet *b)
+static bool has_same_identity(const struct netsync_packet *a, const struct netsync_packet *b)
 {
 	const uint32_t fields = a->fields & b->fields;
 
@@ -251,25 +253,25 @@ static bool same_identity(const struct netsync_packet *a, const struct netsync_p
 #define SAME_PACKET 8
 
 /* How well two frames, one of which may be missing, agree as ends of a message. */
-static int agreement_of(const struct late_message *late, const struct found_frame *sent,
-			const struct found_frame *received)
+static int rate_place_agreement(const struct late_message *late, const struct found_frame *sent,
+				const struct found_frame *received)
 {
 	int score = 0;
 
 	if (sent)
-		score += agreement_with(&late->packet, &sent->packet);
+		score += compute_agreement_with(&late->packet, &sent->packet);
 	if (received)
-		score += agreement_with(&late->packet, &received->packet);
+		score += compute_agreement_with(&late->packet, &received->packet);
 	if (!sent || !received)
 		return score;
 	/* Address translation changes the other fields. */
-	if (same_identity(&sent->packet, &received->packet))
+	if (has_same_identity(&sent->packet, &received->packet))
 		score += SAME_PACKET;
 	return score + ((sent->packet.fields & received->packet.fields & NETSYNC_HAS_IP_ID) &&
 			sent->packet.ip_id == received->packet.ip_id);
 }
 
-static struct found_frame *frame_at(const struct sought_end *end, size_t number)
+static struct found_frame *find_frame_at(const struct sought_end *end, size_t number)
 {
 	return number < end->num_found ? &end->found[number] : NULL;
 }
@@ -285,9 +287,9 @@ static int compare_frames(const struct sought_end *sender, const struct sought_e
 
 	for (size_t i = 0; !i || i < sender->num_found; i++)
 		for (size_t j = 0; !j || j < receiver->num_found; j++) {
-			struct found_frame *sent = frame_at(sender, i);
-			struct found_frame *received = frame_at(receiver, j);
-			const int score = agreement_of(sender->late, sent, received);
+			struct found_frame *sent = find_frame_at(sender, i);
+			struct found_frame *received = find_frame_at(receiver, j);
+			const int score = rate_place_agreement(sender->late, sent, received);
 
 			found = score > found ? score : found;
 			if (sent)
@@ -320,21 +322,21 @@ static size_t count_alike(const struct place_search *search, size_t number)
 static void keep_packet_only(const struct sought_end *end, const struct netsync_packet *pkt)
 {
 	for (size_t i = 0; i < end->num_found; i++)
-		end->found[i].is_best &= same_identity(&end->found[i].packet, pkt);
+		end->found[i].is_best &= has_same_identity(&end->found[i].packet, pkt);
 }
 
 /*
  * Packet @number among the different packets of an end's best frames; the last one if
  * there are fewer.
  */
-static const struct netsync_packet *best_packet(const struct sought_end *end, size_t number)
+static const struct netsync_packet *choose_best_packet(const struct sought_end *end, size_t number)
 {
 	const struct netsync_packet *pkt = NULL;
 
 	for (size_t i = 0; i < end->num_found; i++) {
 		const struct found_frame *found = &end->found[i];
 
-		if (!found->is_best || (pkt && same_identity(pkt, &found->packet)))
+		if (!found->is_best || (pkt && has_same_identity(pkt, &found->packet)))
 			continue;
 		pkt = &found->packet;
 		if (!number--)
@@ -371,8 +373,8 @@ static void choose_frames(struct place_search *search)
 		 * one.
 		 */
 		if (best >= SAME_PACKET) {
-			const struct netsync_packet *pkt = best_packet(&ends[0],
-								       count_alike(search, i));
+			const struct netsync_packet *pkt = choose_best_packet(
+				&ends[0], count_alike(search, i));
 
 			keep_packet_only(&ends[0], pkt);
 			keep_packet_only(&ends[1], pkt);

@@ -55,7 +55,7 @@ struct panel {
 	bool log;		       /* logarithmic scale of delays */
 	int64_t low_ns;		       /* delay at the lower edge */
 	int64_t high_ns;	       /* delay at the upper edge */
-	uint8_t cell[ROWS][MAX_WIDTH]; /* a bit for each dot: dot_bit() */
+	uint8_t cell[ROWS][MAX_WIDTH]; /* a bit for each dot: get_dot_bit() */
 };
 
 /* ---- the terminal ------------------------------------------------------ */
@@ -72,7 +72,7 @@ static bool knows_utf8(void)
 	return is_utf8;
 }
 
-static int width_of(FILE *out)
+static int compute_plot_width(FILE *out)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize size;
@@ -91,7 +91,7 @@ static struct raster raster_for(FILE *out)
 
 	raster.across = raster.is_braille ? 2 : 1;
 	raster.down = raster.is_braille ? 4 : 2;
-	raster.cells = width_of(out) / 2 - LABEL - 3;
+	raster.cells = compute_plot_width(out) / 2 - LABEL - 3;
 	if (raster.cells < MIN_CELLS)
 		raster.cells = MIN_CELLS;
 	return raster;
@@ -108,7 +108,7 @@ static struct raster raster_for(FILE *out)
  *	2 5
  *	6 7
  */
-static uint8_t dot_bit(const struct raster *raster, int x, int y)
+static uint8_t get_dot_bit(const struct raster *raster, int x, int y)
 {
 	static const uint8_t braille[4][2] = {
 		{ 0x01, 0x08 },
@@ -121,7 +121,7 @@ static uint8_t dot_bit(const struct raster *raster, int x, int y)
 }
 
 /* The index of a dot, of @num, at a fraction (0 to 1) of a range. */
-static int dot_of(double share, int num)
+static int get_plot_dot(double share, int num)
 {
 	const int dot = share * num;
 
@@ -129,7 +129,7 @@ static int dot_of(double share, int num)
 }
 
 /* The height of a delay in a panel: 0 lower edge, 1 upper edge. */
-static double height_of(const struct panel *panel, int64_t ns)
+static double compute_plot_height(const struct panel *panel, int64_t ns)
 {
 	if (panel->high_ns == panel->low_ns)
 		return 0.5;
@@ -142,11 +142,11 @@ static double height_of(const struct panel *panel, int64_t ns)
 static void add_dot(struct panel *panel, double when, int64_t ns)
 {
 	const struct raster *raster = panel->raster;
-	const int x = dot_of(when, raster->cells * raster->across);
-	const int y = dot_of(1 - height_of(panel, ns), ROWS * raster->down);
+	const int x = get_plot_dot(when, raster->cells * raster->across);
+	const int y = get_plot_dot(1 - compute_plot_height(panel, ns), ROWS * raster->down);
 
-	panel->cell[y / raster->down][x / raster->across] |= dot_bit(raster, x % raster->across,
-								     y % raster->down);
+	panel->cell[y / raster->down][x / raster->across] |= get_dot_bit(raster, x % raster->across,
+									 y % raster->down);
 }
 
 static void print_cell(FILE *out, const struct raster *raster, uint8_t dots)
@@ -175,7 +175,7 @@ static void print_panel_row(FILE *out, const struct panel *panel, int row)
 
 /* ---- directions -------------------------------------------------------- */
 
-static int64_t delay_of(const struct traffic_point *point, int is_after)
+static int64_t choose_delay(const struct traffic_point *point, int is_after)
 {
 	return is_after ? point->after_ns : point->before_ns;
 }
@@ -190,7 +190,7 @@ static void set_range(struct panel *panel, const struct traffic_way *way, int is
 	panel->low_ns = INT64_MAX;
 	panel->high_ns = INT64_MIN;
 	for (size_t i = 0; i < way->num_points; i++) {
-		const int64_t ns = delay_of(&way->points[i], is_after);
+		const int64_t ns = choose_delay(&way->points[i], is_after);
 
 		panel->low_ns = ns < panel->low_ns ? ns : panel->low_ns;
 		panel->high_ns = ns > panel->high_ns ? ns : panel->high_ns;
@@ -219,7 +219,7 @@ static void print_way(FILE *out, const struct netsync *ns, const struct raster *
 		set_range(&panels[p], way, p);
 		for (size_t i = 0; i < way->num_points; i++)
 			add_dot(&panels[p], (double)(way->points[i].time_ns - first_ns) / span_ns,
-				delay_of(&way->points[i], p));
+				choose_delay(&way->points[i], p));
 	}
 	fprintf(out, "\n%s -> %s\n%*s%-*s  %*scorrected%s\n", host_info(ns, way->from).name,
 		host_info(ns, way->to).name, LABEL + 2, "", raster->cells, "as recorded", LABEL + 2,
@@ -276,7 +276,7 @@ static void print_pairs(FILE *out, const struct netsync *ns, const struct traffi
 				  last_ns - first_ns + 1);
 }
 
-static struct netsync_pair_info *busiest_pairs(const struct netsync *ns)
+static struct netsync_pair_info *choose_busiest_pairs(const struct netsync *ns)
 {
 	const uint32_t num = netsync_num_pairs(ns);
 	struct netsync_pair_info *pairs = calloc((size_t)num + 1, sizeof(*pairs));
@@ -292,7 +292,7 @@ bool plot_delays(FILE *out, const struct netsync *ns, struct spool *spool)
 {
 	const uint32_t num = netsync_num_hosts(ns);
 	struct traffic_host *hosts = calloc((size_t)num + 1, sizeof(*hosts));
-	struct netsync_pair_info *pairs = busiest_pairs(ns);
+	struct netsync_pair_info *pairs = choose_busiest_pairs(ns);
 	const uint32_t num_pairs = netsync_num_pairs(ns);
 	struct traffic traffic = { 0 };
 	bool ok = hosts && pairs;

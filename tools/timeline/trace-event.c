@@ -131,7 +131,8 @@ static void put_json_time(FILE *out, const char *key, bool negative, uint64_t ns
 		(unsigned int)(ns % 1000));
 }
 
-static void begin_at(struct timeline *timeline, char phase, struct track track, int64_t time_ns)
+static void begin_json_event_at(struct timeline *timeline, char phase, struct track track,
+				int64_t time_ns)
 {
 	const int64_t base = timeline->base_ns;
 	const bool negative = time_ns < base;
@@ -204,21 +205,21 @@ static void name_json_thread(struct timeline *timeline, const struct timeline_th
 static void put_json_slice(struct timeline *timeline, const struct timeline_event *event,
 			   int64_t end_ns)
 {
-	begin_at(timeline, 'X', event->track, event->time_ns);
+	begin_json_event_at(timeline, 'X', event->track, event->time_ns);
 	put_json_time(timeline->out, "dur", false, (uint64_t)end_ns - (uint64_t)event->time_ns);
 	end_event(timeline, event);
 }
 
 static void put_json_instant(struct timeline *timeline, const struct timeline_event *event)
 {
-	begin_at(timeline, 'i', event->track, event->time_ns);
+	begin_json_event_at(timeline, 'i', event->track, event->time_ns);
 	fputs(",\"s\":\"t\"", timeline->out);
 	end_event(timeline, event);
 }
 
 static void put_json_packet(struct timeline *timeline, const struct timeline_event *event)
 {
-	begin_at(timeline, 'X', event->track, event->time_ns);
+	begin_json_event_at(timeline, 'X', event->track, event->time_ns);
 	put_json_time(timeline->out, "dur", false, PACKET_NS);
 	end_event(timeline, event);
 }
@@ -229,9 +230,9 @@ static void put_json_flow(struct timeline *timeline, const struct timeline_messa
 	static const char flow[] = ",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64
 				   "%s}";
 
-	begin_at(timeline, 's', message->sent, message->sent_ns);
+	begin_json_event_at(timeline, 's', message->sent, message->sent_ns);
 	fprintf(timeline->out, flow, message->id, "");
-	begin_at(timeline, 'f', message->received, message->received_ns);
+	begin_json_event_at(timeline, 'f', message->received, message->received_ns);
 	fprintf(timeline->out, flow, message->id, ",\"bp\":\"e\"");
 }
 

@@ -254,8 +254,8 @@ static int copy_array_elements(const struct ctf_raw *raw, const bt_field *array,
 	return 0;
 }
 
-static int bt_value_of(const struct ctf_raw *raw, const bt_field *field,
-		       const bt_field_class *class, struct netsync_io_value *value)
+static int get_bt_value(const struct ctf_raw *raw, const bt_field *field,
+			const bt_field_class *class, struct netsync_io_value *value)
 {
 	if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
 		return set_integer_value(value, class, bt_field_integer_unsigned_get_value(field));
@@ -376,8 +376,8 @@ int ctf_value(const struct event_raw *of, uint32_t field, struct netsync_io_valu
 
 	if (!raw->bt)
 		return read_walked_value(raw, place, value);
-	return bt_value_of(raw,
-			   bt_field_structure_borrow_member_field_by_index_const(
-				   scope_field(raw->bt, place->scope), place->member),
-			   place->class, value);
+	return get_bt_value(raw,
+			    bt_field_structure_borrow_member_field_by_index_const(
+				    scope_field(raw->bt, place->scope), place->member),
+			    place->class, value);
 }

@@ -16,7 +16,7 @@
 
 /* ---- what viewers send ------------------------------------------------- */
 
-static char *text_of_time(char *buffer, size_t size, int64_t time_ns)
+static char *format_time_text(char *buffer, size_t size, int64_t time_ns)
 {
 	time_t seconds = time_ns / 1000000000 - (time_ns % 1000000000 < 0);
 	struct tm tm;
@@ -84,7 +84,7 @@ static void warn_of_late_start(struct session *session, const struct worker_head
 	if (!session->late || session->told_late)
 		return;
 	io_warn(session->relay->io, "%s: the session was already running; its data starts at %s.",
-		session->is.url, text_of_time(begin, sizeof(begin), bytes_take_signed(&span)));
+		session->is.url, format_time_text(begin, sizeof(begin), bytes_take_signed(&span)));
 	session->told_late = true;
 }
 

@@ -69,7 +69,7 @@ static size_t get_link_header_size(uint16_t link)
  * The EtherType for an address family of BSD's loopback devices. IPv6 is 10 on Linux, 24
  * on NetBSD and OpenBSD, 28 on FreeBSD, 30 on macOS (LINKTYPE_NULL).
  */
-static uint16_t protocol_of_family(uint32_t family)
+static uint16_t get_family_protocol(uint32_t family)
 {
 	switch (family) {
 	case 2:
@@ -141,7 +141,7 @@ enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t l
 			family = be32(data);
 		else if (swapped)
 			family = __builtin_bswap32(family);
-		is->protocol = protocol_of_family(family);
+		is->protocol = get_family_protocol(family);
 		is->network = 4;
 		break;
 	default:

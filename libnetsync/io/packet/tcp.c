@@ -13,7 +13,7 @@
  *	on the wire	data offset	reserved	flags (0: FIN)
  *	reversed	flags (15: FIN, 8: CWR)		3-0: data offset
  */
-static uint16_t normal_flags(uint16_t word)
+static uint16_t normalize_flags(uint16_t word)
 {
 	uint16_t flags = 0;
 
@@ -29,7 +29,7 @@ static void tcp_read_event(const struct event_values *v, struct netsync_packet *
 {
 	pkt->tcp.seq = values_get(v, SEQ);
 	pkt->tcp.ack = values_get(v, ACK);
-	pkt->tcp.flags = normal_flags(values_get(v, FLAGS));
+	pkt->tcp.flags = normalize_flags(values_get(v, FLAGS));
 	if (values_have(v, BIT(WINDOW))) {
 		pkt->tcp.window = values_get(v, WINDOW);
 		pkt->fields |= NETSYNC_HAS_WINDOW;

@@ -34,7 +34,7 @@
 
 /* ---- bytes ------------------------------------------------------------- */
 
-static uint32_t native_u32(const uint8_t *bytes)
+static uint32_t read_native_u32(const uint8_t *bytes)
 {
 	uint32_t value;
 
@@ -52,7 +52,7 @@ uint16_t capture_u16(const struct capture_file *capture, const uint8_t *bytes)
 
 uint32_t capture_u32(const struct capture_file *capture, const uint8_t *bytes)
 {
-	uint32_t value = native_u32(bytes);
+	uint32_t value = read_native_u32(bytes);
 
 	return capture->swapped ? bswap_32(value) : value;
 }
@@ -157,8 +157,8 @@ bool capture_claims(const uint8_t *head, size_t len)
 
 	if (len < 12)
 		return false;
-	magic = native_u32(head);
-	order = native_u32(head + 8);
+	magic = read_native_u32(head);
+	order = read_native_u32(head + 8);
 	if (magic == NG_SECTION)
 		return order == NG_ORDER || order == bswap_32(NG_ORDER);
 	return is_pcap_magic(magic) || is_pcap_magic(bswap_32(magic));
@@ -409,7 +409,7 @@ static int read_capture_block(struct capture_file *capture, struct capture_block
 /* Find the byte order by the first bytes of a file or section. */
 static int find_capture_byte_order(struct capture_file *capture, const uint8_t *bytes)
 {
-	uint32_t magic = native_u32(bytes), order = native_u32(bytes + 8);
+	uint32_t magic = read_native_u32(bytes), order = read_native_u32(bytes + 8);
 
 	if (magic == NG_SECTION && !(capture->next && !capture->ng)) {
 		capture->ng = true;

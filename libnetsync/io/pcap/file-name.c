@@ -45,7 +45,7 @@ static int find_listed_word(const char *const *words, const char *text, size_t l
 /* ---- endings ------------------------------------------------------------- */
 
 /* Length of the name without the endings of compressed files. */
-static size_t without_compression(const char *name, size_t len)
+static size_t strip_compression(const char *name, size_t len)
 {
 	static const char *const endings[] = { "gz",  "zst",  "zstd", "xz", "lz4",
 					       "bz2", "lzma", "lzo",  "z",  NULL };
@@ -55,7 +55,7 @@ static size_t without_compression(const char *name, size_t len)
 		dot--;
 	if (dot < 2 || find_listed_word(endings, name + dot, len - dot) < 0)
 		return len;
-	return without_compression(name, dot - 1);
+	return strip_compression(name, dot - 1);
 }
 
 /* Find ".pcap" or a similar ending in a name of @len bytes; @len if there is none. */
@@ -90,7 +90,7 @@ static bool is_date_word(const char *text, size_t len)
 	return find_listed_word(words, text, len) >= 0;
 }
 
-static enum name_way way_of_word(const char *text, size_t len)
+static enum name_way get_word_direction(const char *text, size_t len)
 {
 	static const char *const in[] = { "in",	     "rx",   "inbound",	 "incoming",
 					  "ingress", "recv", "received", NULL };
@@ -149,7 +149,7 @@ static bool ends_in_address(const char *name, size_t len)
  * Length of a name without numbers and words of dates at its end; *@digits are those that
  * were removed. A letter alone, as the T in 20261127T093000, needs no separator.
  */
-static size_t without_numbers(const char *name, size_t len, size_t *digits)
+static size_t strip_numbers(const char *name, size_t len, size_t *digits)
 {
 	size_t end = len;
 
@@ -176,10 +176,10 @@ static size_t without_numbers(const char *name, size_t len, size_t *digits)
 }
 
 /* Length of a name without the date or the time at its end; 0: it is nothing else. */
-static size_t without_date(const char *name, size_t len)
+static size_t strip_date(const char *name, size_t len)
 {
 	size_t digits;
-	const size_t shorter = without_numbers(name, len, &digits);
+	const size_t shorter = strip_numbers(name, len, &digits);
 
 	return digits >= MIN_DATE_DIGITS || (digits >= MIN_TIME_DIGITS &&
 					     (!shorter || is_name_separator(name[shorter]))) ?
@@ -188,14 +188,14 @@ static size_t without_date(const char *name, size_t len)
 }
 
 /* Length of a name without a word for a direction at its end, which *@way is set to. */
-static size_t without_way(const char *name, size_t len, enum name_way *way)
+static size_t strip_direction(const char *name, size_t len, enum name_way *way)
 {
 	const size_t begin = token_begin(name, len, false);
 
 	*way = NAME_BOTH;
 	if (begin < 2 || !is_name_separator(name[begin - 1]))
 		return len;
-	*way = way_of_word(name + begin, len - begin);
+	*way = get_word_direction(name + begin, len - begin);
 	return *way == NAME_BOTH ? len : skip_separators(name, begin);
 }
 
@@ -216,10 +216,10 @@ int file_name_parse(struct file_name *name, const char *path, const char *real_p
 {
 	const char *slash = strrchr(path, '/');
 	const char *file = slash ? slash + 1 : path;
-	const size_t len = without_compression(file, strlen(file));
+	const size_t len = strip_compression(file, strlen(file));
 	/* What follows the ending is a counter or a date. */
 	const size_t full = find_capture_ending(file, len);
-	const size_t dated = without_date(file, full);
+	const size_t dated = strip_date(file, full);
 	size_t base_len, stem_len, digits;
 
 	name->full = strndup(file, full);
@@ -227,8 +227,8 @@ int file_name_parse(struct file_name *name, const char *path, const char *real_p
 	name->dated = dated ? strndup(file, dated) : folder_name(real_path);
 	if (!name->full || !name->dated)
 		return -ENOMEM;
-	base_len = without_way(name->dated, strlen(name->dated), &name->way);
-	stem_len = without_numbers(name->dated, base_len, &digits);
+	base_len = strip_direction(name->dated, strlen(name->dated), &name->way);
+	stem_len = strip_numbers(name->dated, base_len, &digits);
 	name->base = strndup(name->dated, base_len);
 	name->stem = strndup(name->dated, stem_len ? stem_len : base_len);
 	return name->base && name->stem ? 0 : -ENOMEM;

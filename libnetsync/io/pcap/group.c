@@ -47,14 +47,14 @@ struct alike {
 	size_t num_groups;
 };
 
-static struct pcap *pcap_of(const struct trace *trace)
+static struct pcap *get_trace_pcap(const struct trace *trace)
 {
 	return trace->state;
 }
 
-static const struct file_name *name_of_trace(const struct trace *trace)
+static const struct file_name *get_file_name_of_trace(const struct trace *trace)
 {
-	return &pcap_of(trace)->name;
+	return &get_trace_pcap(trace)->name;
 }
 
 /* ---- two captures ------------------------------------------------------------ */
@@ -107,7 +107,7 @@ static int sample_capture(struct trace *trace, struct sampling *sampling,
 				 DIRECTION_UNKNOWN))
 			ret = io_no_memory(trace->io);
 	}
-	pcap_close_capture(pcap_of(trace));
+	pcap_close_capture(get_trace_pcap(trace));
 	return ret;
 }
 
@@ -158,7 +158,7 @@ enum name_likeness {
 
 static enum name_likeness compare_file_names(const struct trace *a, const struct trace *b)
 {
-	const struct file_name *p = name_of_trace(a), *q = name_of_trace(b);
+	const struct file_name *p = get_file_name_of_trace(a), *q = get_file_name_of_trace(b);
 
 	if (!strcmp(p->full, q->full))
 		return NAMES_SAME;
@@ -180,7 +180,7 @@ static int fits_group_member(const struct trace *member, const struct trace *tra
 	if (!do_captures_overlap(member, trace))
 		return names != NAMES_DIFFER ||
 		       (likeness == TRAITS_AGREE && are_captures_near(member, trace) &&
-			pcap_of(member)->traits.link == pcap_of(trace)->traits.link);
+			get_trace_pcap(member)->traits.link == get_trace_pcap(trace)->traits.link);
 	if (names == NAMES_DIFFER || (names == NAMES_DATED && likeness != TRAITS_AGREE))
 		return 0;
 	return ++*compared <= MAX_COMPARED;
@@ -189,7 +189,8 @@ static int fits_group_member(const struct trace *member, const struct trace *tra
 /* 1: all of the group allow the capture; 0; or negative after io_fail(). */
 static int fits_group(const struct capture_group *group, struct trace *trace)
 {
-	const enum likeness likeness = traits_compare(&group->traits, &pcap_of(trace)->traits);
+	const enum likeness likeness = traits_compare(&group->traits,
+						      &get_trace_pcap(trace)->traits);
 	unsigned int compared = 0;
 	bool is_near = false;
 	int ret = likeness != TRAITS_DIFFER;
@@ -266,7 +267,7 @@ static int put_capture_in_group(struct alike *alike, struct trace *trace)
 		return io_no_memory(trace->io);
 	*last = trace;
 	group->num++;
-	traits_merge(&group->traits, &pcap_of(trace)->traits);
+	traits_merge(&group->traits, &get_trace_pcap(trace)->traits);
 	return 0;
 }
 
@@ -275,11 +276,11 @@ static int put_capture_in_group(struct alike *alike, struct trace *trace)
 /* Find the name that all captures of a group share. */
 static const char *find_common_name(const struct capture_group *group)
 {
-	const struct file_name *first = name_of_trace(group->trace[0]);
+	const struct file_name *first = get_file_name_of_trace(group->trace[0]);
 	bool is_dated = true, is_base = true;
 
 	for (size_t i = 1; i < group->num; i++) {
-		const struct file_name *name = name_of_trace(group->trace[i]);
+		const struct file_name *name = get_file_name_of_trace(group->trace[i]);
 
 		is_dated &= !strcmp(name->dated, first->dated);
 		is_base &= !strcmp(name->base, first->base);
@@ -297,7 +298,7 @@ static bool is_group_name_shared(const struct alike *alike, const struct capture
 }
 
 /* Which of the groups with this name a group is, from 1 on. */
-static unsigned int rank_of_group(const struct alike *alike, size_t number)
+static unsigned int compute_group_rank(const struct alike *alike, size_t number)
 {
 	unsigned int rank = 1;
 
@@ -340,14 +341,14 @@ static int name_groups(struct alike *alike)
 
 		/* Of two machines the dates in the names tell which is which. */
 		if (group->num == 1 && is_group_name_shared(alike, group, name))
-			name = name_of_trace(group->trace[0])->full;
+			name = get_file_name_of_trace(group->trace[0])->full;
 		group->name = strdup(name);
 		if (!group->name)
 			return io_no_memory(group->trace[0]->io);
 	}
 	for (size_t i = 0; i < alike->num_groups; i++) {
 		const struct capture_group *group = &alike->group[i];
-		const unsigned int rank = rank_of_group(alike, i);
+		const unsigned int rank = compute_group_rank(alike, i);
 
 		for (size_t j = 0; j < group->num && !ret; j++)
 			ret = rename_trace(group->trace[j], group->name, rank);
@@ -360,7 +361,7 @@ static int name_groups(struct alike *alike)
 static int compare_stems_and_times(const void *a, const void *b)
 {
 	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
-	const int order = strcmp(name_of_trace(p)->stem, name_of_trace(q)->stem);
+	const int order = strcmp(get_file_name_of_trace(p)->stem, get_file_name_of_trace(q)->stem);
 
 	if (order)
 		return order;
@@ -412,7 +413,8 @@ static size_t count_captures_of_stem(struct trace *const *list, size_t num, size
 {
 	size_t end = at + 1;
 
-	while (end < num && !strcmp(name_of_trace(list[at])->stem, name_of_trace(list[end])->stem))
+	while (end < num && !strcmp(get_file_name_of_trace(list[at])->stem,
+				    get_file_name_of_trace(list[end])->stem))
 		end++;
 	return end - at;
 }

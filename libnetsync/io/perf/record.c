@@ -168,7 +168,7 @@ static int unpack_more_records(struct perf_unpacked *unpacked)
 }
 
 /* The next record of those that were compressed. As perf_next(). */
-static int next_unpacked(struct perf_records *records, struct perf_record *record)
+static int read_next_unpacked(struct perf_records *records, struct perf_record *record)
 {
 	struct perf_unpacked *unpacked = records->unpacked;
 	int ret = 1;
@@ -193,7 +193,7 @@ static int next_unpacked(struct perf_records *records, struct perf_record *recor
 int perf_next(struct perf_records *records, struct perf_record *record)
 {
 	for (;;) {
-		int ret = records->unpacked ? next_unpacked(records, record) : 0;
+		int ret = records->unpacked ? read_next_unpacked(records, record) : 0;
 
 		if (!ret)
 			ret = read_next_in_file(records, record);

@@ -46,7 +46,7 @@ static void skip_sample_words(struct sample_walk *walk, uint64_t words)
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 /* Each has 8 bytes. */
-static uint32_t size_of_fields(uint64_t fields)
+static uint32_t get_fields_size(uint64_t fields)
 {
 	return 8 * (uint32_t)__builtin_popcountll(fields);
 }
@@ -68,7 +68,7 @@ static const struct perf_attr *find_attr_of_record(const struct perf_file *file,
 	if (!(first->sample_type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)))
 		return first;
 	if (!(first->sample_type & PERF_SAMPLE_IDENTIFIER))
-		at = size_of_fields(first->sample_type & (is_sample ? BEFORE_ID : BEHIND_ID));
+		at = get_fields_size(first->sample_type & (is_sample ? BEFORE_ID : BEHIND_ID));
 	if (!is_sample)
 		at += 8;
 	if (at > record->size || (is_sample && record->size - at < 8))
@@ -160,7 +160,7 @@ static void walk_sample(struct sample_walk *walk, struct perf_sample *sample)
 static void walk_trailer(struct sample_walk *walk, struct perf_sample *sample)
 {
 	const uint64_t has = sample->attr->sample_type & IN_TRAILER;
-	const uint32_t size = size_of_fields(has);
+	const uint32_t size = get_fields_size(has);
 
 	if (!sample->attr->has_trailer)
 		return;

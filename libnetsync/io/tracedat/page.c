@@ -111,7 +111,7 @@ static int read_chunk(struct dat_pages *pages)
 /* ---- pages ------------------------------------------------------------- */
 
 /* The number of lost events, which the kernel writes behind the data if there is room. */
-static uint64_t num_missed(const struct dat_pages *pages, const uint8_t *page, uint64_t marks)
+static uint64_t read_num_missed(const struct dat_pages *pages, const uint8_t *page, uint64_t marks)
 {
 	unsigned int size = pages->file->long_size;
 	size_t room = page + pages->buffer->page_size - pages->events_end;
@@ -123,7 +123,7 @@ static uint64_t num_missed(const struct dat_pages *pages, const uint8_t *page, u
 	return num && num < UINT32_MAX ? num : 1;
 }
 
-static int next_page(struct dat_pages *pages)
+static int read_next_page(struct dat_pages *pages)
 {
 	const struct dat_file *file = pages->file;
 	const size_t page_size = pages->buffer->page_size;
@@ -149,7 +149,7 @@ static int next_page(struct dat_pages *pages)
 	pages->event = page + TIME_SIZE + file->long_size;
 	pages->events_end = pages->event + size;
 	if (marks & MISSED_EVENTS)
-		pages->lost += num_missed(pages, page, marks);
+		pages->lost += read_num_missed(pages, page, marks);
 	return 1;
 }
 
@@ -211,7 +211,7 @@ int dat_next(struct dat_pages *pages, struct dat_event *event)
 
 	while (!ret) {
 		while (pages->event == pages->events_end) {
-			ret = next_page(pages);
+			ret = read_next_page(pages);
 			if (ret <= 0)
 				return ret;
 		}
@@ -250,7 +250,7 @@ int dat_cut_page(struct dat_pages *pages, bool (*keeps)(const void *data, uint64
 {
 	int ret;
 
-	while ((ret = next_page(pages)) > 0) {
+	while ((ret = read_next_page(pages)) > 0) {
 		const uint8_t *first = pages->event, *last = NULL;
 		struct dat_event event;
 		uint64_t ts = pages->ts;

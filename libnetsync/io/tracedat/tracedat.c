@@ -202,7 +202,7 @@ static uint64_t add_to_session_hash(uint64_t hash, uint64_t value)
 }
 
 /* Hash of what is added to times, in which files of one session may differ. */
-static uint64_t hash_of_times(const struct dat_file *file)
+static uint64_t hash_times(const struct dat_file *file)
 {
 	uint64_t sum = add_to_session_hash(1, file->offset_ns);
 
@@ -238,7 +238,7 @@ static int identify_dat_trace(struct trace *trace)
 	if (!trace->host_name || !trace->clock_name || io_make_printable(&trace->clock_name))
 		return -ENOMEM;
 	memcpy(trace->clock_uuid, &id, sizeof(id));
-	id = hash_of_times(file);
+	id = hash_times(file);
 	memcpy(trace->clock_uuid + sizeof(id), &id, sizeof(id));
 	memcpy(trace->uuid, trace->clock_uuid, UUID_SIZE);
 	trace->has_clock_uuid = true;

@@ -54,8 +54,8 @@ static json_object *sum_object(struct json_writer *w, const struct critical_path
 	return object;
 }
 
-static json_object *piece_object(struct json_writer *w, const struct critical_path *path,
-				 const struct path_piece *piece)
+static json_object *make_piece_object(struct json_writer *w, const struct critical_path *path,
+				      const struct path_piece *piece)
 {
 	json_object *object = json_object_new_object();
 
@@ -123,7 +123,7 @@ static json_object *make_path_object(struct json_writer *w, const struct critica
 	json_put(w, object, "sums", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < path->num_pieces; i++)
-		json_append(w, list, piece_object(w, path, &path->pieces[i]));
+		json_append(w, list, make_piece_object(w, path, &path->pieces[i]));
 	json_put(w, object, "pieces", list);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i != NO_CHARGE; i = charge_next(path, i))

@@ -151,7 +151,7 @@ void between_free(struct between *between)
 /* ---- tables by text ---------------------------------------------- */
 
 /* The tables of a host, long enough for a text. Return NULL if out of memory. */
-static struct host_texts *texts_of(struct between *between, uint32_t host, uint32_t text)
+static struct host_texts *get_host_texts(struct between *between, uint32_t host, uint32_t text)
 {
 	struct host_texts *texts = &between->texts[host];
 	const size_t num = (2 * (size_t)text + 64) * between->num;
@@ -178,7 +178,7 @@ static struct host_texts *texts_of(struct between *between, uint32_t host, uint3
 static unsigned int find_roles(struct between *between, const struct state_span *span)
 {
 	const struct definition *d = &between->definitions[span->definition];
-	struct host_texts *texts = texts_of(between, span->host, span->state);
+	struct host_texts *texts = get_host_texts(between, span->host, span->state);
 	const struct state_list *lists[NUM_ROLES] = {
 		[EXCLUSIVE] = &d->exclusive,
 		[WITH] = &d->with,
@@ -252,7 +252,7 @@ static struct common *add_common(struct between *between, const struct state_spa
 /* Return NULL if out of memory. */
 static struct common *find_or_add_common(struct between *between, const struct state_span *span)
 {
-	struct host_texts *texts = texts_of(between, span->host, span->shared);
+	struct host_texts *texts = get_host_texts(between, span->host, span->shared);
 	const char *text = spans_text(between->spans, span->host, span->shared);
 	struct common **slot, *common;
 	uint64_t hash;
@@ -472,7 +472,7 @@ static bool is_over(const struct between *between, const struct held_span *held,
 
 /* ---- public functions --------------------------------------------------- */
 
-static int64_t bound_of(const struct between *between, uint32_t host, int64_t time_ns)
+static int64_t get_span_bound(const struct between *between, uint32_t host, int64_t time_ns)
 {
 	int64_t t, bound;
 
@@ -486,8 +486,8 @@ bool between_take(struct between *between, const struct state_span *span, betwee
 {
 	const struct span_told told = {
 		.span = *span,
-		.begin_bound_ns = bound_of(between, span->host, span->begin_host_ns),
-		.end_bound_ns = bound_of(between, span->host, span->end_host_ns),
+		.begin_bound_ns = get_span_bound(between, span->host, span->begin_host_ns),
+		.end_bound_ns = get_span_bound(between, span->host, span->end_host_ns),
 	};
 	const struct definition *definition = &between->definitions[span->definition];
 	const unsigned int roles = find_roles(between, span);

@@ -55,7 +55,7 @@ static bool put_html_span(void *data, const struct span_told *told)
 {
 	struct html *html = data;
 	const struct state_span *span = &told->span;
-	const struct row row = row_of(span), of_holder = holder_row(told);
+	const struct row row = make_state_row(span), of_holder = holder_row(told);
 	const struct row label = { .host = span->host, .name = span->state };
 	uint32_t number, state, holder = 0;
 	bool is_new;
@@ -81,7 +81,7 @@ static bool put_html_span(void *data, const struct span_told *told)
 
 /* ---- what the numbers mean ------------------------------------------------ */
 
-static json_object *rows_array(struct json_writer *w, const struct html *html)
+static json_object *make_rows_array(struct json_writer *w, const struct html *html)
 {
 	json_object *rows = json_object_new_array(), *row;
 
@@ -120,7 +120,7 @@ static json_object *make_states_legend(struct json_writer *w, const struct html 
 			    new_string(spans_text(states->spans, html->labels.list[i].host,
 						  html->labels.list[i].name)));
 	json_put(w, object, "states", list);
-	json_put(w, object, "rows", rows_array(w, html));
+	json_put(w, object, "rows", make_rows_array(w, html));
 	return object;
 }
 

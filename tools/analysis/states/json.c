@@ -39,7 +39,8 @@ static json_object *exclusion_object(struct json_writer *w, const struct states 
 	return object;
 }
 
-static json_object *definition_object(struct json_writer *w, const struct states *states, size_t d)
+static json_object *make_definition_object(struct json_writer *w, const struct states *states,
+					   size_t d)
 {
 	const struct definition *definition = &states->definitions[d];
 	json_object *object = json_object_new_object();
@@ -84,8 +85,8 @@ static json_object *make_states_host_object(struct json_writer *w, const struct 
 	return object;
 }
 
-static json_object *total_object(struct json_writer *w, const struct states *states,
-				 const struct total *total)
+static json_object *make_total_object(struct json_writer *w, const struct states *states,
+				      const struct total *total)
 {
 	json_object *object = json_object_new_object();
 
@@ -129,7 +130,7 @@ static json_object *make_states_object(struct json_writer *w, const struct state
 	json_put(w, object, "reference", new_string(states->base->reference));
 	list = json_object_new_array();
 	for (size_t d = 0; d < states->num_definitions; d++)
-		json_append(w, list, definition_object(w, states, d));
+		json_append(w, list, make_definition_object(w, states, d));
 	json_put(w, object, "definitions", list);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < states->base->num_hosts; i++)
@@ -137,7 +138,7 @@ static json_object *make_states_object(struct json_writer *w, const struct state
 	json_put(w, object, "hosts", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < states->totals.num; i++)
-		json_append(w, list, total_object(w, states, &states->totals.list[i]));
+		json_append(w, list, make_total_object(w, states, &states->totals.list[i]));
 	json_put(w, object, "states", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < num_waits; i++)

@@ -65,7 +65,7 @@ struct machine {
 /* ---- rules by type of events --------------------------------------- */
 
 /* The name without the subsystem: "dlm_ast" of "dlm:dlm_ast". */
-static const char *plain_name(const char *name)
+static const char *get_plain_name(const char *name)
 {
 	const char *colon = strchr(name, ':');
 
@@ -75,7 +75,7 @@ static const char *plain_name(const char *name)
 /* Does a glob match an event's name? @rest: the part that its last * matches. */
 static bool matches_event_glob(const char *name, const char *glob, const char **rest)
 {
-	const char *full = fnmatch(glob, name, 0) ? plain_name(name) : name;
+	const char *full = fnmatch(glob, name, 0) ? get_plain_name(name) : name;
 	const char *star = strrchr(glob, '*');
 	const size_t head = star ? (size_t)(star - glob) : 0;
 
@@ -112,7 +112,7 @@ static bool add_uses(struct machine *machine, struct type *type, const char *nam
 }
 
 /* Return NULL if out of memory. */
-static struct type *type_of(struct machine *machine, struct event_type *event_type)
+static struct type *find_machine_type(struct machine *machine, struct event_type *event_type)
 {
 	struct type **last;
 	const char **last_name;
@@ -129,7 +129,7 @@ static struct type *type_of(struct machine *machine, struct event_type *event_ty
 	*last = type;
 	*last_name = event_type->name;
 	machine->num_types++;
-	type->is_switch = !strcmp(plain_name(event_type->name), "sched_switch");
+	type->is_switch = !strcmp(get_plain_name(event_type->name), "sched_switch");
 	event_type->own = type;
 	return type;
 }
@@ -310,7 +310,8 @@ static bool do_action(struct machine *machine, const struct use *use, struct sco
 	return true;
 }
 
-static bool all_hold(const struct rule *rule, const struct scope *scope, const char **missing)
+static bool do_all_conditions_hold(const struct rule *rule, const struct scope *scope,
+				   const char **missing)
 {
 	for (size_t i = 0; i < rule->num_conditions; i++)
 		if (!condition_holds(&rule->conditions[i], scope, missing))
@@ -336,7 +337,7 @@ static bool use_rule(struct machine *machine, const struct use *use, struct scop
 		return true;
 	scope->kept = object ? object->kept : NULL;
 	scope->state = object && object->state ? object->state : "";
-	if (!all_hold(rule, scope, missing))
+	if (!do_all_conditions_hold(rule, scope, missing))
 		return !*missing;
 	if (!object)
 		object = object_get(&machine->objects, use->definition, key, definition->num_kept);
@@ -369,7 +370,7 @@ static void forget_left(struct machine *machine)
 static bool apply_rules(void *data, const struct event *event)
 {
 	struct machine *machine = data;
-	struct type *type = type_of(machine, event->type);
+	struct type *type = find_machine_type(machine, event->type);
 	struct event_task task;
 	const bool has_task = find_task(machine, event, &task);
 

@@ -108,7 +108,7 @@ void object_forget(struct objects *objects, struct object *object, size_t num_ke
 
 /* ---- lanes -------------------------------------------------------------- */
 
-static struct lanes *lanes_of(struct objects *objects, uint32_t name)
+static struct lanes *find_name_lanes(struct objects *objects, uint32_t name)
 {
 	if (name >= objects->num_lanes) {
 		const size_t num = 2 * (size_t)name + 64;
@@ -127,7 +127,7 @@ static struct lanes *lanes_of(struct objects *objects, uint32_t name)
 
 bool object_enter_lane(struct objects *objects, struct object *object, uint32_t name)
 {
-	struct lanes *lanes = lanes_of(objects, name);
+	struct lanes *lanes = find_name_lanes(objects, name);
 	size_t word = 0;
 	uint64_t *more;
 

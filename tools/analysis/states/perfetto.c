@@ -29,7 +29,7 @@ static void name_track(struct span_perfetto *writer, const struct row *of, struc
 static bool find_span_track(struct span_perfetto *writer, const struct state_span *span,
 			    struct track *track)
 {
-	const struct row row = row_of(span);
+	const struct row row = make_state_row(span);
 	uint32_t number;
 	bool is_new;
 

@@ -17,7 +17,7 @@ struct rows {
 	size_t room;	 /* a power of two, more than twice the number of rows */
 };
 
-static inline struct row row_of(const struct state_span *span)
+static inline struct row make_state_row(const struct state_span *span)
 {
 	return (struct row){ span->host, span->definition, span->name, span->lane };
 }

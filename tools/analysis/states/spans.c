@@ -99,7 +99,7 @@ static bool grow_text_slots(struct span_writer *writer)
 }
 
 /* The same for a text that needs no escaping. */
-static uint32_t plain_text(struct span_writer *writer, const char *text)
+static uint32_t make_plain_text(struct span_writer *writer, const char *text)
 {
 	const uint64_t hash = hash_span_text(text);
 	struct text_slot *slot;
@@ -124,9 +124,9 @@ uint32_t span_text(struct span_writer *writer, const char *text)
 	uint32_t number;
 
 	if (utf8_is_plain(text, strlen(text)))
-		return plain_text(writer, text);
+		return make_plain_text(writer, text);
 	escaped = utf8_escape(text, true);
-	number = escaped ? plain_text(writer, escaped) : NO_TEXT;
+	number = escaped ? make_plain_text(writer, escaped) : NO_TEXT;
 	free(escaped);
 	return number;
 }

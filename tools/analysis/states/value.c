@@ -207,8 +207,8 @@ static void append_number(struct builder *to, const struct value *value, enum fi
 }
 
 /* Return the definition's label for the value of a field, or NULL if there is none. */
-static const char *label_of(const struct definition *definition, const struct field *field,
-			    const struct value *value)
+static const char *find_value_label(const struct definition *definition, const struct field *field,
+				    const struct value *value)
 {
 	const char *other = NULL;
 
@@ -231,7 +231,7 @@ static const char *label_of(const struct definition *definition, const struct fi
 static void put_value(struct builder *to, const struct value *value, const struct field *field,
 		      const struct scope *scope)
 {
-	const char *label = label_of(scope->definition, field, value);
+	const char *label = find_value_label(scope->definition, field, value);
 
 	if (label)
 		append_text(to, label, strlen(label));

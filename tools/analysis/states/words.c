@@ -42,7 +42,7 @@ static void skip_blanks(struct definition_words *words)
 		words->at += strcspn(words->at, "\n");
 }
 
-static void next_line(struct definition_words *words)
+static void read_next_line(struct definition_words *words)
 {
 	if (*words->at == '\n')
 		words->at++;
@@ -114,7 +114,7 @@ bool words_next_statement(struct definition_words *words)
 		if (!take_line_words(words))
 			return false;
 		if (!words->num)
-			next_line(words);
+			read_next_line(words);
 	}
 	/*
 	 * The statement continues in lines that begin with a blank; empty lines and
@@ -122,7 +122,7 @@ bool words_next_statement(struct definition_words *words)
 	 */
 	while (*words->at == '\n' &&
 	       (is_blank(words->at[1]) || words->at[1] == '\n' || words->at[1] == '#')) {
-		next_line(words);
+		read_next_line(words);
 		if (!take_line_words(words))
 			return false;
 	}

@@ -219,7 +219,7 @@ static void end_connection(void)
 }
 
 /* Return the next request, or NULL if the other end is gone. */
-static struct json_object *next_request(void)
+static struct json_object *read_next_request(void)
 {
 	struct json_object *request;
 	int alone_ms = 0;
@@ -303,7 +303,7 @@ int cmd_agent(int argc, char **argv)
 	sigaction(SIGHUP, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	send_greeting();
-	while ((request = next_request())) {
+	while ((request = read_next_request())) {
 		if (is_stream(request))
 			agent.ended = !agent_stream();
 		else

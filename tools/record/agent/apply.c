@@ -87,7 +87,7 @@ struct json_object *agent_result(struct json_object *request)
 /* ---- the process ----------------------------------------------------------- */
 
 /* Prefix a relative path with "./", so that it cannot be taken for anything else. */
-static char *argument_of(const char *trace)
+static char *protect_relative_path(const char *trace)
 {
 	const size_t name = argument_name_length(trace);
 	char *path = agent_expand(trace + (name ? name + 1 : 0)), *argument = NULL;
@@ -151,7 +151,8 @@ static bool make_words(struct argument_list *words, struct json_object *request)
 	add_number_word(words, request, "--end", "end_ns");
 	append_argument(words, strdup("--"));
 	for (size_t i = 0; i < value_length(traces); i++)
-		append_argument(words, argument_of(value_text(value_at(traces, i), PATH_MAX)));
+		append_argument(words,
+				protect_relative_path(value_text(value_at(traces, i), PATH_MAX)));
 	return !words->failed;
 }
 

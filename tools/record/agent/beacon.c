@@ -49,7 +49,7 @@ static bool is_for_others(const struct ifaddrs *entry)
 	return address->sa_family == AF_INET;
 }
 
-static struct json_object *own_addresses(void)
+static struct json_object *list_own_addresses(void)
 {
 	struct json_object *list = json_object_new_array();
 	struct ifaddrs *entries;
@@ -97,7 +97,7 @@ struct json_object *agent_beacon_open(struct json_object *request)
 	beacon.open = true;
 	answer = json_object_new_object();
 	json_object_object_add(answer, "port", json_object_new_int(port));
-	json_object_object_add(answer, "addresses", own_addresses());
+	json_object_object_add(answer, "addresses", list_own_addresses());
 	return answer;
 }
 

@@ -46,7 +46,7 @@ unsigned int buffers_event_bytes(const char *channel)
 	return strcmp(channel, CHANNEL_PACKETS) ? OTHER_BYTES : PACKET_BYTES;
 }
 
-static uint64_t byte_rate(const char *channel)
+static uint64_t compute_byte_rate(const char *channel)
 {
 	return (uint64_t)EVENT_RATE * buffers_event_bytes(channel);
 }
@@ -88,7 +88,7 @@ struct buffers buffers_for_pause(struct buffers buffers, unsigned int seconds)
 
 struct buffers buffers_default(const char *channel, uint64_t room)
 {
-	struct buffers buffers = buffers_for(byte_rate(channel) / 1000 * HOLD_MS);
+	struct buffers buffers = buffers_for(compute_byte_rate(channel) / 1000 * HOLD_MS);
 
 	while (buffers_bytes(buffers) > room &&
 	       buffers_bytes(buffers) > BUFFER_SIZE_MIN * BUFFER_NUM_MIN)
@@ -99,7 +99,7 @@ struct buffers buffers_default(const char *channel, uint64_t room)
 /* A quarter of the time in which the buffers fill, within limits, us. */
 unsigned int buffers_read_us(const char *channel, struct buffers buffers)
 {
-	const double fill_us = 1e6 * buffers_bytes(buffers) / byte_rate(channel);
+	const double fill_us = 1e6 * buffers_bytes(buffers) / compute_byte_rate(channel);
 
 	return fill_us / 4 > READ_US	 ? READ_US :
 	       fill_us / 4 < READ_MIN_US ? READ_MIN_US :

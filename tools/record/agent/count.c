@@ -230,7 +230,7 @@ void count_channel(struct recorded *recorded, const char *path, const char *name
 /* ---- samples ----------------------------------------------------------- */
 
 /* The channel with the oldest decoding. */
-static struct channel *next_channel(void)
+static struct channel *choose_next_channel(void)
 {
 	struct channel *next = NULL;
 
@@ -275,7 +275,7 @@ void count_sample(int64_t period_ns)
 			return;
 		end_sample(&decoded, period_ns);
 	}
-	channel = now_ns() < next_ns ? NULL : next_channel();
+	channel = now_ns() < next_ns ? NULL : choose_next_channel();
 	if (channel)
 		sample_fullest_packet(channel);
 }

@@ -28,7 +28,7 @@ static const char *const pairs[][2] = {
 
 #define CLOCK_EVENT "netsync_clock"
 
-static const char *name_at(const struct names *names, size_t index)
+static const char *get_event_name_at(const struct names *names, size_t index)
 {
 	return names->first + index * names->stride;
 }
@@ -36,7 +36,7 @@ static const char *name_at(const struct names *names, size_t index)
 static bool has_name(const struct names *names, const char *name)
 {
 	for (size_t i = 0; i < names->num; i++)
-		if (!strcmp(name_at(names, i), name))
+		if (!strcmp(get_event_name_at(names, i), name))
 			return true;
 	return false;
 }
@@ -80,7 +80,7 @@ static bool choose_pattern(struct choice *choice, const struct names *names, con
 	bool found = false;
 
 	for (size_t i = 0; i < names->num; i++) {
-		const char *name = name_at(names, i);
+		const char *name = get_event_name_at(names, i);
 
 		if (fnmatch(pattern, name, 0))
 			continue;
@@ -121,7 +121,7 @@ static void choose_clock(struct choice *choice, const struct names *names)
 		choose_event(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, CLOCK_EVENT, false);
 }
 
-static const char *pattern_at(struct json_object *patterns, size_t index)
+static const char *get_event_pattern_at(struct json_object *patterns, size_t index)
 {
 	const char *pattern = value_text(value_at(patterns, index), SIZE_MAX);
 
@@ -142,9 +142,9 @@ void choose_kernel(struct choice *choice, struct json_object *request, const cha
 	patterns = value_member(request, "events");
 	len = value_length(patterns);
 	for (size_t i = 0; i < len; i++)
-		choose_pattern(choice, &all, pattern_at(patterns, i), true);
+		choose_pattern(choice, &all, get_event_pattern_at(patterns, i), true);
 	for (size_t i = 0; i < len; i++) {
-		const char *pattern = pattern_at(patterns, i);
+		const char *pattern = get_event_pattern_at(patterns, i);
 
 		if (!choose_pattern(choice, &all, pattern, false) && list)
 			fprintf(list, " %s", pattern);

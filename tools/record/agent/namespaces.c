@@ -49,7 +49,7 @@ static const struct {
 
 #define NUM_CONTAINERS (sizeof(containers) / sizeof(containers[0]))
 
-static uint64_t inode_of(int dir, const char *path)
+static uint64_t read_namespace_inode(int dir, const char *path)
 {
 	struct stat info;
 
@@ -113,7 +113,7 @@ static bool find_container(char *line, char name[NAME_SIZE])
 	return false;
 }
 
-static bool container_of(int proc, const char *pid, char name[NAME_SIZE])
+static bool find_container_name(int proc, const char *pid, char name[NAME_SIZE])
 {
 	char path[300], line[4096];
 	bool found = false;
@@ -137,7 +137,8 @@ static void find_named_namespaces(void)
 
 	while (dir && (entry = readdir(dir)))
 		if (*entry->d_name != '.')
-			add_namespace(inode_of(dirfd(dir), entry->d_name), entry->d_name);
+			add_namespace(read_namespace_inode(dirfd(dir), entry->d_name),
+				      entry->d_name);
 	if (dir)
 		closedir(dir);
 }
@@ -154,9 +155,9 @@ static void find_containers(void)
 		if (!isdigit((unsigned char)*entry->d_name))
 			continue;
 		snprintf(path, sizeof(path), "%s/ns/net", entry->d_name);
-		inode = inode_of(dirfd(dir), path);
+		inode = read_namespace_inode(dirfd(dir), path);
 		if (inode && !is_namespace_known(inode) &&
-		    container_of(dirfd(dir), entry->d_name, name))
+		    find_container_name(dirfd(dir), entry->d_name, name))
 			add_namespace(inode, name);
 	}
 	if (dir)
@@ -166,7 +167,7 @@ static void find_containers(void)
 void namespaces_find(void)
 {
 	/* Add the machine's own namespace first, also for containers that share it. */
-	add_namespace(inode_of(AT_FDCWD, "/proc/1/ns/net"), "host");
+	add_namespace(read_namespace_inode(AT_FDCWD, "/proc/1/ns/net"), "host");
 	find_named_namespaces();
 	find_containers();
 }

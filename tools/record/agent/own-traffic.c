@@ -64,7 +64,7 @@ static struct devices devices_find(void)
  * Bytes since then. A device that was added or re-added since then has counted from 0;
  * the count of a removed device is unknown.
  */
-static uint64_t device_bytes(const struct devices *before, const struct devices *now)
+static uint64_t read_device_bytes(const struct devices *before, const struct devices *now)
 {
 	uint64_t sum = 0;
 
@@ -130,7 +130,7 @@ struct agent_traffic traffic_since(void)
 	struct devices now = devices_find();
 	const uint64_t stream = stream_bytes();
 	const struct agent_traffic traffic = {
-		.all = device_bytes(&devices_before, &now),
+		.all = read_device_bytes(&devices_before, &now),
 		/* The count of a closed connection is unknown, too. */
 		.trace = stream < stream_before ? 0 : stream - stream_before,
 	};

@@ -93,7 +93,7 @@ static const struct daemon *find_daemon(const char *pid)
 }
 
 /* The running daemons, one bit each. */
-static unsigned int running_daemons(void)
+static unsigned int list_running_daemons(void)
 {
 	DIR *proc = opendir("/proc");
 	const struct dirent *entry;
@@ -148,7 +148,7 @@ static void advise_slewing(struct diagnosis *diag, const struct daemon *daemon,
 #define TRIES 100
 
 /* The current rate of the clock against its oscillator, ppm, and its error, ppm. */
-static double measured_ppm(double *error)
+static double measure_ppm(double *error)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };
 	struct clock_reading first, last;
@@ -166,7 +166,7 @@ static double measured_ppm(double *error)
 }
 
 /* The steady rate correction set in the kernel, ppm. */
-static double steady_ppm(const struct timex *clock)
+static double read_steady_ppm(const struct timex *clock)
 {
 	const double ticks_s = sysconf(_SC_CLK_TCK);
 
@@ -183,7 +183,7 @@ static double steady_ppm(const struct timex *clock)
 
 void check_discipline(struct diagnosis *diag)
 {
-	const unsigned int running = running_daemons();
+	const unsigned int running = list_running_daemons();
 	const struct daemon *daemon = running ? &daemons[__builtin_ctz(running)] : NULL;
 	struct timex clock = { .modes = 0 };
 	double told, measured, error;
@@ -196,8 +196,8 @@ void check_discipline(struct diagnosis *diag)
 			    strerror(errno));
 		return;
 	}
-	told = steady_ppm(&clock);
-	measured = measured_ppm(&error);
+	told = read_steady_ppm(&clock);
+	measured = measure_ppm(&error);
 	if (fabs(measured - told) > SLEW_PPM + error) {
 		add_finding(
 			diag, VERDICT_NOTE,

@@ -71,7 +71,7 @@ static void ask_all(struct remotes *all, struct diagnosis *diags)
 #define TRIES 5
 
 /* The shortest response time to an empty request, ns; 0: no answer. */
-static int64_t answer_ns(struct remotes *all, struct remote *remote)
+static int64_t measure_answer_ns(struct remotes *all, struct remote *remote)
 {
 	int64_t best = 0;
 
@@ -89,7 +89,7 @@ static int64_t answer_ns(struct remotes *all, struct remote *remote)
 
 static void check_connection(struct remotes *all, struct remote *remote, struct diagnosis *diag)
 {
-	int64_t took = answer_ns(all, remote);
+	int64_t took = measure_answer_ns(all, remote);
 	char text[VALUE_SIZE];
 
 	diag->check = "connection";

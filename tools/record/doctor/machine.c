@@ -70,7 +70,7 @@ static const struct {
  * Return the hypervisor that CPUID reports by bit 31 and twelve letters, or NULL if none is
  * reported.
  */
-static const char *hypervisor_of_processor(void)
+static const char *read_cpuid_hypervisor(void)
 {
 	static char signature[13];
 	unsigned int a, b, c, d;
@@ -89,7 +89,7 @@ static const char *hypervisor_of_processor(void)
 
 #else
 
-static const char *hypervisor_of_processor(void)
+static const char *read_cpuid_hypervisor(void)
 {
 	return NULL;
 }
@@ -100,7 +100,7 @@ static const char *hypervisor_of_processor(void)
 static const char *detect_hypervisor(void)
 {
 	static char name[64];
-	const char *word = hypervisor_of_processor();
+	const char *word = read_cpuid_hypervisor();
 
 	if (word)
 		return word;
@@ -191,7 +191,7 @@ void check_memory(struct diagnosis *diag)
 #define DISK_ENOUGH (1024LL * MB)
 
 /* The deepest existing folder on @path. */
-static char *existing_folder(const char *path)
+static char *find_existing_directory(const char *path)
 {
 	char *folder = strdup(path), *slash;
 
@@ -237,7 +237,7 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 
 void check_disk(struct diagnosis *diag)
 {
-	char *folder = existing_folder(diag->folder);
+	char *folder = find_existing_directory(diag->folder);
 	char *path = folder ? realpath(folder, NULL) : NULL;
 
 	if (folder)
@@ -267,7 +267,7 @@ static const struct {
 #define MAX_SETS (1U << NUM_OFFLOADS)
 
 /* The enabled offloads, one bit each; -1: the device is down, or the loopback. */
-static int offloads_of(int sock, const char *device)
+static int list_device_offloads(int sock, const char *device)
 {
 	struct ifreq request = { 0 };
 	int set = 0;
@@ -310,7 +310,7 @@ static unsigned int print_devices(FILE *out, int sock, unsigned int set,
 	unsigned int num = 0;
 
 	for (; names->if_index; names++) {
-		if (offloads_of(sock, names->if_name) != (int)set)
+		if (list_device_offloads(sock, names->if_name) != (int)set)
 			continue;
 		if (!num)
 			print_set(out, set);

@@ -20,7 +20,7 @@
 
 /* ---- kernel modules -------------------------------------------------------- */
 
-static const char *presence_name(const struct module *module)
+static const char *get_presence_name(const struct module *module)
 {
 	static const char *const names[] = {
 		[ABSENT] = "not installed",
@@ -73,7 +73,7 @@ static void check_probes_alone(struct diagnosis *diag, const struct module *prob
 	if (probes->presence < LOADABLE) {
 		add_finding(diag, VERDICT_WRONG,
 			    "netsync-probes is %s; ftrace's own network events cannot be used.",
-			    presence_name(probes));
+			    get_presence_name(probes));
 		advise_to_build(diag, probes);
 	} else if (is_module_refused(probes)) {
 		add_finding(
@@ -81,7 +81,7 @@ static void check_probes_alone(struct diagnosis *diag, const struct module *prob
 			"netsync-probes is not signed, and this kernel loads only signed modules.");
 		set_advice(diag, "Sign it; see \"Secure Boot\" in netsync's INSTALL.md.");
 	} else {
-		add_finding(diag, VERDICT_GOOD, "netsync-probes: %s.", presence_name(probes));
+		add_finding(diag, VERDICT_GOOD, "netsync-probes: %s.", get_presence_name(probes));
 		if (probes->presence == LOADABLE)
 			set_advice(diag, "Before recording, run as root: modprobe netsync-probes");
 	}
@@ -98,14 +98,15 @@ void check_modules(struct diagnosis *diag)
 	}
 	if (probes.presence < LOADABLE) {
 		add_finding(diag, VERDICT_NOTE, "netsync-probes is %s: " FALL_BACK ".",
-			    presence_name(&probes));
+			    get_presence_name(&probes));
 		advise_to_build(diag, &probes);
 	} else if (lttng.presence < LOADABLE) {
 		add_finding(
 			diag, VERDICT_NOTE,
 			"netsync-probes is %s, for ftrace and perf; lttng-probe-netsync is %s: " FALL_BACK
 			".",
-			probes.presence == LOADED ? "loaded" : "installed", presence_name(&lttng));
+			probes.presence == LOADED ? "loaded" : "installed",
+			get_presence_name(&lttng));
 		advise_to_probe(diag, &lttng);
 	} else if (is_module_refused(&probes) || is_module_refused(&lttng)) {
 		add_finding(
@@ -115,7 +116,7 @@ void check_modules(struct diagnosis *diag)
 		set_advice(diag, "Sign them; see \"Secure Boot\" in netsync's INSTALL.md.");
 	} else {
 		add_finding(diag, VERDICT_GOOD, "netsync-probes: %s; lttng-probe-netsync: %s.",
-			    presence_name(&probes), presence_name(&lttng));
+			    get_presence_name(&probes), get_presence_name(&lttng));
 	}
 }
 
@@ -128,10 +129,10 @@ static void explain_missing_tracer(struct diagnosis *diag, const struct module *
 		add_finding(
 			diag, VERDICT_WRONG,
 			"The kernel tracer (lttng-tracer) is %s: LTTng's modules %s do not compile for it (%s).",
-			presence_name(tracer), setup.source, setup.error);
+			get_presence_name(tracer), setup.source, setup.error);
 	else
 		add_finding(diag, VERDICT_WRONG, "The kernel tracer (lttng-tracer) is %s%s%s%s.",
-			    presence_name(tracer), *tracer->others ? ", only for " : "",
+			    get_presence_name(tracer), *tracer->others ? ", only for " : "",
 			    tracer->others,
 			    setup.is_unconfigured ?
 				    "; dpkg could not configure lttng-modules-dkms" :
@@ -160,7 +161,7 @@ void check_lttng_modules(struct diagnosis *diag)
 			"Sign LTTng's modules: dkms signs them with its key, after \"mokutil --import /var/lib/dkms/mok.pub\" has been confirmed.");
 	} else if (tracer.presence >= LOADABLE) {
 		add_finding(diag, VERDICT_GOOD, "The kernel tracer%s%s: %s.",
-			    *tracer.version ? " " : "", tracer.version, presence_name(&tracer));
+			    *tracer.version ? " " : "", tracer.version, get_presence_name(&tracer));
 	} else {
 		explain_missing_tracer(diag, &tracer);
 	}
