@@ -165,7 +165,7 @@ struct sides {
 	int64_t above;
 };
 
-/* The index of the last knot at or before t; 0 if there is none. */
+/* Return the index of the last knot at or before @t, or 0 if there is none. */
 static uint32_t find_knot(const struct netsync_clock *c, int64_t t, struct clock_place *near)
 {
 	if (!near)

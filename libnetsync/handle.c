@@ -87,9 +87,9 @@ static int use_unsteered(struct netsync *ns, uint32_t from, uint32_t to, int64_t
 }
 
 /*
- * Sort the early messages of a part: hold those of hosts that turned out to be steered;
- * if @all, use the others. Return: 0, or -ENOMEM, after which the next call retries the
- * remaining ones.
+ * Sort the early messages of a part: defer messages of hosts that turned out to be steered; if
+ * @all, use the others. Return 0, or -ENOMEM, after which the next call retries the remaining
+ * messages.
  */
 static int sort_early_part(struct netsync *ns, struct early *early, bool all)
 {

@@ -292,7 +292,10 @@ int grid_move_messages(struct inference *n)
 
 /* ---- refinement ---------------------------------------------------------- */
 
-/* The increment of frequency before a knot, given all messages; and that of phase. */
+/*
+ * Return the frequency increment before a knot, given all messages; the next function returns
+ * the phase increment.
+ */
 static double compute_frequency_increment(const struct knot *k)
 {
 	return k->bend * k->score[STATE_FREQUENCY].gradient;
@@ -347,7 +350,7 @@ static struct knot get_grid_part(const struct chain *c, uint32_t old, const stru
 	return k;
 }
 
-/* Halve a cell with messages @from to @to; *num: number of knots. */
+/* Halve a cell with messages @from to @to; *num is the number of knots. */
 static void halve_cell(const struct chain *c, uint32_t old, const struct timed_share *s,
 		       size_t from, size_t to, struct knot *knot, size_t *num)
 {

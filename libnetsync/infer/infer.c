@@ -183,7 +183,7 @@ static int learn_host(void *inference, size_t h)
 	return 0;
 }
 
-/* @move: look for steps before learning mistakes them for noise. */
+/* With @move, look for steps before learning mistakes them for noise. */
 static int update_hosts(struct inference *n, bool move)
 {
 	const struct infer_task *t = n->task;

@@ -142,7 +142,10 @@ double infer_own_time(const struct inference *n, const struct correction *c, dou
 int tree_curves_infer(struct inference *n);
 void tree_curves_release(struct inference *n);
 
-/* The next step of a host's first curve after a time; HUGE_VAL: there is none. */
+/*
+ * Return the time of the next step of a host's first curve after a time, or HUGE_VAL if there
+ * is none.
+ */
 double tree_curves_next_step(const struct inference *n, size_t host, double t);
 
 /* Let chains begin with these curves: phases, frequencies and ranges; then increments. */
@@ -165,7 +168,10 @@ void infer_release_links(struct inference *n);
 /* Make the first grid, and the factors. 0 or -ENOMEM. */
 int grid_begin(struct inference *n);
 
-/* Halve cells next to increments that they blur. *num: number of halved cells. 0 or -ENOMEM. */
+/*
+ * Halve cells next to increments that they blur, and set *num to the number of halved cells.
+ * Return 0 or -ENOMEM.
+ */
 int grid_refine(struct inference *n, size_t *num);
 
 /* Compare by cells: the order of a direction's factors. */
@@ -186,14 +192,17 @@ int propagate(struct inference *n);
 /* Add two sites. */
 void natural_add(struct natural *to, struct natural n);
 
-/* The site of z that messages give for the cavity @z; @learn: also learn the law from them. */
+/*
+ * Return the site of z that messages give for the cavity @z. With @learn, also learn the law
+ * from them.
+ */
 struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct moments z,
 			   bool learn);
 
 /* Convert a site of z = sign * x + (@others) to a site of x. */
 struct natural factor_site(struct natural z, double sign, struct moments others);
 
-/* The cavity of z from its two other ends; *sign: the sign of this end in z. */
+/* Return the cavity of z from its two other ends; *sign is the sign of this end in z. */
 struct moments factor_others(const struct inference *n, const struct infer_link *l, int way,
 			     const struct factor *f, int to, double *sign);
 
@@ -226,7 +235,7 @@ void learn_noise(struct chain *c);
 /* The variance of the phase increment before a knot, without a jump. */
 double white_noise(const struct chain *c, const struct knot *k);
 
-/* Learn variances of the increments before a knot; *smooth: probability of no jump. */
+/* Learn variances of the increments before a knot; *smooth is the probability of no jump. */
 void learn_increments(struct chain *c, struct knot *k, double *smooth);
 
 /* Replace a host's correction by the posterior mean. 0 or -ENOMEM. */

@@ -38,8 +38,9 @@ struct sight {
 };
 
 /*
- * How strongly a clock seems to step between two knots, without assumptions on the time
- * between: its frequency is only limited by its first prior. 0: not at all.
+ * Return how strongly a clock seems to step between two knots, without assumptions on the time
+ * between; its frequency is limited only by its first prior. 0 means that the clock does not
+ * seem to step.
  */
 static double compute_suspicion(const struct chain *c, const struct sight *before,
 				const struct sight *s)
@@ -89,7 +90,7 @@ static void suspect_all(const struct chain *c, bool alone, struct suspects *s)
 			s->much[k] = fmax(s->much[k], LOOKED_AT * LOOKED_AT);
 }
 
-/* The most suspicious place that was not examined; false: there is none. */
+/* Find the most suspicious place that was not examined. Return false if there is none. */
 static bool find_place(const struct chain *c, const struct suspects *s, struct jump_place *p)
 {
 	size_t best = 0;

@@ -93,7 +93,7 @@ double white_noise(const struct chain *c, const struct knot *k)
 	return c->intensity[STATE_PHASE] * k->length + k->bend * k->length * k->length / 12;
 }
 
-/* The information on the phase increment; *white: the variance without a jump. */
+/* Return the information on the phase increment; *white is the variance without a jump. */
 static struct increment_cavity compute_jump_cavity(const struct chain *c, const struct knot *k,
 						   double *white)
 {

@@ -142,7 +142,7 @@ static void set_deviations(const struct inference *n, const struct chain *chain,
 	}
 }
 
-/* Make vertices for the whole span: 1; 0: they cannot be a clock; or -ENOMEM. */
+/* Make vertices for the whole span. Return 1; 0 if they cannot be a clock; or -ENOMEM. */
 static int make_curve(const struct inference *n, const struct chain *chain, struct correction *c,
 		      struct vertices *v)
 {

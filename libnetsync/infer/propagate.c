@@ -25,8 +25,8 @@
 /* A message moves the mean of its end by at most this many standard deviations. Chosen. */
 #define MOST_MOVE 1.0
 /*
- * But a site moves at least by this fraction. Otherwise two inconsistent sites would stay
- * for ever: together they make the marginal by which their moves are measured. Chosen.
+ * Move each site at least by this fraction. Otherwise two inconsistent sites would never
+ * change, because together they form the marginal that determines their moves. Chosen.
  */
 #define LEAST_DAMPING 0.1
 

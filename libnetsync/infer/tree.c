@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The start of inference for many hosts: the curve of each host relative to its parent in the
- * tree, as if these were the only hosts. A step of one host cannot mislead another one there.
- * The first states of all chains are those of the curves.
+ * tree, as if only these two hosts existed. A step of one host then cannot mislead the curve of
+ * another host. The first states of all chains are taken from these curves.
  */
 #include <errno.h>
 #include <math.h>
@@ -132,7 +132,7 @@ void tree_curves_set_states(struct inference *n)
 		n->chain[0].knot[i].variance = sum / known;
 }
 
-/* The square of the steps of a host's first curve on the way to a knot. */
+/* Return the sum of the squared steps of a host's first curve up to a knot. */
 static double sum_squared_steps(const struct inference *n, size_t host, const struct knot *k)
 {
 	const struct correction *c = n->task->host[host].correction;

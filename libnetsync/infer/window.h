@@ -16,7 +16,7 @@ struct factor_place {
 	uint8_t end;
 };
 
-/* The factors of all knots of a clock: those of knot i are [first[i], first[i + 1]). */
+/* The factors of all knots of a clock. Those of knot i are [first[i], first[i + 1]). */
 struct factor_index {
 	struct factor_place *place;
 	uint32_t *first;

@@ -210,7 +210,10 @@ int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name)
 	return 1;
 }
 
-/* Open and keep a trace. 1; 0: it holds nothing; negative after io_fail(). */
+/*
+ * Open a trace, and keep it. Return 1; 0 if the trace is empty; or a negative value after
+ * io_fail().
+ */
 static int add_found_trace(struct netsync_io *io, const struct trace_reader *reader,
 			   const struct found *found, const char *name)
 {
@@ -328,8 +331,8 @@ static int skip_file(struct netsync_io *io, struct trace_search *search, const c
 }
 
 /*
- * Refuse or skip a file that no reader accepts. @is_given: the user named the file itself, not
- * a folder that contains it.
+ * Reject or skip a file that no reader accepts. @is_given means that the user named the file
+ * itself, not a directory that contains it.
  */
 static int refuse_unknown_file(struct netsync_io *io, const struct found *found, bool is_given,
 			       struct trace_search *search)

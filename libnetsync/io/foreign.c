@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A file that no reader takes -> what it is, by its first bytes and its name, and what to
- * do with it.
+ * Identify a file that no reader accepts, by its first bytes and its name, and suggest what to
+ * do.
  */
 #include <ctype.h>
 #include <endian.h>

@@ -33,9 +33,9 @@
 #define SLICE_NS UINT64_C(2000000000) /* ns */
 #define MAX_STEP_SLICES 64	      /* slices in a step of progress */
 /*
- * Slices that a trace may be read ahead of its turn, so that no process waits while
- * another one has a long slice; half of them are begun at a time. Chosen: what is in them
- * is as much as sockets take, whatever their number.
+ * Number of slices that a trace may be read ahead, so that no process waits while another
+ * process reads a long slice. Half of them are begun at a time. Chosen: sockets accept a
+ * limited amount of data, regardless of the number of slices.
  */
 #define SLICES_AHEAD 64
 
@@ -162,9 +162,9 @@ static int advance_hosts(struct netsync_io *io, const struct io_host *hosts, siz
 /* ---- in turns ---------------------------------------------------------- */
 
 /*
- * A turn is one slice of one trace: turn number = slice * traces + trace. Workers read
- * ahead; what they find is pushed in the order of turns, so that results do not depend on
- * the number of jobs.
+ * A turn is one slice of one trace: turn number = slice * traces + trace. Workers read ahead,
+ * but events are pushed in the order of turns, so that results do not depend on the number of
+ * jobs.
  */
 struct slice_turns {
 	struct netsync_io *io;

@@ -23,9 +23,9 @@
 
 #define UUID_SIZE 16 /* bytes; RFC 9562 */
 /*
- * Limit of hosts that are named in texts, and of network namespaces that are hosts. More names
- * are invented, or a column of something else. Chosen: the largest machines have as many
- * namespaces.
+ * Limit of hosts that are named in text files, and of network namespaces that are hosts. If a
+ * file has more names, they are random, or another column was used by mistake. Chosen: the
+ * largest machines have this many namespaces.
  */
 #define IO_MAX_HOSTS 10000
 /*
@@ -90,7 +90,7 @@ struct netsync_io {
 	const struct io_sink *sink;
 	struct netsync_io_part *part; /* others read the rest; NULL if all is read here */
 	bool part_ended;	      /* netsync_io_part.end() is being called */
-	/* Hosts that are one of several clocks of a machine: relate.c. */
+	/* Hosts that stand for one of several clocks of a machine (relate.c). */
 	struct clock_of_machine *machine_clocks;
 	size_t num_machine_clocks;
 	struct reader_process **processes; /* that read traces: reading.c */
@@ -276,8 +276,8 @@ struct trace {
 };
 
 /*
- * First bytes of a file that are looked at. Chosen: more than magic numbers need; that of
- * tar is 257 bytes from the begin.
+ * Number of bytes at the beginning of a file that are examined. Chosen: more than magic numbers
+ * need; tar has its magic number 257 bytes from the beginning.
  */
 #define HEAD_SIZE 512
 
@@ -296,9 +296,9 @@ struct found {
 };
 
 /*
- * foreign.c: why a file that no reader takes is no trace, and what to do; a sentence without
- * the path, to be given back with free(). *looks_like: its content or name is that of a trace,
- * capture or archive. Return NULL if out of memory.
+ * foreign.c: explain why a file that no reader accepts is not a trace, and what to do, in a
+ * sentence without the path, to be released with free(). Set *looks_like if its content or name
+ * is that of a trace, capture or archive. Return NULL if out of memory.
  */
 char *io_explain_foreign(const struct found *found, bool *looks_like);
 
@@ -312,10 +312,9 @@ struct trace_reader {
 	/* It reads compressed files as well, by io_open_plain() or unpacked_open(). */
 	bool takes_compressed;
 	/*
-	 * Open the trace at trace->path and find out what it is. 0: there is
-	 * nothing to be read in it, which the reader has warned about; 1: it
-	 * can be read; negative: io_fail() was called. close() is called in
-	 * every case.
+	 * Open the trace at trace->path and identify it. Return 0 if it contains no usable
+	 * data, after a warning; 1 if it can be read; or a negative value after io_fail().
+	 * close() is called in every case.
 	 */
 	int (*open)(struct trace *trace);
 	/*
@@ -336,8 +335,9 @@ struct trace_reader {
 	 */
 	void (*divide)(struct trace *trace, uint32_t most);
 	/*
-	 * Read on until all streams are past @until_ns (as printed) or ended.
-	 * 1: there is more; 0: all was read; negative: io_fail() was called.
+	 * Read until all streams are past @until_ns (as printed) or have ended. Return 1 if
+	 * there is more data; 0 if the whole trace was read; or a negative value after
+	 * io_fail().
 	 */
 	int (*read)(struct trace *trace, int64_t until_ns);
 	/*
@@ -409,8 +409,9 @@ int io_bring_to_base(struct netsync_io *io, struct io_host *host, struct trace *
 int io_number_rest(struct netsync_io *io, struct io_host *hosts, size_t num);
 
 /*
- * relate.c: a host is one of several clocks of a machine; its reading is kept; all were
- * read. 0, -ENOMEM (of a reading), or negative after io_fail().
+ * relate.c: declare that a host is one of several clocks of a machine; keep a reading of it;
+ * relate the clocks when all readings were kept. Return 0, -ENOMEM (for a reading), or a
+ * negative value after io_fail().
  */
 int io_add_machine_clock(struct netsync_io *io, const struct io_host *host);
 int io_keep_reading(struct netsync_io *io, const struct netsync_clock_point *point);
@@ -471,8 +472,8 @@ bool io_reads_trace(const struct netsync_io *io, const struct trace *trace);
 /* Is each host read by one part? 0, or io_fail(). */
 int io_check_part(struct netsync_io *io);
 /*
- * Push a packet or clock event to the process that distributes the findings of all parts, or
- * else to netsync.h; returns their errors.
+ * Push a packet or clock event to the process that distributes the events of all parts, if any,
+ * and otherwise to netsync.h. Return its error.
  */
 int io_push_packet(struct netsync_io *io, const struct netsync_packet *pkt);
 int io_push_clock(struct netsync_io *io, const struct netsync_clock_point *point);
@@ -508,9 +509,8 @@ unsigned int io_jobs(const struct netsync_io *io);
 /* Call group() of all readers, if traces were added. 0, or negative. */
 int io_group(const struct netsync_io *io);
 /*
- * open.c: files that readers open. What comes from a pipe, and what is to be read anywhere
- * but is compressed, is copied to a nameless file, which is kept for the next one who
- * opens that path.
+ * open.c: open files for readers. Data from a pipe, and compressed data that is read at random
+ * positions, is copied to an unnamed file, which is kept for later calls with the same path.
  */
 /* Open a file, which may be compressed. Return NULL and set errno on failure. */
 struct disk_file *io_open_file(const struct netsync_io *io, const char *path);
@@ -521,13 +521,13 @@ bool io_is_open_file(const char *path);
 /* Get the status of the file that io_open_file() opens, as stat(2). */
 int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st);
 /*
- * Open a file uncompressed, decompressing to a copy if needed. 0; negative: io_fail() was
- * called, and *@opened is NULL.
+ * Open a file, and decompress it to a copy if needed. Return 0, or a negative value after
+ * io_fail(), with *@opened set to NULL.
  */
 int io_open_plain(struct netsync_io *io, const char *path, struct disk_file **opened);
 /*
- * Keep all that comes from @fd as the file @path: a copy of what comes from a pipe, a
- * regular file as it is. 0, or after io_fail().
+ * Keep all data from @fd as the file @path: data from a pipe as a copy, a regular file as it
+ * is. Return 0, or a negative value after io_fail().
  */
 int io_keep_open(struct netsync_io *io, const char *path, int fd);
 /*
@@ -557,7 +557,7 @@ int io_create_copy(const struct copy_task *task, mode_t mode);
 /* Call prepare() of all readers. */
 int io_prepare(struct netsync_io *io);
 
-/* If there are more jobs than traces that are read here, divide the jobs among the traces. */
+/* If there are more jobs than traces read by this process, divide the jobs among the traces. */
 void io_divide(struct netsync_io *io, size_t ours);
 
 /*

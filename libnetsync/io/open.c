@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Paths -> open files. A reader opens a file several times, and some readers seek: what
- * comes from a pipe is copied to a nameless file, and so is what a compressed file holds
- * if its reader asks for that.
+ * Open files by path. A reader opens a file several times, and some readers seek. Data from a
+ * pipe is therefore copied to an unnamed file, and so are the contents of a compressed file if
+ * its reader requests that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -82,8 +82,8 @@ void io_free_kept(struct netsync_io *io)
 }
 
 /*
- * Keep an open file, or close it. What a pipe brought is replaced by what that holds if it
- * is compressed. 0, or -ENOMEM after io_fail().
+ * Keep an open file, or close it. If data from a pipe is compressed, keep the decompressed data
+ * instead. Return 0, or -ENOMEM after io_fail().
  */
 static int keep_file(struct netsync_io *io, const struct kept_file *file)
 {
@@ -198,7 +198,7 @@ static int copy_input_to_file(struct copying *copying, int to)
 	return io_fail_file(copying->io, copying->path, (int)len);
 }
 
-/* Copy it to a nameless file. Return: that; or negative after io_fail(). */
+/* Copy the data to an unnamed file. Return its descriptor, or a negative value after io_fail(). */
 static int copy_input_to_scratch(struct copying *copying)
 {
 	int fd, ret;

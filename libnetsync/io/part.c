@@ -18,7 +18,7 @@ static const struct trace_counts none;
 /* The most that a count may be: sums of four still fit. */
 #define MAX_COUNT (UINT64_MAX / 4)
 
-/* A server is that of one part; to the others it only says which traces it has. */
+/* A server belongs to one part; to the other parts, it only describes its traces. */
 static uint32_t find_part_of_trace(const struct netsync_io *io, const struct trace *trace)
 {
 	return (trace->is_remote ? trace->server : trace->host->index) % io->part->parts;

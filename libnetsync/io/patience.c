@@ -67,7 +67,7 @@ static bool is_trace_wait_over(void *data, int64_t silent_ms)
 	struct patience *p = data;
 	int64_t limit_ms = io_timeout_ms(p->io);
 
-	/* A program that writes to a pipe may be silent for as long as it likes. */
+	/* A program that writes to a pipe may be silent for any length of time. */
 	if (p->is_pipe && !p->io->timeout_ms)
 		limit_ms = INT64_MAX;
 	else if (was_given_up(p->io, p->device))

@@ -38,7 +38,7 @@ ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to
 
 /* Is an error of opening one that costs only what was opened? */
 bool io_is_lost(int err);
-/* Warn that @what is skipped, and note it, for the reason that io_fail() was given. */
+/* Warn that @what is skipped, and record it, with the reason that was passed to io_fail(). */
 int io_leave_out(struct netsync_io *io, const char *what);
 /*
  * Warn that a file or pipe was read only up to byte @at, because of @why, and note the rest as

@@ -137,7 +137,10 @@ int io_sidecar_clock(struct trace *trace, const struct clock_event *clock)
 	return ret;
 }
 
-/* Set a packet's host. 1; 0: the packet cannot be used; negative after io_fail(). */
+/*
+ * Set a packet's host. Return 1; 0 if the packet cannot be used; or a negative value after
+ * io_fail().
+ */
 static int set_packet_host(struct trace *trace, struct netsync_packet *pkt, struct io_part **part)
 {
 	const size_t parts = trace->num_parts;

@@ -40,7 +40,10 @@ struct reader_process {
 	struct stream stream; /* from it */
 	int status;	      /* how it ended, where worker.fd < 0 */
 	size_t traces;	      /* that it reads, and did not end */
-	/* Turns up to @answered were answered, up to @sent told, and up to @num are to be told. */
+	/*
+	 * Turns up to @answered were answered, turns up to @sent were sent, and turns up to
+	 * @num are to be sent.
+	 */
 	struct turn *turns;
 	size_t answered, sent, num_turns;
 	size_t turn_room; /* turns allocated */
@@ -104,7 +107,7 @@ static int start_reader_process(struct netsync_io *io, struct reader_process *pr
 	int *keep = malloc((io->num_traces + io->num_kept + 1) * sizeof(*keep));
 	struct worker_task task = {
 		.run = read_turns,
-		/* The readers limit themselves: they are those of this process. */
+		/* The readers apply their own limits, because they belong to this process. */
 		.limits = { .memory = UINT64_MAX / 2 },
 		.keep = keep,
 	};
@@ -221,7 +224,7 @@ static void end_trace(struct trace *trace)
 	trace->progress.by->traces--;
 }
 
-/* A turn has ended. Return: as worker_use. */
+/* A turn has ended. Return values are those of worker_use. */
 static int use_turn_end(struct trace *trace)
 {
 	struct reader_process *process = trace->progress.by;

@@ -184,7 +184,10 @@ static int push_message_pair(struct netsync_io *io, const struct clock_of_machin
 	return ret < 0 ? io_fail(io, ret, "%s: %s", b->host->name, netsync_error(io->ns)) : 1;
 }
 
-/* Relate two clocks at all readings of the second. Return: how many were used; or < 0. */
+/*
+ * Relate two clocks at all readings of the second clock. Return the number of readings used, or
+ * a negative value.
+ */
 static int relate_clocks(struct netsync_io *io, const struct clock_of_machine *a,
 			 const struct clock_of_machine *b)
 {
@@ -272,7 +275,10 @@ static bool is_corrected_clock(const struct clock_of_machine *clock)
 	return name && !strcmp(name, NETSYNC_IO_CORRECTED_CLOCK);
 }
 
-/* Is the time of this clock between its readings known better than that of the other clock? */
+/*
+ * Is the time of this clock between its readings known more accurately than that of the other
+ * clock?
+ */
 static bool is_clock_better_known(const struct clock_of_machine *clock,
 				  const struct clock_of_machine *other)
 {

@@ -18,8 +18,8 @@ const char *const io_sidecar_names[NUM_SIDECARS] = {
 };
 
 /*
- * Folders above that of a domain that are searched. Chosen: HOST/1/kernel needs two.
- * Traces of user space lie up to three folders below that of their domain: HOST/1/ust in
+ * Number of directories above that of a domain that are searched. Chosen: HOST/1/kernel needs
+ * two. User-space traces are up to three directories below that of their domain: HOST/1/ust in
  * .../ust/uid/0/64-bit, .../ust/pid/NAME.
  */
 #define LEVELS 3
@@ -39,9 +39,9 @@ static int levels_in_domain(const char *path)
 }
 
 /*
- * Open a regular file that belongs to the trace's owner or to the reading user: anybody
- * may put a file into a folder above, such as /tmp. Links are not followed, as they may
- * lead out of the recording, and pipes are not waited for.
+ * Open a regular file that belongs to the trace's owner or to the reading user, because any
+ * user may put a file into a directory above, such as /tmp. Links are not followed, because
+ * they may lead out of the recording, and pipes are not waited for.
  */
 static struct disk_file *open_sidecar_file(const struct netsync_io *io, const char *path,
 					   uid_t owner)

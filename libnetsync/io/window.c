@@ -59,7 +59,10 @@ static bool has_window(const struct netsync_io *io)
 	return io->window.begin_is || io->window.end_is;
 }
 
-/* A limit in a host's time; @none if there is none. 0, or negative: io_fail() was called. */
+/*
+ * Get a limit in a host's time, or @none if there is no limit. Return 0, or a negative value
+ * after io_fail().
+ */
 static int compute_window_limit(struct netsync_io *io, const struct io_host *host, uint32_t is,
 				int64_t limit_ns, int64_t none, int64_t *ns)
 {
@@ -117,7 +120,10 @@ static void limit_trace_window(struct trace *trace)
 		trace->reader->limit(trace);
 }
 
-/* Slices divide what is read. Return: may anything of the host be in its window? */
+/*
+ * Divide the span that is read into slices. Return true if any event of the host may be in its
+ * window.
+ */
 static bool cut_range(struct io_host *host)
 {
 	struct range *range = &host->range;

@@ -22,7 +22,7 @@ bool ctf_clock_set(struct ctf_clock *clock, const bt_clock_class *class);
 bool ctf_clock_time(const struct ctf_clock *clock, uint64_t cycles, int64_t *time_ns);
 
 /*
- * Convert a time to the value of the clock at that time or a nanosecond before; 0: the clock
+ * Convert a time to the clock value at that time or a nanosecond before. Return 0 if the clock
  * had not started.
  */
 uint64_t ctf_clock_cycles(const struct ctf_clock *clock, int64_t time_ns);

@@ -71,11 +71,14 @@ static int use_ctf_worker_record(void *data, const struct worker_head *head, con
 		return ret;
 	in->read_ns = in->stream.end.read_ns;
 	in->waiting = !was_read_until(in, in->until_ns);
-	/* Records that were read ahead stay in the socket until their turn. */
+	/* Records that were read ahead stay in the socket until their turn number is due. */
 	return !in->waiting;
 }
 
-/* 1: the worker has done its task; 0: it has ended; negative: io_fail() was called. */
+/*
+ * Return 1 if the worker has completed its task; 0 if it has ended; or a negative value after
+ * io_fail().
+ */
 static int wait_for_worker(struct ctf_worker *in)
 {
 	struct patience patience = io_trace_patience(in->trace);
@@ -207,7 +210,10 @@ static int give_up_opening(struct trace *trace)
 		       ctf_why_ended(status));
 }
 
-/* Fill in the trace. 1; 0: nothing can be read; negative: io_fail() was called. */
+/*
+ * Fill in the trace. Return 1; 0 if the trace cannot be read; or a negative value after
+ * io_fail().
+ */
 static int use_opened_trace(struct trace *trace)
 {
 	const struct ctf *ctf = trace->state;

@@ -117,7 +117,7 @@ static bool was_event_walked(struct event_stream *stream, bt_message_type type)
 			       type == BT_MESSAGE_TYPE_EVENT);
 }
 
-/* Use the next message. 1: it is an event or a loss; 0: it is of no use; -ENOMEM. */
+/* Use the next message. Return 1 if it is an event or a loss; 0 if it is not used; -ENOMEM. */
 static int use_event_message(struct event_stream *stream)
 {
 	const bt_message *message = stream->messages[stream->at];

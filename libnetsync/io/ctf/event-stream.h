@@ -44,7 +44,10 @@ struct event_stream {
 	int64_t key_ns;	 /* the latest time so far, by which streams are merged */
 };
 
-/* Go to the next event or loss. 1; 0: the end; -ENOMEM; -EILSEQ: the stream is damaged. */
+/*
+ * Go to the next event or loss. Return 1; 0 at the end; -ENOMEM; or -EILSEQ if the stream is
+ * damaged.
+ */
 int event_stream_next(struct event_stream *stream);
 
 /* Pass the event to @each. 0; 1: @each requested a stop; -ENOMEM. */

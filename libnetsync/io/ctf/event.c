@@ -139,7 +139,10 @@ static void read_network(struct netsync_packet *pkt, const struct header *header
 			    get_layout_integer(ip, &header->ip, IHL) * 4 + header_bytes);
 }
 
-/* The next three return the bytes of the header; 0: it is not valid, or not of an echo. */
+/*
+ * The next three functions return the number of header bytes, or 0 if the header is invalid or
+ * not that of an echo.
+ */
 static unsigned int read_nested_tcp(const struct layout *layout, const struct ctf_field *tcp,
 				    struct netsync_packet *pkt)
 {
@@ -182,7 +185,10 @@ static unsigned int read_nested_icmp(const struct layout *layout, const struct c
 	return 8;
 }
 
-/* Hash the name of a device: numbers of devices are only compared. 0: it has no name. */
+/*
+ * Hash the name of a device, because device numbers are only compared with each other. Return 0
+ * if the device has no name.
+ */
 static uint64_t device_number(const struct ctf_field *name)
 {
 	const char *text;

@@ -176,8 +176,8 @@ static bool is_metadata_packet(uint32_t magic)
 }
 
 /*
- * 1: packets of metadata, or text; TEXT_OF_CTF_2; 0: cut off or damaged; negative: of no
- * known version.
+ * Return 1 for packetized or plain metadata text; TEXT_OF_CTF_2; 0 if the file is truncated or
+ * damaged; or a negative value for an unknown version.
  */
 static int check_format(const uint8_t *data, uint64_t size)
 {

@@ -49,15 +49,18 @@ int ctf_too_new(struct trace *trace, const char *what);
 
 /* Make the scratch folder, if there is none. */
 int ctf_scratch_make(struct ctf_files *files);
-/* Make a folder in there, empty or with a link to the metadata. @path: to be freed. */
+/*
+ * Create a directory inside the scratch directory, empty or with a link to the metadata. @path
+ * is to be freed.
+ */
 int ctf_scratch_folder(struct ctf_files *files, const char *name, bool has_metadata, char **path);
 /* Make a link to a file of the same name in another folder. */
 int ctf_scratch_link(const char *folder, const char *from, const char *name);
 void ctf_scratch_remove(struct ctf_files *files);
 
 /*
- * Call a function with the name of each stream file in a trace's folder, by name, until it
- * fails: what it returned, or a negative errno.
+ * Call a function with the name of each stream file in a trace's directory, sorted by name,
+ * until it fails. Return the function's result, or a negative errno value.
  */
 int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name), void *arg);
 

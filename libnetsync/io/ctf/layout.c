@@ -95,8 +95,8 @@ static bool is_sequence_type(bt_field_class_type type)
 }
 
 /*
- * Is the class an array of 4 or 16 bytes, of 8 words of 16 bits, or of bytes whose number each
- * event contains?
+ * Is the class an array of 4 or 16 bytes, of eight 16-bit words, or of bytes whose number is
+ * stored in each event?
  */
 static bool is_address_class(const bt_field_class *class)
 {

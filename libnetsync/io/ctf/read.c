@@ -490,7 +490,7 @@ static void apply_wanted_share(struct ctf_reading *in)
 	}
 }
 
-/* Wait for a turn. What comes before the first one limits what is read. */
+/* Wait for a command. Commands before the first turn limit the data that is read. */
 static void receive_wanted_slice(struct ctf_reading *in)
 {
 	struct stream_turn turn = stream_hear_turn();

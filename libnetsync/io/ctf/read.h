@@ -20,9 +20,9 @@
 #define CTF_OPENED STREAM_OTHER
 
 /*
- * A worker's share of the streams that had not ended when the trace was opened, as a turn with
- * STREAM_SHARE has it: (number << 32) + of. The shares are contiguous: the findings of all
- * shares, one after the other, are in the order of streams.
+ * A worker's share of the streams that had not ended when the trace was opened, as encoded in a
+ * turn with STREAM_SHARE: (number << 32) + of. The shares are contiguous, so that the findings
+ * of all shares, one after the other, are in stream order.
  */
 struct ctf_share {
 	uint32_t number, of;
@@ -32,7 +32,7 @@ struct ctf_opened {
 	struct ctf_identity is;
 	struct range range; /* as struct trace */
 	uint64_t range_hash;
-	/* Hash of the names of streams, in their order, and of which of them did not end. */
+	/* Hash the names of streams, in their order, and whether each stream ended. */
 	uint64_t streams_hash;
 	uint64_t streams; /* number of those that did not end, */
 	bool all_walked;  /* which are all read directly, stream by stream */

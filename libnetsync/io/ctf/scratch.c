@@ -22,7 +22,7 @@
 #include "io/ctf/files.h"
 #include "util/scratch.h"
 
-/* Bytes of memory to remove a folder; chosen: nftw() holds 8 open folders. */
+/* Bytes of memory for removing a directory. Chosen: nftw() keeps 8 directories open. */
 #define GUARD_MEMORY (16 << 20)
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -26,7 +26,10 @@ static bool is_cut_by_perf(const char *name)
 	       event_kind(name + sizeof(prefix) - 1);
 }
 
-/* Warn of events of ours that cannot be used, and why; no other warning is needed then. */
+/*
+ * If events of the netsync modules cannot be used, warn with the reason. No other warning is
+ * needed in this case.
+ */
 static void warn_of_unusable_events(struct ctf_stream *stream, const char *format, const char *name)
 {
 	stream->all->is.has_unusable = true;

@@ -10,7 +10,10 @@
 #include "io/io.h"
 #include "io/packet/event.h"
 
-/* Host and clock of a trace, from its streams. Workers send this as it is in memory. */
+/*
+ * Host and clock of a trace, found from its streams. Workers send this struct as it is in
+ * memory.
+ */
 struct ctf_identity {
 	int64_t epoch_ns; /* time of the clock's zero, ns since 1970 */
 	bool has_clock;	  /* false: no stream has begun; nothing else is set */
@@ -58,14 +61,14 @@ struct ctf_stream {
 };
 
 /*
- * Use the message of a stream's beginning: make decoders, and find out host and clock of
- * all streams. 0; -ENOMEM; -ERANGE: the clock is too far from the epoch.
+ * Process the message of a stream's beginning: create decoders, and find the host and the clock
+ * of all streams. Return 0; -ENOMEM; or -ERANGE if the clock is too far from the epoch.
  */
 int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message);
 
 /*
- * Use a message: count losses and times out of range. 1: @seen was filled in, without the
- * host; 0: the message is of no use; -ENOMEM.
+ * Process a message: count losses and times out of range. Return 1 if @seen was filled in,
+ * without the host; 0 if the message is not used; -ENOMEM.
  */
 int ctf_stream_use(struct ctf_stream *stream, const bt_message *message, struct event_seen *seen);
 

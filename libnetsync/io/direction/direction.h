@@ -45,8 +45,8 @@ enum direction {
 };
 
 /*
- * The addresses of a host; own_find(): NULL if none is known; own_add(): NULL without
- * memory.
+ * The addresses of a host. own_find() returns NULL if none is known; own_add() returns NULL if
+ * out of memory.
  */
 struct own *own_find(const struct owns *owns, const char *host_name);
 struct own *own_add(struct owns *owns, const char *host_name);
@@ -117,18 +117,19 @@ struct watcher {
 };
 
 /*
- * Infer addresses from packets between x and y that two captures have. Between a packet
- * from x to y and one back, each capture sees some time pass. The one at x sees more of
- * it than the one at y if the packet to y comes first, else less, by the sum of both
- * delays, whatever the clocks show. That tells which host has x. 0 or -ENOMEM.
+ * Infer addresses from packets between x and y that two captures have in common. Each capture
+ * records a time between a packet from x to y and a packet back. If the packet to y comes
+ * first, the capture at x records the longer time, by the sum of both delays; otherwise the
+ * capture at y does. This holds for any clocks, and reveals which host has x. Return 0 or
+ * -ENOMEM.
  */
 int infer_addresses(struct watcher *watchers, size_t num);
 
 /*
- * Infer addresses from packets whose direction another trace knows: a packet that one
- * host sent, and that another host saw, was received by the latter, and vice versa. That
- * gives the addresses of hosts whose captures have no directions, as these hosts see
- * them, whatever a router in between makes of addresses. 0 or -ENOMEM.
+ * Infer addresses from packets whose direction another trace records. If one host sent a packet
+ * that another host also recorded, the other host received the packet, and vice versa. This
+ * gives the addresses of hosts whose captures have no directions, as these hosts see them, even
+ * if a router translates addresses. Return 0 or -ENOMEM.
  */
 int infer_from_known(struct watcher *watchers, size_t num);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Samples of captures of several hosts -> addresses of the hosts, as a packet arrives
- * after it was sent, whatever the clocks show.
+ * Infer the addresses of hosts from samples of their captures. A packet arrives after it was
+ * sent, regardless of the clocks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #define MAX_SAMPLES ((size_t)1 << 18)
 
 /*
- * The largest difference in rate of two clocks, ns per ns: a larger difference of times
- * is one of delays. Chosen: twice what Linux' NTP discipline allows.
+ * The largest difference in rate between two clocks, ns per ns. A larger difference between
+ * times results from delays. Chosen: twice the limit of the Linux NTP discipline.
  */
 #define MAX_SKEW 1e-3
 
@@ -116,7 +116,7 @@ static int compare_shared_by_pair_and_time(const void *a, const void *b)
 	return p->times[0] < q->times[0] ? -1 : p->times[0] > q->times[0];
 }
 
-/* Find packets that both have. Return: their number, or -ENOMEM. */
+/* Find packets that both captures contain. Return their number, or -ENOMEM. */
 static ssize_t find_shared_packets(const struct packet_samples *a, const struct packet_samples *b,
 				   struct shared_packet **shared)
 {
@@ -139,8 +139,8 @@ static ssize_t find_shared_packets(const struct packet_samples *a, const struct 
 }
 
 /*
- * The vote of two successive packets: +1: the lower address is the first host's; -1: the second
- * host's; 0: unknown.
+ * Return the vote of two successive packets: +1 if the lower address belongs to the first host,
+ * -1 if it belongs to the second host, 0 if unknown.
  */
 static int vote_on_lower_address(const struct shared_packet *p, const struct shared_packet *q)
 {

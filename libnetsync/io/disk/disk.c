@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Files -> ranges of bytes that the reader process has put into shared memory. A slot of
- * that memory holds a range; the slot that was not used for longest is filled next.
+ * Byte ranges of files, which the reader process stores in shared memory. Each slot of the
+ * memory holds one range. The least recently used slot is filled next.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -202,8 +202,8 @@ static bool is_disk_reader_over(void *data, int64_t silent_ms)
 }
 
 /*
- * Wait for the answer to a command. 0; -ETIMEDOUT: it was given up; -EAGAIN: there is no
- * reader process any more, for which another command or nothing known was the reason.
+ * Wait for the answer to a command. Return 0; -ETIMEDOUT if the file was given up; or -EAGAIN
+ * if the reader process has ended, because of another command or for an unknown reason.
  */
 static int wait_for_disk_answer(struct disk *disk, const struct disk_file *file, uint64_t serial)
 {
@@ -257,8 +257,8 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 }
 
 /*
- * Open it in the reader process, unless it is open there. 0, or -errno (as
- * wait_for_disk_answer()).
+ * Open the file in the reader process, unless it is open there. Return 0 or a negative errno
+ * value, as wait_for_disk_answer().
  */
 static int open_in_reader(struct disk_file *file)
 {
@@ -281,7 +281,7 @@ static int open_in_reader(struct disk_file *file)
 	return 0;
 }
 
-/* Open it in this process, unless it is open here. 0, or -errno. */
+/* Open the file in this process, unless it is open here. Return 0 or a negative errno value. */
 static int open_in_process(struct disk_file *file)
 {
 	struct stat st;

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 /*
- * Size of a slot in the shared memory (bytes), and number of slots. Measured: a capture of 100
- * MB takes as long with 128 KiB, and longer with 32 KiB. The number is chosen: as many files
- * can be read in turn, each sequentially, as when two files are compared.
+ * Size of a slot in the shared memory (bytes), and number of slots. Measured: reading a capture
+ * of 100 MB takes as long with 128 KiB, and longer with 32 KiB. The number is chosen: as many
+ * files can be read alternately, each sequentially, as when two files are compared.
  */
 #define DISK_SLOT_SIZE ((size_t)512 << 10)
 #define DISK_SLOTS 8
@@ -35,7 +35,7 @@ struct disk_answer {
 	struct stat st; /* DISK_OPEN */
 };
 
-/* A reader process's task; @data: the address of the shared memory. */
+/* The task of a reader process; @data is the address of the shared memory. */
 void disk_run_reader(const void *data);
 
 #endif

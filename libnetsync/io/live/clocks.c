@@ -23,8 +23,8 @@
 /* Readings that wait for a host's session at most: those of 13 to 27 minutes. Chosen. */
 #define MAX_WAITING ((size_t)16384)
 /*
- * Readings of a host that are older than its sessions by more than this (ns) are no longer
- * waited for: messages of the interval are treated as if there were no readings.
+ * If the readings of a host are older than its sessions by more than this (ns), messages no
+ * longer wait for them, and are treated as if there were no readings.
  */
 #define MAX_LAG INT64_C(10000000000)
 

@@ -80,10 +80,10 @@ bool live_is_settling(const struct live_input *live)
 }
 
 /*
- * Report to libnetsync up to which time all hosts were read. While a session has begun whose
- * host is not known yet, no host advances; and hosts that nobody reads are taken back, since
- * one of them may be the new session's: packets that other hosts sent meanwhile would find no
- * counterpart.
+ * Report to libnetsync the time up to which all hosts were read. While the host of a new
+ * session is not known yet, no host advances, and hosts that are no longer read are withdrawn,
+ * because the session may belong to one of them. Otherwise packets that other hosts sent
+ * meanwhile would find no counterpart.
  */
 int live_promise(struct live_input *live)
 {

@@ -105,8 +105,8 @@ int clocks_read(struct live_input *live);
 /* Use the readings that arrived before their host was added. 0, or io_fail(). */
 int clocks_join(struct live_input *live, struct io_host *host);
 /*
- * A host was read up to a time, INT64_MAX: it is not read any more. Return: up to when
- * readings of its clock have come, too, as far as these are to be waited for.
+ * A host was read up to a time; INT64_MAX means that it is no longer read. Return the time up
+ * to which readings of its clock have also arrived, unless they are no longer waited for.
  */
 int64_t clocks_until(const struct live_input *live, const struct io_host *host, int64_t time_ns);
 void clocks_free(struct live_input *live);
@@ -125,7 +125,7 @@ int live_promise(struct live_input *live);
 
 /* ---- session.c --------------------------------------------------------- */
 
-/* Begin to read it, unless somebody else does. 0, or io_fail(). */
+/* Begin to read the session, unless it has another viewer. Return 0, or the result of io_fail(). */
 int session_attach(struct session *session);
 /* Use what its viewer has sent. 0, or io_fail(). */
 int session_receive(struct session *session);

@@ -45,7 +45,7 @@ static int begin_live_hosts(struct live_input *live)
 	return ret;
 }
 
-/* Wait for what is sent, and use it: once from each that has something. */
+/* Wait for data, and process the data of each process that has sent some. */
 static int receive_live_data(struct live_input *live, int timeout_ms)
 {
 	size_t num = live->num_relays, max = num + live->num_sessions;

@@ -44,7 +44,7 @@ static int find_session(struct live_input *live, struct live_relay *relay,
 	live->num_sessions++;
 	session->relay = relay;
 	session->viewer.fd = -1;
-	/* Where it was not there just now, nothing of it can have gone by. */
+	/* If the session did not exist a moment ago, no data can have been missed. */
 	session->late = is->streams &&
 			(!relay->asked_ms ||
 			 (live_now_ms() - relay->asked_ms) * 1000 >= (int64_t)is->timer_us);
@@ -69,8 +69,8 @@ static int use_listed_session(struct live_relay *relay, const struct live_sessio
 }
 
 /*
- * All there are were named: forget the others, once they were read. Return: how
- * many there are.
+ * All existing sessions were reported. Forget the others that were read. Return the number of
+ * existing sessions.
  */
 static size_t drop_unlisted_sessions(struct live_input *live, struct live_relay *relay)
 {
@@ -111,9 +111,9 @@ static void note_relay_up(struct live_relay *relay)
 
 static void note_relay_down(struct live_relay *relay, const char *reason)
 {
-	/* If there is none, its sessions are gone; others will be new. */
+	/* If the relay daemon is gone, its sessions are gone; later sessions are new. */
 	const bool gone = strstr(reason, strerror(ECONNREFUSED));
-	/* One that has ended may first break the connections that there were. */
+	/* A relay daemon that has ended may break its connections first. */
 	const bool is_news = !relay->told_down || (gone && !relay->told_gone);
 
 	if (gone)

@@ -219,7 +219,7 @@ static void detach_viewer(struct session *session)
 	for (size_t i = 0; i < session->num_traces; i++)
 		session->traces[i]->info.running = 0;
 	session->num_traces = 0;
-	/* Where it is there again, something may have gone by meanwhile. */
+	/* If the session has reappeared, data may have been missed meanwhile. */
 	session->late = true;
 	session->left_ms = live_now_ms();
 	if (!failed)

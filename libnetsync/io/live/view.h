@@ -32,13 +32,13 @@
 
 /* Records of listers and viewers, in addition to those of io/stream. */
 enum live_what {
-	/* Of listers: a session that there is; that was all; it failed. */
+	/* Sent by listers: an existing session; the end of the list; a failure. */
 	LIVE_SESSION = STREAM_OTHER,
 	LIVE_LISTED,
 	LIVE_NO_ANSWER, /* text */
 	/*
-	 * Of viewers: struct ctf_identity of a trace, which is one more, of the next number, or
-	 * has changed; int64_t: all before was sent, as printed.
+	 * Sent by viewers: struct ctf_identity of a trace that is new, with the next number, or
+	 * has changed; int64_t: all data before this time (as printed) was sent.
 	 */
 	LIVE_TRACE,
 	LIVE_TIME,

@@ -156,9 +156,9 @@ enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t l
 /* ---- IP ---------------------------------------------------------------- */
 
 /*
- * The end of a packet: @base and @bytes, its length field, or the end of the frame where
- * the field is 0 (BIG TCP, or the device was to fill it in). 0: the frame is shorter than
- * its packet, even on the wire.
+ * Find the end of a packet, which is @base plus its length field in @bytes, or the end of the
+ * frame if the field is 0 (BIG TCP, or the device was to fill in the field). Return 0 if the
+ * frame is shorter than its packet, even on the wire.
  */
 static size_t find_frame_packet_end(const struct captured_frame *frame, size_t base, size_t bytes)
 {

@@ -7,7 +7,10 @@
 
 /* Hash the fields, with addresses and ports, that no router changes. */
 uint64_t packet_key(const struct netsync_packet *pkt);
-/* Hash the fields that address translation (NAT) keeps, too; 0: there are too few. */
+/*
+ * Hash only the fields that address translation (NAT) does not change. Return 0 if they are too
+ * few.
+ */
 uint64_t packet_key_inside(const struct netsync_packet *pkt);
 
 #endif

@@ -21,7 +21,10 @@ struct transport {
 	bool is_part;	      /* the first of several fragments */
 };
 
-/* Fields that no router changes, by protocol; 0: the protocol has none. */
+/*
+ * Number built from fields that no router changes, by protocol; 0 if the protocol has no such
+ * fields.
+ */
 struct packet_key {
 	uint64_t digest;
 	uint32_t word[2];
@@ -29,7 +32,7 @@ struct packet_key {
 };
 
 struct packet_protocol {
-	/* Fields that must be in an event of this protocol (not in those of devices). */
+	/* Fields that an event of this protocol must have; device events are exempt. */
 	uint64_t wanted;
 	/* Set the protocol's part of a packet from fields of an event. */
 	void (*read_event)(const struct event_values *v, struct netsync_packet *pkt);

@@ -106,7 +106,10 @@ static void tcp_fill_key(struct packet_key *key, const struct netsync_packet *pk
 	key->flags = pkt->tcp.flags & (uint16_t)~CHANGED_FLAGS;
 }
 
-/* Address translation keeps sequence numbers, whose random start tells connections apart. */
+/*
+ * Address translation does not change sequence numbers, whose random start distinguishes
+ * connections.
+ */
 static bool tcp_fill_key_inside(struct packet_key *key, const struct netsync_packet *pkt)
 {
 	tcp_fill_key(key, pkt);

@@ -37,8 +37,8 @@ static uint32_t add_checksum_words(uint32_t sum, const uint8_t *bytes, size_t le
 }
 
 /*
- * Is the checksum the one on the wire, that is, right? With checksum offload, captures of
- * the sender have the sum of the pseudo-header only. @len: bytes of header and payload
+ * Is the checksum the one on the wire? With checksum offload, captures of the sender contain
+ * only the sum of the pseudo-header. @len is the number of header and payload bytes.
  */
 static bool is_checksum_final(const struct transport *p, size_t len)
 {

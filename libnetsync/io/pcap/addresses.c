@@ -59,8 +59,8 @@ static int observe_trace(struct netsync_io *io, const struct trace *trace, struc
 }
 
 /*
- * Take samples of a trace of another format, by reading it once more with a netsync_io of
- * its own. Errors do not matter here: they are reported when it is read.
+ * Take samples of a trace in another format, by reading it once more with a separate
+ * netsync_io. Errors are ignored here, because they are reported when the trace is read.
  */
 static int take_directed_samples(struct trace *trace, struct sampling *sampling,
 				 struct packet_samples *samples)
@@ -107,8 +107,8 @@ static void warn_of_inferred_addresses(struct netsync_io *io, const struct watch
 }
 
 /*
- * Use the hardware address that all frames of an interface have in common, if there is
- * only one: of several, some may be those of routers.
+ * Use the hardware address that all frames of an interface have in common, if there is only
+ * one. If there are several, some may belong to routers.
  */
 static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
 {
@@ -192,7 +192,7 @@ static bool move_samples(struct packet_samples *to, struct packet_samples *from)
 }
 
 /*
- * Register samples; those of all traces are thinned out together, so that all have
+ * Register samples. Samples of all traces are thinned out together, so that all traces have
  * samples of the same packets.
  */
 static void register_samples(struct sampling *sampling, struct packet_samples *samples)
@@ -201,7 +201,7 @@ static void register_samples(struct sampling *sampling, struct packet_samples *s
 }
 
 /*
- * @others: samples of traces that are no captures, by trace; behind them samples of text
+ * @others are samples of traces that are not captures, by trace, followed by samples of text
  * input, by host.
  */
 static int take_samples_of_all(struct netsync_io *io, struct samplings *samplings,
@@ -349,7 +349,7 @@ static void use_named_way(struct netsync_io *io, const struct trace *trace)
 	pcap->unmarked = 0;
 }
 
-/* Does the name of a capture of a host report this direction, and is it used? */
+/* Does the name of a capture of a host contain this direction, and is it used? */
 static bool has_named_way(const struct trace *trace, const char *host_name, enum frame_mark way)
 {
 	return pcap_is_capture(trace) && ((const struct pcap *)trace->state)->way == way &&

@@ -139,8 +139,8 @@ int capture_open(struct capture_file *capture, struct disk_file *from, uint64_t 
 void capture_close(struct capture_file *capture);
 
 /*
- * Read a block. 1; 0: the file ends; -EILSEQ: the rest is damaged, and capture->damage
- * says how; -ENOMEM, or another errno of the system.
+ * Read a block. Return 1; 0 at the end of the file; -EILSEQ if the rest is damaged, with a
+ * description in capture->damage; -ENOMEM, or another errno value of the system.
  */
 int capture_next(struct capture_file *capture, struct capture_block *block);
 

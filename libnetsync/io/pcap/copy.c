@@ -194,8 +194,8 @@ static int copy_packet_block(struct capture_copy *copy, const struct capture_blo
 }
 
 /*
- * Copy interface statistics; their times are those of the block and of two options. They
- * are of the whole capture, and never left out.
+ * Copy interface statistics, whose times are those of the block and of two options. Statistics
+ * cover the whole capture, and are never skipped.
  */
 static int copy_statistics(struct capture_copy *copy, struct capture_block *block)
 {

@@ -22,8 +22,8 @@
 #define SEPARATORS "-_.:+@ "
 
 /*
- * Digits of a date, or of a time of day behind a separator: %H%M%S has six. Fewer may be the
- * number of a machine.
+ * Digits of a date, or of a time of day after a separator; %H%M%S has six. Fewer digits may be
+ * a machine's number.
  */
 #define MIN_DATE_DIGITS 8
 #define MIN_TIME_DIGITS 6
@@ -33,7 +33,10 @@ static bool is_name_separator(char c)
 	return c && strchr(SEPARATORS, c);
 }
 
-/* A word of a list that is @len bytes from @text on, case ignored; -1: none is. */
+/*
+ * Return the word of a list that equals the @len bytes at @text, ignoring case, or -1 if there
+ * is none.
+ */
 static int find_listed_word(const char *const *words, const char *text, size_t len)
 {
 	for (int i = 0; words[i]; i++)
@@ -58,7 +61,7 @@ static size_t strip_compression(const char *name, size_t len)
 	return strip_compression(name, dot - 1);
 }
 
-/* Find ".pcap" or a similar ending in a name of @len bytes; @len if there is none. */
+/* Find ".pcap" or a similar ending in a name of @len bytes. Return @len if there is none. */
 static size_t find_capture_ending(const char *name, size_t len)
 {
 	static const char *const endings[] = { ".pcap", ".cap", ".dmp", ".dump" };
@@ -175,7 +178,10 @@ static size_t strip_numbers(const char *name, size_t len, size_t *digits)
 	return skip_separators(name, end);
 }
 
-/* Length of a name without the date or the time at its end; 0: it is nothing else. */
+/*
+ * Return the length of a name without the date or time at its end, or 0 if the name is only a
+ * date or time.
+ */
 static size_t strip_date(const char *name, size_t len)
 {
 	size_t digits;

@@ -19,9 +19,9 @@
 #include "util/array.h"
 
 /*
- * Captures whose names differ by a number that may be a machine's are joined if the time
- * between them is no longer than this, or than the longer one of them. ns. Chosen: on an
- * idle network that talks at all, something is sent.
+ * Captures whose names differ only by a number that may be a machine's number are joined if the
+ * time between them is no longer than this, or than the longer one of them, ns. Chosen: even an
+ * idle network has some traffic in this time.
  */
 #define MAX_GAP INT64_C(60000000000)
 
@@ -171,7 +171,10 @@ static enum name_likeness compare_file_names(const struct trace *a, const struct
 		       NAMES_DIFFER;
 }
 
-/* 1: the capture may be of the group, by this one of it; 0; or negative after io_fail(). */
+/*
+ * Return 1 if the capture may belong to the group, judging by this capture of the group; 0 if
+ * not; or a negative value after io_fail().
+ */
 static int fits_group_member(const struct trace *member, const struct trace *trace,
 			     enum likeness likeness, unsigned int *compared)
 {

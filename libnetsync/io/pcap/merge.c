@@ -20,8 +20,8 @@
 
 /*
  * Limit of the bytes of a capture's packets that are deferred. Chosen: interfaces and queues
- * are written in bunches of some MB; larger disorder is that of captures put one behind
- * another.
+ * are written in bursts of some MB. Larger disorder results from captures that were
+ * concatenated.
  */
 #define MAX_HELD ((size_t)64 << 20)
 /* Blocks between two reports of progress. Chosen. */
@@ -67,7 +67,7 @@ static int report_merge_progress(struct capture_merge *merge, const struct merge
 		       0;
 }
 
-/* The next block. 1; 0: there is none; negative after io_fail(). */
+/* Read the next block. Return 1; 0 if there is none; or a negative value after io_fail(). */
 static int read_merged_block(struct capture_merge *merge, struct merged_capture *m,
 			     struct capture_block *block)
 {
@@ -117,7 +117,7 @@ static uint64_t hash_description_bytes(const uint8_t *bytes, size_t len)
 	return hash;
 }
 
-/* The number of an interface that is described so; it is added if it is new. */
+/* Return the number of the interface with this description, and add it if it is new. */
 static int number_interface(struct capture_merge *merge, struct ng_block *block, uint32_t *number)
 {
 	const uint64_t hash = hash_description_bytes(block->bytes, block->len);
@@ -180,7 +180,7 @@ static bool is_option_replaced(uint16_t code)
 	       code == OPTION_IF_TSRESOL || code == OPTION_IF_TSOFFSET;
 }
 
-/* The option of an interface; false: it has none. */
+/* Find an option of the interface. Return false if it has no such option. */
 static bool find_interface_option(const struct merged_capture *m, const struct capture_block *from,
 				  uint16_t code, struct capture_option *option)
 {
@@ -515,8 +515,8 @@ static int use_merged_block(struct capture_merge *merge, struct merged_capture *
 }
 
 /*
- * Read on until no packet can arrive that is earlier than the first deferred one. Blocks that
- * have no place among the packets are written at once.
+ * Read until no packet can follow that is earlier than the first deferred packet. Blocks
+ * without a position among the packets are written immediately.
  */
 static int hold_more_packets(struct capture_merge *merge, struct merged_capture *m)
 {

@@ -8,8 +8,8 @@
 #include "util/time-heap.h"
 
 /*
- * The longest block that is merged, bytes. Chosen: Wireshark reads no packet of a network
- * that is longer than 256 KiB, and none at all above 128 MiB.
+ * The longest block that is merged, bytes. Chosen: Wireshark reads no network packet longer
+ * than 256 KiB, and no packet at all above 128 MiB.
  */
 #define MERGE_MAX_BLOCK ((size_t)16 << 20)
 /* Interfaces of all captures together; each new one is compared with all. Chosen. */

@@ -120,7 +120,7 @@ static void swap_words(uint8_t *bytes, size_t len, size_t from, size_t size)
 		}
 }
 
-/* Options that hold numbers of @size bytes; all others are texts and bytes. */
+/* Options that contain numbers of @size bytes; all other options contain text or bytes. */
 static const struct number_option {
 	enum capture_kind kind;
 	uint16_t code;
@@ -145,7 +145,10 @@ static const struct number_option {
 	{ CAPTURE_STATISTICS, 8, 0, 8 }, /* isb_usrdeliv */
 };
 
-/* Options of anyone's begin with a number of 4 bytes that says whose; the rest is theirs. */
+/*
+ * Custom options begin with a 4-byte enterprise number, which determines the meaning of the
+ * rest.
+ */
 static bool is_custom_option(uint16_t code)
 {
 	return code == 2988 || code == 2989 || code == 19372 || code == 19373;

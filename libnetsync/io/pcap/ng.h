@@ -25,8 +25,8 @@ void ng_put_option(struct ng_block *block, uint16_t code, const void *value, siz
 /* A text that is too long for one option is cut between its lines, into several. */
 void ng_put_text(struct ng_block *block, uint16_t code, const char *text);
 /*
- * Copy an option of a block of @capture, whose numbers get this machine's byte order. What
- * cannot be understood is left out if the orders differ.
+ * Copy an option of a block of @capture, and convert its numbers to this machine's byte order.
+ * If the byte orders differ and the option is unknown, skip it.
  */
 void ng_copy_option(struct ng_block *block, const struct capture_file *capture,
 		    const struct capture_block *from, const struct capture_option *option);

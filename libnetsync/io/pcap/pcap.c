@@ -63,7 +63,7 @@ static void end_capture_at_damage(struct trace *trace)
 	pcap->end = pcap->capture.next;
 }
 
-/* The next block; 0: there is none; negative: io_fail() was called. */
+/* Read the next block. Return 0 if there is none, or a negative value after io_fail(). */
 static int read_next_block(struct trace *trace, struct capture_block *block)
 {
 	struct pcap *pcap = trace->state;

@@ -52,10 +52,10 @@ static inline bool pcap_is_capture(const struct trace *trace)
 	return trace->reader == &pcap_reader;
 }
 
-/* Open the file at its beginning: 0; negative: io_fail() was called. */
+/* Open the file at its beginning. Return 0, or a negative value after io_fail(). */
 int pcap_open_capture(struct trace *trace);
 void pcap_close_capture(struct pcap *pcap);
-/* Read a packet. 1; 0: there is none left; negative: io_fail() was called. */
+/* Read a packet. Return 1; 0 if there is none left; or a negative value after io_fail(). */
 int pcap_next_packet(struct trace *trace, struct captured_packet *seen);
 
 int pcap_prepare(struct netsync_io *io);

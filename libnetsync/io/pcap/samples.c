@@ -193,7 +193,7 @@ static void start_worker(struct captures *all, struct worker *worker, size_t fir
 		.run = run_sample_worker,
 		.keep = keep,
 		.num_keep = keep ? io_kept_files(all->io, keep) : 0,
-		/* The reader limits itself: it is that of this process. */
+		/* The reader applies its own limits, because it belongs to this process. */
 		.limits = { .memory = UINT64_MAX / 2 },
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Packets of a capture -> addresses that all of them have, by intersection. */
+/* Find the addresses that all packets of a capture have in common, by intersection. */
 #include <string.h>
 
 #include "io/packet/address.h"

@@ -52,7 +52,7 @@ void traits_add(struct traits *traits, uint16_t type, const struct captured_fram
 enum likeness traits_compare(const struct traits *a, const struct traits *b);
 /* Could all packets of a capture have been sent (@out), or received, by its machine? */
 bool traits_are_one_way(const struct traits *traits, bool out);
-/* Extend the traits of a machine by those of another capture of it. */
+/* Extend the traits of a machine by those of another capture of the machine. */
 void traits_merge(struct traits *traits, const struct traits *more);
 
 #endif

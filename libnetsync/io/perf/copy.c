@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A copy of a perf.data file with other times. Records are copied one by one; those that
- * were compressed are not any more. What the file says behind them moves accordingly.
+ * Copy a perf.data file with new times. Records are copied one by one, and compressed records
+ * are written uncompressed. The file's trailing sections move accordingly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,9 +76,9 @@ static int copy_perf_bytes(struct perf_copy *copy, uint64_t from, uint64_t to)
 /* ---- times ---------------------------------------------------------------- */
 
 /*
- * The new time of any record. Those that are no events, as of threads and their memory, may be
- * where no correction is known: they move by as much as the nearest event. 0,
- * NETSYNC_IO_LEFT_OUT, or negative: io_fail() was called.
+ * Get the new time of any record. Records that are not events, such as those of threads and
+ * their memory, may be outside the range of the correction; they are shifted by as much as the
+ * nearest event. Return 0, NETSYNC_IO_LEFT_OUT, or a negative value after io_fail().
  */
 static int correct_perf_time(struct perf_copy *copy, int64_t time_ns, int64_t *new_ns)
 {

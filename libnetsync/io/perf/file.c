@@ -7,7 +7,7 @@
 #include "io/perf/file.h"
 #include "util/array.h"
 
-/* Bytes of the header of the pipe format, and of that of files. */
+/* Header size in the pipe format and in the file format, bytes. */
 #define PIPE_HEADER_SIZE 16
 #define FILE_HEADER_SIZE 104
 

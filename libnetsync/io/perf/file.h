@@ -75,7 +75,7 @@ struct perf_file {
 	uint64_t data_end;
 	uint64_t attrs_end;    /* of attributes and ids, wherever they are */
 	uint32_t num_features; /* whose places begin at data_end */
-	/* Where features have times, in a file; 0: there are none. */
+	/* Position of the features that contain times in a file, or 0 if there are none. */
 	uint64_t clock_ns_at;
 	uint64_t span_at;
 
@@ -100,9 +100,8 @@ struct perf_file {
 };
 
 /*
- * Read what is in the file, but for its records. 0; -EILSEQ or -EPROTONOSUPPORT with
- * file->problem; -ENOMEM; or an errno of the system. perf_close() is to be called in
- * every case.
+ * Read the file, except its records. Return 0; -EILSEQ or -EPROTONOSUPPORT with file->problem;
+ * -ENOMEM; or an errno value of the system. Call perf_close() in every case.
  */
 int perf_open(struct perf_file *file, struct netsync_io *io, const char *path);
 void perf_close(struct perf_file *file);
@@ -135,7 +134,7 @@ void perf_end_attrs(struct perf_file *file);
 /* Return the attribute with an id, or NULL if there is none. */
 const struct perf_attr *perf_find_attr(const struct perf_file *file, uint64_t id);
 
-/* Call @use for what the file says of each type of events. 0, or as perf_open(). */
+/* Call @use with the file's description of each event type. Return 0, or as perf_open(). */
 int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data);
 
 /* The number in @size bytes. */

@@ -198,9 +198,9 @@ static uint64_t add_to_clock_hash(uint64_t hash, uint64_t value)
 }
 
 /*
- * Identify the clock, machine and boot: when the recording began stands for them, which
- * all files of one "perf record --switch-output" say alike; else the file's path. Everybody
- * has the same real-time clock.
+ * Identify the clock, machine and boot by the time when the recording began, which all files of
+ * one "perf record --switch-output" have in common, or by the file's path if there is no such
+ * time. All recordings share the real-time clock.
  */
 static int identify_perf_trace(struct trace *trace)
 {
@@ -332,7 +332,7 @@ static int use_perf_record(struct trace *trace, const struct perf_record *record
 	}
 }
 
-/* Read the next record. 1; 0: there is none; negative: io_fail() was called. */
+/* Read the next record. Return 1; 0 if there is none; or a negative value after io_fail(). */
 static int read_perf_record(struct trace *trace)
 {
 	struct perf *perf = trace->state;

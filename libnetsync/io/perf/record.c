@@ -38,7 +38,7 @@ void perf_release(struct perf_records *records)
 
 /* ---- records in the file ------------------------------------------------ */
 
-/* Have @size bytes at records->at in memory. 1; 0: the file ends before; -ENOMEM. */
+/* Load @size bytes at records->at into memory. Return 1; 0 if the file ends before; -ENOMEM. */
 static int load_record_bytes(struct perf_records *records, size_t size)
 {
 	const uint64_t left = records->file->data_end - records->at;
@@ -148,7 +148,7 @@ static int take_compressed_record(struct perf_records *records, const struct per
 	return 0;
 }
 
-/* Decompress more, as much as there is capacity for. 1; 0: there is no more; -EILSEQ. */
+/* Decompress as much as there is capacity for. Return 1; 0 if there is no more data; -EILSEQ. */
 static int unpack_more_records(struct perf_unpacked *unpacked)
 {
 	ZSTD_outBuffer out = { unpacked->plain, sizeof(unpacked->plain), 0 };

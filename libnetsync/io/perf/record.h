@@ -55,7 +55,7 @@ struct perf_records {
 };
 
 void perf_first(struct perf_records *records, const struct perf_file *file);
-/* Read the next record. 1; 0: there is none; -EILSEQ: the rest is damaged; -ENOMEM. */
+/* Read the next record. Return 1; 0 if there is none; -EILSEQ if the rest is damaged; -ENOMEM. */
 int perf_next(struct perf_records *records, struct perf_record *record);
 /* The number of bytes that follow a record of perf and are not records. */
 uint64_t perf_payload(const struct perf_file *file, const struct perf_record *record);

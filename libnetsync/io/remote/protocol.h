@@ -39,7 +39,7 @@
 #define REMOTE_MAX_SIDECAR (16 << 20)
 #define REMOTE_MAX_SIDECARS (64 << 20)
 
-/* Warnings of one server; more of them would hide what others say. Chosen. */
+/* Maximum number of warnings of one server; more would hide warnings of other servers. Chosen. */
 #define REMOTE_MAX_WARNINGS 1000
 
 /*
@@ -56,8 +56,8 @@
  */
 #define REMOTE_SLACK_PERCENT 125
 /*
- * A server that only gives signs of life is given up after this multiple of the limit.
- * Chosen: it may have to read much without a packet event.
+ * A server that sends only keepalives is given up after this multiple of the limit. Chosen: it
+ * may have to read large parts of a trace without packet events.
  */
 #define REMOTE_MUTE 10
 

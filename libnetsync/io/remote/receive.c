@@ -28,7 +28,7 @@ struct receiver {
 	int64_t silent_ms, mute_ms;
 	bool has_warned; /* of the current wait */
 	uint64_t bytes;	 /* that came */
-	/* What came, from @at on not used; of the frame that it is in so much is left. */
+	/* Received data, unused from @at on, and the number of bytes left in the current frame. */
 	uint8_t raw[REMOTE_MAX_FRAME];
 	size_t at, num;
 	size_t left;

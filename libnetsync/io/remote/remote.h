@@ -34,8 +34,9 @@ uint64_t receiver_bytes(const struct receiver *receiver);
 /* ---- served.c ------------------------------------------------------------------ */
 
 /*
- * Use a record of a server, which is not trusted. 0; 1: the record ends the awaited answer;
- * negative: the record is invalid, and nothing more may be received.
+ * Process a record of a server, which is not trusted. Return 0; 1 if the record ends the
+ * awaited answer; or a negative value if the record is invalid, after which no more data may be
+ * received.
  */
 int served_use(struct served *served, const struct worker_head *head, const char *payload);
 struct served *served_new(struct netsync_io *io, const char *label, const char *name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Traces of this machine -> the records of them that the other end of a connection requests. A
- * worker reads the traces and passes its findings to this process, which compresses them, and
- * sends signs of life while the worker has no findings.
+ * Serve traces of this machine to the other end of a connection. A worker reads the traces and
+ * passes the requested records to this process, which compresses them, and sends keepalives
+ * while the worker has no records.
  */
 #include <errno.h>
 #include <fts.h>
@@ -137,7 +137,7 @@ static void send_trace_descriptions(const struct netsync_io *io)
 }
 
 /*
- * Add all paths. Traces that were found are kept, so that one wrong path does not cost the
+ * Add all paths. Traces that were found are kept, so that one wrong path does not affect the
  * traces of the others. If no path has a trace, the error is that of the only path, or was
  * reported before.
  */
@@ -272,7 +272,7 @@ static void receive_remote_turns(struct netsync_io *io)
 			take_turn_limit(io, &turn);
 			continue;
 		}
-		/* What was asked for before it was known that there is no more. */
+		/* Requests that arrived before the end of the traces was known. */
 		if (turn.trace >= io->num_traces || !found.more[turn.trace])
 			continue;
 		io_read_ahead(io->traces[turn.trace], turn.until_ns);

@@ -93,7 +93,10 @@ static void served_limit(struct trace *trace)
 	send_turn_command(t, STREAM_TO, trace->window.hi);
 }
 
-/* 1: @what was waited for has come; 0: it will not; negative: io_fail() was called. */
+/*
+ * Return 1 if the awaited data @what has arrived; 0 if it will not arrive; or a negative value
+ * after io_fail().
+ */
 static int receive_served_records(struct served *s)
 {
 	struct worker_head head;
@@ -303,7 +306,7 @@ static int finish_served_opening(struct served *s, const struct worker_head *hea
 
 /* ---- what is read ----------------------------------------------------------------- */
 
-/* Use a record of the trace whose turn it is. */
+/* Process a record of the trace whose turn it is. */
 static int use_served_turn(struct served *s, const struct worker_head *head, const char *payload)
 {
 	int ret = stream_use(&s->stream, s->io, head, payload);
@@ -436,7 +439,10 @@ static void skip_given_trace(struct served *s, size_t number)
 	s->left_out++;
 }
 
-/* Keep all that were not given already. Return: their number, or after io_fail(). */
+/*
+ * Keep all traces that were not given already. Return their number, or a negative value after
+ * io_fail().
+ */
 static int keep_served_traces(struct served *s)
 {
 	struct netsync_io *io = s->io;

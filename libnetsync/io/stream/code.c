@@ -18,7 +18,7 @@
 
 /* ---- the flow -------------------------------------------------------------- */
 
-/* All that is the same of each packet of a flow, where it is seen. */
+/* Values that all packets of a flow have in common at one observation point. */
 static bool is_same_coded_flow(const struct netsync_packet *a, const struct netsync_packet *b)
 {
 	return a->fields == b->fields && a->dir == b->dir && a->protocol == b->protocol &&
@@ -261,7 +261,7 @@ void code_put_packet(struct code *code, struct bytes_put *put, const struct nets
 	}
 	put_coded_payload(put, last, pkt);
 	*last = *pkt;
-	/* The other side takes as 0 what it is not told. */
+	/* The other side assumes 0 for values that it does not receive. */
 	if (!(pkt->fields & NETSYNC_HAS_LEN))
 		last->len = 0;
 	code->flows[slot].at = *at;

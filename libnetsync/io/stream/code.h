@@ -20,7 +20,7 @@
 /* Limit of the size of an event (bytes): some forty numbers of up to ten bytes. */
 #define CODE_MAX_EVENT 512
 
-/* State that both sides keep of the events of all traces; all zero at first. */
+/* State that both sides keep for decoding the events of all traces; initially zero. */
 struct code {
 	int64_t time_ns;
 	struct {

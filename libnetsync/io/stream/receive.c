@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Records of a process that reads -> calls of io_event() and the like, as if it were this one. */
+/*
+ * Replay the records of a reader process as calls of io_event() and similar functions in this
+ * process.
+ */
 #include <errno.h>
 
 #include "io/stream/stream.h"

@@ -67,7 +67,7 @@ void stream_begin(struct netsync_io *io)
 {
 	static const struct io_sink sink = { send_packet, send_clock, send_span };
 
-	/* This copy of memory may be that of a process that sent something. */
+	/* This process may be a forked copy of a process that sent records. */
 	memset(&sending, 0, sizeof(sending));
 	io->observe = NULL;
 	io->sink = &sink;

@@ -60,7 +60,7 @@ struct stream_turn {
 
 #define STREAM_TURN_SIZE 12 /* bytes, as they travel */
 
-/* Set the first or last time that is of use, as a turn with such a flag has it. */
+/* Set the first or last useful time, as given in a turn with such a flag. */
 static inline void stream_limit(struct range *window, const struct stream_turn *turn)
 {
 	if (turn->trace & STREAM_FROM)
@@ -80,9 +80,9 @@ void stream_put_turn(uint8_t to[STREAM_TURN_SIZE], const struct stream_turn *tur
 void stream_begin(struct netsync_io *io);
 /* Wait for a turn; the process ends if the other one is gone. */
 struct stream_turn stream_hear_turn(void);
-/* What is found from now on is of this trace. @is_known: and is not sent. */
+/* From now on, records belong to this trace. @is_known means that this is not sent. */
 void stream_begin_trace(struct trace *trace, uint32_t number, bool is_known);
-/* Send what the trace has lost since trace.sent, and the like, if anything. */
+/* Send the trace's losses since trace.sent and similar counts, if there are any. */
 void stream_put_state(void);
 void stream_put_end(int64_t read_ns, bool more);
 /* Send io_fail()'s sentence, and its errno. */
@@ -103,8 +103,9 @@ struct stream {
 };
 
 /*
- * Use a warning, an error, or a record of the trace whose turn it is. 0; 1: it is the end of the
- * turn; -EPROTO: it is invalid, and nothing more may be received; negative: io_fail() was called.
+ * Process a warning, an error, or a record of the trace whose turn it is. Return 0; 1 at the
+ * end of the turn; -EPROTO if the record is invalid, after which no more data may be received;
+ * or a negative value after io_fail().
  */
 int stream_use(struct stream *stream, struct netsync_io *io, const struct worker_head *head,
 	       const void *payload);

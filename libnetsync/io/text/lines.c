@@ -162,7 +162,10 @@ static int report_damaged_lines(const struct text_lines *l)
 	return 0;
 }
 
-/* Read on behind l->filled. Return: bytes read, 0 at the end, or negative. */
+/*
+ * Read more data after l->filled. Return the number of bytes read, 0 at the end, or a negative
+ * value.
+ */
 static ssize_t read_more_lines(struct text_lines *l)
 {
 	ssize_t n = unpacked_read(&l->file, (char *)l->filled,

@@ -56,8 +56,8 @@ bool lines_fill(struct text_lines *lines);
 void lines_skip(struct text_lines *lines, const char *at);
 
 /*
- * Report a bad line, and skip it from @at on. Return: 0, or -EILSEQ if strict; the
- * sentence says what is wrong.
+ * Report a bad line, and skip it from @at on. Return 0, or -EILSEQ if strict. The sentence
+ * describes what is wrong.
  */
 int lines_bad(struct text_lines *lines, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -108,8 +108,8 @@ static inline const char *lines_next(struct text_lines *lines)
 }
 
 /*
- * Take the word at @p. Return: what follows it and blanks behind. The word is empty at
- * the end of the line and at a control character.
+ * Consume the word at @p. Return the position after it and the following blanks. The word is
+ * empty at the end of the line and at a control character.
  */
 static inline const char *lines_take_word(const char *p, struct text_word *word)
 {

@@ -108,7 +108,7 @@ static const struct text_protocol {
 	const char *name;
 	uint8_t number;
 	uint32_t needs; /* a bit for each enum column */
-	/* @value: by column; 0: unknown */
+	/* @value is indexed by column; 0 means unknown. */
 	void (*fill)(struct netsync_packet *pkt, const uint64_t *value);
 } protocols[] = {
 	{ "tcp", IPPROTO_TCP, TCP_NEEDS, fill_tcp },
@@ -476,7 +476,7 @@ static void fill_packet_from_record(struct netsync_packet *pkt, const struct pac
 		memcpy(pkt->daddr, r->addr[1]->bytes, sizeof(pkt->daddr));
 }
 
-/* Replace a host's name by that of one of its namespaces. Return false if out of memory. */
+/* Replace a host's name by the name of one of its namespaces. Return false if out of memory. */
 static bool split_host(struct packet_columns *c, struct text_word *host, uint32_t netns)
 {
 	const size_t room = host->len + sizeof("/netns-4294967295") + WORD_SLACK;

@@ -29,10 +29,7 @@ struct text_format {
 	 * errno value after io_fail(). NULL if the format has no such line.
 	 */
 	int (*head)(struct text_input *text, const char *p);
-	/*
-	 * Take the hosts of the line at @p. Return: their number; 0: the line is too
-	 * short.
-	 */
+	/* Parse the hosts of the line at @p. Return their number, or 0 if the line is too short. */
 	int (*hosts)(const struct text_input *text, const char *p, struct text_word *hosts);
 	/*
 	 * Take the line at @p, and push it, unless the reader is quiet: then the line is
@@ -57,8 +54,8 @@ const char *quote_word(char *quote, const struct text_word *word);
 int count_words(const char *p);
 
 /*
- * Check that the next @num columns are integers: 1, and *p is behind them; else
- * lines_bad() is called, and its value returned.
+ * Check that the next @num columns are integers. If so, return 1, with *p after them; otherwise
+ * return the value of lines_bad().
  */
 int find_bad_integer(struct text_lines *l, const char **p, const char *const *columns, int num);
 

@@ -306,7 +306,7 @@ static int write_version_7(struct dat_copy *copy)
 
 /* ---- version 6 --------------------------------------------------------- */
 
-/* Bytes are inserted behind the options; events move by whole pages. */
+/* Bytes are inserted after the options; events move by whole pages. */
 struct move {
 	uint64_t options_end;
 	uint64_t by;	 /* how far what is behind options_end moves */

@@ -36,7 +36,7 @@ static void set_stream_time(const struct dat_events *events, struct dat_event_st
 	stream->time_ns = dat_time(&events->file, stream->pages.cpu->number, stream->event.ts);
 }
 
-/* 1: there is another event; 0: there is none, or the rest is damaged; -ENOMEM. */
+/* Return 1 if there is another event; 0 if there is none, or the rest is damaged; -ENOMEM. */
 static int advance_dat_stream(const struct dat_events *events, struct dat_event_stream *stream)
 {
 	const int ret = dat_next(&stream->pages, &stream->event);

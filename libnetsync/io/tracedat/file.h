@@ -94,7 +94,7 @@ struct dat_file {
 	/* Where an option can be added. Version 6: behind the other options, */
 	uint64_t options_end;
 	bool no_options; /* of which there are none */
-	/* Version 7: in a section, whose place is written here; 0: impossible. */
+	/* In version 7, the position in a section where this number is written; 0 is impossible. */
 	uint64_t next_at;
 	uint8_t description[4]; /* of such sections */
 	const char *problem;	/* why the file cannot be read; a clause */
@@ -120,7 +120,7 @@ uint64_t dat_number(const struct dat_file *file, const uint8_t *bytes, unsigned 
 bool dat_decompress(const struct dat_file *file, void *to, size_t to_size, const void *from,
 		    size_t from_size);
 
-/* Write a number in @size bytes. Return: the place behind them. */
+/* Write a number in @size bytes. Return the position after them. */
 uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes, uint64_t number,
 			unsigned int size);
 

@@ -27,7 +27,7 @@
  */
 #define DELTA_BITS 27
 enum { LARGE = 0, PADDING = 29, TIME_EXTEND = 30, TIME_STAMP = 31 };
-/* Bits of an absolute time that are stored; the upper ones are those of the last time. */
+/* Number of stored bits of an absolute time; the upper bits are those of the last time. */
 #define STAMP_BITS 59
 
 /* ---- chunks ------------------------------------------------------------ */
@@ -63,7 +63,7 @@ static int read_plain(struct dat_pages *pages)
 	return pages->chunk_size ? 1 : -EILSEQ;
 }
 
-/* The sizes of the compressed chunk at pages->at; false: there is none. */
+/* Get the sizes of the compressed chunk at pages->at. Return false if there is none. */
 static bool chunk_sizes(const struct dat_pages *pages, uint32_t *from, uint32_t *to)
 {
 	uint8_t sizes[8];
@@ -110,7 +110,7 @@ static int read_chunk(struct dat_pages *pages)
 
 /* ---- pages ------------------------------------------------------------- */
 
-/* The number of lost events, which the kernel writes behind the data if there is room. */
+/* Get the number of lost events, which the kernel writes after the data if there is space. */
 static uint64_t read_num_missed(const struct dat_pages *pages, const uint8_t *page, uint64_t marks)
 {
 	unsigned int size = pages->file->long_size;
@@ -162,7 +162,7 @@ static uint64_t make_stamp_absolute(uint64_t before, uint64_t stamp)
 	return stamp < before ? stamp + (UINT64_C(1) << STAMP_BITS) : stamp;
 }
 
-/* Take the next record of the page: 1: an event; 0: a time or padding; -EILSEQ. */
+/* Read the next record of the page. Return 1 for an event; 0 for a time or padding; -EILSEQ. */
 static int take_page_record(struct dat_pages *pages, struct dat_event *event)
 {
 	const struct dat_file *file = pages->file;

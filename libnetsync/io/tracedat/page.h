@@ -39,7 +39,7 @@ int dat_first(struct dat_pages *pages, const struct dat_file *file, const struct
 	      const struct dat_cpu *cpu);
 /* Read the last pages up to the last event; 1, 0 or as dat_first(). */
 int dat_last(struct dat_pages *pages, struct dat_event *event);
-/* Read the next event. 1; 0: there is none; -EILSEQ: the rest is damaged; -ENOMEM. */
+/* Read the next event. Return 1; 0 if there is none; -EILSEQ if the rest is damaged; -ENOMEM. */
 int dat_next(struct dat_pages *pages, struct dat_event *event);
 /*
  * From the first event on, skip to the last page whose time satisfies @is_before, if pages are not
@@ -48,8 +48,8 @@ int dat_next(struct dat_pages *pages, struct dat_event *event);
 void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint64_t ts),
 	      const void *data);
 /*
- * Copy the next page that has an event for which @keeps holds to @to, without all before
- * the first such event and behind the last one. 1, 0 or as dat_next().
+ * Copy the next page that has an event for which @keeps holds to @to, without the events before
+ * the first such event and after the last one. Return 1, 0 or as dat_next().
  */
 int dat_cut_page(struct dat_pages *pages, bool (*keeps)(const void *data, uint64_t ts),
 		 const void *data, uint8_t *to);

@@ -30,9 +30,9 @@ enum {
 };
 
 /*
- * Read options up to the one that ends them. In version 7 that one has the place of the
- * next options, *next; *header_info is the place of the section HEADER_INFO. 0, or as
- * dat_open().
+ * Read options up to the end marker. In version 7, the end marker contains the position of the
+ * next options, *next. *header_info is set to the position of the section HEADER_INFO. Return
+ * 0, or as dat_open().
  */
 int dat_read_options(struct dat_file *file, struct cursor *cursor, uint64_t *header_info,
 		     uint64_t *next);

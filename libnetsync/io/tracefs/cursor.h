@@ -36,7 +36,7 @@ void cursor_word(struct cursor *cursor, char *word, size_t room);
 
 /* The number in @size bytes, at most 8. */
 uint64_t number_of_bytes(const uint8_t *bytes, unsigned int size, bool big_endian);
-/* Write a number in @size bytes. Return: the place behind them. */
+/* Write a number in @size bytes. Return the position after them. */
 uint8_t *put_number_in_bytes(uint8_t *bytes, uint64_t number, unsigned int size, bool big_endian);
 
 /* Read up to @size bytes of a file from @at on. Return: how many were read. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Descriptions of the kernel's trace events, as tracefs has them and trace-cmd and perf save
- * them -> which of its bytes are which field -> struct event_seen.
+ * Parse descriptions of the kernel's trace events, in the format of tracefs, as saved by
+ * trace-cmd and perf, to fill in struct event_seen from raw bytes.
  */
 #ifndef NETSYNC_TRACEFS_FORMAT_H
 #define NETSYNC_TRACEFS_FORMAT_H

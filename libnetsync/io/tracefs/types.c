@@ -127,7 +127,7 @@ void tracefs_add_type(void *data, const char *system, char *text)
 	types->no_memory |= !add_type(types, system, text);
 }
 
-/* Free what is needed while events come; free_types() all else. */
+/* Free data that is needed while events are read; free_types() frees all other data. */
 static void end_types(struct tracefs_types *types)
 {
 	free(types->by_id);

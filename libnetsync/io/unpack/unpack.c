@@ -30,8 +30,8 @@ const struct compression *find_compression(const uint8_t *head, size_t size)
 }
 
 /*
- * Read compressed bytes. If the file is stuck, treat it as damaged from there on, so that the
- * bytes before are used.
+ * Read compressed bytes. If the file is stuck, treat it as damaged after the bytes read so far,
+ * so that these bytes are used.
  */
 static ssize_t read_raw_bytes(struct unpacked *file, void *to, size_t size, uint64_t at)
 {
@@ -97,7 +97,10 @@ static int fail_damaged_file(struct unpacked *file, int err)
 	return -EILSEQ;
 }
 
-/* Fill the buffer if it is empty. 1; 0: there are no more bytes; or -errno. */
+/*
+ * Fill the buffer if it is empty. Return 1; 0 if there are no more bytes; or a negative errno
+ * value.
+ */
 static int fill_buffer(struct unpacked *file)
 {
 	ssize_t len;

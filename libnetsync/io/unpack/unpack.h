@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file that may be compressed -> its bytes, decompressed as they are read. Files are
- * known by their first bytes: gzip, Zstandard, xz and LZ4. Memory is bounded whatever is
- * in the file: a buffer of compressed bytes, and the window that its decoder needs.
+ * Read a file that may be compressed, and decompress it while reading. The compression (gzip,
+ * Zstandard, xz or LZ4) is identified by the first bytes. Memory is bounded for any file: a
+ * buffer of compressed bytes, and the decoder's window.
  */
 #ifndef NETSYNC_IO_UNPACK_H
 #define NETSYNC_IO_UNPACK_H
@@ -31,9 +31,9 @@ struct compression {
 	/* NULL, like the other functions, if netsync was built without the library. */
 	void *(*begin)(void); /* NULL if out of memory */
 	/*
-	 * Decode some bytes. 1: the compressed data can end here; 0: they cannot;
-	 * -EILSEQ: they are damaged behind what was decoded; -E2BIG: they need more
-	 * memory than UNPACK_MAX_MEMORY; -ENOMEM.
+	 * Decode some bytes. Return 1 if the compressed data can end here; 0 if it cannot;
+	 * -EILSEQ if it is damaged after the decoded bytes; -E2BIG if it needs more memory than
+	 * UNPACK_MAX_MEMORY; -ENOMEM.
 	 */
 	int (*decode)(void *decoder, struct decoding *d);
 	void (*end)(void *decoder);
@@ -81,10 +81,10 @@ int unpacked_open(struct unpacked *file, struct disk_file *from);
 void unpacked_close(struct unpacked *file);
 
 /*
- * Read up to @size bytes from @at on. A compressed file is best read from its begin to
- * its end: before what was read last, decompressing starts again. Return: how many
- * bytes; 0: the file ends; -EILSEQ: it is damaged there, and file->damage says how;
- * -ENOMEM, or another errno of the system.
+ * Read up to @size bytes at @at. A compressed file should be read sequentially, because reading
+ * before the last position restarts decompression. Return the number of bytes; 0 at the end of
+ * the file; -EILSEQ if the file is damaged there, with a description in file->damage; -ENOMEM,
+ * or another errno value of the system.
  */
 ssize_t unpacked_read(struct unpacked *file, void *to, size_t size, uint64_t at);
 

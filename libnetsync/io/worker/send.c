@@ -45,7 +45,7 @@ static time_t get_coarse_time_s(void)
 	return now.tv_sec;
 }
 
-/* Start the timer, whose signal ends the worker; 0: stop it. */
+/* Start the timer, whose signal ends the worker; 0 stops the timer. */
 static void set_timer(unsigned int seconds)
 {
 	const struct itimerval time = { .it_value.tv_sec = seconds };
@@ -276,7 +276,7 @@ void worker_begin(int fd, const struct worker_limits *limits, struct worker_life
 	out.fd = fd;
 	out.limits = *limits;
 	out.life = life;
-	/* Records in this copy of memory are those of the worker that started this one. */
+	/* Records in this copy of memory belong to the worker that started this one. */
 	out.used = 0;
 	out.last_at = SIZE_MAX;
 	heard.at = heard.num = 0;

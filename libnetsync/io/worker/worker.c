@@ -266,8 +266,8 @@ static void send_unsent_commands(struct worker *worker)
 }
 
 /*
- * Never waits: the worker may wait for this process, before it hears. Where there is no
- * memory, it ends.
+ * Never wait, because the worker may wait for this process before it receives. If out of
+ * memory, the worker ends.
  */
 void worker_tell(struct worker *worker, const void *data, size_t size)
 {

@@ -81,13 +81,16 @@ struct worker_task {
 /* Start a worker. 0, or negative errno: @worker is as after worker_stop(). */
 int worker_start(struct worker *worker, const struct worker_task *task, const void *data);
 /*
- * Kill a worker, if it has not ended. Returns its status, as by waitpid(); or -ETIMEDOUT if
- * it was given up, or does not end: a process that waits for a dead disk cannot be killed.
+ * Kill a worker, if it has not ended. Return its status, as by waitpid(), or -ETIMEDOUT if it
+ * was given up or does not end: a process that waits for a failed disk cannot be killed.
  */
 int worker_stop(struct worker *worker);
-/* Let go of a worker that is that of the process which this one is a copy of. */
+/* Release a worker of the process from which this process was forked. */
 void worker_forget(struct worker *worker);
-/* Does such a status say that someone else killed it, as for want of memory? */
+/*
+ * Does such a status mean that another process killed the worker, for example because memory
+ * ran out?
+ */
 bool worker_was_killed(int status);
 /* A clause for messages about a process that was killed. */
 #define WORKER_WAS_KILLED "the process that read it was killed; did the system run out of memory?"
@@ -98,24 +101,27 @@ bool worker_was_killed(int status);
 /* Write the head of a record, whose numbers are little-endian. */
 void worker_put_head(uint8_t bytes[WORKER_HEAD_SIZE], const struct worker_head *head);
 /*
- * Take a record, and a zero byte behind its payload. Returns its bytes; 0: it is not there wholly;
- * -EPROTO: it is too large.
+ * Consume a record, with a zero byte after its payload. Return its size; 0 if it is incomplete;
+ * -EPROTO if it is too large.
  */
 ssize_t worker_take_record(const void *bytes, size_t num, struct worker_head *head,
 			   char payload[WORKER_MAX_SIZE + 1]);
 
-/* Called for each record. 0; 1: no more records for now; negative: it failed. */
+/*
+ * Called for each record. Return 0; 1 to stop receiving records for now; or a negative value on
+ * failure.
+ */
 typedef int (*worker_use)(void *data, const struct worker_head *head, const void *payload);
 
 /*
- * Call @use for the records that are there, without waiting. 1: the worker goes on; 0:
- * it has ended; negative: from @use.
+ * Call @use for the available records, without waiting. Return 1 if the worker continues; 0 if
+ * it has ended; or a negative value from @use.
  */
 int worker_receive(struct worker *worker, worker_use use, void *data);
 
 /*
- * Send a command for worker_hear(). Bytes that the socket does not accept now are sent while
- * something is received or waited for. If the worker has ended, worker_receive() reports that.
+ * Send a command for worker_hear(). Bytes that the socket does not accept immediately are sent
+ * while receiving or waiting. If the worker has ended, worker_receive() reports this.
  */
 void worker_tell(struct worker *worker, const void *data, size_t size);
 
@@ -133,7 +139,7 @@ void worker_wait(struct worker *worker);
 /* Has a worker made progress, or is it idle, since the last call of this function? */
 bool worker_made_progress(struct worker *worker);
 
-/* The part of its task that a worker has begun last; 0: none. */
+/* The part of its task that a worker has begun last, or 0. */
 uint64_t worker_get_part(const struct worker *worker);
 
 /* The patience of a caller with a worker that makes no progress. */
@@ -144,15 +150,15 @@ struct worker_patience {
 };
 
 /*
- * Receive until @use, which returns 1 then, has set *@waiting to false. 1; 0: the worker
- * has ended before, there is none, or it was given up; negative: from @use.
+ * Receive until @use, which then returns 1, has set *@waiting to false. Return 1; 0 if the
+ * worker has ended before, does not exist, or was given up; or a negative value from @use.
  */
 int worker_receive_while(struct worker *worker, const bool *waiting, worker_use use, void *data,
 			 const struct worker_patience *patience);
 
 /*
- * Start a worker, use all its records, and stop it. 0, or the worker's status (positive);
- * negative: an errno (-ETIMEDOUT: it was given up), or from @use.
+ * Start a worker, use all its records, and stop it. Return 0, the worker's status (positive), a
+ * negative errno value (-ETIMEDOUT if it was given up), or a negative value from @use.
  */
 int worker_run(const struct worker_task *task, const void *data, worker_use use, void *use_data,
 	       const struct worker_patience *patience);
@@ -182,8 +188,8 @@ void worker_end_waiting(bool has_progress);
 /* Is the caller's end of the socket closed? Wait for that up to @timeout_ms. */
 bool worker_is_alone(int timeout_ms);
 /*
- * Wait for a command of @size bytes, after flushing if none is there yet; exit if the
- * caller is gone.
+ * Wait for a command of @size bytes, after flushing output if none is available yet. Exit if
+ * the caller is gone.
  */
 void worker_hear(void *data, size_t size);
 /* Would worker_hear() find something without waiting? */

@@ -145,8 +145,8 @@ static bool add_environment(struct ctf2 *p, struct json_object *fragment)
 }
 
 /*
- * The uuid in CTF 1.8 is that of the metadata where packets have it, which is that of the
- * trace, too, if a tracer has written both.
+ * In CTF 1.8, use the metadata's uuid if packets contain it. If a tracer has written both, it
+ * is also the trace's uuid.
  */
 static bool write_trace_block(struct ctf2 *p, const char *uid, const struct ctf2_text *header)
 {

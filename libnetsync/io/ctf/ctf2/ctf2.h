@@ -10,9 +10,9 @@
 #define CTF2_WHY_SIZE 160
 
 /*
- * Translate metadata. 0: *@tsdl is to be freed with free(). -ENOTSUP: they have something
- * that CTF 1.8 has not, or that is not known here; @why is words for it, as in "it has
- * ...". -EILSEQ: they are not what the specification allows; @why as well. -ENOMEM.
+ * Translate metadata. Return 0, with *@tsdl to be freed with free(); -ENOTSUP if the metadata
+ * has a feature that CTF 1.8 lacks or that is not supported here, with a phrase in @why, as in
+ * "it has ..."; -EILSEQ if the metadata violates the specification, with @why as well; -ENOMEM.
  */
 int ctf2_translate(const char *text, char **tsdl, char why[CTF2_WHY_SIZE]);
 

@@ -89,7 +89,7 @@ struct ctf2 {
 
 /* ---- text.c -------------------------------------------------------------- */
 
-/* Fail, as there is something that is not translated. Always false. */
+/* Fail because the metadata has a feature that is not translated. Always return false. */
 __attribute__((format(printf, 2, 3))) bool ctf2_refuse(struct ctf2 *p, const char *format, ...);
 /* Fail, as the specification does not allow it. */
 __attribute__((format(printf, 2, 3))) bool ctf2_damaged(struct ctf2 *p, const char *format, ...);

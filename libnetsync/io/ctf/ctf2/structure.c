@@ -23,7 +23,10 @@
 
 /* ---- field locations ----------------------------------------------------- */
 
-/* The level of the structure that a step leads to; -1: there is no such open one. */
+/*
+ * Return the level of the structure that a step leads to, or -1 if there is no such open
+ * structure.
+ */
 static int follow_path_step(const struct ctf2 *p, int level, struct json_object *step)
 {
 	if (!step)

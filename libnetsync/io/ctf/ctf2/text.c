@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Texts that grow, up to a limit of all together; and why there is no more to add. */
+/* Texts that grow up to a common limit, and the reason why no more text can be added. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

@@ -8,8 +8,8 @@
 #include "io/ctf/direct/metadata.h"
 
 /*
- * Do all events of a stream class agree, with headers and contexts, so that what layout.h
- * finds for a class of libbabeltrace2 also holds for the type here?
+ * Do all events of a stream class, including headers and contexts, agree with the class of
+ * libbabeltrace2, so that the findings of layout.h for that class also hold for the type?
  */
 bool agree_on_stream(const struct metadata *metadata, const bt_stream_class *class);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Streams in the layout that LTTng writes, read without libbabeltrace2, which takes many times
- * as long to read events that are not needed. Anything unknown here (a trace, a stream, or the
- * rest of a stream) is left to libbabeltrace2.
+ * Read streams in LTTng's layout without libbabeltrace2, which takes many times as long to read
+ * events that are not needed. If a trace, a stream, or the rest of a stream has an unknown
+ * layout, it is left to libbabeltrace2.
  */
 #ifndef NETSYNC_CTF_DIRECT_H
 #define NETSYNC_CTF_DIRECT_H

@@ -45,8 +45,8 @@ struct metadata {
 };
 
 /*
- * Parse metadata. 0; -ENOTSUP: they have something that LTTng does not write; -ENOMEM.
- * metadata_release() is needed in every case.
+ * Parse metadata. Return 0; -ENOTSUP if the metadata has a feature that LTTng does not use;
+ * -ENOMEM. Call metadata_release() in every case.
  */
 int metadata_parse(struct metadata *metadata, const char *text);
 

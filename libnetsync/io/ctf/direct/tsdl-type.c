@@ -59,9 +59,7 @@ static const struct ctf_type *parse_named(struct tsdl_parser *p)
 	size_t used = 0;
 
 	while (tsdl_add_word(p, full, &used, ' ')) {
-		/*
-		 * The longest name that is known; the word behind it is the field's name.
-		 */
+		/* The longest known type name; the next word is the field's name. */
 		found = find_alias(p, full);
 		if (found) {
 			type = found;
@@ -314,7 +312,7 @@ static struct type_member *find_open_member(const struct tsdl_parser *p, const c
 	return NULL;
 }
 
-/* The slot of an earlier integer member; NO_SLOT: there is none. */
+/* Return the slot of an earlier integer member, or NO_SLOT if there is none. */
 static int find_member_slot(struct tsdl_parser *p, const char *name, const struct ctf_type **type)
 {
 	struct type_member *m = name ? find_open_member(p, name) : NULL;

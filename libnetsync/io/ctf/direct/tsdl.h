@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Functions that the files of the metadata parser (TSDL) share. The parser does not check
- * metadata, which libbabeltrace2 has read before; it refuses what it does not know, and
- * leaves that to libbabeltrace2.
+ * Functions shared by the files of the metadata parser (TSDL). The parser does not validate
+ * metadata, because libbabeltrace2 has read it before. If the metadata has an unknown feature,
+ * the parser gives up, and libbabeltrace2 reads the trace.
  */
 #ifndef NETSYNC_CTF_TSDL_H
 #define NETSYNC_CTF_TSDL_H
@@ -35,7 +35,7 @@ struct tsdl_parser {
 /* ---- tsdl-words.c; false or NULL: the text goes on differently ---------- */
 
 void tsdl_skip_space(struct tsdl_parser *p); /* comments, too */
-/* The length of the next word; 0: there is none. */
+/* Return the length of the next word, or 0 if there is none. */
 size_t tsdl_word_length(struct tsdl_parser *p);
 bool tsdl_take(struct tsdl_parser *p, const char *punctuation);
 bool tsdl_take_word(struct tsdl_parser *p, const char *word);
@@ -50,7 +50,7 @@ char *tsdl_quoted(struct tsdl_parser *p);
 /* A number of 64 bits, signed; tsdl_count(): unsigned, up to @most. */
 bool tsdl_number(struct tsdl_parser *p, int64_t *value);
 bool tsdl_count(struct tsdl_parser *p, uint64_t most, uint64_t *value);
-/* Append the next word to a name, of which @used bytes are there, behind @between. */
+/* Append @between and the next word to a name, which has @used bytes so far. */
 bool tsdl_add_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used, char between);
 
 /* ---- tsdl-type.c; NULL or false: the same, or there is no memory -------- */

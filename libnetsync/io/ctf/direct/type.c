@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A type and a position in a packet -> integers there, and the position behind. */
+/* Read the integers of a type at a position in a packet, and advance the position. */
 #include <endian.h>
 #include <string.h>
 

@@ -29,8 +29,8 @@ struct type_member {
 	const struct ctf_type *type;
 	int slot; /* index in cursor.slots, if other fields need the value */
 	/*
-	 * In a structure: bits up to member @next, in whole bytes, with no slots; 0:
-	 * none.
+	 * Number of bits up to member @next of a structure, if these are whole bytes without
+	 * slots; otherwise 0.
 	 */
 	uint64_t run_bits;
 	size_t next;

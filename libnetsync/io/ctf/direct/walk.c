@@ -51,7 +51,7 @@ struct ctf_walk {
 
 /* ---- packets ------------------------------------------------------------- */
 
-/* Names of fields of header or context, and the members that they set. */
+/* Field names of a header or context, and the members that they set. */
 struct named {
 	const char *name;
 	size_t at; /* in struct ctf_packet */
@@ -162,7 +162,7 @@ static bool does_counter_go_back(const struct ctf_walk *walk, const struct ctf_p
 		(packet->number == last->number && packet->number != NOTHING));
 }
 
-/* Count losses; @lost as of struct walked. WALK_EVENT: none; WALK_LOST. */
+/* Count losses since @lost in struct walked. Return WALK_LOST, or WALK_EVENT if there are none. */
 static int count_packet_losses(struct ctf_walk *walk, const struct ctf_packet *packet,
 			       uint64_t *lost)
 {

@@ -16,7 +16,10 @@ struct walked {
 	struct bit_cursor specific;    /* position where type->context begins */
 	const struct ctf_type *common; /* event context of the stream; NULL if none */
 	uint64_t cpu;		       /* of its packet; WALK_NO_CPU: not known */
-	/* Of WALK_LOST: events lost; 0: how many is not known. All else is not set. */
+	/*
+	 * For WALK_LOST, the number of lost events, or 0 if it is not known. All other members
+	 * are not set.
+	 */
 	uint64_t lost;
 };
 
@@ -55,8 +58,8 @@ void walk_identify(const struct ctf_walk *walk, uint64_t *stream_id, uint64_t *i
 enum { WALK_END, WALK_EVENT, WALK_LOST };
 
 /*
- * WALK_EVENT; WALK_LOST: at the begin of a packet, the tracer lost events before it;
- * WALK_END; -EILSEQ: the rest is damaged or not known here, and no part of it was counted.
+ * Return WALK_EVENT; WALK_LOST if the tracer lost events before this packet; WALK_END; or
+ * -EILSEQ if the rest is damaged or has an unknown layout, and was not counted.
  */
 int walk_next(struct ctf_walk *walk, struct walked *event);
 
