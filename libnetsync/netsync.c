@@ -464,7 +464,10 @@ int netsync_push_clock(struct netsync *ns, const struct netsync_clock_point *poi
 	ns->steered = true;
 	/* From now on, messages are held in one list. */
 	ns->matcher.one_thread = true;
-	/* Messages that cannot be held now for lack of memory are held before they are used. */
+	/*
+	 * Messages that cannot be deferred now, because memory is short, are deferred before
+	 * they are used.
+	 */
 	if (ns->steering[point->host].num == 1)
 		handle_sort_early(ns, false);
 	return 0;

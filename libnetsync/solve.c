@@ -146,7 +146,10 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt, 
 	 */
 	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
 	drift = task->method->straight ? 0 : drift * 1e-15;
-	/* Readings show that clocks are steered, but not how much where they report nothing. */
+	/*
+	 * Readings reveal that clocks are steered, but not by how much between untrusted
+	 * readings.
+	 */
 	task->limits = limits_of_clocks(skew * 1e-6, drift,
 					opt->max_skew_ppm && !ns->steered ? 0 : SLEW_PPM * 1e-6);
 	task->parallel = &ns->parallel;

@@ -19,9 +19,9 @@ siphash_key_t netsync_address_key __ro_after_init;
 #define NOWHERE 0x6e657473796e6300ULL
 
 /*
- * Get 32 secret bits from an address that nothing else prints: printing by %p hashes it
- * with a key that the kernel creates at boot and keeps. Loading the module again yields
- * the same bits. Return: false if the kernel does not hash yet, or was started with
+ * Get 32 secret bits from an address that is not printed anywhere else: printing by %p hashes
+ * it with a key that the kernel creates at boot and keeps. Loading the module again yields the
+ * same bits. Return false if the kernel does not hash yet, or was started with
  * no_hash_pointers.
  */
 static bool __init get_secret_word(int number, u32 *word)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The sub-commands: argv[0] is the sub-command's name. Return: exit status. */
+/* The sub-commands. argv[0] is the sub-command's name. Return the exit status. */
 #ifndef NETSYNC_COMMANDS_H
 #define NETSYNC_COMMANDS_H
 

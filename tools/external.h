@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Execute the program of argv[0] with these arguments. Return only on failure; errno is
- * the reason, ENOENT if there is no such program.
+ * Execute the program of argv[0] with these arguments. Return only on failure, with errno set,
+ * to ENOENT if there is no such program.
  */
 void run_external(char **argv);
 

@@ -134,8 +134,8 @@ static size_t find_windows(struct start *s, struct start_window *w, double *y)
 }
 
 /*
- * Set the line through windows, by medians, and the remainder, which is the range of all
- * windows. @v is scratch space.
+ * Set the line through windows, by medians, the first phase, and the range of the remainders of
+ * all windows. @v is scratch space.
  */
 static void set_line(struct start *s, const struct start_window *w, size_t num, double *v,
 		     struct chain *chain)

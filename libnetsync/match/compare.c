@@ -40,7 +40,7 @@ bool match_may_be_one_packet(const struct packet_record *a, const struct packet_
 
 /* ---- segments ---------------------------------------------------------- */
 
-/* Bytes, or IP ids, from the beginning of a to that of b; both wrap. */
+/* Number of bytes, or IP ids, from the beginning of @a to that of @b; both wrap. */
 int32_t match_lead(const struct packet_record *a, const struct packet_record *b)
 {
 	if (a->protocol == UDP)

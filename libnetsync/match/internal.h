@@ -26,7 +26,10 @@
  */
 #define MATCH_MAX_RECORDS 256
 
-/* Maximum records that hold one byte; more are such a storm, too. Chosen. */
+/*
+ * Maximum number of records that contain one byte; more than this is also treated as a storm.
+ * Chosen.
+ */
 #define MATCH_MAX_CANDIDATES 32
 
 /* Records that hold the first byte of a given record. */
@@ -90,7 +93,7 @@ int match_learn_offset(struct shard *m, struct packet_record *s);
 /* Decide a segment by the bytes that it carries, datagrams by their ids. */
 int match_segments(struct shard *m, struct packet_record *s);
 
-/* Bytes, or datagrams, from the beginning of a to that of b; both wrap. */
+/* Number of bytes, or datagrams, from the beginning of @a to that of @b; both wrap. */
 int32_t match_lead(const struct packet_record *a, const struct packet_record *b);
 
 /* The number of bytes, or datagrams, in a record. */

@@ -246,7 +246,7 @@ static size_t compute_update_cost(const struct matcher *m)
 	return UPDATE_AFTER_EACH * (m->peers.hosts + peers_pairs(&m->peers));
 }
 
-/* From time to time, update limits, and sample for clock offsets if there are none. */
+/* From time to time, update limits and, if there are no clock offsets, sample for them. */
 static int update_peers_if_due(struct matcher *m, struct record_batch *b)
 {
 	const size_t least = compute_update_cost(m) + (m->pace.over ? 0 : UPDATE_AFTER);

@@ -105,8 +105,8 @@ bool matcher_supports(const struct netsync_packet *p);
 struct shards matcher_shards(const struct netsync_packet *p);
 
 /*
- * Add a packet event that belongs to a kept shard: 0; -ENOMEM, with nothing changed;
- * -EOWNERDEAD, if it is lost; or the error of found() for a message of earlier events.
+ * Add a packet event that belongs to a kept shard. Return 0; -ENOMEM, with nothing changed;
+ * -EOWNERDEAD if the matcher is lost; or the error of found() for a message of earlier events.
  */
 int matcher_add(struct matcher *m, const struct netsync_packet *p);
 
@@ -114,9 +114,8 @@ int matcher_add(struct matcher *m, const struct netsync_packet *p);
 void matcher_advance(struct matcher *m, uint32_t host, int64_t time);
 
 /*
- * Wait until no thread is working. Call this before changing anything that callbacks use:
- * 0; -EOWNERDEAD, if the matcher is lost; or an error of the work, which is retried the
- * next time.
+ * Wait until no thread is working. Call this before changing data that callbacks use. Return 0;
+ * -EOWNERDEAD if the matcher is lost; or an error of the work, which is retried the next time.
  */
 int matcher_wait(struct matcher *m);
 

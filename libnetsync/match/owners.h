@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Addresses -> hosts, as learned from events: a host owns the source of a packet that it
- * sends and the destination of one that it receives. The owner identifies the pair of an
- * event that found no counterpart. An address that several hosts have, or forward for,
- * has no owner.
+ * The hosts that own addresses, as learned from events. A host owns the source of a packet that
+ * it sends and the destination of a packet that it receives. The owner identifies the pair of
+ * an event that found no counterpart. An address that several hosts have, or forward for, has
+ * no owner.
  */
 #ifndef NETSYNC_MATCH_OWNERS_H
 #define NETSYNC_MATCH_OWNERS_H

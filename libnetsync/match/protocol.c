@@ -24,8 +24,8 @@ static bool agree_always(const struct packet_record *a, const struct packet_reco
 /* ---- TCP --------------------------------------------------------------- */
 
 /*
- * Flags that segmentation clears on all but one of the resulting segments, and that
- * receive offload may combine differently.
+ * Flags that segmentation clears on all resulting segments except one, and that receive offload
+ * may combine differently.
  */
 #define PSH_FIN_CWR 0x0089
 

@@ -27,9 +27,9 @@ struct protocol {
 	/* The same for fields that segmentation does change. */
 	bool (*agree_whole)(const struct packet_record *a, const struct packet_record *b);
 	/*
-	 * A number that is equal for all records that can be of one packet, or of one
-	 * transmission, and that begin @behind bytes (UDP: datagrams) after the beginning
-	 * of @r. See shard.h.
+	 * A number that is equal for all records that can belong to one packet, or to one
+	 * transmission, and that begin @behind bytes (UDP: datagrams) after the beginning of
+	 * @r. See shard.h.
 	 */
 	uint64_t (*shard)(const struct packet_record *r, uint32_t behind);
 	/*

@@ -79,9 +79,9 @@ struct packet_record {
 	uint8_t dir;
 	uint8_t state;
 	/*
-	 * 0: a record. Otherwise a block index entry for the record @block numbers before
-	 * it: the entry files that record again, under a block of its bytes (UDP: an IP
-	 * id that is @block higher).
+	 * 0 for a record. Otherwise the entry is a block index entry for the record @block
+	 * numbers before it, and files that record again, under a block of its bytes (UDP: an
+	 * IP id that is @block higher).
 	 */
 	uint8_t block;
 };
@@ -120,8 +120,8 @@ static inline bool may_be_segmented(const struct packet_record *r)
 }
 
 /*
- * Is the record decided and counted in this shard? Block index entries and copies are
- * not: they only serve to find records that begin inside them.
+ * Is the record decided and counted in this shard? Block index entries and copies are not,
+ * because they only serve to find records that begin inside them.
  */
 static inline bool record_is_own(const struct packet_record *r)
 {
@@ -136,8 +136,8 @@ static inline bool same_key(const struct packet_record *a, const struct packet_r
 }
 
 /*
- * log2 of the bytes of a block, 64 KiB: as much as most offloads put into one
- * segment, which then lies in two blocks at most. Chosen.
+ * log2 of the number of bytes in a block, 64 KiB. Most offloads put at most this number of
+ * bytes into one segment, which then lies in at most two blocks. Chosen.
  */
 #define BLOCK_SHIFT 16
 

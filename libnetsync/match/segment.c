@@ -44,8 +44,8 @@ static bool is_counterpart(const struct packet_record *s, const struct packet_re
 }
 
 /*
- * Find the counterparts of s. If a host has several places, use the outermost. Return the
- * number of counterparts; negative: they are ambiguous.
+ * Find the counterparts of s. If a host has several observation points, use the outermost.
+ * Return the number of counterparts, or a negative value if they are ambiguous.
  */
 static int find_counterparts(const struct packet_record *s, const struct candidates *all, bool nat,
 			     struct packet_record **found)
@@ -79,10 +79,10 @@ static int find_counterparts(const struct packet_record *s, const struct candida
 }
 
 /*
- * Check other records of s's own direction: 1 if s was seen again further out, 0 if not,
- * -1 if the counterparts could be of another transmission of the same byte. Records that
- * another host forwards, or that another clock of the sender recorded, are not other
- * transmissions.
+ * Check other records of s's own direction. Return 1 if s was recorded again further out, 0 if
+ * not, and -1 if the counterparts could belong to another transmission of the same byte.
+ * Records that another host forwards, or that another clock of the sender recorded, are not
+ * other transmissions.
  */
 static int check_own_side(const struct packet_record *s, const struct candidates *own,
 			  struct packet_record **found, int n, bool nat)
@@ -169,7 +169,7 @@ static bool may_be_before(const struct packet_record *t, const struct packet_rec
 	return origins && forwards && !match_is_forwarded(s, all);
 }
 
-/* 1: decided; 0: there are no counterparts; negative errno. */
+/* Return 1 if decided; 0 if there are no counterparts; or a negative errno value. */
 static int match_segment_parts(struct shard *m, struct packet_record *s,
 			       const struct candidates *all, bool nat)
 {

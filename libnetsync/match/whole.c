@@ -159,8 +159,8 @@ static bool is_view_before(const struct host_view *from, const struct host_view 
 }
 
 /*
- * Emit a packet's messages, from each host that it left to each host that received it
- * later. Emit none if either end was also seen further out in other parts: those give
+ * Emit a packet's messages, from each host that it left to each host that received it later.
+ * Emit none if either end was also recorded further out as segments, because segments give
  * tighter messages.
  */
 static int emit_packet_messages(struct shard *m, const struct key *key, struct packet_record **s,

@@ -64,20 +64,17 @@ static inline int64_t bin_time(const struct bin *b)
 int64_t envelope_usual_y(const struct envelope *e, size_t bin);
 
 /*
- * Add points, whose times are within 2^60 ns of each other. Keep up to an eighth more
- * corners than @room, so that bins are not widened for corners that later points replace.
- *
- * Return: how many points were added; fewer than @n: out of memory for the next.
+ * Add points, whose times are within 2^60 ns of each other. Keep up to an eighth more corners
+ * than @room, so that bins are not widened for corners that later points replace. Return the
+ * number of points added; fewer than @n means out of memory for the next point.
  */
 size_t envelope_add(struct envelope *e, const struct point *p, size_t n, const struct budget *room);
 
 /*
- * Add the points of another envelope, shifted by @x and @y, which converts its time base
- * to that of @e: bins of both lie on one grid. Merging several envelopes gives the same
- * result in any order, and for any division of points among them, as long as none has to
- * be reduced to @room in between.
- *
- * Return: 0, or -ENOMEM with a part of the points added.
+ * Add the points of another envelope, shifted by @x and @y, which converts its time base to
+ * that of @e; the bins of both lie on one grid. Merging several envelopes gives the same result
+ * in any order, and for any division of points among them, as long as none has to be reduced to
+ * @room in between. Return 0, or -ENOMEM with a part of the points added.
  */
 int envelope_merge(struct envelope *e, const struct envelope *other, int64_t x, int64_t y,
 		   const struct budget *room);

@@ -34,7 +34,7 @@ struct hull {
 /* Add a point to the right of all others: 0; or -ENOMEM, with the hull unchanged. */
 int hull_add(struct hull *h, const struct point *p);
 
-/* The index of the last corner at or before x; 0 if there is none. */
+/* Return the index of the last corner at or before @x, or 0 if there is none. */
 size_t hull_find(const struct hull *h, int64_t x);
 
 void hull_release(struct hull *h);

@@ -214,7 +214,10 @@ static void merge_sums(struct direction *c, const struct direction *other, int64
 	c->sum_x += sum_x;
 }
 
-/* @y: the value to add to y there, time on host[1] - time on host[0], to get y here. */
+/*
+ * @y is the value to add to y in the other object, time on host[1] - time on host[0], to get y
+ * in this object.
+ */
 static int merge_direction(struct direction *c, bool back, const struct direction *other, int64_t x,
 			   int64_t y, const struct budget *room)
 {

@@ -99,10 +99,10 @@ void pairs_raise(struct pairs *ps, const int64_t *resolution, double slope);
 int pairs_settle(struct pairs *ps);
 
 /*
- * Add all messages of @from, which another process may have matched, with the same
- * numbers of hosts. @origin and @from_origin: origins of each host's times, ns, here and
- * in @from. The result is the same for any order of merging; see envelope_merge().
- * Return: 0, or -ENOMEM with a part of the messages added.
+ * Add all messages of @from, which another process may have matched, with the same host
+ * numbers. @origin and @from_origin are the origins of each host's times, ns, in this object
+ * and in @from. The result is the same for any order of merging; see envelope_merge(). Return
+ * 0, or -ENOMEM with a part of the messages added.
  */
 int pairs_merge(struct pairs *ps, const int64_t *origin, const struct pairs *from,
 		const int64_t *from_origin);

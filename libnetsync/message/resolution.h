@@ -25,8 +25,8 @@ void resolution_add(struct resolution *r, int64_t t);
 void resolution_merge(struct resolution *r, const struct resolution *other, int64_t shift);
 
 /*
- * The smallest distance of stamps (ns); 1 if there are too few stamps to find it. Stamps
- * are counted from @origin, ns since 1970.
+ * Return the smallest distance between stamps (ns), or 1 if there are too few stamps to find
+ * it. Stamps are counted from @origin, ns since 1970.
  */
 int64_t resolution_of(const struct resolution *r, int64_t origin);
 

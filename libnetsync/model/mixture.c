@@ -33,7 +33,10 @@
 #define MOST_SHARE 0.9
 /* A smaller responsibility does not widen an increment: it arises by chance. Chosen. */
 #define LEAST_RESPONSIBILITY 1e-4
-/* Increments of each scale in the whole span that are added, so that no rate is 0. Chosen. */
+/*
+ * Number of increments of each scale in the whole span that are added, so that no rate is 0.
+ * Chosen.
+ */
 #define PRIOR_INCREMENTS 1e-3
 
 static double square_number(double v)

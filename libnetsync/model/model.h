@@ -75,9 +75,9 @@ void mixture_of_frequency(struct scale_mixture *m, double length);
 void mixture_of_phase(struct scale_mixture *m, double span, double range);
 
 /*
- * The variance of a normal increment that has, with the cavity, the same posterior mean
- * as the mixture. Responsibilities are added to the sums; *quiet: the responsibility of
- * no scale.
+ * Return the variance of a normal increment that has, with the cavity, the same posterior mean
+ * as the mixture. Responsibilities are added to the sums; *quiet is the responsibility of no
+ * scale.
  */
 double mixture_match_moments(struct scale_mixture *m, const struct increment_cavity *c,
 			     double *quiet);
@@ -120,7 +120,7 @@ struct moments {
 };
 
 /*
- * N(0, variance) times exp(rate z), truncated above @limit: its moments. Return: the
+ * Compute the moments of N(0, variance) times exp(rate z), truncated above @limit. Return the
  * logarithm of the integral.
  */
 double cut_normal_moments(double limit, double variance, double rate, struct moments *m);
@@ -138,7 +138,7 @@ struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct mo
 /* The logarithm of the integral of the cavity times the factor. */
 double delay_evidence(const struct lowest *l, const struct delay_law *d, struct moments cavity);
 
-/* Learn the law from the sums, and reset them; @least: lower limit of the mean, ns. */
+/* Learn the law from the sums, and reset them; @least is the lower limit of the mean, ns. */
 void delay_law_learn(struct delay_law *d, double least);
 
 #endif

@@ -61,7 +61,7 @@ struct bytes_put {
 	uint8_t *at;
 };
 
-/* Input bytes; bad: bytes are missing, or numbers exceed their limits. */
+/* Input bytes; bad is set if bytes are missing, or numbers exceed their limits. */
 struct bytes_take {
 	const uint8_t *at, *end;
 	bool bad;

@@ -34,7 +34,7 @@ struct pair_table {
 	size_t num;
 };
 
-/* The number of a pair + 1; 0: there is none. */
+/* The number of a pair + 1, or 0 if there is no pair. */
 uint32_t pair_table_find(const struct pair_table *t, uint32_t a, uint32_t b);
 
 /* Add a pair, or change its number; a change cannot fail. Return: 0 or -ENOMEM. */

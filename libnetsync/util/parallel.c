@@ -148,8 +148,8 @@ static void init_locks(struct parallel *p)
 }
 
 /*
- * Continue without threads that this process does not have; one of them may have held the
- * lock.
+ * Continue without threads that this process does not have; one of these threads may have held
+ * the lock.
  */
 static void forget_threads(struct parallel *p)
 {
@@ -166,7 +166,7 @@ void parallel_init(struct parallel *p)
 
 void parallel_release(struct parallel *p)
 {
-	/* A thread that this process does not have may hold the lock, or wait. */
+	/* A thread that this process does not have may hold the lock, or wait for it. */
 	if (was_process_forked(p))
 		return;
 	pthread_mutex_lock(&p->lock);

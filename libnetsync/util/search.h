@@ -39,7 +39,7 @@ DEFINE_SEARCH(search_double, double)
 /* The number of elements before @t: the index of the first element at or after @t, or @num. */
 #define NUM_BEFORE(array, num, member, t) SEARCH(array, num, member, t, false)
 
-/* The index of the last element at or before @t; 0 if there is none. */
+/* Return the index of the last element at or before @t, or 0 if there is none. */
 static inline size_t search_last(size_t num_until)
 {
 	return num_until ? num_until - 1 : 0;

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* The value at index @k of the sorted values; 0 if there are none. */
+/* Return the value at index @k of the sorted values, or 0 if there are no values. */
 double order_statistic(double *v, size_t n, size_t k);
 
 /* The value at index n / 2 of the sorted values. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Merging of streams by time: a binary heap whose first item is the earliest one; of
- * several, the one with the lowest rank. Fill items and num, and call time_heap_order();
- * or add items. Then repeatedly use the first item, and call time_heap_go_on() or
+ * Merging of streams by time. A binary heap has the earliest item first; if several are equally
+ * early, the item with the lowest rank. Fill items and num, and call time_heap_order(), or add
+ * items. Then repeatedly use the first item, and call time_heap_go_on() or
  * time_heap_end_first() for its stream.
  */
 #ifndef NETSYNC_UTIL_TIME_HEAP_H

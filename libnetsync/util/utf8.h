@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Bytes of the character at @text, which has @size bytes; 0: there is none. Overlong
- * encodings, surrogates, and codes above U+10FFFF are not characters.
+ * Return the number of bytes of the character at @text, which has @size bytes, or 0 if there is
+ * no character. Overlong encodings, surrogates, and codes above U+10FFFF are not characters.
  */
 static inline size_t utf8_length(const char *text, size_t size)
 {

@@ -234,7 +234,7 @@ static int make_copy(void *data, size_t index)
 	return task->copy(&task->trace, task->place) && !interrupted ? EXIT_DONE : EXIT_BAD;
 }
 
-/* Check the span before copying, if it is known, or else here. */
+/* Check the span before copying if the span is known, and otherwise here. */
 static bool take_copy(void *data, size_t index, int status)
 {
 	struct apply_run *apply = data;

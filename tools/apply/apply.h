@@ -16,7 +16,7 @@
 
 struct netsync_io;
 
-/* Times of the host's clock that a copy has encountered; last < first: none. */
+/* Range of host times that a copy has encountered; last < first if none. */
 struct apply_seen {
 	int64_t first_ns;
 	int64_t last_ns;

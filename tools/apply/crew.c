@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One process for each piece of work. The output of a piece is held until all previous
- * pieces are done: printed output does not depend on the number of jobs.
+ * One process for each piece of work. The output of a piece is deferred until all previous
+ * pieces are done, so that printed output does not depend on the number of jobs.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pieces of work that several processes do at the same time, with the output of doing
- * them in turn.
+ * Pieces of work that several processes do at the same time. The output is the same as if they
+ * were done one after the other.
  */
 #ifndef NETSYNC_CREW_H
 #define NETSYNC_CREW_H
@@ -11,8 +11,8 @@
 
 struct crew_work {
 	/*
-	 * Do a piece; in its own process if there is more than one job. Its output on
-	 * stderr is printed in turn. Return: an exit status.
+	 * Do a piece of work, in a separate process if there is more than one job. Its output
+	 * on stderr is printed in the order of indexes. Return an exit status.
 	 */
 	int (*work)(void *data, size_t index);
 	/*

@@ -154,7 +154,10 @@ static bool find_line_error(struct clock_line *line)
 	return ok;
 }
 
-/* The frequency from the mean slope of the correction over the trace; 0: none. */
+/*
+ * Compute the frequency from the mean slope of the correction over the trace. Return 0 if there
+ * is none.
+ */
 static uint64_t compute_mean_freq(const struct clock_line *line)
 {
 	const struct apply_trace *trace = line->trace;

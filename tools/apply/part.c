@@ -74,8 +74,8 @@ bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns)
 }
 
 /*
- * The first time from @from to @to of a trace, on one linear segment of the correction,
- * that is at least @limit when corrected; @to + 1: none.
+ * Return the first time from @from to @to of a trace, on one linear segment of the correction,
+ * that is at least @limit when corrected, or @to + 1 if there is none.
  */
 static int64_t find_first_since(const struct apply_trace *trace, int64_t from, int64_t to,
 				int64_t limit)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Corrected copies of traces that stay on their hosts, made by these hosts. */
+/* Corrected copies of traces that stay on their hosts. The hosts write these copies themselves. */
 #ifndef NETSYNC_APPLY_REMOTE_H
 #define NETSYNC_APPLY_REMOTE_H
 
@@ -17,8 +17,9 @@ struct apply_remote {
 };
 
 /*
- * Arguments of other hosts are [NAME=][USER@]HOST:PATH; others among the @num are
- * ignored. Return: exit status; problems were reported with the name of the host.
+ * Copy traces on other hosts. Their arguments are [NAME=][USER@]HOST:PATH; others among the
+ * @num arguments are ignored. Return the exit status; problems were reported with the name of
+ * the host.
  */
 int apply_remotely(const struct apply_remote *how, char *const *traces, int num);
 

@@ -140,9 +140,9 @@ static int find_stream_host(struct corrections *corrections, const char *name,
 
 /*
  * If the clock was stepped forward between two segments, or the reference stood still,
- * corrected times go back from one segment to the next, so that some occur twice. Such
- * times are all corrected to the middle. Return: the middle, ns; INT64_MAX: times do not
- * go back at the end of segment @i.
+ * corrected times go back from one segment to the next, so that some occur twice. All of these
+ * times are corrected to the middle. Return the middle, ns, or INT64_MAX if times do not go
+ * back at the end of segment @i.
  */
 static int64_t get_step_middle(const struct host_clock *host, const struct netsync_model *model,
 			       uint32_t i)

@@ -36,8 +36,8 @@ void corrections_release(struct corrections *corrections);
 const char *corrections_error(const struct corrections *corrections);
 
 /*
- * Find the correction of a stream that has a clock: that of @host; if @host is NULL, that
- * of the host identified by the stream's trace and clock.
+ * Find the correction of a stream that has a clock: the correction of @host or, if @host is
+ * NULL, of the host identified by the stream's trace and clock.
  */
 int corrections_find(struct corrections *corrections, const struct mip *mip, const char *host,
 		     const bt_stream *stream, struct stream_correction *correction);

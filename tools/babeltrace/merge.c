@@ -210,7 +210,7 @@ static merge_status take_message(struct merge *merge, struct merge_input *input,
 	return status;
 }
 
-/* Read the next messages of an input. Return: END if there are none left. */
+/* Read the next messages of an input. Return END if no messages are left. */
 static merge_status read_messages(struct merge_input *input, bt_message_iterator *iterator)
 {
 	merge_status status;
@@ -260,7 +260,7 @@ static struct merge_input *find_last_input(struct merge *merge)
 	return last;
 }
 
-/* Return messages that no message can precede any more. Return: their number. */
+/* Output messages that no later message can precede. Return their number. */
 static uint64_t hand_out(struct merge *merge, bt_message_array_const messages, uint64_t capacity)
 {
 	const struct merge_input *last = find_last_input(merge);

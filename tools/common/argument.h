@@ -8,7 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The length of NAME in an argument, as netsync_io_add() splits it; 0: there is only a PATH. */
+/*
+ * Return the length of NAME in an argument, as netsync_io_add() splits it, or 0 if there is
+ * only a PATH.
+ */
 static inline size_t argument_name_length(const char *argument)
 {
 	const size_t len = strcspn(argument, "=/");

@@ -267,8 +267,8 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 }
 
 /*
- * A path that is not a file here is meant to be read on another machine; only some
- * commands can.
+ * If a path is not a file on this machine, it is meant to be read on another machine, which
+ * only some commands can do.
  */
 static bool is_elsewhere(const char *trace)
 {

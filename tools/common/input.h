@@ -71,7 +71,7 @@ const char *input_method(const struct input *input);
 bool input_traces(struct input *input, int argc, char **argv);
 
 /*
- * Take all arguments of a sub-command: options, then traces. Return: -1 to continue;
+ * Take all arguments of a sub-command: options, then traces. Return -1 to continue, and
  * otherwise the exit status.
  */
 int input_arguments(const struct usage *usage, void *settings, struct input *input, int argc,
@@ -93,9 +93,9 @@ bool input_check_model(const struct input *input);
 bool input_solve(const struct input *input, struct netsync *ns, struct netsync_io *io);
 
 /*
- * Sharing of traces among several processes: the first one estimates and reports the
- * result; there, input_solve() acts as if it had read everything. In the others, it only
- * reads.
+ * Sharing of traces among several processes. The first process estimates and reports the
+ * result; its input_solve() acts as if the process had read all traces. In the other processes,
+ * input_solve() only reads.
  */
 struct input_share {
 	/*

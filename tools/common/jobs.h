@@ -10,7 +10,10 @@
 /* The environment variable that is used if the option is missing. */
 #define JOBS_VARIABLE "NETSYNC_JOBS"
 
-/* Use @given, from --jobs, unless it is 0; otherwise the environment; 0: neither is set. */
+/*
+ * Use @given, from --jobs, unless it is 0, and otherwise the environment. Return 0 if neither
+ * is set.
+ */
 bool jobs_find(unsigned int given, unsigned int *jobs);
 
 /* Processors that this process may use. */

@@ -40,7 +40,7 @@ struct live_step {
 	struct netsync_step step;
 };
 
-/* Return: the number of steps, at most LIVE_STEPS; sorted by corrected time. */
+/* Fill in the last steps, sorted by corrected time. Return their number, at most LIVE_STEPS. */
 uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps);
 
 #endif

@@ -85,9 +85,9 @@ struct usage {
 #define OPTIONS_LIST "--list-options"
 
 /*
- * Take all options, with --help, into the settings. Return: the index of the first
- * argument after the options; 0: done (--help, for example); negative: an option is
- * invalid, and a message was printed.
+ * Take all options, with --help, into the settings. Return the index of the first argument
+ * after the options; 0 if done (after --help, for example); or a negative value if an option is
+ * invalid, after a message.
  */
 int options_take(const struct usage *usage, void *settings, int argc, char **argv);
 

@@ -48,8 +48,8 @@ struct output_folder {
 /* If the directory exists or cannot be created, print a message and return false. */
 bool output_folder_open(struct output_folder *folder, const char *path);
 /*
- * Register a child process that also writes into the folder; a signal kills it before
- * removing the folder. 0: none.
+ * Register a child process that also writes into the directory, or 0 to unregister it. A signal
+ * kills the child process before removing the directory.
  */
 void output_folder_is_written_by(pid_t pid);
 /*
@@ -61,16 +61,13 @@ bool output_folder_close(struct output_folder *folder, mode_t permissions);
 void output_folder_release(struct output_folder *folder);
 
 /*
- * Standard streams of the whole program. Call output_begin() before anything is opened:
- * no file gets the number of a closed standard stream, and exceeding a limit of file
- * sizes is an error like a full disk. output_end() flushes standard output, and reports a
- * failure, unless it is a pipe without a reader.
+ * Standard streams of the whole program. Call output_begin() before any file is opened, so that
+ * no file gets the number of a closed standard stream, and so that exceeding a file size limit
+ * is an error like a full disk. output_end() flushes standard output, and reports a failure,
+ * unless standard output is a pipe without a reader.
  */
 void output_begin(void);
-/*
- * Report by errno why standard output failed, unless that was already reported. Return:
- * false.
- */
+/* Report by errno why standard output failed, unless that was already reported. Return false. */
 bool complain_of_standard_output(void);
 /* Return: the exit status; @status if everything was written. */
 int output_end(int status);

@@ -33,7 +33,7 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t total);
  */
 void progress_wait(struct progress *progress);
 void progress_end(struct progress *progress);
-/* Remove the line, before something else is printed there. */
+/* Remove the line, before other text is printed in its place. */
 void progress_hide(void);
 
 #endif

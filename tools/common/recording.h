@@ -28,8 +28,8 @@ struct recording {
 };
 
 /*
- * For netsync record. Return: a descriptor for recording_withdraw(); -1: failed, with a
- * message.
+ * For netsync record. Return a descriptor for recording_withdraw(), or -1 after a message on
+ * failure.
  */
 int recording_announce(const char *dir, unsigned int port);
 void recording_withdraw(const char *dir, int fd);

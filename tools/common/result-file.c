@@ -110,10 +110,10 @@ static bool read_clock(json_object *host, struct netsync_clock **clock)
 /* ---- hosts ------------------------------------------------------------- */
 
 /*
- * A clock continues much as before for about as long as it was observed. A result
- * therefore covers that long before and after its data, but at least MIN_SLACK (traces do
- * not begin and end at the same time), and at most MAX_SLACK (the frequency of all clocks
- * changes). The bound there grows by growth_ppm, which covers the worst case.
+ * A clock continues much as before for about as long as it was observed. A result therefore
+ * covers this length of time before and after its data, but at least MIN_SLACK (traces do not
+ * begin and end at the same time), and at most MAX_SLACK (the frequency of all clocks changes).
+ * Outside the data, the bound grows by growth_ppm, which covers the worst case.
  */
 #define MIN_SLACK INT64_C(60000000000)	 /* ns: 1 min; chosen */
 #define MAX_SLACK INT64_C(3600000000000) /* ns: 1 h; chosen */

@@ -66,18 +66,19 @@ void model_machine_uuid(const struct model *model, const struct model_host *host
 /* Do two clocks have the same name, or both none? */
 bool model_same_kind(const struct model_clock *a, const struct model_clock *b);
 
-/* Find the host with this name; -ENOENT: there is none. */
+/* Find the host with this name. Return -ENOENT if there is none. */
 int model_find_name(struct model *model, const char *name, const struct model_host **host);
 /*
- * Find the host that has a trace's clock. If several do, because they are network
- * namespaces of one machine, use the one with the smallest bound. -ENOENT: there is none.
+ * Find the host that has a trace's clock. If several hosts have the clock, because they are
+ * network namespaces of one machine, use the host with the smallest bound. Return -ENOENT if
+ * there is none.
  */
 int model_find_clock(struct model *model, const struct model_clock *clock,
 		     const struct model_host **host);
 /*
- * Is a trace that was given for @host really of that host? If not, set @host to the host
- * that has its clock. -EINVAL: that host has another name, so names were swapped;
- * -ENOENT: there is none.
+ * Does a trace that was given for @host actually belong to that host? If not, set @host to the
+ * host that has its clock. Return -EINVAL if that host has another name, so that names were
+ * swapped, and -ENOENT if there is no such host.
  */
 int model_check_clock(struct model *model, const struct model_clock *clock,
 		      const struct model_host **host);
@@ -118,9 +119,9 @@ int model_shift(struct model *model, const struct model_host *host, const struct
 		int64_t *shift_ns);
 
 /*
- * Find the host of the model for a host of @ns that @io has read: the one with its name,
- * unless that has another clock (of another boot); otherwise the one with the clock of
- * its traces. @shift_ns: the difference to add to its times. Errors: as for
+ * Find the host of the model for a host of @ns that @io has read: the host with its name,
+ * unless that host has another clock (of another boot); otherwise the host with the clock of
+ * its traces. @shift_ns is the difference to add to its times. Errors are those of
  * model_find_clock().
  */
 int model_match(struct model *model, const struct netsync *ns, const struct netsync_io *io,

@@ -5,7 +5,7 @@
 #include "result-file.h"
 #include "result-info.h"
 
-/* Find the clock of a host's traces; false: it has no trace. */
+/* Find the clock of a host's traces. Return false if the host has no trace. */
 static bool get_result_clock(const struct netsync_io *io, uint32_t host, struct model_clock *clock)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {

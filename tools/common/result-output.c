@@ -113,8 +113,8 @@ static struct island_span find_island_span(const struct netsync *ns, uint32_t is
 /* Lower limit of clocks that count from 1970, ns: 2001-09-09. Chosen. */
 #define EPOCH_TIME INT64_C(1000000000000000000)
 /*
- * The gap between two islands that were traced at different times, by clocks that can be
- * compared, ns; 0: they overlap, or the gap is unknown.
+ * Compute the gap between two islands that were traced at different times, by clocks that can
+ * be compared, ns. Return 0 if they overlap, or if the gap is unknown.
  */
 static int64_t compute_gap_between(const struct island_span *a, const struct island_span *b)
 {

@@ -38,7 +38,7 @@ struct outcome {
 bool outcome_check(const struct outcome *outcome);
 bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 		   const struct netsync_io *io);
-/* Warn of hosts that are not corrected, or badly. Return: exit status. */
+/* Warn about hosts that are not corrected, or only badly. Return the exit status. */
 int outcome_explain(const struct outcome *outcome, const struct netsync *ns);
 
 #endif

@@ -12,14 +12,17 @@
 struct live_state;
 
 /*
- * The uncertainty of the mean skew of a host's clock over its span, ppm, from the error
- * bounds at both ends; infinite: unknown.
+ * The uncertainty of the mean skew of a host's clock over its span, ppm, from the error bounds
+ * at both ends; infinite if unknown.
  */
 double skew_within(const struct netsync *ns, uint32_t host);
 
 void write_table(FILE *out, const struct netsync *ns);
 
-/* Offset and skew of a host's clock at a time on it; false: there is no correction. */
+/*
+ * Compute the offset and the skew of a host's clock at a time on the clock. Return false if
+ * there is no correction.
+ */
 bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns, int64_t *offset_ns,
 	      double *skew_ppm);
 

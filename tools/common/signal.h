@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* The first signal; 0: none. */
+/* The first signal, or 0. */
 extern volatile sig_atomic_t interrupted;
 
 /*
@@ -33,7 +33,7 @@ void note_output(const char *what);
 /* Set the handler of SIGINT, SIGTERM and SIGHUP; an ignored SIGHUP stays ignored. */
 void set_ends(void (*handler)(int number));
 
-/* The second signal, with the handlers below; 0: none. */
+/* The second signal, with the handlers below, or 0. */
 extern volatile sig_atomic_t hurried;
 
 /*

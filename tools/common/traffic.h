@@ -76,8 +76,8 @@ struct traffic {
 };
 
 /*
- * Collect the messages in @spool, which are between these @hosts. @max_points: about as many
- * points are kept, in all directions together. On failure, print a message and return false.
+ * Collect the messages in @spool between these @hosts. About @max_points points are kept, in
+ * all directions together. On failure, print a message and return false.
  */
 bool traffic_collect(struct traffic *traffic, struct spool *spool, const struct traffic_host *hosts,
 		     size_t max_points);

@@ -148,7 +148,10 @@ static bool convert_line(struct lines *l, const char *line, const char *end)
 	}
 }
 
-/* Convert all lines that are complete, or too long. Return: bytes used; negative: failed. */
+/*
+ * Convert all lines that are complete, or too long. Return the number of bytes used, or a
+ * negative value on failure.
+ */
 static ssize_t convert_buffer(struct lines *l, const char *buffer, size_t used, bool is_last)
 {
 	const char *at = buffer, *end = buffer + used;

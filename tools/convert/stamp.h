@@ -44,8 +44,8 @@ enum stamp_answer {
 };
 
 /*
- * Read a time at the beginning of a text. @why: a clause with the reason for rejecting
- * it, and how to write it.
+ * Read a time at the beginning of a text. On failure, set @why to a clause with the reason for
+ * rejecting the time, and how to write it.
  */
 enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rules, const char *text,
 			     size_t size, const char **why);

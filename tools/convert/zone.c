@@ -20,7 +20,7 @@
 /* All such steps are multiples of this, seconds. */
 #define JUMP_UNIT 900
 
-/* Read two digits; negative: there are none. */
+/* Read two digits. Return a negative value if there are none. */
 static int read_two_digits(const char *at)
 {
 	return isdigit((unsigned char)at[0]) && isdigit((unsigned char)at[1]) ?

@@ -29,7 +29,10 @@ bool zone_find(struct zone *zone, const char *name);
 /* Print once which zone is assumed for dates without one, unless an option specifies it. */
 void zone_say(const struct zone *zone);
 
-/* The seconds since 1970 of a date and time of day; false: not a valid date. */
+/*
+ * Compute the seconds since 1970 of a date and time of day. Return false if the date is not
+ * valid.
+ */
 bool zone_utc_seconds(const struct tm *date, int64_t *seconds);
 
 enum zone_answer {

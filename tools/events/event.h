@@ -63,8 +63,8 @@ struct event_fields {
 	/* Get any field without members. Return false if there is none. */
 	bool (*value)(const struct event *event, const char *name, struct arg *value);
 	/*
-	 * Up to @room bytes of an array of bytes. Return: the size of the array; 0: there
-	 * is none.
+	 * Get up to @room bytes of a byte array. Return the size of the array, or 0 if there is
+	 * none.
 	 */
 	size_t (*bytes)(const struct event *event, const char *name, uint8_t *bytes, size_t room);
 	/* Append all fields without members to @args. Return false if out of memory. */

@@ -82,7 +82,7 @@ static void show_progress(struct groups *groups, const struct event_group *group
 	progress_show(&groups->progress, groups->done + part * group->bytes, groups->bytes);
 }
 
-/* Get how a child process ended, from waitpid(). @group: the group that it reads, or NULL */
+/* Get how a child process ended, from waitpid(). @group is the group that it reads, or NULL. */
 static int wait_for_reader(struct groups *groups, const struct event_group *group, pid_t child)
 {
 	struct pollfd pidfd = { .events = POLLIN };
@@ -113,7 +113,7 @@ static bool can_read_events(struct groups *groups, const struct netsync_io_sourc
 	return !wait_for_reader(groups, NULL, child);
 }
 
-/* Skip sources that cannot be read. Return: is there anything to skip? */
+/* Skip sources that cannot be read. Return true if there is any to skip. */
 static bool skip_unreadable_sources(struct groups *groups, struct event_group *group)
 {
 	uint32_t num = 0;

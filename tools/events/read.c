@@ -37,7 +37,7 @@ struct source {
 
 #define NO_FIELD UINT32_MAX
 
-/* The number of a field in a range of fields; NO_FIELD: there is none. */
+/* Return the number of a field in a range of fields, or NO_FIELD if there is none. */
 static uint32_t find_field_number(const struct netsync_io_event *source, const char *name,
 				  uint32_t from, uint32_t to)
 {

@@ -31,7 +31,7 @@ struct timebase {
 bool timebase_open(struct timebase *base, const struct input *input);
 void timebase_close(struct timebase *base);
 
-/* Read everything, and find the clocks. Return: exit status; problems were reported. */
+/* Read all input, and estimate the clocks. Return the exit status; problems were reported. */
 int timebase_find(struct timebase *base, const struct input *input);
 
 /*
@@ -40,7 +40,7 @@ int timebase_find(struct timebase *base, const struct input *input);
  */
 bool timebase_limit(struct timebase *base, const struct time_window *window, bool with_events);
 
-/* Return: the exit status; hosts that were not corrected were reported. */
+/* Return the exit status; hosts that were not corrected were reported. */
 int timebase_explain(const struct timebase *base, const struct input *input, int status);
 
 /*
@@ -64,7 +64,7 @@ bool timebase_span(const struct timebase *base, int64_t *first_ns, int64_t *last
  */
 bool timebase_wall(const struct timebase *base, int64_t *shift_ns);
 
-/* The full second in which the displayed window begins; 0: unknown. */
+/* The full second in which the displayed window begins, or 0 if unknown. */
 int64_t timebase_second(const struct timebase *base);
 
 #endif

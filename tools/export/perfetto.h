@@ -44,7 +44,7 @@ bool threads_open(struct threads *threads);
 /* End everything at the last event. Return false if out of memory. */
 bool threads_close(struct threads *threads);
 
-/* The number of a thread in a format's tables; 0: out of memory. */
+/* Return the number of a thread in a format's tables, or 0 if out of memory. */
 uint32_t threads_number(struct threads *threads, struct sched_thread *thread);
 
 /* Put an instant of a thread; if it is NULL, of a CPU. */

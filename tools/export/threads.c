@@ -130,7 +130,7 @@ static void put_timeline_slice(struct threads *threads, const struct timeline_ev
 	threads->timeline->format->slice(threads->timeline, event, end_ns);
 }
 
-/* Limit the displayed begin of a span that began at @from_ns. Return: was it changed? */
+/* Limit the displayed begin of a span that began at @from_ns. Return true if it was changed. */
 static bool clamp_begin(const struct threads *threads, int64_t *from_ns)
 {
 	const int64_t window_ns = threads->export->base->begin_ns;

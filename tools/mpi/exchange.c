@@ -119,8 +119,8 @@ void exchange_free(struct exchange *e)
 /* ---- what came ------------------------------------------------------------- */
 
 /*
- * A time that the sender could not know to be beyond the limits of its host is none, as
- * netsync_io_read() has it; and so is a point of a host whose messages were used before.
+ * If the sender could not know that a time is beyond the limits of its host, skip the event, as
+ * netsync_io_read() does; likewise skip a reading of a host whose messages were used before.
  */
 static int use_item(struct exchange *e, int from, const struct item *item)
 {
@@ -153,7 +153,7 @@ static bool take_batch(struct exchange *e)
 	return true;
 }
 
-/* Others run on this processor, too, where there are more of them than processors. */
+/* If there are more processes than processors, other processes run on this processor, too. */
 static void take_or_pause(struct exchange *e)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packets that one rank reads -> the ranks that match them, in batches that are sent while
- * the sender reads on. All ranks read the same slices of time, and none is ahead of the
- * slowest by more than a few: so memory is bounded.
+ * Send packets that one rank reads to the ranks that match them, in batches, while the sender
+ * reads on. All ranks read the same time slices, and no rank is more than a few slices ahead of
+ * the slowest, so that memory is bounded.
  */
 #ifndef NETSYNC_MPI_EXCHANGE_H
 #define NETSYNC_MPI_EXCHANGE_H
@@ -17,7 +17,10 @@ struct exchange;
 struct exchange *exchange_new(struct netsync *ns, int rank, int ranks);
 void exchange_free(struct exchange *e);
 
-/* The shards that a rank matches, as a bit mask; 0: there are more ranks than shards. */
+/*
+ * Return the shards that a rank matches, as a bit mask, or 0 if there are more ranks than
+ * shards.
+ */
 uint32_t exchange_shards(int rank, int ranks);
 
 /* Functions of struct netsync_io_part; @data is a struct exchange. */
@@ -25,7 +28,10 @@ int exchange_packet(void *data, const struct netsync_packet *pkt);
 int exchange_clock(void *data, const struct netsync_clock_point *point);
 int exchange_slice(void *data, uint32_t slice, uint32_t slices);
 
-/* All was read here: returns 0 when all that others sent is here; or a negative errno. */
+/*
+ * Called when this rank has read its part. Return 0 when all data of the other ranks has
+ * arrived, or a negative errno value.
+ */
 int exchange_end(struct exchange *e);
 
 #endif

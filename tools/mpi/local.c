@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces of each machine -> a reader on every rank. A child process serves them to the
- * rank that reads them; to the other ones goes which traces these are.
+ * Add the traces of each machine to a reader on every rank. A child process serves the traces
+ * to the rank that reads them; the other ranks receive only their descriptions.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -121,7 +121,7 @@ static void free_reader(struct netsync *ns, struct netsync_io *io)
 	netsync_free(ns);
 }
 
-/* A file in memory; negative: there is none, as was said. */
+/* Create a file in memory. Return a negative value, after a message, on failure. */
 static int new_file(void)
 {
 	const int fd = memfd_create("netsync-traces", MFD_CLOEXEC);
@@ -131,7 +131,7 @@ static int new_file(void)
 	return fd;
 }
 
-/* Its size; 0: the traces cannot be described, as was said. */
+/* Its size, or 0 if the traces cannot be described, after a message. */
 static uint64_t describe_traces(const struct input *input, int fd)
 {
 	struct netsync *ns;
@@ -245,7 +245,10 @@ static bool open_server(struct local_traces *local, int which, const struct inpu
 		  (!is_own || start_server(local, input, jobs));
 	is_added = is_told && add_served_traces(local, which, label, file, io);
 	close(file);
-	/* Who serves them says why there are none, before any rank ends the job. */
+	/*
+	 * The rank that serves the traces reports why there are none, before any rank ends the
+	 * job.
+	 */
 	if (is_own && is_told && !is_added)
 		complain("%s", netsync_io_error(io));
 	/* A job of many machines is not begun for a part of the traces. */
@@ -262,7 +265,7 @@ bool local_open(struct local_traces *local, const struct input *input, unsigned 
 		struct netsync_io *io)
 {
 	*local = (struct local_traces){ .own = -1, .fd = -1 };
-	/* A child that has ended is an error of what is written to it. */
+	/* If a child has ended, writing to it fails with an error. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!find_servers(local, input))
 		return false;

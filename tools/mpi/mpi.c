@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync-mpi sync: as netsync sync, by many processes of an MPI job. Each rank knows all
- * traces, reads those of some hosts, and matches the packets of some shards; the first one
- * adds up what each knows of messages then, estimates, and tells the result.
+ * netsync-mpi sync: like netsync sync, by many processes of an MPI job. Each rank knows all
+ * traces, reads the traces of some hosts, and matches the packets of some shards. The first
+ * rank then merges the messages of all ranks, estimates, and reports the result.
  */
 #include <errno.h>
 #include <limits.h>
@@ -254,7 +254,7 @@ static bool gather_messages(struct input_share *share, struct netsync *ns)
 
 /* ---- the program ---------------------------------------------------------------- */
 
-/* Sentences of one rank of many say whose they are. */
+/* Prefix messages of a rank with its number. */
 static void set_name(const struct mpi_job *job)
 {
 	static char name[MPI_MAX_PROCESSOR_NAME + 64];

@@ -77,7 +77,10 @@ static uint64_t add_bytes(uint64_t key, const void *bytes, size_t num)
 	return key;
 }
 
-/* A hash of fields that are equal where a packet is sent and received; 0: none are known. */
+/*
+ * Return a hash of fields that are equal at the sender and the receiver of a packet, or 0 if
+ * none are known.
+ */
 static uint64_t make_cause_key(const struct event *event)
 {
 	static const char *const numbers[] = { "sport",	  "dport",    "seq", "digest",

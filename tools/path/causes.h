@@ -38,9 +38,9 @@ struct cpu_contexts {
 };
 
 /*
- * Packets that a host sent, by a hash of their fields, to recognize them when the host
- * itself receives them: the last one for each of this many slots. Chosen: more than are
- * in transit within one host.
+ * Packets that a host sent, by a hash of their fields, to recognize them when the same host
+ * receives them. Each slot keeps the last packet. Chosen: more slots than packets in transit
+ * within one host.
  */
 #define NUM_SENDS 4096
 

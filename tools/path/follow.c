@@ -139,9 +139,9 @@ static bool is_waiting(const struct sched_thread *thread)
 }
 
 /*
- * sched_waking occurs in the waker's context; sched_wakeup occurs later, perhaps on the
- * CPU of the woken thread, and is only used if there is no sched_waking. A thread can be
- * woken while it is still going to sleep.
+ * sched_waking occurs in the waker's context. sched_wakeup occurs later, perhaps on the CPU of
+ * the woken thread, and is only used if there is no sched_waking. A thread can be woken while
+ * it is still going to sleep.
  */
 static bool follow_wakeup(struct thread_follower *reader, const struct event_use *use,
 			  const struct event *event)

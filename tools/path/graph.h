@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The execution graph of a host, as records of equal size: the states of its threads,
- * each with the previous one; the causes that ended waits; and sent packets, with their
- * senders. The process that reads a host appends records to a nameless file, in order of
- * its clock, as soon as they are complete. Memory therefore grows with the number of
- * threads, not with the trace. The graph is followed backward by the numbers of records.
+ * The execution graph of a host, as records of equal size: the states of its threads, each with
+ * the previous state; the causes that ended waits; and sent packets, with their senders. The
+ * process that reads a host appends records to an unnamed file, in the order of the host's
+ * clock, as soon as they are complete. Memory therefore grows with the number of threads, not
+ * with the trace. The graph is followed backward by the numbers of records.
  */
 #ifndef NETSYNC_PATH_GRAPH_H
 #define NETSYNC_PATH_GRAPH_H

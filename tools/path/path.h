@@ -84,7 +84,7 @@ struct critical_path {
 	uint32_t num_charges;
 };
 
-/* The thread whose path is requested: one of these; the other is NULL. */
+/* The thread whose path is requested, given by one of these members; the other is NULL. */
 struct path_thread_name {
 	char *thread;  /* HOST:TID or HOST:NAME */
 	char *command; /* NAME, of any host */
@@ -102,8 +102,8 @@ void path_explain(const struct critical_path *path);
 void path_release(struct critical_path *path);
 
 /*
- * Walk the path of path->who, in the window of path->base; without pieces, the thread does
- * nothing there. Return false if out of memory.
+ * Walk the path of path->who, in the window of path->base. If the path has no pieces, the
+ * thread does nothing in the window. Return false if out of memory.
  */
 bool path_walk(struct critical_path *path);
 

@@ -141,7 +141,7 @@ static int64_t choose_later_time(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The state in a record; unknown, if there is none. */
+/* Return the state in a record, or an unknown state if there is no record. */
 static struct spot get_path_spot(const struct walk *walk, struct actor who, uint32_t number)
 {
 	const struct graph_record *record = graph_get(&walk->path->graph, who.host, number);
@@ -406,7 +406,7 @@ static void walk_one_state(struct walk *walk)
 
 /* ---- all of it ------------------------------------------------------------- */
 
-/* Find its last state in the window, other than dead; false: there is none. */
+/* Find the thread's last state in the window, other than dead. Return false if there is none. */
 static bool begin_walk(struct walk *walk, struct spot *spot)
 {
 	const struct critical_path *path = walk->path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Hosts that record -> beacons between them, and warnings if none arrived. */
+/* Start beacons between the recorded hosts, and warn if no packets arrived. */
 #include <stdlib.h>
 
 #include "common/complain.h"

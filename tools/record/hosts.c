@@ -20,8 +20,8 @@
 /* Period in which LTTng flushes its buffers for viewers, us; chosen: its default. */
 #define LIVE_US 1000000
 /*
- * A host may exceed the quota by 1/QUOTA_SLACK of it: the contents of its buffers when it
- * is told to stop. Chosen.
+ * A host may exceed the quota by 1/QUOTA_SLACK of the quota, for the contents of its buffers
+ * when it is told to stop. Chosen.
  */
 #define QUOTA_SLACK 8
 /* ns between checks of quotas while the last data arrives. Chosen, as STATUS_NS. */
@@ -36,7 +36,7 @@ static void ask_recording(struct record_run *rec, const char *what)
 			remote_ask(rec->hosts[i].remote, request_new(what));
 }
 
-/* Stop using hosts without an answer. Return: the number of hosts that still record. */
+/* Stop using hosts without an answer. Return the number of hosts that still record. */
 static unsigned int check_answers(struct record_run *rec)
 {
 	unsigned int num = 0;

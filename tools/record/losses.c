@@ -113,7 +113,7 @@ static uint64_t round_up_bytes(double bytes)
 	return bytes >= 0 && bytes < 1e18 ? bytes : 1e18;
 }
 
-/* Bytes per second of recorded and discarded events on all processors; 0: unknown. */
+/* Bytes per second of recorded and discarded events on all processors; 0 if unknown. */
 static uint64_t compute_seen_byte_rate(const struct loss *loss, const char *channel)
 {
 	const double lost = (double)(loss->discarded + loss->now) *

@@ -499,7 +499,7 @@ static void collect_traces(struct record_run *rec)
 	unlink(rec->relay.log);
 }
 
-/* Synchronize traces that stay on the hosts. Return: the exit status. */
+/* Synchronize traces that stay on the hosts. Return the exit status. */
 static int synchronize_there(struct record_run *rec)
 {
 	struct remote_traces traces = { .all = { .netsync = rec->all.netsync } };
@@ -634,8 +634,8 @@ static int run_recording(struct record_run *rec)
 	bool recorded;
 
 	/*
-	 * Traces are accessible to this user only: they contain activity of all users of
-	 * a machine.
+	 * Traces are accessible to this user only, because they contain activity of all users
+	 * of a machine.
 	 */
 	rec->umask = umask(077);
 	if (!check_names(rec) || !make_record_folder(rec))

@@ -152,7 +152,7 @@ void losses_say(struct record_run *rec, struct recorded_host *host);
 
 /* ---- the status line (record/record.c) ---------------------------------------- */
 
-/* Clear the line before something else is printed there. */
+/* Clear the line before other text is printed in its place. */
 void clear_line(struct record_run *rec);
 
 /* ---- the beacon (record/beacon.c) -------------------------------------------- */
@@ -165,8 +165,8 @@ void record_beacon_stop(struct record_run *rec);
 /* ---- requests to all hosts at once (record/hosts.c) -------------------------- */
 
 /*
- * Create and start sessions. Hosts on which this fails do not record, and the recording
- * is partial. Return: the number of hosts that record.
+ * Create and start sessions. Hosts on which this fails do not record, and the recording is
+ * partial. Return the number of hosts that record.
  */
 unsigned int hosts_create(struct record_run *rec);
 unsigned int hosts_start(struct record_run *rec);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packets of a control group. Packets that are sent have their socket, and with it its group.
- * Packets that are received have none yet: they belong to the group if it has sent from their
- * local port before.
+ * Packets of a control group. A sent packet has its socket, and with it the group. A received
+ * packet has no socket yet; it belongs to the group if the group has sent from its local port
+ * before.
  */
 #ifndef NETSYNC_RECORDER_CGROUP_BPF_H
 #define NETSYNC_RECORDER_CGROUP_BPF_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A captured frame -> how much of it are headers. Everything in a frame is hostile: what was not
- * captured is not read, and lengths are checked before they are used.
+ * Determine how many bytes of a captured frame are headers. All data in a frame may be hostile:
+ * data that was not captured is not read, and lengths are checked before use.
  */
 #include <linux/if_ether.h>
 #include <netinet/in.h>
@@ -44,7 +44,7 @@ static uint16_t read_big_endian(const uint8_t *bytes)
 	return (uint16_t)(bytes[0] << 8 | bytes[1]);
 }
 
-/* Bytes of the header of a transport, as it is captured; @payload bytes behind it. */
+/* Return the number of captured bytes of a transport header, and of @payload bytes after it. */
 static size_t count_transport_bytes(const struct rest *rest, uint8_t protocol, size_t payload)
 {
 	size_t len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A captured frame -> how much of it are headers, which is all that is recorded. */
+/* Determine how many bytes of a captured frame are headers; only headers are recorded. */
 #ifndef NETSYNC_RECORDER_CUT_H
 #define NETSYNC_RECORDER_CUT_H
 
@@ -10,10 +10,10 @@
 #define LONGEST_HEADERS 256
 
 /*
- * Return how many bytes of a frame to keep: the link header, which is @link bytes long, the network
- * and transport headers, as far as they were captured, and @payload bytes of what the transport
- * carries. ARP is kept whole; other protocols keep their link header only. @protocol: Ethernet type
- * of the network header, in host byte order.
+ * Return the number of bytes of a frame to keep: the link header, which has @link bytes, the
+ * network and transport headers, as far as they were captured, and @payload bytes of the
+ * transport's payload. ARP is kept completely; for other protocols, only the link header is
+ * kept. @protocol is the Ethernet type of the network header, in host byte order.
  */
 size_t count_kept_bytes(const uint8_t *frame, size_t captured, size_t link, uint16_t protocol,
 			size_t payload);

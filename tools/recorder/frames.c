@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Frames -> what is recorded of them, with numbers of their devices. */
+/* Select the recorded part of each frame, and number its device. */
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -74,8 +74,8 @@ uint32_t frame_flags(unsigned int type)
 }
 
 /*
- * The length of an Ethernet header with the tags that are in it, and the type behind these. What
- * the kernel says of both differs for frames that a program made.
+ * Get the length of an Ethernet header with its VLAN tags, and the type after them. For frames
+ * that a program made, the kernel reports both differently.
  */
 static size_t measure_ethernet(const struct seen_frame *frame, uint16_t *protocol)
 {

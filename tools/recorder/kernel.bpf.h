@@ -54,7 +54,7 @@ struct sock_cgroup_data {
 	struct cgroup *cgroup;
 };
 
-/* Until 5.14: the address, whose lowest bit says that it is none. */
+/* Until 5.14, this is the address, whose lowest bit means that there is no address. */
 struct sock_cgroup_data___old {
 	__u64 val;
 };
@@ -92,7 +92,10 @@ struct sk_buff {
 	unsigned int end;
 };
 
-/* Until 6.1 a bit says whether there is a tag, then both members together, which are not 0. */
+/*
+ * Until 6.1, a bit reports whether there is a tag; since then, both members together are not 0
+ * if there is one.
+ */
 struct sk_buff___old {
 	__u8 vlan_present : 1;
 };

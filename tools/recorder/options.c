@@ -105,7 +105,7 @@ static bool parse_ports(const char *text, uint16_t unwanted[2])
 	return sscanf(text, "%hu:%hu%n", &unwanted[0], &unwanted[1], &end) == 2 && !text[end];
 }
 
-/* sshd says whose connection it is: "CLIENT PORT SERVER PORT". */
+/* sshd reports the connection in the form "CLIENT PORT SERVER PORT". */
 static void find_own_connection(uint16_t unwanted[2])
 {
 	const char *text = getenv("SSH_CONNECTION");

@@ -57,8 +57,8 @@ static struct {
 #define TYPE (SKF_AD_OFF + SKF_AD_PROTOCOL)
 
 /*
- * Accept all frames but those of the connection in which this recording travels: to record these
- * would make more of them.
+ * Accept all frames except those of the connection that carries this recording, because
+ * recording these frames would cause more of them.
  */
 static int set_ring_filter(const uint16_t unwanted[2])
 {

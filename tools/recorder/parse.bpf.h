@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A packet in the kernel -> is it to be recorded, and how much of it. The recorder itself decides
- * what it keeps of the bytes that it gets (cut.c), which are no fewer.
+ * Decide whether a packet in the kernel is recorded, and how many of its bytes. The recorder
+ * itself later decides which of these bytes it keeps (cut.c), which are no more than those
+ * copied here.
  */
 #ifndef NETSYNC_RECORDER_PARSE_BPF_H
 #define NETSYNC_RECORDER_PARSE_BPF_H
@@ -124,7 +125,7 @@ static __always_inline bool read_ipv6(struct seen_packet *p, __u32 number)
 	return skip_extensions(number);
 }
 
-/* The length of a transport's header that is kept, or 0: it is none that is known. */
+/* Return the length of a transport header that is kept, or 0 for an unknown transport. */
 static __always_inline __u32 measure_transport(const __u8 *bytes, __u8 protocol)
 {
 	switch (protocol) {

@@ -89,7 +89,7 @@ static void put_text_option(struct capture_writer *w, enum block_option code, co
 	put_block_option(w, code, text, strnlen(text, LONGEST_TEXT));
 }
 
-/* Begin a block of at most @len bytes. Return: where it begins. */
+/* Begin a block of at most @len bytes. Return its beginning. */
 static size_t begin_block(struct capture_writer *w, enum block_type type, size_t len)
 {
 	if (len > CAPTURE_BUFFER - w->used)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Frames -> a capture in pcapng (draft-ietf-opsawg-pcapng), in the byte order of this machine,
- * with times in ns. A reader can follow it while it is written: blocks are written whole.
+ * Write frames to a pcapng capture (draft-ietf-opsawg-pcapng), in the byte order of this
+ * machine, with times in ns. A reader can follow the capture while it is written, because only
+ * complete blocks are written.
  */
 #ifndef NETSYNC_RECORDER_PCAPNG_H
 #define NETSYNC_RECORDER_PCAPNG_H
@@ -49,8 +50,8 @@ void capture_begin(struct capture_writer *w, const char *program, const char *sy
 		   const char *host);
 
 /*
- * Describe a device. Return: its number. @place: its number and network namespace, as a text;
- * @mac: 6 bytes, or NULL.
+ * Describe a device. Return its number. @place is its number and network namespace, as a text;
+ * @mac has 6 bytes, or is NULL.
  */
 uint32_t capture_put_interface(struct capture_writer *w, const char *name, const char *place,
 			       uint16_t linktype, const uint8_t *mac);

@@ -25,7 +25,10 @@ struct device_key {
 	__u32 ifindex;
 };
 
-/* A device that the recorder knows. Its address tells it from a later one with its number. */
+/*
+ * A device that the recorder knows. Its address distinguishes it from a later device with the
+ * same number.
+ */
 struct reported_device {
 	__u64 address;
 	__u64 serial;
@@ -59,7 +62,10 @@ static __always_inline bool put_device(struct net_device *dev, const struct devi
 	return true;
 }
 
-/* The serial number of a device, which is reported before its first frame. 0: that failed. */
+/*
+ * Return the serial number of a device, which is reported before its first frame, or 0 on
+ * failure.
+ */
 static __always_inline __u64 report_device(struct net_device *dev, const struct device_key *key,
 					   __u64 time_ns)
 {
@@ -106,7 +112,7 @@ static __always_inline int judge_packet(struct seen_packet *p, struct sk_buff *s
 	}
 	if (verdict != PACKET_TOO_SHORT)
 		return verdict;
-	/* What was copied is as much as a record can have, or there is more in pages. */
+	/* Either the copied data fills the largest record, or the rest is in pages. */
 	if (!is_copied || (p->copied < p->length && p->copied < MOST_HEADERS)) {
 		count->wanted++;
 		count->unreadable++;

@@ -53,7 +53,7 @@ static uint64_t read_clock_time(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Sources let signals in only while they wait, which they do not as long as frames are there. */
+/* Sources accept signals only while they wait, and they do not wait while frames are available. */
 static void let_signals_in(const sigset_t *mask)
 {
 	sigset_t blocked;
@@ -89,7 +89,10 @@ static int record_frames(struct frame_recorder *r, uint64_t duration_ns, const s
 	return ret < 0 ? ret : 0;
 }
 
-/* Signals end the recording; while frames are taken they are blocked. *before: as they were. */
+/*
+ * Signals end the recording, and are blocked while frames are read. *before is the previous
+ * mask.
+ */
 static void catch_ending_signals(sigset_t *before)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
@@ -140,7 +143,7 @@ static int open_recording(const struct recorder_options *o)
 	return fd;
 }
 
-/* Open the source that was given, or the best that works; and report which one that is. */
+/* Open the given source, or the best source that works, and report its name. */
 static bool open_source(struct frame_recorder *r, const struct recorder_options *o)
 {
 	char why[LONGEST_REASON], why_not[LONGEST_REASON];

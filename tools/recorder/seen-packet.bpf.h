@@ -35,7 +35,7 @@ struct seen_packet {
 	__u8 protocol; /* IPPROTO_... */
 	__u8 is_ipv4;
 	__u8 group; /* enum packet_group */
-	/* The record that is being made; the bytes behind it are never written. */
+	/* The record that is being built; the bytes after it are never written. */
 	struct probe_frame frame;
 	__u8 bytes[MOST_HEADERS + LONGEST_LOOK];
 };
@@ -111,8 +111,8 @@ static __always_inline void find_frame(struct seen_packet *p, const struct sk_bu
 }
 
 /*
- * Make the verifier see that @value is at most @most, a constant, as it is. Compilers know it, and
- * would compare a copy instead.
+ * Make the verifier see that @value is at most @most, a constant. The compiler knows this
+ * already, and would compare a copy instead.
  */
 #define BOUND(value, most)                                \
 	asm volatile("if %[number] <= %[limit] goto +1\n" \

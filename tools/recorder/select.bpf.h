@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which packets are recorded: by ports, addresses, and sampling. Sampling is that of the kernel
- * module (module/netsync-events.h says how, module/parse.c does it), so that all hosts record the
- * same packets, by either.
+ * Select the packets to record by ports, addresses, and sampling. Sampling is the same as in
+ * the kernel module (described in module/netsync-events.h, implemented in module/parse.c), so
+ * that all hosts record the same packets with either program.
  */
 #ifndef NETSYNC_RECORDER_SELECT_BPF_H
 #define NETSYNC_RECORDER_SELECT_BPF_H
@@ -153,7 +153,7 @@ static __always_inline void do_sip_round(__u64 v[4])
 	v[2] = ROTATE(v[2], 32);
 }
 
-/* SipHash-1-3 of the bytes, with the key 00 01 ... 0f. @words: zero behind @len bytes. */
+/* Compute SipHash-1-3 of the bytes, with the key 00 01 ... 0f. @words is zero after @len bytes. */
 static __always_inline __u64 digest_words(const __u64 words[DIGEST_BYTES / 8 + 1], __u32 len)
 {
 	const __u64 key[2] = { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL };

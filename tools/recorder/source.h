@@ -71,9 +71,9 @@ struct packet_source {
 	 */
 	bool (*open)(const struct packet_selection *selection, char why[LONGEST_REASON]);
 	/*
-	 * Call @take with frames that were received. Wait for them at most @timeout_ms, or
-	 * until a signal that is not in @mask comes. Return: 1: there were some; 0: there was none;
-	 * negative errno.
+	 * Call @take with received frames. Wait for frames for at most @timeout_ms, or until a
+	 * signal that is not in @mask arrives. Return 1 if there were frames; 0 if there were
+	 * none; or a negative errno value.
 	 */
 	int (*take)(int timeout_ms, const sigset_t *mask, take_frame_fn take, void *data);
 	/* Receive no more; what was received can still be taken. */

@@ -226,10 +226,10 @@ static void send_packets(const struct beacon *b, struct beacon_peer *peer,
 /* ---- finding each other ---------------------------------------------------- */
 
 /*
- * In each pair, the machine with the smaller id probes the other's addresses, and keeps
- * the first address from which it gets an answer. The other one sends to the address from
- * which it last received, so that both directions use the same addresses. A machine that
- * was not found by then starts probing as well: perhaps only one direction is open.
+ * In each pair, the machine with the smaller id probes the other machine's addresses, and keeps
+ * the first address from which it gets an answer. The other machine sends to the address from
+ * which it last received, so that both directions use the same addresses. A machine that was
+ * not found by then starts probing as well, in case only one direction is open.
  */
 #define WAIT_NS NS_PER_S
 /* Probe quickly this many times, then rarely: the other machine may start later, or never. */
@@ -287,7 +287,7 @@ static void receive_beacons(struct beacon *b, int sock)
 	socklen_t from_size = sizeof(from);
 	ssize_t size;
 
-	/* Limit the packets that are read at once, in case somebody floods the port. */
+	/* Limit the number of packets that are read at once, in case the port is flooded. */
 	for (int i = 0; i < 64; i++) {
 		size = recvfrom(sock, data, sizeof(data), 0, (struct sockaddr *)&from, &from_size);
 		if (size < 0)

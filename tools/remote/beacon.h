@@ -55,15 +55,15 @@ struct beacon {
 };
 
 /*
- * Find the machines that machine @id of @num exchanges packets with: at most four.
- * Return: the number written to @peers.
+ * Find the machines that machine @id of @num exchanges packets with, at most four. Return the
+ * number of machines written to @peers.
  */
 unsigned int beacon_neighbours(unsigned int num, unsigned int id,
 			       uint16_t peers[BEACON_NEIGHBOURS]);
 
 /*
- * Open sockets for IPv4 and IPv6 (-1 if not supported) at @port (0: any). Return: the
- * port, or a negative errno.
+ * Open sockets for IPv4 and IPv6 (-1 if not supported) at @port; 0 means any port. Return the
+ * port, or a negative errno value.
  */
 int beacon_open(uint16_t port, int socks[2]);
 

@@ -27,8 +27,8 @@ struct beacon_link {
 };
 
 /*
- * Start beacons on the hosts of @list that are ready and set in @wanted; failures are
- * reported. Return: the number of participants; with fewer than two, nothing is sent.
+ * Start beacons on the hosts of @list that are ready and set in @wanted; failures are reported.
+ * Return the number of participants; with fewer than two, no packets are sent.
  */
 unsigned int beacons_start(struct beacons *beacons, struct remotes *all, const bool *wanted);
 /* Report what each host received from each of its neighbours, and forget the participants. */

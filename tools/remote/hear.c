@@ -151,7 +151,7 @@ static void hear_line(struct remote *remote, const char *text)
 	json_object_put(line);
 }
 
-/* Take a line, or announced data. Return: its size in bytes; 0: incomplete. */
+/* Take a line, or announced data. Return its size in bytes, or 0 if incomplete. */
 static size_t hear_next(struct remote *remote, char *data, size_t size)
 {
 	size_t due = remote->due;

@@ -24,11 +24,11 @@
 /* Maximum bytes of a message, which may list the names of many events. */
 #define PROTOCOL_SENTENCE (1 << 16)
 /*
- * Maximum of counts of bytes, packets, events and ns: above all real values, and sums of
- * some still fit.
+ * Maximum for counts of bytes, packets, events and ns. It is above all possible values, and
+ * sums of several still fit.
  */
 #define PROTOCOL_COUNT (INT64_C(1) << 60)
-/* Bytes of a text that is sent in pieces: as JSON, a piece fits into a pipe at once. */
+/* Size of the parts of a long text, bytes. As JSON, each part fits into a pipe at once. */
 #define PROTOCOL_PIECE 8192
 /* Maximum addresses of one machine: containers can add hundreds. Chosen. */
 #define PROTOCOL_ADDRESSES 256

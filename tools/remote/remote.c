@@ -276,8 +276,8 @@ static char *quote_for_shell(const char *text)
 }
 
 /*
- * Use a separate connection, so that its forwarded ports end with it; everything else
- * follows the user's configuration.
+ * Use a separate connection, so that its forwarded ports end with it. All other settings follow
+ * the user's configuration.
  */
 static void exec_ssh(const struct remote *remote)
 {

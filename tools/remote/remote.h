@@ -51,7 +51,7 @@ struct remote {
 	struct json_object *hello;  /* its greeting */
 	struct json_object *answer; /* the last one; NULL if lost, or an error */
 	char *last_said;	    /* the last message about it; NULL if none */
-	/* Its ports that lead to ours; 0: ssh or its server refused. */
+	/* Remote ports that lead to local ports; 0 if ssh or its server refused. */
 	uint16_t ports[REMOTE_PORTS];
 
 	/* Private to remote.c and hear.c. */
@@ -80,9 +80,12 @@ struct remotes {
 	unsigned int num;
 	const char *netsync; /* program to run there; NULL to search PATH */
 	bool repeats;	     /* a machine may be listed more than once */
-	/* Our loopback ports to be reached from there; 0: none. */
+	/* Local loopback ports to be reached from the machine; 0 if none. */
 	uint16_t forward[REMOTE_PORTS];
-	/* Called for data; false: it could not be stored, and no more is read. */
+	/*
+	 * Called for data. Return false if the data could not be stored, so that no more is
+	 * read.
+	 */
 	bool (*data)(struct remote *remote, struct json_object *about, const char *data,
 		     size_t size);
 	/* Called for readings of its clock, in the protocol's form; or NULL. */
@@ -103,8 +106,8 @@ bool remotes_add(struct remotes *all, const char *host);
 extern const struct option_row remote_options[];
 
 /*
- * Start an agent on each machine, and wait for all of them. Agents that do not start are
- * lost. Return: the number that are ready.
+ * Start an agent on each machine, and wait for all agents. Agents that do not start are lost.
+ * Return the number of ready agents.
  */
 unsigned int remotes_connect(struct remotes *all);
 

@@ -201,8 +201,8 @@ void remote_traces_open(struct remote_traces *traces, struct netsync_io *io)
 			request_traces(traces, i);
 	remotes_wait(all, 0);
 	/*
-	 * Each machine opens its traces at the same time; here they are added one after
-	 * the other.
+	 * Each machine opens its traces at the same time; the traces are added to the reader
+	 * one machine after the other.
 	 */
 	for (unsigned int i = 0; i < traces->num; i++)
 		open_group(traces, i, io);

@@ -53,8 +53,8 @@ void remote_traces_open(struct remote_traces *traces, struct netsync_io *io);
 const char *remote_traces_lost(const struct remote_traces *traces, unsigned int which,
 			       const char **why);
 /*
- * After reading, print what was transferred. Return: the number of machines that were not
- * read completely.
+ * After reading, print the amount of transferred data. Return the number of machines that were
+ * not read completely.
  */
 unsigned int remote_traces_end(struct remote_traces *traces, const struct netsync_io *io);
 void remote_traces_free(struct remote_traces *traces);

@@ -57,9 +57,9 @@ struct details {
 };
 
 /*
- * Collect everything in struct details except places. @spool: of struct spooled_packet, the
- * spool that traffic_collect() has read for @traffic. On failure, print a message and return
- * false.
+ * Collect everything in struct details except places. @spool contains struct spooled_packet,
+ * and is the spool that traffic_collect() has read for @traffic. On failure, print a message
+ * and return false.
  */
 bool details_collect(struct details *details, struct spool *spool, const struct traffic *traffic,
 		     const struct traffic_host *hosts);
@@ -76,8 +76,8 @@ bool details_find_places(struct details *details, const struct input *input, str
 void details_release(struct details *details);
 
 /*
- * The index of a direction in @traffic; @last is the index of the previous message's
- * direction; -1: none.
+ * Return the index of a direction in @traffic, or -1 if there is none. @last is the index of
+ * the previous message's direction.
  */
 ptrdiff_t details_way_of(const struct traffic *traffic, const struct spooled *message,
 			 ptrdiff_t last);

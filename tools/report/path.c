@@ -8,7 +8,7 @@
 #include "common/page.h"
 #include "report.h"
 
-/* Replaces an unknown bound, or another thread if there is none. */
+/* Replacement for an unknown bound, or for another thread if there is none. */
 #define NOTHING (-1)
 
 /*

@@ -245,7 +245,7 @@ static int compare_pairs_by_messages(const void *a, const void *b)
 	return m < n ? 1 : m > n ? -1 : 0;
 }
 
-/* Is it a direction, with corrected delays, of one of these pairs? */
+/* Is this a direction of one of these pairs, with corrected delays? */
 static bool is_way_of(const struct traffic_way *way, const struct netsync_pair_info *pairs,
 		      uint32_t num)
 {

@@ -15,9 +15,9 @@ struct remote_traces;
 int sync_shared(int argc, char **argv, struct input_share *share);
 
 /*
- * Run netsync sync on @num @traces of netsync record, whose order may be changed, and on
- * the traces of @remote, unless it is NULL. @beacon: they were recorded with --beacon.
- * Write the result to the file @path, and print the table. Return: exit status.
+ * Run netsync sync on @num @traces of netsync record, whose order may be changed, and on the
+ * traces of @remote, unless it is NULL. @beacon means that they were recorded with --beacon.
+ * Write the result to the file @path, and print the table. Return the exit status.
  */
 int sync_recorded(char **traces, int num, struct remote_traces *remote, const char *path,
 		  bool beacon);

@@ -433,7 +433,10 @@ static void put_track_event(struct timeline *timeline, TrackEvent *event, struct
 		forget_fresh(&seq->strings[i]);
 }
 
-/* Put an event. @flow: it begins (1) or ends (-1) the flow @flow_id; 0: no flow */
+/*
+ * Put an event. @flow is 1 if the event begins the flow @flow_id, -1 if it ends the flow, and 0
+ * if there is no flow.
+ */
 static void put_named(struct timeline *timeline, const struct timeline_event *event, int type,
 		      int flow, uint64_t flow_id)
 {

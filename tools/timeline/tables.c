@@ -102,7 +102,7 @@ static void put_host_track(struct timeline *timeline, struct track track, const 
 	free(owned);
 }
 
-/* Put a track below another one. @thread: the thread that it belongs to, or NULL */
+/* Put a track below another one. @thread is the thread that it belongs to, or NULL. */
 static void put_child_track(struct timeline *timeline, struct track track, struct track parent,
 			    const char *name, ThreadDescriptor *thread)
 {

@@ -21,10 +21,7 @@ struct transport {
 	bool is_part;	      /* the first of several fragments */
 };
 
-/*
- * Number built from fields that no router changes, by protocol; 0 if the protocol has no such
- * fields.
- */
+/* Fields that no router changes, by protocol; 0 if the protocol has no such fields. */
 struct packet_key {
 	uint64_t digest;
 	uint32_t word[2];

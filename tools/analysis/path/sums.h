@@ -28,8 +28,8 @@ void sums_release(struct sums *sums);
  */
 uint64_t charge_total(const struct critical_path *path, uint32_t charge);
 /*
- * The next charge in the order of the printed tree, in which children follow their
- * parent; NO_CHARGE: there is none.
+ * Return the next charge in the order of the printed tree, in which children follow their
+ * parent, or NO_CHARGE if there is none.
  */
 uint32_t charge_next(const struct critical_path *path, uint32_t charge);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Spans are in order of their ends. A span can therefore overlap only the last earlier
- * span of each host, so only that one is kept for each shared thing. A span in which an
- * object waited is held back, together with later spans of the object, until no later
- * span can have an end that, within the bounds, ended the wait.
+ * Spans are in the order of their ends. A span can therefore overlap only the last earlier span
+ * of each host, so only that span is kept for each shared resource. A span in which an object
+ * waited is deferred, together with later spans of the object, until no later span can have an
+ * end that, within the bounds, ended the wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +50,8 @@ struct common {
 };
 
 /*
- * A span that is held back: its object waited in it, or an earlier span of the object is
- * held back.
+ * A span that is deferred, because its object waited in it, or because an earlier span of the
+ * object is deferred.
  */
 struct held_span {
 	bool has_waited;
@@ -174,7 +174,7 @@ static struct host_texts *get_host_texts(struct between *between, uint32_t host,
 	return texts;
 }
 
-/* Return: a bit for each enum role of a span's state; 0: out of memory. */
+/* Return a bit for each enum role of a span's state, or 0 if out of memory. */
 static unsigned int find_roles(struct between *between, const struct state_span *span)
 {
 	const struct definition *d = &between->definitions[span->definition];

@@ -61,7 +61,7 @@ void between_free(struct between *between);
 typedef bool between_tell(void *data, const struct span_told *told);
 bool between_take(struct between *between, const struct state_span *span, between_tell *tell,
 		  void *data);
-/* Report the spans that are still held back, because no others follow. Return: as above. */
+/* Report the spans that are still deferred, because no other spans follow. Return as above. */
 bool between_end(struct between *between, between_tell *tell, void *data);
 
 const struct exclusion *between_exclusion(const struct between *between, size_t definition);

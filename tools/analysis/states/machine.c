@@ -214,7 +214,7 @@ static void leave_state(struct machine *machine, struct object *object, bool is_
 	span_put(machine->out, &span);
 }
 
-/* Find the text of the thing that the object shares; NO_TEXT: none. */
+/* Find the text of the resource that the object shares, or NO_TEXT if it shares none. */
 static bool find_shared(struct machine *machine, const struct shared *shared,
 			const struct scope *scope, uint32_t *text, const char **missing)
 {

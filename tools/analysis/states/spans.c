@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A file of records: each has a header with its kind and size, followed by the structure
- * as it is in memory, because the same program reads it. A text precedes the first span
- * with its number.
+ * A file of records. Each record has a header with its kind and size, followed by the structure
+ * as it is in memory, because the same program reads it. A text precedes the first span with
+ * its number.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -78,7 +78,7 @@ struct spans;
 struct spans *spans_new(uint32_t num_hosts);
 void spans_free(struct spans *spans);
 FILE *spans_file(struct spans *spans);
-/* Record that a host wrote the file from @begin to its end. Return: the end. */
+/* Record that a host wrote the file from @begin to its end. Return the end. */
 off_t spans_set_part(struct spans *spans, uint32_t host, off_t begin);
 
 struct spans_listener {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Values of fields, from the event or kept by the object; and texts made of them. */
+/* Values of fields, from the event or kept by the object, and texts composed of them. */
 #ifndef NETSYNC_STATES_VALUE_H
 #define NETSYNC_STATES_VALUE_H
 

@@ -32,8 +32,8 @@ struct word *words_next(struct definition_words *words);
 /* Return the next word without taking it, or NULL if there is none. */
 struct word *words_peek(const struct definition_words *words);
 /*
- * Print a message about a word, at its character @at; if @word is NULL, about the end of
- * the statement. Return: false.
+ * Print a message about a word, at its character @at. If @word is NULL, the message is about
+ * the end of the statement. Return false.
  */
 bool words_mistake(const struct definition_words *words, const struct word *word, size_t at,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));

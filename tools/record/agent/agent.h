@@ -53,7 +53,7 @@ bool session_stays(void);
 
 struct clock_reading;
 
-/* {"do":"keep"} -> {"folder":PATH}: the folder stays on this host (agent/stay.c). */
+/* {"do":"keep"} -> {"folder":PATH}: the directory stays on this host (agent/stay.c). */
 struct json_object *agent_keep(struct json_object *request);
 /* Append readings to the file next to the traces. Return false if writing fails. */
 bool stay_write_clocks(const struct clock_reading *readings, size_t num);
@@ -79,9 +79,9 @@ void count_folder(struct recorded *recorded, const char *path);
 /* Add one channel of that folder: its events, and their bytes. */
 void count_channel(struct recorded *recorded, const char *path, const char *name);
 /*
- * Estimate the number of events in these folders by decoding a packet periodically, in a
- * process that takes a small share of a processor. Call this often; it decodes at most
- * one packet every @period_ns.
+ * Estimate the number of events in these directories by decoding a packet periodically, in a
+ * process that takes a small share of a processor. Call this often; it decodes at most one
+ * packet every @period_ns.
  */
 void count_sample(int64_t period_ns);
 /* Stop counting, and forget all folders. */

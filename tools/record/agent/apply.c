@@ -86,7 +86,7 @@ struct json_object *agent_result(struct json_object *request)
 
 /* ---- the process ----------------------------------------------------------- */
 
-/* Prefix a relative path with "./", so that it cannot be taken for anything else. */
+/* Prefix a relative path with "./", so that it cannot be mistaken for another kind of argument. */
 static char *protect_relative_path(const char *trace)
 {
 	const size_t name = argument_name_length(trace);
@@ -196,8 +196,8 @@ static void report_line(const char *line)
 }
 
 /*
- * Forward the complete lines that are available. Return: 1; 0: end; -EAGAIN: no more for
- * now.
+ * Forward the complete lines that are available. Return 1; 0 at the end; or -EAGAIN if there is
+ * no more data for now.
  */
 static int hear_apply(int in, char **text, size_t *used)
 {

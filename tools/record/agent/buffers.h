@@ -33,13 +33,13 @@ static inline uint64_t buffers_bytes(struct buffers buffers)
 /* Approximate size of an event of a channel, bytes. */
 unsigned int buffers_event_bytes(const char *channel);
 
-/* Buffers that hold @bytes while LTTng reads none. */
+/* Buffers that hold @bytes while LTTng does not read them. */
 struct buffers buffers_for(uint64_t bytes);
 
 /*
- * Buffers of at least the same size that can hold a low rate of events while LTTng reads
- * none for @seconds: each second, its timer starts another sub-buffer, even if the last
- * one is nearly empty.
+ * Buffers of at least the same size that can hold a low rate of events while LTTng does not
+ * read them for @seconds. LTTng's timer starts another sub-buffer each second, even if the last
+ * sub-buffer is nearly empty.
  */
 struct buffers buffers_for_pause(struct buffers buffers, unsigned int seconds);
 

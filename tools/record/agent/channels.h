@@ -11,10 +11,10 @@
 #include "events.h"
 
 /*
- * Plan the buffers of channels that have events: those requested,
- * [{"channel":NAME,"size":N,"num":N}...], of which the last one applies, and the name ""
- * means all channels; otherwise by this machine's memory. Return: NULL, or an answer with
- * the reason why it is impossible.
+ * Plan the buffers of channels that have events. Requested buffers are
+ * [{"channel":NAME,"size":N,"num":N}...], of which the last one applies, and the name "" means
+ * all channels; other buffers depend on this machine's memory. Return NULL, or an answer with
+ * the reason why this is impossible.
  */
 struct json_object *channels_plan(const struct choice *choice, struct json_object *asked);
 struct buffers channel_buffers(const char *channel);

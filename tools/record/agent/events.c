@@ -71,8 +71,8 @@ static void choose_event(struct choice *choice, enum domain domain, const char *
 }
 
 /*
- * Add the events that match a pattern, either those of packets or the others. Return:
- * does any match?
+ * Add the events that match a pattern, either packet events or other events. Return true if any
+ * event matches.
  */
 static bool choose_pattern(struct choice *choice, const struct names *names, const char *pattern,
 			   bool packets)

@@ -86,7 +86,7 @@ void steering_say(void)
 	while (num < PROTOCOL_CLOCKS &&
 	       read(steering.readings, &readings[num], sizeof(*readings)) == sizeof(*readings))
 		num++;
-	/* Readings of a recording that stays here are not sent. */
+	/* Readings of a recording that stays on this host are not sent. */
 	if (session_stays()) {
 		stay_write_clocks(readings, num);
 		return;

@@ -26,7 +26,7 @@ struct finding {
 /* Roles of a machine: it is traced, or it collects traces. */
 enum { ROLE_TRACED = 1, ROLE_COLLECTS = 2 };
 
-/* The job of the machine: synchronize captures, or record in one of two ways. */
+/* The job of the machine: synchronize captures, or record with one of two tracers. */
 enum job { JOB_CAPTURES, JOB_TRACE_CMD, JOB_LTTNG, NUM_JOBS };
 
 /*
@@ -65,9 +65,9 @@ const char *verdict_name(enum verdict verdict);
 /* ---- several machines (doctor/hosts.c) ---------------------------------------- */
 
 /*
- * Have each other machine of @all check itself for the job set in @diags, and add the
- * findings to @diags, in the same order; check connections between all of them, with
- * findings in @between. An unreachable machine is a wrong finding.
+ * Make each other machine of @all check itself for the job set in @diags, and add the findings
+ * to @diags, in the same order. Check connections between all of them, with findings in
+ * @between. An unreachable machine is a finding with the verdict wrong.
  */
 void examine_hosts(struct remotes *all, struct diagnosis *diags, struct diagnosis *between,
 		   unsigned int beacon_port);
@@ -89,14 +89,14 @@ bool look_line(const char *path, char *line, size_t size);
 int64_t look_value(const char *path, const char *key);
 
 /*
- * Run a program, and return its complete output, to be freed. PATH is that of root's
- * shell, the locale is C, and the program must end within ten seconds. @status: the exit
- * status; -1: none, see errno. Return: NULL if there is no output.
+ * Run a program, and return its complete output, to be freed, or NULL if there is no output.
+ * PATH is that of root's shell, the locale is C, and the program must end within ten seconds.
+ * @status is set to the exit status, or to -1 with errno on failure.
  */
 char *look_program(char *const argv[], int *status);
 /* Append the folders of root's programs to the PATH of this process. */
 void look_use_root_path(void);
-/* The first word that begins with a digit, terminated in place; "": there is none. */
+/* Return the first word that begins with a digit, terminated in place, or "" if there is none. */
 char *look_version(char *text);
 
 /* ---- the checks -------------------------------------------------------- */

@@ -30,7 +30,7 @@ static void show_plan(const struct plan *plan)
 	fflush(stdout);
 }
 
-/* Ask on the terminal, or on stdin if it is something else. */
+/* Ask on the terminal, or on stdin if stdin is not a terminal. */
 static bool is_agreed(void)
 {
 	char line[16];
@@ -65,7 +65,7 @@ static bool is_same_plan(const struct plan *a, const struct plan *b)
 	return true;
 }
 
-/* Nothing is missing, or doctor cannot repair it. Return: exit status. */
+/* Nothing is missing, or doctor cannot repair it. Return the exit status. */
 static int conclude_fix(const struct lttng_setup *setup)
 {
 	if (setup->tracer.presence < LOADABLE) {

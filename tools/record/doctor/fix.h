@@ -6,9 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Install everything that recording with LTTng needs: its packages, its modules for the
- * running kernel, and netsync's probe. @asks: ask before running anything. Return: exit
- * status.
+ * Install everything that recording with LTTng needs: its packages, its modules for the running
+ * kernel, and netsync's probe. With @asks, ask before running commands. Return the exit status.
  */
 int fix_lttng(bool asks);
 

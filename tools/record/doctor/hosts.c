@@ -70,7 +70,7 @@ static void ask_all(struct remotes *all, struct diagnosis *diags)
 /* Requests, of which the fastest answer is used. Chosen. */
 #define TRIES 5
 
-/* The shortest response time to an empty request, ns; 0: no answer. */
+/* The shortest response time to an empty request, ns, or 0 if there was no answer. */
 static int64_t measure_answer_ns(struct remotes *all, struct remote *remote)
 {
 	int64_t best = 0;

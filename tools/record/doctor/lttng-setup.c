@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync doctor: modules, packages and dkms's log of LTTng's modules -> what is missing
- * to record with LTTng's kernel tracer, and the commands that install it.
+ * netsync doctor: determine from modules, packages and the dkms log of LTTng's modules what is
+ * missing to record with LTTng's kernel tracer, and list the commands that install it.
  */
 #include <ctype.h>
 #include <glob.h>
@@ -30,8 +30,8 @@ static bool is_plain_word(const char *text)
 }
 
 /*
- * Find the last path that matches a pattern, and copy the part from @from up to the next
- * slash to @name. Empty: there is none.
+ * Find the last path that matches a pattern, and copy the part from @from up to the next slash
+ * to @name, or "" if there is none.
  */
 static void find_path_part(const char *pattern, size_t from, char *name, int size)
 {

@@ -23,7 +23,7 @@ struct lttng_setup {
 	bool has_daemon;      /* lttng-sessiond is installed */
 	struct module tracer; /* lttng-tracer */
 	struct module probe;  /* lttng-probe-netsync */
-	/* Version of LTTng's modules whose source is in /usr/src; empty: none. */
+	/* Version of LTTng's modules whose source is in /usr/src; empty if none. */
 	char source[32];
 	/* lttng-modules-dkms is unpacked, but dpkg could not configure it. */
 	bool is_unconfigured;
@@ -32,7 +32,7 @@ struct lttng_setup {
 	char error[160];		    /* the first error; empty: none */
 	char failed[MAX_FAILED_PROBES][48]; /* probes that did not compile */
 	unsigned int num_failed;
-	/* Version of dkms's netsync modules for the running kernel; empty: none. */
+	/* Version of dkms's netsync modules for the running kernel; empty if none. */
 	char netsync[32];
 };
 

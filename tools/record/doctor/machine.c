@@ -303,7 +303,7 @@ static void print_set(FILE *out, unsigned int set)
 /* Devices that are listed; machines with many containers have hundreds. Chosen. */
 #define MAX_DEVICES 4
 
-/* List the devices with this set of offloads. Return: their number. */
+/* List the devices with this set of offloads. Return their number. */
 static unsigned int print_devices(FILE *out, int sock, unsigned int set,
 				  const struct if_nameindex *names)
 {

@@ -244,8 +244,8 @@ static const struct sockaddr_un daemon_socket = {
 };
 
 /*
- * Return: 0, or the errno of connecting. Try LTTng's library first, because recording
- * uses it, and it may know another socket; but it does not report why it fails.
+ * Return 0, or the errno value of connecting. Try LTTng's library first, because recording uses
+ * it, and it may know another socket; but it does not report why it fails.
  */
 static int connect_daemon(void)
 {
