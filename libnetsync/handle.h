@@ -74,7 +74,7 @@ int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t s
 int handle_sort_early(struct netsync *ns, bool all);
 /* Forget the results of netsync_solve(). */
 void handle_drop_results(struct netsync *ns);
-/* The number of a host; NO_HOST: no host has that name. */
+/* Return the number of a host, or NO_HOST if no host has that name. */
 uint32_t handle_find_host(const struct netsync *ns, const char *name);
 
 #endif

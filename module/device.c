@@ -133,7 +133,7 @@ static noinline void name_device_fields(struct netsync_dev *rec, unsigned int pr
 	}
 }
 
-/* Fill in the record of a packet. Return: true if the packet is to be recorded. */
+/* Fill in the record of a packet. Return true if the packet is to be recorded. */
 static __always_inline bool write_dev(struct netsync_dev *rec, const struct sk_buff *skb,
 				      const struct net_device *dev, const struct network *at)
 {

@@ -40,7 +40,7 @@ static const struct {
 
 /*
  * Start a timer that never expires, and is cancelled each time CLOCK_REALTIME is stepped.
- * -1: the log does not contain this clock, or the kernel has no such timers.
+ * Return -1 if the log does not contain this clock, or if the kernel has no such timers.
  */
 static int start_watch(const struct log *log)
 {

@@ -166,7 +166,7 @@ static int show_page(const char *name)
 	return EXIT_BAD;
 }
 
-/* @err: why run_external() could not execute the program */
+/* @err is the reason why run_external() could not execute the program. */
 static int dispatch_other(int argc, char **argv, int err)
 {
 	if (argc < 2) {

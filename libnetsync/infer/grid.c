@@ -27,7 +27,7 @@
 #define LEAST_CELLS 128.0
 /* A cell is at most this many times as long as most cells. Chosen. */
 #define LONGEST 4.0
-/* Minimum length between knots, s, so that none is 0. */
+/* Minimum length between knots, s, so that no length is 0. */
 #define LEAST_LENGTH 1e-7
 /*
  * Halve a cell if the adjacent frequency increment, at the middle of the cell, deflects

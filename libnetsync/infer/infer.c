@@ -73,8 +73,8 @@ static void begin_chain(struct chain *c, double span)
 }
 
 /*
- * The mean excess of a direction: the median spacing of the lowest two messages.
- * Negative: no factor has two messages.
+ * Compute the mean excess of a direction, which is the median spacing of the lowest two
+ * messages. Return a negative value if no factor has two messages.
  */
 static double compute_first_mean(const struct link_direction *d, double *v)
 {

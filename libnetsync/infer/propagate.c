@@ -69,7 +69,7 @@ struct natural factor_site(struct natural z, double sign, struct moments others)
 				 sign * (z.weighted - z.precision * others.mean) / spread };
 }
 
-/* Move a site towards another one. Return: the squared move, in standard deviations. */
+/* Move a site towards another one. Return the squared move, in standard deviations. */
 static double factor_damp(struct natural *site, struct natural to, struct moments marginal,
 			  double damping)
 {
@@ -164,7 +164,7 @@ void factor_begin(const struct inference *n, const struct infer_link *l, int way
 		f->site[i] = message_to(i, site, end);
 }
 
-/* Update the messages of a factor. Return: the sum of their squared moves. */
+/* Update the messages of a factor. Return the sum of their squared moves. */
 static double update_factor(const struct inference *n, const struct infer_link *l, int way,
 			    struct factor *f, struct delay_law *law)
 {

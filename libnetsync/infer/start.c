@@ -105,7 +105,7 @@ static size_t count_bins_before(const struct envelope *e, double x)
 	return lo;
 }
 
-/* Compute windows of both directions. Return their number. @y: scratch. */
+/* Compute windows of both directions. Return their number. @y is scratch space. */
 static size_t find_windows(struct start *s, struct start_window *w, double *y)
 {
 	const struct envelope *e[2] = { &s->host->via->direction[0].envelope,

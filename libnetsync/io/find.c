@@ -25,7 +25,7 @@ static const struct trace_reader *const readers[] = {
 	&pcap_reader,
 };
 
-/* Bytes of files that are compared at a time. Chosen: a page. */
+/* Number of bytes of two files that are compared at a time. Chosen: a page. */
 #define BLOCK 4096
 
 #define NUM_READERS (sizeof(readers) / sizeof(readers[0]))
@@ -130,7 +130,7 @@ static bool are_files_equal(struct unpacked *a, struct unpacked *b)
 	}
 }
 
-/* Do two files hold the same bytes, each compressed or not? */
+/* Do two files contain the same bytes, after decompression if they are compressed? */
 static bool have_same_contents(const struct trace *trace_a, const struct trace *trace_b)
 {
 	struct unpacked a, b;
@@ -263,7 +263,7 @@ struct trace_search {
 	char *other;	      /* and the path of the first one */
 };
 
-/* Files that netsync itself writes next to traces, and nobody takes for some. */
+/* Files that netsync itself writes next to traces, and that cannot be mistaken for traces. */
 static bool is_own_file(const char *path)
 {
 	static const char *const names[] = { "sync.json", "+live.url", "+relayd.log" };
@@ -374,7 +374,10 @@ static int take_claimed_trace(struct netsync_io *io, const struct trace_reader *
 	return skip_file(io, search, found->path, ret);
 }
 
-/* Look at a file or folder. 1: it is a trace; 0; or negative after io_fail(). */
+/*
+ * Examine a file or directory. Return 1 if it is a trace; 0 if not; or a negative value after
+ * io_fail().
+ */
 static int look_at_path(struct netsync_io *io, const char *path, const struct stat *st,
 			const char *name, bool is_given, struct trace_search *search)
 {
@@ -441,7 +444,10 @@ static int search_path(struct netsync_io *io, const char *path, const char *name
 		       struct trace_search *search)
 {
 	char *paths[] = { (char *)path, NULL };
-	/* No links: whoever made a folder must not choose which other files are read. */
+	/*
+	 * Do not follow links: the creator of a directory must not be able to choose which
+	 * other files are read.
+	 */
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
 	int ret = 0;
@@ -474,7 +480,7 @@ static bool is_pipe_name(const char *path)
 	return !strcmp(path, "-") || io_is_open_file(path);
 }
 
-/* Keep what comes from a pipe, or from an open file. */
+/* Keep data that comes from a pipe, or from an open file. */
 static int keep_given_input(struct netsync_io *io, const char *path, const struct stat *st)
 {
 	const bool is_input = !strcmp(path, STANDARD_INPUT);

@@ -41,7 +41,7 @@ static const struct foreign foreign[] = {
 	{ 0, MAGIC("GMBU"), true, IS_OTHER_CAPTURE("Network Monitor") },
 	{ 0, MAGIC("\x34\xcd\xb2\xa1"), true, IS_OTHER_CAPTURE("a modified libpcap") },
 	{ 0, MAGIC("\xa1\xb2\xcd\x34"), true, IS_OTHER_CAPTURE("a modified libpcap") },
-	/* Archives, and what is compressed by other means. */
+	/* Archives, and files compressed with unsupported methods. */
 	{ 257, MAGIC("ustar"), true,
 	  "this is a tar archive; unpack it (tar -xf), and specify the folder or files in it." },
 	{ 0, MAGIC("PK\x03\x04"), true,
@@ -59,7 +59,7 @@ static const struct foreign foreign[] = {
 	{ 0, MAGIC("\x89LZO\0"), false,
 	  "it is compressed with lzop, which netsync does not read; decompress it first (lzop -d)." },
 	{ 0, MAGIC("\x02\x21\x4c\x18"), false,
-	  "it is compressed with lz4 in its old format, which netsync does not read; decompress it first (unlz4)." },
+	  "it is compressed in the legacy lz4 format, which netsync does not read; decompress it first (unlz4)." },
 };
 
 /* Words between dots in names of traces, captures and archives, in lower case. */
@@ -70,7 +70,7 @@ static const char *const suffixes[] = {
 
 /* ---- names ----------------------------------------------------------------- */
 
-/* Is the word one of these suffixes, perhaps followed by the number of a rotated file? */
+/* Is the word one of these suffixes, optionally followed by the number of a rotated file? */
 static bool is_suffix(const char *word, size_t len)
 {
 	while (len && isdigit((unsigned char)word[len - 1]))
@@ -81,7 +81,7 @@ static bool is_suffix(const char *word, size_t len)
 	return false;
 }
 
-/* "web.pcap", "web.pcap.gz", "web.pcap12", "trace.dat" and the like. */
+/* "web.pcap", "web.pcap.gz", "web.pcap12", "trace.dat" and similar names. */
 static bool has_name_of_trace(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -131,9 +131,9 @@ static const char *explain_unknown_file(const struct found *found)
 	if (!found->head_len)
 		return "the file is empty: nothing was written to it, or it was not copied completely.";
 	if (is_result_file(found))
-		return "this is a result of netsync sync, not a trace; specify it with --model, or specify the traces that it was made from.";
+		return "this is a result of netsync sync, not a trace; specify the file with --model, or specify the traces that the result was computed from.";
 	if (is_text_file(found))
-		return "this text is not a trace in a known format; specify lines of messages, packets or clock readings with --messages, --packets or --clocks.";
+		return "this text is not a trace in a known format; if its lines are messages, packets or clock readings, specify the file with --messages, --packets or --clocks.";
 	return "this is not a trace in a known format; known formats are captures (pcap, pcapng), trace.dat, perf.data, and folders with a CTF trace.";
 }
 

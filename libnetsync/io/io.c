@@ -130,7 +130,7 @@ static int64_t compute_slice_end(const struct io_host *host, const struct trace 
 {
 	__int128 end;
 
-	/* A host has no more packets after its last slice, whatever was wanted. */
+	/* A host has no more packets after its last slice, regardless of the window. */
 	if (slice == slices->num || host->range.hi < host->range.lo)
 		return trace ? trace->window.hi : INT64_MAX;
 	end = host->start_ns - (__int128)(trace ? trace->info.shift_ns : 0) +

@@ -29,8 +29,8 @@
  */
 #define IO_MAX_HOSTS 10000
 /*
- * Entries of netsync_io.recent, a cache in front of the tree of observation points.
- * Chosen: few hosts see packets at more points; more only cost 8 bytes each.
+ * Entries of netsync_io.recent, a cache in front of the tree of observation points. Chosen: few
+ * hosts record packets at more points; further entries cost only 8 bytes each.
  */
 #define IO_RECENT_POINTS 64
 
@@ -458,8 +458,8 @@ void io_close_trace(struct trace *trace);
 void io_free_trace(struct trace *trace);
 
 /*
- * Append an opened trace to netsync_io.traces, with @name, if that is not NULL, as its
- * host's. 1, or negative: io_fail() was called.
+ * Append an opened trace to netsync_io.traces, with @name as the name of its host unless @name
+ * is NULL. Return 1, or a negative value after io_fail().
  */
 int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name);
 
@@ -537,7 +537,7 @@ int io_keep_open(struct netsync_io *io, const char *path, int fd);
 const char *io_find_kept(const struct netsync_io *io, const struct stat *st);
 /* Return the path of the text input that is this file or pipe, or NULL if there is none. */
 const char *io_find_text(const struct netsync_io *io, const struct stat *st);
-/* Write the kept files to @files, for workers. Return: their number, io->num_kept. */
+/* Write the kept files to @files, for workers. Return their number, io->num_kept. */
 size_t io_kept_files(const struct netsync_io *io, int *files);
 void io_free_kept(struct netsync_io *io);
 /* printf() format of that: the path, and the compression's name and command. */
@@ -551,7 +551,10 @@ struct copy_task {
 	const char *to;
 };
 
-/* Create the copy of a file of this mode, to be written. Negative: io_fail() was called. */
+/*
+ * Create the copy of a file with this mode, to be written. Return a negative value after
+ * io_fail().
+ */
 int io_create_copy(const struct copy_task *task, mode_t mode);
 
 /* Call prepare() of all readers. */
@@ -599,8 +602,8 @@ void io_forget_error(struct netsync_io *io);
 void io_warn(struct netsync_io *io, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Readers call the next four with what they find; times are as printed. They return 0, or
- * negative after io_fail().
+ * Readers call the next four functions with their findings; times are as printed. These
+ * functions return 0, or a negative value after io_fail().
  */
 /* A packet, seen at pkt->time_ns. */
 int io_packet(struct trace *trace, struct netsync_packet *pkt, const struct observation_point *at);

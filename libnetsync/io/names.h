@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Part of a text, without a 0 at its end. Words are loaded eight bytes at a time, so that
- * WORD_SLACK bytes behind the last one must be readable.
+ * Part of a text, without a 0 at its end. Words are loaded eight bytes at a time, so WORD_SLACK
+ * bytes after the last word must be readable.
  */
 #define WORD_SLACK 7
 

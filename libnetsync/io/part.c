@@ -12,7 +12,7 @@
 
 /* Numbers of a trace that netsync_io_save_counts() saves besides its counts: at most ten bytes each. */
 #define NUMBERS 5
-/* Counts before anything was read. */
+/* Counts before reading. */
 static const struct trace_counts none;
 
 /* The most that a count may be: sums of four still fit. */

@@ -12,7 +12,7 @@
 #include "io/patience.h"
 #include "util/array.h"
 
-/* The limit of netsync_io_set_timeout() if it is not called, ms. Chosen: as in agents. */
+/* The default limit of netsync_io_set_timeout(), ms. Chosen: as in agents. */
 #define TIMEOUT_MS 120000
 /* Wait before the warning (ms): a quarter of the time limit, but at most this long. Chosen. */
 #define WARNING_MS 30000

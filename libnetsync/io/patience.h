@@ -29,14 +29,14 @@ int64_t io_warning_ms(const struct netsync_io *io);
 struct disk *io_new_disk(struct netsync_io *io);
 /*
  * Walk through @path in another process, and read the beginning of each file, so that this
- * one does not wait for a dead disk. 0; -ETIMEDOUT: io_fail() was called.
+ * process does not wait for a failed disk. Return 0, or -ETIMEDOUT after io_fail().
  */
 int io_probe_path(struct netsync_io *io, const char *path);
 /* Read as read(2), with the same time limit as files. Negative: -errno, or -ETIMEDOUT. */
 ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to, size_t size);
 #define STUCK_PIPE "no more data arrived, and the input was abandoned"
 
-/* Is an error of opening one that costs only what was opened? */
+/* Does an error of opening a trace affect only that trace? */
 bool io_is_lost(int err);
 /* Warn that @what is skipped, and record it, with the reason that was passed to io_fail(). */
 int io_leave_out(struct netsync_io *io, const char *what);

@@ -297,7 +297,7 @@ static struct trace *find_trace_being_read(const struct reader_process *process,
 
 static int take_reader_slice(struct trace *trace);
 
-/* A worker is stuck: its current trace ends, and the others go on. */
+/* A worker is stuck: its current trace ends, and its other traces continue. */
 static int give_up_stuck(struct trace *awaited)
 {
 	struct reader_process *process = awaited->progress.by;

@@ -19,8 +19,8 @@
 #define MAX_SKEW 1e-3
 
 /*
- * Readings this far apart, in raw time, are compared, ns. Chosen: "netsync clock-log" reads
- * ten times a second, and 0.1 s at MAX_SKEW is 0.1 ms, as much as a network takes.
+ * Readings this far apart, in raw time, are compared, ns. Chosen: "netsync clock-log" reads ten
+ * times per second, and 0.1 s at MAX_SKEW is 0.1 ms, about the delay of a network.
  */
 #define MAX_APART INT64_C(100000000)
 

@@ -32,7 +32,7 @@
  */
 #define MATCH_MAX_CANDIDATES 32
 
-/* Records that hold the first byte of a given record. */
+/* Records that contain the first byte of a given record. */
 struct candidates {
 	struct packet_record *s[MATCH_MAX_CANDIDATES];
 	int n;

@@ -110,7 +110,7 @@ struct shards matcher_shards(const struct netsync_packet *p);
  */
 int matcher_add(struct matcher *m, const struct netsync_packet *p);
 
-/* All events of a host before @time were added; INT64_MAX: all events, so far. */
+/* All events of a host before @time were added; INT64_MAX means all events so far. */
 void matcher_advance(struct matcher *m, uint32_t host, int64_t time);
 
 /*

@@ -26,8 +26,8 @@ struct match_outcome {
 	int64_t recv;
 	uint32_t kind; /* enum outcome_kind */
 	/*
-	 * MESSAGE: records that were matched; PASSED: enum netsync_dir; COUNTED: the
-	 * record's state.
+	 * Members for MESSAGE: records that were matched; for PASSED: enum netsync_dir; for
+	 * COUNTED: the record's state.
 	 */
 	uint32_t detail;
 };

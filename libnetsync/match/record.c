@@ -57,7 +57,7 @@ uint32_t record_blocks(const struct packet_record *s)
 	return (((s->tcp.seq & ((1 << BLOCK_SHIFT) - 1)) + s->len - 1) >> BLOCK_SHIFT) + 1;
 }
 
-/* The shard of data that begins @behind bytes after the beginning of a record. */
+/* Return the shard of data that begins @behind bytes after the beginning of a record. */
 static inline uint32_t get_shard_at(const struct packet_record *s, uint32_t behind)
 {
 	return (uint32_t)hash_mix(protocol_by_number(s->protocol)->shard(s, behind)) %

@@ -158,7 +158,7 @@ void record_fill(struct packet_record *s, const struct netsync_packet *p);
  */
 uint32_t record_blocks(const struct packet_record *s);
 
-/* @blocks: the value of record_blocks(). */
+/* @blocks is the value of record_blocks(). */
 struct shards record_shards(const struct packet_record *s, uint32_t blocks);
 
 #endif

@@ -105,8 +105,8 @@ static struct pair *make_pair(struct pairs_part *part, const struct endpoint *a,
 }
 
 /*
- * Sort waiting points by time: shards report messages in turn, each its own messages in
- * order.
+ * Sort deferred points by time: shards report messages one shard after the other, each its own
+ * messages in order.
  */
 static void sort_fresh(struct direction *c)
 {

@@ -92,7 +92,10 @@ void mixture_learn(struct scale_mixture *m, double span);
 
 /* Kinds of delay: usual, and each lift that all messages of a factor may share. */
 #define DELAY_LIFTS 7
-/* The number of lowest messages of a factor that may be wrong. Chosen: if more are, all are. */
+/*
+ * The number of lowest messages of a factor that may be wrong. Chosen: if more are wrong, all
+ * are.
+ */
 #define LOWEST 3
 
 /* The delays of one direction of a link, beyond the minimum delay. */

@@ -37,7 +37,7 @@ struct saved {
 	size_t num_uncovered;
 };
 
-/* Read all bytes: 0; -ENOMEM; -EPROTO: the version differs; -EBADMSG. */
+/* Read all bytes. Return 0; -ENOMEM; -EPROTO if the version differs; -EBADMSG. */
 int saved_read(struct saved *s, const void *bytes, size_t size);
 void saved_release(struct saved *s);
 

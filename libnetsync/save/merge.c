@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * struct saved -> struct netsync, as if all input had been pushed to this object. All is
- * checked before anything is changed.
+ * Add struct saved to struct netsync, as if all input had been pushed to this object. All
+ * values are checked before the object is changed.
  */
 #include <errno.h>
 #include <limits.h>

@@ -137,7 +137,7 @@ static void save_hosts(struct saving *p, const struct netsync *ns)
 	}
 }
 
-/* Corners count from the beginning of their bin, whatever the origin of times is. */
+/* Corners count from the beginning of their bin, regardless of the origin of times. */
 static void save_bin(struct saving *p, const struct envelope *e, const struct bin *b)
 {
 	const int64_t begin = b->index * (INT64_C(1) << e->shift) + e->base;

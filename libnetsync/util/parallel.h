@@ -69,7 +69,7 @@ int parallel_run(struct parallel *p, uint32_t threads, uint32_t num,
 void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first, uint32_t num,
 		    int (*run)(void *arg, size_t i), void *arg);
 
-/* Make the remaining calls, and wait for the others. Return: as parallel_run(). */
+/* Make the remaining calls, and wait for the other threads. Return as parallel_run(). */
 int parallel_end(struct parallel *p);
 
 /*

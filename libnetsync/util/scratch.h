@@ -17,7 +17,7 @@ static inline const char *scratch_folder(bool is_large)
 	return path && *path ? path : is_large ? "/var/tmp" : "/tmp";
 }
 
-/* Open a nameless file for reading and writing; -1: failed, see errno. */
+/* Open an unnamed file for reading and writing. Return -1 and set errno on failure. */
 static inline int scratch_file(void)
 {
 	const char *folder = scratch_folder(false);

@@ -11,7 +11,7 @@
 /* Limit of times, ns: nonsensical clocks could lead beyond all times. */
 #define FARTHEST (2 * NETSYNC_MAX_SPAN)
 
-/* Add the integer part of @v, ns, to *t, within FARTHEST. Return: the rest, below 1. */
+/* Add the integer part of @v, ns, to *t, within FARTHEST. Return the rest, which is less than 1. */
 static inline double add_whole(int64_t *t, double v)
 {
 	double whole = floor(v), sum = (double)*t + whole;

@@ -59,7 +59,7 @@ static void ipv4(void **state)
 	assert_int_equal(kept(ETH_P_IP, 0), 20 + 28);
 	begin_ipv4(5, 33);
 	assert_int_equal(kept(ETH_P_IP, 0), 20 + 24);
-	/* Another protocol, and a later fragment: the transport protocol is unknown. */
+	/* Unknown protocol, and non-first fragment: only the network header is kept. */
 	begin_ipv4(5, 47);
 	assert_int_equal(kept(ETH_P_IP, 64), 20);
 	begin_ipv4(5, 17);

@@ -268,7 +268,7 @@ static const struct crew_work copying = {
 	.look = show_copies,
 };
 
-/* @outside: for each source, the number of traces outside --begin and --end. */
+/* @outside is the number of traces outside --begin and --end, for each source. */
 static bool plan_copies(struct apply_run *apply, uint32_t *outside)
 {
 	for (int i = 0; i < apply->set->num_traces; i++) {

@@ -142,8 +142,8 @@ static bool are_in_one_session(const struct netsync_io_trace *a, const struct ne
 }
 
 /*
- * babeltrace2 reads the chunks of a rotated trace as one trace, and takes the clock from
- * one of them. All chunks therefore need one correction, over the span of all.
+ * babeltrace2 reads the chunks of a rotated trace as one trace, and takes the clock from one of
+ * them. All chunks therefore need one correction, over the span of all chunks.
  */
 static void extend_span_over_chunks(const struct apply_run *apply,
 				    const struct netsync_io_trace *info, struct apply_trace *trace)

@@ -21,7 +21,10 @@ struct hosts {
 
 /* ---- whose traces these are --------------------------------------------------- */
 
-/* Takes ownership of @host. -1: no such host, or out of memory, with a message. */
+/*
+ * Take ownership of @host. Return -1, after a message, if there is no such host or if out of
+ * memory.
+ */
 static int find_or_add_apply_host(struct hosts *hosts, char *host)
 {
 	const unsigned int num = hosts->all.num;

@@ -176,7 +176,7 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 	return NULL;
 }
 
-/* Format values as text; empty: unchanged. */
+/* Format values as text; an empty text means unchanged. */
 static void write_values(const struct tsdl_clock *clock,
 			 char values[NUM_KEYS][TSDL_UUID_LEN + sizeof("\"\"")])
 {

@@ -46,8 +46,8 @@ int corrections_find(struct corrections *corrections, const struct mip *mip, con
 bool correction_holds(const struct stream_correction *correction, int64_t time_ns);
 
 /*
- * Correct an original time. *@moved_ns: the difference from netsync_convert(), which
- * keeps times in order at a step of the clock. -ERANGE: the corrected time is before
+ * Correct an original time. Set *@moved_ns to the difference from netsync_convert(), which
+ * keeps times in order at a step of the clock. Return -ERANGE if the corrected time is before
  * 1970, or does not fit.
  */
 int correction_apply(const struct stream_correction *correction, int64_t time_ns,

@@ -24,9 +24,9 @@
 #define NO_MEMORY BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR
 
 /*
- * Number of waiting messages that causes a warning, once. Chosen: a message takes half a
- * KiB and more with its event; if each source is connected to the filter directly, some
- * hundred wait.
+ * Number of deferred messages that causes a warning, once. Chosen: a message takes half a KiB
+ * or more with its event; if each source is connected to the filter directly, a few hundred are
+ * deferred.
  */
 #define MANY_WAITING 250000
 

@@ -15,7 +15,7 @@
 
 struct field_classes;
 
-/* Functions that create something return false or NULL if out of memory. */
+/* Functions that create an object return false or NULL if out of memory. */
 struct mip {
 	/* Copy the identity of a trace. */
 	bool (*identify_trace)(bt_trace *to, const bt_trace *from);

@@ -10,9 +10,9 @@ extern const char *complainer;
 
 /* Print a message to stderr, after the program's name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Print a message about a file or folder, with the reason in errno. Return: false. */
+/* Print a message about a file or directory, with the reason in errno. Return false. */
 bool complain_of_path(const char *path);
-/* Print that memory is short. Return: false. */
+/* Print that memory is short. Return false. */
 bool no_memory(void);
 /* Replace everything that a terminal would interpret by '?'. */
 void make_printable(char *text);

@@ -113,7 +113,7 @@ static bool link_file(struct linking *linking, int file, int folder, const char 
 
 static bool link_folder(struct linking *linking, int from, int to, const char *path);
 
-/* @path: path of @name in @from, for messages */
+/* @path is the path of @name in @from, for messages. */
 static bool link_entry(struct linking *linking, int from, int to, const char *name,
 		       const char *path)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Values that JSON cannot express directly (unknown times, text that is not UTF-8) -> JSON. */
+/*
+ * Convert values that JSON cannot express directly (unknown times, text that is not UTF-8) to
+ * JSON.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

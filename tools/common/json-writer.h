@@ -33,7 +33,7 @@ void json_put_pair(struct json_writer *w, json_object *object, const char *key, 
 		   json_object *b);
 void json_append(struct json_writer *w, json_object *array, json_object *value);
 void json_append_time(struct json_writer *w, json_object *array, int64_t ns);
-/* Writes null for a value that is not finite. */
+/* Write null for a value that is not finite. */
 void json_append_double(struct json_writer *w, json_object *array, double value);
 
 /* A number with enough digits to restore the same double. */

@@ -16,7 +16,7 @@
 
 /* ---- values ------------------------------------------------------------ */
 
-/* Print which value is expected, @what such as "a time". Return: false. */
+/* Print which value is expected, with @what such as "a time". Return false. */
 static bool complain_of_value(const struct option_row *row, const char *value, const char *what)
 {
 	complain("--%s %s: give %s such as %s.", row->name, value, what, row->example);

@@ -69,7 +69,7 @@ void output_folder_release(struct output_folder *folder);
 void output_begin(void);
 /* Report by errno why standard output failed, unless that was already reported. Return false. */
 bool complain_of_standard_output(void);
-/* Return: the exit status; @status if everything was written. */
+/* Return the exit status, which is @status if all output was written. */
 int output_end(int status);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Write a page up to the place of its data. Return: the rest of the page. */
+/* Write a page up to the place of its data. Return the rest of the page. */
 const char *page_begin(FILE *out, const char *page);
 /* Write JSON so that a page can contain it. */
 void page_put(FILE *out, const char *json);

@@ -20,7 +20,7 @@ struct progress {
 /* The work that was started last, or NULL. */
 extern const char *volatile current_work;
 
-/* @what: the work, such as "reading" */
+/* @what is the work, such as "reading". */
 void progress_start(struct progress *progress, const char *what);
 /*
  * Draw a bar: @done of @total, in bytes or another unit that grows with time. @total 0:

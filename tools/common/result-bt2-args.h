@@ -11,7 +11,7 @@
 
 /* Options of babeltrace2, with constant offsets for each CTF trace. */
 bool write_bt2_args(FILE *out, const struct netsync *ns, const struct netsync_io *io);
-/* Report which traces the options skip, and which are inaccurate. Return: exit status. */
+/* Report which traces the options skip, and which are inaccurate. Return the exit status. */
 int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io);
 
 #endif

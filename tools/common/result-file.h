@@ -95,8 +95,8 @@ bool model_find_file(const struct model *model, const struct model_clock *clock,
  */
 int model_check_file(struct model *model, const struct model_host *host, const char *path);
 /*
- * The correction of a host's clock, to be released by netsync_clock_free(). -ENODATA: it
- * could not be estimated; -EINVAL: it is damaged.
+ * Get the correction of a host's clock, to be released with netsync_clock_free(). Return
+ * -ENODATA if it could not be estimated, and -EINVAL if it is damaged.
  */
 int model_read_clock(struct model *model, const struct model_host *host,
 		     struct netsync_clock **clock);
@@ -112,8 +112,8 @@ int model_check_span(struct model *model, const struct model_host *host,
 int model_fail(struct model *model, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * The difference to add to times of a trace with this clock to get times of the host's
- * clock. -ERANGE: it does not fit.
+ * Get the difference to add to times of a trace with this clock to get times of the host's
+ * clock. Return -ERANGE if the difference does not fit into 64 bits.
  */
 int model_shift(struct model *model, const struct model_host *host, const struct model_clock *clock,
 		int64_t *shift_ns);

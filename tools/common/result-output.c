@@ -175,7 +175,7 @@ static const char *choose_advice(const struct outcome *outcome, const struct net
 }
 
 /*
- * By how much was a clock stepped back, by events or a log, ns? If it is more than the
+ * By how much was a clock stepped back, according to events or a log, ns? If this exceeds the
  * traced span, every time may be before or after the step, and no message can be used.
  */
 static int64_t set_back_by(const struct netsync *ns, uint32_t host)

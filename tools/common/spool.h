@@ -14,7 +14,7 @@ struct spool {
 	size_t size; /* bytes of a record, at most SPOOL_RECORD */
 };
 
-/* Bytes of the largest record. Chosen: struct netsync_packet and others fit. */
+/* Maximum size of a record, bytes. Chosen: struct netsync_packet and others fit. */
 #define SPOOL_RECORD 256
 
 /* Create a spool for records of this size. On failure, print a message and return false. */

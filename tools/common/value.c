@@ -25,7 +25,10 @@ static const struct unit {
 
 #define NUM_UNITS (sizeof(units) / sizeof(units[0]))
 
-/* Add digits from *@text on, times @scale, to *@value. False: no digits, or an overflow. */
+/*
+ * Add digits from *@text on, times @scale, to *@value. Return false if there are no digits, or
+ * on overflow.
+ */
 static bool add_digits(const char **text, int64_t scale, int64_t *value)
 {
 	int64_t number = 0;
@@ -173,7 +176,7 @@ char *format_duration(char *buffer, int64_t ns)
 	return buffer;
 }
 
-/* @names: units for 1, 1000, 1000^2 and so on */
+/* @names are units for 1, 1000, 1000^2 and so on. */
 static char *format_scaled(char *buffer, uint64_t number, const char *const names[5])
 {
 	unsigned int unit = 0;

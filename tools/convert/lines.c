@@ -13,7 +13,7 @@
 #include "lines.h"
 #include "stamp.h"
 
-/* Bytes of a line in which a time is searched. Chosen: more than lines of logs have. */
+/* Number of bytes of a line in which a time is searched. Chosen: log lines are shorter. */
 #define MAX_LINE (1 << 20)
 
 struct lines {

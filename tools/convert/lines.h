@@ -14,7 +14,7 @@ struct line_settings {
 	bool extrapolate;    /* also where the result does not apply */
 };
 
-/* Return: the exit status. */
+/* Return the exit status. */
 int convert_lines(struct model *model, const struct model_host *host,
 		  const struct netsync_clock *clock, const struct line_settings *set,
 		  const struct stamp_rules *rules);

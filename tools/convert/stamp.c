@@ -407,7 +407,7 @@ static bool take_number_of_time(struct stamp *stamp, struct text *text)
 
 /* ---- what nobody can tell ---------------------------------------------------- */
 
-/* Skip at most @most digits. Return: their number. */
+/* Skip at most @most digits. Return the number of digits skipped. */
 static int skip_digits(struct text *text, int most)
 {
 	int num = 0;

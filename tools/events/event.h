@@ -19,7 +19,7 @@
 /* PID_MAX_LIMIT of 64-bit kernels. */
 #define EVENT_MAX_TID (4 * 1024 * 1024)
 
-/* Field names whose places are cached. Chosen: more than a command requests. */
+/* Maximum number of field names whose places are cached. Chosen: more than a command requests. */
 #define EVENT_NUM_PLACES 32
 
 /* The properties that all events with a name and layout share. */

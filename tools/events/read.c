@@ -7,7 +7,10 @@
 
 #include "reading.h"
 
-/* Bytes for an event's texts that need no allocation. Chosen: most texts are names. */
+/*
+ * Size of the buffer for an event's texts that need no allocation, bytes. Chosen: most texts
+ * are names.
+ */
 #define TEXTS_SIZE 4096
 /* Prefix of the fields that all events of a trace.dat file have. */
 #define COMMON "common_"

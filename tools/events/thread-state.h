@@ -78,7 +78,7 @@ bool sched_failed(const struct sched *sched);
  */
 void sched_switch(struct sched *sched, int64_t time_ns, uint32_t cpu,
 		  const struct task_switch *change);
-/* Return: did the thread become runnable? */
+/* Return true if the thread became runnable. */
 bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task);
 void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child);
 void sched_release(struct sched *sched, int64_t time_ns, uint32_t tid);

@@ -136,7 +136,10 @@ bool timebase_limit(struct timebase *base, const struct time_window *window, boo
 
 /* ---- clocks ------------------------------------------------------------ */
 
-/* Return: 0; -ENODATA: not corrected; or another negative errno. Problems were reported. */
+/*
+ * Return 0; -ENODATA if the host is not corrected; or another negative errno value. Problems
+ * were reported.
+ */
 static int find_timebase_clock(struct timebase *base, const struct input *input, uint32_t number)
 {
 	struct timebase_host *host = &base->hosts[number];

@@ -297,7 +297,7 @@ static bool export_group(void *data, const struct event_group *group, struct gro
 		.threads.first_cpu = job->num_cpus,
 	};
 	const struct event_listener listener = { export_event, export_loss, &reader };
-	/* Count only what is early in this part. */
+	/* Count only records that are early in this part. */
 	const uint64_t num_early = timeline->num_early;
 	bool ok = timeline->format->begin_part(timeline, group->host + 1) &&
 		  threads_open(&reader.threads) &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Batches of items, of a fixed size, between all ranks. A rank has two batches for each
- * other one: one is filled while the other is on its way. Whoever waits takes meanwhile
- * what comes, so that no two ranks wait for each other.
+ * Batches of items, of a fixed size, between all ranks. A rank has two batches for each other
+ * rank: one is filled while the other is being sent. A waiting rank meanwhile receives incoming
+ * batches, so that no two ranks wait for each other.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -14,7 +14,10 @@
 
 /* Items of a batch, 16 KB together: two for each of a thousand ranks are 32 MB. Chosen. */
 #define BATCH 128
-/* Slices that a rank may be ahead of the slowest one. Chosen: few, as packets wait. */
+/*
+ * Number of slices that a rank may be ahead of the slowest rank. Chosen: few, because packets
+ * are deferred.
+ */
 #define SLICES_AHEAD 4
 /* All slices, as the last item of a rank says. */
 #define ALL_SLICES UINT32_MAX

@@ -43,7 +43,7 @@ static uint64_t add_text_to_hash(uint64_t sum, const char *text)
 	return sum;
 }
 
-/* Of the traces as they were given, and where; 0: there are none. */
+/* The traces as they were given, and their machines; 0 if there are none. */
 static uint64_t hash_traces(const struct input *input)
 {
 	char here[PATH_MAX] = "";
@@ -205,7 +205,7 @@ static bool start_server(struct local_traces *local, const struct input *input, 
 
 /* ---- all together ------------------------------------------------------------------ */
 
-/* The traces of one server; @label: its machine. */
+/* The traces of one server; @label is its machine. */
 static bool add_served_traces(struct local_traces *local, int which, const char *label, int file,
 			      struct netsync_io *io)
 {

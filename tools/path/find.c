@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The path of a thread, from the events of all hosts, and advice on what was missing. */
+/* Find the path of a thread from the events of all hosts, and advise on missing events. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -104,7 +104,7 @@ struct graph_writer {
 	bool failed; /* too many records for their numbers */
 };
 
-/* Return: the number of the record. */
+/* Return the number of the record. */
 uint32_t graph_put(struct graph_writer *writer, const struct graph_record *record);
 
 /* ---- reading -------------------------------------------------------------- */

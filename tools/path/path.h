@@ -40,7 +40,7 @@ enum piece_reason {
 	NUM_REASONS,
 };
 
-/* A thread of a host; NO_THREAD for work that is not done for a thread. */
+/* A thread of a host, or NO_THREAD for work that is not done for a thread. */
 struct actor {
 	uint32_t host;
 	uint32_t thread;
@@ -49,7 +49,7 @@ struct actor {
 /* A piece of the path. */
 struct path_piece {
 	struct actor who;
-	/* PIECE_PREEMPTED: the running thread; PIECE_NETWORK: the sender. */
+	/* For PIECE_PREEMPTED, the running thread; for PIECE_NETWORK, the sender. */
 	struct actor other;
 	bool has_other;
 	uint8_t kind;		  /* enum piece_kind */
@@ -97,7 +97,7 @@ struct path_thread_name {
  */
 bool path_find(struct critical_path *path, struct spool *messages,
 	       const struct path_thread_name *of);
-/* Print what was missing for a better path. */
+/* Print which events were missing for a better path. */
 void path_explain(const struct critical_path *path);
 void path_release(struct critical_path *path);
 

@@ -89,14 +89,14 @@ static bool is_same_actor(struct actor a, struct actor b)
 	return a.host == b.host && a.thread == b.thread;
 }
 
-/* The charge of @who, who does something while the thread of @parent waits. */
+/* Return the charge of @who, who works while the thread of @parent waits. */
 static uint32_t get_path_charge(struct walk *walk, uint32_t parent, struct actor who)
 {
 	struct critical_path *path = walk->path;
 	struct charge *charges = path->charges, *last;
 
 	/*
-	 * If threads wait for each other in turn, reuse their charges, which bounds the
+	 * If threads alternately wait for each other, reuse their charges, which bounds the
 	 * depth.
 	 */
 	for (uint32_t i = parent; i != NO_CHARGE; i = charges[i].parent)
@@ -160,7 +160,7 @@ static struct spot get_path_spot(const struct walk *walk, struct actor who, uint
 	};
 }
 
-/* The waker or sender, at the time when it woke or sent something. */
+/* The waker or sender, at the time of the wakeup or of sending. */
 static struct spot make_waker_spot(const struct graph_record *cause, uint32_t host)
 {
 	return (struct spot){
@@ -268,8 +268,8 @@ static enum piece_kind get_piece_kind(enum cause_kind cause)
 }
 
 /*
- * Explain the wait of @waiting by the cause of its end, and by what happened before, back
- * to @from_ns. A packet's sending in turn has a cause.
+ * Explain the wait of @waiting by the cause of its end, and by the activity before that, back
+ * to @from_ns. The event of sending a packet also has a cause.
  */
 static void explain_wait(struct walk *walk, const struct frame *waiting,
 			 const struct graph_record *cause, int64_t from_ns)

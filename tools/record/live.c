@@ -374,7 +374,7 @@ static bool follow_sources(struct live *live)
 		}
 		if (!estimate_and_show(live))
 			return false;
-		/* Reading gets as much time as estimating. */
+		/* Reading gets as much time as estimation. */
 		cost_ns = clock_ns(CLOCK_MONOTONIC) - now_ns;
 		next_ns += set->interval_ns;
 		if (next_ns < now_ns + 2 * cost_ns)

@@ -528,7 +528,7 @@ static int synchronize_there(struct record_run *rec)
 	return status == EXIT_DONE && rec->partial ? EXIT_PARTIAL : status;
 }
 
-/* Synchronize the traces in the folder. Return: the exit status. */
+/* Synchronize the traces in the directory. Return the exit status. */
 static int synchronize_recorded(struct record_run *rec)
 {
 	char **traces = calloc(rec->all.num, sizeof(*traces));

@@ -147,7 +147,7 @@ struct record_run {
 bool take_buffers(void *at, const struct option_row *row, const char *text);
 /* Take the status of a host's channels; warn about a channel at its first discarded events. */
 void losses_take(struct record_run *rec, struct recorded_host *host);
-/* At the end, report what is missing, and which buffers would have sufficed. */
+/* At the end, report missing data, and buffers that would have been large enough. */
 void losses_say(struct record_run *rec, struct recorded_host *host);
 
 /* ---- the status line (record/record.c) ---------------------------------------- */
@@ -170,7 +170,7 @@ void record_beacon_stop(struct record_run *rec);
  */
 unsigned int hosts_create(struct record_run *rec);
 unsigned int hosts_start(struct record_run *rec);
-/* The same for new sessions of hosts to be renewed; report what is missing. */
+/* The same for new sessions of hosts to be renewed; report missing data. */
 unsigned int hosts_renew(struct record_run *rec);
 /*
  * End the recording on hosts that have sent more than the quota, and disconnect those
@@ -184,7 +184,7 @@ void host_ask_status(const struct record_run *rec, const struct recorded_host *h
 bool host_take_status(struct record_run *rec, struct recorded_host *host);
 /* Stop one host and keep its trace so far; the others continue. */
 void host_stop(struct record_run *rec, struct recorded_host *host);
-/* Stop all hosts, wait until all data has arrived, and report what is missing. */
+/* Stop all hosts, wait until all data has arrived, and report missing data. */
 void hosts_stop(struct record_run *rec);
 /* Copy the traces of hosts that recorded to their own disks. */
 void hosts_pull(struct record_run *rec);

@@ -48,7 +48,10 @@
 /* lttng-relayd's port for viewers, the default of netsync live and others. */
 #define DEFAULT_LIVE_PORT 5344
 
-/* Bind a socket to *@port on loopback, or to any free port if it is 0. -1: not free. */
+/*
+ * Bind a socket to *@port on loopback, or to any free port if it is 0. Return -1 if the port is
+ * not free.
+ */
 static int take_port(uint16_t *port)
 {
 	struct sockaddr_in address = {

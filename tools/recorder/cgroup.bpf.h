@@ -65,7 +65,7 @@ static __always_inline enum packet_group find_group(const struct sk_buff *skb, _
 	return GROUP_OTHER;
 }
 
-/* @local: the port, or the number, of this end. */
+/* @local is the port, or the number, of this end. */
 static __always_inline bool is_group_wanted(const struct seen_packet *p, __u16 local)
 {
 	const struct group_port key = {

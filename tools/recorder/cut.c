@@ -9,7 +9,7 @@
 
 #include "cut.h"
 
-/* Bytes of headers that do not depend on what is in them. */
+/* Number of header bytes that do not depend on their contents. */
 #define IPV4_HEADER 20
 #define IPV6_HEADER 40
 #define TCP_HEADER 20

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No frame has longer headers than this, but for chains of IPv6 options. Bytes. Chosen. */
+/* No frame has longer headers than this, except with chains of IPv6 options, bytes. Chosen. */
 #define LONGEST_HEADERS 256
 
 /*

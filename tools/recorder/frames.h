@@ -18,7 +18,10 @@ struct recorded_device {
 	uint16_t linktype;
 };
 
-/* All zero at first, but for the source, the writer's descriptor, and the bytes of payload. */
+/*
+ * Initially all zero, except the source, the writer's descriptor, and the number of payload
+ * bytes.
+ */
 struct frame_recorder {
 	const struct packet_source *source;
 	struct capture_writer writer;
@@ -31,7 +34,7 @@ struct frame_recorder {
 /* The flags of a received frame. @type: PACKET_HOST... */
 uint32_t frame_flags(unsigned int type);
 
-/* Record the headers of a frame. @data: the struct frame_recorder. */
+/* Record the headers of a frame. @data is the struct frame_recorder. */
 void frame_record(void *data, const struct seen_frame *frame);
 
 #endif

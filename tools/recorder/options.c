@@ -319,8 +319,9 @@ static bool find_device(struct recorder_options *o)
 }
 
 /*
- * In another network namespace than the initial one, which somebody entered for that, record this
- * one. Only the initial one has this setting, which may be seen by anybody.
+ * If the recorder runs in a network namespace other than the initial one, record that
+ * namespace, because the user entered it for that purpose. Only the initial namespace has this
+ * setting, which any user can read.
  */
 static void choose_namespace(struct packet_selection *s)
 {

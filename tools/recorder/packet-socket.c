@@ -30,7 +30,7 @@
 #define HAND_OVER_MS 100
 /* Bytes of a frame that the kernel copies at most. */
 #define COPIED_BYTES (LONGEST_HEADERS + 256u)
-/* Where the address of a frame is, behind its header: TPACKET_ALIGN() of an unsigned size. */
+/* Position of a frame's address, after its header: TPACKET_ALIGN() of an unsigned size. */
 #define RING_ADDRESS_AT                                                              \
 	((sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT * \
 	 TPACKET_ALIGNMENT)
@@ -68,7 +68,7 @@ static int set_ring_filter(const uint16_t unwanted[2])
 		IF_EQUAL(ETH_P_IP, 0, 4),
 		LOAD_BYTE(NETWORK + 9),
 		IF_EQUAL(IPPROTO_TCP, 0, 9),
-		/* X = the length of the network's header, behind which are both ports. */
+		/* X = the length of the network header, which is followed by both ports. */
 		BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, (uint32_t)NETWORK),
 		BPF_STMT(BPF_JMP | BPF_JA, 4),
 		IF_EQUAL(ETH_P_IPV6, 0, 6),

@@ -198,7 +198,7 @@ static __always_inline bool is_selective(const volatile struct probe_settings *s
 	return s->num_addresses || s->num_ports || s->cgroup;
 }
 
-/* PACKET_TOO_SHORT: a header was not copied, and @kept says how far the others go. */
+/* PACKET_TOO_SHORT: a header was not copied, and @kept is the size of the headers before it. */
 __noinline int parse_packet(__u32 number)
 {
 	struct seen_packet *p = get_packet(number);

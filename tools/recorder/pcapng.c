@@ -28,7 +28,7 @@ enum block_option {
 };
 
 #define BYTE_ORDER_MAGIC 0x1a2b3c4du
-/* The length of a section that is not known. */
+/* The length of a section whose length is unknown. */
 #define UNKNOWN_LENGTH UINT64_MAX
 /* Times are multiples of 10^-9 s. */
 #define NANOSECONDS 9

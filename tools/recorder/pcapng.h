@@ -26,7 +26,7 @@
 /* Bytes that are collected before they are written. Chosen. */
 #define CAPTURE_BUFFER (256 * 1024)
 
-/* All zero at first, but for the descriptor. */
+/* Initially all zero, except the descriptor. */
 struct capture_writer {
 	int fd;
 	size_t used;

@@ -10,7 +10,7 @@
 /* Collects libbpf's messages, for libbpf_set_print(). */
 int reason_take_message(enum libbpf_print_level level, const char *format, va_list arguments);
 
-/* @error: negative errno of what failed. */
+/* @error is the negative errno value of the failed operation. */
 void reason_find(int error, char why[LONGEST_REASON]);
 
 #endif

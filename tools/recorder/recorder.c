@@ -19,7 +19,7 @@
 #include "frames.h"
 #include "options.h"
 
-/* How often to look for the end and to write what is collected, ms. Chosen. */
+/* Period of checking for the end and writing the collected data, ms. Chosen. */
 #define TURN_MS 200
 /* The kernel hands over the last block after 100 ms (packet-socket.c). */
 #define LAST_TURNS 2

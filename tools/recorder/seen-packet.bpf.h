@@ -12,11 +12,11 @@
 /* Types of devices: of <linux/if_arp.h>, which BPF programs cannot include. */
 #define ARPHRD_ETHER 1
 #define ARPHRD_LOOPBACK 772
-/* No link header is longer, bytes. Chosen: that of Ethernet has 14. */
+/* Maximum length of a link header, bytes. Chosen: that of Ethernet has 14. */
 #define LONGEST_LINK 64
 /* Bytes that are looked at together: no fixed header, nor digested payload, is longer. */
 #define LONGEST_LOOK 64
-/* skb->mac_header and the like, where it was not set. */
+/* The value of skb->mac_header and similar members that were not set. */
 #define NO_OFFSET 0xffff
 
 struct seen_packet {
@@ -122,7 +122,7 @@ static __always_inline void find_frame(struct seen_packet *p, const struct sk_bu
 
 /* ---- bytes ----------------------------------------------------------------------- */
 
-/* Copy what is linear of the frame's first bytes, at most @most, a constant. */
+/* Copy the linear part of the frame's first bytes, at most @most bytes, a constant. */
 static __always_inline bool copy_linear(struct seen_packet *p, const __u32 most)
 {
 	__u64 len = p->linear < p->length ? p->linear : p->length;
@@ -144,7 +144,7 @@ static __always_inline bool read_pages(struct sk_buff *skb, void *to, __u64 len)
 	return !bpf_dynptr_from_skb(skb, 0, &dynptr) && !bpf_dynptr_read(to, len, &dynptr, 0, 0);
 }
 
-/* Copy as much of the frame as a record has capacity for. */
+/* Copy as many bytes of the frame as a record has capacity for. */
 static __always_inline bool copy_more(struct seen_packet *p, struct sk_buff *skb)
 {
 	__u8 *to = p->frame.bytes;

@@ -230,7 +230,10 @@ static __always_inline bool is_icmp_sampled(const struct seen_packet *p, const _
 	return !is_echo || icmp[1] || is_key_sampled(get_u16(icmp + 6), sampling);
 }
 
-/* Read the header of a chunk and the word behind it: TSN of DATA, cumulative TSN of SACK. */
+/*
+ * Read the header of a chunk and the word after it: the TSN of DATA, or the cumulative TSN of
+ * SACK.
+ */
 static __always_inline bool read_chunk(const struct seen_packet *p, __u32 at, __u8 chunk[8])
 {
 	const __u8 *bytes = look_at(p, at, 8);

@@ -76,7 +76,7 @@ struct packet_source {
 	 * none; or a negative errno value.
 	 */
 	int (*take)(int timeout_ms, const sigset_t *mask, take_frame_fn take, void *data);
-	/* Receive no more; what was received can still be taken. */
+	/* Stop receiving; frames received before can still be taken. */
 	void (*stop)(void);
 	void (*count)(struct source_counts *counts);
 	/*

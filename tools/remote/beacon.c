@@ -43,7 +43,7 @@ unsigned int beacon_neighbours(unsigned int num, unsigned int id, uint16_t peers
 
 /* ---- sockets ------------------------------------------------------------- */
 
-/* Return: the port, or a negative errno. */
+/* Return the port, or a negative errno value. */
 static int open_family(int family, uint16_t port, int *sock)
 {
 	const int yes = 1, with_id = IP_PMTUDISC_DONT;

@@ -430,7 +430,7 @@ void buffer_drop(struct buffer *buffer, size_t len)
 	memmove(buffer->data, buffer->data + len, buffer->len);
 }
 
-/* Return: false at the end of input, or on an error. */
+/* Return false at the end of input, or on an error. */
 static bool read_into_buffer(int fd, struct buffer *buffer)
 {
 	ssize_t got;
@@ -713,7 +713,7 @@ void remotes_close(struct remotes *all)
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct remote *remote = all->list[i];
 
-		/* An agent that has not greeted may be waiting for anything. */
+		/* An agent that has not sent its greeting may be waiting for any input. */
 		if (!remote->hello && remote->pid > 0)
 			kill(remote->pid, SIGTERM);
 		/* Its later output is not for us. */

@@ -90,7 +90,7 @@ struct remotes {
 		     size_t size);
 	/* Called for readings of its clock, in the protocol's form; or NULL. */
 	void (*clocks)(struct remote *remote, struct json_object *readings);
-	/* Displays progress while waiting; false: unknown. */
+	/* Display progress while waiting; false if unknown. */
 	bool (*show)(struct remotes *all, struct progress *line);
 	volatile sig_atomic_t *stop; /* waiting ends when it is not 0; or NULL */
 	struct pollfd *fds;	     /* private to remote.c */

@@ -42,8 +42,8 @@ enum {
 };
 
 /*
- * Maximum interned strings of a sequence; all are forgotten then, to bound memory.
- * Chosen: some MB.
+ * Maximum number of interned strings of a sequence; beyond this, all are discarded, to bound
+ * memory. Chosen: some MB.
  */
 #define MAX_STRINGS 32768
 
@@ -78,7 +78,7 @@ struct sequence {
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* Pack a packet at @to, unless it is NULL. Return: its size. */
+/* Pack a packet at @to, unless it is NULL. Return its size. */
 static size_t pack_packet(TracePacket *packet, uint8_t *to)
 {
 	TracePacket *packets[] = { packet };

@@ -149,7 +149,7 @@ static void stop_last_ctf_worker(struct ctf *ctf)
 	free(in);
 }
 
-/* Does a worker see the streams of the first one? Else nobody could share them. */
+/* Does a worker see the same streams as the first worker? Otherwise they cannot share streams. */
 static bool sees_same_streams(const struct ctf *ctf, struct ctf_worker *in)
 {
 	const struct ctf_opened *first = &ctf->readings[0]->opened;

@@ -52,7 +52,7 @@ static void set_walked_time(struct event_stream *stream)
 }
 
 /*
- * Walk to the next event. Returns as event_stream_next(); -EILSEQ: libbabeltrace2 must
+ * Walk to the next event. Return as event_stream_next(), or -EILSEQ if libbabeltrace2 must
  * continue.
  */
 static int walk_to_next(struct event_stream *stream)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A stream of a CTF trace -> its events and losses, one after the other: by a walk through
- * its file (direct/), and by messages of libbabeltrace2 from where that is not possible.
+ * Events and losses of a CTF stream, one after the other. They come from a walk through the
+ * file (direct/) and, from the point where the walk is not possible, from messages of
+ * libbabeltrace2.
  */
 #ifndef NETSYNC_CTF_EVENT_STREAM_H
 #define NETSYNC_CTF_EVENT_STREAM_H

@@ -193,7 +193,7 @@ static int add_merged_streams(struct ctf_merging *merging, struct opened *opened
 	return 0;
 }
 
-/* 0; -EILSEQ: libbabeltrace2 cannot open it; -ENOMEM. */
+/* Return 0; -EILSEQ if libbabeltrace2 cannot open the trace; -ENOMEM. */
 static int add_merged_trace(struct ctf_merging *merging, bt_graph *graph, size_t number)
 {
 	struct opened *opened = &merging->traces[number];

@@ -23,7 +23,7 @@ uint64_t ctf_integer(const struct ctf_field *field, bool is_signed);
 /* Copy up to @most unsigned integers of an array. Returns the array's length. */
 uint64_t ctf_elements(const struct ctf_field *array, uint64_t *values, uint64_t most);
 
-/* The index of a variant's selected option; UINT64_MAX: none. */
+/* Return the index of a variant's selected option, or UINT64_MAX if none is selected. */
 uint64_t ctf_selected(const struct ctf_field *variant);
 /* The field of the selected option. */
 struct ctf_field ctf_option(const struct ctf_field *variant);

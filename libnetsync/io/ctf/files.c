@@ -208,7 +208,7 @@ static int check_format(const uint8_t *data, uint64_t size)
 	return 1;
 }
 
-/* Check a file of metadata. Returns as check_format(); -ENODATA: the file is empty. */
+/* Check a metadata file. Return as check_format(), or -ENODATA if the file is empty. */
 static int check_metadata_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -274,7 +274,7 @@ static int check_all_links(struct trace *trace)
 	return ret;
 }
 
-/* 1: the metadata are to be translated; else as ctf_files_open(). */
+/* Return 1 if the metadata is to be translated, and otherwise as ctf_files_open(). */
 static int check_metadata_kind(const struct ctf_files *files)
 {
 	struct trace *trace = files->trace;

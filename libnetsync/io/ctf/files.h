@@ -111,7 +111,7 @@ void ctf_read_ranges(const struct ctf_files *files);
  */
 char *ctf_take_reason(void);
 
-/* Words for a result of worker_run() or worker_stop() that is not 0. */
+/* Return a description of a result of worker_run() or worker_stop() that is not 0. */
 const char *ctf_why_ended(int status);
 
 /* Set the folder to be opened, and the parameters for it. 0 or -ENOMEM. */

@@ -10,9 +10,9 @@
  * use, so that the rest is not read; and, with a warning, when its stream is damaged, so
  * that the other streams go on.
  *
- * Where several workers read a trace, each opens all streams, and ends those of others
- * before it reads. A stream as LTTng writes it is walked. Its sink asks libbabeltrace2 for
- * messages only from where the walk meets something unknown.
+ * If several workers read a trace, each worker opens all streams, and ends the streams of
+ * the other workers before it reads. Streams written by LTTng are walked. If a walk reaches an
+ * unknown layout, its sink asks libbabeltrace2 for the messages from there on.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -187,7 +187,7 @@ static int use_walked_events(struct ctf_read_stream *stream)
 	return ret;
 }
 
-/* Walk to the end of the slice; messages take over if the walk meets something unknown. */
+/* Walk to the end of the slice. If the walk reaches an unknown layout, messages take over. */
 static void walk_to_slice_end(struct ctf_read_stream *stream)
 {
 	const struct ctf_stream *s = &stream->s;
@@ -297,9 +297,10 @@ consume_stream_messages(bt_message_iterator *iterator, void *data)
 }
 
 /*
- * Run walks and sinks to the end of the slice. The graph calls sinks in turn: none has
- * more to do when as many as have not ended returned AGAIN one after the other. 1: there
- * is more; 0: all was read; negative: io_fail() was called, or -ERANGE.
+ * Run walks and sinks to the end of the slice. The graph calls sinks round-robin. No sink has
+ * more data in the slice when all sinks that have not ended returned AGAIN one after the other.
+ * Return 1 if there is more data; 0 if the whole trace was read; or a negative value after
+ * io_fail(), or -ERANGE.
  */
 static int run_graph_to_slice_end(struct ctf_reading *in)
 {
@@ -457,7 +458,7 @@ static struct direct *make_direct_for_packets(const struct ctf_files *files)
  */
 #define AFTER_PACKET 1000000
 
-/* Have walks pass what is before all that is wanted. */
+/* Make walks skip data before the wanted range. */
 static void apply_wanted_window(struct ctf_reading *in)
 {
 	const struct range *window = &in->all.window;

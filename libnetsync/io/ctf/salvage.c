@@ -193,7 +193,7 @@ struct salvage {
 	char *result; /* folder with all that is good */
 };
 
-/* Copy what is good of a stream file that source.ctf.fs refuses. */
+/* Copy the undamaged part of a stream file that source.ctf.fs rejects. */
 static int salvage_damaged(struct salvage *salvage, const char *name, const char *reason)
 {
 	struct trace *trace = salvage->trace;

@@ -294,7 +294,7 @@ int ctf_stream_use_event(struct ctf_stream *stream, const struct ctf_decoder *de
 	return decode_stream_event(stream, decoder, payload, time, seen);
 }
 
-/* Is a time before what is of use? */
+/* Is a time before the requested range? */
 static bool is_snapshot_before_window(const struct ctf_stream *stream,
 				      const bt_clock_snapshot *clock)
 {
@@ -306,7 +306,7 @@ static bool is_snapshot_before_window(const struct ctf_stream *stream,
 	return false;
 }
 
-/* Was what is lost lost before what is of use? */
+/* Did the loss occur before the requested range? */
 static bool was_lost_before(const struct ctf_stream *stream, const bt_message *message)
 {
 	const bool is_events = bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_EVENTS;

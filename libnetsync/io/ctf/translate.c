@@ -12,7 +12,10 @@
 #include "io/ctf/ctf2/ctf2.h"
 #include "io/ctf/files.h"
 
-/* Bytes of metadata. Chosen: many times what describes all events of a kernel. */
+/*
+ * Maximum size of metadata, bytes. Chosen: many times the size of a description of all kernel
+ * events.
+ */
 #define MAX_METADATA (64 << 20)
 
 int ctf_too_new(struct trace *trace, const char *what)

@@ -92,8 +92,8 @@ static void vote_on_addresses(struct tallies *tallies, const struct watcher *a,
 }
 
 /*
- * Take a host's own addresses. On a router, addresses of both sides get votes for and
- * against, and none is taken.
+ * Take a host's own addresses. On a router, addresses of both sides get votes for and against,
+ * and no address is taken.
  */
 static int take_own_addresses(struct watcher *watcher, const struct tallies *tallies)
 {

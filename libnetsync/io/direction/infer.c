@@ -52,7 +52,10 @@ int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 		return -ENOMEM;
 	samples->of[samples->num++] = *sample;
 	sampling->num++;
-	/* So often that what is left does not depend on the order of samples. */
+	/*
+	 * Number of repetitions, so that the remaining set does not depend on the order of
+	 * samples.
+	 */
 	while (sampling->num > MAX_SAMPLES && sampling->mask < UINT64_MAX)
 		thin_out_samples(sampling);
 	return 0;
@@ -145,7 +148,7 @@ static ssize_t find_shared_packets(const struct packet_samples *a, const struct 
 static int vote_on_lower_address(const struct shared_packet *p, const struct shared_packet *q)
 {
 	const double gap = (double)(q->times[0] - p->times[0]);
-	/* How much longer the time between both packets is for the second host. */
+	/* Return how much longer the time between both packets is for the second host. */
 	double later = (double)(q->times[1] - p->times[1]) - gap;
 
 	if (p->of->back == q->of->back)

@@ -18,8 +18,8 @@
 #include "util/number.h"
 
 /*
- * Bytes that are read at a place to which no sequence leads, if fewer are wanted. Chosen:
- * four pages, as heads of files and pages of ring buffers are read.
+ * Number of bytes to read at a position that does not continue a sequence, if fewer are wanted.
+ * Chosen: four pages, because file headers and ring buffer pages are read in this way.
  */
 #define SINGLE_SIZE ((size_t)16 << 10)
 
@@ -468,7 +468,8 @@ static void read_next_slot_ahead(struct disk_file *file, const struct slot *slot
 }
 
 /*
- * Read from the reader process. Returns as disk_read(); -EAGAIN: the reader process has ended.
+ * Read from the reader process. Return as disk_read(), or -EAGAIN if the reader process has
+ * ended.
  */
 static ssize_t read_from_reader(struct disk_file *file, void *to, size_t size, uint64_t at)
 {

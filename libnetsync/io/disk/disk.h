@@ -56,8 +56,8 @@ void disk_stop(struct disk *disk);
 void disk_free(struct disk *disk);
 
 /*
- * Walk through all that is at @path, and read the first byte of each file. 0; -ETIMEDOUT:
- * it was given up. Errors of the walk are not reported.
+ * Walk through all files below @path, and read the first byte of each file. Return 0, or
+ * -ETIMEDOUT if the walk was given up. Errors of the walk are not reported.
  */
 int disk_walk(struct disk *disk, const char *path);
 

@@ -91,7 +91,7 @@ static struct told_host *find_or_add_told_host(struct live_input *live,
 	return told;
 }
 
-/* The oldest go first: who comes so late asks for what is now. */
+/* Discard the oldest readings first, because late sessions need recent readings. */
 static int keep_clock_event(struct live_input *live, struct told_host *told,
 			    const struct clock_event *clock)
 {

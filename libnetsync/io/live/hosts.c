@@ -40,8 +40,8 @@ int live_find_host(struct live_input *live, struct trace *trace)
 }
 
 /*
- * Compute the time up to which all traces of a host were read. INT64_MAX: no session reads the
- * host.
+ * Compute the time up to which all traces of a host were read. Return INT64_MAX if no session
+ * reads the host.
  */
 static int64_t compute_host_time(const struct live_input *live, const struct io_host *host)
 {

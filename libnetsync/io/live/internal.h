@@ -100,7 +100,10 @@ static inline bool live_is_silent(int status)
 
 /* Follow a file. 0, or io_fail(). */
 int clocks_add(struct live_input *live, const char *path);
-/* Use what has been added to the files since. 0, or io_fail(). */
+/*
+ * Process data that was appended to the files since the last call. Return 0, or the result of
+ * io_fail().
+ */
 int clocks_read(struct live_input *live);
 /* Use the readings that arrived before their host was added. 0, or io_fail(). */
 int clocks_join(struct live_input *live, struct io_host *host);
@@ -134,7 +137,10 @@ void session_free(struct session *session);
 /* ---- relay.c ----------------------------------------------------------- */
 
 int relay_add(struct live_input *live, const char *url);
-/* Ask for its sessions, if nobody does. 0, or io_fail(). */
+/*
+ * Request the list of the relay daemon's sessions, unless the request is pending. Return 0, or
+ * the result of io_fail().
+ */
 int relay_start_lister(struct live_relay *relay);
 /* Use what its lister has sent. 0, or io_fail(). */
 int relay_receive(struct live_relay *relay);

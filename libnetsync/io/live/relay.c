@@ -19,7 +19,7 @@ static int warn_of_too_many_sessions(struct live_relay *relay)
 	return 1;
 }
 
-/* 0; 1: there are too many; or negative after io_fail(). */
+/* Return 0; 1 if there are too many; or a negative value after io_fail(). */
 static int find_session(struct live_input *live, struct live_relay *relay,
 			const struct live_session *is, struct session **found)
 {

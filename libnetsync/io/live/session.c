@@ -134,7 +134,7 @@ static void use_session_time(struct session *session, int64_t time_ns)
 
 	session->time_ns = time_ns;
 	session->has_time = true;
-	/* What fails again and again before that is not tried more often. */
+	/* A session that fails repeatedly before this point is not retried more often. */
 	if (live_now_ms() - session->began_ms > RETRY_MAX_MS)
 		session->delay_ms = 0;
 	if (session->told_silent || live_now_ms() - session->began_ms < SETTLE_MS)

@@ -337,7 +337,7 @@ static int use_view_message(struct live_viewer *view, const bt_message *message)
 	}
 }
 
-/* Tell what has changed, but for packets. */
+/* Send the changes, except packets. */
 static void report_view_state(struct live_viewer *view)
 {
 	for (size_t i = 0; i < view->num_traces; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* An IP protocol number -> what is known of the protocol. */
+/* The row of a protocol by its IP protocol number. */
 #include <netinet/in.h>
 
 #include "io/packet/protocol.h"

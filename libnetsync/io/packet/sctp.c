@@ -30,7 +30,7 @@ static void sctp_name_fields(struct event_values *v)
 
 /* Chunks that are looked at for a TSN. Chosen, as in the module. */
 #define MAX_CHUNKS 64
-/* Types of chunks (RFC 9260, RFC 8260); CHUNK_NONE: there is no chunk. */
+/* Types of chunks (RFC 9260, RFC 8260); CHUNK_NONE if there is no chunk. */
 enum { CHUNK_DATA = 0, CHUNK_I_DATA = 64, CHUNK_NONE = 255 };
 
 /*

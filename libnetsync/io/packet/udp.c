@@ -95,7 +95,7 @@ static void udp_fill_key(struct packet_key *key, const struct netsync_packet *pk
 	key->digest = pkt->udp.digest;
 }
 
-/* Address translation keeps the payload, and the identification of IPv4. */
+/* Address translation does not change the payload or the IPv4 identification field. */
 static bool udp_fill_key_inside(struct packet_key *key, const struct netsync_packet *pkt)
 {
 	key->digest = pkt->udp.digest;

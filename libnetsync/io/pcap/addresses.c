@@ -26,7 +26,7 @@ static int observe_packet(struct netsync_io *io, const struct netsync_packet *pk
 		       0;
 }
 
-/* Take samples of text input, which has directions. @samples: an array by host. */
+/* Take samples of text input, which has directions. @samples is an array by host. */
 static int take_samples_of_texts(struct netsync_io *io, struct sampling *sampling,
 				 struct packet_samples *samples)
 {

@@ -89,8 +89,8 @@ static int widen_window(struct capture_file *capture, size_t num)
 }
 
 /*
- * Load @num bytes from capture->next on into the window, or as many as the file has.
- * Return: the number of bytes, or -errno.
+ * Load @num bytes from capture->next on into the window, or as many as the file has. Return the
+ * number of bytes, or a negative errno value.
  */
 static ssize_t load_window(struct capture_file *capture, size_t num)
 {
@@ -302,7 +302,7 @@ static int find_interface(struct capture_file *capture, struct capture_block *bl
 	return 1;
 }
 
-/* Set the data of a block, and the place of its options behind them. */
+/* Set the data of a block, and the position of its options after the data. */
 static int set_block_data(struct capture_file *capture, struct capture_block *block, size_t at,
 			  uint32_t captured)
 {

@@ -82,7 +82,7 @@ enum {
 #define NG_SECTION UINT32_C(0x0a0d0d0a) /* a palindrome: the same in any byte order */
 #define NG_ORDER UINT32_C(0x1a2b3c4d)	/* of a section, in its byte order */
 
-/* An option of pcapng in a block. */
+/* A pcapng option in a block. */
 struct capture_option {
 	uint16_t code;
 	uint16_t len;

@@ -23,8 +23,9 @@ struct capture_copy {
 	void *data;
 	struct capture_file capture;
 	/*
-	 * The same file once more, for what is not in memory of a block: where that is
-	 * decompressed, it is read on, while the capture's own place is elsewhere.
+	 * The same file opened once more, for data of a block that is not in memory. A
+	 * decompressed file is read sequentially there, independently of the capture's own
+	 * position.
 	 */
 	struct unpacked rest;
 	FILE *out;
@@ -50,7 +51,7 @@ static int put_capture_bytes(struct capture_copy *copy, const void *bytes, size_
 	return failed_to_write(copy);
 }
 
-/* Write the block from @at on, including what is not in memory. */
+/* Write the block from @at on, including data that is not in memory. */
 static int put_rest_of_block(struct capture_copy *copy, const struct capture_block *block,
 			     size_t at)
 {
@@ -227,7 +228,7 @@ static int copy_statistics(struct capture_copy *copy, struct capture_block *bloc
 	return ret;
 }
 
-/* Bytes of an interface block before its options, and behind them. */
+/* Bytes of an interface block before and after its options. */
 #define INTERFACE_HEAD 16
 #define TAIL 4
 
@@ -376,7 +377,7 @@ static int open_original(struct capture_copy *copy)
 				     io_open_file(copy->task.io, copy->task.from) };
 	int ret = from[0] && from[1] ? 0 : -errno;
 
-	/* Each closes its file, whatever it returns. */
+	/* Each function closes its file, whether or not it succeeds. */
 	copy->capture.file.from = from[0];
 	copy->rest.from = from[1];
 	if (!ret)

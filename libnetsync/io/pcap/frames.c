@@ -42,7 +42,7 @@ static bool read_frame_packet(const struct frame_reading *reading,
 	return true;
 }
 
-/* Report the frame of a packet block. 0; -ECANCELED: each() requested a stop. */
+/* Report the frame of a packet block. Return 0, or -ECANCELED if each() requested a stop. */
 static int report_block_frame(struct frame_reading *reading, const struct capture_block *block)
 {
 	struct netsync_packet pkt = { 0 };

@@ -189,7 +189,10 @@ static int fits_group_member(const struct trace *member, const struct trace *tra
 	return ++*compared <= MAX_COMPARED;
 }
 
-/* 1: all of the group allow the capture; 0; or negative after io_fail(). */
+/*
+ * Return 1 if all captures of the group allow the capture; 0 if not; or a negative value after
+ * io_fail().
+ */
 static int fits_group(const struct capture_group *group, struct trace *trace)
 {
 	const enum likeness likeness = traits_compare(&group->traits,
@@ -440,7 +443,7 @@ int pcap_group(const struct netsync_io *io)
 
 /* ---- what is reported ------------------------------------------------------------ */
 
-/* Report what was joined of captures with one stem, and what was not. */
+/* Report which captures with one stem were joined, and which were not. */
 static void report_captures_of_stem(struct netsync_io *io, struct trace *const *list, size_t num)
 {
 	for (size_t i = 0; i < num; i++) {

@@ -236,7 +236,7 @@ static int describe_interface(struct capture_merge *merge, struct merged_capture
 
 /* ---- the first reading ------------------------------------------------------ */
 
-/* Note when a packet is, and how much later one before it in the file was. */
+/* Record the time of a packet, and by how much an earlier packet in the file was later. */
 static int scan_merged_packet(struct capture_merge *merge, struct merged_capture *m,
 			      const struct capture_block *block)
 {
@@ -279,7 +279,10 @@ static int scan_merged_block(struct capture_merge *merge, struct merged_capture 
 	case CAPTURE_PACKET:
 		return scan_merged_packet(merge, m, block);
 	case CAPTURE_STATISTICS:
-		/* So that what cannot be corrected is found before anything is written. */
+		/*
+		 * Check all times first, so that a time that cannot be corrected is found
+		 * before writing.
+		 */
 		ret = find_merged_time(merge, m, block, block->ticks, &time_ns);
 		return ret < 0 ? ret : 0;
 	default:
@@ -367,7 +370,7 @@ static int write_merged_block(struct capture_merge *merge)
 
 static int write_merged_section(struct capture_merge *merge, const char *comment)
 {
-	/* Byte order, version 1.0, and a length that is not known. */
+	/* Byte order, version 1.0, and an unknown length. */
 	static const uint16_t version[] = { 1, 0 };
 	static const int64_t length = -1;
 	int ret;

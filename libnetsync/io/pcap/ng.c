@@ -13,7 +13,7 @@
 #define FIRST_ROOM 256
 /* The longest value of an option, bytes. */
 #define MAX_OPTION UINT16_MAX
-/* Bytes of a block before its body, and behind it. */
+/* Bytes of a block before and after its body. */
 #define NG_HEAD 8
 #define NG_TAIL 4
 
@@ -199,7 +199,7 @@ static bool is_block_whole(const struct capture_block *from)
 	return from->loaded == from->size;
 }
 
-/* Options behind such a block's body, which are texts and bytes. */
+/* Options after such a block's body, which are texts and bytes. */
 static void copy_body_options(struct ng_block *block, const struct capture_file *capture,
 			      const struct capture_block *from, size_t at)
 {

@@ -48,7 +48,7 @@ void pcap_close_capture(struct pcap *pcap)
 	pcap->is_open = false;
 }
 
-/* Use what is before the damage, now and in further readings. */
+/* Use the data before the damage, now and in later readings. */
 static void end_capture_at_damage(struct trace *trace)
 {
 	struct pcap *pcap = trace->state;

@@ -15,8 +15,8 @@
 #define TRAIT_SIZE 16
 
 /*
- * The machine's own addresses, as marked packets report them. Chosen: more than most
- * machines have; a machine with more is not recognized by these.
+ * Maximum number of the machine's own addresses, as marked packets report them. Chosen: more
+ * than most machines have; a machine with more is not recognized by its addresses.
  */
 #define MAX_OWN_TRAITS 32
 

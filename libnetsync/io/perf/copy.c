@@ -149,7 +149,7 @@ static int change_times(struct perf_copy *copy, const struct perf_record *record
 	if (ret >= 0 && find_own_time(record, &at) &&
 	    perf_number(&copy->file, record->data + at, 8) == (uint64_t)sample.time_ns)
 		memcpy(copy->record + at, copy->record + sample.time_at, 8);
-	/* Which threads there were is needed, whatever is left out. */
+	/* Records of threads are needed regardless of which events are skipped. */
 	return ret == NETSYNC_IO_LEFT_OUT && record->type != PERF_RECORD_SAMPLE &&
 			       record->type != PERF_RECORD_LOST ?
 		       0 :
@@ -207,7 +207,7 @@ static int copy_perf_record(struct perf_copy *copy, const struct perf_record *re
 	if (record->type == PERF_RECORD_AUXTRACE)
 		return io_fail(
 			copy->task.io, -ENOTSUP,
-			"%s: the file has data of a hardware tracer (AUX area), whose times cannot be corrected; record without this.",
+			"%s: the file contains hardware trace data (AUX area), whose timestamps cannot be corrected; record again without AUX tracing.",
 			copy->task.from);
 	memcpy(copy->record, record->data, record->size);
 	if (record->type == PERF_RECORD_HEADER_FEATURE)

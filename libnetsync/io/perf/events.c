@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * All tracepoint events of a perf.data file, of all processors, in the order of time, with
- * fields as the kernel's descriptions in the file declare them. perf writes in rounds what
- * it finds in the buffers of the processors: events wait until none that comes later can be
- * earlier than they are.
+ * All tracepoint events of a perf.data file, of all processors, in time order, with fields as
+ * declared by the kernel's descriptions in the file. perf writes the contents of the
+ * processors' buffers in rounds. Events are therefore deferred until no later record can
+ * contain an earlier event.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "io/tracefs/types.h"
 #include "util/array.h"
 
-/* Bytes of events that wait, at most. Chosen: a file is not trusted. */
+/* Maximum number of bytes of deferred events. Chosen: a file is not trusted. */
 #define MAX_WAITING (UINT64_C(1) << 30)
 
 /* An event, or how many were lost, that waits for its turn. */
@@ -80,7 +80,7 @@ static int report_waiting_event(const struct perf_events *events,
 		       0;
 }
 
-/* Tell what is not later than @until_ns. 0, or negative to stop. */
+/* Report events that are not later than @until_ns. Return 0, or a negative value to stop. */
 static int report_waiting_until(struct perf_events *events, int64_t until_ns)
 {
 	size_t told = 0;
@@ -196,7 +196,7 @@ static int read_records(struct perf_events *events)
 	perf_first(&events->records, &events->file);
 	while (!ret && (ret = perf_next(&events->records, &record)) > 0)
 		ret = use_event_record(events, &record);
-	/* What is before damage is told, as netsync_io_add() warns of that. */
+	/* Report the events before the damage; netsync_io_add() warns about the damage. */
 	if (ret == -EILSEQ && !events->file.problem)
 		ret = 0;
 	return ret ? ret : report_waiting_until(events, INT64_MAX);

@@ -11,7 +11,7 @@
 #define PIPE_HEADER_SIZE 16
 #define FILE_HEADER_SIZE 104
 
-/* A struct perf_file_section: where something is, and how many bytes it has. */
+/* A struct perf_file_section: the position and the size of a section. */
 #define SECTION_SIZE 16
 
 struct section {

@@ -19,7 +19,7 @@
 #define PERF_MAGIC_SWAPPED "2ELIFREP"
 #define PERF_MAGIC_SIZE 8
 
-/* sample_type: what samples have, in the order of enum perf_event_sample_format. */
+/* sample_type: the members of samples, in the order of enum perf_event_sample_format. */
 enum {
 	PERF_SAMPLE_IP = 1 << 0,
 	PERF_SAMPLE_TID = 1 << 1,
@@ -35,7 +35,7 @@ enum {
 	PERF_SAMPLE_IDENTIFIER = 1 << 16,
 };
 
-/* read_format: what PERF_SAMPLE_READ has. */
+/* read_format: the members of PERF_SAMPLE_READ. */
 enum {
 	PERF_FORMAT_TOTAL_TIME_ENABLED = 1 << 0,
 	PERF_FORMAT_TOTAL_TIME_RUNNING = 1 << 1,
@@ -90,7 +90,7 @@ struct perf_file {
 	char *hostname;	     /* NULL if unknown */
 	uint64_t formats_at; /* what tracefs says of events; 0: it is not there */
 	uint64_t formats_size;
-	/* HEADER_CLOCK_DATA: two clocks at one instant, ns. */
+	/* HEADER_CLOCK_DATA: readings of two clocks at one instant, ns. */
 	bool has_wall;
 	int32_t wall_clock; /* the clockid_t of clock_ns */
 	uint64_t wall_ns;   /* CLOCK_REALTIME */

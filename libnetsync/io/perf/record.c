@@ -7,7 +7,7 @@
 
 #include "io/perf/record.h"
 
-/* Bytes that are read at once. Chosen: four records of the largest size, at least. */
+/* Number of bytes that are read at once. Chosen: at least four records of the largest size. */
 #define CHUNK_SIZE 262144
 
 /* Records that were compressed. */
@@ -136,7 +136,7 @@ static int take_compressed_record(struct perf_records *records, const struct per
 		unpacked = records->unpacked = new_unpacked();
 	if (!unpacked)
 		return -ENOMEM;
-	/* The newer type tells the size, as it is padded. */
+	/* The newer record type contains the size, because the data is padded. */
 	if (record->type == PERF_RECORD_COMPRESSED2) {
 		if (size < 8 || perf_number(records->file, from, 8) > size - 8)
 			return -EILSEQ;

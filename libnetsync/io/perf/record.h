@@ -35,7 +35,7 @@ enum {
 #define PERF_HEAD_SIZE 8
 #define PERF_MAX_RECORD 65535
 
-/* A record behind its head. */
+/* A record after its header. */
 struct perf_record {
 	uint32_t type;
 	uint16_t misc;	     /* flags */

@@ -38,7 +38,7 @@ static void skip_sample_words(struct sample_walk *walk, uint64_t words)
 
 /* Fields before the id of a sample without PERF_SAMPLE_IDENTIFIER. */
 #define BEFORE_ID (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)
-/* Fields behind the id in a trailer. */
+/* Fields after the id in a trailer. */
 #define BEHIND_ID (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)
 /* Fields that a trailer may have. */
 #define IN_TRAILER                                                                     \

@@ -26,7 +26,7 @@
 #define REMOTE_MAGIC "netsync"
 #define REMOTE_HELLO_SIZE 8
 
-/* Bytes of a frame. Chosen: as much as a pipe takes. */
+/* Maximum size of a frame, bytes. Chosen: the capacity of a pipe. */
 #define REMOTE_MAX_FRAME 65536
 
 /* Traces of one server, as many as their numbers allow. */
@@ -48,11 +48,12 @@
  */
 #define REMOTE_MAX_POINTS (1 << 20)
 
-/* A sign of life comes so often (ms). Chosen: a sixth of the time before a warning. */
+/* Interval of keepalives, ms. Chosen: a sixth of the time before a warning. */
 #define REMOTE_ALIVE_MS 5000
 /*
- * A server gives up its own processes at the limit of netsync_io_set_timeout(). By how much
- * longer the other side waits, so that the server can say of what (percent). Chosen.
+ * A server gives up its own processes at the limit of netsync_io_set_timeout(). The other side
+ * waits longer by this share (percent), so that the server can report which trace was given up.
+ * Chosen.
  */
 #define REMOTE_SLACK_PERCENT 125
 /*

@@ -24,7 +24,7 @@ struct receiver {
 	ZSTD_DCtx *zstd;
 	const char *why; /* there is no more */
 	bool greeted;
-	/* Time that was waited since something came, and since the last record. */
+	/* Time waited since the last data, and since the last record. */
 	int64_t silent_ms, mute_ms;
 	bool has_warned; /* of the current wait */
 	uint64_t bytes;	 /* that came */

@@ -518,7 +518,7 @@ static int serve_traces(const struct serving *serving, int in, int out)
 	s->out = out;
 	s->give_up_ms = io_timeout_ms(io) * REMOTE_SLACK_PERCENT / 100;
 	s->worker.fd = -1;
-	/* Whoever only hears which traces there are is not told of its end. */
+	/* A client that only receives the list of traces does not receive the end record. */
 	s->failed = serving->only_described;
 	ret = begin_serving(io, s, serving);
 	io->was_read = true;

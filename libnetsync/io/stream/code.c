@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Packet events <-> few bytes, by what is known of the flow. */
+/* Encode and decode packet events in a few bytes, using the state of their flow. */
 #include <netinet/in.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 /* All that enum netsync_packet_fields has. */
 #define ALL_FIELDS (2 * NETSYNC_HAS_TSN - 1)
 
-/* The lowest bits of an event's first number: what it is. */
+/* The lowest bits of an event's first number, which are its kind. */
 #define IS_CLOCK 1
 /* Flag of a clock event: the clock was stepped at that instant. */
 #define CLOCK_WAS_SET 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a trace has lost, and the like <-> bytes. */
+/* Encode and decode the losses and other counts of a trace. */
 #include "io/stream/stream.h"
 
 /* The most that a count may be: sums of four still fit. */

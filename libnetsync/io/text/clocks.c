@@ -10,7 +10,7 @@
 /* Columns of a line; see netsync-clocks(5). */
 #define LEAST_COLUMNS 3
 #define MOST_COLUMNS 6
-/* Characters of a rate at most. Chosen: more digits do not fit into a double. */
+/* Maximum number of characters of a rate. Chosen: more digits do not fit into a double. */
 #define NUMBER_SIZE 32
 
 /* Parse a rate with strtod(). Return NULL if it is not a number. */
@@ -40,7 +40,7 @@ static const char *take_was_set(const char *p, uint32_t *was_set)
 	return p;
 }
 
-/* Find what is wrong with the line at @p, and say it. */
+/* Find the error in the line at @p, and report it. */
 static int report_bad_clocks_line(struct text_input *text, const char *p)
 {
 	static const char *const columns[] = { "time_ns", "raw_ns", "within_ns" };

@@ -14,10 +14,14 @@
 #include "io/text/lines.h"
 #include "util/scratch.h"
 
-/* Bytes of the buffer, and of a line at most. Chosen: fits into the processor's cache. */
+/*
+ * Size of the buffer, and maximum length of a line, bytes. Chosen: fits into the processor's
+ * cache.
+ */
 #define BUFFER_SIZE (256 * 1024)
 /*
- * Bytes behind the buffer: integers are read eight bytes at a time, and a '\n' is added.
+ * Number of bytes after the buffer: integers are read eight bytes at a time, and a '\n' is
+ * added.
  */
 #define SLACK 16
 /* Bad lines that are reported one by one. Chosen. */

@@ -494,7 +494,7 @@ static bool split_host(struct packet_columns *c, struct text_word *host, uint32_
 	return true;
 }
 
-/* The number of a place in the stack; negative: no memory. */
+/* Return the number of a place in the stack, or a negative value if out of memory. */
 static int64_t find_stack_place(struct text_input *text, struct text_word word)
 {
 	struct packet_columns *c = text->columns;

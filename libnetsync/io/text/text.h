@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Text inputs, in which each line may be of any host. Each format is one struct
- * text_format; text.c has what is common to all.
+ * Text inputs, in which each line may belong to any host. Each format is one struct
+ * text_format; text.c contains the code common to all formats.
  */
 #ifndef NETSYNC_IO_TEXT_H
 #define NETSYNC_IO_TEXT_H
@@ -50,7 +50,10 @@ extern const struct text_format clock_format;
 #define QUOTE_SIZE 48
 const char *quote_word(char *quote, const struct text_word *word);
 
-/* The number of words in the rest of a line; INT_MAX: it has a control character. */
+/*
+ * Return the number of words in the rest of a line, or INT_MAX if it contains a control
+ * character.
+ */
 int count_words(const char *p);
 
 /*
@@ -59,7 +62,7 @@ int count_words(const char *p);
  */
 int find_bad_integer(struct text_lines *l, const char **p, const char *const *columns, int num);
 
-/* The number of a host; -1: the name cannot be used. */
+/* Return the number of a host, or -1 if the name cannot be used. */
 static inline int host_in_text(const struct text_input *text, const struct text_word *word)
 {
 	const struct name *name = names_find(&text->lines.io->hosts, word);

@@ -276,7 +276,7 @@ static int put_buffer_7(struct dat_copy *copy, const struct dat_buffer *buffer)
 
 /* ---- version 7 --------------------------------------------------------- */
 
-/* Append a section of options, and link it behind the last one. */
+/* Append a section of options, and link it to the last section. */
 static int write_version_7(struct dat_copy *copy)
 {
 	const struct dat_file *file = &copy->file;

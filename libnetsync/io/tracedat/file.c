@@ -12,13 +12,14 @@
 #include "io/tracedat/section.h"
 
 /*
- * Bytes of all decompressed sections of a file at most. Chosen: formats of all events of a
- * kernel take 4 MiB.
+ * Maximum size of all decompressed sections of a file, bytes. Chosen: formats of all kernel
+ * events take 4 MiB.
  */
 #define MAX_SECTIONS (64 << 20)
 /*
  * Limit of the growth of processors' data by decompression, as a multiple of the file's size;
- * FREE_DATA is allowed in any case. Chosen: recordings have 4 to 20, and nearly empty pages 60.
+ * FREE_DATA is allowed in any case. Chosen: recordings grow by a factor of 4 to 20, and nearly
+ * empty pages by 60.
  */
 #define MAX_GROWTH 100
 #define FREE_DATA ((uint64_t)64 << 20)

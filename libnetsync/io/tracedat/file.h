@@ -48,7 +48,10 @@ struct dat_buffer {
 	uint64_t section_at; /* version 7: whose flags say whether data are compressed */
 };
 
-/* A knot of the option TIME_SHIFT: at this time, what is added to a processor's times. */
+/*
+ * A knot of the option TIME_SHIFT: a time, and the offset that is added to a processor's times
+ * there.
+ */
 struct dat_sample {
 	uint64_t time;
 	int64_t offset;
@@ -91,7 +94,7 @@ struct dat_file {
 	size_t num_buffers;
 	uint32_t cpu_count; /* 0: unknown */
 
-	/* Where an option can be added. Version 6: behind the other options, */
+	/* Position where an option can be added. In version 6, after the other options, */
 	uint64_t options_end;
 	bool no_options; /* of which there are none */
 	/* In version 7, the position in a section where this number is written; 0 is impossible. */

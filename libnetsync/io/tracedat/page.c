@@ -345,7 +345,7 @@ void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint6
 	      const void *data)
 {
 	const uint64_t page_size = pages->buffer->page_size;
-	/* Pages from and behind which nothing is known, and the first one that is not before. */
+	/* The last page known to be before, and the first page known not to be before. */
 	uint64_t from = 0, to;
 	uint8_t time[TIME_SIZE];
 

@@ -22,7 +22,7 @@ struct dat_pages {
 	uint32_t chunks; /* compressed ones that are left */
 	uint8_t *chunk;	 /* pages in memory; NULL if none were read */
 	size_t chunk_size;
-	/* What chunks are read to, and what they are decompressed from. */
+	/* Buffers for reading chunks, and for decompressing them. */
 	struct dat_space {
 		uint8_t *bytes;
 		size_t size;
@@ -34,7 +34,7 @@ struct dat_pages {
 	uint64_t lost; /* events lost before it, at least */
 };
 
-/* Go to the first event. 0; -EILSEQ: the data are damaged; -ENOMEM. */
+/* Go to the first event. Return 0; -EILSEQ if the data is damaged; -ENOMEM. */
 int dat_first(struct dat_pages *pages, const struct dat_file *file, const struct dat_buffer *buffer,
 	      const struct dat_cpu *cpu);
 /* Read the last pages up to the last event; 1, 0 or as dat_first(). */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The reader of trace.dat, the files of trace-cmd with events of ftrace.
- *
- * The pages of each processor and ring buffer are a stream. Streams are read side by side
- * up to a time, without merging their events, which nobody needs; of each stream some
- * pages are in memory.
+ * The reader of trace.dat, trace-cmd's files with ftrace events. The pages of each processor
+ * and ring buffer form a stream. Streams are read in parallel up to a time, without merging
+ * their events, because no caller needs them merged. Only some pages of each stream are in
+ * memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -201,7 +200,7 @@ static uint64_t add_to_session_hash(uint64_t hash, uint64_t value)
 	return (hash ^ value) * HASH_MULTIPLIER;
 }
 
-/* Hash of what is added to times, in which files of one session may differ. */
+/* Hash of the offsets that are added to times, in which files of one session may differ. */
 static uint64_t hash_times(const struct dat_file *file)
 {
 	uint64_t sum = add_to_session_hash(1, file->offset_ns);
@@ -317,7 +316,7 @@ static int use_dat_event(struct trace *trace, struct dat_stream *stream,
 	stream->last_ns = convert_stream_stamp(dat, stream, event->ts);
 	stream->any = true;
 	if (!range_has(&trace->window, stream->last_ns)) {
-		/* What was lost before counts as little as what was not. */
+		/* Losses before the window are ignored, as are events before it. */
 		if (stream->last_ns < trace->window.lo)
 			stream->pages.lost = 0;
 		return 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Bytes of a file -> numbers and texts, of which none is beyond the end. */
+/* Read numbers and texts from a file, never beyond its end. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/tracefs/cursor.h"
 
-/* Bytes of a text at most. Chosen: formats of events have some kilobytes. */
+/* Maximum size of a text, bytes. Chosen: event formats have a few kilobytes. */
 #define MAX_TEXT (1 << 20)
 
 size_t read_bytes_at(struct disk_file *from, void *to, size_t size, uint64_t at)

@@ -39,7 +39,7 @@ uint64_t number_of_bytes(const uint8_t *bytes, unsigned int size, bool big_endia
 /* Write a number in @size bytes. Return the position after them. */
 uint8_t *put_number_in_bytes(uint8_t *bytes, uint64_t number, unsigned int size, bool big_endian);
 
-/* Read up to @size bytes of a file from @at on. Return: how many were read. */
+/* Read up to @size bytes of a file at @at. Return the number of bytes read. */
 size_t read_bytes_at(struct disk_file *from, void *to, size_t size, uint64_t at);
 
 #endif

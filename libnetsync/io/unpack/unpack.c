@@ -129,7 +129,7 @@ static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size
 		d.is_last = !ret;
 		in_size = d.in_size;
 		ret = file->compression->decode(file->decoder, &d);
-		/* A decoder that does not go on is not asked again. */
+		/* A decoder that makes no progress is not called again. */
 		if (!ret && in_size && d.in_size == in_size && d.out_size == size)
 			ret = -EILSEQ;
 		if (ret == -ENOMEM)
@@ -153,7 +153,7 @@ static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size
 	}
 }
 
-/* Go to a place behind the current one. As unpacked_read(); 1: done. */
+/* Go to a position after the current one. Return as unpacked_read(), or 1 when done. */
 static ssize_t skip_to_offset(struct unpacked *file, uint64_t at)
 {
 	uint8_t passed[PASS_SIZE];

@@ -40,8 +40,8 @@ struct compression {
 };
 
 /*
- * Bytes that a decoder may use for its window. Chosen: zstd --ultra -22 needs 128 MiB,
- * and xz -9 65 MiB.
+ * Maximum size of a decoder's window, bytes. Chosen: zstd --ultra -22 needs 128 MiB, and xz -9
+ * 65 MiB.
  */
 #define UNPACK_MAX_MEMORY ((size_t)128 << 20)
 #define UNPACK_MAX_WINDOW_LOG 27
@@ -74,8 +74,8 @@ struct unpacked {
 };
 
 /*
- * Take @from, which unpacked_close() closes in every case. 0; -ENOSYS: this kind of
- * compression is not built in; -ENOMEM, or another errno of the system.
+ * Take ownership of @from, which unpacked_close() closes in every case. Return 0; -ENOSYS if
+ * this kind of compression is not built in; -ENOMEM, or another errno value of the system.
  */
 int unpacked_open(struct unpacked *file, struct disk_file *from);
 void unpacked_close(struct unpacked *file);

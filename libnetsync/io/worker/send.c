@@ -27,11 +27,14 @@ static struct {
 	size_t used;		  /* bytes put and not sent, */
 	struct worker_head last;  /* of which these are the head and the place of the last */
 	size_t last_at;		  /* record, if worker_extend() put it; SIZE_MAX: it did not */
-	/* Chosen: one call of write() for some hundred events, so that both processes have work. */
+	/*
+	 * Chosen: one call of write() for several hundred events, so that both processes are
+	 * busy.
+	 */
 	uint8_t bytes[8192];
 } out;
 
-/* Commands that came and were not heard. Chosen: as many as come at once. */
+/* Received commands that were not taken yet. Chosen: the number of commands that arrive at once. */
 static struct {
 	size_t at, num;
 	uint8_t bytes[4096];
@@ -97,7 +100,10 @@ void worker_is_alive(void)
 		set_timer(out.limits.seconds);
 }
 
-/* Send what was put. If the caller is gone, SIGPIPE ends the worker, or EPIPE the loop. */
+/*
+ * Send the collected records. If the caller is gone, SIGPIPE ends the worker, or EPIPE ends the
+ * loop.
+ */
 static void write_put_records(void)
 {
 	size_t done = 0;
@@ -146,7 +152,7 @@ static bool is_out_of_memory(int number)
 	return false;
 }
 
-/* Handler of fatal signals: send what was put before, which is good, and end. */
+/* Handler of fatal signals: send the valid records collected so far, and end. */
 static void end_by_signal(int number)
 {
 	const bool no_memory = is_out_of_memory(number);
@@ -171,7 +177,7 @@ static void catch_signals(void)
 		sigaction(signals[i], &action, NULL);
 }
 
-/* Begin a record, and make room for @most bytes behind its head. */
+/* Begin a record, and reserve @most bytes after its header. */
 static uint8_t *begin_record(const struct worker_head *head, size_t most)
 {
 	uint8_t *at;

@@ -25,7 +25,7 @@ struct worker_head {
 	uint16_t number; /* index or sub-kind; the user's */
 };
 
-/* Bytes of a payload. Chosen: paths (PATH_MAX is 4096) and sentences fit. */
+/* Maximum size of a payload, bytes. Chosen: paths (PATH_MAX is 4096) and sentences fit. */
 #define WORKER_MAX_SIZE 4096
 #define WORKER_HEAD_SIZE 8
 
@@ -127,12 +127,12 @@ void worker_tell(struct worker *worker, const void *data, size_t size);
 
 /* Send what the socket takes without waiting. Returns the bytes sent. */
 size_t worker_offer(struct worker *worker, const void *data, size_t size);
-/* Would worker_receive() find something in the socket? */
+/* Is there data in the socket for worker_receive()? */
 bool worker_has_more(const struct worker *worker);
 
 /*
- * Wait until worker_receive() would find something, a signal comes, or WORKER_TICK_MS are
- * over. Updates worker.silent_ms: a worker makes progress if it takes processor time, sends
+ * Wait until there is data for worker_receive(), a signal arrives, or WORKER_TICK_MS have
+ * elapsed. Update worker.silent_ms: a worker makes progress if it uses processor time, sends
  * records, calls worker_is_alive(), or waits for a command.
  */
 void worker_wait(struct worker *worker);
@@ -192,7 +192,7 @@ bool worker_is_alone(int timeout_ms);
  * the caller is gone.
  */
 void worker_hear(void *data, size_t size);
-/* Would worker_hear() find something without waiting? */
+/* Is there a command for worker_hear(), without waiting? */
 bool worker_was_told(void);
 
 #endif

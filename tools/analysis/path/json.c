@@ -6,7 +6,7 @@
 #include "sums.h"
 #include "view.h"
 
-/* Null: not a thread. */
+/* Null if there is no thread. */
 static void put_actor(struct json_writer *w, json_object *object, const struct critical_path *path,
 		      struct actor who)
 {

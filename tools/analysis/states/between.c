@@ -296,7 +296,7 @@ static void compare_with_last_spans(struct between *between, const struct common
 			continue;
 		sequence = order_host_times(between, host, last->end_host_ns, span->host,
 					    span->begin_host_ns);
-		/* On one host, both may be at one instant, one after the other. */
+		/* On one host, one span may end at the instant when the next begins. */
 		if (sequence == NETSYNC_UNCERTAIN && host != span->host)
 			found->uncertain++;
 		if (sequence != NETSYNC_AFTER)

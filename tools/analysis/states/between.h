@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spans of objects that share something, on one host or several: which object waited for
+ * Spans of objects that share a resource, on one host or several hosts: which object waited for
  * which, and whether mutually exclusive states overlapped.
  */
 #ifndef NETSYNC_STATES_BETWEEN_H

@@ -114,8 +114,8 @@ struct definition {
 	struct rule *rules;
 	size_t num_rules;
 	/*
-	 * Among objects that share a thing, none is in an exclusive state while another
-	 * one is in an exclusive state or in a state of @with.
+	 * While an object is in an exclusive state, no other object that shares the same
+	 * resource is in an exclusive state or in a state of @with.
 	 */
 	struct state_list exclusive, with;
 	/* A waiting state lasts until another object leaves a holding one. */

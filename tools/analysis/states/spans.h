@@ -60,8 +60,8 @@ struct span_writer;
 /* Return NULL if out of memory. */
 struct span_writer *span_writer_new(FILE *out);
 /*
- * The number of a text, which is converted to UTF-8 without control characters. NO_TEXT:
- * out of memory.
+ * Return the number of a text, which is converted to UTF-8 without control characters, or
+ * NO_TEXT if out of memory.
  */
 uint32_t span_text(struct span_writer *writer, const char *text);
 void span_put(struct span_writer *writer, const struct state_span *span);

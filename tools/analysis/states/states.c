@@ -149,7 +149,7 @@ static void keep_group_states(void *data, const struct event_group *group,
 	job->written = spans_set_part(job->states.spans, group->host, job->written);
 }
 
-/* Print that no rule was used. Return: false. */
+/* Print that no rule was used. Return false. */
 static bool complain_of_events(const struct states_job *job)
 {
 	for (size_t d = 0; d < job->num_definitions; d++) {

@@ -6,10 +6,13 @@
 #include "definition.h"
 #include "events/event.h"
 
-/* Size of a text, which is truncated there. Chosen: names of objects are far shorter. */
+/*
+ * Maximum size of a text, beyond which it is truncated. Chosen: names of objects are far
+ * shorter.
+ */
 #define TEXT_SIZE 512
 
-/* Bytes of an array that are read. Chosen: names of DLM's resources have 64. */
+/* Maximum number of bytes of an array that are read. Chosen: DLM resource names have 64. */
 #define VALUE_BYTES 128
 
 struct value {

@@ -22,7 +22,7 @@
 
 /* Without a request for this long, the other end is gone, even if TCP has not noticed. */
 #define ALONE_MS (60 * 1000)
-/* Period of signs of life, ns. Chosen: far below remote.c's SILENT_NS. */
+/* Period of keepalives, ns. Chosen: far below remote.c's SILENT_NS. */
 #define WORKING_NS 2000000000LL
 
 static struct json_object *do_nothing(struct json_object *request)

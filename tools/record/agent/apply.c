@@ -24,7 +24,7 @@
 
 /* Maximum size of a result file, bytes: many times that of a thousand hosts. Chosen. */
 #define MAX_RESULT (INT64_C(1) << 30)
-/* Period of checking whether somebody still waits, ms. Chosen. */
+/* Period of checking whether the other end still waits, ms. Chosen. */
 #define LOOK_MS 100
 /* Time for removing incomplete copies, ms; chosen. */
 #define END_MS 20000
@@ -237,7 +237,7 @@ static void end_apply(pid_t child)
 	}
 }
 
-/* Return: its exit status. */
+/* Return the exit status of the child process. */
 static int wait_for_apply(pid_t child, int in)
 {
 	char *text = NULL;
@@ -258,7 +258,7 @@ static int wait_for_apply(pid_t child, int in)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD;
 }
 
-/* Return: its exit status. */
+/* Return the exit status of the child process. */
 static int start_apply(char **words)
 {
 	const pid_t me = getpid();

@@ -189,7 +189,7 @@ static struct json_object *peer_json(const struct beacon_peer *peer)
 	return object;
 }
 
-/* Read the results of the ending process, within STOP_MS. Return: the number of peers. */
+/* Read the results of the ending process, within STOP_MS. Return the number of peers. */
 static unsigned int read_results(struct beacon_peer *peers)
 {
 	struct pollfd in = { .fd = beacon.results, .events = POLLIN };

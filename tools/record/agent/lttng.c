@@ -293,7 +293,7 @@ static struct json_object *choose_session_events(struct json_object *request, st
 	return NULL;
 }
 
-/* The live timer's period, us; 0: not a live session. */
+/* The live timer's period, us, or 0 if the session is not live. */
 static int64_t live_period(struct json_object *request, const struct choice *choice)
 {
 	const int64_t live_us = member_int(request, "live_us");

@@ -16,7 +16,7 @@
 /* The folder of namespaces that were named by ip-netns(8). */
 #define NAMED "/run/netns"
 
-/* Maximum namespaces. Chosen: no machine has so many containers. */
+/* Maximum number of namespaces. Chosen: no machine has as many containers. */
 #define MAX_NAMESPACES 4096
 #define NAME_SIZE 100
 #define INODE_SIZE sizeof("-18446744073709551615")

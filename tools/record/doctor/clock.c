@@ -16,7 +16,10 @@
 
 #define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0/"
 
-/* Reading one of these accesses a device outside the processor: some 1 us for each event. */
+/*
+ * Reading one of these clock sources accesses a device outside the processor, which costs about
+ * 1 us for each event.
+ */
 static bool is_slow(const char *source)
 {
 	static const char *const slow[] = {

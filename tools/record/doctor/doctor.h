@@ -85,7 +85,7 @@ void set_advice(struct diagnosis *diag, const char *format, ...)
  * cannot be read, set @line to "" and return false.
  */
 bool look_line(const char *path, char *line, size_t size);
-/* The value of a line "KEY: 123" in a file; -1: no such line. */
+/* Return the value of a line "KEY: 123" in a file, or -1 if there is no such line. */
 int64_t look_value(const char *path, const char *key);
 
 /*

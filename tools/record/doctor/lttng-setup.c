@@ -249,7 +249,10 @@ void lttng_setup_plan(const struct lttng_setup *setup, struct plan *plan)
 	plan->num = 0;
 	if (!setup->has_apt || !*setup->kernel)
 		return;
-	/* Before packages: apt-get fails while dpkg cannot configure one of them. */
+	/*
+	 * Do this before packages, because apt-get fails while dpkg cannot configure one of
+	 * them.
+	 */
 	if (builds && *setup->source && setup->has_headers)
 		plan_build(setup, plan);
 	else

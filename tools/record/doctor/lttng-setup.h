@@ -38,7 +38,7 @@ struct lttng_setup {
 
 void lttng_setup_find(struct lttng_setup *setup);
 
-/* Is something missing that lttng_setup_plan() can install? */
+/* Does the machine lack something that lttng_setup_plan() can install? */
 bool lttng_setup_is_mendable(const struct lttng_setup *setup);
 
 #define MAX_COMMANDS (2 * MAX_FAILED_PROBES + 2)

@@ -266,7 +266,7 @@ static const struct {
 #define HAS_LRO (1U << (NUM_OFFLOADS - 1))
 #define MAX_SETS (1U << NUM_OFFLOADS)
 
-/* The enabled offloads, one bit each; -1: the device is down, or the loopback. */
+/* Return the enabled offloads, one bit each, or -1 if the device is down or the loopback device. */
 static int list_device_offloads(int sock, const char *device)
 {
 	struct ifreq request = { 0 };

@@ -11,7 +11,7 @@
 
 /* ---- fixed lengths ------------------------------------------------------- */
 
-/* The properties of a bit array. @most: bits. */
+/* Get the properties of a bit array with at most @most bits. */
 static bool take_bit_array(struct ctf2 *p, struct json_object *class, uint64_t most,
 			   struct made *made, uint64_t *bits, const char **order)
 {
@@ -150,7 +150,7 @@ static bool make_string(struct ctf2 *p, struct json_object *class, struct made *
 	       ctf2_add(p, &made->type, "string");
 }
 
-/* Add the length of something that has a constant one. */
+/* Add the length of a type that has a constant length. */
 static bool add_constant_length(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	uint64_t length = UINT64_MAX;

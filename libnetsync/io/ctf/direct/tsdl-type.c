@@ -180,7 +180,7 @@ static const struct ctf_type *parse_integer_type(struct tsdl_parser *p)
 
 	if (!type || !tsdl_take(p, "{"))
 		return NULL;
-	/* 0: no attribute has set it. */
+	/* 0 if no attribute has set it. */
 	type->align = 0;
 	type->is_big_endian = p->big_endian;
 	if (!parse_attributes(p, type, integer_attributes) || !type->size)

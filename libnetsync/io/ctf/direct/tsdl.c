@@ -45,7 +45,7 @@ static bool skip_value(struct tsdl_parser *p)
 	tsdl_skip_space(p);
 	if (*p->at != '"')
 		return tsdl_number(p, &value) || take_entry_name(p, full);
-	/* A string may contain anything, escaped. */
+	/* A string may contain any characters, escaped. */
 	for (text = p->at + 1; *text && *text != '"'; text++)
 		if (*text == '\\' && !*++text)
 			return false;

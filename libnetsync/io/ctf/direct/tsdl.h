@@ -56,7 +56,7 @@ bool tsdl_add_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used, ch
 /* ---- tsdl-type.c; NULL or false: the same, or there is no memory -------- */
 
 const struct ctf_type *tsdl_type(struct tsdl_parser *p);
-/* A structure, behind the word "struct". */
+/* Parse a structure, after the word "struct". */
 const struct ctf_type *tsdl_structure(struct tsdl_parser *p);
 bool tsdl_order(struct tsdl_parser *p, struct ctf_type *type);
 /* Name a type; @name is taken over. */

@@ -100,7 +100,7 @@ bool type_visit(const struct ctf_type *type, struct bit_cursor *c, type_visit_fu
 /* Skip to a member, from the beginning of its structure. */
 bool type_enter(const struct ctf_type *type, struct bit_cursor *c, size_t member);
 
-/* The index of a variant's option by its tag; -1: none. */
+/* Return the index of a variant's option by its tag, or -1 if there is none. */
 ptrdiff_t type_option(const struct ctf_type *variant, const uint64_t *slots);
 
 #endif

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Stream files of CTF 1.8 (5 and 6), one behind the other, and their types -> packets,
- * events.
- *
- * Only usual packets are walked. Anything else ends the walk, and libbabeltrace2 says
- * what is wrong there.
+ * Walk through CTF 1.8 stream files (5 and 6), one after the other, with the types of their
+ * packets and events. Only packets in the usual layout are walked. If another layout is found,
+ * the walk ends, and libbabeltrace2 reports the error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -187,7 +185,7 @@ static struct bit_cursor make_walk_cursor(const struct ctf_walk *walk, uint64_t 
 				    .slots = (uint64_t *)walk->slots };
 }
 
-/* Give back what was read: the memory that a walk takes does not grow with its file. */
+/* Release the pages that were read, so that a walk's memory does not grow with its file. */
 static void drop_read_pages(struct ctf_walk *walk)
 {
 	const uint64_t end = walk->next & ~(uint64_t)(DROP_SIZE - 1);

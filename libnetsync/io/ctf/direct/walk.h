@@ -37,7 +37,7 @@ bool walk_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last);
  */
 void walk_append(struct ctf_walk *walk, struct ctf_walk *behind);
 
-/* Counts up to now, from which another reader can go on. */
+/* Counts up to the current position, from which another reader can continue. */
 struct walk_counts {
 	uint64_t packets;     /* begun, or passed */
 	uint64_t events;      /* in the last of these */
