@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs netsync-COMMAND: first those in netsync's own folder of commands, then those
- * in PATH, so that anyone can add a command.
+ * Programs netsync-COMMAND: first those in netsync's own directory of commands, then those in
+ * PATH, so that anyone can add a command.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -74,7 +74,7 @@ static bool add_external(struct external_names *names, const char *name)
 	return true;
 }
 
-/* A folder that cannot be read counts as empty, as in execvp(). */
+/* A directory that cannot be read counts as empty, as in execvp(). */
 static bool find_externals_of(struct external_names *names, const char *path)
 {
 	const size_t length = strlen(PROGRAM_PREFIX);
@@ -97,7 +97,7 @@ static bool find_externals_in_path(struct external_names *names)
 	char *copy = path ? strdup(path) : NULL, *rest = copy, *folder;
 	bool ok = copy || !path;
 
-	/* An empty entry is the current folder. */
+	/* An empty entry is the current directory. */
 	while (ok && rest && (folder = strsep(&rest, ":")))
 		ok = find_externals_of(names, *folder ? folder : ".");
 	free(copy);
@@ -109,7 +109,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A program may be in several folders. */
+/* A program may be in several directories. */
 static void keep_each_name_once(struct external_names *names)
 {
 	size_t num = 0;

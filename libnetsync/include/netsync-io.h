@@ -448,7 +448,7 @@ int netsync_io_poll(struct netsync_io *io, int timeout_ms);
 struct netsync_io_trace {
 	uint32_t size;	       /* sizeof, set by the caller */
 	uint32_t host;	       /* as in netsync_get_host() */
-	const char *path;      /* file or folder; owned by the reader */
+	const char *path;      /* file or directory; owned by the reader */
 	int64_t shift_ns;      /* host time = time in the trace + shift_ns */
 	uint64_t packets;      /* packet events pushed */
 	int64_t first_ns;      /* span of the events that were read, in host time; */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Paths of files and folders -> traces in them, by their content, not their names. */
+/* Paths of files and directories -> traces in them, by their content, not their names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -15,8 +15,8 @@
 #include "util/utf8.h"
 
 /*
- * The readers, in the order in which claims() is called. A new format needs a folder and a row
- * here.
+ * The readers, in the order in which claims() is called. A new format needs a directory and a
+ * row here.
  */
 static const struct trace_reader *const readers[] = {
 	&ctf_reader,
@@ -254,7 +254,7 @@ out:
 struct trace_search {
 	unsigned int found;   /* traces that a reader claimed, */
 	unsigned int usable;  /* of which so many were kept */
-	unsigned int entries; /* files and folders in the given folder */
+	unsigned int entries; /* files and directories in the given directory */
 	unsigned int lost;    /* not opened, as a process was killed or stuck */
 	unsigned int skipped; /* these, and files that look like traces and cannot be read */
 	unsigned int links;   /* symbolic links, which are not followed */
@@ -357,7 +357,7 @@ static int refuse_unknown_file(struct netsync_io *io, const struct found *found,
 	return ret;
 }
 
-/* Add what a reader claimed. Of a folder, what cannot be read is skipped. */
+/* Add what a reader claimed. Of a directory, what cannot be read is skipped. */
 static int take_claimed_trace(struct netsync_io *io, const struct trace_reader *reader,
 			      const struct found *found, const char *name, bool is_given,
 			      struct trace_search *search)

@@ -283,14 +283,14 @@ struct trace {
 
 struct compression;
 
-/* A file or folder that may be a trace. */
+/* A file or directory that may be a trace. */
 struct found {
 	const char *path;
 	const struct stat *st;
 	const struct compression *compression; /* NULL if it is not compressed */
 	/* First bytes of a file, decompressed if a library for that is built in. */
 	uint8_t head[HEAD_SIZE];
-	size_t head_len;    /* bytes there are of these; 0: a folder */
+	size_t head_len;    /* bytes there are of these; 0: a directory */
 	const char *damage; /* why not even these can be decompressed; NULL if they can */
 	bool is_claimed;    /* by a reader that does not take compressed files */
 };
@@ -307,7 +307,7 @@ struct trace_reader {
 	/* Ends of sentences: how to avoid lost events, and what to record. */
 	const char *avoids_loss;
 	const char *to_record;
-	/* Is a file or folder a trace of this format? */
+	/* Is a file or directory a trace of this format? */
 	bool (*claims)(const struct found *found);
 	/* It reads compressed files as well, by io_open_plain() or unpacked_open(). */
 	bool takes_compressed;

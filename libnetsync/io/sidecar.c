@@ -25,7 +25,7 @@ const char *const io_sidecar_names[NUM_SIDECARS] = {
 #define LEVELS 3
 #define UST_LEVELS 3
 
-/* Count the folders between the folder of a trace's domain and the trace's folder. */
+/* Count the directories between the directory of a trace's domain and the trace's directory. */
 static int levels_in_domain(const char *path)
 {
 	const char *below = NULL;

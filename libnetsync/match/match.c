@@ -404,8 +404,8 @@ static void file_record_in_shards(struct matcher *m, struct record_batch *b,
 }
 
 /*
- * Is it complete? Records are decided and dropped at most a few lifetimes late, however
- * rare they are: keys of datagrams with few distinguishing fields repeat.
+ * Is the packet complete? Records are decided and dropped at most a few lifetimes late, even if
+ * they are rare, because keys of datagrams with few distinguishing fields repeat.
  */
 static bool is_batch_complete(const struct matcher *m, const struct record_batch *b)
 {

@@ -376,7 +376,7 @@ static int double_bin_width(struct envelope *e)
 	return 0;
 }
 
-/* Find or add the bin of a time, and set e->last to it: 0 or -ENOMEM. */
+/* Find or add the bin of a time, and set e->last to the bin. Return 0 or -ENOMEM. */
 static int find_bin(struct envelope *e, int64_t x, size_t most)
 {
 	size_t i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The folder of temporary files, and opening nameless files there. */
+/* The directory of temporary files, and opening nameless files there. */
 #ifndef NETSYNC_UTIL_SCRATCH_H
 #define NETSYNC_UTIL_SCRATCH_H
 

@@ -41,8 +41,8 @@ static const struct format {
 #define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 /*
- * Find the folder that contains all sources. The output has the same folders below it, so
- * that no two copies have the same name.
+ * Find the directory that contains all sources. The output has the same directories below it,
+ * so that no two copies have the same name.
  */
 static void find_common_folder(struct apply_run *apply)
 {
@@ -55,7 +55,7 @@ static void find_common_folder(struct apply_run *apply)
 
 		while (same < common && path[same] == first[same])
 			same++;
-		/* A path may be cut only between folder names. */
+		/* A path may be cut only between directory names. */
 		while (same && (path[same] != '/' || first[same] != '/'))
 			same--;
 		common = same;
@@ -63,7 +63,7 @@ static void find_common_folder(struct apply_run *apply)
 	apply->common = common;
 }
 
-/* The permissions of the folder of which the output is a copy. */
+/* The permissions of the directory of which the output is a copy. */
 static mode_t find_common_permissions(const struct apply_run *apply)
 {
 	char *path = strndup(apply->sources[0].real_path, apply->common);
@@ -136,8 +136,8 @@ static bool can_copy(const struct apply_run *apply, apply_copy copy,
 }
 
 /*
- * Find the place of a copy, and create the folders that lead there, which only one process may
- * do. On failure, print a message and return false.
+ * Find the place of a copy, and create the directories that lead there, which only one process
+ * may do. On failure, print a message and return false.
  */
 static bool find_place(const struct apply_run *apply, struct apply_task *task)
 {
@@ -393,12 +393,12 @@ static bool take_output_folder(void *at, const struct option_row *row, const cha
 
 /* ---- all of them ------------------------------------------------------- */
 
-/* Suffix of a trace's name, for the folder with its copy. */
+/* Suffix of a trace's name, for the directory with its copy. */
 #define BESIDE "-corrected"
 
 /*
- * The folder of a trace's copy next to it; to be freed. On failure, print a message and return
- * NULL.
+ * The directory of a trace's copy next to it; to be freed. On failure, print a message and
+ * return NULL.
  */
 static char *get_folder_of_trace(const char *trace)
 {
@@ -411,7 +411,7 @@ static char *get_folder_of_trace(const char *trace)
 		path[--len] = '\0';
 	last = path ? strrchr(path, '/') : NULL;
 	last = last ? last + 1 : path;
-	/* These folders have a real name, too. */
+	/* These directories have a real name, too. */
 	if (path && (!strcmp(last, ".") || !strcmp(last, ".."))) {
 		char *real = realpath(path, NULL);
 
@@ -430,7 +430,7 @@ static char *get_folder_of_trace(const char *trace)
 	return folder;
 }
 
-/* Copies next to their traces, each in its own folder. */
+/* Copies next to their traces, each in its own directory. */
 struct besides {
 	const struct apply_settings *set;
 	char **folders; /* NULL after a failure */

@@ -41,7 +41,7 @@ struct apply_trace {
 	struct apply_progress *progress;
 	uint64_t bytes;			   /* size of the original */
 	uint64_t *done;			   /* bytes that were copied */
-	const char *path;		   /* the original: a folder, or a file */
+	const char *path;		   /* the original: a directory, or a file */
 	const char *readable;		   /* path, or the path of the undamaged part */
 	const char *result;		   /* the result file, */
 	const char *host;		   /* name of the host in the result */
@@ -89,7 +89,7 @@ bool part_narrow(struct apply_trace *trace);
 void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total);
 
 /*
- * Write a corrected copy to @to, which must not exist, in an existing folder. Stop if
+ * Write a corrected copy to @to, which must not exist, in an existing directory. Stop if
  * `interrupted` is set. The caller removes an incomplete copy. On failure, print a message and
  * return false.
  */

@@ -55,7 +55,7 @@ struct apply_run {
 	struct netsync *ns;
 	struct netsync_io *io;
 	struct apply_source *sources;
-	size_t common; /* length of the folder that contains all real paths */
+	size_t common; /* length of the directory that contains all real paths */
 	struct output_folder folder;
 	struct apply_progress progress;
 	struct apply_task *tasks;   /* at most one for each trace */

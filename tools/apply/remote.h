@@ -10,7 +10,7 @@
 struct apply_remote {
 	const char *netsync; /* program to run there; NULL to search PATH */
 	const char *model;   /* the result file, here */
-	const char *output;  /* a folder there; NULL means next to each trace */
+	const char *output;  /* a directory there; NULL means next to each trace */
 	bool metadata_only, extrapolate;
 	unsigned int jobs; /* 0: not given */
 	struct apply_part part;

@@ -95,7 +95,7 @@ static bool read_clock_description(struct model_clock *told, const struct mip *m
 	return epoch == told->epoch_ns;
 }
 
-/* The host name in the trace, or the name of the stream's folder; to be freed. */
+/* The host name in the trace, or the name of the stream's directory; to be freed. */
 static char *copy_host_name(const bt_stream *stream)
 {
 	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(

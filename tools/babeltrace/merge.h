@@ -25,7 +25,8 @@ struct merged {
 
 /*
  * Add an input: a connected port, or the CTF trace of a folder. All its streams are of
- * @host unless @host is NULL. It must outlive the merge. False: it cannot be read.
+ * @host unless @host is NULL. It must outlive the merge. Return false if the input cannot be
+ * read.
  */
 bool merge_add_port(struct merge *merge, bt_self_component_port_input *port, const char *host);
 bool merge_add_trace(struct merge *merge, const char *path, const char *host);

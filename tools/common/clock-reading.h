@@ -37,14 +37,14 @@ bool clock_read(clockid_t clock, unsigned int tries, struct clock_reading *readi
 bool clock_read_wait(int64_t *next_ns);
 
 /*
- * The first lines of a file "netsync-clocks" next to traces; a line for each reading
- * follows. The reader of the file knows the host from the folder.
+ * The first lines of a file "netsync-clocks" next to traces; a line for each reading follows.
+ * The reader of the file knows the host from the directory.
  */
 #define CLOCK_READINGS_HEAD                                              \
 	"# netsync-clocks(5): CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW\n" \
 	"# host time_ns raw_ns within_ns\n"
 
-/* Host name in files whose folder identifies the host. */
+/* Host name in files whose directory identifies the host. */
 #define CLOCK_READINGS_HOST "host"
 
 /* Return false if writing to @file failed. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A folder -> a component of libbabeltrace2 that reads the CTF trace in it. */
+/* A directory -> a component of libbabeltrace2 that reads the CTF trace in it. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creating, removing, measuring and linking folders with their contents. Links and copies
- * have no more permissions than the original. Symbolic links are refused: a trace from
- * another machine must not choose which files of this machine are copied.
+ * Creating, removing, measuring and linking directories with their contents. Links and copies
+ * have no more permissions than the original. Symbolic links are refused: a trace from another
+ * machine must not choose which files of this machine are copied.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -80,11 +80,11 @@ static bool copy_data(int in, int out)
 	return !size;
 }
 
-/* Maximum depth of folders in a trace. Chosen; LTTng's have two levels. */
+/* Maximum depth of directories in a trace. Chosen; LTTng's have two levels. */
 #define MAX_DEPTH 16
 
 struct linking {
-	const char *except; /* a file in the first folder */
+	const char *except; /* a file in the first directory */
 	uint64_t *copied;
 	unsigned int depth;
 };

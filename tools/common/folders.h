@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Folders with their contents: creating, removing, measuring, linking. */
+/* Directories with their contents: creating, removing, measuring, linking. */
 #ifndef NETSYNC_FOLDERS_H
 #define NETSYNC_FOLDERS_H
 
@@ -9,13 +9,13 @@
 #include <sys/types.h>
 
 /*
- * Create all folders that lead to a file, except those that end within the first @from bytes of
- * the path. On failure, print a message and return false.
+ * Create all directories that lead to a file, except those that end within the first @from
+ * bytes of the path. On failure, print a message and return false.
  */
 bool make_folders(char *path, size_t from);
-/* The same, with no more permissions than the folders of @original, which ends like @path. */
+/* The same, with no more permissions than the directories of @original, which ends like @path. */
 bool make_folders_like(char *path, size_t from, const char *original);
-/* Remove a folder with its contents, as far as possible. */
+/* Remove a directory with its contents, as far as possible. */
 void remove_tree(const char *path);
 /*
  * Create the directory @to, with all directories and files of @from except the file @except.
@@ -25,18 +25,18 @@ void remove_tree(const char *path);
  */
 bool link_tree(const char *from, const char *to, const char *except, uint64_t *copied);
 
-/* A file, or a folder with its contents. */
+/* A file, or a directory with its contents. */
 struct folder_tree {
 	uint64_t bytes; /* of all files */
 	uint64_t room;	/* disk space of everything, bytes */
 	mode_t files;	/* permissions that all files have */
-	mode_t folders; /* permissions that all folders have */
+	mode_t folders; /* permissions that all directories have */
 };
 
-/* Minimum disk space of a file or folder, bytes: a block of ext4 or XFS. */
+/* Minimum disk space of a file or directory, bytes: a block of ext4 or XFS. */
 #define LEAST_ROOM 4096
 
-/* Disk space of a file or folder, bytes; at least LEAST_ROOM. */
+/* Disk space of a file or directory, bytes; at least LEAST_ROOM. */
 uint64_t room_of(const struct stat *info);
 /* On failure, print a message and return false. */
 bool measure_tree(const char *path, struct folder_tree *tree);

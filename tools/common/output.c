@@ -43,7 +43,7 @@ static bool complain_of_output(const char *path)
 	return false;
 }
 
-/* The folder of a path, to be freed. */
+/* The directory of a path, to be freed. */
 static char *get_output_directory(const char *path)
 {
 	char *copy = strdup(path);
@@ -464,13 +464,13 @@ static bool complain_of_output_folder(const char *path)
 	return false;
 }
 
-/* The only output folder that is incomplete. */
+/* The only output directory that is incomplete. */
 static const char *volatile unfinished_folder;
 static volatile pid_t folder_writer;
 
 /*
- * Called before a second signal ends the process. A signal handler may not remove a
- * folder itself, so it runs rm(1).
+ * Called before a second signal ends the process. A signal handler may not remove a directory
+ * itself, so it runs rm(1).
  */
 static void remove_unfinished_folder(void)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files and folders that are complete or absent: they are written without a name, or
- * under a temporary one next to their place, and get their name when everything is on
- * disk.
+ * Files and directories that are complete or absent: they are written without a name, or under
+ * a temporary one next to their place, and get their name when everything is on disk.
  */
 #ifndef NETSYNC_OUTPUT_H
 #define NETSYNC_OUTPUT_H
@@ -39,7 +38,7 @@ bool output_write(const struct destination *to, output_func *write, const void *
 /* Can the file be created? Ask before reading for an hour, not after it. */
 bool output_check(const struct destination *to);
 
-/* An output folder, which must not exist yet. */
+/* An output directory, which must not exist yet. */
 struct output_folder {
 	const char *path; /* its final path */
 	char *temporary;  /* path while it is filled, accessible to the user only; or NULL */
@@ -57,7 +56,7 @@ void output_folder_is_written_by(pid_t pid);
  * false if interrupted or, after a message, on failure.
  */
 bool output_folder_close(struct output_folder *folder, mode_t permissions);
-/* Remove a folder that was not closed; call this in any case. */
+/* Remove a directory that was not closed; call this in any case. */
 void output_folder_release(struct output_folder *folder);
 
 /*

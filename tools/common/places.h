@@ -4,7 +4,7 @@
 #define NETSYNC_PLACES_H
 
 /*
- * Relative paths from the folder of netsync to that of the programs netsync-COMMAND, and
+ * Relative paths from the directory of netsync to that of the programs netsync-COMMAND, and
  * back.
  */
 extern const char *const place_of_commands, *const place_of_netsync;
@@ -16,8 +16,8 @@ extern const char *const place_of_commands, *const place_of_netsync;
 char *path_of_netsync(void);
 
 /*
- * Return a path relative to the folder of the running program; to be freed with free(). If it
- * is not found, set errno and return NULL.
+ * Return a path relative to the directory of the running program; to be freed with free(). If
+ * it is not found, set errno and return NULL.
  */
 char *path_from_here(const char *relative);
 

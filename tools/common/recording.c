@@ -68,7 +68,7 @@ static bool is_locked(int fd)
 	return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
-/* Is a recording running in the folder? If so, set @url. */
+/* Is a recording running in the directory? If so, set @url. */
 static bool find_running_recording(const char *dir, char url[RECORDING_URL])
 {
 	char *path = get_recording_file(dir);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How netsync live finds a recording: netsync record writes the URL of its relay daemon
- * to a file in its folder, and keeps the file locked while it records. The lock also
- * reveals the end of a recording that was killed.
+ * How netsync live finds a recording: netsync record writes the URL of its relay daemon to a
+ * file in its directory, and keeps the file locked while it records. The lock also reveals the
+ * end of a recording that was killed.
  */
 #ifndef NETSYNC_RECORDING_H
 #define NETSYNC_RECORDING_H
 
 #include <stdbool.h>
 
-/* In the folder of the recording; no host's folder begins with "+". */
+/* In the directory of the recording; no host's directory begins with "+". */
 #define RECORDING_FILE "+live.url"
 
 /*

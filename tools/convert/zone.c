@@ -9,7 +9,7 @@
 #include "common/complain.h"
 #include "zone.h"
 
-/* Folder in which the C library searches for zones, unless TZDIR is set. */
+/* Directory in which the C library searches for zones, unless TZDIR is set. */
 #define ZONES "/usr/share/zoneinfo"
 
 /*

@@ -184,7 +184,7 @@ static bool write_group(struct groups *groups, struct event_group *group)
 	return true;
 }
 
-/* Size of a trace: a file, or the stream files in its folder. */
+/* Size of a trace: a file, or the stream files in its directory. */
 static uint64_t bytes_of(const char *path)
 {
 	DIR *folder = opendir(path);

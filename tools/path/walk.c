@@ -327,7 +327,10 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 	}
 }
 
-/* Add the time in which a thread was runnable, with the threads that ran on its CPU instead. */
+/*
+ * Add the time in which a thread was runnable, with the threads that ran on its CPU in the
+ * meantime.
+ */
 static void add_preempted(struct walk *walk, const struct frame *frame, int64_t from_ns)
 {
 	const struct spot *spot = &frame->spot;

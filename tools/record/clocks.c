@@ -121,7 +121,7 @@ void clocks_write(const char *dir, struct recorded_host *host)
 	if (!host->clocks.file ||
 	    asprintf(&path, "%s/%s/netsync-clocks", dir, host->remote->folder) < 0)
 		return;
-	/* A host without a trace has no folder. */
+	/* A host without a trace has no directory. */
 	file = fopen(path, "wxe");
 	if (file) {
 		fputs(CLOCK_READINGS_HEAD, file);

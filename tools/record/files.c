@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Traces from agents or the relay daemon -> a folder for each host. */
+/* Traces from agents or the relay daemon -> a directory for each host. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "common/json-value.h"
 #include "record.h"
 
-/* Does a name from another machine stay inside the folder: relative, and without ".."? */
+/* Does a name from another machine stay inside the directory: relative, and without ".."? */
 static bool is_inside(const char *name)
 {
 	if (*name == '/' || !*name)
@@ -30,7 +30,7 @@ static bool is_inside(const char *name)
 	return true;
 }
 
-/* A new file, and each new folder in its path, takes a block in addition to its bytes. */
+/* A new file, and each new directory in its path, takes a block in addition to its bytes. */
 uint64_t files_room(const char *dir, const struct remote *remote, struct json_object *about,
 		    size_t size)
 {
@@ -79,7 +79,7 @@ bool files_put(const char *dir, struct remote *remote, struct json_object *about
 	return put == (ssize_t)size;
 }
 
-/* Does the folder belong to this machine? lttng-relayd names folders HOSTNAME-DATE. */
+/* Does the directory belong to this machine? lttng-relayd names directories HOSTNAME-DATE. */
 static bool is_of(const char *folder, const char *hostname)
 {
 	const size_t len = strlen(hostname);
@@ -162,7 +162,7 @@ void files_name_namespaces(const char *dir, const struct recorded_host *host)
 
 	if (!num || asprintf(&path, "%s/%s/netsync-namespaces", dir, host->remote->folder) < 0)
 		return;
-	/* A host without a trace has no folder. */
+	/* A host without a trace has no directory. */
 	file = fopen(path, "wxe");
 	for (size_t i = 0; i < num && file; i++) {
 		struct json_object *one = value_at(host->namespaces, i);

@@ -223,7 +223,7 @@ void host_ask_status(const struct record_run *rec, const struct recorded_host *h
 	remote_ask(host->remote, request);
 }
 
-/* Measure a host's trace in the relay daemon's folder. */
+/* Measure a host's trace in the relay daemon's directory. */
 static void count_incoming(const struct record_run *rec, struct recorded_host *host)
 {
 	struct recorded sum = { 0 };

@@ -421,7 +421,7 @@ static bool add_clocks(struct live *live, const char *dir)
 	return ret >= 0;
 }
 
-/* Add a folder that is recorded to, or a URL. On failure, print a message and return false. */
+/* Add a directory that is recorded to, or a URL. On failure, print a message and return false. */
 static bool add_live_source(struct live *live, const char *what)
 {
 	struct recording *last = NULL;

@@ -46,7 +46,7 @@ static bool take_record_folder(void *at, const struct option_row *row, const cha
 	return *(char **)at || no_memory();
 }
 
-/* Take a duration in which a number without a unit is in seconds (elsewhere ns). */
+/* Parse a duration in which a number without a unit is in seconds (in other options, in ns). */
 static bool take_seconds(void *at, const struct option_row *row, const char *value)
 {
 	char seconds[VALUE_SIZE];
@@ -165,7 +165,7 @@ static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 
 /* ---- the folder -------------------------------------------------------- */
 
-/* Refuse a host whose folder would have the name of the result file next to it. */
+/* Refuse a host whose directory would have the name of the result file next to it. */
 static bool check_names(const struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++) {
@@ -223,7 +223,7 @@ static bool make_record_folder(struct record_run *rec)
 	return false;
 }
 
-/* Remove empty folders of the recording, and its announcement. */
+/* Remove empty directories of the recording, and its announcement. */
 static void clean_folder(struct record_run *rec)
 {
 	recording_withdraw(rec->dir, rec->announced);

@@ -65,7 +65,7 @@ uint64_t files_room(const char *dir, const struct remote *remote, struct json_ob
 bool files_put(const char *dir, struct remote *remote, struct json_object *about, const char *data,
 	       size_t size);
 /*
- * Move the traces of a host from the relay daemon's folder to @dir/HOST; those of several
+ * Move the traces of a host from the relay daemon's directory to @dir/HOST; those of several
  * sessions to @dir/HOST/1 and so on.
  */
 void files_collect(const char *dir, const struct relay *relay, const struct recorded_host *host);
@@ -76,7 +76,7 @@ void files_refuse(const struct relay *relay);
 
 /* ---- the recording --------------------------------------------------------- */
 
-/* The result file, next to the folders of the hosts. */
+/* The result file, next to the directories of the hosts. */
 #define RESULT_NAME "sync.json"
 
 /* Size of an unguessable token: 128 random bits in hexadecimal digits, and a 0. */
@@ -95,7 +95,7 @@ struct recorded_host {
 	bool pull;	 /* records to the host's own disk */
 	bool recording;	 /* has a session, and no request failed */
 	bool stopped;	 /* stopped before the others; its trace is kept */
-	char *kept;	 /* folder on the host where its traces stay; NULL if none */
+	char *kept;	 /* directory on the host where its traces stay; NULL if none */
 	char **sessions; /* names of consecutive LTTng sessions */
 	unsigned int num_sessions;
 	int64_t cut_ns;			/* when its relay daemon was lost; 0: it was not */
@@ -116,7 +116,7 @@ struct record_run {
 	struct events events;
 	struct json_object *buffers; /* array for requests; NULL means default buffers */
 	bool local, pull, live;
-	const char *stay;	/* hosts' folder where traces stay; "": default */
+	const char *stay;	/* hosts' directory where traces stay; "": default */
 	const char *url;	/* the user's relay daemon; NULL means netsync's own */
 	uint64_t quota;		/* disk space here that each host may take, bytes */
 	int64_t duration_ns;	/* 0: until the command ends, or ^C */

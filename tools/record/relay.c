@@ -228,7 +228,7 @@ static bool start_once(struct relay *relay)
 	return false;
 }
 
-/* lttng-relayd needs absolute paths. Folders of hosts do not begin with "+". */
+/* lttng-relayd needs absolute paths. Directories of hosts do not begin with "+". */
 static bool set_paths(struct relay *relay, const char *dir)
 {
 	char *path = realpath(dir, NULL);

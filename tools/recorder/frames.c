@@ -91,7 +91,7 @@ static size_t measure_ethernet(const struct seen_frame *frame, uint16_t *protoco
 	return type_at + 2;
 }
 
-/* Put the tag that the kernel took out of the frame where it was on the link. */
+/* Put the tag that the kernel removed from the frame back to its position on the link. */
 static void insert_tag(struct recorded_frame *kept, uint8_t tagged[TAG_AT + TAG_LENGTH],
 		       const struct seen_frame *frame)
 {

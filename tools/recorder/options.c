@@ -198,7 +198,7 @@ static bool take_container(struct packet_selection *s, const char *value)
 	return true;
 }
 
-/* The number of a folder of control groups is the group's ID in the kernel. */
+/* The number of a directory of control groups is the group's ID in the kernel. */
 static bool take_cgroup(struct packet_selection *s, const char *value)
 {
 	struct statfs system;

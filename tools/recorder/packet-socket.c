@@ -34,7 +34,10 @@
 #define RING_ADDRESS_AT                                                              \
 	((sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT * \
 	 TPACKET_ALIGNMENT)
-/* Nominal bytes of a frame, by which the kernel divides blocks; of no effect in version 3. */
+/*
+ * Nominal size of a frame, by which the kernel divides blocks, bytes; it has no effect in
+ * version 3.
+ */
 #define FRAME_SIZE 2048u
 
 static struct {

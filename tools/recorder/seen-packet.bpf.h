@@ -44,8 +44,9 @@ struct seen_packet {
 #define MOST_AT_ONCE 4
 
 /*
- * Functions that are not inline get the number of the packet here: the verifier checks these once,
- * and not for each path by which they are called. What is in a map it does not follow either.
+ * Functions that are not inline get the number of the packet here, because the verifier checks
+ * them once, and not for each path by which they are called. The verifier does not track values
+ * in maps either.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

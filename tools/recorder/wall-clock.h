@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* CLOCK_MONOTONIC -> CLOCK_REALTIME, which differ by a constant until the latter is set. */
+/*
+ * Convert CLOCK_MONOTONIC to CLOCK_REALTIME. They differ by a constant until CLOCK_REALTIME is
+ * stepped.
+ */
 #ifndef NETSYNC_RECORDER_WALL_CLOCK_H
 #define NETSYNC_RECORDER_WALL_CLOCK_H
 

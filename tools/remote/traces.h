@@ -30,7 +30,7 @@ bool is_remote_trace(const char *argument);
 
 /*
  * Split an argument: the HOST, the NAME or NULL, and the PATH, which points into
- * @argument. False: out of memory; otherwise free the first two.
+ * @argument. Return false if out of memory. Otherwise the caller frees the first two.
  */
 bool remote_trace_parts(const char *argument, char **host, char **name, const char **path);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A folder -> whether a CTF trace can be read from it, and the limits of workers for it. */
+/* A directory -> whether a CTF trace can be read from it, and the limits of workers for it. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

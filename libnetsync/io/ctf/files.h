@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A folder -> a CTF trace that source.ctf.fs can open, whole, translated or salvaged. */
+/* A directory -> a CTF trace that source.ctf.fs can open, whole, translated or salvaged. */
 #ifndef NETSYNC_CTF_FILES_H
 #define NETSYNC_CTF_FILES_H
 
@@ -17,9 +17,9 @@ struct ctf_files {
 	char *metadata;				/* path of the file to read, or to link to */
 	bool is_translated;			/* these are CTF 1.8, but the trace is CTF 2 */
 	bool is_salvaged;			/* the folder has what is good of a damaged trace */
-	char *scratch;				/* scratch folder; NULL if none */
+	char *scratch;				/* scratch directory; NULL if none */
 	struct worker guard;			/* removes scratch if this process is killed */
-	bt_value *params;			/* of a source component for folder */
+	bt_value *params;			/* of a source component for directory */
 	bool is_stuck;				/* a process that opened it made no progress */
 	bool has_ranges;			/* the trace answers babeltrace.trace-infos */
 };
@@ -37,7 +37,7 @@ int ctf_damaged_metadata(struct trace *trace);
 /* ---- translate.c ------------------------------------------------------- */
 
 /*
- * Make a scratch folder with the streams of a trace in CTF 2, and with metadata in CTF 1.8
+ * Make a scratch directory with the streams of a trace in CTF 2, and with metadata in CTF 1.8
  * that describe them, and set @files to it. 0, or negative: io_fail() was called.
  */
 int ctf_translate(struct ctf_files *files);
@@ -47,14 +47,14 @@ int ctf_too_new(struct trace *trace, const char *what);
 
 /* ---- scratch.c: 0, or a negative errno --------------------------------- */
 
-/* Make the scratch folder, if there is none. */
+/* Make the scratch directory, if there is none. */
 int ctf_scratch_make(struct ctf_files *files);
 /*
  * Create a directory inside the scratch directory, empty or with a link to the metadata. @path
  * is to be freed.
  */
 int ctf_scratch_folder(struct ctf_files *files, const char *name, bool has_metadata, char **path);
-/* Make a link to a file of the same name in another folder. */
+/* Make a link to a file of the same name in another directory. */
 int ctf_scratch_link(const char *folder, const char *from, const char *name);
 void ctf_scratch_remove(struct ctf_files *files);
 
@@ -114,7 +114,7 @@ char *ctf_take_reason(void);
 /* Return a description of a result of worker_run() or worker_stop() that is not 0. */
 const char *ctf_why_ended(int status);
 
-/* Set the folder to be opened, and the parameters for it. 0 or -ENOMEM. */
+/* Set the directory to be opened, and the parameters for it. 0 or -ENOMEM. */
 int ctf_set_folder(struct ctf_files *files, const char *folder);
 
 #endif

@@ -189,8 +189,8 @@ static int64_t rescue_file_packets(struct ctf_files *files, const char *from, co
 struct salvage {
 	struct trace *trace;
 	struct ctf_files *files;
-	char *probe;  /* folder with one stream file at a time */
-	char *result; /* folder with all that is good */
+	char *probe;  /* directory with one stream file at a time */
+	char *result; /* directory with all that is good */
 };
 
 /* Copy the undamaged part of a stream file that source.ctf.fs rejects. */

@@ -39,9 +39,9 @@ static void remove_folder(const char *path)
 }
 
 /*
- * Task of a worker: make a folder from a name for mkdtemp(), send its path or an errno,
- * and remove it when the caller is gone. Signals that end the caller are ignored, as they
- * may be sent to all processes of the terminal.
+ * Task of a worker: make a directory from a name for mkdtemp(), send its path or an errno, and
+ * remove it when the caller is gone. Signals that end the caller are ignored, as they may be
+ * sent to all processes of the terminal.
  */
 static void guard_scratch_folder(const void *data)
 {
@@ -77,7 +77,7 @@ static int take_scratch_folder(void *data, const struct worker_head *head, const
 	return files->scratch ? 0 : -ENOMEM;
 }
 
-/* The folder is removed with this process, even if SIGKILL ends it. */
+/* The directory is removed with this process, even if SIGKILL ends it. */
 int ctf_scratch_make(struct ctf_files *files)
 {
 	char *name;

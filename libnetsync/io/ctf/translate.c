@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A trace in CTF 2, for a libbabeltrace2 that does not know it -> a scratch folder with
+ * A trace in CTF 2, for a libbabeltrace2 that does not know it -> a scratch directory with
  * metadata in CTF 1.8 (ctf2/) and links to the streams, of which not a bit is different.
  */
 #include <errno.h>
@@ -86,7 +86,7 @@ static int write_tsdl_metadata(const char *path, const char *text)
 	return ok ? 0 : -errno;
 }
 
-/* The folder of the original trace, and the folder of its translation. */
+/* The directory of the original trace, and the directory of its translation. */
 struct folders {
 	const char *from;
 	const char *to;

@@ -62,8 +62,9 @@ void disk_free(struct disk *disk);
 int disk_walk(struct disk *disk, const char *path);
 
 /*
- * Open a file, by open(2) with @flags. What is no regular file is opened by this process.
- * @disk may be NULL. NULL: errno says why not; ETIMEDOUT: it was given up.
+ * Open a file, by open(2) with @flags. If the path is not a regular file, this process opens
+ * it. @disk may be NULL. Return NULL and set errno on failure, to ETIMEDOUT if the file was
+ * given up.
  */
 struct disk_file *disk_open(struct disk *disk, const char *path, int flags);
 /* Take an open file, which is closed if that fails: NULL, and errno. */

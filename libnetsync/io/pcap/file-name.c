@@ -207,7 +207,7 @@ static size_t strip_direction(const char *name, size_t len, enum name_way *way)
 
 /* ---- the whole -------------------------------------------------------------- */
 
-/* The name of a file's folder. */
+/* The name of a file's directory. */
 static char *folder_name(const char *real_path)
 {
 	const char *slash = strrchr(real_path, '/');

@@ -220,7 +220,7 @@ static int fits_group(const struct capture_group *group, struct trace *trace)
 
 /* ---- groups -------------------------------------------------------------------- */
 
-/* Do both lie in one folder? */
+/* Do both lie in one directory? */
 static bool are_in_one_folder(const struct trace *a, const struct trace *b)
 {
 	const char *p = strrchr(a->real_path, '/'), *q = strrchr(b->real_path, '/');

@@ -48,7 +48,7 @@ struct json_object *agent_finish(struct json_object *request);
 
 /* Return the directory that agent_create() created for the session, or NULL if there is none. */
 const char *session_folder(void);
-/* Was it requested to leave that folder here? */
+/* Was it requested to leave that directory here? */
 bool session_stays(void);
 
 struct clock_reading;
@@ -58,11 +58,14 @@ struct json_object *agent_keep(struct json_object *request);
 /* Append readings to the file next to the traces. Return false if writing fails. */
 bool stay_write_clocks(const struct clock_reading *readings, size_t num);
 
-/* Send the files of that folder (agent/pull.c). */
+/* Send the files of that directory (agent/pull.c). */
 struct json_object *agent_pull(struct json_object *request);
-/* Free bytes on the disk of a folder. */
+/* Free bytes on the disk of a directory. */
 uint64_t folder_room(const char *path);
-/* Create a folder below @in; "": below the scratch folder. Return NULL and set errno on failure. */
+/*
+ * Create a directory below @in; "": below the scratch directory. Return NULL and set errno on
+ * failure.
+ */
 char *folder_new(const char *in);
 
 /* ---- amounts that were recorded (agent/count.c) ------------------------- */
@@ -74,9 +77,9 @@ struct recorded {
 	bool is_unclear; /* some channels are still unknown */
 };
 
-/* Add the contents of a folder to which LTTng records. */
+/* Add the contents of a directory to which LTTng records. */
 void count_folder(struct recorded *recorded, const char *path);
-/* Add one channel of that folder: its events, and their bytes. */
+/* Add one channel of that directory: its events, and their bytes. */
 void count_channel(struct recorded *recorded, const char *path, const char *name);
 /*
  * Estimate the number of events in these directories by decoding a packet periodically, in a
@@ -84,7 +87,7 @@ void count_channel(struct recorded *recorded, const char *path, const char *name
  * packet every @period_ns.
  */
 void count_sample(int64_t period_ns);
-/* Stop counting, and forget all folders. */
+/* Stop counting, and forget all directories. */
 void count_end(void);
 
 /* ---- network traffic (agent/own-traffic.c) ------------------------------ */
@@ -146,7 +149,7 @@ char *agent_expand(const char *path);
 
 enum undo {
 	UNDO_SESSION = 's', /* destroy the session with this name */
-	UNDO_FOLDER = 'f',  /* remove this folder */
+	UNDO_FOLDER = 'f',  /* remove this directory */
 };
 
 /*

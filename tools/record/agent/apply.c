@@ -51,7 +51,7 @@ static void drop_result(void)
 	memset(&result, 0, sizeof(result));
 }
 
-/* Use the file's name on the other machine, for messages, but without its folder. */
+/* Use the file's name on the other machine, for messages, but without its directory. */
 static bool open_result(const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -163,7 +163,7 @@ static void free_words(struct argument_list *words)
 	free(words->list);
 }
 
-/* In the child, which must end with the agent, however that ends. */
+/* Runs in the child process, which must end with the agent, even if the agent is killed. */
 static void run_apply(char **words, int out, pid_t parent)
 {
 	const int nothing = open("/dev/null", O_RDONLY);

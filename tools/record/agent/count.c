@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Folders to which LTTng records -> their size, and an estimate of their events. LTTng
- * does not count events, and decoding all would take more time than recording them. The
- * index of each stream has the sizes of its packets; a packet that is decoded
- * periodically gives the mean size of an event of its channel.
+ * Directories to which LTTng records -> their size, and an estimate of their events. LTTng does
+ * not count events, and decoding all would take more time than recording them. The index of
+ * each stream has the sizes of its packets; a packet that is decoded periodically gives the
+ * mean size of an event of its channel.
  */
 #include <endian.h>
 #include <ftw.h>

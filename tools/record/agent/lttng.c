@@ -53,7 +53,7 @@
 static struct {
 	char *name;   /* NULL if no session */
 	char *folder; /* of its files; NULL if data is streamed */
-	bool stays;   /* the folder stays on this host after the recording */
+	bool stays;   /* the directory stays on this host after the recording */
 	bool domains[NUM_DOMAINS];
 	bool tells_clock; /* an event reports clock steering */
 } session;
@@ -385,7 +385,7 @@ struct json_object *agent_start(struct json_object *request)
 	return json_object_new_object();
 }
 
-/* Add the bytes and events of a channel, from its packets in the folder. */
+/* Add the bytes and events of a channel, from its packets in the directory. */
 static void add_counted(struct json_object *channel, const char *name)
 {
 	struct recorded recorded = { 0 };

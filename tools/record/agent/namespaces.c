@@ -13,7 +13,7 @@
 #include "../../../libnetsync/util/array.h"
 #include "namespaces.h"
 
-/* The folder of namespaces that were named by ip-netns(8). */
+/* The directory of namespaces that were named by ip-netns(8). */
 #define NAMED "/run/netns"
 
 /* Maximum number of namespaces. Chosen: no machine has as many containers. */

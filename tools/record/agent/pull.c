@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The folder to which a session records, and sending its files. */
+/* The directory to which a session records, and sending its files. */
 #include <errno.h>
 #include <stdio.h>
 #include <fcntl.h>

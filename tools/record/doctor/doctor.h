@@ -39,7 +39,7 @@ struct diagnosis {
 	const char *host; /* its name, for messages */
 	unsigned int roles;
 	enum job job;
-	const char *folder; /* the folder of a recording */
+	const char *folder; /* the directory of a recording */
 	const char *check;  /* name of the running check */
 	struct finding *findings;
 	size_t num;
@@ -47,7 +47,7 @@ struct diagnosis {
 };
 
 /*
- * Check this machine, by roles, job and folder in @diag. This adds findings, which
+ * Check this machine, by roles, job and directory in @diag. This adds findings, which
  * diagnosis_free() frees.
  */
 void run_checks(struct diagnosis *diag);
@@ -94,7 +94,7 @@ int64_t look_value(const char *path, const char *key);
  * @status is set to the exit status, or to -1 with errno on failure.
  */
 char *look_program(char *const argv[], int *status);
-/* Append the folders of root's programs to the PATH of this process. */
+/* Append the directories of root's programs to the PATH of this process. */
 void look_use_root_path(void);
 /* Return the first word that begins with a digit, terminated in place, or "" if there is none. */
 char *look_version(char *text);

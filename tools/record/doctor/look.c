@@ -91,7 +91,7 @@ void look_use_root_path(void)
 	const char *path = getenv("PATH");
 	char *longer;
 
-	/* A user's PATH may lack the folders of modinfo and other programs. */
+	/* A user's PATH may lack the directories of modinfo and other programs. */
 	if (asprintf(&longer, "%s:/usr/sbin:/sbin", path ? path : "/usr/bin:/bin") < 0)
 		return;
 	setenv("PATH", longer, 1);

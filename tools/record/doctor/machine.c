@@ -190,7 +190,7 @@ void check_memory(struct diagnosis *diag)
 #define DISK_LEAST (16LL * MB)
 #define DISK_ENOUGH (1024LL * MB)
 
-/* The deepest existing folder on @path. */
+/* The deepest existing directory on @path. */
 static char *find_existing_directory(const char *path)
 {
 	char *folder = strdup(path), *slash;

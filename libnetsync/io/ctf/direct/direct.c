@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A trace's folder -> a walk for each of its streams. */
+/* A trace's directory -> a walk for each of its streams. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -32,7 +32,7 @@ struct tsdl_parser {
 	int depth;
 };
 
-/* ---- tsdl-words.c; false or NULL: the text goes on differently ---------- */
+/* ---- tsdl-words.c: return false or NULL if the next token differs -------- */
 
 void tsdl_skip_space(struct tsdl_parser *p); /* comments, too */
 /* Return the length of the next word, or 0 if there is none. */
