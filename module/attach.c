@@ -62,8 +62,7 @@ static int attach_tracepoint(struct netsync_probe *probe)
 static int find_function(const char *name, unsigned long *address)
 {
 	struct kprobe probe = {
-		.symbol_name = name,
-		.flags = KPROBE_FLAG_DISABLED,
+		.symbol_name = name, .flags = KPROBE_FLAG_DISABLED,
 	};
 	int err = register_kprobe(&probe);
 
@@ -75,12 +74,15 @@ static int find_function(const char *name, unsigned long *address)
 }
 
 /* Called by ftrace, which misses no call; a kprobe misses calls inside another kprobe. */
-static notrace void at_probe_begin(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+static notrace void at_probe_begin(unsigned long ip, unsigned long parent,
+				   struct ftrace_ops *ops,
 				   struct netsync_regs *regs)
 {
-	const struct netsync_probe *probe = container_of(ops, struct netsync_probe, ops);
+	const struct netsync_probe *probe =
+		container_of(ops, struct netsync_probe, ops);
 
-	probe->begin((void *)netsync_argument(regs, 0), (void *)netsync_argument(regs, 1));
+	probe->begin((void *)netsync_argument(regs, 0),
+		     (void *)netsync_argument(regs, 1));
 }
 
 static void detach_begin(struct netsync_probe *probe)
@@ -159,8 +161,7 @@ static void detach_function(struct netsync_probe *probe)
 static unsigned long count_missed_calls(const struct netsync_probe *probe)
 {
 	return probe->attached && probe->end ?
-		       probe->kretprobe.nmissed + probe->kretprobe.kp.nmissed :
-		       0;
+		       probe->kretprobe.nmissed + probe->kretprobe.kp.nmissed : 0;
 }
 
 /* Name what the kernel lacks if the probe cannot be attached. */
@@ -213,7 +214,8 @@ static void detach_probe(struct netsync_probe *probe)
 	if (!probe->attached)
 		return;
 	if (probe->tracepoint)
-		tracepoint_probe_unregister(probe->found, probe->tracepoint, NULL);
+		tracepoint_probe_unregister(probe->found, probe->tracepoint,
+					    NULL);
 	else
 		detach_function(probe);
 	probe->missed += count_missed_calls(probe);

@@ -19,10 +19,10 @@ struct tracepoint;
  */
 struct netsync_probe {
 	const char *name;
-	bool optional; /* some kernels lack it or do not need it */
+	bool optional;			/* some kernels lack it or do not need it */
 	/* One of three functions to call: */
 	void *tracepoint;
-	void (*begin)(const void *first, const void *second); /* arguments of the function */
+	void (*begin)(const void *first, const void *second);	/* arguments of the function */
 	kretprobe_handler_t end;
 	/* Called at the start of the function: stores the socket for end. */
 	kretprobe_handler_t keep;
@@ -33,7 +33,7 @@ struct netsync_probe {
 	struct ftrace_ops ops;
 	struct kretprobe kretprobe;
 #endif
-	unsigned long missed; /* calls missed before the last detach */
+	unsigned long missed;		/* calls missed before the last detach */
 };
 
 /*
@@ -41,10 +41,11 @@ struct netsync_probe {
  * the arguments of the tracepoint and the function differ: dkms builds for untested
  * kernels. sizeof makes the compiler check the call without calling anything.
  */
-#define NETSYNC_TRACEPOINT(_name, _function) \
-	.name = #_name,                      \
-	.tracepoint = __builtin_choose_expr( \
-		sizeof((check_trace_callback_type_##_name(_function), 1)), _function, NULL)
+#define NETSYNC_TRACEPOINT(_name, _function)                                   \
+	.name = #_name,                                                        \
+	.tracepoint = __builtin_choose_expr(                                   \
+		sizeof((check_trace_callback_type_##_name(_function), 1)),     \
+		_function, NULL)
 
 /*
  * Attach all probes of an array, or none. Return 0; -ENOENT if the kernel lacks a
@@ -56,20 +57,21 @@ int netsync_attach(struct netsync_probe *all, int num, const char **missing);
 void netsync_detach(struct netsync_probe *all, int num);
 
 /* Define a source of events (events.h) from an array of probes. */
-#define NETSYNC_SOURCE(source, array)                                                       \
-	static int attach_##array(void)                                                     \
-	{                                                                                   \
-		return netsync_attach(array, ARRAY_SIZE(array), &netsync_##source.missing); \
-	}                                                                                   \
-                                                                                            \
-	static void detach_##array(void)                                                    \
-	{                                                                                   \
-		netsync_detach(array, ARRAY_SIZE(array));                                   \
-	}                                                                                   \
-                                                                                            \
-	struct netsync_source netsync_##source = {                                          \
-		.attach = attach_##array,                                                   \
-		.detach = detach_##array,                                                   \
+#define NETSYNC_SOURCE(source, array)                                          \
+	static int attach_##array(void)                                        \
+	{                                                                      \
+		return netsync_attach(array, ARRAY_SIZE(array),                \
+				      &netsync_##source.missing);              \
+	}                                                                      \
+									       \
+	static void detach_##array(void)                                       \
+	{                                                                      \
+		netsync_detach(array, ARRAY_SIZE(array));                      \
+	}                                                                      \
+									       \
+	struct netsync_source netsync_##source = {                             \
+		.attach = attach_##array,                                      \
+		.detach = detach_##array,                                      \
 	}
 
 /* Return the number of calls that the probes missed since the module was loaded. */

@@ -62,16 +62,18 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #define netsync_argument(regs, n) ftrace_regs_get_argument(regs, n)
 #elif defined(NETSYNC_HAS_FTRACE_REGS)
 #define netsync_regs ftrace_regs
-#define netsync_argument(regs, n) netsync_kernel_argument(ftrace_get_regs(regs), n)
+#define netsync_argument(regs, n)                                              \
+	netsync_kernel_argument(ftrace_get_regs(regs), n)
 #else
 #define netsync_regs pt_regs
 #define netsync_argument(regs, n) netsync_kernel_argument(regs, n)
 #endif
 
 /* PERMANENT: the sysctl kernel.ftrace_enabled cannot be set to 0 while events need it. */
-#define NETSYNC_FTRACE_FLAGS       \
-	(FTRACE_OPS_FL_PERMANENT | \
-	 (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ? FTRACE_OPS_FL_SAVE_REGS : 0))
+#define NETSYNC_FTRACE_FLAGS                                                   \
+	(FTRACE_OPS_FL_PERMANENT |                                             \
+	 (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ?                        \
+		  FTRACE_OPS_FL_SAVE_REGS : 0))
 
 /*
  * Largest offset of the ftrace call from the start of a function, bytes. On arm64 with
@@ -93,8 +95,9 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #define NETSYNC_NO_FUNCTIONS "CONFIG_FUNCTION_TRACER"
 #elif !IS_ENABLED(CONFIG_HAVE_FUNCTION_ARG_ACCESS_API)
 #define NETSYNC_NO_FUNCTIONS "access to the arguments of functions"
-#elif !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) && \
-	!(IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) && defined(NETSYNC_HAS_FTRACE_ARGUMENT))
+#elif !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) &&                          \
+	!(IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) &&                       \
+	  defined(NETSYNC_HAS_FTRACE_ARGUMENT))
 #define NETSYNC_NO_FUNCTIONS "CONFIG_DYNAMIC_FTRACE_WITH_REGS"
 #endif
 

@@ -20,9 +20,9 @@
 
 /* The position of a packet's network header. */
 struct network {
-	unsigned int offset; /* bytes from skb->data */
-	__be16 protocol;     /* EtherType */
-	u16 vlan;	     /* TCI of the outermost tag; 0: none */
+	unsigned int offset;	/* bytes from skb->data */
+	__be16 protocol;	/* EtherType */
+	u16 vlan;		/* TCI of the outermost tag; 0: none */
 };
 
 /* Maximum VLAN tags of a frame. Chosen: networks use up to two (802.1ad). */
@@ -109,7 +109,8 @@ static noinline void name_device_fields(struct netsync_dev *rec, unsigned int pr
 		rec->addrs = from.udp.addrs;
 		break;
 	case NETSYNC_ICMP:
-		rec->protocol = from.icmp.family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+		rec->protocol = from.icmp.family == AF_INET ? IPPROTO_ICMP :
+							      IPPROTO_ICMPV6;
 		rec->sport = 0;
 		rec->dport = 0;
 		rec->gso_segs = skb_shinfo(skb)->gso_segs;
@@ -134,8 +135,10 @@ static noinline void name_device_fields(struct netsync_dev *rec, unsigned int pr
 }
 
 /* Fill in the record of a packet. Return true if the packet is to be recorded. */
-static __always_inline bool write_dev(struct netsync_dev *rec, const struct sk_buff *skb,
-				      const struct net_device *dev, const struct network *at)
+static __always_inline bool write_dev(struct netsync_dev *rec,
+				      const struct sk_buff *skb,
+				      const struct net_device *dev,
+				      const struct network *at)
 {
 	unsigned int protocol;
 	u8 family;
@@ -146,8 +149,8 @@ static __always_inline bool write_dev(struct netsync_dev *rec, const struct sk_b
 		family = AF_INET6;
 	else
 		return false;
-	protocol = netsync_parse(skb, at->offset, family, NETSYNC_ALL, dev_net(dev)->ns.inum,
-				 &rec->packet);
+	protocol = netsync_parse(skb, at->offset, family, NETSYNC_ALL,
+				 dev_net(dev)->ns.inum, &rec->packet);
 	if (!protocol)
 		return false;
 	if (likely(protocol == NETSYNC_TCP))
@@ -171,7 +174,8 @@ static void at_device_receive(void *data, const struct sk_buff *skb)
 	trace_inet_dev_receive(&rec);
 }
 
-static void at_device_xmit(void *data, const struct sk_buff *skb, const struct net_device *dev)
+static void at_device_xmit(void *data, const struct sk_buff *skb,
+			   const struct net_device *dev)
 {
 	struct netsync_dev rec netsync_uninit;
 	struct network at;

@@ -24,15 +24,15 @@ bool netsync_digest __read_mostly = true;
 /* A packet, as described by its IP header. Offsets are in the skb. */
 struct parsed_packet {
 	const struct sk_buff *skb;
-	int linear;	    /* bytes at skb->data */
-	const void *addrs;  /* source and destination, one after the other */
-	unsigned int start; /* offset of the transport header */
-	unsigned int end;   /* offset after the packet; padding may follow */
-	u32 netns;	    /* inode number of the network namespace */
-	u16 id;		    /* identification (IPv4); 0: IPv6 */
-	u8 family;	    /* AF_INET or AF_INET6 */
-	u8 protocol;	    /* IPPROTO_... */
-	bool is_part;	    /* the first of several fragments */
+	int linear;		/* bytes at skb->data */
+	const void *addrs;	/* source and destination, one after the other */
+	unsigned int start;	/* offset of the transport header */
+	unsigned int end;	/* offset after the packet; padding may follow */
+	u32 netns;		/* inode number of the network namespace */
+	u16 id;			/* identification (IPv4); 0: IPv6 */
+	u8 family;		/* AF_INET or AF_INET6 */
+	u8 protocol;		/* IPPROTO_... */
+	bool is_part;		/* the first of several fragments */
 };
 
 /* Like skb_header_pointer(), which computes the length of the linear part at each call. */
@@ -49,8 +49,8 @@ static __always_inline const void *get_packet_header(const struct parsed_packet 
  * field is 0 in packets that are too large for it (BIG TCP, jumbograms), which end with
  * the skb. Return: 0 if the packet is truncated.
  */
-static __always_inline unsigned int find_packet_end(const struct sk_buff *skb, unsigned int base,
-						    __be16 len)
+static __always_inline unsigned int find_packet_end(const struct sk_buff *skb,
+						    unsigned int base, __be16 len)
 {
 	unsigned int there = skb->len - base;
 
@@ -65,7 +65,8 @@ static __always_inline bool read_ipv4_header(struct parsed_packet *p, unsigned i
 	const struct iphdr *ih;
 
 	ih = get_packet_header(p, nhoff, sizeof(*ih), copy);
-	if (!ih || ih->version != 4 || ih->ihl < 5 || (ih->frag_off & htons(IP_OFFSET)))
+	if (!ih || ih->version != 4 || ih->ihl < 5 ||
+	    (ih->frag_off & htons(IP_OFFSET)))
 		return false;
 	p->addrs = &ih->saddr;
 	p->start = nhoff + ih->ihl * 4;
@@ -106,7 +107,8 @@ static __always_inline bool read_ipv6_header(struct parsed_packet *p, unsigned i
 	return p->end >= p->start;
 }
 
-static __always_inline void write_addrs(const struct parsed_packet *p, struct netsync_addrs *addrs)
+static __always_inline void write_addrs(const struct parsed_packet *p,
+					struct netsync_addrs *addrs)
 {
 	if (p->family == AF_INET)
 		netsync_write_addrs(addrs, p->addrs, p->addrs + 4, 4);
@@ -115,7 +117,8 @@ static __always_inline void write_addrs(const struct parsed_packet *p, struct ne
 }
 
 /* Write the fields of all records; write_ports() adds those of packets with ports. */
-static __always_inline void write_ip(const struct parsed_packet *p, struct netsync_ip *rec)
+static __always_inline void write_ip(const struct parsed_packet *p,
+				     struct netsync_ip *rec)
 {
 	rec->netns = p->netns;
 	rec->id = p->id;
@@ -123,7 +126,8 @@ static __always_inline void write_ip(const struct parsed_packet *p, struct netsy
 	rec->sampling = READ_ONCE(netsync_sampling);
 }
 
-static __always_inline void write_ports(const struct parsed_packet *p, __be16 sport, __be16 dport,
+static __always_inline void write_ports(const struct parsed_packet *p, __be16 sport,
+					__be16 dport,
 					union netsync_record *rec)
 {
 	const struct skb_shared_info *shared = skb_shinfo(p->skb);
@@ -167,7 +171,8 @@ static noinline bool is_chosen_tcp(const struct netsync_tcp *rec)
  * Find the timestamps option (RFC 7323). Malformed options end the search, as in
  * tcp_parse_options().
  */
-static noinline void find_timestamps(const u8 *opt, unsigned int len, struct netsync_tcp *rec)
+static noinline void find_timestamps(const u8 *opt, unsigned int len,
+				     struct netsync_tcp *rec)
 {
 	while (len && *opt != TCPOPT_EOL) {
 		unsigned int size = 1;
@@ -189,12 +194,14 @@ static noinline void find_timestamps(const u8 *opt, unsigned int len, struct net
 }
 
 /* First word of the options of nearly all segments: timestamps, and no others. */
-#define USUAL_OPTIONS \
-	(TCPOPT_NOP << 24 | TCPOPT_NOP << 16 | TCPOPT_TIMESTAMP << 8 | TCPOLEN_TIMESTAMP)
+#define USUAL_OPTIONS (TCPOPT_NOP << 24 | TCPOPT_NOP << 16 | \
+		       TCPOPT_TIMESTAMP << 8 | TCPOLEN_TIMESTAMP)
 
-static __always_inline void read_options(const u8 *opt, unsigned int len, struct netsync_tcp *rec)
+static __always_inline void read_options(const u8 *opt, unsigned int len,
+					 struct netsync_tcp *rec)
 {
-	if (len == TCPOLEN_TSTAMP_ALIGNED && get_unaligned_be32(opt) == USUAL_OPTIONS) {
+	if (len == TCPOLEN_TSTAMP_ALIGNED &&
+	    get_unaligned_be32(opt) == USUAL_OPTIONS) {
 		rec->has_ts = 1;
 		rec->tsval = get_unaligned_be32(opt + 4);
 		rec->tsecr = get_unaligned_be32(opt + 8);
@@ -308,11 +315,13 @@ static u64 digest_udp_payload(const struct parsed_packet *p, unsigned int room,
 	if (len > room)
 		return 0;
 	if (len)
-		data = get_packet_header(p, p->start + sizeof(struct udphdr), len, copy);
+		data = get_packet_header(p, p->start + sizeof(struct udphdr),
+					  len, copy);
 	return data ? compute_siphash_1_3(data, len) : 0;
 }
 
-static noinline unsigned int read_udp(struct parsed_packet packet, union netsync_record *all)
+static noinline unsigned int read_udp(struct parsed_packet packet,
+				      union netsync_record *all)
 {
 	const struct parsed_packet *p = &packet;
 	struct netsync_udp *rec = &all->udp;
@@ -336,7 +345,8 @@ static noinline unsigned int read_udp(struct parsed_packet packet, union netsync
 	write_ports(p, uh->source, uh->dest, all);
 	write_addrs(p, &rec->addrs);
 	/* Not final before checksum offload, nor before segmentation. */
-	rec->check_final = p->skb->ip_summed != CHECKSUM_PARTIAL && !rec->gso_size;
+	rec->check_final = p->skb->ip_summed != CHECKSUM_PARTIAL &&
+			   !rec->gso_size;
 	rec->digest = 0;
 	if (rec->sampling || READ_ONCE(netsync_digest)) {
 		u64 sum = digest_udp_payload(p, room - sizeof(*uh), rec->len, rec->gso_size);
@@ -350,7 +360,8 @@ static noinline unsigned int read_udp(struct parsed_packet packet, union netsync
 }
 
 /* Read an echo request or reply, whose header is the same in ICMP and ICMPv6. */
-static noinline unsigned int read_icmp(struct parsed_packet packet, union netsync_record *all)
+static noinline unsigned int read_icmp(struct parsed_packet packet,
+				       union netsync_record *all)
 {
 	const struct parsed_packet *p = &packet;
 	struct netsync_icmp *rec = &all->icmp;
@@ -363,8 +374,10 @@ static noinline unsigned int read_icmp(struct parsed_packet packet, union netsyn
 	ih = get_packet_header(p, p->start, sizeof(*ih), &copy);
 	if (!ih || ih->code)
 		return 0;
-	if (p->family == AF_INET ? ih->type != ICMP_ECHO && ih->type != ICMP_ECHOREPLY :
-				   ih->type != ICMPV6_ECHO_REQUEST && ih->type != ICMPV6_ECHO_REPLY)
+	if (p->family == AF_INET ?
+		    ih->type != ICMP_ECHO && ih->type != ICMP_ECHOREPLY :
+		    ih->type != ICMPV6_ECHO_REQUEST &&
+			    ih->type != ICMPV6_ECHO_REPLY)
 		return 0;
 	rec->type = ih->type;
 	rec->echo_id = ntohs(ih->un.echo.id);
@@ -412,7 +425,8 @@ static bool read_tsn(const struct parsed_packet *p, unsigned int at, u32 *tsn)
 	return value;
 }
 
-static noinline unsigned int read_sctp(struct parsed_packet packet, union netsync_record *all)
+static noinline unsigned int read_sctp(struct parsed_packet packet,
+				       union netsync_record *all)
 {
 	const struct parsed_packet *p = &packet;
 	struct netsync_sctp *rec = &all->sctp;
@@ -440,12 +454,14 @@ static noinline unsigned int read_sctp(struct parsed_packet packet, union netsyn
 		const struct chunk *chunk;
 		unsigned int len;
 
-		chunk = get_packet_header(p, at, sizeof(*chunk), &room_for_chunk);
+		chunk = get_packet_header(p, at, sizeof(*chunk),
+					   &room_for_chunk);
 		if (!chunk)
 			break;
 		if (!i)
 			rec->chunk = chunk->type;
-		if (chunk->type == SCTP_CHUNK_DATA || chunk->type == SCTP_CHUNK_I_DATA) {
+		if (chunk->type == SCTP_CHUNK_DATA ||
+		    chunk->type == SCTP_CHUNK_I_DATA) {
 			if (read_tsn(p, at, &key)) {
 				has_key = true;
 				rec->has_tsn = 1;
@@ -465,8 +481,9 @@ static noinline unsigned int read_sctp(struct parsed_packet packet, union netsyn
 	return NETSYNC_SCTP;
 }
 
-unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff, u8 family,
-			   unsigned int wanted, u32 netns, union netsync_record *rec)
+unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff,
+			   u8 family, unsigned int wanted, u32 netns,
+			   union netsync_record *rec)
 {
 	u8 copy[sizeof(struct ipv6hdr)] netsync_uninit;
 	struct parsed_packet p netsync_uninit;

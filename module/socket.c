@@ -22,7 +22,8 @@
 static bool is_traced_sock(const struct sock *sk)
 {
 	return (sk->sk_family == AF_INET || sk->sk_family == AF_INET6) &&
-	       (sk->sk_protocol == IPPROTO_TCP || sk->sk_protocol == IPPROTO_UDP);
+	       (sk->sk_protocol == IPPROTO_TCP ||
+		sk->sk_protocol == IPPROTO_UDP);
 }
 
 static u32 get_socket_netns(const struct sock *sk)
@@ -30,21 +31,23 @@ static u32 get_socket_netns(const struct sock *sk)
 	return sock_net(sk)->ns.inum;
 }
 
-#define WRITE_SOCK(rec, _sk, _netns)                  \
-	do {                                          \
-		(rec)->family = (_sk)->sk_family;     \
-		(rec)->protocol = (_sk)->sk_protocol; \
-		(rec)->netns = _netns;                \
+#define WRITE_SOCK(rec, _sk, _netns)				\
+	do {							\
+		(rec)->family = (_sk)->sk_family;		\
+		(rec)->protocol = (_sk)->sk_protocol;		\
+		(rec)->netns = _netns;				\
 	} while (0)
 
-static void write_sock(struct netsync_sock *rec, const struct sock *sk, u32 netns)
+static void write_sock(struct netsync_sock *rec, const struct sock *sk,
+		       u32 netns)
 {
 	rec->sk = netsync_address(sk);
 	WRITE_SOCK(rec, sk, netns);
 }
 
 /* Write both ends of a connected socket, whose packets are IPv4 or IPv6. */
-static void write_flow(struct netsync_flow *rec, const struct sock *sk, bool ipv4)
+static void write_flow(struct netsync_flow *rec, const struct sock *sk,
+		       bool ipv4)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 
@@ -54,10 +57,12 @@ static void write_flow(struct netsync_flow *rec, const struct sock *sk, bool ipv
 	rec->sport = ntohs(inet->inet_sport);
 	rec->dport = ntohs(inet->inet_dport);
 	if (ipv4)
-		netsync_write_addrs(&rec->addrs, &inet->inet_saddr, &inet->inet_daddr, 4);
+		netsync_write_addrs(&rec->addrs, &inet->inet_saddr,
+				    &inet->inet_daddr, 4);
 #if IS_ENABLED(CONFIG_IPV6)
 	else
-		netsync_write_addrs(&rec->addrs, &sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr, 16);
+		netsync_write_addrs(&rec->addrs, &sk->sk_v6_rcv_saddr,
+				    &sk->sk_v6_daddr, 16);
 #endif
 }
 
@@ -124,11 +129,13 @@ static void at_tcp_connect(const void *first, const void *second)
 
 static int keep_probed_sock(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	*(struct sock **)ri->data = (struct sock *)netsync_kernel_argument(regs, 0);
+	*(struct sock **)ri->data =
+		(struct sock *)netsync_kernel_argument(regs, 0);
 	return 0;
 }
 
-static void record_udp_connect(struct kretprobe_instance *ri, struct pt_regs *regs, bool ipv4)
+static void record_udp_connect(struct kretprobe_instance *ri,
+			       struct pt_regs *regs, bool ipv4)
 {
 	const struct sock *sk = *(struct sock **)ri->data;
 	struct netsync_flow rec;
@@ -154,11 +161,13 @@ static int at_udpv6_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /* Record the last step of the handshake, on the side that accepts. */
-static void at_sock_set_state(void *data, const struct sock *sk, int oldstate, int newstate)
+static void at_sock_set_state(void *data, const struct sock *sk, int oldstate,
+			      int newstate)
 {
 	struct netsync_flow rec;
 
-	if (oldstate == TCP_SYN_RECV && newstate == TCP_ESTABLISHED && is_traced_sock(sk)) {
+	if (oldstate == TCP_SYN_RECV && newstate == TCP_ESTABLISHED &&
+	    is_traced_sock(sk)) {
 		write_flow(&rec, sk, talks_ipv4(sk));
 		trace_inet_accept(&rec);
 	}
@@ -184,11 +193,10 @@ static struct netsync_probe clone[] = {
 
 static struct netsync_probe connect[] = {
 	{ .name = "tcp_connect", .begin = at_tcp_connect },
-	{ .name = "__ip4_datagram_connect", .keep = keep_probed_sock, .end = at_udp_connect },
+	{ .name = "__ip4_datagram_connect",
+	  .keep = keep_probed_sock, .end = at_udp_connect },
 	{ .name = "__ip6_datagram_connect",
-	  .keep = keep_probed_sock,
-	  .end = at_udpv6_connect,
-	  .optional = true },
+	  .keep = keep_probed_sock, .end = at_udpv6_connect, .optional = true },
 };
 
 static struct netsync_probe accept[] = {
