@@ -10,8 +10,8 @@
 #include "netsync.h"
 
 /*
- * Copy a structure of @size bytes, which starts with its size, to a caller's version of
- * the structure, which may be shorter or longer (to->size). Return: 0 or -EINVAL.
+ * Copy a structure of @size bytes, which starts with its size, to a caller's version of the
+ * structure, which may be shorter or longer (to->size). Return 0 or -EINVAL.
  */
 int copy_sized_struct(void *to, const void *from, uint32_t size);
 

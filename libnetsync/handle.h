@@ -49,7 +49,7 @@ struct netsync {
 	char error[512];
 };
 
-/* Set the sentence of netsync_error(). Return: @error. */
+/* Set the sentence of netsync_error(). Return @error. */
 int handle_fail(struct netsync *ns, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int handle_no_memory(struct netsync *ns);
@@ -68,8 +68,8 @@ void handle_gather_parts(struct netsync *ns, uint32_t host);
 /* Add a message, with times relative to the hosts' origins: 0 or -ENOMEM. */
 int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send, int64_t recv);
 /*
- * Hold the early messages of hosts that turned out to be steered; if @all, use the
- * others. Return: 0, or -ENOMEM, after which the next call retries the remaining ones.
+ * Hold the early messages of hosts that turned out to be steered; if @all, use the others.
+ * Return 0, or -ENOMEM, after which the next call retries the remaining ones.
  */
 int handle_sort_early(struct netsync *ns, bool all);
 /* Forget the results of netsync_solve(). */

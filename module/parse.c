@@ -45,9 +45,9 @@ static __always_inline const void *get_packet_header(const struct parsed_packet 
 }
 
 /*
- * Find the end of a packet: @base plus @len, its length field; padding may follow. The
- * field is 0 in packets that are too large for it (BIG TCP, jumbograms), which end with
- * the skb. Return: 0 if the packet is truncated.
+ * Find the end of a packet: @base plus @len, its length field; padding may follow. The field is
+ * 0 in packets that are too large for it (BIG TCP, jumbograms), which end with the skb. Return
+ * 0 if the packet is truncated.
  */
 static __always_inline unsigned int find_packet_end(const struct sk_buff *skb,
 						    unsigned int base, __be16 len)

@@ -226,7 +226,7 @@ static int run_rounds(struct inference *n, int rounds, int alone)
 	return ret;
 }
 
-/* Make the first sites and marginals from the curves of the tree. 0 or -ENOMEM. */
+/* Make the first sites and marginals from the curves of the tree. Return 0 or -ENOMEM. */
 static int begin_from_tree(struct inference *n)
 {
 	int ret;

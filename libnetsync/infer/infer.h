@@ -35,8 +35,8 @@ struct infer_task {
 
 /*
  * Replace the corrections of all hosts. If the posterior of a host is no possible clock,
- * because messages are inconsistent, its correction stays straight, with no_margin. The
- * result does not depend on the threads. Return: 0 or -ENOMEM.
+ * because messages are inconsistent, its correction stays straight, with no_margin. The result
+ * does not depend on the threads. Return 0 or -ENOMEM.
  */
 int infer_clocks(const struct infer_task *t);
 

@@ -137,7 +137,7 @@ double infer_own_time(const struct inference *n, const struct correction *c, dou
 
 /*
  * Infer the curve of each host relative to its parent: n->first. The corrections become
- * straight. 0 or -ENOMEM; tree_curves_release() in any case.
+ * straight. Return 0 or -ENOMEM; tree_curves_release() in any case.
  */
 int tree_curves_infer(struct inference *n);
 void tree_curves_release(struct inference *n);
@@ -152,7 +152,7 @@ double tree_curves_next_step(const struct inference *n, size_t host, double t);
 void tree_curves_set_states(struct inference *n);
 void tree_curves_set_increments(struct inference *n);
 
-/* Make the first sites of all factors from the states of chains. 0 or -ENOMEM. */
+/* Make the first sites of all factors from the states of chains. Return 0 or -ENOMEM. */
 int propagate_first(struct inference *n);
 
 /*
@@ -165,7 +165,7 @@ int infer_start(struct inference *n);
 int infer_observe(struct inference *n);
 void infer_release_links(struct inference *n);
 
-/* Make the first grid, and the factors. 0 or -ENOMEM. */
+/* Make the first grid, and the factors. Return 0 or -ENOMEM. */
 int grid_begin(struct inference *n);
 
 /*
@@ -184,7 +184,7 @@ void grid_release(struct inference *n);
 /* Set new messages of a factor; its cavity is the full marginals of its ends. */
 void factor_begin(const struct inference *n, const struct infer_link *l, int way, struct factor *f);
 
-/* Run a round: all factors, then the sums at knots and links. 0 or -ENOMEM. */
+/* Run a round: all factors, then the sums at knots and links. Return 0 or -ENOMEM. */
 int propagate(struct inference *n);
 
 /* ---- factors, as an end sees them ---- */
@@ -238,7 +238,7 @@ double white_noise(const struct chain *c, const struct knot *k);
 /* Learn variances of the increments before a knot; *smooth is the probability of no jump. */
 void learn_increments(struct chain *c, struct knot *k, double *smooth);
 
-/* Replace a host's correction by the posterior mean. 0 or -ENOMEM. */
+/* Replace a host's correction by the posterior mean. Return 0 or -ENOMEM. */
 int posterior_to_correction(const struct inference *n, size_t host);
 
 #endif

@@ -15,7 +15,7 @@
 /* Least time on either side of a knot for the slope of a curve, s. Chosen: a cell may be shorter. */
 #define LEAST_HALF 1e-6
 
-/* Infer a host's curve relative to its parent, whose own curve is known. 0 or -ENOMEM. */
+/* Infer a host's curve relative to its parent, whose own curve is known. Return 0 or -ENOMEM. */
 static int infer_beside_parent(const struct infer_task *t, size_t i)
 {
 	const struct infer_host *h = &t->host[i];

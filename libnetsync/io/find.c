@@ -279,7 +279,7 @@ static bool is_own_file(const char *path)
 	return false;
 }
 
-/* Read the first bytes of a file, decompressed. 0, or -errno. */
+/* Read the first bytes of a file, decompressed. Return 0 or a negative errno value. */
 static int read_file_head(const struct netsync_io *io, struct found *found)
 {
 	struct disk_file *from = io_open_file(io, found->path);
@@ -322,7 +322,7 @@ const struct trace_reader *io_find_reader(const struct netsync_io *io, struct fo
 	return NULL;
 }
 
-/* Skip a file, for the reason that io_fail() was given. 0, or -ENOMEM. */
+/* Skip a file, for the reason that io_fail() was given. Return 0, or -ENOMEM. */
 static int skip_file(struct netsync_io *io, struct trace_search *search, const char *path, int err)
 {
 	search->lost += io_is_lost(err);

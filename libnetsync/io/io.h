@@ -477,18 +477,21 @@ int io_check_part(struct netsync_io *io);
  */
 int io_push_packet(struct netsync_io *io, const struct netsync_packet *pkt);
 int io_push_clock(struct netsync_io *io, const struct netsync_clock_point *point);
-/* A slice was read: *@done are those that were read everywhere. 0, or io_fail(). */
+/*
+ * A slice was read: *@done are those that were read everywhere. Return 0, or the result of
+ * io_fail().
+ */
 int io_end_slice(struct netsync_io *io, unsigned int slice, unsigned int slices,
 		 unsigned int *done);
 /* All was read here: 0, or negative. */
 int io_end_part(struct netsync_io *io);
 
 /*
- * window.c: guess each host's time at the start of the longest trace. Returns the length
- * of that (ns).
+ * window.c: guess each host's time at the start of the longest trace. Return the length of that
+ * (ns).
  */
 uint64_t io_set_starts(struct io_host *hosts, size_t num);
-/* Set the windows of hosts and their traces. 0, or negative: io_fail() was called. */
+/* Set the windows of hosts and their traces. Return 0, or a negative value after io_fail(). */
 int io_set_windows(struct netsync_io *io, struct io_host *hosts, size_t num);
 /* Does a time of a host, by its number, lie in its window? */
 bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns);
@@ -506,7 +509,7 @@ void io_stop_reading(struct netsync_io *io);
 /* Traces that are read at a time: those given, or one for each processor. */
 unsigned int io_jobs(const struct netsync_io *io);
 
-/* Call group() of all readers, if traces were added. 0, or negative. */
+/* Call group() of all readers, if traces were added. Return 0, or a negative value. */
 int io_group(const struct netsync_io *io);
 /*
  * open.c: open files for readers. Data from a pipe, and compressed data that is read at random
@@ -569,27 +572,27 @@ void io_divide(struct netsync_io *io, size_t ours);
  */
 int io_make_printable(char **name);
 
-/* Fill netsync_io.infos after reading. 0 or -ENOMEM. */
+/* Fill netsync_io.infos after reading. Return 0 or -ENOMEM. */
 int io_make_infos(struct netsync_io *io);
 
 /*
  * Warn that the process which reads a trace ended early: @which (the trace, if empty) was read
- * only up to the last of @packets (hi < lo: not at all), because of @why. Returns as io_span().
+ * only up to the last of @packets (hi < lo: not at all), because of @why. Return as io_span().
  */
 int io_broke_off(struct trace *trace, const struct range *packets, const char *which,
 		 const char *why);
 
-/* Report progress, steps done of all. 0, or negative to stop. */
+/* Report progress, steps done of all. Return 0, or a negative value to stop. */
 int io_progress(struct netsync_io *io, uint64_t done);
 
 /* May a trace or text still be added? 0, or negative: io_fail() was called. */
 int io_check_new(struct netsync_io *io, const char *what);
 
-/* Keep an error sentence for netsync_io_error(). Returns @err. */
+/* Keep an error sentence for netsync_io_error(). Return @err. */
 int io_fail(struct netsync_io *io, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int io_no_memory(struct netsync_io *io);
-/* Keep an error for a negative errno of opening or reading a file. Returns @err. */
+/* Keep an error for a negative errno of opening or reading a file. Return @err. */
 int io_fail_file(struct netsync_io *io, const char *path, int err);
 /*
  * Store an error for a file of @format that cannot be read because of @problem, a clause, or

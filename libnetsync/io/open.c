@@ -260,7 +260,10 @@ int io_create_copy(const struct copy_task *task, mode_t mode)
 	return fd < 0 ? io_fail_file(task->io, task->to, -errno) : fd;
 }
 
-/* Copy what the compressed @file holds, and keep that. 0, or after io_fail(). */
+/*
+ * Copy what the compressed @file holds, and keep that. Return 0, or a negative value after
+ * io_fail().
+ */
 static int keep_unpacked(struct netsync_io *io, const char *path, struct unpacked *file)
 {
 	struct copying copying = { .io = io, .path = path, .file = file };

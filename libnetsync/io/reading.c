@@ -349,7 +349,7 @@ static bool is_reader_wait_over(void *data, int64_t silent_ms)
 	return over;
 }
 
-/* Use the next slice of a worker's commands. Returns as trace_reader.read(). */
+/* Use the next slice of a worker's commands. Return as trace_reader.read(). */
 static int take_reader_slice(struct trace *trace)
 {
 	const struct worker_patience waits = { is_reader_wait_over, trace };

@@ -37,7 +37,7 @@ struct pair_table {
 /* The number of a pair + 1, or 0 if there is no pair. */
 uint32_t pair_table_find(const struct pair_table *t, uint32_t a, uint32_t b);
 
-/* Add a pair, or change its number; a change cannot fail. Return: 0 or -ENOMEM. */
+/* Add a pair, or change its number; a change cannot fail. Return 0 or -ENOMEM. */
 int pair_table_set(struct pair_table *t, uint32_t a, uint32_t b, uint32_t number);
 
 void pair_table_release(struct pair_table *t);

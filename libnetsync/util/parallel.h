@@ -54,10 +54,10 @@ void parallel_init(struct parallel *p);
 void parallel_release(struct parallel *p);
 
 /*
- * Call @run(@arg, i) for each i below @num, in any order, by at most @threads threads
- * including the caller's. If no more threads can be created, fewer are used; if @p is
- * NULL, only the caller's. Return: 0, or the error of a call that failed, after which
- * some calls may not have been made. Calls must not run others with the same @p.
+ * Call @run(@arg, i) for each i below @num, in any order, by at most @threads threads including
+ * the caller's. If no more threads can be created, fewer are used; if @p is NULL, only the
+ * caller's. Return 0, or the error of a call that failed, after which some calls may not have
+ * been made. Calls must not run others with the same @p.
  */
 int parallel_run(struct parallel *p, uint32_t threads, uint32_t num,
 		 int (*run)(void *arg, size_t i), void *arg);

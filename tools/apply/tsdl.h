@@ -14,10 +14,7 @@ struct tsdl_clock {
 	char uuid[TSDL_UUID_LEN + 1]; /* new value; empty: unchanged */
 };
 
-/*
- * Read the clock. Return: NULL; or the reason why it cannot be read, as the end of a
- * sentence.
- */
+/* Read the clock. Return NULL; or the reason why it cannot be read, as the end of a sentence. */
 const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock);
 
 /*

@@ -291,7 +291,7 @@ static int add_trace_argument(const struct input *input, struct netsync_io *io,
 	return input->num_traces > 1 && argument_is_empty(argument, ret) ? 0 : ret;
 }
 
-/* Return: 0; or negative, with a message. */
+/* Return 0; or negative, with a message. */
 static int add_all(const struct input *input, struct netsync_io *io, unsigned int jobs)
 {
 	int ret = 0;

@@ -116,9 +116,9 @@ struct input_share {
 };
 
 /*
- * Call this after input_solve(). Return: EXIT_DONE; or, after a message, EXIT_PARTIAL if
- * a machine could not be read completely, a file that looks like a trace was skipped, or
- * a reader process was killed.
+ * Call this after input_solve(). Return EXIT_DONE; or, after a message, EXIT_PARTIAL if a
+ * machine could not be read completely, a file that looks like a trace was skipped, or a reader
+ * process was killed.
  */
 int input_lost(const struct input *input, const struct netsync_io *io);
 

@@ -108,7 +108,7 @@ bool model_holds(const struct model *model, const struct model_host *host, int64
 /* The same check: 0; or -ERANGE, and model_error() reports how far outside they are. */
 int model_check_span(struct model *model, const struct model_host *host,
 		     const struct netsync_clock *clock, int64_t first_ns, int64_t last_ns);
-/* Set the sentence of model_error(). Return: @err. */
+/* Set the sentence of model_error(). Return @err. */
 int model_fail(struct model *model, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*

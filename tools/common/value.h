@@ -23,12 +23,12 @@ static inline int64_t compute_middle_time(int64_t from_ns, int64_t to_ns)
 /* Size of the buffers that the functions below write to. Chosen. */
 #define VALUE_SIZE 48
 
-/* A time in the form that parse_time() reads. Return: @buffer. */
+/* A time in the form that parse_time() reads. Return @buffer. */
 char *format_time(char *buffer, int64_t ns, bool is_seconds);
 
 /*
- * A time since 1970: "2023-11-14 22:13:20 UTC"; or in local time, as babeltrace2
- * --clock-date prints it, "2023-11-14 23:13:20.000000000". Return: @buffer.
+ * A time since 1970: "2023-11-14 22:13:20 UTC"; or in local time, as babeltrace2 --clock-date
+ * prints it, "2023-11-14 23:13:20.000000000". Return @buffer.
  */
 char *format_date(char *buffer, int64_t ns, bool is_utc);
 /* "12.3 MB" */

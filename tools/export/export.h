@@ -22,7 +22,7 @@ struct export
 	size_t num_globs;
 };
 
-/* An address as text, also for IPv4; @text has INET6_ADDRSTRLEN. Return: @text. */
+/* An address as text, also for IPv4; @text has INET6_ADDRSTRLEN. Return @text. */
 char *export_address(const uint8_t address[16], char *text);
 
 /* Return false if not everything was written. */

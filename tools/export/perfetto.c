@@ -52,7 +52,7 @@ static const char *protocol_name(uint8_t protocol)
 /* Size of a track's name with its 0. Chosen. */
 #define NAME_SIZE 32
 
-/* "TCP 40000 > 80". Return: @name. */
+/* "TCP 40000 > 80". Return @name. */
 static char *packet_name(char name[NAME_SIZE], uint8_t protocol, bool has_ports, uint16_t sport,
 			 uint16_t dport)
 {

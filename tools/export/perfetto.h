@@ -15,7 +15,7 @@ bool perfetto_events(struct timeline *timeline, const struct export *export);
 
 /* ---- perfetto.c ---------------------------------------------------------- */
 
-/* The lower bits of the word with the flags of TCP: "SYN|ACK". Return: @text. */
+/* The lower bits of the word with the flags of TCP: "SYN|ACK". Return @text. */
 #define TCP_FLAGS_SIZE 64
 char *tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE]);
 

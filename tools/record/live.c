@@ -102,7 +102,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return: -1 to continue; otherwise the exit status. */
+/* Return -1 to continue; otherwise the exit status. */
 static int parse_live_arguments(struct live_settings *set, int argc, char **argv)
 {
 	const int first = options_take(&usage, set, argc, argv);

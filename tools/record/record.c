@@ -129,7 +129,7 @@ static const struct usage usage = {
 	.stops = true,
 };
 
-/* Return: -1 to continue; otherwise the exit status. */
+/* Return -1 to continue; otherwise the exit status. */
 static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 {
 	const int first = options_take(&usage, rec, argc, argv);

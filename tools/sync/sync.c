@@ -80,7 +80,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return: -1 to continue; otherwise the exit status. */
+/* Return -1 to continue; otherwise the exit status. */
 static int parse_sync_arguments(struct sync_settings *set, int argc, char **argv)
 {
 	const int first = options_take(set->input.share ? &shared_usage : &usage, set, argc, argv);

@@ -110,7 +110,7 @@ static int give_up_ctf_worker(struct ctf_worker *in)
 
 /* ---- workers ----------------------------------------------------------- */
 
-/* Start a worker, which opens the trace. 0 or a negative errno. */
+/* Start a worker, which opens the trace. Return 0 or a negative errno value. */
 static int start_ctf_worker(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
@@ -196,7 +196,7 @@ static int open_by_worker(struct trace *trace)
 	return wait_for_worker(ctf->readings[0]);
 }
 
-/* The worker that was to open the trace has ended. Returns as trace_reader.open(). */
+/* The worker that was to open the trace has ended. Return as trace_reader.open(). */
 static int give_up_opening(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
@@ -284,7 +284,7 @@ static void ctf_ahead(struct trace *trace, int64_t until_ns)
 	}
 }
 
-/* Take what a worker has read up to the end of a slice. 0, or negative. */
+/* Take what a worker has read up to the end of a slice. Return 0, or a negative value. */
 static int take_ctf_slice(struct ctf_worker *in, int64_t until_ns)
 {
 	int ret;

@@ -297,7 +297,7 @@ static struct bit_cursor scope_begin(const struct walked *walked, enum event_sco
 					 walked->fields;
 }
 
-/* The bytes of an array of integers of 8 bits. 0 or -ENOMEM. */
+/* The bytes of an array of integers of 8 bits. Return 0 or -ENOMEM. */
 static int array_bytes(const struct ctf_raw *raw, const struct ctf_type *type, struct bit_cursor at,
 		       struct netsync_io_value *value)
 {

@@ -12,7 +12,7 @@
 struct ctf_decoder;
 
 /*
- * Make a decoder, to be freed with free(). 0 or -ENOMEM; *@decoder is NULL if no known
+ * Make a decoder, to be freed with free(). Return 0 or -ENOMEM; *@decoder is NULL if no known
  * version of the tracer has an event with these fields.
  */
 int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder);

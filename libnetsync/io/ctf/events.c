@@ -256,7 +256,7 @@ static struct direct *make_direct_for_events(const struct ctf_files *files)
 	return direct;
 }
 
-/* 0, or negative: io_fail() was called. */
+/* Return 0, or a negative value after io_fail(). */
 static int open_merged_trace(const struct ctf_merging *merging, size_t number)
 {
 	const struct netsync_io_source *source = &merging->reading->sources[number];

@@ -20,7 +20,7 @@ struct ctf_field ctf_member(const struct ctf_field *structure, uint64_t index);
 /* The value of an integer, extended to 64 bits by its sign. */
 uint64_t ctf_integer(const struct ctf_field *field, bool is_signed);
 
-/* Copy up to @most unsigned integers of an array. Returns the array's length. */
+/* Copy up to @most unsigned integers of an array. Return the array's length. */
 uint64_t ctf_elements(const struct ctf_field *array, uint64_t *values, uint64_t most);
 
 /* Return the index of a variant's selected option, or UINT64_MAX if none is selected. */

@@ -25,24 +25,24 @@ struct ctf_files {
 };
 
 /*
- * Check that source.ctf.fs is installed, and can read the metadata. 0, or negative:
- * io_fail() was called. ctf_files_close() is needed in every case.
+ * Check that source.ctf.fs is installed, and can read the metadata. Return 0, or a negative
+ * value after io_fail(). ctf_files_close() is needed in every case.
  */
 int ctf_files_open(struct ctf_files *files, struct trace *trace);
 void ctf_files_close(struct ctf_files *files);
 
-/* Call io_fail(): the metadata is damaged. Returns -EILSEQ. */
+/* Call io_fail(): the metadata is damaged. Return -EILSEQ. */
 int ctf_damaged_metadata(struct trace *trace);
 
 /* ---- translate.c ------------------------------------------------------- */
 
 /*
  * Make a scratch directory with the streams of a trace in CTF 2, and with metadata in CTF 1.8
- * that describe them, and set @files to it. 0, or negative: io_fail() was called.
+ * that describe them, and set @files to it. Return 0, or a negative value after io_fail().
  */
 int ctf_translate(struct ctf_files *files);
 
-/* Call io_fail(): the trace is in CTF 2, with @what. Returns -EPROTONOSUPPORT. */
+/* Call io_fail(): the trace is in CTF 2, with @what. Return -EPROTONOSUPPORT. */
 int ctf_too_new(struct trace *trace, const char *what);
 
 /* ---- scratch.c: 0, or a negative errno --------------------------------- */
@@ -66,7 +66,7 @@ int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name)
 
 /* ---- try.c ------------------------------------------------------------- */
 
-/* Check that metadata can be parsed, and has a clock. Returns as ctf_files_open(). */
+/* Check that metadata can be parsed, and has a clock. Return as ctf_files_open(). */
 int ctf_check_metadata(struct ctf_files *files);
 
 /*
@@ -114,7 +114,7 @@ char *ctf_take_reason(void);
 /* Return a description of a result of worker_run() or worker_stop() that is not 0. */
 const char *ctf_why_ended(int status);
 
-/* Set the directory to be opened, and the parameters for it. 0 or -ENOMEM. */
+/* Set the directory to be opened, and the parameters for it. Return 0 or -ENOMEM. */
 int ctf_set_folder(struct ctf_files *files, const char *folder);
 
 #endif

@@ -138,7 +138,7 @@ static ssize_t count_good_packets(struct ctf_files *files, const struct pieces *
 	return good;
 }
 
-/* Write the good packets to @to. Returns their bytes, or a negative errno. */
+/* Write the good packets to @to. Return their bytes, or a negative errno. */
 static int64_t rescue_packets(struct ctf_files *files, struct pieces *pieces, const char *probe,
 			      const char *to)
 {

@@ -74,12 +74,12 @@ int ctf_stream_use(struct ctf_stream *stream, const bt_message *message, struct 
 
 /*
  * Use an event that direct/ has read: its payload, its decoder or NULL, and what its clock
- * showed (cycles). Returns as ctf_stream_use().
+ * showed (cycles). Return as ctf_stream_use().
  */
 int ctf_stream_use_event(struct ctf_stream *stream, const struct ctf_decoder *decoder,
 			 const struct ctf_field *payload, uint64_t cycles, struct event_seen *seen);
 
-/* Copy host and clock into a trace. 0, or negative after io_fail(). */
+/* Copy host and clock into a trace. Return 0, or a negative value after io_fail(). */
 int ctf_identify(struct trace *trace, const struct ctf_identity *is);
 
 void ctf_stream_release(struct ctf_stream *stream);

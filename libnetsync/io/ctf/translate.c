@@ -36,7 +36,7 @@ static int fail_to_write_metadata(const struct ctf_files *files, int ret)
 
 /* ---- metadata ---------------------------------------------------------- */
 
-/* Read the metadata, without a 0 in them. 0, or negative: io_fail() was called. */
+/* Read the metadata, without a 0 in them. Return 0, or a negative value after io_fail(). */
 static int read_ctf2_metadata(const struct ctf_files *files, char **text)
 {
 	struct trace *trace = files->trace;

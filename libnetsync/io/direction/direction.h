@@ -54,7 +54,7 @@ struct own *own_add(struct owns *owns, const char *host_name);
 int own_add_address(struct own *own, const struct address *address);
 /* Parse "10.0.0.1", "fe80::1" or "02:00:00:00:00:01". */
 bool address_parse(struct address *address, const char *text);
-/* Write an address as text. Return: @text. */
+/* Write an address as text. Return @text. */
 #define ADDRESS_TEXT 48 /* bytes; INET6_ADDRSTRLEN is 46 */
 char *address_format(char text[ADDRESS_TEXT], const struct address *address);
 void owns_release(struct owns *owns);
@@ -92,10 +92,10 @@ struct sampling {
 	size_t num;
 };
 
-/* Add a sample, if its key is chosen. 0 or -ENOMEM. */
+/* Add a sample, if its key is chosen. Return 0 or -ENOMEM. */
 int sampling_add(struct sampling *sampling, struct packet_samples *samples, uint64_t key,
 		 int64_t time_ns, const struct netsync_packet *pkt, enum direction dir);
-/* Add a sample that another process has taken. 0 or -ENOMEM. */
+/* Add a sample that another process has taken. Return 0 or -ENOMEM. */
 int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 		 const struct sighted *sample);
 void samples_sort(struct packet_samples *samples);

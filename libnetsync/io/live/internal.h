@@ -98,14 +98,17 @@ static inline bool live_is_silent(int status)
 
 /* ---- clocks.c ---------------------------------------------------------- */
 
-/* Follow a file. 0, or io_fail(). */
+/* Follow a file. Return 0, or the result of io_fail(). */
 int clocks_add(struct live_input *live, const char *path);
 /*
  * Process data that was appended to the files since the last call. Return 0, or the result of
  * io_fail().
  */
 int clocks_read(struct live_input *live);
-/* Use the readings that arrived before their host was added. 0, or io_fail(). */
+/*
+ * Use the readings that arrived before their host was added. Return 0, or the result of
+ * io_fail().
+ */
 int clocks_join(struct live_input *live, struct io_host *host);
 /*
  * A host was read up to a time; INT64_MAX means that it is no longer read. Return the time up
@@ -116,13 +119,13 @@ void clocks_free(struct live_input *live);
 
 /* ---- hosts.c ----------------------------------------------------------- */
 
-/* Give a trace to its host, which is added if it is new. 0, or io_fail(). */
+/* Give a trace to its host, which is added if it is new. Return 0, or the result of io_fail(). */
 int live_find_host(struct live_input *live, struct trace *trace);
 /* Is nothing known yet of a session that was attached to just now? */
 bool live_is_settling(const struct live_input *live);
 /*
  * Report up to which time all hosts were read, so that libnetsync may drop older packets.
- * Nothing is reported while one more host may appear. 0, or io_fail().
+ * Nothing is reported while one more host may appear. Return 0, or the result of io_fail().
  */
 int live_promise(struct live_input *live);
 
@@ -130,7 +133,7 @@ int live_promise(struct live_input *live);
 
 /* Begin to read the session, unless it has another viewer. Return 0, or the result of io_fail(). */
 int session_attach(struct session *session);
-/* Use what its viewer has sent. 0, or io_fail(). */
+/* Use what its viewer has sent. Return 0, or the result of io_fail(). */
 int session_receive(struct session *session);
 void session_free(struct session *session);
 
@@ -142,7 +145,7 @@ int relay_add(struct live_input *live, const char *url);
  * the result of io_fail().
  */
 int relay_start_lister(struct live_relay *relay);
-/* Use what its lister has sent. 0, or io_fail(). */
+/* Use what its lister has sent. Return 0, or the result of io_fail(). */
 int relay_receive(struct live_relay *relay);
 void relay_free(struct live_relay *relay);
 

@@ -132,8 +132,8 @@ struct capture_file {
 bool capture_claims(const uint8_t *head, size_t len);
 
 /*
- * Read the file @from up to byte @end, and close it by capture_close() in every case. 0, or
- * -errno.
+ * Read the file @from up to byte @end, and close it by capture_close() in every case. Return 0
+ * or a negative errno value.
  */
 int capture_open(struct capture_file *capture, struct disk_file *from, uint64_t end);
 void capture_close(struct capture_file *capture);

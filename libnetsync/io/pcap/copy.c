@@ -114,7 +114,7 @@ static int correct_packet_time(struct capture_copy *copy, const struct capture_i
 	return find_new_time(&of, &copy->capture, interface, ticks, time_ns);
 }
 
-/* Correct a time. Returns as correct_packet_time(), with the result in ticks. */
+/* Correct a time. Return as correct_packet_time(), with the result in ticks. */
 static int correct_packet_ticks(struct capture_copy *copy, const struct capture_block *block,
 				uint64_t ticks, uint64_t *new)
 {

@@ -24,7 +24,7 @@ struct file_name {
 	enum name_way way;
 };
 
-/* Take the name of a file apart. 0 or -ENOMEM; release it in every case. */
+/* Take the name of a file apart. Return 0 or -ENOMEM; release it in every case. */
 int file_name_parse(struct file_name *name, const char *path, const char *real_path);
 void file_name_release(struct file_name *name);
 

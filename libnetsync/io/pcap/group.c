@@ -93,7 +93,7 @@ static bool are_captures_near(const struct trace *a, const struct trace *b)
 	return range_length(&between) <= max64(longer, MAX_GAP);
 }
 
-/* Take samples of one capture. 0, or negative after io_fail(). */
+/* Take samples of one capture. Return 0, or a negative value after io_fail(). */
 static int sample_capture(struct trace *trace, struct sampling *sampling,
 			  struct packet_samples *samples)
 {

@@ -30,7 +30,7 @@ void ng_put_text(struct ng_block *block, uint16_t code, const char *text);
  */
 void ng_copy_option(struct ng_block *block, const struct capture_file *capture,
 		    const struct capture_block *from, const struct capture_option *option);
-/* Set the lengths. 0, or -ENOMEM for any call since ng_begin(). */
+/* Set the lengths. Return 0, or -ENOMEM for any call since ng_begin(). */
 int ng_end(struct ng_block *block);
 
 /*

@@ -60,9 +60,9 @@ int pcap_next_packet(struct trace *trace, struct captured_packet *seen);
 
 int pcap_prepare(struct netsync_io *io);
 
-/* group.c: name the hosts of captures. 0 or -ENOMEM, or negative after io_fail(). */
+/* group.c: name the hosts of captures. Return 0 or -ENOMEM, or negative after io_fail(). */
 int pcap_group(const struct netsync_io *io);
-/* Report which captures were joined. 0, or negative after io_fail(). */
+/* Report which captures were joined. Return 0, or a negative value after io_fail(). */
 int pcap_report_groups(struct netsync_io *io);
 
 /* The selection of samples for each kind of key. */
@@ -71,10 +71,13 @@ struct samplings {
 	struct sampling inside; /* by packet_key_inside(); directed ones, too */
 };
 
-/* samples.c: add a sample by packet_key_inside(). 0 or -ENOMEM. */
+/* samples.c: add a sample by packet_key_inside(). Return 0 or -ENOMEM. */
 int sampling_add_inside(struct sampling *sampling, struct packet_samples *samples, int64_t time_ns,
 			const struct netsync_packet *pkt, enum direction dir);
-/* Take samples of all captures, whose arrays are in @samplings. 0, or io_fail(). */
+/*
+ * Take samples of all captures, whose arrays are in @samplings. Return 0, or the result of
+ * io_fail().
+ */
 int pcap_take_samples(struct netsync_io *io, struct samplings *samplings);
 
 #endif

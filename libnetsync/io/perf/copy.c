@@ -239,7 +239,7 @@ static int copy_records(struct perf_copy *copy)
 
 /* ---- what is behind them ---------------------------------------------------- */
 
-/* Write a new time at a place of the original that has moved. 0, or negative. */
+/* Write a new time at a place of the original that has moved. Return 0, or a negative value. */
 static int put_corrected_time(struct perf_copy *copy, uint64_t at, int64_t time_ns)
 {
 	int64_t new_ns;

@@ -106,9 +106,9 @@ struct perf_file {
 int perf_open(struct perf_file *file, struct netsync_io *io, const char *path);
 void perf_close(struct perf_file *file);
 
-/* Set the error sentence of a file that failed. Return: @err. */
+/* Set the error sentence of a file that failed. Return @err. */
 int perf_fail(const struct perf_file *file, struct netsync_io *io, const char *path, int err);
-/* Set file->problem. Return: -EILSEQ. */
+/* Set file->problem. Return -EILSEQ. */
 int perf_problem(struct perf_file *file, const char *words);
 #define PERF_CUT_SHORT "the file is shorter than it declares"
 
@@ -123,8 +123,8 @@ enum {
 };
 
 /*
- * Read an attribute or feature from @cursor on; records of the pipe format contain these. 0, or
- * as perf_open().
+ * Read an attribute or feature from @cursor on; records of the pipe format contain these.
+ * Return 0, or as perf_open().
  */
 int perf_read_attr(struct perf_file *file, struct cursor *cursor);
 int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned int feature);

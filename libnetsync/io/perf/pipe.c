@@ -4,7 +4,7 @@
 
 #include "io/perf/record.h"
 
-/* 0, or as perf_open(). */
+/* Return 0, or as perf_open(). */
 static int learn_of_record(struct perf_file *file, const struct perf_record *record)
 {
 	struct cursor cursor = {

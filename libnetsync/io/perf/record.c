@@ -82,7 +82,7 @@ uint64_t perf_payload(const struct perf_file *file, const struct perf_record *re
 	return 0;
 }
 
-/* Read the next record, including records that contain others. Returns as perf_next(). */
+/* Read the next record, including records that contain others. Return as perf_next(). */
 static int read_next_in_file(struct perf_records *records, struct perf_record *record)
 {
 	const struct perf_file *file = records->file;
@@ -125,7 +125,7 @@ static struct perf_unpacked *new_unpacked(void)
 	return NULL;
 }
 
-/* Take what a record has compressed. 0, or as perf_next(). */
+/* Take what a record has compressed. Return 0, or as perf_next(). */
 static int take_compressed_record(struct perf_records *records, const struct perf_record *record)
 {
 	struct perf_unpacked *unpacked = records->unpacked;

@@ -63,7 +63,7 @@ void perf_release(struct perf_records *records);
 
 /*
  * In the pipe format, read the records before the first sample that describe the file. Call
- * this after perf_open() for every file. Returns 0, or as perf_open().
+ * this after perf_open() for every file. Return 0, or as perf_open().
  */
 int perf_learn(struct perf_file *file);
 

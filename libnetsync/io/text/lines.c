@@ -154,7 +154,7 @@ void lines_skip(struct text_lines *l, const char *at)
 	l->at = end + 1;
 }
 
-/* Lines before the damage are used. 0, or -ENOMEM. */
+/* Lines before the damage are used. Return 0, or -ENOMEM. */
 static int report_damaged_lines(const struct text_lines *l)
 {
 	if (l->quiet)

@@ -36,7 +36,7 @@ struct text_lines {
 	int error;	   /* error of lines_next(), or 0 */
 };
 
-/* Open a file. Return: 0, or a negative errno after io_fail(). */
+/* Open a file. Return 0, or a negative errno value after io_fail(). */
 int lines_open(struct text_lines *lines, struct netsync_io *io, const char *path, bool strict);
 /*
  * Like lines_open() for an open file, or one that failed to open (NULL, and errno);

@@ -45,7 +45,7 @@ extern const struct text_format clock_format;
 
 /*
  * Quote a word for a message: short and printable, in at most QUOTE_SIZE bytes (chosen: half a
- * line of a terminal). Returns @quote.
+ * line of a terminal). Return @quote.
  */
 #define QUOTE_SIZE 48
 const char *quote_word(char *quote, const struct text_word *word);

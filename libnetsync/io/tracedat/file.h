@@ -110,10 +110,10 @@ struct dat_file {
 int dat_open(struct dat_file *file, struct netsync_io *io, const char *path);
 void dat_close(struct dat_file *file);
 
-/* Set the error sentence of a file that failed. Return: @err. */
+/* Set the error sentence of a file that failed. Return @err. */
 int dat_fail(const struct dat_file *file, struct netsync_io *io, const char *path, int err);
 
-/* Call @use for the format of each event. 0, or as dat_open(). */
+/* Call @use for the format of each event. Return 0, or as dat_open(). */
 int dat_read_formats(struct dat_file *file, tracefs_use_format use, void *data);
 
 /* The number in @size bytes: 1, 2, 4 or 8. */

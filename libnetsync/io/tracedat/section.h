@@ -5,7 +5,7 @@
 
 #include "io/tracedat/file.h"
 
-/* Set file->problem, why the file cannot be read. Return: -EILSEQ. */
+/* Set file->problem, why the file cannot be read. Return -EILSEQ. */
 int dat_problem(struct dat_file *file, const char *words);
 #define CUT_SHORT "the file is shorter than it declares"
 

@@ -52,10 +52,7 @@ bool tracefs_parse_field(struct tracefs_declaration *field, const char *line);
  */
 bool tracefs_parse_format(struct tracefs_format *format, char *text, const char **name);
 
-/*
- * Decode an event. Returns as event_decode(), and false if the event is too small for its
- * fields.
- */
+/* Decode an event. Return as event_decode(), and false if the event is too small for its fields. */
 bool tracefs_decode(const struct tracefs_format *format, bool big_endian, const uint8_t *event,
 		    uint32_t size, struct event_seen *seen);
 

@@ -42,7 +42,10 @@ void tracefs_add_type(void *types, const char *system, char *text);
 bool tracefs_fill_event(const struct tracefs_types *types, struct tracefs_raw *raw,
 			struct netsync_io_event *event);
 
-/* Read the events of a source, and report them, with the types in @types. 0, or negative. */
+/*
+ * Read the events of a source, and report them, with the types in @types. Return 0, or a
+ * negative value.
+ */
 typedef int (*tracefs_read_source)(const struct event_reading *reading,
 				   const struct netsync_io_source *source,
 				   struct tracefs_types *types);

@@ -78,7 +78,7 @@ struct worker_task {
 	size_t num_keep;
 };
 
-/* Start a worker. 0, or negative errno: @worker is as after worker_stop(). */
+/* Start a worker. Return 0, or a negative errno value: @worker is as after worker_stop(). */
 int worker_start(struct worker *worker, const struct worker_task *task, const void *data);
 /*
  * Kill a worker, if it has not ended. Return its status, as by waitpid(), or -ETIMEDOUT if it
@@ -125,7 +125,7 @@ int worker_receive(struct worker *worker, worker_use use, void *data);
  */
 void worker_tell(struct worker *worker, const void *data, size_t size);
 
-/* Send what the socket takes without waiting. Returns the bytes sent. */
+/* Send what the socket takes without waiting. Return the bytes sent. */
 size_t worker_offer(struct worker *worker, const void *data, size_t size);
 /* Is there data in the socket for worker_receive()? */
 bool worker_has_more(const struct worker *worker);

@@ -60,7 +60,7 @@ bool buffers_are_valid(struct buffers buffers);
  * LTTng does not allow these buffers.
  */
 bool buffers_parse(struct buffers *buffers, const char *text);
-/* Format for buffers_parse(), into @text of BUFFERS_TEXT bytes. Return: @text. */
+/* Format for buffers_parse(), into @text of BUFFERS_TEXT bytes. Return @text. */
 #define BUFFERS_TEXT 48
 char *buffers_format(char *text, struct buffers buffers);
 

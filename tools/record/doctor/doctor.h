@@ -59,7 +59,7 @@ void diagnosis_free(struct diagnosis *diag);
 struct json_object *diagnosis_json(const struct diagnosis *diag);
 void diagnosis_read(struct diagnosis *diag, struct json_object *list);
 
-/* Return: "good", "worth knowing" or "wrong". */
+/* Return "good", "worth knowing" or "wrong". */
 const char *verdict_name(enum verdict verdict);
 
 /* ---- several machines (doctor/hosts.c) ---------------------------------------- */

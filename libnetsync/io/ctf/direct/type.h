@@ -80,7 +80,7 @@ void type_finish(struct ctf_type *type);
 /* Skip a field. Return false if the field exceeds the packet, or if CTF does not allow it. */
 bool type_skip(const struct ctf_type *type, struct bit_cursor *c);
 
-/* Read an integer, extended to 64 bits by its sign. Returns as type_skip(). */
+/* Read an integer, extended to 64 bits by its sign. Return as type_skip(). */
 bool type_read(const struct ctf_type *type, struct bit_cursor *c, uint64_t *value);
 
 /* Read a floating-point number of a place that type_skip() has passed. */
