@@ -22,7 +22,7 @@
 struct network {
 	unsigned int offset;	/* bytes from skb->data */
 	__be16 protocol;	/* EtherType */
-	u16 vlan;		/* TCI of the outermost tag; 0: none */
+	u16 vlan;		/* TCI of the outermost tag; 0 if none */
 };
 
 /* Maximum VLAN tags of a frame. Chosen: networks use up to two (802.1ad). */

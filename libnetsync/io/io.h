@@ -146,8 +146,8 @@ struct clock_event {
 	int64_t shown_ns[CLOCKS_SHOWN];
 	int64_t raw_ns;	   /* reading of CLOCK_MONOTONIC_RAW */
 	int64_t within_ns; /* bound on the error of raw_ns at time_ns */
-	double rate;	   /* trace's clock per raw time, from then on; 0: not known */
-	uint32_t number;   /* one more than that of the event before; 0: none */
+	double rate;	   /* trace's clock per raw time, from then on; 0 if not known */
+	uint32_t number;   /* one more than that of the event before; 0 if none */
 	bool was_set;	   /* trace's clock, at this instant */
 };
 
@@ -222,7 +222,7 @@ struct trace {
 	void *state;	 /* the reader's own */
 	char *path;	 /* as the search found it */
 	char *real_path; /* absolute, without links */
-	uint64_t device; /* file system, as stat(2) numbers it; 0: not known */
+	uint64_t device; /* file system, as stat(2) numbers it; 0 if not known */
 
 	/* Filled by open(). */
 	char *host_name;
@@ -259,7 +259,7 @@ struct trace {
 	struct io_host *host;
 	struct netsync_io_trace info;
 	uint32_t num_points;
-	uint32_t max_points;   /* all further points are counted as one; 0: no limit */
+	uint32_t max_points;   /* all further points are counted as one; 0 if no limit */
 	struct io_part *parts; /* in the order of netns */
 	size_t num_parts;
 	size_t part_room; /* parts allocated */
@@ -392,7 +392,7 @@ struct io_host {
 	int64_t start_ns;    /* where reading starts, in time of the base */
 	struct range window; /* what is wanted, in time of the base */
 	bool split;	     /* network namespaces are hosts instead */
-	int number;	     /* by netsync_add_host(); -1: not a host itself */
+	int number;	     /* by netsync_add_host(); -1 if not a host itself */
 	size_t index;	     /* among all, in the order of names */
 };
 

@@ -21,7 +21,7 @@ struct name {
 	char *text;
 	size_t len;
 	uint64_t hash;
-	int number; /* set by the caller; -1: not yet */
+	int number; /* set by the caller; -1 if not yet */
 };
 
 struct name_table {

@@ -11,7 +11,7 @@ struct patience {
 	struct netsync_io *io;
 	const char *name; /* of the host; NULL if not known yet */
 	const char *path; /* that is read */
-	uint64_t device;  /* struct trace.device; 0: not known */
+	uint64_t device;  /* struct trace.device; 0 if not known */
 	bool is_pipe;	  /* silence is limited if a limit is set only */
 	bool has_warned;
 };

@@ -31,7 +31,7 @@ struct machine_clock_reading {
 	int64_t time_ns;
 	int64_t raw_ns;
 	int64_t within_ns; /* bound on the error of raw_ns */
-	double rate;	   /* until the next reading; 0: not known */
+	double rate;	   /* until the next reading; 0 if not known */
 };
 
 /* A clock of a machine with several clocks. */

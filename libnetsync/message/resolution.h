@@ -11,7 +11,7 @@
 
 struct resolution {
 	int64_t first;	  /* a stamp, ns */
-	uint64_t divisor; /* of the distances of all other stamps from it, ns; 0: none yet */
+	uint64_t divisor; /* of the distances of all other stamps from it, ns; 0 if none yet */
 	/* While the divisor is not 1: */
 	uint64_t stamps; /* all stamps, */
 	uint64_t same;	 /* stamps of the earliest time, */

@@ -18,8 +18,8 @@
  * interval is empty, and nothing is known.
  */
 struct range {
-	int64_t lo; /* INT64_MIN: not known */
-	int64_t hi; /* INT64_MAX: not known */
+	int64_t lo; /* INT64_MIN if not known */
+	int64_t hi; /* INT64_MAX if not known */
 };
 
 /* The nearest 64-bit value. */

@@ -32,7 +32,7 @@ struct parallel {
 	void *arg;
 	uint32_t first;		/* calls that must end before the others may start */
 	uint32_t num;		/* calls to make */
-	atomic_int error;	/* of a call that failed; 0: none */
+	atomic_int error;	/* of a call that failed; 0 if none */
 	pthread_mutex_t lock;	/* protects the members below */
 	pthread_cond_t begun;	/* there are calls to make, or stop */
 	pthread_cond_t changed; /* ended, or error */

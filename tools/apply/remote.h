@@ -12,7 +12,7 @@ struct apply_remote {
 	const char *model;   /* the result file, here */
 	const char *output;  /* a directory there; NULL means next to each trace */
 	bool metadata_only, extrapolate;
-	unsigned int jobs; /* 0: not given */
+	unsigned int jobs; /* 0 if not given */
 	struct apply_part part;
 };
 

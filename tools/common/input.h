@@ -30,8 +30,8 @@ struct input {
 	int num_addresses;
 	bool strict;
 	bool split_netns;
-	unsigned int jobs;	   /* traces read at the same time; 0: not given */
-	int64_t timeout_ns;	   /* longest wait without progress; 0: not given */
+	unsigned int jobs;	   /* traces read at the same time; 0 if not given */
+	int64_t timeout_ns;	   /* longest wait without progress; 0 if not given */
 	struct time_window window; /* read only this window, by each host's own clock */
 	struct netsync_options solve;
 	unsigned int method;	      /* enum netsync_method, or METHOD_NOT_GIVEN */

@@ -11,7 +11,7 @@
 
 struct option_row {
 	const char *name;  /* without hyphens */
-	char letter;	   /* 0: none */
+	char letter;	   /* 0 if none */
 	const char *value; /* for --help; "[=...]": optional; NULL if none */
 	const char *help;  /* lines */
 	/*

@@ -26,7 +26,7 @@ struct traffic_bin {
 
 struct collected_way {
 	struct traffic_way is;
-	size_t room;		  /* maximum points that are kept; 0: none */
+	size_t room;		  /* maximum points that are kept; 0 if none */
 	struct traffic_bin *bins; /* NULL if all messages are kept */
 	size_t num_bins;
 	struct delay_classes delays;

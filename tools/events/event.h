@@ -30,7 +30,7 @@ struct event_type {
 	/* For the reader: places of requested fields, by a hash. */
 	struct event_place {
 		const char *name; /* NULL if free */
-		uint32_t field;	  /* its number; UINT32_MAX: no such field */
+		uint32_t field;	  /* its number; UINT32_MAX if no such field */
 	} places[EVENT_NUM_PLACES];
 };
 

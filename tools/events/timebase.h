@@ -23,8 +23,8 @@ struct timebase {
 	const char *reference; /* the host whose clock is the time base */
 
 	/* The window, corrected; both ends are included. */
-	int64_t begin_ns; /* INT64_MIN: no begin */
-	int64_t end_ns;	  /* INT64_MAX: no end */
+	int64_t begin_ns; /* INT64_MIN if no begin */
+	int64_t end_ns;	  /* INT64_MAX if no end */
 };
 
 /* Open before reading; close in any case. On failure, print a message and return false. */

@@ -24,8 +24,8 @@ struct end {
 	bool known;
 	int64_t time_ns;
 	int64_t bound_ns;
-	int64_t lo_ns; /* earliest; INT64_MIN: unknown */
-	int64_t hi_ns; /* latest; INT64_MAX: unknown */
+	int64_t lo_ns; /* earliest; INT64_MIN if unknown */
+	int64_t hi_ns; /* latest; INT64_MAX if unknown */
 };
 
 static struct end correct_end(const struct timebase_host *host, int64_t time_ns)

@@ -27,7 +27,7 @@ struct shown_thread {
 	uint32_t number;	    /* of its tracks */
 	uint32_t first_number;	    /* of the tracks of its first name */
 	char name[SCHED_NAME_SIZE]; /* the name of its tracks */
-	unsigned int num_names;	    /* 0: not named yet */
+	unsigned int num_names;	    /* 0 if not named yet */
 	bool is_old;		    /* it existed before all events */
 	bool is_forked;		    /* forked since then; its call follows */
 	bool has_called;	    /* there was a system call */

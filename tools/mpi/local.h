@@ -14,7 +14,7 @@ struct input;
 struct local_traces {
 	int *server; /* ranks that serve, in their order */
 	int servers;
-	int own;     /* which of them is this rank; -1: none */
+	int own;     /* which of them is this rank; -1 if none */
 	pid_t child; /* that serves, and */
 	int fd;	     /* leads to it */
 };

@@ -33,7 +33,7 @@ struct cpu_contexts {
 	struct context stack[MAX_CONTEXTS]; /* the innermost one is last */
 	uint8_t num;
 	uint32_t last_run;	   /* record of the thread that ran on it last, or NO_RECORD */
-	int64_t in_ns[NUM_PLACES]; /* the last packet; INT64_MIN: none */
+	int64_t in_ns[NUM_PLACES]; /* the last packet; INT64_MIN if none */
 	uint32_t local;		   /* the record of its sending, if this host sent it */
 };
 

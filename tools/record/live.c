@@ -38,7 +38,7 @@ struct live_settings {
 	int64_t interval_ns;
 	int64_t duration_ns; /* negative: until interrupted */
 	unsigned int format; /* index of formats[] */
-	unsigned int jobs;   /* 0: not given */
+	unsigned int jobs;   /* 0 if not given */
 	char **urls;
 	int num_urls;
 };

@@ -54,7 +54,7 @@ struct loss {
 	unsigned int looks;	/* status answers in this burst */
 	unsigned int longest;	/* and in the longest */
 	uint64_t bytes;		/* recorded at seen_ns */
-	double events;		/* number of events in these bytes; 0: unknown */
+	double events;		/* number of events in these bytes; 0 if unknown */
 	int64_t seen_ns;	/* since the start of the recording */
 	bool said;		/* the warning was printed */
 };

@@ -27,7 +27,7 @@ struct recorded_host;
 enum { RELAY_CONTROL, RELAY_DATA, RELAY_LIVE, RELAY_PORTS };
 
 struct relay {
-	pid_t pid;		     /* of the keeper process; 0: none */
+	pid_t pid;		     /* of the keeper process; 0 if none */
 	int pipe;		     /* closing it ends the keeper */
 	uint16_t ports[RELAY_PORTS]; /* on loopback */
 	char *folder;		     /* its output: DIR/+incoming */
@@ -102,7 +102,7 @@ struct recorded_host {
 	bool renew;			/* needs a new session: a relay daemon is available again */
 	uint64_t size;			/* of its trace so far, bytes */
 	uint64_t room;			/* disk space of its trace here, bytes */
-	uint64_t events;		/* estimated events in the trace; 0: unknown */
+	uint64_t events;		/* estimated events in the trace; 0 if unknown */
 	uint64_t discarded;		/* events so far */
 	struct json_object *namespaces; /* names of network namespaces; NULL if unknown */
 	struct spool clocks;		/* struct clock_reading */
@@ -132,7 +132,7 @@ struct record_run {
 	char token[TOKEN_SIZE];	     /* secret, so that nobody else can send to our sessions */
 	char stamp[32 + TOKEN_SIZE]; /* date and token: part of names of sessions */
 	mode_t umask;		     /* the user's, for the command */
-	pid_t child;		     /* the command; 0: not running */
+	pid_t child;		     /* the command; 0 if not running */
 	int64_t started_ns;	     /* now_ns() at the start of the recording */
 	unsigned int renewals;	     /* number of lost relay daemons */
 	bool is_terminal, drawn;     /* of the status line on stderr */

@@ -25,7 +25,7 @@ struct probe_settings {
 	__u32 payload;		 /* bytes of payload of each packet */
 	__u32 wakeup_bytes;	 /* wake the recorder when so many are in the ring */
 	__u64 cgroup;		 /* ID of the only control group, with those below it; 0: all */
-	__u16 unwanted[2];	 /* TCP ports of the connection to be skipped; 0: none */
+	__u16 unwanted[2];	 /* TCP ports of the connection to be skipped; 0 if none */
 	__u16 port[MOST_WANTED]; /* one of these; 0: unused */
 	struct wanted_address address[MOST_WANTED];
 	__u8 num_ports;
@@ -59,14 +59,14 @@ struct probe_frame {
 	__u32 kind;
 	__u32 netns;
 	__u64 time_ns; /* CLOCK_MONOTONIC */
-	__u64 serial;  /* of its device, whose number can be used again; 0: unknown */
+	__u64 serial;  /* of its device, whose number can be used again; 0 if unknown */
 	__u32 ifindex;
 	__u32 original;	    /* bytes from the link header on */
 	__u16 captured;	    /* of these, at @bytes */
 	__u16 link_length;  /* bytes before the network header; of no meaning for Ethernet */
 	__u16 device_type;  /* ARPHRD_... */
 	__u16 protocol;	    /* Ethernet type, host byte order */
-	__u16 tag_protocol; /* tag of a virtual LAN that is not in the frame; 0: none */
+	__u16 tag_protocol; /* tag of a virtual LAN that is not in the frame; 0 if none */
 	__u16 tag;
 	__u8 is_out;
 	__u8 packet_type; /* PACKET_HOST..., of received frames */

@@ -29,7 +29,7 @@ struct seen_packet {
 	/* Offsets in the frame: */
 	__u32 network;	 /* the network header */
 	__u32 addresses; /* both */
-	__u32 transport; /* the transport header; 0: there is none */
+	__u32 transport; /* the transport header; 0 if there is none */
 	__u32 end;	 /* behind the packet */
 	__u16 gso_size;
 	__u8 protocol; /* IPPROTO_... */

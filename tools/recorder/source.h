@@ -21,7 +21,7 @@ struct packet_selection {
 	uint32_t netns; /* inode number of the only network namespace; 0: all */
 	int device;	/* index of the only device, in this namespace; 0: all */
 	bool with_loopback;
-	uint16_t unwanted[2]; /* TCP ports of a connection to be skipped; 0: none */
+	uint16_t unwanted[2]; /* TCP ports of a connection to be skipped; 0 if none */
 	uint16_t port[MOST_WANTED];
 	uint8_t num_ports; /* 0: all */
 	struct wanted_address address[MOST_WANTED];
@@ -43,7 +43,7 @@ struct seen_frame {
 	size_t captured;      /* of these, at @link */
 	const uint8_t *link;
 	size_t link_length;    /* bytes before the network header */
-	uint16_t tag_protocol; /* tag of a virtual LAN that is not in the frame; 0: none */
+	uint16_t tag_protocol; /* tag of a virtual LAN that is not in the frame; 0 if none */
 	uint16_t tag;
 };
 

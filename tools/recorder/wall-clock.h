@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct wall_clock {
-	int fd;		   /* readable when CLOCK_REALTIME was set; -1: that is not known */
+	int fd;		   /* readable when CLOCK_REALTIME was set; -1 if that is not known */
 	int64_t offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 };
 

@@ -23,7 +23,7 @@ struct beacon_link {
 	const struct remote *from, *to;
 	int port; /* of @to */
 	uint64_t received;
-	int64_t rtt_ns; /* 0: unknown */
+	int64_t rtt_ns; /* 0 if unknown */
 };
 
 /*

@@ -65,7 +65,7 @@ struct remote {
 	struct buffer in, log;
 	bool takes_data;
 	struct json_object *about; /* the current data */
-	size_t due;		   /* remaining bytes of it; 0: none */
+	size_t due;		   /* remaining bytes of it; 0 if none */
 	size_t step;		   /* bytes of data since the limit was set */
 	unsigned int said;	   /* messages that were printed */
 	unsigned int sentences;	   /* messages of its agent */

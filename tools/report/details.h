@@ -18,7 +18,7 @@ struct netsync_io;
 struct trace_place {
 	uint32_t file;	 /* index among traces of the reader, then texts of the input */
 	int64_t time_ns; /* as written in the file */
-	uint64_t frame;	 /* Wireshark's number; 0: not a capture, or not found */
+	uint64_t frame;	 /* Wireshark's number; 0 if not a capture, or not found */
 };
 
 enum { SENDER, RECEIVER, NUM_ENDS };
@@ -29,7 +29,7 @@ struct late_message {
 	int64_t bound_ns; /* of the delay; NETSYNC_UNKNOWN: none */
 	struct trace_place places[NUM_ENDS][MAX_PLACES];
 	unsigned int num_places[NUM_ENDS];
-	struct netsync_packet seen; /* the packet in the capture; size 0: not found */
+	struct netsync_packet seen; /* the packet in the capture; size 0 if not found */
 };
 
 /* The messages with the same addresses, ports and protocol. */

@@ -31,7 +31,7 @@ struct layout {
 #define MAX_OPTIONS 8
 
 struct transport_layout {
-	uint8_t protocol; /* IPPROTO_...; 0: not known */
+	uint8_t protocol; /* IPPROTO_...; 0 if not known */
 	struct layout layout;
 };
 

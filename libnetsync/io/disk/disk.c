@@ -29,14 +29,14 @@ struct slot {
 	uint64_t at;		/* in the file */
 	size_t size;		/* bytes that are there, or were asked for */
 	uint64_t serial;	/* of the command; 0: it was answered */
-	int err;		/* errno of reading them; 0: none */
+	int err;		/* errno of reading them; 0 if none */
 	uint64_t used;		/* when it was used last: disk.uses then */
 };
 
 struct disk {
 	disk_is_over is_over;
 	void *data;
-	struct worker worker; /* the reader process; worker.fd < 0: none */
+	struct worker worker; /* the reader process; worker.fd < 0 if none */
 	pid_t owner;	      /* the process that has started it */
 	pid_t user;	      /* the process that reads by it; others read themselves */
 	unsigned int process; /* how many were started */

@@ -30,9 +30,9 @@ struct disk_file {
 	char *path;	      /* by which the reader process opens it */
 	int flags;	      /* of open(2) */
 	struct stat st;	      /* when it was opened */
-	int fd;		      /* in this process; -1: not open here */
+	int fd;		      /* in this process; -1 if not open here */
 	int fd_there;	      /* in the reader process */
-	unsigned int process; /* which reader process has it open; 0: none */
+	unsigned int process; /* which reader process has it open; 0 if none */
 	uint64_t next;	      /* behind the bytes that were read last */
 	bool is_crowded;      /* more files are read in turn than can be read ahead */
 	uint64_t stuck_at;    /* reading from here on was given up; UINT64_MAX: nowhere */

@@ -34,7 +34,7 @@ struct frame_link {
 	size_t network;	   /* offset of the IP header, bytes */
 	uint16_t protocol; /* EtherType */
 	enum frame_mark mark;
-	uint32_t device;     /* interface index; 0: not known */
+	uint32_t device;     /* interface index; 0 if not known */
 	const uint8_t *from; /* hardware addresses; NULL if not known */
 	const uint8_t *to;
 };

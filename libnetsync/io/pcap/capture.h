@@ -50,7 +50,7 @@ struct capture_block {
 	const uint8_t *bytes; /* valid until the next block is read */
 	size_t loaded;	      /* how many are in memory */
 	uint32_t type;	      /* of pcapng */
-	size_t options;	      /* their offset in the block; 0: none */
+	size_t options;	      /* their offset in the block; 0 if none */
 	const struct capture_interface *interface;
 	uint32_t interface_id;
 

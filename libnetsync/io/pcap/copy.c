@@ -30,7 +30,7 @@ struct capture_copy {
 	struct unpacked rest;
 	FILE *out;
 	/* The section, if it has its length. */
-	uint64_t section_at; /* in the copy; 0: there is none */
+	uint64_t section_at; /* in the copy; 0 if there is none */
 	uint64_t section_len;
 	int64_t grown; /* bytes inserted in this section, less those left out */
 	uint64_t written;

@@ -73,7 +73,7 @@ struct perf_sample {
 	bool has_time;
 	uint32_t time_at; /* in the record's data, bytes */
 	int64_t time_ns;
-	uint32_t pid, tid;  /* UINT32_MAX: unknown */
+	uint32_t pid, tid;  /* UINT32_MAX if unknown */
 	uint32_t cpu;	    /* NETSYNC_IO_NO_CPU: unknown */
 	const uint8_t *raw; /* as the kernel's formats describe it; NULL if none */
 	uint32_t raw_size;

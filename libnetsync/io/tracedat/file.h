@@ -85,14 +85,14 @@ struct dat_file {
 	uint64_t offset_ns; /* to be added to times, modulo 2^64 */
 	bool has_date;	    /* of that, */
 	uint64_t date_ns;   /* this makes them times since 1970 */
-	uint32_t tsc_mult;  /* 0: no conversion of cycles to ns */
+	uint32_t tsc_mult;  /* 0 if no conversion of cycles to ns */
 	uint32_t tsc_shift;
 	bool interpolate;
 	struct dat_shift *shifts; /* by processor */
 	uint32_t num_shifts;
 	struct dat_buffer *buffers;
 	size_t num_buffers;
-	uint32_t cpu_count; /* 0: unknown */
+	uint32_t cpu_count; /* 0 if unknown */
 
 	/* Position where an option can be added. In version 6, after the other options, */
 	uint64_t options_end;

@@ -9,7 +9,7 @@
 struct path_view {
 	const struct critical_path *path;
 	const struct timeline_format *timeline; /* format for viewers */
-	unsigned int limit;			/* limit of rows of each table; 0: no limit */
+	unsigned int limit;			/* limit of rows of each table; 0 if no limit */
 	bool account;				/* show which thread is charged */
 };
 

@@ -34,7 +34,7 @@ struct template_piece {
 struct template
 {
 	struct template_piece *pieces;
-	size_t num; /* 0: no template */
+	size_t num; /* 0 if no template */
 };
 
 enum comparison {

@@ -21,7 +21,7 @@ struct value {
 	int64_t number;
 	const char *text; /* NULL if none; with a number: the label of an enumeration */
 	uint8_t bytes[VALUE_BYTES];
-	size_t num_bytes; /* 0: not an array */
+	size_t num_bytes; /* 0 if not an array */
 };
 
 /* The last value of a field that an object keeps. */

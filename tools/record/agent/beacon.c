@@ -25,7 +25,7 @@
 static struct {
 	bool open;
 	int socks[2];
-	pid_t process; /* 0: not running */
+	pid_t process; /* 0 if not running */
 	int results;   /* pipe with the results for its peers */
 } beacon;
 

@@ -53,9 +53,9 @@ struct channel {
 	char *path;		      /* of its streams, without the number */
 	uint64_t bytes;		      /* of events in all packets so far */
 	struct stream_packet fullest; /* the fullest packet since the last decoding */
-	uint64_t fullest_bytes;	      /* of events in that packet; 0: none */
+	uint64_t fullest_bytes;	      /* of events in that packet; 0 if none */
 	int64_t tried_ns;	      /* time of the last decoding; 0: never */
-	double event_bytes;	      /* mean size in that packet; 0: unknown */
+	double event_bytes;	      /* mean size in that packet; 0 if unknown */
 	/* Each mean applies to packets since the last decoding. */
 	uint64_t counted_bytes;
 	double counted; /* estimated events in these packets */

@@ -26,7 +26,7 @@
 #define SPARE_ROOM (32 << 20)
 
 static struct {
-	pid_t pid;	  /* of the decoding child; 0: none */
+	pid_t pid;	  /* of the decoding child; 0 if none */
 	char *folder;	  /* with a trace that consists of the packet */
 	uint64_t *events; /* count so far, in shared memory */
 } job;

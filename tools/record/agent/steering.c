@@ -21,7 +21,7 @@
 #define FIRST_READING_MS 1000
 
 static struct {
-	pid_t process; /* 0: not running */
+	pid_t process; /* 0 if not running */
 	int readings;  /* pipe from that process */
 } steering;
 
