@@ -35,6 +35,7 @@ static const char USAGE[] =
 	"                         64 help to match UDP packets\n"
 	"      --buffer MIB       use so much memory for packets not yet written (default 32)\n"
 	"  -d, --duration S       end after S seconds\n"
+	"      --until-eof        end when standard input ends, such as that of a connection\n"
 	"      --without A:B      skip TCP packets between the ports A and B, such as those of\n"
 	"                         the connection that the capture is sent by; an ssh connection\n"
 	"                         that started this program is found automatically\n"
@@ -56,6 +57,7 @@ enum {
 	LOOPBACK,
 	PAYLOAD,
 	BUFFER,
+	UNTIL_EOF,
 	WITHOUT,
 	PORT,
 	HOST,
@@ -73,6 +75,7 @@ static const struct option OPTIONS[] = {
 	{ "payload", required_argument, NULL, PAYLOAD },
 	{ "buffer", required_argument, NULL, BUFFER },
 	{ "duration", required_argument, NULL, 'd' },
+	{ "until-eof", no_argument, NULL, UNTIL_EOF },
 	{ "without", required_argument, NULL, WITHOUT },
 	{ "port", required_argument, NULL, PORT },
 	{ "host", required_argument, NULL, HOST },
@@ -282,6 +285,8 @@ static bool take_option(struct recorder_options *o, int option, const char *valu
 		return take_buffer(s, value);
 	case 'd':
 		return take_duration(o, value);
+	case UNTIL_EOF:
+		return o->until_eof = true;
 	case WITHOUT:
 		return take_without(s, value);
 	case PORT:

@@ -13,6 +13,7 @@ struct recorder_options {
 	const struct packet_source *via; /* NULL means the best that works */
 	double duration_s;		 /* 0: until a signal comes */
 	bool force;
+	bool until_eof; /* until standard input ends */
 	struct packet_selection selection;
 };
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netsync.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,14 +63,24 @@ static void let_signals_in(const sigset_t *mask)
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
-/* Until a signal comes, @duration_ns is over (0: never), or writing fails. */
-static int record_frames(struct frame_recorder *r, uint64_t duration_ns, const sigset_t *mask,
-			 struct source_counts *counts)
+/* Standard input that cannot be read has ended, too; what comes from it is ignored. */
+static bool has_input_ended(void)
 {
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	char ignored[4096];
+
+	return poll(&input, 1, 0) > 0 && read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0;
+}
+
+/* Until a signal comes, the time is over, standard input ends, or writing fails. */
+static int record_frames(struct frame_recorder *r, const struct recorder_options *o,
+			 const sigset_t *mask, struct source_counts *counts)
+{
+	const uint64_t duration_ns = (uint64_t)(o->duration_s * 1e9);
 	const uint64_t begin = read_clock_time(CLOCK_MONOTONIC);
 	int ret = 0;
 
-	while (ret >= 0 && !is_ended &&
+	while (ret >= 0 && !is_ended && !(o->until_eof && has_input_ended()) &&
 	       (!duration_ns || read_clock_time(CLOCK_MONOTONIC) - begin < duration_ns)) {
 		ret = r->source->take(TURN_MS, mask, frame_record, r);
 		let_signals_in(mask);
@@ -195,7 +206,7 @@ static int record_to(struct frame_recorder *r, const struct recorder_options *o)
 	}
 	catch_ending_signals(&before);
 	begin_capture(r, o);
-	ret = record_frames(r, (uint64_t)(o->duration_s * 1e9), &before, &counts);
+	ret = record_frames(r, o, &before, &counts);
 	r->source->close();
 	if (ret)
 		complain_of("receiving packets: %s.", strerror(-ret));
