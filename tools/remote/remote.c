@@ -42,6 +42,12 @@
 /* Exit status of a shell that does not find a command. */
 #define NOT_FOUND 127
 
+/* Bytes of a line of ssh or a program there that are printed. Chosen. */
+#define LOG_LINE 1000
+
+/* Descriptors of each machine that are polled. */
+enum { FD_ERR, FD_FROM, FD_TO, FDS };
+
 /* ---- names ------------------------------------------------------------- */
 
 static char *safe_name(const char *name)
@@ -133,7 +139,7 @@ static bool name_local(struct remote *remote)
 bool remotes_add(struct remotes *all, const char *host)
 {
 	struct remote **list = realloc(all->list, (all->num + 1) * sizeof(*list));
-	struct pollfd *fds = realloc(all->fds, (all->num + 1) * 2 * sizeof(*fds));
+	struct pollfd *fds = realloc(all->fds, (all->num + 1) * FDS * sizeof(*fds));
 	struct remote *remote = calloc(1, sizeof(*remote));
 
 	if (list)
@@ -211,6 +217,7 @@ static void close_fd(int *fd)
 void remote_give_up(struct remote *remote)
 {
 	close_fd(&remote->to);
+	remote->out_left = 0;
 	json_object_put(remote->answer);
 	remote->answer = NULL;
 	remote->asked = 0;
@@ -279,11 +286,9 @@ static char *quote_for_shell(const char *text)
  * Use a separate connection, so that its forwarded ports end with it. All other settings follow
  * the user's configuration.
  */
-static void exec_ssh(const struct remote *remote)
+void remote_exec_ssh(const struct remote *remote, const char *command)
 {
 	const struct remotes *all = remote->all;
-	char *command = all->netsync ? quote_for_shell(all->netsync) :
-				       strdup("netsync agent --ssh");
 	char forwards[REMOTE_PORTS][64];
 	const char *argv[40] = {
 		"ssh",
@@ -351,6 +356,8 @@ static void exec_agent(const struct remote *remote)
 {
 	const char *netsync = remote->all->netsync;
 
+	if (remote->destination)
+		remote_exec_ssh(remote, netsync ? quote_for_shell(netsync) : "netsync agent --ssh");
 	/* Leave the terminal's foreground process group, which ^C ends. */
 	setsid();
 	if (!netsync)
@@ -360,7 +367,7 @@ static void exec_agent(const struct remote *remote)
 	_exit(NOT_FOUND);
 }
 
-static bool start_agent(struct remote *remote)
+static bool start_work(struct remote *remote)
 {
 	int to[2] = { -1, -1 }, from[2] = { -1, -1 }, err[2] = { -1, -1 };
 	pid_t parent = getpid();
@@ -379,8 +386,8 @@ static bool start_agent(struct remote *remote)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			_exit(1);
-		if (remote->destination)
-			exec_ssh(remote);
+		if (remote->all->work)
+			remote->all->work->start(remote);
 		exec_agent(remote);
 	}
 	remote->to = to[1];
@@ -477,7 +484,7 @@ static void hear_log(struct remote *remote)
 		if (end > log->data && end[-1] == '\r')
 			end[-1] = '\0';
 		if (*log->data && !hear_forward(remote, log->data))
-			remote_say(remote, "%s", log->data);
+			remote_say(remote, "%.*s", LOG_LINE, log->data);
 		buffer_drop(log, end + 1 - log->data);
 	}
 	if (log->len >= PROTOCOL_LINE)
@@ -498,7 +505,10 @@ static void hear_remote(struct remote *remote, bool in)
 		return;
 	remote->heard_ns = now_ns();
 	in = read_into_buffer(remote->from, &remote->in);
-	remote_hear(remote);
+	if (remote->all->work)
+		remote->all->work->hear(remote);
+	else
+		remote_hear(remote);
 	if (!in)
 		close_fd(&remote->from);
 }
@@ -514,7 +524,10 @@ static void check_end(struct remote *remote)
 	hear_remote(remote, false);
 	if (remote->lost)
 		return;
-	explain_end(remote, status);
+	if (remote->all->work)
+		remote->all->work->end(remote, status);
+	else
+		explain_end(remote, status);
 	remote_give_up(remote);
 }
 
@@ -544,21 +557,58 @@ static void check_time(struct remote *remote)
 	}
 }
 
+/* If the program does not take the rest, its end has a reason, which is reported. */
+static void send_more(struct remote *remote)
+{
+	const ssize_t sent = write(remote->to, remote->out, remote->out_left);
+
+	if (sent > 0) {
+		remote->out += sent;
+		remote->out_left -= (size_t)sent;
+		/* A slow connection is a sign of life. */
+		remote->heard_ns = now_ns();
+	} else if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+		remote->out_left = 0;
+	}
+}
+
+void remote_send(struct remote *remote, const char *data, size_t size)
+{
+	remote->out = data;
+	remote->out_left = size;
+}
+
+void remote_end_input(struct remote *remote, int64_t limit_ns)
+{
+	close_fd(&remote->to);
+	remote->out_left = 0;
+	remote->asked = 1;
+	remote->limit_ns = limit_ns;
+	remote->heard_ns = now_ns();
+	remote->end_ns = remote->heard_ns + limit_ns;
+}
+
 void remotes_poll(struct remotes *all, int timeout_ms)
 {
 	struct pollfd *fds = all->fds;
 
 	for (unsigned int i = 0; i < all->num; i++) {
-		fds[2 * i] = (struct pollfd){ all->list[i]->err, POLLIN, 0 };
-		fds[2 * i + 1] = (struct pollfd){ all->list[i]->from, POLLIN, 0 };
+		const struct remote *remote = all->list[i];
+
+		fds[FDS * i + FD_ERR] = (struct pollfd){ remote->err, POLLIN, 0 };
+		fds[FDS * i + FD_FROM] = (struct pollfd){ remote->from, POLLIN, 0 };
+		fds[FDS * i + FD_TO] = (struct pollfd){ remote->out_left ? remote->to : -1, POLLOUT,
+							0 };
 	}
-	if (poll(fds, 2 * all->num, timeout_ms) < 0)
+	if (poll(fds, FDS * all->num, timeout_ms) < 0)
 		return;
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct remote *remote = all->list[i];
 
-		if (fds[2 * i].revents || fds[2 * i + 1].revents)
-			hear_remote(remote, fds[2 * i + 1].revents);
+		if (fds[FDS * i + FD_ERR].revents || fds[FDS * i + FD_FROM].revents)
+			hear_remote(remote, fds[FDS * i + FD_FROM].revents);
+		if (remote->out_left && fds[FDS * i + FD_TO].revents)
+			send_more(remote);
 		check_end(remote);
 		check_time(remote);
 	}
@@ -681,7 +731,7 @@ unsigned int remotes_connect(struct remotes *all)
 
 	signal(SIGPIPE, SIG_IGN);
 	for (unsigned int i = 0; i < all->num && !is_stopped(all); i++)
-		if (start_agent(all->list[i]) && asks)
+		if (start_work(all->list[i]) && asks)
 			remotes_wait(all, 0);
 	remotes_wait(all, 0);
 	for (unsigned int i = 0; i < all->num; i++)

@@ -32,11 +32,22 @@
 #define REMOTE_PORTS 2
 
 struct pollfd;
+struct remote;
 
 struct buffer {
 	char *data;
 	size_t len;
 	size_t size;
+};
+
+/* What a machine does instead of running an agent. */
+struct remote_work {
+	/* In a new process: execute the program that works there; does not return. */
+	void (*start)(const struct remote *remote);
+	/* Take the output in remote->in, all of it if the machine is lost. */
+	void (*hear)(struct remote *remote);
+	/* The process has ended, with this status of waitpid(), and its output was taken. */
+	void (*end)(struct remote *remote, int status);
 };
 
 struct remote {
@@ -63,6 +74,8 @@ struct remote {
 	int64_t end_ns;	  /* when all requests must be answered */
 	int64_t lost_ns;
 	struct buffer in, log;
+	const char *out; /* what remote_send() has to send */
+	size_t out_left; /* bytes of it */
 	bool takes_data;
 	struct json_object *about; /* the current data */
 	size_t due;		   /* remaining bytes of it; 0 if none */
@@ -78,8 +91,9 @@ struct progress;
 struct remotes {
 	struct remote **list;
 	unsigned int num;
-	const char *netsync; /* program to run there; NULL to search PATH */
-	bool repeats;	     /* a machine may be listed more than once */
+	const struct remote_work *work; /* NULL for agents */
+	const char *netsync;		/* program to run there; NULL to search PATH */
+	bool repeats;			/* a machine may be listed more than once */
 	/* Local loopback ports to be reached from the machine; 0 if none. */
 	uint16_t forward[REMOTE_PORTS];
 	/*
@@ -120,7 +134,7 @@ unsigned int remotes_connect(struct remotes *all);
 void remote_ask(struct remote *remote, struct json_object *request);
 bool remotes_wait(struct remotes *all, int64_t limit_ns);
 
-/* Process available input, for up to @timeout_ms. */
+/* Process available input, and send, for up to @timeout_ms. */
 void remotes_poll(struct remotes *all, int timeout_ms);
 
 /*
@@ -128,6 +142,15 @@ void remotes_poll(struct remotes *all, int timeout_ms);
  * machine keeps the descriptors. If the connection is lost, print a message and return false.
  */
 bool remote_hand_over(struct remote *remote, int *in, int *out);
+
+/* ---- for work other than agents ------------------------------------------- */
+
+/* Execute @command on the machine, by ssh, as its user configured it; does not return. */
+void remote_exec_ssh(const struct remote *remote, const char *command);
+/* Send bytes, which have to stay, while waiting; one message at a time. */
+void remote_send(struct remote *remote, const char *data, size_t size);
+/* Close the standard input of its program. Wait for @limit_ns until that ends. */
+void remote_end_input(struct remote *remote, int64_t limit_ns);
 
 /* {"do":what}, which protocol.h knows */
 struct json_object *request_new(const char *what);
