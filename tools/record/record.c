@@ -19,6 +19,7 @@
 #include "common/options.h"
 #include "common/signal.h"
 #include "common/value.h"
+#include "record/capture.h"
 #include "record.h"
 #include "record/agent/agent.h"
 #include "record/commands.h"
@@ -75,6 +76,14 @@ static const struct option_row options[] = {
 	       " (default netsync-DATE-TIME)",
 	       take_record_folder, .at = offsetof(struct record_run, dir)),
 	{ .table = remote_options, .at = offsetof(struct record_run, all) },
+	OPTION("via", 0, "SOURCE",
+	       "record with lttng (default); or only packets, on hosts that have\n"
+	       "nothing of netsync, with packet, bpf or tcpdump",
+	       take_name, .at = offsetof(struct record_run, via), .names = capture_via_names),
+	OPTION("rsh", 0, "COMMAND",
+	       "reach hosts by COMMAND, in which {host} is the name, instead of\n"
+	       "ssh: \"docker exec -i {host}\" (with --via)",
+	       take_text, .at = offsetof(struct record_run, rsh)),
 	OPTION("local", 0, NULL, "record this machine, too; without --host, only this one",
 	       take_flag, .at = offsetof(struct record_run, local)),
 	OPTION("events", 'e', "EVENTS", "record these kernel events, too: NAME,NAME...",
@@ -121,7 +130,7 @@ static const struct option_row options[] = {
 static const struct usage usage = {
 	.begin =
 		"Usage: netsync record [OPTION...] [-- COMMAND...]\n\n"
-		"Record LTTng traces on this machine and others while COMMAND runs, or until ^C; then\n"
+		"Record LTTng traces, or packets, on this machine and others while COMMAND runs, or until ^C; then\n"
 		"collect the traces, synchronize them, and print the table of \"netsync sync\".\n\n",
 	.end = "\nExit status: 0 if everything was recorded and synchronized, 1 if nothing was recorded, 2 if\n"
 	       "a host was not recorded completely or could not be corrected.\n",
@@ -138,6 +147,8 @@ static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (argv[first])
 		rec->command = argv + first;
+	if (!captures_check_options(rec))
+		return EXIT_BAD;
 	if (rec->stay && (rec->pull || rec->live || rec->url)) {
 		complain(
 			"--stay leaves the traces on the hosts; use it without --pull, --live and --relayd.");
@@ -237,14 +248,14 @@ static void clean_folder(struct record_run *rec)
 		rmdir(rec->dir);
 }
 
-static struct record_run *get_record_run(const struct remote *remote)
+struct record_run *get_record_run(const struct remote *remote)
 {
 	/* The remotes are a member of the recording. */
 	return (void *)((char *)remote->all - offsetof(struct record_run, all));
 }
 
 /* Hosts are in the order of the remotes. */
-static struct recorded_host *find_recorded_host(const struct remote *remote)
+struct recorded_host *find_recorded_host(const struct remote *remote)
 {
 	struct recorded_host *host = get_record_run(remote)->hosts;
 
@@ -385,6 +396,10 @@ static bool check_hosts(struct record_run *rec)
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct recorded_host *host = &rec->hosts[i];
 
+		if (rec->via) {
+			any |= capture_runs(rec, host);
+			continue;
+		}
 		/* The last request failed, with a message. */
 		if (host->recording && !host->remote->asked && !host->remote->answer) {
 			host->recording = false;
@@ -539,7 +554,11 @@ static int synchronize_recorded(struct record_run *rec)
 		const struct remote *remote = rec->all.list[i];
 		struct stat info;
 
-		if (asprintf(&path, "%s/%s", rec->dir, remote->folder) < 0)
+		if (rec->via)
+			path = capture_path(rec, remote);
+		else if (asprintf(&path, "%s/%s", rec->dir, remote->folder) < 0)
+			path = NULL;
+		if (!path)
 			break;
 		if (!stat(path, &info) && asprintf(&traces[num], "%s=%s", remote->name, path) >= 0)
 			num++;
@@ -594,23 +613,29 @@ static void set_quota(struct record_run *rec)
 		rec->quota = (room - room / 8) / rec->all.num;
 }
 
-/* Return false if nothing was recorded. */
-static bool record_until_stopped(struct record_run *rec)
+/* Start recording with agents. Return false if nothing is recorded. */
+static bool start_traces(struct record_run *rec)
 {
-	if (!rec->url)
-		set_quota(rec);
 	if (!rec->url && !rec->pull) {
 		if (!relay_start(&rec->relay, rec->dir))
 			return false;
 		rec->all.forward[0] = rec->relay.ports[RELAY_CONTROL];
 		rec->all.forward[1] = rec->relay.ports[RELAY_DATA];
 	}
-	rec->all.stop = &interrupted;
 	if (!remotes_connect(&rec->all) || interrupted || !hosts_create(rec) || interrupted)
 		return false;
 	/* Start beacons before the traces begin, so that their setup is not recorded. */
 	record_beacon_start(rec);
-	if (interrupted || !hosts_start(rec))
+	return !interrupted && hosts_start(rec);
+}
+
+/* False: nothing was recorded. */
+static bool record_until_stopped(struct record_run *rec)
+{
+	if (!rec->url)
+		set_quota(rec);
+	rec->all.stop = &interrupted;
+	if (!(rec->via ? captures_start(rec) : start_traces(rec)))
 		return false;
 	rec->all.stop = &hurried;
 	say_recording(rec);
@@ -619,12 +644,16 @@ static bool record_until_stopped(struct record_run *rec)
 	if (interrupted)
 		complain(
 			"ending the recording; press ^C again to end at once, with the data received so far.");
-	hosts_stop(rec);
-	record_beacon_stop(rec);
+	if (rec->via) {
+		captures_stop(rec);
+	} else {
+		hosts_stop(rec);
+		record_beacon_stop(rec);
+	}
 	end_command(rec);
 	if (rec->stay)
 		hosts_keep(rec);
-	else
+	else if (!rec->via)
 		hosts_pull(rec);
 	return true;
 }
@@ -680,6 +709,7 @@ static void release_recording(struct record_run *rec)
 		json_object_put(host->namespaces);
 	}
 	free(rec->hosts);
+	captures_free(rec);
 	beacons_free(&rec->beacons);
 	free(rec->relay.folder);
 	free(rec->relay.log);

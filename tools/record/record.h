@@ -6,6 +6,8 @@
  *	agent, LTTng -- ssh forwards ports --> our own lttng-relayd -> DIR/+incoming
  *	                                                            -> DIR/HOST
  *	with --pull: agent -> disk of the host -- copied at the end --> DIR/HOST
+ *
+ * With --via packet, bpf or tcpdump, hosts send captures instead (record/capture.h).
  */
 #ifndef NETSYNC_RECORD_H
 #define NETSYNC_RECORD_H
@@ -89,6 +91,7 @@ void files_refuse(const struct relay *relay);
 #define MIN_ROOM (4 << 20)
 
 struct losses;
+struct travel_program;
 
 struct recorded_host {
 	struct remote *remote;
@@ -100,6 +103,7 @@ struct recorded_host {
 	unsigned int num_sessions;
 	int64_t cut_ns;			/* when its relay daemon was lost; 0: it was not */
 	bool renew;			/* needs a new session: a relay daemon is available again */
+	int capture;			/* descriptor of its capture; -1: none yet */
 	uint64_t size;			/* of its trace so far, bytes */
 	uint64_t room;			/* disk space of its trace here, bytes */
 	uint64_t events;		/* estimated events in the trace; 0 if unknown */
@@ -115,6 +119,8 @@ struct record_run {
 	char *dir; /* NULL only with --relayd */
 	struct events events;
 	struct json_object *buffers; /* array for requests; NULL means default buffers */
+	unsigned int via;	     /* enum capture_via */
+	const char *rsh;	     /* command that reaches hosts; NULL means ssh */
 	bool local, pull, live;
 	const char *stay;	/* hosts' directory where traces stay; "": default */
 	const char *url;	/* the user's relay daemon; NULL means netsync's own */
@@ -124,7 +130,8 @@ struct record_run {
 	char **command;		/* NULL if none */
 
 	struct remotes all;
-	struct recorded_host *hosts; /* in the order of all.list */
+	struct recorded_host *hosts;	 /* in the order of all.list */
+	struct travel_program *programs; /* that were sent to hosts */
 	struct relay relay;
 	int announced;		     /* from recording_announce() */
 	FILE *live_clocks;	     /* RECORDING_CLOCKS; NULL if no readings yet */
@@ -140,6 +147,10 @@ struct record_run {
 	bool made_dir;
 	bool partial; /* something is missing, which the exit status reports */
 };
+
+/* The recording of a host, and the host in it (record/record.c). */
+struct record_run *get_record_run(const struct remote *remote);
+struct recorded_host *find_recorded_host(const struct remote *remote);
 
 /* ---- buffers (record/losses.c) ------------------------------------------------ */
 

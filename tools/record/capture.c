@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Captures of hosts that have nothing of netsync. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "common/complain.h"
+#include "common/folders.h"
+#include "common/now.h"
+#include "common/places.h"
+#include "common/signal.h"
+#include "record.h"
+
+/*
+ * Bytes before the end of the greeting: a shell may print something before it. Chosen; an
+ * agent's greeting is shorter, too.
+ */
+#define GREETING_SIZE (1 << 14)
+#define GREETING "netsync "
+/* Bytes of the name of an architecture, with a 0. Chosen; Linux has 65 for it. */
+#define ARCH_SIZE 33
+/* Largest netsync-recorder, bytes: it has less than 2 MiB. Chosen. */
+#define LARGEST_RECORDER (64 << 20)
+/* Time for the program to arrive and start, and for the last packets to arrive. Chosen. */
+#define TRAVEL_NS (300 * NS_PER_S)
+#define REST_NS (150 * NS_PER_S)
+/* Bytes by which a kind of file is known. */
+#define MAGIC_SIZE 4
+
+const char *const capture_via_names[] = { "lttng", "packet", "bpf", "tcpdump", NULL };
+
+/* A netsync-recorder for some hosts, after the line that announces it. */
+struct travel_program {
+	struct travel_program *next;
+	char arch[ARCH_SIZE];
+	size_t size;
+	char bytes[];
+};
+
+/* ---- options --------------------------------------------------------------- */
+
+bool captures_check_options(const struct record_run *rec)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} others[] = {
+		{ "--events", json_object_array_length(rec->events.patterns) },
+		{ "--syscalls", rec->events.syscalls },
+		{ "--ust", rec->events.user },
+		{ "--buffers", rec->buffers },
+		{ "--live", rec->live },
+		{ "--stay", rec->stay },
+		{ "--pull", rec->pull },
+		{ "--relayd", rec->url },
+		{ "--beacon", rec->beacons.rate },
+		{ "--remote-netsync", rec->all.netsync },
+	};
+
+	if (rec->via == VIA_LTTNG && rec->rsh) {
+		complain("--rsh needs --via packet, --via bpf or --via tcpdump.");
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && rec->via; i++) {
+		if (!others[i].given)
+			continue;
+		complain("%s needs LTTng; use it without --via %s.", others[i].name,
+			 capture_via_names[rec->via]);
+		return false;
+	}
+	if (rec->rsh && (!strstr(rec->rsh, "{host}") || !rec->rsh[strspn(rec->rsh, " ")])) {
+		complain(
+			"--rsh %s: give a command in which {host} stands for the name of the host, such as \"docker exec -i {host}\".",
+			rec->rsh);
+		return false;
+	}
+	for (unsigned int i = 0; i < rec->all.num && rec->rsh; i++) {
+		if (!rec->all.list[i]->port)
+			continue;
+		complain("--host %s:%s: a port cannot be used with --rsh.", rec->all.list[i]->name,
+			 rec->all.list[i]->port);
+		return false;
+	}
+	return true;
+}
+
+/* ---- the shell of a host ----------------------------------------------------- */
+
+/* A word of --rsh with the name of the host. NULL: out of memory. */
+static char *make_rsh_word(const char *word, const char *host)
+{
+	char *made = NULL;
+	size_t size;
+	FILE *out = open_memstream(&made, &size);
+	const char *at;
+
+	if (!out)
+		return NULL;
+	while ((at = strstr(word, "{host}"))) {
+		fprintf(out, "%.*s%s", (int)(at - word), word, host);
+		word = at + strlen("{host}");
+	}
+	fputs(word, out);
+	return fclose(out) ? NULL : made;
+}
+
+/* Split at blanks first: the name of a host stays in its word. */
+static void exec_rsh(const char *rsh, const char *host)
+{
+	char *words = strdup(rsh), *word;
+	char **argv = calloc(strlen(rsh) + 2, sizeof(*argv));
+	int num = 0;
+
+	while (words && argv && (word = strsep(&words, " ")))
+		if (*word)
+			argv[num++] = make_rsh_word(word, host);
+	if (!num)
+		return;
+	argv[num] = "/bin/sh";
+	/* ^C is for netsync: the end of a recording is sent over the connection. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	execvp(argv[0], argv);
+	dprintf(STDERR_FILENO, "%s: %s.\n", argv[0], strerror(errno));
+}
+
+static void start_shell(const struct remote *remote)
+{
+	const struct record_run *rec = get_record_run(remote);
+
+	if (remote->destination && rec->rsh) {
+		exec_rsh(rec->rsh, remote->destination);
+	} else if (remote->destination) {
+		remote_exec_ssh(remote, "exec /bin/sh");
+	} else {
+		/* Leave the terminal's foreground process group, which ^C ends. */
+		setsid();
+		execl("/bin/sh", "sh", NULL);
+	}
+	_exit(127);
+}
+
+/* ---- the program that travels -------------------------------------------------- */
+
+/* The sum that cksum(1) of POSIX computes: it finds damage, not forgery. */
+static uint32_t sum_bytes(const char *bytes, size_t size)
+{
+	size_t length = size;
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < size || length; i++) {
+		uint8_t next = (uint8_t)length;
+
+		if (i < size)
+			next = (uint8_t)bytes[i];
+		else
+			length >>= 8;
+		sum ^= (uint32_t)next << 24;
+		for (int bit = 0; bit < 8; bit++)
+			sum = sum << 1 ^ (sum >> 31 ? 0x04c11db7 : 0);
+	}
+	return ~sum;
+}
+
+/* The program next to netsync; those for other machines have their names. */
+static char *path_of_recorder(const char *arch)
+{
+	char *netsync = path_of_netsync(), *path;
+	struct utsname here;
+	const bool is_here = !uname(&here) && !strcmp(here.machine, arch);
+
+	if (!netsync || asprintf(&path, "%s-recorder%s%s", netsync, is_here ? "" : "-",
+				 is_here ? "" : arch) < 0)
+		path = NULL;
+	free(netsync);
+	return path;
+}
+
+static bool read_whole(int fd, char *bytes, size_t size)
+{
+	ssize_t got = 1;
+
+	for (size_t done = 0; done < size && got > 0; done += (size_t)got) {
+		got = read(fd, bytes + done, size - done);
+		if (!got)
+			errno = EIO;
+	}
+	return got > 0;
+}
+
+static struct travel_program *make_program(int fd, size_t size, const char *via)
+{
+	char *bytes = malloc(size), line[128];
+	struct travel_program *program = NULL;
+	int length;
+
+	if (!bytes || !read_whole(fd, bytes, size)) {
+		free(bytes);
+		return NULL;
+	}
+	length = snprintf(line, sizeof(line), "%zu %u --via %s --until-eof\n", size,
+			  sum_bytes(bytes, size), via);
+	program = calloc(1, sizeof(*program) + (size_t)length + size);
+	if (program) {
+		program->size = (size_t)length + size;
+		memcpy(program->bytes, line, (size_t)length);
+		memcpy(program->bytes + length, bytes, size);
+	}
+	free(bytes);
+	return program;
+}
+
+/* Read a program once for all hosts that it runs on. NULL: with a message. */
+static const struct travel_program *find_program(struct record_run *rec, struct remote *remote,
+						 const char *arch)
+{
+	struct travel_program *program = rec->programs;
+	char *path;
+	struct stat info;
+	int fd;
+
+	while (program && strcmp(program->arch, arch))
+		program = program->next;
+	if (program)
+		return program;
+	path = path_of_recorder(arch);
+	fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	errno = fd >= 0 ? EFBIG : errno;
+	if (fd >= 0 && !fstat(fd, &info) && info.st_size > 0 && info.st_size <= LARGEST_RECORDER)
+		program = make_program(fd, (size_t)info.st_size, capture_via_names[rec->via]);
+	if (program) {
+		snprintf(program->arch, sizeof(program->arch), "%s", arch);
+		program->next = rec->programs;
+		rec->programs = program;
+	} else {
+		remote_say(
+			remote,
+			"its architecture is %s, and %s cannot be read (%s): build netsync-recorder for %s and put it there, or use --via tcpdump.",
+			arch, path ? path : "netsync-recorder", strerror(errno), arch);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return program;
+}
+
+/* ---- what arrives ------------------------------------------------------------- */
+
+/* Use this host no more; the data received so far are kept. */
+static void give_up_capture(struct recorded_host *host)
+{
+	host->recording = false;
+	get_record_run(host->remote)->partial = true;
+	remote_cut(host->remote);
+}
+
+static bool is_architecture(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+			return false;
+	return length && length < ARCH_SIZE;
+}
+
+/* Answer the greeting of a shell. False: there is nothing else yet. */
+static bool hear_shell(struct record_run *rec, struct recorded_host *host)
+{
+	struct remote *remote = host->remote;
+	const struct travel_program *program;
+	char *line = remote->in.data, *end, *arch, name[ARCH_SIZE];
+	const char *last = line + remote->in.len;
+
+	while ((end = memchr(line, '\n', last - line)) &&
+	       ((size_t)(end - line) < strlen(GREETING) ||
+		memcmp(line, GREETING, strlen(GREETING))))
+		line = end + 1;
+	arch = line + strlen(GREETING);
+	if (end && is_architecture(arch, end - arch)) {
+		snprintf(name, sizeof(name), "%.*s", (int)(end - arch), arch);
+		buffer_drop(&remote->in, end + 1 - remote->in.data);
+		remote->hello = json_object_new_object();
+		remote->limit_ns = TRAVEL_NS;
+		remote->end_ns = now_ns() + TRAVEL_NS;
+		program = rec->via == VIA_TCPDUMP ? NULL : find_program(rec, remote, name);
+		if (program)
+			remote_send(remote, program->bytes, program->size);
+		else if (rec->via != VIA_TCPDUMP)
+			give_up_capture(host);
+		return true;
+	}
+	if (end || remote->in.len > GREETING_SIZE) {
+		remote_say(remote, "what it sends is not the answer of a shell.");
+		give_up_capture(host);
+	}
+	return false;
+}
+
+char *capture_path(const struct record_run *rec, const struct remote *remote)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s/packets.%s", rec->dir, remote->folder,
+		     rec->via == VIA_TCPDUMP ? "pcap" : "pcapng") >= 0)
+		return path;
+	no_memory();
+	return NULL;
+}
+
+/* Is it the begin of a capture in pcapng, or in pcap of either byte order? */
+static bool is_capture(const char *bytes)
+{
+	static const char *const begins[] = { "\x0a\x0d\x0d\x0a", "\xa1\xb2\x3c\x4d",
+					      "\x4d\x3c\xb2\xa1", "\xa1\xb2\xc3\xd4",
+					      "\xd4\xc3\xb2\xa1" };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!memcmp(bytes, begins[i], MAGIC_SIZE))
+			return true;
+	return false;
+}
+
+/* The first bytes: the host records. */
+static bool open_capture(struct record_run *rec, struct recorded_host *host)
+{
+	char *path;
+
+	if (!is_capture(host->remote->in.data)) {
+		remote_say(host->remote, "what it sends is not a capture.");
+		return false;
+	}
+	path = capture_path(rec, host->remote);
+	if (!path || !make_folders(path, strlen(rec->dir) + 1)) {
+		free(path);
+		return false;
+	}
+	host->capture = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (host->capture < 0)
+		complain_of_path(path);
+	free(path);
+	host->recording = host->capture >= 0;
+	host->remote->asked = 0;
+	return host->recording;
+}
+
+static bool write_capture(struct record_run *rec, struct recorded_host *host, const char *data,
+			  size_t size)
+{
+	ssize_t put = 0;
+	char *path;
+
+	if (!host_take_data(rec, host, size))
+		return false;
+	for (size_t done = 0; done < size; done += (size_t)put) {
+		put = write(host->capture, data + done, size - done);
+		if (put > 0 || (put < 0 && errno == EINTR)) {
+			put = put < 0 ? 0 : put;
+			host->size += (uint64_t)put;
+			continue;
+		}
+		path = capture_path(rec, host->remote);
+		if (path)
+			complain_of_path(path);
+		free(path);
+		return false;
+	}
+	return true;
+}
+
+static void hear_capture(struct remote *remote)
+{
+	struct record_run *rec = get_record_run(remote);
+	struct recorded_host *host = find_recorded_host(remote);
+	struct buffer *in = &remote->in;
+
+	if (!remote->lost && !remote->hello && in->len && !hear_shell(rec, host))
+		return;
+	if (!remote->lost && host->capture < 0 && in->len < MAGIC_SIZE)
+		return;
+	if (!remote->lost && ((host->capture < 0 && !open_capture(rec, host)) ||
+			      !write_capture(rec, host, in->data, in->len)))
+		give_up_capture(host);
+	in->len = 0;
+}
+
+/* The reason is in the messages of the host, which were printed. */
+static void end_capture(struct remote *remote, int status)
+{
+	struct record_run *rec = get_record_run(remote);
+	struct recorded_host *host = find_recorded_host(remote);
+	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	const bool was_asked_to = remote->to < 0;
+
+	host->ended = true;
+	if (was_asked_to && !code)
+		return;
+	rec->partial = true;
+	if (!remote->hello)
+		remote_say(remote, "no shell could be started there (exit status %d).", code);
+	else if (!host->recording)
+		remote_say(remote, "no packets can be recorded there (exit status %d).", code);
+	else if (!was_asked_to)
+		remote_say(
+			remote,
+			"the recording ended early (exit status %d); the packets received so far are kept.",
+			code);
+	else if (code != 2) /* packets were lost, as reported */
+		remote_say(remote, "the recording was not completed (exit status %d).", code);
+	host->recording = false;
+}
+
+static const struct remote_work capture_work = { start_shell, hear_capture, end_capture };
+
+/* ---- all hosts --------------------------------------------------------------- */
+
+/* No host has recorded anything that was asked for. */
+static void discard_capture(struct record_run *rec, struct recorded_host *host)
+{
+	char *path = host->capture < 0 ? NULL : capture_path(rec, host->remote);
+
+	if (!path)
+		return;
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	free(path);
+}
+
+bool captures_start(struct record_run *rec)
+{
+	const char *script = rec->via == VIA_TCPDUMP ? tcpdump_script : capture_script;
+	bool any = false;
+
+	rec->all.work = &capture_work;
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		rec->hosts[i].capture = -1;
+		remote_send(rec->all.list[i], script, strlen(script));
+	}
+	remotes_connect(&rec->all);
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		any |= rec->hosts[i].recording;
+		rec->partial |= !rec->hosts[i].recording;
+	}
+	if (any && !interrupted)
+		return true;
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		discard_capture(rec, &rec->hosts[i]);
+	return false;
+}
+
+bool capture_runs(struct record_run *rec, struct recorded_host *host)
+{
+	if (host->recording && host->remote->lost) {
+		host->recording = false;
+		rec->partial = true;
+	}
+	return host->recording;
+}
+
+void captures_stop(struct record_run *rec)
+{
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		if (rec->hosts[i].recording)
+			remote_end_input(rec->all.list[i], REST_NS);
+	remotes_wait(&rec->all, 0);
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		struct recorded_host *host = &rec->hosts[i];
+		char *path = host->capture < 0 ? NULL : capture_path(rec, host->remote);
+
+		rec->partial |= !host->ended;
+		if (path && close(host->capture)) {
+			complain_of_path(path);
+			rec->partial = true;
+		}
+		free(path);
+	}
+}
+
+void captures_free(struct record_run *rec)
+{
+	while (rec->programs) {
+		struct travel_program *program = rec->programs;
+
+		rec->programs = program->next;
+		free(program);
+	}
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Recording packets on hosts that have nothing of netsync:
+ *
+ *	netsync-recorder of this machine, or tcpdump -- ssh --> DIR/HOST/packets.pcapng
+ *
+ * What arrives is written to that file. Only its greeting and the kind of the file are examined.
+ */
+#ifndef NETSYNC_RECORD_CAPTURE_H
+#define NETSYNC_RECORD_CAPTURE_H
+
+#include <stdbool.h>
+
+struct recorded_host;
+struct record_run;
+struct remote;
+
+/* What records packets; VIA_LTTNG: no capture. */
+enum capture_via { VIA_LTTNG, VIA_PACKET, VIA_BPF, VIA_TCPDUMP };
+extern const char *const capture_via_names[];
+
+/* Scripts for the shell of a host (record/capture-script.c). */
+extern const char capture_script[], tcpdump_script[];
+
+/* Check the options. False: they cannot be used together; a message was printed. */
+bool captures_check_options(const struct record_run *rec);
+/* Record on all hosts. Hosts that cannot are reported. False: no host records. */
+bool captures_start(struct record_run *rec);
+/* Does the host still record? */
+bool capture_runs(struct record_run *rec, struct recorded_host *host);
+/* End the recording, and wait for what hosts still have. */
+void captures_stop(struct record_run *rec);
+void captures_free(struct record_run *rec);
+/* The file of a host; to be freed with free(). NULL: out of memory. */
+char *capture_path(const struct record_run *rec, const struct remote *remote);
+
+#endif
