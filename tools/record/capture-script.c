@@ -66,7 +66,9 @@ const char tcpdump_script[] =
 	/* Packets of the connection would make more packets. */
 	"set -- $SSH_CONNECTION\n"
 	"exec 3<&0\n"
-	"( exec <&3 3<&- >/dev/null 2>&1; cat; sleep 2; kill $$ ) &\n"
+	/* If tcpdump has ended, another process may have its number. */
+	"( exec <&3 3<&- >/dev/null 2>&1; cat; sleep 2\n"
+	"case $(cat /proc/$$/comm) in *tcpdump*) kill $$;; esac ) &\n"
 	"exec tcpdump -i any -s 128 --time-stamp-precision=nano -U -w -"
 	" ${4:+not (tcp port $2 and tcp port $4)} 3<&- </dev/null\n"
 	"}\n";
