@@ -23,6 +23,9 @@
 
 enum { WEB, DB, NUM };
 
+/* Descriptors of each machine that remotes_poll() waits for. */
+#define FDS 3
+
 /* A valid answer to any request. */
 static const char answer[] =
 	"{\"port\":7712,\"addresses\":[\"10.0.0.2\"],\"channels\":[{\"name\":\"netsync\","
@@ -107,7 +110,7 @@ static void feed_db(void)
 int poll(struct pollfd *fds, nfds_t num, int timeout_ms)
 {
 	(void)timeout_ms;
-	if (num != 2 * NUM)
+	if (num != FDS * NUM)
 		return 0;
 	if (feeds[WEB] >= 0)
 		feed_web();
