@@ -211,9 +211,13 @@ guest-programs: $(GUEST_PROGS) $(BPF_PROGS)
 # Use all processors, unless the command line sets the number of jobs.
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: check
-check:
+# All packages that building, the demonstration and "make check" need.
+.PHONY: setup
+setup:
 	selftests/rig/setup build check guest field mpi
+
+.PHONY: check
+check: setup
 	$(MAKE) $(PARALLEL) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(RECORDER_TESTS) $(PYTHON_TESTS) $(PACKAGE_LISTS) $(README_COMMANDS) $(GUEST_TESTS) $(RECORDING_TESTS) \
