@@ -151,7 +151,6 @@ unsigned int hosts_start(struct record_run *rec)
 {
 	ask_recording(rec, "start");
 	remotes_wait(&rec->all, 0);
-	rec->started_ns = now_ns();
 	return check_answers(rec);
 }
 

@@ -637,6 +637,7 @@ static bool record_until_stopped(struct record_run *rec)
 	rec->all.stop = &interrupted;
 	if (!(rec->via ? captures_start(rec) : start_traces(rec)))
 		return false;
+	rec->started_ns = now_ns();
 	rec->all.stop = &hurried;
 	say_recording(rec);
 	run_command(rec);
