@@ -146,7 +146,7 @@ static void start_shell(const struct remote *remote)
 		setsid();
 		execl("/bin/sh", "sh", NULL);
 	}
-	_exit(127);
+	_exit(REMOTE_NOT_FOUND);
 }
 
 /* ---- the program that travels -------------------------------------------------- */
@@ -220,8 +220,8 @@ static struct travel_program *make_program(int fd, size_t size, const char *via)
 }
 
 /* Read a program once for all hosts that it runs on. NULL: with a message. */
-static const struct travel_program *find_program(struct record_run *rec, struct remote *remote,
-						 const char *arch)
+static const struct travel_program *find_travel_program(struct record_run *rec,
+							struct remote *remote, const char *arch)
 {
 	struct travel_program *program = rec->programs;
 	char *path;
@@ -290,7 +290,7 @@ static bool hear_shell(struct record_run *rec, struct recorded_host *host)
 		remote->hello = json_object_new_object();
 		remote->limit_ns = TRAVEL_NS;
 		remote->end_ns = now_ns() + TRAVEL_NS;
-		program = rec->via == VIA_TCPDUMP ? NULL : find_program(rec, remote, name);
+		program = rec->via == VIA_TCPDUMP ? NULL : find_travel_program(rec, remote, name);
 		if (program)
 			remote_send(remote, program->bytes, program->size);
 		else if (rec->via != VIA_TCPDUMP)

@@ -31,6 +31,9 @@
 /* Ports that ssh forwards: the control and data ports of a relay daemon. */
 #define REMOTE_PORTS 2
 
+/* Exit status of a shell that does not find a command (POSIX). */
+#define REMOTE_NOT_FOUND 127
+
 struct pollfd;
 struct remote;
 

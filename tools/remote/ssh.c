@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The user's ssh, as netsync runs it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "remote.h"
+
+/*
+ * Use a separate connection, so that its forwarded ports end with it. All other settings follow
+ * the user's configuration.
+ */
+void remote_exec_ssh(const struct remote *remote, const char *command)
+{
+	const struct remotes *all = remote->all;
+	char forwards[REMOTE_PORTS][64];
+	const char *argv[40] = {
+		"ssh",
+		"-T",
+		"-x",
+		"-S",
+		"none",
+		"-o",
+		"ControlMaster=no",
+		"-o",
+		"RemoteCommand=none",
+		"-o",
+		"ExitOnForwardFailure=no",
+		/* A server that accepts a connection but is silent counts as unreachable. */
+		"-o",
+		"ConnectTimeout=20",
+		"-o",
+		"ServerAliveInterval=10",
+		"-o",
+		"ServerAliveCountMax=3",
+		/*
+		 * ssh prints the allocated ports only with LogLevel=INFO or higher:
+		 * request only these messages, independent of the user's LogLevel. ssh
+		 * before 8.5 does not support this.
+		 */
+		"-o",
+		"IgnoreUnknown=LogVerbose",
+		"-o",
+		"LogVerbose=*:ssh_confirm_remote_forward():*",
+	};
+	int n = 0;
+
+	while (argv[n])
+		n++;
+	/* Nobody could answer its questions. */
+	if (!isatty(STDIN_FILENO)) {
+		argv[n++] = "-o";
+		argv[n++] = "BatchMode=yes";
+	}
+	for (unsigned int i = 0; i < REMOTE_PORTS; i++) {
+		if (!all->forward[i])
+			continue;
+		snprintf(forwards[i], sizeof(forwards[i]), "127.0.0.1:0:127.0.0.1:%u",
+			 all->forward[i]);
+		argv[n++] = "-R";
+		argv[n++] = forwards[i];
+	}
+	if (remote->port) {
+		argv[n++] = "-p";
+		argv[n++] = remote->port;
+	}
+	argv[n++] = "--";
+	argv[n++] = remote->destination;
+	argv[n++] = command;
+	/* ^C is for netsync: the end of a recording is sent over the connection. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	if (command)
+		execvp("ssh", (char **)argv);
+	dprintf(STDERR_FILENO, "ssh: %s\n", strerror(errno));
+	_exit(REMOTE_NOT_FOUND - 1);
+}
