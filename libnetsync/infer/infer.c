@@ -20,12 +20,6 @@
 #define FIRST_ROUNDS 80
 #define FINER_ROUNDS 15
 #define FINER_GRIDS 6
-/*
- * Rounds in which factors use only their own messages, until all hosts have estimates.
- * Chosen. With two hosts, more than one round would again combine messages from both
- * sides of a step in one cell.
- */
-#define ALONE_ROUNDS 1
 /* Messages are moved along the clocks every MOVE_ROUNDS rounds. Chosen. */
 #define MOVE_ROUNDS 4
 /*
@@ -47,6 +41,8 @@ static const double FIRST_DEVIATION[STATES] = { 1e6, 1e6, 100, 1 };
 #define DELAY_EXCESSES 10.0
 /* Minimum span of time, s, so that no rate is infinite. */
 #define LEAST_SPAN 1e-3
+/* Variance of an unknown phase, ns^2. Chosen: 0.1 s squared. */
+#define UNKNOWN_PHASE 1e16
 /* Mean excess if no factor has two messages, ns. Chosen. */
 #define FIRST_EXCESS 1e5
 
@@ -174,6 +170,13 @@ static int smooth_host(void *inference, size_t h)
 	return ret;
 }
 
+static int smooth_hosts(struct inference *n)
+{
+	const struct infer_task *t = n->task;
+
+	return parallel_run(t->parallel, t->threads, (uint32_t)t->num, smooth_host, n);
+}
+
 static int learn_host(void *inference, size_t h)
 {
 	struct inference *n = inference;
@@ -187,7 +190,7 @@ static int learn_host(void *inference, size_t h)
 static int update_hosts(struct inference *n, bool move)
 {
 	const struct infer_task *t = n->task;
-	int ret = parallel_run(t->parallel, t->threads, (uint32_t)t->num, smooth_host, n);
+	int ret = smooth_hosts(n);
 
 	if (!ret && move)
 		ret = move_jumps(n);
@@ -205,21 +208,25 @@ static bool is_settled(const struct inference *n)
 	return settled;
 }
 
-/* @alone: rounds in which factors use only their own messages. */
-static int run_rounds(struct inference *n, int rounds, int alone)
+/*
+ * @alone: in the first round, factors use only their own messages, as the hosts have no
+ * estimates yet. A second such round would combine messages from both sides of a step again, in
+ * one cell.
+ */
+static int run_rounds(struct inference *n, int rounds, bool alone)
 {
 	int ret = 0;
 
 	for (int i = 0; !ret && i < rounds; i++) {
-		n->alone = i < alone;
-		n->learn = i > alone || !alone;
-		if (i && (n->alone || i % MOVE_ROUNDS == 0))
+		n->alone = alone && !i;
+		n->learn = !alone || i > 1;
+		if (i && i % MOVE_ROUNDS == 0)
 			ret = grid_move_messages(n);
 		if (!ret)
 			ret = propagate(n);
 		if (!ret)
 			/* Until the last such round, not all hosts have estimates. */
-			ret = update_hosts(n, i == (alone ? alone - 1 : 0) || i == rounds / 2);
+			ret = update_hosts(n, !i || i == rounds / 2);
 		if (n->learn && is_settled(n))
 			break;
 	}
@@ -233,9 +240,7 @@ static int begin_from_tree(struct inference *n)
 
 	tree_curves_set_increments(n);
 	ret = propagate_first(n);
-	for (size_t h = 0; !ret && h < n->task->num; h++)
-		ret = smooth_host(n, h);
-	return ret;
+	return ret ? ret : smooth_hosts(n);
 }
 
 /* Initialize links, chains and factors: 0 or -ENOMEM. */
@@ -266,11 +271,11 @@ static int run_inference(struct inference *n)
 	if (!ret)
 		ret = begin_inference(n);
 	if (!ret)
-		ret = run_rounds(n, FIRST_ROUNDS, many ? 0 : ALONE_ROUNDS);
+		ret = run_rounds(n, FIRST_ROUNDS, !many);
 	for (int i = 0; !ret && halved && i < FINER_GRIDS; i++) {
 		ret = grid_refine(n, &halved);
 		if (!ret && halved)
-			ret = run_rounds(n, FINER_ROUNDS, 0);
+			ret = run_rounds(n, FINER_ROUNDS, false);
 	}
 	for (size_t h = 0; !ret && h < n->task->num; h++)
 		if (n->chain[h].num)

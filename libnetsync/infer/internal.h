@@ -132,9 +132,6 @@ double infer_seconds(const struct inference *n, const struct correction *c, int6
 /* Seconds -> ns of the host since the correction's start. */
 double infer_own_time(const struct inference *n, const struct correction *c, double t);
 
-/* Variance of an unknown phase, ns^2. */
-#define UNKNOWN_PHASE 1e16
-
 /*
  * Infer the curve of each host relative to its parent: n->first. The corrections become
  * straight. Return 0 or -ENOMEM; tree_curves_release() in any case.

@@ -16,7 +16,7 @@
 #define LEAST_HALF 1e-6
 
 /* Infer a host's curve relative to its parent, whose own curve is known. Return 0 or -ENOMEM. */
-static int infer_beside_parent(const struct infer_task *t, size_t i)
+static int infer_relative_to_parent(const struct infer_task *t, size_t i)
 {
 	const struct infer_host *h = &t->host[i];
 	const size_t own = h->via->host[1] == h->number;
@@ -55,7 +55,7 @@ int tree_curves_infer(struct inference *n)
 	int ret = 0;
 
 	for (size_t i = 1; !ret && i < t->num; i++)
-		ret = infer_beside_parent(t, i);
+		ret = infer_relative_to_parent(t, i);
 	n->first = ret ? NULL : calloc(t->num, sizeof(*n->first));
 	if (!n->first)
 		return -ENOMEM;
@@ -132,8 +132,8 @@ void tree_curves_set_states(struct inference *n)
 		n->chain[0].knot[i].variance = sum / known;
 }
 
-/* Return the sum of the squared steps of a host's first curve up to a knot. */
-static double sum_squared_steps(const struct inference *n, size_t host, const struct knot *k)
+/* Return the square of the sum of all steps in a host's first curve since the knot before. */
+static double square_steps_before(const struct inference *n, size_t host, const struct knot *k)
 {
 	const struct correction *c = n->task->host[host].correction;
 	const struct correction *first = &n->first[host];
@@ -160,7 +160,7 @@ void tree_curves_set_increments(struct inference *n)
 			const double bend = k->state[STATE_FREQUENCY] -
 					    k[-1].state[STATE_FREQUENCY];
 
-			k->jump = sum_squared_steps(n, h, k);
+			k->jump = square_steps_before(n, h, k);
 			k->bend = bend * bend + c->bends.variance[0];
 		}
 	}
