@@ -73,7 +73,7 @@ static void come_closer(struct closest *c, const struct lowest_passages *low,
 		*c = (struct closest){ gap, low->at[other], i };
 }
 
-/* Of messages @from to before @to. */
+/* Return half of the least that messages [@from, @to) leave to a clock between two of them. */
 static double gap_among(const struct passages *p, size_t from, size_t to)
 {
 	struct lowest_passages low = { { HUGE_VAL, HUGE_VAL }, { 0 } };
@@ -86,7 +86,7 @@ static double gap_among(const struct passages *p, size_t from, size_t to)
 	return c.gap;
 }
 
-/* Of one message from @from on, and one of the other direction from @middle to before @to. */
+/* The same for one message of [@from, @middle), and one of the other direction of [@middle, @to). */
 static struct closest gap_across(const struct passages *p, size_t from, size_t middle, size_t to)
 {
 	struct lowest_passages low = { { HUGE_VAL, HUGE_VAL }, { 0 } };
@@ -141,7 +141,7 @@ static int add_step_run(struct windows *to, const struct step_run *r)
 {
 	int ret = windows_add_one(to, &r->all);
 
-	/* Of more than one in a window, nothing is known. */
+	/* A window that is listed twice may have several steps: it gets no bound. */
 	return ret || r->common.lo <= r->common.hi ? ret : windows_add_one(to, &r->all);
 }
 

@@ -451,7 +451,7 @@ static size_t mark_quick(struct seen_way *way, const struct seen_way *other,
 	return quick;
 }
 
-/* The same of both directions, beside a curve that is higher by @offset. */
+/* The same for both directions, relative to a curve that is higher by @offset. */
 static size_t mark_quick_beside(struct seen_way way[2], double offset, const struct unknown *u,
 				double margin, double error)
 {

@@ -286,8 +286,8 @@ struct netsync_clock_point {
 	uint32_t host;	 /* as returned by netsync_add_host() */
 	int64_t time_ns; /* on the host's clock, as the times of packets */
 	/*
-	 * The same instant on a raw clock, driven by the same oscillator but not steered by any
-	 * daemon, such as Linux's CLOCK_MONOTONIC_RAW. Its zero is arbitrary.
+	 * Time of a raw clock at the same instant: it is driven by the same oscillator but not
+	 * steered by any daemon, such as Linux's CLOCK_MONOTONIC_RAW. Its zero is arbitrary.
 	 */
 	int64_t raw_ns;
 	int64_t within_ns; /* bound on the error of raw_ns */

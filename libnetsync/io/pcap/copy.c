@@ -23,7 +23,7 @@ struct capture_copy {
 	void *data;
 	struct capture_file capture;
 	/*
-	 * The same file opened once more, for data of a block that is not in memory. A
+	 * A second descriptor of the file, for data of a block that is not in memory. A
 	 * decompressed file is read sequentially there, independently of the capture's own
 	 * position.
 	 */
