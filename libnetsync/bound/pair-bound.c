@@ -41,8 +41,6 @@
 #define LEAST_ROOM 0.75
 /* Where it leaves less is looked for so many times: windows move limits. Chosen. */
 #define LOOKS 16
-/* Messages that are closer than this, ns, leave no silence worth reporting. Chosen. */
-#define LONG_SILENCE INT64_C(1000000000)
 /* Instants that the mean width is of. Chosen. */
 #define INSTANTS 17
 
@@ -87,12 +85,13 @@ static void judge(struct pair_bound *r, const struct pair *pair, const struct li
 
 /*
  * What a pair's bound has to agree with. @curve: the corrections, or NULL if they are not to be
- * relied on. @least: what the bound leaves to clocks, ns.
+ * relied on. @least: what the bound leaves to clocks, ns. @silent: windows of silent_windows().
  */
 struct agreement {
 	const struct correction **correction;
 	const struct correction **curve;
 	double least;
+	struct windows *silent;
 };
 
 /* Windows where the bound is not to be relied on: their number, or -ENOMEM. */
@@ -101,10 +100,9 @@ static int add_windows(struct windows *w, struct pair_bound *r, const struct agr
 	size_t known = w->num;
 	int narrow = 0, silent = silent_windows(w, &r->bound, a->correction);
 
-	for (size_t i = known; i < w->num; i++)
-		if (w->window[i].to - w->window[i].from >= LONG_SILENCE)
-			r->silent = clamp64((__int128)r->silent + w->window[i].to -
-					    w->window[i].from);
+	for (size_t i = known; i < w->num && silent >= 0; i++)
+		if (windows_add_one(a->silent, &w->window[i]))
+			silent = -ENOMEM;
 	if (silent >= 0 && a->least > 0)
 		narrow = narrow_windows(w, &r->bound, a->curve, a->least);
 	return silent < 0 || narrow < 0 ? -ENOMEM : silent + narrow;
@@ -134,6 +132,17 @@ static int make_bound(struct pair_bound *r, const struct limits *limits,
 	return found < 0 ? found : ret;
 }
 
+static void measure_silences(struct pair_bound *r, const struct pair *pair,
+			     const struct correction *correction[2], struct windows *silent)
+{
+	windows_join(silent);
+	for (int h = 0; h < 2; h++)
+		for (int way = 0; way < 2; way++)
+			r->silent[h] = max64(r->silent[h],
+					     silent_time(&pair->direction[way].envelope, silent,
+							 correction, h));
+}
+
 /* @all: no message is left out but those of false times. */
 static int make(struct pair_bound *r, const struct pair *pair,
 		const struct correction *correction[2], const struct limits *limits, bool all)
@@ -141,8 +150,8 @@ static int make(struct pair_bound *r, const struct pair *pair,
 	struct limits_of_way l[2] = { { 0 }, { 0 } };
 	struct point *point[2] = { NULL, NULL };
 	bool blind = correction && !all && (correction[0]->no_margin || correction[1]->no_margin);
-	struct agreement agreement = { correction, all ? NULL : correction, 0 };
-	struct windows w = { 0 };
+	struct windows w = { 0 }, silent = { 0 };
+	struct agreement agreement = { correction, all ? NULL : correction, 0, &silent };
 	double margin = 0;
 	size_t num[2];
 	int ret = 0;
@@ -169,11 +178,14 @@ static int make(struct pair_bound *r, const struct pair *pair,
 		ret = hidden_steps_find(&w, l, limits->slope + limits->slew, agreement.least);
 	if (!ret)
 		ret = make_bound(r, limits, point, num, &w, &agreement, &blind);
-	if (!ret && correction)
+	if (!ret && correction) {
 		r->longest_silence = silent_longest(point, num, correction);
+		measure_silences(r, pair, correction, &silent);
+	}
 	if (!ret)
 		judge(r, pair, l, blind);
 	windows_release(&w);
+	windows_release(&silent);
 	for (int way = 0; way < 2; way++) {
 		free(l[way].limit);
 		free(point[way]);

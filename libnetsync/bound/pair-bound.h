@@ -23,10 +23,10 @@ struct pair_bound {
 	/* In which a clock that is set is not seen to be, ns; 0 without corrections. */
 	int64_t longest_silence;
 	/*
-	 * All of the times of a second or longer in which drift is not assumed, as a daemon may
-	 * have steered, ns.
+	 * Time (ns) in the span of each host during which messages are a second or more apart,
+	 * and drift is not assumed, because a daemon may have steered.
 	 */
-	int64_t silent;
+	int64_t silent[2];
 };
 
 /**

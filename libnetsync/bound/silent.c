@@ -16,6 +16,8 @@
  * line by that.
  */
 #define PART 0.25
+/* Messages that are closer than this, ns, leave no silence worth reporting. Chosen. */
+#define LONG_SILENCE INT64_C(1000000000)
 
 static bool is_known(struct range y)
 {
@@ -81,14 +83,24 @@ static bool is_doubtful(const struct rate_bound *b, const struct correction *cor
 	       !(is_left_alone(&s[0], 2 * PART * width) && is_left_alone(&s[1], 2 * PART * width));
 }
 
+/* When a host was seen, on the first one's clock. */
+static struct range span_of_host(const struct correction *correction[2], int which)
+{
+	struct range s = { correction[which]->from, correction[which]->to };
+
+	if (which) {
+		correction_between(correction[1], s.lo, correction[0], &s.lo);
+		correction_between(correction[1], s.hi, correction[0], &s.hi);
+	}
+	return s;
+}
+
 /* When either host was seen, on the first one's clock. */
 static struct range span_of_both(const struct correction *correction[2])
 {
-	struct range s = { correction[1]->from, correction[1]->to };
+	struct range a = span_of_host(correction, 0), b = span_of_host(correction, 1);
 
-	correction_between(correction[1], s.lo, correction[0], &s.lo);
-	correction_between(correction[1], s.hi, correction[0], &s.hi);
-	return (struct range){ min64(s.lo, correction[0]->from), max64(s.hi, correction[0]->to) };
+	return (struct range){ min64(a.lo, b.lo), max64(a.hi, b.hi) };
 }
 
 /* Those of one side of a segment, with the times before its first vertex and after the last. */
@@ -193,4 +205,46 @@ int64_t silent_longest(struct point *const point[2], const size_t num[2],
 		longest = max64(longest, span.hi - last);
 	}
 	return longest;
+}
+
+/* Are the messages of a bin so many that they cannot all be a long silence apart? */
+static bool is_bin_dense(const struct envelope *e, const struct bin *b)
+{
+	return ldexp(1, e->shift) < (double)(b->messages + 1) * (double)LONG_SILENCE;
+}
+
+/*
+ * Return the part of a time without messages that is in windows; 0 if that time is short.
+ * @at: the first window that later times can be in.
+ */
+static int64_t silent_part(const struct windows *w, size_t *at, int64_t from, int64_t to)
+{
+	int64_t sum = 0;
+
+	if (to - from < LONG_SILENCE)
+		return 0;
+	while (*at < w->num && w->window[*at].to <= from)
+		(*at)++;
+	for (size_t i = *at; i < w->num && w->window[i].from < to; i++)
+		sum += min64(to, w->window[i].to) - max64(from, w->window[i].from);
+	return sum;
+}
+
+int64_t silent_time(const struct envelope *direction, const struct windows *windows,
+		    const struct correction *correction[2], int which)
+{
+	const struct range span = span_of_host(correction, which);
+	int64_t sum = 0, from = span.lo;
+	size_t at = 0;
+
+	for (size_t i = 0; i < direction->num; i++) {
+		const struct bin *b = &direction->bin[i];
+		const int64_t begin = direction->base + b->index * (INT64_C(1) << direction->shift);
+
+		if (!is_bin_dense(direction, b))
+			continue;
+		sum += silent_part(windows, &at, from, min64(begin, span.hi));
+		from = max64(from, begin + (INT64_C(1) << direction->shift));
+	}
+	return sum + silent_part(windows, &at, from, span.hi);
 }

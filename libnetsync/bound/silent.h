@@ -8,6 +8,7 @@
 
 #include "bound/rate-bound.h"
 #include "bound/windows.h"
+#include "message/envelope.h"
 
 /*
  * Add windows between the vertices where that matters, and what was seen of the clocks
@@ -28,5 +29,12 @@ bool silent_was_set(const struct rate_bound *bound);
  */
 int64_t silent_longest(struct point *const point[2], const size_t num[2],
 		       const struct correction *correction[2]);
+
+/*
+ * Return the time (ns) in @windows, and in the span of the pair's host @which, during which
+ * the messages of one direction are a second or more apart. @windows: joined.
+ */
+int64_t silent_time(const struct envelope *direction, const struct windows *windows,
+		    const struct correction *correction[2], int which);
 
 #endif

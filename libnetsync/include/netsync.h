@@ -538,8 +538,8 @@ struct netsync_host_info {
 	uint32_t num_steps; /* of the clock; see netsync_get_step() */
 	/*
 	 * Lower limit of the time (ns) in the span during which the bound allows for steering.
-	 * During this time, no packets pass for a second or more, and neither clock readings
-	 * nor options (max_drift_ppm_s) exclude steering.
+	 * During this time, packets of one direction are a second or more apart, and neither
+	 * clock readings nor options (max_drift_ppm_s) exclude steering.
 	 */
 	int64_t silent_ns;
 	/*

@@ -699,14 +699,20 @@ static void set_growth(const struct reduction *r, uint32_t h, struct netsync_mod
 	}
 }
 
-/* How long a daemon may have steered it or the next host, at least, ns. */
+/*
+ * Return for how long (ns) a daemon may have steered the host or the next one, at least. Only
+ * a part of the next host's time may be in the host's span.
+ */
 static int64_t silence_of(const struct reduction *r, uint32_t h)
 {
-	const struct range *span = &r->host[h].span;
-	uint32_t via = r->by_bound.via[h];
-	int64_t of_next = r->host[graph_other(&r->graph, via, h)].silent;
+	const uint32_t via = r->by_bound.via[h], next = graph_other(&r->graph, via, h);
+	const struct range *span = &r->host[h].span, *of_next = &r->host[next].span;
+	const int64_t length = span->hi - span->lo, longer = of_next->hi - of_next->lo - length;
+	const int which = r->graph.est[via].pair->host[1] == h;
 
-	return min64(max64(r->pair_bound[via].silent, of_next), span->hi - span->lo);
+	return min64(max64(r->pair_bound[via].silent[which],
+			   r->host[next].silent - max64(longer, 0)),
+		     length);
 }
 
 int reduction_make_clock(const struct reduction *r, uint32_t h)

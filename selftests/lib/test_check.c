@@ -374,14 +374,32 @@ static void test_no_silence(void **state)
 	netsync_free(w.ns);
 }
 
+/*
+ * Few messages touch a bound, but others pass at the same time. A host is silent in its own
+ * span only, wherever the span of its neighbour ends.
+ */
+static void test_silence_of_one(void **state)
+{
+	struct stepped w = { .length = 15 * SEC, .least = 3 * US, .more = 3e3 };
+
+	(void)state;
+	exchange(&w, 1, 100);
+	assert_int_equal(netsync_extend_span(w.ns, 0, EPOCH + 40 * SEC), 0);
+	assert_int_equal(solve(&w).silent_ns, 0);
+	assert_int_equal(netsync_extend_span(w.ns, 1, show_b(&w, 25 * SEC)), 0);
+	assert_in_range(solve(&w).silent_ns, 9 * SEC, 11 * SEC);
+	netsync_free(w.ns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paused),	    cmocka_unit_test(test_silent_steps),
-		cmocka_unit_test(test_hidden_step), cmocka_unit_test(test_about_hidden_step),
-		cmocka_unit_test(test_other_pair),  cmocka_unit_test(test_inside),
-		cmocka_unit_test(test_slow),	    cmocka_unit_test(test_slow_chain),
-		cmocka_unit_test(test_alone),	    cmocka_unit_test(test_no_silence),
+		cmocka_unit_test(test_paused),	       cmocka_unit_test(test_silent_steps),
+		cmocka_unit_test(test_hidden_step),    cmocka_unit_test(test_about_hidden_step),
+		cmocka_unit_test(test_other_pair),     cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_slow),	       cmocka_unit_test(test_slow_chain),
+		cmocka_unit_test(test_alone),	       cmocka_unit_test(test_no_silence),
+		cmocka_unit_test(test_silence_of_one),
 	};
 
 	return cmocka_run_group_tests_name("check", tests, NULL, NULL);
