@@ -476,6 +476,70 @@ static void set_is_not_forgotten(void **state)
 	}
 }
 
+/* Messages between a host and a third one, whose clock is not steered and has no readings. */
+static void ask_third(struct world *w, const struct machine *third, int host, int64_t from,
+		      int64_t to)
+{
+	const struct machine *m = &w->m[host];
+
+	for (int64_t t = from; t < to; t += SEC / RATE) {
+		const int64_t late = t + DELAY + (int64_t)exponential(&w->seed, MEAN);
+
+		assert_int_equal(netsync_push_message(w->ns, host, 2, reading(m, t),
+						      reading(third, late)),
+				 0);
+		assert_int_equal(netsync_push_message(w->ns, 2, host, reading(third, t),
+						      reading(m, late)),
+				 0);
+	}
+}
+
+/*
+ * Of two hosts whose messages have revealed a step of one of them, that one is seen for longer
+ * until the next result: what the last one concluded of the other host is no excuse. The
+ * reference is a third host, which the other one does not share messages with.
+ */
+static void set_is_not_excused(void **state)
+{
+	const struct netsync_options opt = { .size = sizeof(opt), .reference = "c" };
+	uint64_t s = 37;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		const int64_t less = 6 * SEC, set = SPAN - 3 * SEC;
+		const int one = i & 1;
+		const struct netsync_clock *clock;
+		struct machine third = { .skew = 10 * PPM };
+		struct world w;
+
+		make_world(&w, 251 + i);
+		assert_int_equal(netsync_add_host(w.ns, "c"), 2);
+		steer(&third, raw_time(&third, -SEC), 1, 0);
+		steer(&w.m[one], raw_time(&w.m[one], set), 1, i & 2 ? SEC : -SEC);
+		sample(&w, 0, SPAN - less, &s);
+		talk(&w, 0, SPAN);
+		ask_third(&w, &third, one, 0, SPAN - less);
+		for (int solved = 0; solved < 2; solved++) {
+			assert_int_equal(netsync_solve(w.ns, &opt), 0);
+			clock = netsync_host_clock(w.ns, one);
+			assert_non_null(clock);
+			for (int64_t t = 0; t < SPAN - SEC; t += SEC / 20) {
+				const int64_t truth = reading(&third, t);
+				int64_t lo, hi;
+
+				assert_int_equal(netsync_interval(clock, reading(&w.m[one], t), &lo,
+								  &hi),
+						 0);
+				assert_true(lo <= truth && truth <= hi);
+			}
+			assert_int_equal(netsync_extend_span(w.ns, one,
+							     reading(&w.m[one], SPAN) + 2 * SEC),
+					 0);
+		}
+		netsync_free(w.ns);
+	}
+}
+
 /* Saved readings are those that were pushed: with their uncertainties and numbers. */
 static void points_are_saved_whole(void **state)
 {
@@ -522,6 +586,7 @@ int main(void)
 		cmocka_unit_test(set_where_nothing_is_read),
 		cmocka_unit_test(set_beside_many_messages),
 		cmocka_unit_test(set_is_not_forgotten),
+		cmocka_unit_test(set_is_not_excused),
 		cmocka_unit_test(points_are_saved_whole),
 	};
 
