@@ -62,7 +62,8 @@ $(BUILD)/selftests/sanitized/test_threads: selftests/lib/test_threads.c $(CORE_S
 		$(filter %.c,$^) -lcmocka -lm -pthread
 
 $(BUILD)/selftests/recorder/test_cut: tools/recorder/cut.c tools/recorder/cut.h
-$(BUILD)/selftests/recorder/test_wall_clock: tools/recorder/wall-clock.c tools/recorder/wall-clock.h
+$(BUILD)/selftests/recorder/test_wall_clock: tools/recorder/wall-clock.c tools/recorder/wall-clock.h \
+	$(addprefix tools/common/,clock-watch.c clock-reading.c now.c)
 $(BUILD)/selftests/recorder/test_wall_clock: LDFLAGS += $(addprefix -Wl$(comma)--wrap=, \
 	clock_gettime timerfd_create timerfd_settime read close)
 $(BUILD)/selftests/recorder/test_%: selftests/recorder/test_%.c

@@ -5,13 +5,11 @@
  * netsync-clocks(5). Each instant is read several times, and the fastest reading is kept.
  * A timer of the kernel reports when CLOCK_REALTIME was stepped.
  */
-#include <errno.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "commands.h"
-#include "common/clock-reading.h"
+#include "common/clock-watch.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/now.h"
@@ -38,49 +36,23 @@ static const struct {
 	{ CLOCK_MONOTONIC, "CLOCK_MONOTONIC", "/mono" },
 };
 
-/*
- * Start a timer that never expires, and is cancelled each time CLOCK_REALTIME is stepped.
- * Return -1 if the log does not contain this clock, or if the kernel has no such timers.
- */
+/* Return -1 if the log does not contain CLOCK_REALTIME, or if the kernel has no such timers. */
 static int start_watch(const struct log *log)
 {
-	/* After all times that CLOCK_REALTIME can have (ns in 64 bits), s. */
-	const struct itimerspec never = { .it_value = { .tv_sec = INT64_MAX / NS_PER_S } };
-	const bool can_be_set = log->clock == CLOCK_BOTH || clocks[log->clock].id == CLOCK_REALTIME;
-	const int watch = can_be_set ? timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC) :
-				       -1;
-
-	if (watch >= 0)
-		timerfd_settime(watch, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
-	return watch;
-}
-
-/* Was the clock stepped since the last call? */
-static bool was_clock_stepped(int watch)
-{
-	uint64_t expired;
-
-	return watch >= 0 && read(watch, &expired, sizeof(expired)) < 0 && errno == ECANCELED;
+	return log->clock == CLOCK_BOTH || clocks[log->clock].id == CLOCK_REALTIME ?
+		       clock_watch_start() :
+		       -1;
 }
 
 /* *@is_set: the clock was stepped since the last reading that was written. */
 static bool write_reading(const struct log *log, unsigned int clock, int watch, bool *is_set)
 {
 	const bool has_both = log->clock == CLOCK_BOTH;
-	bool is_read, is_set_meanwhile;
 	char host[sizeof(log->host) + 16];
 	struct clock_reading r;
 
-	do {
-		*is_set |= was_clock_stepped(watch);
-		is_read = clock_read(clocks[clock].id, CLOCK_TRIES, &r);
-		is_set_meanwhile = was_clock_stepped(watch);
-		*is_set |= is_set_meanwhile;
-	} while (is_set_meanwhile);
-	if (!is_read)
+	if (!clock_watch_read(watch, clocks[clock].id, is_set, &r))
 		return true;
-	r.was_set = *is_set;
-	*is_set = false;
 	snprintf(host, sizeof(host), "%s%s", log->host, has_both ? clocks[clock].suffix : "");
 	return clock_reading_write(stdout, host, &r);
 }

@@ -12,15 +12,24 @@ RECORDER_LACKS := $(strip \
 BPF_SRC := $(addprefix tools/recorder/,probes.c probe-objects.c probe-reason.c libelf-needs.c)
 RECORDER_SRC := $(filter-out %.bpf.c $(if $(RECORDER_LACKS),$(BPF_SRC),tools/recorder/no-bpf.c), \
 	$(wildcard tools/recorder/*.c))
-RECORDER_OBJ := $(RECORDER_SRC:%.c=$(BUILD)/%.o)
+# Its own objects of shared files.
+RECORDER_SHARED := $(addprefix $(BUILD)/tools/recorder/common/,clock-reading.o clock-watch.o \
+	now.o)
+RECORDER_OBJ := $(RECORDER_SRC:%.c=$(BUILD)/%.o) $(RECORDER_SHARED)
 # The programs for the kernel: with what it has from 6.12 on, and without.
 PROBES := $(BUILD)/tools/recorder/probes-pages.bpf.o $(BUILD)/tools/recorder/probes.bpf.o
 
 all: $(RECORDER)
 
+COMPILE_RECORDER = $(CC) $(BASE_CFLAGS) -Itools -fPIE -Os $(CFLAGS) -pthread -c -o $@ $<
+
 $(BUILD)/tools/recorder/%.o: tools/recorder/%.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) -fPIE -Os $(CFLAGS) -c -o $@ $<
+	$(COMPILE_RECORDER)
+
+$(BUILD)/tools/recorder/common/%.o: tools/common/%.c
+	@mkdir -p $(@D)
+	$(COMPILE_RECORDER)
 
 # The byte order is that of $(CC). Debian has asm/types.h in the folder of -I.
 BPF_TARGET = bpf$(if $(findstring BIG,$(shell $(CC) -dM -E -x c /dev/null | \
@@ -43,7 +52,7 @@ $(BUILD)/tools/recorder/probe-objects.o: $(PROBES)
 # It is copied to hosts that may have no library of this release.
 $(RECORDER): $(RECORDER_OBJ)
 	$(if $(RECORDER_LACKS),@echo "netsync-recorder has no BPF: $(RECORDER_LACKS) missing")
-	$(CC) $(LDFLAGS) -static-pie -o $@ $(RECORDER_OBJ) \
+	$(CC) $(LDFLAGS) -static-pie -pthread -o $@ $(RECORDER_OBJ) \
 		$(if $(RECORDER_LACKS),,$(shell $(PKG_CONFIG) --static --libs libbpf))
 
 # The program for arm64. On Debian this needs gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, and for

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Readings of CLOCK_REALTIME that report whether the clock was stepped between them. */
+#ifndef NETSYNC_CLOCK_WATCH_H
+#define NETSYNC_CLOCK_WATCH_H
+
+#include "clock-reading.h"
+
+/*
+ * Start a timer that never expires, and that the kernel cancels each time CLOCK_REALTIME is
+ * stepped. Return its descriptor, or -1 if the kernel has no such timers.
+ */
+int clock_watch_start(void);
+/* Was the clock stepped since the last call? @watch: descriptor, or -1 (then false). */
+bool clock_watch_was_stepped(int watch);
+/*
+ * Read @clock. reading->was_set: it was stepped since the last reading that succeeded. The
+ * caller keeps *@is_set, which is false at first. Return false if it could not be read.
+ */
+bool clock_watch_read(int watch, clockid_t clock, bool *is_set, struct clock_reading *reading);
+
+#endif
