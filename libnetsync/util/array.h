@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Allocate space for another element; *data and *room are changed together. */
+/*
+ * Make room for another element of @element bytes. Reallocate *data and increase *room if
+ * the array is full. Return 0 or -ENOMEM.
+ */
 static inline int array_grow(void *data, size_t *room, size_t used, size_t element)
 {
 	void **p = data, *bigger;
@@ -28,8 +31,9 @@ static inline int array_grow(void *data, size_t *room, size_t used, size_t eleme
 }
 
 /*
- * Add an element to an array whose capacity is not stored, but is a power of two. Return the
- * zeroed element after the @num others, or NULL if out of memory.
+ * Append an element to an array of @num elements. The capacity of the array is not
+ * stored, but is always a power of two. Return the new element, filled with zeros, or
+ * NULL if out of memory.
  */
 static inline void *array_add(void *data, size_t num, size_t element)
 {

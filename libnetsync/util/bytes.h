@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Encode numbers as bytes, independent of the machine's byte order: with seven bits a
- * byte (LEB128, as in DWARF 5, section 7.6), which is short for numbers near 0; or
- * little-endian for numbers most of which use all their bits. All input is checked.
+ * Encode numbers as bytes, independent of the machine's byte order. LEB128 (DWARF 5,
+ * section 7.6) stores seven bits in each byte, and is short for numbers near 0.
+ * Little-endian encoding is for numbers most of which use all their bits. All input is
+ * checked.
  */
 #ifndef NETSYNC_UTIL_BYTES_H
 #define NETSYNC_UTIL_BYTES_H
@@ -12,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the longest number. */
+/* Maximum size of a LEB128 number, in bytes. */
 #define LEB128_MAX 10
 
 /* Write a number. Return the number of bytes written, at most LEB128_MAX. */
@@ -34,7 +35,7 @@ static inline size_t leb128_take(const uint8_t *from, size_t num, uint64_t *v)
 {
 	*v = 0;
 	for (size_t n = 0; n < num && n < LEB128_MAX; n++) {
-		/* The tenth byte has room for one bit. */
+		/* The tenth byte can hold only one bit. */
 		if (n == LEB128_MAX - 1 && from[n] > 1)
 			break;
 		*v |= (uint64_t)(from[n] & 127) << (7 * n);
@@ -45,7 +46,7 @@ static inline size_t leb128_take(const uint8_t *from, size_t num, uint64_t *v)
 	return 0;
 }
 
-/* The sign becomes the lowest bit, so that numbers near 0 are short: 0, -1, 1, -2, ... */
+/* Move the sign to the lowest bit, so that 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
 static inline uint64_t fold_signed_number(int64_t v)
 {
 	return v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1;
@@ -56,12 +57,12 @@ static inline int64_t leb128_to_signed(uint64_t v)
 	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
 }
 
-/* Output bytes. The caller ensures that there is enough room. */
+/* Output buffer. The caller ensures that it is large enough. */
 struct bytes_put {
 	uint8_t *at;
 };
 
-/* Input bytes; bad is set if bytes are missing, or numbers exceed their limits. */
+/* Input buffer. @bad is set if bytes are missing or a number exceeds its limit. */
 struct bytes_take {
 	const uint8_t *at, *end;
 	bool bad;
@@ -83,7 +84,7 @@ static inline void bytes_put_signed(struct bytes_put *p, int64_t v)
 	bytes_put_number(p, fold_signed_number(v));
 }
 
-/* Write the lowest @num bytes of a number. */
+/* Write the lowest @num bytes of a number, lowest byte first. */
 static inline void bytes_put_fixed(struct bytes_put *p, uint64_t v, unsigned int num)
 {
 	for (unsigned int i = 0; i < num; i++)
@@ -116,7 +117,7 @@ static inline const uint8_t *bytes_take_raw(struct bytes_take *t, size_t num)
 	return at;
 }
 
-/* Take @num bytes into @to; set it to 0 if the input is bad. */
+/* Copy @num bytes to @to. If the input is bad, fill @to with zeros. */
 static inline void bytes_take_copy(struct bytes_take *t, void *to, size_t num)
 {
 	const uint8_t *from = bytes_take_raw(t, num);
@@ -127,13 +128,13 @@ static inline void bytes_take_copy(struct bytes_take *t, void *to, size_t num)
 		memset(to, 0, num);
 }
 
-/* Once the input is bad, these and all later calls return 0. */
+/* Read a LEB128 number. Once the input is bad, this and all later calls return 0. */
 static inline uint64_t bytes_take_number(struct bytes_take *t)
 {
 	uint64_t v = 0;
 	size_t n = 0;
 
-	/* Most numbers have one byte. */
+	/* Most numbers fit into one byte. */
 	if (!t->bad && t->at < t->end && *t->at < 128)
 		return *t->at++;
 	if (!t->bad)
@@ -143,7 +144,7 @@ static inline uint64_t bytes_take_number(struct bytes_take *t)
 	return v;
 }
 
-/* Take a number that is @most or less. */
+/* Read a number that must not exceed @most. */
 static inline uint64_t bytes_take_up_to(struct bytes_take *t, uint64_t most)
 {
 	const uint64_t v = bytes_take_number(t);
@@ -157,7 +158,7 @@ static inline int64_t bytes_take_signed(struct bytes_take *t)
 	return leb128_to_signed(bytes_take_number(t));
 }
 
-/* Take a number whose magnitude is @most or less. */
+/* Read a number whose magnitude must not exceed @most. */
 static inline int64_t bytes_take_within(struct bytes_take *t, int64_t most)
 {
 	const int64_t v = bytes_take_signed(t);
@@ -166,7 +167,7 @@ static inline int64_t bytes_take_within(struct bytes_take *t, int64_t most)
 	return t->bad ? 0 : v;
 }
 
-/* Take a number of @num bytes. */
+/* Read a little-endian number of @num bytes. */
 static inline uint64_t bytes_take_fixed(struct bytes_take *t, unsigned int num)
 {
 	const uint8_t *b = bytes_take_raw(t, num);
@@ -186,7 +187,10 @@ static inline double bytes_take_double(struct bytes_take *t)
 	return v;
 }
 
-/* Take a number of items of at least @size bytes each; the input must have as many bytes. */
+/*
+ * Read the number of items that follow. The rest of the input must have at least @size
+ * bytes for each item.
+ */
 static inline size_t bytes_take_count(struct bytes_take *t, size_t size)
 {
 	return (size_t)bytes_take_up_to(t, t->bad ? 0 : (uint64_t)(t->end - t->at) / size);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Properties of processor caches that threads respect for speed. */
+/* Processor cache properties that affect the speed of threads. */
 #ifndef NETSYNC_UTIL_CACHE_H
 #define NETSYNC_UTIL_CACHE_H
 
 /*
- * Bytes of a cache line of most processors. Members that are this far apart can be
- * written without delaying processors that use the others.
+ * Size of a cache line on most processors, in bytes. If two members are at least this far
+ * apart, writing one of them does not delay processors that use the other.
  */
 #define CACHE_LINE 64
 

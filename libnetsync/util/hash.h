@@ -11,14 +11,17 @@
  */
 #define HASH_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 
-/* A hash whose high bits depend on all of v; for tables of 2^n slots. */
+/*
+ * Hash @v for a table of 2^n slots. The high bits of the product depend on all bits of
+ * @v, and are added to the low bits.
+ */
 static inline uint64_t hash_slot(uint64_t v)
 {
 	v *= HASH_MULTIPLIER;
 	return v ^ v >> 32;
 }
 
-/* A hash all of whose bits depend on all of v. */
+/* Hash @v. All bits of the result depend on all bits of @v. */
 static inline uint64_t hash_mix(uint64_t v)
 {
 	v = hash_slot(v) * UINT64_C(0xd6e8feb86659fd93);

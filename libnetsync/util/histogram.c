@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Durations -> counts in classes whose width grows with the duration -> quantiles. */
+/* Count durations in classes whose width grows with the duration, and compute quantiles. */
 #include <math.h>
 #include <stddef.h>
 
@@ -8,7 +8,7 @@
 #define SUB_BITS 4 /* log2 of HISTOGRAM_SUB */
 #define CLASSES (sizeof(((struct histogram *)0)->count) / sizeof(uint64_t))
 
-/* The class of a duration; the first classes hold one duration each. */
+/* Return the class of a duration. Each of the first classes holds only one duration. */
 static uint32_t find_duration_class(int64_t ns)
 {
 	uint64_t v = (uint64_t)ns;

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Durations -> a histogram of fixed size: 16 classes for each power of two, which makes
- * quantiles accurate to 1/32 of their values.
+ * Histogram of durations that has a fixed size. It has 16 classes for each power of two,
+ * so that quantiles are accurate to 1/32 of their values.
  */
 #ifndef NETSYNC_UTIL_HISTOGRAM_H
 #define NETSYNC_UTIL_HISTOGRAM_H
 
 #include <stdint.h>
 
-#define HISTOGRAM_SUB 16     /* classes of an octave; chosen */
-#define HISTOGRAM_OCTAVES 32 /* 16 ns to 68 s; longer durations are in the last */
+#define HISTOGRAM_SUB 16     /* number of classes in an octave; chosen */
+#define HISTOGRAM_OCTAVES 32 /* 16 ns to 68 s; the last class also counts longer durations */
 
 struct histogram {
-	uint64_t num; /* durations */
-	int64_t min;  /* ns */
+	uint64_t num; /* number of durations */
+	int64_t min;  /* shortest duration, ns */
 	int64_t max;
-	/* By class: 0 to 15 ns, then octaves of durations that are twice as long. */
+	/*
+	 * Number of durations in each class. The first 16 classes are for 0 to 15 ns.
+	 * Then each octave is for durations twice as long as those of the previous
+	 * octave.
+	 */
 	uint64_t count[HISTOGRAM_SUB * (1 + HISTOGRAM_OCTAVES)];
 };
 
@@ -26,8 +30,8 @@ void histogram_add(struct histogram *h, int64_t ns);
 void histogram_merge(struct histogram *h, const struct histogram *other);
 
 /*
- * The smallest duration that a share of all durations, above 0 and at most 1, does not
- * exceed. The histogram must not be empty.
+ * Return the smallest duration that is not exceeded by @share of all durations. @share is
+ * above 0 and at most 1. The histogram must not be empty.
  */
 int64_t histogram_quantile(const struct histogram *h, double share);
 

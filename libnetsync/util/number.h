@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Small arithmetic on times. */
+/* Small arithmetic functions, most of them for times. */
 #ifndef NETSYNC_UTIL_NUMBER_H
 #define NETSYNC_UTIL_NUMBER_H
 
@@ -14,21 +14,21 @@
 #define SECOND 1e9
 
 /*
- * An interval that contains a time, ns; an end is extreme if unknown. With hi < lo the
- * interval is empty, and nothing is known.
+ * Interval, in ns, that contains a time. An unknown end has the extreme value. If hi <
+ * lo, the interval is empty, and nothing is known.
  */
 struct range {
-	int64_t lo; /* INT64_MIN if not known */
-	int64_t hi; /* INT64_MAX if not known */
+	int64_t lo; /* INT64_MIN if unknown */
+	int64_t hi; /* INT64_MAX if unknown */
 };
 
-/* The nearest 64-bit value. */
+/* Return the 64-bit value nearest to @v. */
 static inline int64_t clamp64(__int128 v)
 {
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 }
 
-/* The scalar product of two vectors. */
+/* Return the scalar product of two vectors. */
 static inline double dot(const double *a, const double *b, size_t n)
 {
 	double v = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Two hosts -> the number of their pair: a hash table with linear probing. */
+/* Map two hosts to the number of their pair, by a hash table with linear probing. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

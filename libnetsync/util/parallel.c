@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Independent calls -> threads. Each thread starts with a share of its own, which is the
- * same in each round with the same number of calls, so that data of the calls stays in a
- * processor's caches. Then it helps with the shares of others. When no call is left, it
- * waits for the next round: waking a thread costs less than creating one, and a thread
- * that wakes too late misses the round without delaying it.
+ * Divide independent calls among threads. Each thread starts with its own share, which is
+ * the same in each round with the same number of calls, so that the data of the calls
+ * stays in a processor's caches. Then the thread helps with the shares of others. When no
+ * call is left, it waits for the next round. Waking a thread costs less than creating
+ * one, and a thread that wakes too late misses the round without delaying it.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -38,8 +38,8 @@ static bool wait_until_call_may_begin(struct parallel *p, size_t i)
 }
 
 /*
- * Compute where the share of a thread starts: of the first calls, or (@part 1) of the other
- * calls.
+ * Compute where the share of a thread begins, either of the first calls (@part is 0) or
+ * of the other calls (@part is 1).
  */
 static uint64_t compute_share_begin(const struct parallel *p, int part, uint32_t thread)
 {
@@ -50,9 +50,9 @@ static uint64_t compute_share_begin(const struct parallel *p, int part, uint32_t
 }
 
 /*
- * Take a call from a share. Its own thread takes the next call, and other threads take the last
- * one, so that always the same calls move to another thread when their own thread is late.
- * Return false if no call is left.
+ * Take a call from a share. The thread that owns the share takes the next call, and other
+ * threads take the last one, so that always the same calls move to another thread if the
+ * owner is late. Return false if no call is left.
  */
 static bool take_call_of_share(struct parallel *p, int part, uint32_t share, bool own, size_t *i)
 {
@@ -71,7 +71,10 @@ static bool take_call_of_share(struct parallel *p, int part, uint32_t share, boo
 	return true;
 }
 
-/* Take the next call of a thread's own share, or, when that is done, of another one. */
+/*
+ * Take the next call of a thread's own share or, if that share is done, of another share.
+ * The first calls are taken before the other calls.
+ */
 static bool take_next_call(struct parallel *p, uint32_t thread, size_t *i)
 {
 	for (int part = 0; part < 2; part++)
@@ -89,7 +92,7 @@ static void make_calls(struct parallel *p, uint32_t thread)
 		note_call_ended(p, i, p->run(p->arg, i));
 }
 
-/* A thread takes part once in each round that has a share for it. */
+/* Run a thread, which takes part once in each round that has a share for it. */
 static void *run_parallel_thread(void *arg)
 {
 	const struct parallel_thread *t = arg;
@@ -115,7 +118,7 @@ static void *run_parallel_thread(void *arg)
 	return NULL;
 }
 
-/* Start threads that block all signals; signals are for the caller. */
+/* Start threads that block all signals, because signals are for the caller. */
 static void start_parallel_threads(struct parallel *p, uint32_t num)
 {
 	sigset_t all, before;
@@ -133,7 +136,7 @@ static void start_parallel_threads(struct parallel *p, uint32_t num)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Is this process a child of the process that has the threads? */
+/* Is this process a forked child, which does not have the threads? */
 static bool was_process_forked(const struct parallel *p)
 {
 	return p->threads > 1 && p->process != getpid();
@@ -148,8 +151,8 @@ static void init_locks(struct parallel *p)
 }
 
 /*
- * Continue without threads that this process does not have; one of these threads may have held
- * the lock.
+ * Continue without the threads, which this process does not have. One of them may have
+ * held the lock, so initialize the locks again.
  */
 static void forget_threads(struct parallel *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The directory of temporary files, and opening nameless files there. */
+/* Find the directory for temporary files, and open unnamed files there. */
 #ifndef NETSYNC_UTIL_SCRATCH_H
 #define NETSYNC_UTIL_SCRATCH_H
 
@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* $TMPDIR; or /tmp, or /var/tmp for large files, because /tmp is often in memory. */
+/*
+ * Return $TMPDIR, if set. Otherwise, return /tmp or, for large files, /var/tmp, because
+ * /tmp is often in memory.
+ */
 static inline const char *scratch_folder(bool is_large)
 {
 	const char *path = getenv("TMPDIR");
@@ -24,7 +27,7 @@ static inline int scratch_file(void)
 	int fd = open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	char *path;
 
-	/* Some file systems do not support nameless files. */
+	/* Some file systems do not support O_TMPFILE. */
 	if (fd < 0 && asprintf(&path, "%s/netsync-XXXXXX", folder) >= 0) {
 		fd = mkostemp(path, O_CLOEXEC);
 		if (fd >= 0)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of elements whose member is below @t; with or_at: at most @t. */
+/* Return the number of elements whose member is below @t or, if @or_at, at most @t. */
 #define DEFINE_SEARCH(name, type)                                                            \
 	static inline size_t name(const void *array, size_t num, size_t size, size_t member, \
 				  type t, bool or_at)                                        \
@@ -36,10 +36,13 @@ DEFINE_SEARCH(search_double, double)
 		 : search_double)(array, num, sizeof(*(array)), \
 				  offsetof(typeof(*(array)), member), t, or_at)
 
-/* The number of elements before @t: the index of the first element at or after @t, or @num. */
+/* Number of elements before @t, which is the index of the first element at or after @t, if any. */
 #define NUM_BEFORE(array, num, member, t) SEARCH(array, num, member, t, false)
 
-/* Return the index of the last element at or before @t, or 0 if there is none. */
+/*
+ * Return the index of the last element at or before a time, or 0 if there is none.
+ * @num_until is the number of elements at or before the time.
+ */
 static inline size_t search_last(size_t num_until)
 {
 	return num_until ? num_until - 1 : 0;
@@ -47,8 +50,8 @@ static inline size_t search_last(size_t num_until)
 #define LAST_UNTIL(array, num, member, t) search_last(SEARCH(array, num, member, t, true))
 
 /*
- * Like LAST_UNTIL(), for times that are near the previous one: search on either side of
- * @near, in growing steps.
+ * Like LAST_UNTIL(), but faster for times near the previous one: search in growing steps
+ * from the index @near.
  */
 static inline size_t search_near(const void *array, size_t num, size_t size, size_t member,
 				 int64_t t, size_t near)

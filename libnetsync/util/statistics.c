@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Values -> an order statistic of them, by Hoare's selection (quickselect). */
+/* Select order statistics by Hoare's algorithm (quickselect). */
 #include "util/statistics.h"
 
 double order_statistic(double *v, size_t n, size_t k)
@@ -23,7 +23,7 @@ double order_statistic(double *v, size_t n, size_t k)
 			v[i++] = v[j];
 			v[j--] = x;
 		}
-		/* Values before i are at most the pivot, those after j at least. */
+		/* Values before i are at most the pivot; values after j are at least the pivot. */
 		if (k <= j)
 			to = j;
 		if (k >= i)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Merging of streams by time. A binary heap has the earliest item first; if several are equally
- * early, the item with the lowest rank. Fill items and num, and call time_heap_order(), or add
- * items. Then repeatedly use the first item, and call time_heap_go_on() or
- * time_heap_end_first() for its stream.
+ * Merge streams by time. The first item of this binary heap is the earliest one. If
+ * several items are equally early, the item with the lowest rank is first. Fill items and
+ * num and call time_heap_order(), or add items. Then use the first item repeatedly, each
+ * time followed by time_heap_go_on() if its stream has another element, or by
+ * time_heap_end_first() if the stream ended.
  */
 #ifndef NETSYNC_UTIL_TIME_HEAP_H
 #define NETSYNC_UTIL_TIME_HEAP_H
@@ -13,9 +14,9 @@
 #include <stdint.h>
 
 struct time_heap_item {
-	int64_t time_ns; /* of the stream's next element */
+	int64_t time_ns; /* time of the stream's next element */
 	void *stream;
-	uint64_t rank; /* equal for all if their order does not matter */
+	uint64_t rank; /* the same in all items if the order of equal times does not matter */
 };
 
 struct time_heap {
@@ -29,7 +30,7 @@ static inline bool time_heap_is_before(const struct time_heap_item *a,
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->rank < b->rank;
 }
 
-/* Restore the heap's order if the item at @at is later than those below it. */
+/* Move the item at @at down in the heap while it is later than an item below it. */
 static inline void time_heap_sink(struct time_heap *heap, size_t at)
 {
 	struct time_heap_item *items = heap->items;
@@ -55,7 +56,7 @@ static inline void time_heap_order(struct time_heap *heap)
 		time_heap_sink(heap, i - 1);
 }
 
-/* Add an item; the caller has allocated space for it after the others. */
+/* Add an item. The caller has allocated space for it after the other items. */
 static inline void time_heap_add(struct time_heap *heap, struct time_heap_item item)
 {
 	size_t at = heap->num++;

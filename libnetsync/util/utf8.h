@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * UTF-8 (RFC 3629) without control characters, from names and paths with any bytes, which
- * are not trusted.
+ * Check and escape untrusted text, such as names and paths that may contain any bytes.
+ * The encoding is UTF-8 (RFC 3629).
  */
 #ifndef NETSYNC_UTF8_H
 #define NETSYNC_UTF8_H
@@ -14,8 +14,9 @@
 #include <string.h>
 
 /*
- * Return the number of bytes of the character at @text, which has @size bytes, or 0 if there is
- * no character. Overlong encodings, surrogates, and codes above U+10FFFF are not characters.
+ * Return the size in bytes of the first character of @text, which has @size bytes, or 0
+ * if the text does not begin with a character. Overlong encodings, surrogates, and codes
+ * above U+10FFFF are not characters.
  */
 static inline size_t utf8_length(const char *text, size_t size)
 {
@@ -48,9 +49,9 @@ static inline bool utf8_is_control(const char *text, size_t length)
 }
 
 /*
- * Escape bytes that are not characters as "\xff". In names, also escape control characters, and
- * each "\" of text that looks escaped, so that different names stay different. Return a text to
- * be released with free(), or NULL if out of memory.
+ * Escape bytes that are not characters as "\xff". In names, also escape control
+ * characters, and each "\" that begins what looks like an escape, so that different names
+ * stay different. Return a string that the caller frees, or NULL if out of memory.
  */
 static inline char *utf8_escape(const char *text, bool is_name)
 {

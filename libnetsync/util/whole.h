@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Times whose fractions are computed in doubles. */
+/* Integer times to which times in doubles are added. */
 #ifndef NETSYNC_UTIL_WHOLE_H
 #define NETSYNC_UTIL_WHOLE_H
 
@@ -8,10 +8,13 @@
 
 #include "netsync.h"
 
-/* Limit of times, ns: nonsensical clocks could lead beyond all times. */
+/* Limit of times, ns. Without it, nonsensical clocks could lead beyond all times. */
 #define FARTHEST (2 * NETSYNC_MAX_SPAN)
 
-/* Add the integer part of @v, ns, to *t, within FARTHEST. Return the rest, which is less than 1. */
+/*
+ * Add the integer part of @v, ns, to *t, within FARTHEST. Return the fraction of @v,
+ * which is less than 1.
+ */
 static inline double add_whole(int64_t *t, double v)
 {
 	double whole = floor(v), sum = (double)*t + whole;

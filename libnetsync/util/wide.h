@@ -31,7 +31,7 @@ static inline struct wide wide_product(__int128 a, int64_t b)
 	unsigned __int128 low = (unsigned __int128)(uint64_t)ua * ub;
 	unsigned __int128 high = (ua >> 64) * ub + (low >> 64);
 
-	/* Negative factors were treated as 2^128 or 2^64 too large. */
+	/* As unsigned numbers, negative factors were too large by 2^128 or 2^64; correct this. */
 	if (a < 0)
 		high -= (unsigned __int128)ub << 64;
 	if (b < 0)
@@ -39,7 +39,7 @@ static inline struct wide wide_product(__int128 a, int64_t b)
 	return (struct wide){ (uint64_t)low, (__int128)high };
 }
 
-/* The quotient, rounded down; b > 0. */
+/* Return the quotient, rounded down. @b must be positive. */
 static inline __int128 floor_div(__int128 a, __int128 b)
 {
 	__int128 q = a / b;
