@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packet events -> batches of records, each in the list of the shard that will match it.
- * The caller's thread fills one batch while other threads match the previous one. Lists
- * do not share cache lines, so that records move between processors only if necessary.
+ * A batch collects the records of packet events, each in the list of the shard that will
+ * match it. The caller's thread fills one batch while other threads match the previous
+ * one. Lists do not share cache lines, so that records move between processors only if
+ * necessary.
  */
 #ifndef NETSYNC_MATCH_BATCH_H
 #define NETSYNC_MATCH_BATCH_H
@@ -14,66 +15,68 @@
 #include "util/cache.h"
 
 /*
- * Maximum records of a shard in a batch. A batch takes some ms to match; in comparison,
- * it costs little to hand the batch to threads, and for threads to fetch each other's
- * changes. Measured with bench --threads: with a third of this number, two threads can be
- * slower than one if their processors share no cache; with twice the number, one thread
- * is slower by a quarter.
+ * Maximum number of records of one shard in a batch. A batch takes some ms to match.
+ * Compared with that, it costs little to hand the batch to threads, and for threads to
+ * fetch each other's changes. Measured with bench --threads: with a third of this number,
+ * two threads can be slower than one if their processors share no cache; with twice the
+ * number, one thread is slower by a quarter.
  */
 #define BATCH_OF_SHARD 1024
 
 /*
- * Minimum records of a batch that is handed to threads: handing over a batch of 160, as
- * with rare packets, takes longer than matching it. Chosen.
+ * Minimum number of records in a batch that is handed to threads. Handing over a batch of
+ * 160 records, as with rare packets, takes longer than matching it. Chosen.
  */
 #define BATCH_OF_THREADS 2048
 
-/* Maximum records of a batch. */
+/* Maximum number of records in a batch. */
 #define BATCH_RECORDS (NETSYNC_SHARDS * BATCH_OF_SHARD)
 
 /*
- * Maximum numbers of records decided at a time when many become complete at once. This
- * keeps outcomes few, and finds messages of one time at about the same time. Chosen.
+ * Range of record numbers that is decided at a time if many records become complete at
+ * once. This limits the number of outcomes, and messages of one time are found at about
+ * the same time. Chosen.
  */
 #define DECIDED_AT_ONCE (2 * BATCH_RECORDS)
 
-/* Maximum records of one event, one for each shard that it belongs to. */
+/* Maximum number of records that one event creates, one for each shard that it belongs to. */
 #define BATCH_OF_EVENT 3
 
 struct record_batch {
 	/*
-	 * BATCH_OF_SHARD slots for the first shard, then for the next shard, and so on. NULL if
-	 * not allocated yet. In each record, next_second is the number of its block index
-	 * entries.
+	 * BATCH_OF_SHARD slots for the first shard, then for the next shard, and so on.
+	 * NULL if not allocated yet. In each record, next_second is the number of the
+	 * record's block index entries.
 	 */
 	struct packet_record *record;
-	struct addresses *addresses;  /* of each record; NULL if not wanted */
-	uint32_t num[NETSYNC_SHARDS]; /* of each shard */
-	uint32_t all;		      /* of all shards */
+	struct addresses *addresses;  /* addresses of each record; NULL if not wanted */
+	uint32_t num[NETSYNC_SHARDS]; /* number of records of each shard */
+	uint32_t all;		      /* number of records of all shards */
 	bool full;		      /* the list of a shard is full */
-	/* Valid once the batch is complete: */
-	uint32_t end;		   /* number after that of the last record */
-	uint32_t limit;		   /* records older than this many numbers are dropped */
+	/* The following members are valid once the batch is complete. */
+	uint32_t end; /* number after that of the last record */
+	/* records that are more than this many numbers old are dropped */
+	uint32_t limit;
 	uint32_t oldest;	   /* number of the oldest record that is not decided */
-	bool sample;		   /* look for clock offsets */
-	uint8_t apart[CACHE_LINE]; /* keeps members that other threads write apart */
+	bool sample;		   /* sample records to find clock offsets */
+	uint8_t apart[CACHE_LINE]; /* padding against false sharing with another thread's data */
 };
 
-/* Allocate places, also for addresses if @addresses: 0 or -ENOMEM. */
+/* Allocate slots for records and, if @addresses, for their addresses. Return 0 or -ENOMEM. */
 int batch_reserve(struct record_batch *b, bool addresses);
 
 void batch_clear(struct record_batch *b);
 void batch_release(struct record_batch *b);
 
-/* The place of a shard's record by number, which may be the next to be added. */
+/* Return the index of a shard's record @number, which may be the next one to be added. */
 static inline uint32_t batch_at(uint32_t shard, uint32_t number)
 {
 	return shard * BATCH_OF_SHARD + number;
 }
 
 /*
- * Prefetch a place that will be written soon. Another processor has read it; the write,
- * and many of the reads meanwhile, would wait for the cache line.
+ * Prefetch a slot that will be written soon. Another processor has read the slot, so the
+ * write, and many of the reads meanwhile, would wait for its cache line.
  */
 static inline void batch_fetch(const struct record_batch *b, uint32_t at)
 {
@@ -83,7 +86,7 @@ static inline void batch_fetch(const struct record_batch *b, uint32_t at)
 	__builtin_prefetch(place + sizeof(*b->record) - 1, 1);
 }
 
-/* Count the record that was written at the next place of a shard. */
+/* Count the record that was written to the next slot of a shard. */
 static inline void batch_add(struct record_batch *b, uint32_t shard)
 {
 	b->num[shard]++;

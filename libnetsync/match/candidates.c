@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A segment, or several datagrams -> the records that hold its first byte (or datagram):
- * records of the same key, and longer records, which the block index finds.
+ * Find the records that contain the first byte of a segment (or the first one of several
+ * datagrams). These are records with the same key, and longer records, which the block
+ * index finds.
  */
 #include "match/internal.h"
 
@@ -13,7 +14,7 @@ static void add_candidate(struct candidates *o, struct packet_record *s)
 		o->too_many = true;
 }
 
-/* The records that begin with the first byte of s, and longer ones that contain it. */
+/* Find the records that begin with the first byte of s, and longer records that contain it. */
 void match_find_candidates(const struct shard *m, const struct packet_record *s,
 			   struct candidates *o)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Comparing two packet records, by headers and by the bytes that they hold. */
+/* Compare two packet records by their headers and by the bytes that they contain. */
 #include "match/internal.h"
 
 bool match_headers(const struct packet_record *a, const struct packet_record *b, bool nat)
@@ -26,9 +26,9 @@ bool match_other_place(const struct packet_record *a, const struct packet_record
 }
 
 /*
- * Records of different places may be of one packet. Records of one place may be only if
- * buffer and IP id agree: device names repeat in network namespaces, an id of 0 carries
- * no information, and buffers are reused.
+ * Records taken at different places may be of one packet. Records taken at one place may
+ * be of one packet only if their buffers and IP ids agree: device names repeat in network
+ * namespaces, an id of 0 carries no information, and buffers are reused.
  */
 bool match_may_be_one_packet(const struct packet_record *a, const struct packet_record *b)
 {
@@ -40,7 +40,7 @@ bool match_may_be_one_packet(const struct packet_record *a, const struct packet_
 
 /* ---- segments ---------------------------------------------------------- */
 
-/* Number of bytes, or IP ids, from the beginning of @a to that of @b; both wrap. */
+/* Return the number of bytes, or IP ids, from the beginning of @a to that of @b. Both wrap. */
 int32_t match_lead(const struct packet_record *a, const struct packet_record *b)
 {
 	if (a->protocol == UDP)
@@ -62,8 +62,8 @@ bool match_begins_in(const struct packet_record *a, const struct packet_record *
 }
 
 /*
- * IP ids count up by one from segment to segment, or stay the same. Segments of unknown
- * size carry 64 bytes at least.
+ * Are the IP ids consistent with one transmission? They increase by one from segment to
+ * segment, or stay the same. Segments of unknown size carry at least 64 bytes.
  */
 static bool have_fitting_ip_ids(const struct packet_record *a, const struct packet_record *b)
 {
@@ -84,7 +84,7 @@ static bool have_fitting_ip_ids(const struct packet_record *a, const struct pack
 
 /*
  * A digest covers only the first of several datagrams, so compare it only if both records
- * begin there.
+ * begin with the same datagram.
  */
 static bool are_same_datagrams(const struct packet_record *a, const struct packet_record *b)
 {
@@ -97,7 +97,7 @@ bool match_same_transmission(const struct packet_record *a, const struct packet_
 {
 	if (a->protocol == UDP)
 		return !nat && are_same_datagrams(a, b);
-	/* Segmentation keeps all flags but PSH, FIN and CWR. */
+	/* Segmentation keeps all flags except PSH, FIN and CWR. */
 	return has_data(a) && has_data(b) && a->tcp.ack == b->tcp.ack &&
 	       !((a->tcp.flags ^ b->tcp.flags) & 0xff76) && have_fitting_ip_ids(a, b) &&
 	       match_headers(a, b, nat);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Outcomes of matching: states of records, offsets of clocks, and messages. */
+/* Store the results of matching: states of records, clock offsets, and messages. */
 #include <errno.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ static void set_message_addresses(const struct shard *m, const struct packet_rec
 	const struct addresses *a = ring_addresses(&m->ring, s);
 	static const struct addresses unknown;
 
-	/* Addresses may have been requested after the record was pushed. */
+	/* Addresses may have been requested after the record was added. */
 	if (!a || !memcmp(a, &unknown, sizeof(unknown))) {
 		msg->fields &= ~(uint32_t)NETSYNC_HAS_ADDRS;
 		return;

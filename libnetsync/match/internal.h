@@ -21,15 +21,12 @@
 #include "match/protocol.h"
 
 /*
- * Maximum records of one key. More are a storm of repetitions, which gives no message;
- * the limit keeps the cost of a key constant. Chosen.
+ * Maximum number of records with one key. More are a storm of repetitions, which gives no
+ * message. The limit keeps the cost of a key constant. Chosen.
  */
 #define MATCH_MAX_RECORDS 256
 
-/*
- * Maximum number of records that contain one byte; more than this is also treated as a storm.
- * Chosen.
- */
+/* Maximum number of records that contain one byte. More are also treated as a storm. Chosen. */
 #define MATCH_MAX_CANDIDATES 32
 
 /* Records that contain the first byte of a given record. */
@@ -49,24 +46,24 @@ bool match_headers(const struct packet_record *a, const struct packet_record *b,
 /* May one packet have caused two records that agree? Always true for different hosts. */
 bool match_may_be_one_packet(const struct packet_record *a, const struct packet_record *b);
 
-/* Were two records of one host and direction taken at different places of its stack? */
+/* Were two records of one host and direction taken at different places in the host's stack? */
 bool match_other_place(const struct packet_record *a, const struct packet_record *b);
 
 void match_mark_ambiguous(struct shard *m, struct packet_record *s);
 
-/* Mark a record as matched with one of @peer, and count it: 0 or -ENOMEM. */
+/* Mark a record as matched with a record of host @peer, and count it. Return 0 or -ENOMEM. */
 int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer, bool nat);
 
-/* Note a packet's time in a host's stack, ns: 0 or -ENOMEM. */
+/* Add the time that a packet spent in a host's stack, in ns. Return 0 or -ENOMEM. */
 int match_passed(struct shard *m, uint32_t host, uint8_t dir, int64_t ns);
 
-/* Learn the clock offset of two hosts from a message. */
+/* Learn the clock offset between two hosts from a message. */
 int match_learn(struct shard *m, const struct packet_record *from, const struct packet_record *to);
 
-/* Mark two records as matched with each other, and hand out their message. */
+/* Mark two records as matched with each other, and report their message. */
 int match_emit_both(struct shard *m, struct packet_record *from, struct packet_record *to);
 
-/* Learn from a message, and hand it out. */
+/* Report a message, and learn the clock offset from it. */
 int match_emit(struct shard *m, const struct packet_record *from, const struct packet_record *to);
 
 /* Do two records agree in all properties that both have, so that they may be of one packet? */
@@ -78,31 +75,31 @@ int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat);
 /* Decide all records of the same key as s. */
 int match_whole(struct shard *m, struct packet_record *s);
 
-/* Were all records that can be of the same packet as s pushed? */
+/* Have all records been added that can be of the same packet as s? */
 bool match_is_ready(const struct shard *m, const struct packet_record *s);
 
-/* Decide, by its second key, a record whose first key found no counterpart. */
+/* Decide a record by its second key, because its first key found no counterpart. */
 int match_second(struct shard *m, struct packet_record *s);
 
-/* Decide a record by its first key, or as a part of other packets. */
+/* Decide a record by its first key, or as part of other packets. */
 int match_first(struct shard *m, struct packet_record *s);
 
-/* Learn clock offsets from the records of s's key, if they match unambiguously. */
+/* Learn clock offsets from the records with s's key, if they match unambiguously. */
 int match_learn_offset(struct shard *m, struct packet_record *s);
 
-/* Decide a segment by the bytes that it carries, datagrams by their ids. */
+/* Decide a segment by the bytes that it carries, or datagrams by their IP ids. */
 int match_segments(struct shard *m, struct packet_record *s);
 
-/* Number of bytes, or datagrams, from the beginning of @a to that of @b; both wrap. */
+/* Return the number of bytes, or datagrams, from the beginning of @a to that of @b. Both wrap. */
 int32_t match_lead(const struct packet_record *a, const struct packet_record *b);
 
-/* The number of bytes, or datagrams, in a record. */
+/* Return the number of bytes, or datagrams, in a record. */
 uint32_t match_span(const struct packet_record *s);
 
 /* Is the first byte of a in b? */
 bool match_begins_in(const struct packet_record *a, const struct packet_record *b);
 
-/* The records that begin with the first byte of s, and longer ones that contain it. */
+/* Find the records that begin with the first byte of s, and longer records that contain it. */
 void match_find_candidates(const struct shard *m, const struct packet_record *s,
 			   struct candidates *o);
 
@@ -114,18 +111,19 @@ bool match_same_transmission(const struct packet_record *a, const struct packet_
 			     bool nat);
 
 /*
- * Are two records of one host and one transmission, at different places such as a socket
- * and a device, even if the transmission was segmented or merged in between?
+ * Do two records of one host belong to one transmission, and were they taken at different
+ * places such as a socket and a device? The transmission may have been segmented or
+ * merged in between.
  */
 bool match_same_transit(const struct packet_record *a, const struct packet_record *b);
 
 /*
- * Are the records of one transmission by match_same_transit(), or did two hosts record it
- * that may be clocks of one machine?
+ * Do the records belong to one transmission according to match_same_transit(), or did two
+ * hosts record it that may be clocks of one machine?
  */
 bool match_same_side(const struct packet_record *a, const struct packet_record *b);
 
-/* Did the host that sends s receive s's first byte before? */
+/* Did the host that sends s receive s's first byte before it sent s? */
 bool match_forwarded(const struct shard *m, const struct packet_record *s);
 
 /* Is s's first byte in another, longer segment that was sent and that agrees with @received? */

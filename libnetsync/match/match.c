@@ -8,8 +8,8 @@
 #include "util/array.h"
 
 /*
- * Minimum records between updates of limits; and additional records for each host and
- * pair that an update visits, which spreads its cost over the events. Chosen.
+ * An update of limits waits for UPDATE_AFTER records, and for UPDATE_AFTER_EACH more for
+ * each host and pair that it visits, which spreads its cost over the events. Chosen.
  */
 #define UPDATE_AFTER 1024
 #define UPDATE_AFTER_EACH 4
@@ -20,7 +20,7 @@ void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg,
 		  struct parallel *parallel)
 {
 	memset(m, 0, sizeof(*m));
-	/* Without randomness results are the same; only the speed is at risk. */
+	/* Without random numbers, results are the same; only the speed is at risk. */
 	if (getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) < 0)
 		m->seed = (uintptr_t)m;
 	for (int i = 0; i < NETSYNC_SHARDS; i++)
@@ -136,7 +136,7 @@ static int apply_outcomes_of_all_parts(struct matcher *m)
 	return ret;
 }
 
-/* The calls of a batch: one for each shard, then one for each part of the pairs. */
+/* Make a call of a batch. There is one call for each shard, then one for each part of the pairs. */
 static int run_match_call(void *arg, size_t i)
 {
 	struct matcher *m = arg;
@@ -186,7 +186,7 @@ static const struct packet_record *find_next_undecided_record(const struct match
 	return m->settling || next->time < m->peers.host[next->host].decide ? next : NULL;
 }
 
-/* The number of the oldest undecided record before @number. */
+/* Return the number of the oldest undecided record, or @number if none is older. */
 static uint32_t find_oldest_undecided(const struct matcher *m, uint32_t number)
 {
 	uint32_t most = m->number - number;
@@ -240,13 +240,13 @@ int matcher_wait(struct matcher *m)
 
 /* ---- batches ----------------------------------------------------------- */
 
-/* Records over which the cost of an update is spread. */
+/* Return the number of records over which the cost of an update is spread. */
 static size_t compute_update_cost(const struct matcher *m)
 {
 	return UPDATE_AFTER_EACH * (m->peers.hosts + peers_pairs(&m->peers));
 }
 
-/* From time to time, update limits and, if there are no clock offsets, sample for them. */
+/* Update limits from time to time and, if some hosts have no clock offset, request samples. */
 static int update_peers_if_due(struct matcher *m, struct record_batch *b)
 {
 	const size_t least = compute_update_cost(m) + (m->pace.over ? 0 : UPDATE_AFTER);
@@ -273,7 +273,7 @@ static void learn_owners(struct matcher *m)
 	m->num_owned = 0;
 }
 
-/* The counts of all shards. */
+/* Add up the counts of all shards. */
 static void sum_shard_counts(struct matcher *m)
 {
 	m->past = m->other;
@@ -301,8 +301,8 @@ static void end_settling_of_shards(struct matcher *m)
 }
 
 /*
- * Wait for the previous batch, then start matching the filled one: 0, or an error. Other
- * threads may still be matching when it returns.
+ * Wait for the previous batch, then start to match the filled one. Return 0 or an error.
+ * Other threads may still be matching when this function returns.
  */
 static int match_batch(struct matcher *m)
 {
@@ -331,13 +331,16 @@ static int match_batch(struct matcher *m)
 	ret = matcher_wait(m);
 	if (ret)
 		return ret;
-	/* No thread reads this batch any more, and it is in the cache. */
+	/* Fill this batch next: no thread reads it any more, and it is in the cache. */
 	m->filling = !m->filling;
 	batch_clear(b);
 	return 0;
 }
 
-/* Maximum records of a batch: few compared with the records that may be kept. */
+/*
+ * Return the maximum number of records in a batch, which is small compared with the
+ * number of records that may be kept.
+ */
 static uint32_t compute_batch_capacity(const struct matcher *m)
 {
 	return m->limit / 8 < BATCH_RECORDS ? m->limit / 8 : BATCH_RECORDS;
@@ -351,7 +354,10 @@ static uint32_t hash_owned_address(const struct matcher *m, const uint8_t addr[1
 	return (uint32_t)hash_mix(hash_mix(m->seed ^ w[0]) ^ w[1]);
 }
 
-/* Fill in a record's digests of addresses: 0 or -ENOMEM. */
+/*
+ * Compute a record's digests of addresses, and note the owner of its own address if not
+ * known. Return 0 or -ENOMEM.
+ */
 static int fill_addresses(struct matcher *m, struct packet_record *s,
 			  const struct netsync_packet *p)
 {
@@ -368,7 +374,7 @@ static int fill_addresses(struct matcher *m, struct packet_record *s,
 	return 0;
 }
 
-/* Put a record into the list of a shard. */
+/* Add a record to the list of a shard. */
 static void file_record_in_batch(struct matcher *m, struct record_batch *b, struct packet_record *s,
 				 const struct netsync_packet *p, uint32_t shard)
 {
@@ -388,8 +394,8 @@ static void file_record_in_batch(struct matcher *m, struct record_batch *b, stru
 }
 
 /*
- * Add a record to the batches of all its shards. The record is a copy in all shards but
- * its home shard.
+ * Add a record to the lists of all its shards. In all shards except its home shard, the
+ * record is a copy.
  */
 static void file_record_in_shards(struct matcher *m, struct record_batch *b,
 				  struct packet_record *s, const struct netsync_packet *p,
@@ -404,8 +410,8 @@ static void file_record_in_shards(struct matcher *m, struct record_batch *b,
 }
 
 /*
- * Is the packet complete? Records are decided and dropped at most a few lifetimes late, even if
- * they are rare, because keys of datagrams with few distinguishing fields repeat.
+ * Is the batch complete? Even if records are rare, they are decided and dropped at most a
+ * few lifetimes late, because keys of datagrams with few distinguishing fields repeat.
  */
 static bool is_batch_complete(const struct matcher *m, const struct record_batch *b)
 {
@@ -470,7 +476,7 @@ void matcher_watch(struct matcher *m, bool watched)
 
 /* ---- settling ---------------------------------------------------------- */
 
-/* Count the records of pairs that are still in the rings. */
+/* Count, for each pair, the unmatched records that are still in the rings. */
 static void count_live_records(struct matcher *m)
 {
 	for (size_t k = 0; k < PAIR_PARTS; k++)

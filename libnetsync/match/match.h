@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packet events -> messages: which records of different hosts are of one packet, or carry
- * the same bytes? internal.h lists the files.
+ * Match packet events to find messages: which records of different hosts are of one
+ * packet, or carry the same bytes? internal.h lists the files.
  *
- * Batches of records go to the shards that match them. Each batch has two steps: every
- * shard takes its records and finds outcomes; then the state of the pairs is updated, one
- * part of the pairs after the other. Threads share the shards, and then the parts. The
- * result depends only on the order of events, not on the threads.
+ * Batches of records go to the shards that match them. Each batch is matched in two
+ * steps. First, every shard takes its records and finds outcomes. Then the state of the
+ * pairs is updated, one part of the pairs after the other. Threads divide the shards
+ * among them in the first step, and the parts in the second step. The result depends only
+ * on the order of events, not on the threads.
  */
 #ifndef NETSYNC_MATCH_MATCH_H
 #define NETSYNC_MATCH_MATCH_H
@@ -19,16 +20,20 @@
 #include "match/shard.h"
 #include "util/parallel.h"
 
-/* Callbacks of a matcher, each called with the argument that was passed with them. */
+/* Callbacks of a matcher. Each is called with the argument given to matcher_init(). */
 struct match_calls {
 	/*
-	 * For each message: 0 or -errno. Several threads may call it at the same time,
-	 * for pairs of different parts (pair_part()), unless one_thread is set.
+	 * Called for each message. Return 0 or -errno. Several threads may call this
+	 * function at the same time, for pairs of different parts (pair_part()), unless
+	 * one_thread is set.
 	 */
 	int (*found)(void *arg, uint32_t from, uint32_t to, int64_t send, int64_t recv);
-	/* Called in the caller's thread for each message, if requested; or NULL. */
+	/*
+	 * Called in the caller's thread for each message if matcher_watch() requests it.
+	 * May be NULL.
+	 */
 	void (*tell)(void *arg, const struct netsync_message *msg);
-	/* Called in the caller's thread when all messages of a batch were found; or NULL. */
+	/* Called in the caller's thread when all messages of a batch were found. May be NULL. */
 	void (*done)(void *arg);
 };
 
@@ -38,55 +43,55 @@ struct matcher {
 	struct address_owners owners;
 	struct match_calls calls;
 	void *arg;
-	uint64_t seed;	  /* of the digests of addresses */
-	uint32_t limit;	  /* records in all rings; at most RING_MAX */
+	uint64_t seed;	  /* seed for the digests of addresses */
+	uint32_t limit;	  /* maximum number of records in all rings; at most RING_MAX */
 	uint32_t kept;	  /* bit mask of the shards matched here */
-	uint32_t threads; /* including the caller's */
+	uint32_t threads; /* number of threads, including the caller's */
 	bool one_thread;  /* the caller's thread finds messages, in order */
-	bool watched;	  /* call tell() */
+	bool watched;	  /* call tell() for each message */
 	struct record_batch batch[2];
 	uint32_t filling; /* index of the batch that events go to */
-	uint32_t number;  /* of the next record */
-	uint32_t begun;	  /* number when the batch began to be filled */
-	uint32_t oldest;  /* settling: number of a record */
-	uint32_t since;	  /* records since limits were updated */
-	bool promised;	  /* whether progress was promised since then */
-	/* A batch holds at most a lifetime of one host's events. */
+	uint32_t number;  /* number of the next record */
+	uint32_t begun;	  /* value of @number when filling of the batch began */
+	uint32_t oldest;  /* number of the oldest record to settle */
+	uint32_t since;	  /* number of records since limits were updated */
+	bool promised;	  /* progress was promised since limits were updated */
+	/* A batch contains at most one lifetime (PEER_LIFETIME) of one host's events. */
 	struct pace {
-		uint32_t host; /* NO_PEER: none was promised yet */
-		int64_t end;   /* of the lifetime, ns */
+		uint32_t host; /* NO_PEER if no progress was promised yet */
+		int64_t end;   /* end of the lifetime, ns */
 		bool over;
 	} pace;
-	/* Owners of addresses to learn with the batch. */
+	/* Owners of addresses, which are learned together with the batch. */
 	struct owned_address {
 		uint32_t host;
 		uint32_t address;
 	} * owned;
 	size_t num_owned;
 	size_t owned_room;
-	/* Outcomes of each shard that were applied, by part of the pairs. */
+	/* Number of each shard's outcomes that were applied, for each part of the pairs. */
 	struct applied {
 		size_t done[NETSYNC_SHARDS];
 		uint32_t round;
 		uint8_t apart[CACHE_LINE];
 	} applied[PAIR_PARTS];
-	/* Work of threads: on a batch, or settling. */
-	uint32_t round; /* of work; a failed step is retried in the same round */
+	/* Work of the threads, which match a batch or settle. */
+	uint32_t round; /* number of the work; a failed step is retried with the same number */
 	struct parallel *parallel;
 	enum { MATCH_IDLE, MATCH_BUSY, MATCH_FAILED } work;
 	bool settling;
-	struct match_counts other; /* of packets that were matched elsewhere */
+	struct match_counts other; /* counts of packets that were matched elsewhere */
 	uint64_t other_evicted;
-	struct match_counts past; /* at the last settling */
+	struct match_counts past; /* counts at the last settling */
 	struct match_counts live;
 	uint64_t evicted;
 };
 
-/* The threads of @parallel share the work. */
+/* Initialize a matcher. The threads of @parallel share its work. */
 void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg,
 		  struct parallel *parallel);
 
-/* Wait until no thread is working, and release all, unless the matcher is lost. */
+/* Wait until no thread is working, and release everything. Do nothing if the matcher is lost. */
 void matcher_release(struct matcher *m);
 
 /*
@@ -95,22 +100,26 @@ void matcher_release(struct matcher *m);
  */
 bool matcher_is_lost(const struct matcher *m);
 
-/* Add a host, with the next number: 0 or -ENOMEM. */
+/* Add a host, which gets the next number. Return 0 or -ENOMEM. */
 int matcher_add_host(struct matcher *m);
 
 /* Are packets of this kind matched? */
 bool matcher_supports(const struct netsync_packet *p);
 
-/* The shards of a packet event; if its kind is not matched, any one shard. */
+/*
+ * Return the shards of a packet event. If packets of this kind are not matched, return
+ * any one shard.
+ */
 struct shards matcher_shards(const struct netsync_packet *p);
 
 /*
- * Add a packet event that belongs to a kept shard. Return 0; -ENOMEM, with nothing changed;
- * -EOWNERDEAD if the matcher is lost; or the error of found() for a message of earlier events.
+ * Add a packet event that belongs to a kept shard. Return 0; -ENOMEM, with nothing
+ * changed; -EOWNERDEAD if the matcher is lost; or the error of found() for a message of
+ * earlier events.
  */
 int matcher_add(struct matcher *m, const struct netsync_packet *p);
 
-/* All events of a host before @time were added; INT64_MAX means all events so far. */
+/* Note that all events of a host before @time were added. INT64_MAX means all events so far. */
 void matcher_advance(struct matcher *m, uint32_t host, int64_t time);
 
 /*
@@ -119,13 +128,13 @@ void matcher_advance(struct matcher *m, uint32_t host, int64_t time);
  */
 int matcher_wait(struct matcher *m);
 
-/* Report messages from now on, with addresses for events from now on. */
+/* If @watched, report messages from now on. Messages of events added from now on have addresses. */
 void matcher_watch(struct matcher *m, bool watched);
 
 /* Add counts of packets that were matched elsewhere. */
 void matcher_add_counts(struct matcher *m, const struct match_counts *counts, uint64_t evicted);
 
-/* Hand out the messages that are known so far, and update counts. */
+/* Report the messages that are known so far, and update the counts. */
 int matcher_settle(struct matcher *m);
 
 #endif

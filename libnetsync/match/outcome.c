@@ -5,12 +5,12 @@
 #include "match/outcome.h"
 #include "util/array.h"
 
-/* Capacity of a list that is kept until the list is released. Chosen. */
+/* Maximum capacity of a list that is kept when the list is cleared. Chosen. */
 #define KEPT_ROOM 1024
 
 /*
- * Find the part of an outcome. An outcome of a single host is in the part of the host's
- * number.
+ * Return the part of an outcome. For an outcome of a single host, the host's number
+ * determines the part.
  */
 static uint32_t find_outcome_part(const struct match_outcome *o)
 {

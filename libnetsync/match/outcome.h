@@ -13,21 +13,21 @@
 #include "util/pair-table.h"
 
 enum outcome_kind {
-	OUTCOME_MESSAGE, /* was found */
-	OUTCOME_LEARNED, /* a message for clock offsets that is not decided */
-	OUTCOME_PASSED,	 /* a packet went through a host's stack */
+	OUTCOME_MESSAGE, /* a message was found */
+	OUTCOME_LEARNED, /* a clock offset was learned from a message that is not decided yet */
+	OUTCOME_PASSED,	 /* a packet passed through a host's stack */
 	OUTCOME_COUNTED, /* a record was matched, or dropped without a match */
 };
 
 struct match_outcome {
-	uint32_t from; /* PASSED, COUNTED: the host */
-	uint32_t to;   /* COUNTED: the other host of the record's pair */
-	int64_t send;  /* ns; PASSED: time in the stack */
+	uint32_t from; /* the sender; for PASSED and COUNTED, the host */
+	uint32_t to;   /* the receiver; for COUNTED, the other host of the record's pair */
+	int64_t send;  /* send time, ns; for PASSED, the time in the stack */
 	int64_t recv;
 	uint32_t kind; /* enum outcome_kind */
 	/*
-	 * Members for MESSAGE: records that were matched; for PASSED: enum netsync_dir; for
-	 * COUNTED: the record's state.
+	 * For MESSAGE, the number of records that the message marked as matched; for
+	 * PASSED, enum netsync_dir; for COUNTED, the record's state.
 	 */
 	uint32_t detail;
 };
@@ -38,7 +38,10 @@ struct outcomes {
 	size_t room;
 };
 
-/* Add an outcome to one of the lists, one list for each part: 0 or -ENOMEM. */
+/*
+ * Add an outcome to the list of its part. @parts has one list for each part. Return 0 or
+ * -ENOMEM.
+ */
 int outcome_add(struct outcomes *parts, const struct match_outcome *o);
 
 /* Empty the lists, and free capacity that few batches need. */

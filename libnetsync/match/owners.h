@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 struct address_owners {
-	struct address_owner *slot; /* hash table by digest; NULL if none yet */
+	struct address_owner *slot; /* hash table by digest; NULL if not allocated yet */
 };
 
 void owners_release(struct address_owners *owners);
 
-/* Allocate: 0 or -ENOMEM. Call this before the functions below. */
+/* Allocate the table. Return 0 or -ENOMEM. Call this before the functions below. */
 int owners_init(struct address_owners *owners);
 
 /* Learn that a host uses an address, given by its digest. */
@@ -26,7 +26,7 @@ void owners_learn(struct address_owners *owners, uint32_t host, uint32_t address
 /* Would owners_learn() change nothing? */
 bool owners_knows(const struct address_owners *owners, uint32_t host, uint32_t address);
 
-/* The host of an address, or NO_PEER. */
+/* Return the host that owns an address, or NO_PEER. */
 uint32_t owners_find(const struct address_owners *owners, uint32_t address);
 
 #endif

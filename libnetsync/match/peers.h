@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Hosts and pairs of hosts, as matching knows them: up to what time each host's events
- * were pushed (progress.c), rough clock offsets, and counts of events.
+ * What matching knows about hosts and pairs of hosts: the time up to which each host's
+ * events were added (progress.c), rough clock offsets, and counts of events.
  *
- * A record can be given up when no host will bring another one of the same packet. The
+ * A record can be given up when no host can have another record of the same packet. The
  * caller promises each host's progress (matcher_advance()), on the host's own clock.
  * Comparing progress with times of another clock needs only a rough offset. The median of
  * the last few differences between receive and send time of a pair, or the sum over a
@@ -24,7 +24,7 @@
 /* Counts of events by outcome. */
 struct match_counts {
 	uint64_t matched;
-	uint64_t nat; /* among the matched ones */
+	uint64_t nat; /* matched with translated addresses; also counted in matched */
 	uint64_t ambiguous;
 	uint64_t unmatched;
 };
@@ -38,33 +38,37 @@ static inline void match_counts_add(struct match_counts *sum, const struct match
 }
 
 /*
- * Longest time of a packet in a network, and largest amount by which a reader breaks the
- * promise of a host's progress, ns. Chosen.
+ * Longest time that a packet spends in a network, and largest amount by which a reader
+ * may break the promise of a host's progress, ns. Chosen.
  */
 #define PEER_LIFETIME INT64_C(4000000000)
 
-/* Offsets in the median: an odd number. More would follow a step of a clock later. Chosen. */
+/*
+ * Number of offsets whose median is used, which is odd. More offsets would follow a step
+ * of a clock later. Chosen.
+ */
 #define PEER_SAMPLES 15
 
 struct peer_pair {
 	uint32_t host[2]; /* host[0] < host[1] */
-	uint32_t samples; /* entries of offset[], which is a ring */
+	uint32_t samples; /* number of entries in offset[], which is a ring */
 	uint32_t next_sample;
-	struct match_counts past;     /* of records that were matched or dropped */
-	struct match_counts live;     /* of other records in the rings, counted by settling */
-	int64_t offset[PEER_SAMPLES]; /* time on host[1] - on host[0] */
+	struct match_counts past; /* counts of records that were matched or dropped */
+	/* counts of other records in the rings, updated by settling */
+	struct match_counts live;
+	int64_t offset[PEER_SAMPLES]; /* time on host[1] minus time on host[0] */
 };
 
 struct peer_host {
-	int64_t until;	/* events before it were pushed, ns */
-	int64_t decide; /* records before it have all counterparts, ns */
-	int64_t free;	/* records before it are no longer needed, ns */
-	bool joined;	/* in the largest group of connected hosts */
-	/* Times of packets in the host's stack, by direction; NULL if unknown. */
+	int64_t until;	/* events before this time were added, ns */
+	int64_t decide; /* all counterparts of records before this time were added, ns */
+	int64_t free;	/* records before this time are no longer needed, ns */
+	bool joined;	/* belongs to the largest group of connected hosts */
+	/* Times that packets spend in the host's stack, by direction. NULL if unknown. */
 	struct histogram *stack[2];
 };
 
-/* The pairs with the same pair_part(). */
+/* The pairs of one part, which have the same pair_part(). */
 struct peers_part {
 	struct peer_pair *pair;
 	size_t pairs;
@@ -77,44 +81,47 @@ struct peers {
 	size_t hosts;
 	size_t host_room;
 	struct peers_part part[PAIR_PARTS];
-	bool connected; /* records can be given up */
+	bool connected; /* offsets are known, so that records can be given up */
 };
 
 void peers_release(struct peers *ps);
 
-/* Add a host: 0 or -ENOMEM. */
+/* Add a host. Return 0 or -ENOMEM. */
 int peers_add_host(struct peers *ps);
 
-/* The number of pairs that exchanged messages. */
+/* Return the number of pairs that exchanged messages. */
 size_t peers_pairs(const struct peers *ps);
 
 /*
- * Add a message, and return its pair, or NULL if out of memory. Several threads may call this
- * at the same time for pairs of different parts.
+ * Add a message. Return its pair, or NULL if out of memory. Several threads may call this
+ * function at the same time for pairs of different parts.
  */
 struct peer_pair *peers_add_message(struct peers *ps, uint32_t from, uint32_t to, int64_t send,
 				    int64_t recv);
 
 /*
- * Add a packet's time in a host's stack, ns: 0 or -ENOMEM. Several threads may call this
- * at the same time for different hosts.
+ * Add the time that a packet spent in a host's stack, in ns. Return 0 or -ENOMEM. Several
+ * threads may call this function at the same time for different hosts.
  */
 int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir, int64_t ns);
 
-/* Add counts of events of two hosts, a < b, that another process matched: 0 or -ENOMEM. */
+/*
+ * Add the counts of events between the hosts a < b that another process matched. Return 0
+ * or -ENOMEM.
+ */
 int peers_count(struct peers *ps, uint32_t a, uint32_t b, const struct match_counts *counts);
 
-/* Add times in a host's stack that another process measured: 0 or -ENOMEM. */
+/* Add the times in a host's stack that another process measured. Return 0 or -ENOMEM. */
 int peers_add_stack(struct peers *ps, uint32_t host, enum netsync_dir dir,
 		    const struct histogram *times);
 
 /* Set @stack[dir] to a summary of packets' times in a host's stack. */
 void peers_summarize(const struct peers *ps, uint32_t host, struct netsync_stack stack[2]);
 
-/* The pair of two hosts that exchanged messages, or NULL. */
+/* Return the pair of two hosts that exchanged messages, or NULL if there is none. */
 struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b);
 
-/* Update the hosts' limits: 0 or -ENOMEM. */
+/* Update the limits of all hosts. Return 0 or -ENOMEM. */
 int peers_update(struct peers *ps);
 
 #endif

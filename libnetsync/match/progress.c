@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Progress of each host's events -> limits of decided records, on every host's clock. */
+/*
+ * Compute the limits up to which records are decided, on every host's clock, from the
+ * progress of all hosts' events.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,12 +12,12 @@
 #include "util/number.h"
 
 /*
- * Messages of a pair before its clock offset is used: a median of five is right if at
- * most two of them are wrong. Chosen.
+ * Minimum number of a pair's messages before its clock offset is used. A median of five
+ * is right if at most two of them are wrong. Chosen.
  */
 #define MIN_SAMPLES 5
 
-/* The median offset: an occasional wrong match does not change it. */
+/* Return the median offset, which an occasional wrong match does not change. */
 static int64_t compute_median_offset(const struct peer_pair *p)
 {
 	int64_t v[PEER_SAMPLES];
@@ -29,12 +32,12 @@ static int64_t compute_median_offset(const struct peer_pair *p)
 	return v[p->samples / 2];
 }
 
-/* A host in a union-find forest; hosts that messages connect are one tree. */
+/* A host in a union-find forest. Hosts that messages connect are in one tree. */
 struct node {
 	uint32_t parent;
 	uint32_t root;
-	uint32_t size;	 /* of a root: hosts in its tree */
-	__int128 offset; /* clock of this host - that of its parent */
+	uint32_t size;	 /* number of hosts in the tree; valid in its root */
+	__int128 offset; /* clock of this host minus the clock of its parent */
 };
 
 /* Find the root of a host, and make it the host's parent to shorten paths. */
@@ -67,7 +70,7 @@ static void join_hosts_of_pair(struct node *node, const struct peer_pair *p)
 
 	if (a == b)
 		return;
-	/* clock b = clock of host[1] - from_b, and so on */
+	/* The clock of b is the clock of host[1] minus from_b. The same applies to a. */
 	node[b].parent = a;
 	node[b].offset = (__int128)compute_median_offset(p) + from_a - from_b;
 }
@@ -81,8 +84,8 @@ static void join_hosts_of_all_pairs(struct node *node, const struct peers *ps)
 }
 
 /*
- * On a root's clock, all events before the least time that its hosts promised were
- * pushed. There is no limit while a host is not connected, unless that host has no more
+ * On a root's clock, all events before the earliest time that its hosts promised were
+ * added. While a host is not connected, there is no limit, unless that host has no more
  * events.
  */
 int peers_update(struct peers *ps)
@@ -124,7 +127,7 @@ int peers_update(struct peers *ps)
 			t = INT64_MIN;
 		host->joined = node[h].root == largest;
 		host->decide = clamp64(t - PEER_LIFETIME);
-		/* After another lifetime, no record refers to an older one. */
+		/* After another lifetime, no record refers to an older record. */
 		host->free = clamp64(t - 2 * (__int128)PEER_LIFETIME);
 	}
 	ps->connected = one;

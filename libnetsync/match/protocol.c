@@ -7,7 +7,7 @@ bool protocol_lacks_id(const struct packet_record *a, const struct packet_record
 	       !(record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id && b->ip_id);
 }
 
-/* Datagrams and echoes: do the records have one endpoint (address and port) in common? */
+/* Do the records of datagrams or echoes have an endpoint (address and port) in common? */
 static bool have_same_endpoint(const struct packet_record *a, const struct packet_record *b)
 {
 	return (a->addr[0] == b->addr[0] && a->sport == b->sport) ||
@@ -63,18 +63,18 @@ static bool tcp_agree_whole(const struct packet_record *a, const struct packet_r
 }
 
 /*
- * log2 of the bytes that begin in one shard, 4 MiB: a segment lies in at most two of
- * these blocks; one segment of 64 KiB in 64 lies in two. Chosen.
+ * log2 of the number of bytes that begin in one shard, 4 MiB. A segment lies in at most
+ * two of these blocks. One in 64 segments of 64 KiB lies in two. Chosen.
  */
 #define SHARD_BYTES 22
 
-/* All parts of a segment have its acknowledgment number. */
+/* All parts of a segment have the same acknowledgment number. */
 static uint64_t tcp_shard(const struct packet_record *r, uint32_t behind)
 {
 	return (uint64_t)r->tcp.ack << 32 | (r->tcp.seq + behind) >> SHARD_BYTES;
 }
 
-/* Timestamps or IP ids, with the numbers in the key, are unambiguous. */
+/* Together with the numbers in the key, timestamps or IP ids are unambiguous. */
 static bool tcp_identified(const struct packet_record *a, const struct packet_record *b)
 {
 	return !protocol_lacks_id(a, b);
@@ -82,14 +82,14 @@ static bool tcp_identified(const struct packet_record *a, const struct packet_re
 
 /* ---- UDP --------------------------------------------------------------- */
 
-/* Flags of the key's id: it is the payload's digest, or its length. */
+/* Flags of the key's id, which is the payload's digest or length. */
 #define ID_IS_DIGEST (UINT32_C(1) << 31)
 #define ID_IS_LENGTH (UINT32_C(1) << 30)
 
 static void udp_fill(struct packet_record *r, const struct netsync_packet *p)
 {
 	r->udp.ports = (uint32_t)p->sport << 16 | p->dport;
-	/* All sources know the IP id, provided that the sender counts it. */
+	/* All sources know the IP id if the sender counts IP ids. */
 	if (record_counts_ip_ids(r))
 		r->udp.id = p->ip_id;
 	else if (p->fields & NETSYNC_HAS_DIGEST)
@@ -116,13 +116,16 @@ static bool udp_agree_whole(const struct packet_record *a, const struct packet_r
 	return a->udp.datagrams == b->udp.datagrams;
 }
 
-/* log2 of the IP ids that begin in one shard: offloads merge at most 128. Chosen. */
+/*
+ * log2 of the number of IP ids that begin in one shard. Offloads merge at most 128
+ * datagrams. Chosen.
+ */
 #define SHARD_IDS 10
 
 /*
- * The shard of a datagram: by its IP id if its source counts IP ids, since ports may be
- * translated; otherwise by its ports, since not all sources report digests. An IP id of 0 is
- * treated as not counted.
+ * The shard of a datagram depends on its IP id if its source counts IP ids, because ports
+ * may be translated. Otherwise it depends on the ports, because not all sources report
+ * digests. An IP id of 0 is treated as not counted.
  */
 static uint64_t udp_shard(const struct packet_record *r, uint32_t behind)
 {
@@ -161,7 +164,7 @@ static bool icmp_identified(const struct packet_record *a, const struct packet_r
 
 /* ---- SCTP -------------------------------------------------------------- */
 
-/* Flag of a DATA chunk, above the 8 bits of chunk types. */
+/* Marks a packet with a DATA chunk; above the 8 bits of chunk types. */
 #define HAS_DATA_CHUNK 256
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A packet event -> the record that the matcher keeps of it, and the shards that match
- * the record.
+ * Create the record that the matcher keeps of a packet event, and find the shards that
+ * match the record.
  */
 #include <string.h>
 
@@ -9,17 +9,17 @@
 #include "util/hash.h"
 
 /*
- * The longest segment without offload fields that counts as a single packet, bytes:
- * Ethernet's 1,500 less the headers of IPv4 and TCP.
+ * Size of the longest segment without offload fields that counts as a single packet, in
+ * bytes: Ethernet's 1,500 minus the headers of IPv4 and TCP.
  */
 #define MAX_SINGLE 1460
 
-/* Maximum datagrams that a sender's offload takes at once (UDP_MAX_SEGMENTS). */
+/* Maximum number of datagrams that a sender's offload takes at once (UDP_MAX_SEGMENTS). */
 #define MAX_DATAGRAMS 128
 
 /*
- * Longer segments have no block index entries, bytes: no offload creates them (BIG TCP:
- * 512 KiB).
+ * Size of the longest segment with block index entries, in bytes. No offload creates
+ * longer segments (BIG TCP: 512 KiB).
  */
 #define MAX_SEGMENT (UINT32_C(1) << 20)
 
@@ -57,7 +57,7 @@ uint32_t record_blocks(const struct packet_record *s)
 	return (((s->tcp.seq & ((1 << BLOCK_SHIFT) - 1)) + s->len - 1) >> BLOCK_SHIFT) + 1;
 }
 
-/* Return the shard of data that begins @behind bytes after the beginning of a record. */
+/* Return the shard of the data that begins @behind bytes after the beginning of a record. */
 static inline uint32_t get_shard_at(const struct packet_record *s, uint32_t behind)
 {
 	return (uint32_t)hash_mix(protocol_by_number(s->protocol)->shard(s, behind)) %
@@ -76,7 +76,7 @@ struct shards record_shards(const struct packet_record *s, uint32_t blocks)
 		return to;
 	}
 	to.all |= UINT32_C(1) << get_shard_at(s, blocks);
-	/* The datagram with the id 0, if it is among them. */
+	/* Add the shard of the datagram with the id 0, if the record contains it. */
 	if (s->ip_id + blocks > UINT16_MAX)
 		to.all |= UINT32_C(1) << get_shard_at(s, (uint16_t)-s->ip_id);
 	return to;

@@ -9,30 +9,31 @@
 
 #include "netsync.h"
 
-/* State of a record's match. */
+/* States of a record's match, as bits. */
 enum {
 	RECORD_MATCHED = 1,	  /* with another host's record */
 	RECORD_AMBIGUOUS = 2,	  /* could be of several packets; final */
-	RECORD_AMBIGUOUS_YET = 4, /* RECORD_AMBIGUOUS by the records so far */
+	RECORD_AMBIGUOUS_YET = 4, /* ambiguous according to the records so far */
 	RECORD_EXAMINED = 8,	  /* all records of its key were compared */
 	RECORD_EMITTED = 16,	  /* its message was handed out */
 	RECORD_TRANSLATED = 32,	  /* matched under other addresses (NAT) */
-	RECORD_TIMED = 64,	  /* its time in the host's stack was counted */
+	RECORD_TIMED = 64,	  /* the time in its host's stack was counted */
 	RECORD_COPY = 128,	  /* decided and counted in another shard */
 	RECORD_DECIDED = RECORD_MATCHED | RECORD_AMBIGUOUS | RECORD_AMBIGUOUS_YET,
 };
 
 #define NO_PEER UINT32_MAX
 
-/* IP's numbers of the protocols that are matched. */
+/* IP protocol numbers of the protocols that are matched. */
 enum { ICMP = 1, TCP = 6, UDP = 17, ICMPV6 = 58, SCTP = 132 };
 
 struct packet_record {
 	int64_t time;
 	uint64_t skb;
 	/*
-	 * By protocol. The first 8 bytes are the key: fields that all sources know, and
-	 * that neither segmentation nor address translation (except of ports) changes.
+	 * The part of each protocol. The first 8 bytes are the key: fields that all
+	 * sources know, and that neither segmentation nor address translation (except of
+	 * ports) changes.
 	 */
 	union {
 		uint32_t key[2];
@@ -46,29 +47,30 @@ struct packet_record {
 		} tcp;
 		struct {
 			uint32_t ports;
-			uint32_t id;	 /* IP id, else digest or length */
-			uint64_t digest; /* of the payload */
+			uint32_t id;	 /* IP id; otherwise, digest or length */
+			uint64_t digest; /* digest of the payload */
 			uint16_t checksum;
-			uint16_t datagrams; /* more than 1: offload */
+			uint16_t datagrams; /* number of datagrams; more than 1 with offload */
 		} udp;
 		struct {
 			uint32_t id_seq;
 			uint32_t type;
 		} icmp;
 		struct {
-			uint32_t tag;	 /* verification tag */
-			uint32_t tsn;	 /* or IP id, or length and chunk type */
-			uint16_t chunks; /* type of the first; 256: has DATA */
+			uint32_t tag; /* verification tag */
+			uint32_t tsn; /* TSN or IP id; otherwise, length and chunk type */
+			/* type of the first chunk, plus 256 if the packet has DATA */
+			uint16_t chunks;
 		} sctp;
 	};
-	uint32_t addr[2]; /* digests of source and destination address */
+	uint32_t addr[2]; /* digests of the source and destination addresses */
 	uint32_t host;
-	uint32_t peer; /* host that it was matched with */
+	uint32_t peer; /* host that the record was matched with */
 	uint32_t point;
 	uint32_t netns;
-	uint32_t next;	      /* older record of this chain */
-	uint32_t next_second; /* older record of the second chain */
-	uint32_t number;      /* of all shards' records in order of pushing; wraps */
+	uint32_t next;	      /* number of the next older record of this chain */
+	uint32_t next_second; /* number of the next older record of the second chain */
+	uint32_t number;      /* counts the records of all shards in the order of events; wraps */
 	uint32_t len;
 	uint16_t sport;
 	uint16_t dport;
@@ -79,9 +81,9 @@ struct packet_record {
 	uint8_t dir;
 	uint8_t state;
 	/*
-	 * 0 for a record. Otherwise the entry is a block index entry for the record @block
-	 * numbers before it, and files that record again, under a block of its bytes (UDP: an
-	 * IP id that is @block higher).
+	 * 0 for a record. Otherwise, this is a block index entry for the record @block
+	 * numbers before it. The entry files that record again, under a block of its
+	 * bytes (UDP: under an IP id that is @block higher).
 	 */
 	uint8_t block;
 };
@@ -128,7 +130,7 @@ static inline bool record_is_own(const struct packet_record *r)
 	return !r->block && !(r->state & RECORD_COPY);
 }
 
-/* Do two records have the same key? Block index entries have none. */
+/* Do two records have the same key? Block index entries have no key. */
 static inline bool same_key(const struct packet_record *a, const struct packet_record *b)
 {
 	return a->key[0] == b->key[0] && a->key[1] == b->key[1] && a->protocol == b->protocol &&
@@ -136,12 +138,12 @@ static inline bool same_key(const struct packet_record *a, const struct packet_r
 }
 
 /*
- * log2 of the number of bytes in a block, 64 KiB. Most offloads put at most this number of
- * bytes into one segment, which then lies in at most two blocks. Chosen.
+ * log2 of the size of a block, 64 KiB. Most offloads put at most 64 KiB into one segment,
+ * which then lies in at most two blocks. Chosen.
  */
 #define BLOCK_SHIFT 16
 
-/* The shards (netsync_packet_shards()) that match a record. */
+/* The shards that match a record (netsync_packet_shards()). */
 struct shards {
 	uint32_t home; /* number of the shard that decides and counts it */
 	uint32_t all;  /* bit mask: home, and the shards of parts that begin later in it */
@@ -149,16 +151,16 @@ struct shards {
 
 #define ALL_SHARDS ((UINT32_C(1) << NETSYNC_SHARDS) - 1)
 
-/* Create the record of a packet event of a supported protocol, without its addresses. */
+/* Create the record of a packet event of a supported protocol. Its addresses are not filled in. */
 void record_fill(struct packet_record *s, const struct netsync_packet *p);
 
 /*
- * The number of block index entries (blocks, or IP ids) of a record. Records that begin
- * inside it are found by these entries.
+ * Return the number of block index entries (blocks, or IP ids) of a record. Records that
+ * begin inside it are found by these entries.
  */
 uint32_t record_blocks(const struct packet_record *s);
 
-/* @blocks is the value of record_blocks(). */
+/* Return the shards that match a record. @blocks is the value of record_blocks(). */
 struct shards record_shards(const struct packet_record *s, uint32_t blocks);
 
 #endif

@@ -25,7 +25,7 @@
 #include "match/record.h"
 #include "util/hash.h"
 
-/* Full addresses, of which records have digests, for callers that want them. */
+/* Full addresses, for callers that want them. Records contain only digests of addresses. */
 struct addresses {
 	uint8_t source[16];
 	uint8_t destination[16];
@@ -34,25 +34,26 @@ struct addresses {
 struct packet_ring {
 	uint64_t seed; /* protects against input that fills one chain */
 	struct packet_record *record;
-	struct addresses *addresses; /* of each record; or NULL */
-	bool keep_addresses;	     /* for records from now on */
-	uint32_t *chain;	     /* number of the newest record, by hash value */
-	uint32_t *second;	     /* the same, by second key */
-	uint32_t room;		     /* of each array, a power of two; or 0 */
+	struct addresses *addresses; /* addresses of each record; NULL if not kept */
+	bool keep_addresses;	     /* keep the addresses of records from now on */
+	uint32_t *chain;	     /* number of the newest record for each hash value */
+	/* number of the newest record for each hash value of the second key */
+	uint32_t *second;
+	uint32_t room; /* capacity of each array: 0 or a power of two */
 	uint32_t freed;
 	uint32_t decided;
 	uint32_t tail;
 };
 
-/* Maximum records of a ring: 96 bytes each, plus 8 for chains, 832 MiB. */
+/* Maximum number of records in a ring. With 96 bytes each, plus 8 for chains, they take 832 MiB. */
 #define RING_MAX (UINT32_C(1) << 23)
 
 void ring_release(struct packet_ring *l);
 
-/* Allocate places for @num more records: 0 or -ENOMEM; callers stay below RING_MAX. */
+/* Allocate space for @num more records. Return 0 or -ENOMEM. Callers stay below RING_MAX. */
 int ring_grow(struct packet_ring *l, uint32_t num);
 
-/* Add a record, for which there must be a place; return its place. */
+/* Add a record, for which space must have been reserved. Return its copy in the ring. */
 struct packet_record *ring_add(struct packet_ring *l, const struct packet_record *s);
 
 static inline uint32_t ring_count(const struct packet_ring *l)
@@ -60,7 +61,7 @@ static inline uint32_t ring_count(const struct packet_ring *l)
 	return l->tail - l->freed;
 }
 
-/* Reserve places for @num more records: 0 or -ENOMEM. */
+/* Reserve space for @num more records. Return 0 or -ENOMEM. */
 static inline int ring_reserve(struct packet_ring *l, uint32_t num)
 {
 	if (l->room >= ring_count(l) + num && l->keep_addresses == !!l->addresses)
@@ -86,7 +87,10 @@ static inline bool ring_has(const struct packet_ring *l, uint32_t number)
 	return l->tail - number - 1 < l->tail - l->freed;
 }
 
-/* The newest record of a key's chain. The chain also holds other keys. */
+/*
+ * Return the head of a key's chain, the number of its newest record. The chain also holds
+ * records with other keys.
+ */
 static inline uint32_t *ring_chain(const struct packet_ring *l, uint32_t kind, uint32_t a,
 				   uint32_t b)
 {
@@ -95,16 +99,16 @@ static inline uint32_t *ring_chain(const struct packet_ring *l, uint32_t kind, u
 	return &l->chain[v & (l->room - 1)];
 }
 
-/* Has the record a second key, because address translation changes its first one? */
+/* Does the record have a second key, because address translation changes its first one? */
 static inline bool has_second_key(const struct packet_record *r)
 {
 	return !protocol_by_number(r->protocol)->translation_keeps_key && record_is_own(r);
 }
 
 /*
- * The chain of the second key: fields that stay equal if the first key differs along the
- * path, because addresses are translated, or because one source knows a property of the
- * payload that another one does not.
+ * Return the head of the second key's chain. The second key consists of fields that stay
+ * equal if the first key differs along the path, because addresses are translated, or
+ * because one source knows a property of the payload that another one does not.
  */
 static inline uint32_t *ring_second_chain(const struct packet_ring *l,
 					  const struct packet_record *s)
@@ -118,7 +122,7 @@ static inline uint32_t *ring_second_chain(const struct packet_ring *l,
 /* Added to the protocol in the hash of a block index entry; above all IP protocol numbers. */
 #define BLOCK_INDEX 256
 
-/* The block, or IP id, of a block index entry. */
+/* Return the block, or IP id, of a block index entry. */
 static inline uint32_t block_number(const struct packet_record *s)
 {
 	if (s->protocol == UDP)
@@ -126,7 +130,7 @@ static inline uint32_t block_number(const struct packet_record *s)
 	return ((s->tcp.seq >> BLOCK_SHIFT) + s->block - 1) & (UINT32_MAX >> BLOCK_SHIFT);
 }
 
-/* The rest of a block index entry's key: the fields that all parts have in common. */
+/* Return the rest of a block index entry's key, which all parts have in common. */
 static inline uint32_t block_rest(const struct packet_record *s)
 {
 	return s->protocol == UDP ? s->udp.ports : s->tcp.ack;

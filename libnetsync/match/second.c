@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records whose first key found no counterpart are matched by a second key: addresses may
- * have been translated along the path, or one source knows a property of the payload that
+ * Match records whose first key found no counterpart by a second key. Addresses may have
+ * been translated along the path, or one source knows a property of the payload that
  * another one does not.
  */
 #include "match/internal.h"

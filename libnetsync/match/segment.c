@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * TCP segments that were segmented into smaller ones, or merged into larger ones, between
- * the places where they were recorded.
+ * Match TCP segments that were segmented into smaller ones, or merged into larger ones,
+ * between the places where they were recorded.
  *
- * All parts of a segment have its acknowledgment number, window and options, and IP ids
- * that count up. Receive offload merges only segments that agree in these fields. Two
- * segments that agree in these fields and have bytes in common are of the same
+ * All parts of a segment have its acknowledgment number, window and options, and
+ * increasing IP ids. Receive offload merges only segments that agree in these fields. Two
+ * segments that agree in these fields and have bytes in common belong to the same
  * transmission of these bytes.
  *
  * For every such pair, a byte is received after it was sent. The tightest constraints
@@ -17,8 +17,8 @@
  * longer segment, one for each 64 KiB. Only segments longer than a single packet have
  * entries, which keeps entries few.
  *
- * Datagrams that are sent or received at once are handled likewise, by IP ids instead of
- * bytes.
+ * Datagrams that are sent or received together (offload) are matched in the same way, by
+ * IP ids instead of bytes.
  */
 #include "match/internal.h"
 
@@ -58,7 +58,10 @@ static int find_counterparts(const struct packet_record *s, const struct candida
 
 		if (!is_counterpart(s, t, nat))
 			continue;
-		/* The byte was sent twice by one host, or by two hosts. */
+		/*
+		 * The match is ambiguous if one host has two transmissions of the byte,
+		 * or if two hosts sent the byte first.
+		 */
 		for (j = 0; j < i; j++)
 			if (all->s[j]->host == t->host && is_counterpart(s, all->s[j], nat) &&
 			    !match_same_transit(all->s[j], t))
@@ -108,14 +111,17 @@ static int check_own_side(const struct packet_record *s, const struct candidates
 	return outer;
 }
 
-/* The transmission that a record belongs to. */
+/* The records that belong to the same transmission as a given record. */
 struct parts {
-	struct packet_record *found[MATCH_MAX_CANDIDATES]; /* on other hosts */
+	struct packet_record *found[MATCH_MAX_CANDIDATES]; /* records on other hosts */
 	int n;
-	bool outer; /* seen again further out */
+	bool outer; /* the record was taken again further out */
 };
 
-/* Return false if the segments are ambiguous. The result does not depend on earlier decisions. */
+/*
+ * Find the counterparts of s. Return false if the segments are ambiguous. The result does
+ * not depend on earlier decisions.
+ */
 static bool find_segment_parts(const struct packet_record *s, const struct candidates *all,
 			       bool nat, struct parts *p)
 {
@@ -130,7 +136,7 @@ static bool find_segment_parts(const struct packet_record *s, const struct candi
 	return p->n >= 0 && own >= 0;
 }
 
-/* Are the parts of counterparts that begin in s unambiguous as well? */
+/* Are the counterparts that begin in s unambiguous as well? */
 static bool are_parts_unambiguous(const struct shard *m, const struct packet_record *s,
 				  const struct parts *p, bool nat)
 {
@@ -149,8 +155,8 @@ static bool are_parts_unambiguous(const struct shard *m, const struct packet_rec
 
 /*
  * May t have arrived before s left? If a transmission seems to begin on several hosts,
- * one of them may be a router whose incoming record is missing, and another router may be
- * before it.
+ * one of them may be a router whose incoming record is missing, and another router may
+ * come before it.
  */
 static bool may_be_before(const struct packet_record *t, const struct packet_record *s,
 			  const struct candidates *all)
@@ -169,7 +175,7 @@ static bool may_be_before(const struct packet_record *t, const struct packet_rec
 	return origins && forwards && !match_is_forwarded(s, all);
 }
 
-/* Return 1 if decided; 0 if there are no counterparts; or a negative errno value. */
+/* Return 1 if the record is decided, 0 if there are no counterparts, or a negative errno value. */
 static int match_segment_parts(struct shard *m, struct packet_record *s,
 			       const struct candidates *all, bool nat)
 {

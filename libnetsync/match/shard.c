@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records -> outcomes. Records are put into the packet ring and found there by their
- * keys. Matching does not use times: clock offsets and the order of reading do not
- * matter, and the cost per event is constant. A record is decided when all its
- * counterparts must have been pushed (peers.h), and dropped later.
+ * Turn records into outcomes. Records are put into the packet ring and found there by
+ * their keys. Matching does not use times, so that clock offsets and the order of reading
+ * do not matter, and the cost per event is constant. A record is decided when all its
+ * counterparts must have been added (peers.h), and dropped later.
  *
  * Nothing is guessed: a record that might be of several packets is rejected.
  */
@@ -13,10 +13,13 @@
 
 #include "match/internal.h"
 
-/* Minimum records that are sampled for clock offsets at a time. Chosen. */
+/* Minimum number of records that are sampled for clock offsets at a time. Chosen. */
 #define SAMPLES 4
 
-/* Maximum records that are dropped at a time, to keep outcomes few. Chosen. */
+/*
+ * Maximum number of records that are dropped at a time, to keep the number of outcomes
+ * low. Chosen.
+ */
 #define DROPPED_AT_ONCE 2048
 
 void shard_init(struct shard *m, uint32_t shard, const struct peers *peers,
@@ -72,7 +75,7 @@ static int decide_record(struct shard *m, struct packet_record *s)
 	return match_second(m, s);
 }
 
-/* Decide the next record finally; at the last settling it may have been ambiguous. */
+/* Decide the next record finally. It may have been ambiguous at the last settling. */
 static int decide_next_record(struct shard *m)
 {
 	struct packet_record *s = ring_at(&m->ring, m->ring.decided++);
@@ -131,14 +134,17 @@ static int drop_old_records(struct shard *m)
 	return ret;
 }
 
-/* Is the oldest record older than the limit before @end? */
+/* Is the oldest record more than @limit numbers older than @end? */
 static inline bool is_oldest_record_beyond(const struct packet_ring *l, uint32_t end,
 					   uint32_t limit)
 {
 	return l->freed != l->tail && end - ring_at(l, l->freed)->number > limit;
 }
 
-/* Drop records that are older than the limit before @end, even if counterparts may follow. */
+/*
+ * Drop records that are more than @limit numbers older than @end, even if counterparts
+ * may follow.
+ */
 static int evict_old_records(struct shard *m, uint32_t end, uint32_t limit)
 {
 	struct packet_ring *l = &m->ring;
@@ -234,7 +240,7 @@ int shard_take(struct shard *m, const struct record_batch *b)
 	m->more = false;
 	if (!ret)
 		ret = decide_complete_records(m, b);
-	/* Records to be decided may need records that could be dropped. */
+	/* Records that are not decided yet may need records that could be dropped. */
 	return ret || m->more ? ret : drop_old_records(m);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One shard: the records of some packets, which are matched with each other only. A shard reads
- * the state of all hosts, but changes its own state only: its findings are added to lists of
- * outcomes. The result of a batch therefore does not depend on which shards run at the same
- * time.
+ * One shard contains the records of some packets, which are matched only with each other.
+ * A shard reads the state of all hosts, but changes only its own state. Its findings are
+ * added to lists of outcomes. The result of a batch therefore does not depend on which
+ * shards run at the same time.
  */
 #ifndef NETSYNC_MATCH_SHARD_H
 #define NETSYNC_MATCH_SHARD_H
@@ -22,22 +22,23 @@ struct shard {
 	struct packet_ring ring;
 	const struct peers *peers;
 	const struct address_owners *owners;
-	struct outcomes outcomes[PAIR_PARTS]; /* of this round of work */
+	struct outcomes outcomes[PAIR_PARTS]; /* outcomes of this round of work */
 	uint32_t round;
 	/* Messages to report, if requested (ring.keep_addresses). */
 	struct netsync_message *told;
 	size_t num_told;
 	size_t told_room;
 	uint32_t shard;	  /* number of this shard */
-	uint32_t next;	  /* of its records of the batch: number of the next to be added */
-	uint32_t since;	  /* records since the last sampling for clock offsets */
-	uint32_t settled; /* settling: number of the next record */
+	uint32_t next;	  /* index of the next record to add from the shard's list in the batch */
+	uint32_t since;	  /* number of records since the last sampling for clock offsets */
+	uint32_t settled; /* number of the next record to settle */
 	bool more;	  /* there are more records to decide or to drop */
-	bool unclear;	  /* settling: ambiguity is not final */
+	bool unclear;	  /* while settling: ambiguity is not final */
 	struct match_counts past;
 	struct match_counts live;
-	uint64_t evicted;	   /* of past.unmatched: dropped at limit */
-	uint8_t apart[CACHE_LINE]; /* keeps it apart from another thread's shard */
+	/* records counted in past.unmatched that were dropped at the limit */
+	uint64_t evicted;
+	uint8_t apart[CACHE_LINE]; /* padding against false sharing with another thread's shard */
 };
 
 void shard_init(struct shard *m, uint32_t shard, const struct peers *peers,
@@ -48,24 +49,26 @@ void shard_release(struct shard *m);
 void shard_begin(struct shard *m, uint32_t round);
 
 /*
- * Add the records of a batch from @next on, and decide and drop some of those that can be
- * (if not all, set @more): 0 or -ENOMEM, after which the next call resumes.
+ * Add the records of a batch, beginning with the member next, and decide and drop records
+ * that are due. If some are left for later, set the member more. Return 0, or -ENOMEM,
+ * after which the next call resumes.
  */
 int shard_take(struct shard *m, const struct record_batch *b);
 
 /*
- * Find the messages that are known so far: begin, continue until all are found, and end.
- * Each step examines records of some numbers after the oldest one: 0 or -ENOMEM.
+ * Find the messages that are known so far. Begin, settle until the shard is settled, and
+ * end. Each call of shard_settle() examines records of some numbers from @oldest on, and
+ * returns 0 or -ENOMEM.
  */
 void shard_begin_settling(struct shard *m);
 int shard_settle(struct shard *m, uint32_t oldest);
 bool shard_is_settled(const struct shard *m);
 void shard_end_settling(struct shard *m);
 
-/* Count a record by its state. */
+/* Count a record according to its state. */
 void shard_count(struct match_counts *counts, uint32_t state);
 
-/* The other host of a record's pair, if known; or NO_PEER. */
+/* Return the other host of a record's pair, or NO_PEER if unknown. */
 uint32_t shard_peer(const struct shard *m, const struct packet_record *s);
 
 #endif

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whole packets: records of one key are divided into packets. Two records are of one
- * packet if they agree in all fields that both know. Records that cannot be divided
- * clearly, or whose packet seems to have been sent twice, are ambiguous.
+ * Match whole packets: the records with one key are divided into packets. Two records are
+ * of one packet if they agree in all fields that both know. Records that cannot be
+ * divided clearly, or whose packet seems to have been sent twice, are ambiguous.
  *
  * Records without a counterpart may be of packets whose addresses were translated along
- * the path. They are compared in all other fields: segments are still found by their key,
- * datagrams and echoes by their second key.
+ * the path. All their other fields are compared. Segments are still found by their key;
+ * datagrams and echoes are found by their second key.
  */
 #include <stdlib.h>
 
 #include "match/internal.h"
 
-/* Maximum records of one packet that are used to learn clock offsets. Chosen. */
+/* Maximum number of one packet's records that are used to learn clock offsets. Chosen. */
 #define MAX_SAMPLED 24
 
 /*
@@ -44,7 +44,7 @@ struct host_view {
 	const struct packet_record *first_in;
 	const struct packet_record *last_out;
 	uint32_t host;
-	bool origin; /* left before it ever arrived */
+	bool origin; /* the packet left the host before it ever arrived there */
 };
 
 static int compare_records_by_host_and_time(const void *a, const void *b)
@@ -89,7 +89,10 @@ static void mark_records_ambiguous(struct shard *m, struct packet_record **s, in
 		match_mark_ambiguous(m, s[i]);
 }
 
-/* Count times in hosts' stacks, from a socket to the outermost device or back. */
+/*
+ * Count the times that packets spent in hosts' stacks, from a socket to the outermost
+ * device or back.
+ */
 static int count_passages(struct shard *m, struct packet_record **s, int n,
 			  const struct host_view *v, int views)
 {
@@ -105,7 +108,7 @@ static int count_passages(struct shard *m, struct packet_record **s, int n,
 	return ret;
 }
 
-/* All records of a key, of one packet or several. */
+/* All records with one key, of one packet or several. */
 struct key {
 	struct packet_record **s;
 	int n;
@@ -212,7 +215,10 @@ static bool are_records_of_one_packet(struct packet_record **s, int n, bool nat)
 	return true;
 }
 
-/* Move records that are connected with the first one by agreement to the front. */
+/*
+ * Move records that agree with the first one, directly or through other records, to the
+ * front. Return their number. Set *clear if they all are of one packet.
+ */
 static int collect_agreeing_records(struct packet_record **s, int n, bool nat, bool *clear)
 {
 	int size = 1;
@@ -277,7 +283,10 @@ static bool has_rival_sent_record(const struct shard *m, const struct key *key,
 	return false;
 }
 
-/* Is this the plain and most frequent case: one sent record and one received record? */
+/*
+ * Are the records the plain and most frequent case, that is, one sent record and one
+ * received record?
+ */
 static bool is_plain_record_pair(struct packet_record **s, int n)
 {
 	return n == 2 && s[0]->dir != s[1]->dir && s[0]->host != s[1]->host &&
@@ -303,7 +312,7 @@ int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat)
 
 		for (int i = 0; i < size; i++)
 			used |= !!(s[i]->state & (RECORD_MATCHED | RECORD_AMBIGUOUS));
-		/* Earlier matches stay unchanged. */
+		/* Do not change earlier matches. */
 		if (!used && size > 1) {
 			if (!clear || has_rival_sent_record(m, &key, s, size))
 				mark_records_ambiguous(m, s, size);
@@ -316,7 +325,10 @@ int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat)
 	return ret;
 }
 
-/* Find all records of s's key: their number, or MATCH_MAX_RECORDS + 1 if too many. */
+/*
+ * Find all records with s's key. Return their number, or MATCH_MAX_RECORDS + 1 if there
+ * are too many.
+ */
 static int find_records_of_key(const struct shard *m, const struct packet_record *s,
 			       struct packet_record **list)
 {
@@ -353,7 +365,7 @@ int match_learn_offset(struct shard *m, struct packet_record *s)
 	struct packet_record *list[MATCH_MAX_RECORDS];
 	int n = find_records_of_key(m, s, list), left = 0, ret = 0;
 
-	/* Other hosts' datagrams may have the same ports and ids. */
+	/* Datagrams of other hosts may have the same ports and ids. */
 	for (int i = 0; i < n && n <= MATCH_MAX_RECORDS; i++)
 		if (list[i] == s || match_agree(s, list[i], false))
 			list[left++] = list[i];
