@@ -28,15 +28,15 @@
 #define DRIFT_SHIFT 50 /* log2 of 1 / (half of the largest drift), ns */
 #define DRIFT_BINS 28  /* log2 of the widest bin with that drift, ns */
 /*
- * Maximum corners of a bin. About log n of n random points are corners (Renyi and
- * Sulanke, "Ueber die konvexe Huelle von n zufaellig gewaehlten Punkten", 1963), some 20
- * of 10^9. More than 128 are intentional, or come from delays that keep falling; the
- * least important corner is then dropped.
+ * Maximum number of corners in a bin. About log n of n random points are corners (Renyi
+ * and Sulanke, "Ueber die konvexe Huelle von n zufaellig gewaehlten Punkten", 1963),
+ * which is some 20 of 10^9. If there are more than 128, they are intentional or come from
+ * delays that keep falling. The least important corner is then dropped.
  */
 #define BIN_CORNERS 128
-/* Corners by which a bin grows; the pool loses unused ones. Chosen. */
+/* Number of corners by which a bin grows; unused ones waste space in the pool. Chosen. */
 #define CORNERS_STEP 2
-/* Points that are added together; their limits are on the stack. Chosen. */
+/* Maximum number of points that are added together; their limits are on the stack. Chosen. */
 #define RUN 32
 
 static size_t get_bin_slot(const struct envelope *e, int64_t index)
@@ -136,10 +136,10 @@ static int reserve_bin_corners(struct envelope *e, struct bin *b)
 	return 0;
 }
 
-/* Largest curvature of curves in bins of one width. */
+/* Largest drift of clocks for which corners are kept in bins of one width. */
 struct drift {
-	int shift;   /* limit of a curve's sag in a bin, ns */
-	int64_t sag; /* no bin's curve sags by more than this, ns */
+	int shift;   /* log2 of 1 / (half of the largest drift), ns */
+	int64_t sag; /* a curve sags by at most this in a bin, ns */
 };
 
 static struct drift get_bin_drift(int shift)
@@ -175,7 +175,7 @@ static bool is_corner_redundant(const struct point *a, const struct point *b, co
 		return false;
 	cube = wide_product((__int128)(c->x - b->x) * (b->x - a->x), c->x - a->x);
 	high = (unsigned __int128)cube.high;
-	/* The cube is below 2^178; its fraction does not matter to integers. */
+	/* The cube is below 2^178. Its fraction does not matter in a comparison with an integer. */
 	if (drift.shift < 64)
 		bulge = high << (64 - drift.shift) | cube.low >> drift.shift;
 	else
@@ -190,7 +190,7 @@ static void drop_corner(struct bin *b, uint32_t i)
 
 /*
  * Drop the corner of a full bin that is the least below its neighbours. Drop a corner of
- * the straight hull only if there are no others.
+ * the ordinary hull only if there are no others.
  */
 static void drop_shallowest_corner(struct bin *b, struct drift drift)
 {
@@ -216,7 +216,7 @@ static void drop_shallowest_corner(struct bin *b, struct drift drift)
 	drop_corner(b, worst);
 }
 
-/* The first corner at or after x. */
+/* Return the index of the first corner at or after x. */
 static uint32_t find_corner(const struct bin *b, int64_t x)
 {
 	const uint32_t num = b->corners;
@@ -270,8 +270,8 @@ static int compare_bins_by_index(const void *a, const void *b)
 }
 
 /*
- * Move bins to their sorted places, most of which are near. Return false if some are so far
- * away that each bin would take more than a few moves on average.
+ * Sort bins by insertion, because most are near their places. Return false if some are so
+ * far away that each bin would take more than a few moves on average.
  */
 static bool sort_by_insertion(struct envelope *e)
 {
@@ -331,7 +331,7 @@ static void trim_bins(struct envelope *e)
 	}
 }
 
-/* Double the width of bins: two neighbours become one. */
+/* Double the width of bins, so that two neighbours become one. */
 static int double_bin_width(struct envelope *e)
 {
 	struct drift drift = get_bin_drift(e->shift + 1);
@@ -376,7 +376,10 @@ static int double_bin_width(struct envelope *e)
 	return 0;
 }
 
-/* Find or add the bin of a time, and set e->last to the bin. Return 0 or -ENOMEM. */
+/*
+ * Find or add the bin of the time @x, and set e->last to the index of the bin. Return 0
+ * or -ENOMEM.
+ */
 static int find_bin(struct envelope *e, int64_t x, size_t most)
 {
 	size_t i;
@@ -403,7 +406,7 @@ static int find_bin(struct envelope *e, int64_t x, size_t most)
 	return 0;
 }
 
-/* The number of points, in order of time, that belong into one bin. */
+/* Return how many of the first points are in order of time and belong to one bin. */
 static size_t find_run(const struct envelope *e, const struct point *p, size_t n)
 {
 	int64_t index = (p[0].x - e->base) >> e->shift;
@@ -447,7 +450,7 @@ static size_t add_run(struct envelope *e, struct bin *b, const struct point *p, 
 	return i;
 }
 
-/* Limit the corners by widening bins. If memory is short, the next call retries. */
+/* Limit the number of corners by widening bins. If memory is short, the next call tries again. */
 static void limit_corners(struct envelope *e, const struct budget *room)
 {
 	while (e->corners > room->corners + room->corners / 8 && e->shift < LAST_SHIFT)

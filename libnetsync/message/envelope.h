@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A cloud of messages -> an envelope: for each bin of time, the number of messages and
- * the few points that can touch a clock's curve.
+ * Reduce a cloud of messages to an envelope. For each bin of time, the envelope contains
+ * the number of messages and the few points that can touch a clock's curve.
  *
  * A curve whose slope falls by at most k per ns can touch a point from below iff the
  * point is a corner of the lower convex hull of (x, y + k x^2 / 2): adding k x^2 / 2
@@ -24,10 +24,10 @@
 #include "util/wide.h"
 
 struct bin {
-	int64_t index; /* begins at base + (index << shift) */
+	int64_t index; /* the bin begins at base + (index << shift) */
 	uint64_t messages;
 	__int128 sum_x;
-	struct point *corner; /* in the pool; x strictly rising */
+	struct point *corner; /* in the pool, with strictly rising x */
 	uint32_t corners;     /* at least 1 */
 	uint32_t room;
 };
@@ -37,30 +37,30 @@ struct envelope {
 	size_t num;
 	size_t room;
 	size_t last;	/* index of the bin of the last point */
-	size_t corners; /* of all bins */
+	size_t corners; /* number of corners of all bins */
 	/* One allocation for all corners, which avoids fragmentation. */
 	struct point *pool;
 	size_t pool_used; /* including gaps left by bins that moved */
 	size_t pool_room;
-	uint32_t *slot; /* hash table of indexes of bins + 1 */
+	uint32_t *slot; /* hash table of positions in the array bin, plus 1 */
 	size_t slots;
 	int shift;    /* a bin is 1 << shift ns wide */
 	int64_t base; /* where bin 0 begins; set before the first point */
 };
 
-/* Limits of an envelope: bins, and corners in all of them. */
+/* Limits of an envelope: the number of bins, and the number of corners in all bins. */
 struct budget {
 	size_t bins;
 	size_t corners;
 };
 
-/* The mean time of a bin's messages, rounded down. */
+/* Return the mean time of a bin's messages, rounded down. */
 static inline int64_t bin_time(const struct bin *b)
 {
 	return (int64_t)floor_div(b->sum_x, b->messages);
 }
 
-/* The median y of a bin and its neighbours; two of these may be wrong. */
+/* Return the median y of up to five bins around @bin; two of these bins may be wrong. */
 int64_t envelope_usual_y(const struct envelope *e, size_t bin);
 
 /*
@@ -79,7 +79,7 @@ size_t envelope_add(struct envelope *e, const struct point *p, size_t n, const s
 int envelope_merge(struct envelope *e, const struct envelope *other, int64_t x, int64_t y,
 		   const struct budget *room);
 
-/* Sort the bins, and reduce them to @room: 0 or -ENOMEM. */
+/* Sort the bins, and reduce them to @room. Return 0 or -ENOMEM. */
 int envelope_settle(struct envelope *e, const struct budget *room);
 
 void envelope_release(struct envelope *e);

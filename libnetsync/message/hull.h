@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Points -> their lower convex hull, exact.
+ * Compute the exact lower convex hull of points.
  *
  * Coordinates are below 2^62 in magnitude and differences of x below 2^62, so that every
  * cross product fits into 128 bits.
@@ -19,19 +19,19 @@ struct point {
 	int64_t y;
 };
 
-/* Does b lie on or above the straight line from a to c? a.x < b.x < c.x */
+/* Does b lie on or above the straight line from a to c? Requires a.x < b.x < c.x. */
 static inline bool on_or_above(const struct point *a, const struct point *b, const struct point *c)
 {
 	return (__int128)(b->y - a->y) * (c->x - a->x) >= (__int128)(c->y - a->y) * (b->x - a->x);
 }
 
 struct hull {
-	struct point *corner; /* x strictly rising, slopes strictly rising */
+	struct point *corner; /* x and slopes are strictly rising */
 	size_t corners;
 	size_t room;
 };
 
-/* Add a point to the right of all others: 0; or -ENOMEM, with the hull unchanged. */
+/* Add a point to the right of all others. Return 0, or -ENOMEM, with the hull unchanged. */
 int hull_add(struct hull *h, const struct point *p);
 
 /* Return the index of the last corner at or before @x, or 0 if there is none. */

@@ -22,7 +22,7 @@
 #define MIN_BINS_OF_CLOUD ((int64_t)1 << 2)
 #define MIN_CORNERS_OF_CLOUD ((int64_t)1 << 5)
 
-/* Messages of a direction that are added together. Chosen, for speed. */
+/* Number of messages in one direction that are added together. Chosen for speed. */
 #define FRESH 32
 
 /* The budget before it is divided among pairs. */
@@ -54,7 +54,7 @@ static int settle_envelopes(struct pairs_part *part, const struct budget *room)
 	return ret;
 }
 
-/* Has the number of pairs passed zero or a power of two? */
+/* Was there no pair before, or has the number of pairs passed a power of two? */
 static bool has_doubled(size_t before, size_t now)
 {
 	size_t power = 1;
@@ -146,7 +146,7 @@ static int add_fresh(struct direction *c, bool back, const struct budget *room)
 	return -ENOMEM;
 }
 
-/* Queue a point until several can be added together: 0 or -ENOMEM. */
+/* Queue a point until several can be added together. Return 0 or -ENOMEM. */
 static int add_fresh_point(struct direction *c, bool back, struct point p,
 			   const struct budget *room)
 {
@@ -215,8 +215,9 @@ static void merge_sums(struct direction *c, const struct direction *other, int64
 }
 
 /*
- * @y is the value to add to y in the other object, time on host[1] - time on host[0], to get y
- * in this object.
+ * Merge the messages of a direction in another object. @x and @y are added to the
+ * coordinates of its points to get those in this object, where y is time on host[1] minus
+ * time on host[0].
  */
 static int merge_direction(struct direction *c, bool back, const struct direction *other, int64_t x,
 			   int64_t y, const struct budget *room)
@@ -271,7 +272,7 @@ static int compare_pairs_by_hosts(const void *a, const void *b)
 	return p->host[1] < q->host[1] ? -1 : p->host[1] > q->host[1];
 }
 
-/* Add an offset to y of all points of a direction. No kept value depends on the origin of y. */
+/* Add an offset to the y of all points of a direction. No kept value depends on the origin of y. */
 static void raise_by(struct direction *c, bool back, int64_t by)
 {
 	__int128 y = back ? -by : by;
@@ -293,7 +294,7 @@ static void raise_pair(struct pair *p, const int64_t *resolution, double slope)
 	for (int d = 0; d < 2; d++) {
 		int64_t late = resolution[p->host[!d]] - 1;
 
-		/* The clocks run on meanwhile. */
+		/* Until then, the clocks continue to run, at different rates. */
 		late += (int64_t)ceil((double)late * slope);
 		raise_by(&p->direction[d], d, late - p->direction[d].raised);
 	}

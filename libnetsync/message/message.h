@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Messages -> two clouds of points for each pair of hosts.
+ * Collect messages as two clouds of points for each pair of hosts.
  *
  * In a pair, host[0] < host[1]. A message becomes a point in the plane
- *	x = time on host[0], y = time on host[1] - time on host[0]
+ * 	x = time on host[0], y = time on host[1] - time on host[0]
  * (each relative to an origin near the host's times). Two clocks that are linear to each
  * other are a line in this plane: messages from host[0] lie above it by their delay,
  * messages from host[1] below it (Duda et al. 1987). Only the points on the inner side of
@@ -23,18 +23,19 @@
 /* The place and time of one end of a message. */
 struct endpoint {
 	uint32_t host;
-	int64_t origin; /* of the host's times, ns */
+	int64_t origin; /* origin of the host's times, ns */
 	int64_t t;	/* relative to the origin, ns */
 };
 
-/* The messages of one direction. */
+/* The messages sent in one direction. */
 struct direction {
-	/* Queued messages that will be added together, which saves cache misses. */
+	/* Queued messages, which will be added together to save cache misses. */
 	struct point *fresh;
 	size_t num_fresh;
 	size_t fresh_room;
-	uint64_t inversions; /* before correction, of all messages */
-	int64_t raised;	     /* rounding-up offset that was added to all y, see pairs_raise(), ns */
+	/* number of messages received before they were sent, before correction */
+	uint64_t inversions;
+	int64_t raised; /* rounding-up offset that was added to all y, see pairs_raise(), ns */
 	/* Sums of all messages except the queued ones, which pairs_settle() adds. */
 	uint64_t num;
 	__int128 sum_x;
@@ -47,15 +48,15 @@ struct direction {
 	 * directions.
 	 */
 	struct envelope envelope;
-	struct hull hull; /* of the envelope's points */
+	struct hull hull; /* hull of the envelope's points */
 };
 
 struct pair {
 	uint32_t host[2];
-	struct direction direction[2]; /* [0]: from host[0] to host[1] */
+	struct direction direction[2]; /* [0] is from host[0] to host[1] */
 };
 
-/* The pairs with the same pair_part(). */
+/* The pairs of one part, which have the same pair_part(). */
 struct pairs_part {
 	struct pair **pair;
 	size_t num;
@@ -64,19 +65,19 @@ struct pairs_part {
 };
 
 struct pairs {
-	struct pair **pair; /* all, by hosts; valid after pairs_settle() */
+	struct pair **pair; /* all pairs, sorted by hosts; valid after pairs_settle() */
 	size_t num;
 	struct pairs_part part[PAIR_PARTS];
-	size_t sharing;	      /* pairs that the budget was divided among */
-	struct budget budget; /* of each direction's envelope */
+	size_t sharing;	      /* number of pairs that the budget was divided among */
+	struct budget budget; /* budget of each direction's envelope */
 };
 
-/* Add a message: 0; or -ENOMEM, with the message not added. */
+/* Add a message. Return 0, or -ENOMEM, with the message not added. */
 int pairs_add(struct pairs *ps, const struct endpoint *from, const struct endpoint *to);
 
 /*
- * Like pairs_add(), while other threads may add messages of other parts (pair_part()).
- * Call pairs_share() when all threads have ended.
+ * Like pairs_add(), but other threads may add messages of other parts (pair_part()) at
+ * the same time. Call pairs_share() when all threads have ended.
  */
 int pairs_add_beside(struct pairs *ps, const struct endpoint *from, const struct endpoint *to);
 
@@ -87,15 +88,15 @@ int pairs_add_beside(struct pairs *ps, const struct endpoint *from, const struct
 void pairs_share(struct pairs *ps);
 
 /*
- * Stamps are rounded down to the @resolution of their hosts, ns: the true receive time
- * lies before the next possible stamp. Move all receive times up to just before it;
- * otherwise a coarse clock would show messages received before they were sent. @slope:
- * the largest difference of two clocks' rates. Call this before pairs_settle(), and again
- * when the resolutions change.
+ * Timestamps are rounded down to the @resolution of their hosts, ns, so that the true
+ * receive time lies before the next possible timestamp. Move all receive times up to just
+ * before it. Otherwise, a coarse clock would show messages received before they were
+ * sent. @slope is the largest difference between two clocks' rates. Call this before
+ * pairs_settle(), and again when the resolutions change.
  */
 void pairs_raise(struct pairs *ps, const int64_t *resolution, double slope);
 
-/* Sort pairs and compute hulls: 0 or -ENOMEM. More messages may be added later. */
+/* Sort pairs and compute hulls. Return 0 or -ENOMEM. More messages may be added later. */
 int pairs_settle(struct pairs *ps);
 
 /*

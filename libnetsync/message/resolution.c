@@ -4,21 +4,21 @@
 #include "message/resolution.h"
 
 /*
- * Accept a divisor if at most one host in RARE with stamps of 1 ns would have it by
- * chance: n stamps after the earliest one share a divisor g with probability g^-n.
+ * Accept a divisor if at most one in RARE hosts with timestamps of 1 ns would have it by
+ * chance: n timestamps after the earliest one share a divisor g with probability g^-n.
  * Chosen: a divisor accepted by mistake only widens bounds.
  */
 #define RARE (1 << 16)
 /*
  * Longest accepted resolution, ns: logs of applications are in s. If the common divisor
- * is longer, as a few stamps with distances of some ms have by chance, use the part that
- * also divides a second.
+ * is longer, as a few timestamps some ms apart have by chance, use the part that also
+ * divides a second.
  */
 #define LONGEST 1000000000
 /*
- * Longest accepted resolution that does not divide a second, such as a tick of 30 us
- * (ns): the tick of the slowest timer, 100 Hz. A host needs enough stamps that a common
- * factor of 2 is rare by chance.
+ * Longest accepted resolution that does not divide a second, such as a tick of 30 us, in
+ * ns. It is the tick of the slowest timer, 100 Hz. A host needs so many timestamps that a
+ * common factor of 2 is rare by chance.
  */
 #define LONGEST_TICK 10000000
 
@@ -34,7 +34,7 @@ static uint64_t compute_common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Count stamps at time @least, and find the earliest time. */
+/* Add @stamps timestamps, of which @same have the earliest time @least. */
 static void count_stamps(struct resolution *r, int64_t least, uint64_t same, uint64_t stamps)
 {
 	if (!r->stamps || least < r->least) {
@@ -76,7 +76,10 @@ void resolution_merge(struct resolution *r, const struct resolution *other, int6
 	r->divisor = compute_common_divisor(r->divisor, other->divisor);
 }
 
-/* Is a common divisor of this many stamps of 1 ns practically impossible by chance? */
+/*
+ * Is it practically impossible that this many timestamps of 1 ns have a common divisor by
+ * chance?
+ */
 static bool is_rare(uint64_t divisor, uint64_t stamps)
 {
 	uint64_t cases = 1;
@@ -87,15 +90,15 @@ static bool is_rare(uint64_t divisor, uint64_t stamps)
 }
 
 /*
- * Compute the greatest common divisor of a second and all stamps, counted from 1970. It
- * also exists for a single stamp.
+ * Compute the greatest common divisor of a second and all timestamps, counted from 1970.
+ * It also exists for a single timestamp.
  */
 static uint64_t of_all(const struct resolution *r, int64_t origin)
 {
 	const int64_t first = origin + r->first;
 	const uint64_t since = first < 0 ? -(uint64_t)first : (uint64_t)first;
 
-	/* Times of a simulation, which start at 0, have no such epoch. */
+	/* Times of a simulation start at 0 and do not count from 1970. */
 	return since ? compute_common_divisor(since, compute_common_divisor(r->divisor, LONGEST)) :
 		       1;
 }
@@ -103,9 +106,10 @@ static uint64_t of_all(const struct resolution *r, int64_t origin)
 int64_t resolution_of(const struct resolution *r, int64_t origin)
 {
 	/*
-	 * Count equal stamps only once. Packets that were recorded in parts have equal
-	 * stamps, which prove nothing, but then the divisor of a second is small; in
-	 * other traces only coarse clocks cause equal stamps.
+	 * Do not count timestamps equal to the earliest one. Packets that were recorded
+	 * in parts have equal timestamps, which prove nothing, but then the common
+	 * divisor with a second is small. In other traces, only coarse clocks cause equal
+	 * timestamps.
 	 */
 	const uint64_t stamps = r->stamps - r->same;
 	const uint64_t of_second = compute_common_divisor(r->divisor, LONGEST);
