@@ -3,7 +3,7 @@
  * Collect messages as two clouds of points for each pair of hosts.
  *
  * In a pair, host[0] < host[1]. A message becomes a point in the plane
- * 	x = time on host[0], y = time on host[1] - time on host[0]
+ *	x = time on host[0], y = time on host[1] - time on host[0]
  * (each relative to an origin near the host's times). Two clocks that are linear to each
  * other are a line in this plane: messages from host[0] lie above it by their delay,
  * messages from host[1] below it (Duda et al. 1987). Only the points on the inner side of
