@@ -131,7 +131,7 @@ static const char *explain_unknown_file(const struct found *found)
 	if (!found->head_len)
 		return "the file is empty: nothing was written to it, or it was not copied completely.";
 	if (is_result_file(found))
-		return "this is a result of netsync sync, not a trace; specify the file with --model, or specify the traces that the result was computed from.";
+		return "this is a result of netsync sync, not a trace; netsync apply, convert, export, report, states and path take results with --model. Here, specify traces.";
 	if (is_text_file(found))
 		return "this text is not a trace in a known format; if its lines are messages, packets or clock readings, specify the file with --messages, --packets or --clocks.";
 	return "this is not a trace in a known format; known formats are captures (pcap, pcapng), trace.dat, perf.data, and folders with a CTF trace.";
