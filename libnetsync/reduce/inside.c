@@ -122,13 +122,19 @@ static void sort_points(struct inside *in)
 	in->num = n;
 }
 
+/* Far from a clock's span, offsets are extrapolated, and differ by more than 64 bits hold. */
+static double offset_less(int64_t a, int64_t b)
+{
+	return (double)((__int128)a - b);
+}
+
 /*
  * Bring a point into its interval: was it outside? The limits are of messages that are received
  * later, by a resolution of their stamps: where that leaves enough, none is inverted as they are.
  */
 static bool move_inside(struct inside_point *p, struct range r, int64_t coarse)
 {
-	int64_t at = p->t + p->offset, was = at, least = ROUNDING;
+	int64_t at = clamp64((__int128)p->t + p->offset), was = at, least = ROUNDING;
 	double width = (double)r.hi - (double)r.lo;
 
 	if (width > 4 * ((double)coarse + ROUNDING))
@@ -141,9 +147,9 @@ static bool move_inside(struct inside_point *p, struct range r, int64_t coarse)
 		if (r.hi < INT64_MAX)
 			at = min64(at, r.hi - least);
 	}
-	if (llabs(at - was) < LEAST_MOVE)
+	if (fabs(offset_less(at, was)) < LEAST_MOVE)
 		return false;
-	p->offset = at - p->t;
+	p->offset = clamp64((__int128)at - p->t);
 	return true;
 }
 
@@ -171,7 +177,7 @@ static void move_points(struct inside *in)
 /* The slope from a point to the next one, as the rate less 1. */
 static double slope_to_next(const struct inside_point *p)
 {
-	return (double)(p[1].offset - p->offset) / (double)(p[1].t - p->t);
+	return offset_less(p[1].offset, p->offset) / (double)(p[1].t - p->t);
 }
 
 /* Is there a step before a point: of the correction, or of times that the host skipped? */
@@ -213,7 +219,7 @@ static void hold_part(struct inside_point *p, size_t num, double steepest)
 static bool is_steep(const struct inside_point *p, size_t num, double steepest)
 {
 	for (size_t i = 0; i + 1 < num; i++)
-		if (fabs((double)(p[i + 1].offset - p[i].offset)) >
+		if (fabs(offset_less(p[i + 1].offset, p[i].offset)) >
 		    steepest * (double)(p[i + 1].t - p[i].t) + ROUNDING)
 			return true;
 	return false;
@@ -229,7 +235,7 @@ static int level_part(struct inside_point *p, size_t num, double steepest)
 	above = malloc(num * sizeof(*above));
 	below = malloc(num * sizeof(*below));
 	for (size_t i = 0; above && below && i < num; i++)
-		above[i] = below[i] = (double)(p[i].offset - p->offset);
+		above[i] = below[i] = offset_less(p[i].offset, p->offset);
 	for (size_t i = 1; above && below && i < num; i++) {
 		double rise = steepest * (double)(p[i].t - p[i - 1].t);
 
@@ -244,7 +250,7 @@ static int level_part(struct inside_point *p, size_t num, double steepest)
 	}
 	/* The first offset is what the others are relative to: last. */
 	for (size_t i = num; above && below && i-- > 0;) {
-		p[i].offset = p->offset + llround((above[i] + below[i]) / 2);
+		p[i].offset = clamp64((__int128)p->offset + llround((above[i] + below[i]) / 2));
 		p[i].moved = true;
 	}
 	free(above);
@@ -328,7 +334,7 @@ int inside_keep(const struct knots *k, const struct netsync_model *m, const int6
 		int64_t at = in.point[i].t;
 
 		netsync_convert(k->clock, in.point[i].t, &at, NULL);
-		in.point[i].offset = at - in.point[i].t;
+		in.point[i].offset = clamp64((__int128)at - in.point[i].t);
 	}
 	if (!ret && in.num > 1) {
 		find_ranges(&in);

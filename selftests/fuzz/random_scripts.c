@@ -18,6 +18,7 @@ static const uint16_t found_faults[] = {
 	539,  /* a regression line of slope -1: no clock */
 	682,  /* growth of a bound in an outermost segment that was replaced later */
 	1120, /* the method hull where readings report nothing */
+	2115, /* an extrapolated offset of more than 64 bits */
 	2727, /* wrong readings that lead to times beyond any limit */
 	6124, /* the method hull before the first reading of the reference */
 };
