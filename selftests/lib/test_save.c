@@ -280,11 +280,44 @@ static void test_errors(void **state)
 	free(traffic.event);
 }
 
+/*
+ * What a result leaves is saved, too: a direction without messages, and times that were raised to
+ * their resolution.
+ */
+static void test_after_solve(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct netsync *ns = netsync_new(), *copy = netsync_new();
+		const int64_t resolution = i & 2 ? 1000 * US : 1;
+		struct bytes b;
+
+		assert_int_equal(netsync_add_host(ns, "a"), 0);
+		assert_int_equal(netsync_add_host(ns, "b"), 1);
+		for (int64_t k = 0; k < 200; k++) {
+			const int64_t t = EPOCH + k * 77777777;
+			const int64_t send = t - t % resolution, late = t + 300 * US;
+			const bool back = i & 1 && k & 1;
+
+			assert_int_equal(netsync_push_message(ns, back, !back, send,
+							      late - late % resolution),
+					 0);
+		}
+		assert_int_equal(netsync_solve(ns, NULL), 0);
+		b = saved(ns, NULL);
+		assert_int_equal(netsync_merge_messages(copy, b.at, b.num), 0);
+		assert_int_equal(netsync_solve(copy, NULL), 0);
+		free(b.at);
+		netsync_free(copy);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_steered),
+		cmocka_unit_test(test_after_solve),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_errors),
 	};

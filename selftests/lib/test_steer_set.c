@@ -571,6 +571,36 @@ static void points_are_saved_whole(void **state)
 	}
 }
 
+/* The uncertainty of readings is saved, too: a copy has the same bound. */
+static void uncertainty_is_saved(void **state)
+{
+	uint64_t s = 41;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct netsync_host_info info[2] = { { .size = sizeof(*info) },
+						     { .size = sizeof(*info) } };
+		struct netsync *copy;
+		struct world w;
+
+		make_world(&w, 271 + (uint64_t)i);
+		sample(&w, 0, SPAN, &s);
+		talk(&w, 0, SPAN);
+		if (i)
+			assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		copy = copy_of(w.ns);
+		assert_int_equal(netsync_solve(w.ns, NULL), 0);
+		assert_int_equal(netsync_solve(copy, NULL), 0);
+		for (int k = 0; k < 2; k++)
+			assert_int_equal(netsync_get_host(k ? copy : w.ns, 1, &info[k]), 0);
+		assert_true(info[0].bound_max_ns < NETSYNC_UNKNOWN);
+		assert_int_equal(info[0].bound_max_ns, info[1].bound_max_ns);
+		assert_int_equal(info[0].bound_median_ns, info[1].bound_median_ns);
+		netsync_free(copy);
+		netsync_free(w.ns);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -588,6 +618,7 @@ int main(void)
 		cmocka_unit_test(set_is_not_forgotten),
 		cmocka_unit_test(set_is_not_excused),
 		cmocka_unit_test(points_are_saved_whole),
+		cmocka_unit_test(uncertainty_is_saved),
 	};
 
 	return cmocka_run_group_tests_name("steer_set", tests, NULL, NULL);
