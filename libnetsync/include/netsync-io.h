@@ -147,8 +147,8 @@ int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict);
  *
  * The namespace (container) with inode number 4026532008 of the host "web" becomes the host
  * "web/netns-4026532008". A file "netsync-namespaces" with a line "4026532008 NAME" changes the
- * name to "web/NAME". The file must be in the directory of the trace or in up to three
- * directories above (above "ust" for user-space traces). The host of a namespace is added when
+ * name to "web/NAME". The file must be in the directory of the trace, or in one of up to three
+ * parent directories (of "ust" for user-space traces). The host of a namespace is added when
  * its first packet is read, after the hosts that are not split. A host whose events have no
  * namespace field is not split. If a host is split, its events without a namespace are not
  * used, because other events may report the same packets; a warning reports their number.
@@ -168,15 +168,16 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split);
 void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs);
 
 /*
- * Give up a trace after @timeout_ns without progress (because of a failed disk or network, or a
- * stopped remote host). The default of 0 stands for 120 s. Call this before netsync_io_add().
+ * Stop reading a trace after @timeout_ns without progress (because of a failed disk or network,
+ * or a stopped remote host). The default of 0 stands for 120 s. Call this before
+ * netsync_io_add().
  *
- * A warning is given after a quarter of the time, at most 30 s. At the limit, reading continues
- * without the rest of the trace, and the member stuck of struct netsync_io_trace counts its
- * streams. After one trace has been given up, the limit for other traces on the same file
- * system is ten times shorter. For a server (netsync_io_add_served()) that sends only
- * keepalives, the limit is ten times longer. The limit applies to pipes only if @timeout_ns is
- * not 0.
+ * A warning is given after a quarter of this time, and after 30 s at the latest. At the limit,
+ * reading continues without the rest of the trace, and the member stuck of struct
+ * netsync_io_trace counts its streams. After one trace has exceeded the limit, the limit for
+ * other traces on the same file system is ten times shorter. For a server
+ * (netsync_io_add_served()) that sends only keepalives, the limit is ten times longer. The limit
+ * applies to pipes only if @timeout_ns is not 0.
  */
 void netsync_io_set_timeout(struct netsync_io *io, int64_t timeout_ns);
 
@@ -226,9 +227,9 @@ struct netsync_io_window {
  * the time base of its host, see above). If two clocks differ by more than the length of the
  * window, no messages remain.
  *
- * NETSYNC_IO_SINCE_BEGIN counts from the start of the longest host's traces, on each host's
+ * NETSYNC_IO_SINCE_BEGIN counts from the start of the longest trace of all hosts, on each host's
  * clock. Because clocks may be wrong, it counts from the start of a host's own traces if they
- * are at least 15/16 as long as the longest, or do not overlap with the longest in time.
+ * are at least 15/16 as long as the longest trace, or do not overlap with it in time.
  *
  * In CTF streams written by LTTng and in uncompressed trace.dat files, parts outside the window
  * are skipped without decoding. All other formats are decoded completely.
@@ -299,7 +300,7 @@ int netsync_io_set_part(struct netsync_io *io, const struct netsync_io_part *par
 int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void *data);
 
 /*
- * Add the counts that the reader of another part saved, @size bytes, so that
+ * Add the counts that the reader of another part saved, in @size bytes, so that
  * netsync_io_get_trace() and warnings report its traces as if they had been read here. Call
  * this from within netsync_io_part.end(). Return 0; -EBADMSG for bytes that were not written
  * for another part of these traces; -EBUSY at any other time.
@@ -361,7 +362,7 @@ struct netsync_io_served {
 	const char *label;	 /* printable; owned by the reader */
 	uint64_t stored_bytes;	 /* reported size of the trace files */
 	uint64_t received_bytes; /* received until now */
-	uint32_t ended;		 /* 1: the connection ended before all was read */
+	uint32_t ended;		 /* 1 if the connection ended before all traces were read */
 	uint32_t left_out;	 /* reported number of paths and captures that were skipped */
 };
 
@@ -451,14 +452,14 @@ struct netsync_io_trace {
 	const char *path;      /* file or directory; owned by the reader */
 	int64_t shift_ns;      /* host time = time in the trace + shift_ns */
 	uint64_t packets;      /* packet events pushed */
-	int64_t first_ns;      /* span of the events that were read, in host time; */
-	int64_t last_ns;       /* last < first: no events */
-	uint64_t lost_events;  /* discarded, as reported by the tracer */
-	uint64_t lost_packets; /* trace packets (sub-buffers) discarded, likewise */
+	int64_t first_ns;      /* first time of the events that were read, in host time */
+	int64_t last_ns;       /* last time; less than first_ns if there are no events */
+	uint64_t lost_events;  /* events that the tracer reported as discarded */
+	uint64_t lost_packets; /* trace packets (sub-buffers) reported as discarded */
 	uint32_t damaged;      /* streams that were read in part or not at all */
-	uint32_t netns;	       /* inode of the namespace that is the host; 0: all */
-	uint32_t running;      /* 1: a live session that is being read */
-	uint32_t late;	       /* 1: a live session that began before first_ns */
+	uint32_t netns;	       /* inode of the namespace that is the host; 0 if not split */
+	uint32_t running;      /* 1 if a live session is being read */
+	uint32_t late;	       /* 1 if a live session began before first_ns */
 
 	/* Host and clock. */
 	const char *format; /* "ctf", "trace.dat", "perf.data", "pcap"; owned by the reader */
@@ -472,21 +473,24 @@ struct netsync_io_trace {
 	 * means that the times of the trace are already corrected.
 	 */
 	const char *clock_name;
-	int64_t epoch_ns; /* time of the clock's zero, ns since 1970 */
+	int64_t epoch_ns; /* time at which the clock shows zero, ns since 1970 */
 	uint32_t has_clock_uuid;
 	uint8_t clock_uuid[16];
 
 	/*
-	 * Path of the readable part of a damaged trace, until netsync_io_read(): for CTF, a
-	 * directory with a trace; for a capture, the file itself. If libbabeltrace2 supports
-	 * only CTF 1.8, also a directory with a CTF 1.8 translation of a CTF 2 trace. Otherwise
-	 * NULL.
+	 * Path from which a damaged or unsupported trace can be read, until netsync_io_read().
+	 * For a damaged CTF trace, it is a directory with the readable part; for a damaged
+	 * capture, the file itself. For a CTF 2 trace, it is a directory with a CTF 1.8
+	 * translation if libbabeltrace2 supports only CTF 1.8. NULL for all other traces.
 	 */
 	const char *readable;
 
-	/* Of the damaged streams: those whose reader process was killed (they may be intact), */
+	/*
+	 * Numbers of damaged streams whose reader process was killed (these streams may be
+	 * intact), and whose reader process made no progress.
+	 */
 	uint32_t killed;
-	uint32_t stuck; /* or made no progress and was given up */
+	uint32_t stuck;
 
 	/*
 	 * If has_wall is 1, wall-clock time (UTC), ns since 1970, is time in the trace +
@@ -537,8 +541,8 @@ struct netsync_io_event {
 	uint32_t cpu;
 	int64_t time_ns;	   /* as displayed by babeltrace2 or trace-cmd report -t, with the
 				 * shift; INT64_MIN for a loss without a previous event */
-	uint64_t lost;		   /* least number of lost events */
-	const char *system;	   /* "sched"; CTF has none: "" */
+	uint64_t lost;		   /* lower limit on the number of lost events */
+	const char *system;	   /* such as "sched"; "" in CTF, which has no subsystems */
 	const char *name;	   /* "sched_switch"; the same pointer for all events of a type */
 	const char *const *fields; /* names; fields of the context come first */
 	uint32_t num_fields;
@@ -559,9 +563,9 @@ enum netsync_io_value_kind {
 struct netsync_io_value {
 	uint32_t size;	      /* sizeof, set by the caller */
 	uint32_t kind;	      /* enum netsync_io_value_kind */
-	int64_t number;	      /* integer; an unsigned one has the same bits */
+	int64_t number;	      /* integer; an unsigned integer is stored with the same bits */
 	const uint8_t *bytes; /* text, array of bytes, or label of an integer */
-	uint32_t num_bytes;   /* 0: the integer has no label */
+	uint32_t num_bytes;   /* 0 if the integer has no label */
 	double real;
 };
 
@@ -611,7 +615,7 @@ int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
 struct netsync_io_frame {
 	uint32_t size; /* sizeof, as the library knows it */
 	uint32_t reserved;
-	uint64_t number; /* from 1, as frame.number of Wireshark */
+	uint64_t number; /* from 1, like frame.number in Wireshark */
 	/*
 	 * Start (ns since 1970) and length of the tick of the timestamp. The packet event of a
 	 * sent frame has the time time_ns; that of a received frame has time_ns + tick_ns - 1.
@@ -654,7 +658,7 @@ struct netsync_io_knot {
  *	displays them. The first knot must not be after the first event, and the last knot must
  *	be after the last event. Readers interpolate between knots.
  * @knot_size: sizeof(struct netsync_io_knot), which may grow
- * @progress: called now and then with @data, or NULL
+ * @progress: called from time to time with @data, or NULL
  *
  * Only the option TIME_SHIFT is added, which contains offsets that readers add to the times of
  * all processors. Readers use 64-bit arithmetic. The time from each knot to the next,
@@ -716,9 +720,9 @@ int netsync_io_copy_capture(struct netsync_io *io, const char *from, const char 
 /* A capture that is merged with others. */
 struct netsync_io_capture {
 	const char *path;	   /* as in struct netsync_io_trace */
-	const char *host;	   /* first part of the names of interfaces: "web/eth0" */
-	const char *device;	   /* second part if the capture names no device; NULL if none */
-	const char *description;   /* added to that of each interface; NULL means nothing */
+	const char *host;	   /* first part of interface names such as "web/eth0" */
+	const char *device;	   /* second part if the capture names no device, or NULL */
+	const char *description;   /* added to the description of each interface, or NULL */
 	netsync_io_time_func time; /* called at least twice for each packet */
 	void *data;		   /* passed to @time */
 };
@@ -731,7 +735,7 @@ struct netsync_io_capture {
  * @comment: comment of the merged capture, or NULL
  * @fd: where to write the merged capture, sequentially, such as a pipe; incomplete output is to
  *	be discarded after an error
- * @progress: called now and then with @data, or NULL
+ * @progress: called from time to time with @data, or NULL
  *
  * The result is pcapng with one section and times in nanoseconds. Packets with equal times are
  * in the order of @captures. The bytes, lengths and options of packets are kept, as are

@@ -26,9 +26,9 @@
  * Errors: functions that can fail return a negative errno value. If they take a
  * struct netsync, netsync_error() then returns a sentence for the user.
  *
- * ABI: structs shared with the caller begin with their size (sizeof) at the time when the
- * caller was compiled, so that later versions can add members. Arrays are passed with the size
- * of their elements.
+ * ABI: a struct shared with the caller begins with the size (sizeof) that it had when the caller
+ * was compiled, so that later versions can add members. Arrays are passed with the size of
+ * their elements.
  */
 #ifndef NETSYNC_H
 #define NETSYNC_H
@@ -42,7 +42,7 @@ extern "C" {
 
 #define NETSYNC_VERSION "0.1.0"
 
-/* Return the run-time version, a static string; NETSYNC_VERSION is the compile-time version. */
+/* Return the run-time version as a static string. NETSYNC_VERSION is the compile-time version. */
 const char *netsync_version(void);
 
 /* An unknown bound or delay, ns. */
@@ -56,7 +56,7 @@ const char *netsync_version(void);
 #define NETSYNC_MAX_TIME (INT64_C(1) << 62)
 #define NETSYNC_MAX_SPAN (INT64_C(1) << 60)
 
-/* The coarsest resolution of timestamps, ns: a minute, as in some logs. */
+/* Coarsest resolution of timestamps, in ns. Some logs have a resolution of a minute. */
 #define NETSYNC_MAX_RESOLUTION INT64_C(60000000000)
 
 struct netsync;
@@ -233,8 +233,8 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num);
 #define NETSYNC_SHARDS 16
 
 /*
- * Match packets with @threads threads including the caller's, at most 256; 0, the default,
- * means one. Results and the order in which messages are reported do not depend on @threads.
+ * Match packets with @threads threads including the caller's, at most 256. The default of 0
+ * means 1. Results and the order in which messages are reported do not depend on @threads.
  * netsync_solve() has a separate option for its threads.
  *
  * Threads are started when first needed and end in netsync_free(). If fewer can be started,
@@ -249,18 +249,18 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num);
 void netsync_use_threads(struct netsync *ns, uint32_t threads);
 
 /*
- * Return the shards of a packet event as a bit mask, bit n for shard n, or 0 for an invalid
- * size. The shards depend only on the protocol, len, gso_size, gso_segs and header numbers that
- * neither segmentation nor address translation changes. For packets of unsupported protocols,
- * the shard depends on the host. An event that may arrive in parts (segmentation offload) can
- * belong to two or three shards.
+ * Return the shards of a packet event as a bit mask with bit n for shard n. Return 0 for an
+ * invalid size. The shards depend only on the protocol, len, gso_size, gso_segs and header
+ * numbers that neither segmentation nor address translation changes. For packets of unsupported
+ * protocols, the shard depends on the host. An event that may arrive in parts (segmentation
+ * offload) can belong to two or three shards.
  */
 uint32_t netsync_packet_shards(const struct netsync_packet *pkt);
 
 /*
- * Match only the packets of the shards in @shards, bit n for shard n. The default is all
- * shards. To divide the packets of the same hosts among several objects, for example in several
- * processes, call this function before any packet is pushed.
+ * Match only the packets of the shards in @shards, a bit mask with bit n for shard n. The
+ * default is all shards. To divide the packets of the same hosts among several objects, for
+ * example in several processes, call this function before any packet is pushed.
  *
  * Add all hosts to each object, with the same numbers. Push to each object the events of its
  * shards, from every host, and call netsync_advance() for every host, even if none of its
@@ -286,8 +286,9 @@ struct netsync_clock_point {
 	uint32_t host;	 /* as returned by netsync_add_host() */
 	int64_t time_ns; /* on the host's clock, as the times of packets */
 	/*
-	 * Time of a raw clock at the same instant: it is driven by the same oscillator but not
-	 * steered by any daemon, such as Linux's CLOCK_MONOTONIC_RAW. Its zero is arbitrary.
+	 * Time of a raw clock at the same instant. A raw clock is driven by the same oscillator
+	 * but not steered by any daemon, such as Linux's CLOCK_MONOTONIC_RAW. Its zero is
+	 * arbitrary.
 	 */
 	int64_t raw_ns;
 	int64_t within_ns; /* bound on the error of raw_ns */
@@ -296,7 +297,7 @@ struct netsync_clock_point {
 	 * 0.5 to 2. If rates are reported, every rate change needs a reading. 0 means unknown.
 	 */
 	double rate;
-	uint32_t was_set; /* 1: the host's clock was stepped at this instant */
+	uint32_t was_set; /* 1 if the host's clock was stepped at this instant */
 	/*
 	 * Number of the reading. A host's readings are numbered consecutively; a gap means that
 	 * readings were lost. 0 means that the reading is not numbered.
@@ -393,7 +394,7 @@ struct netsync_message {
 	uint16_t sport;
 	uint16_t dport;
 	uint32_t len;	  /* payload bytes of all packets that the event stands for */
-	uint8_t protocol; /* IP protocol number; 0: unknown */
+	uint8_t protocol; /* IP protocol number; 0 if unknown */
 	uint8_t reserved[7];
 };
 
@@ -459,7 +460,7 @@ struct netsync_options {
 	/*
 	 * Largest difference in rate between two clocks, ppm. 0 selects 500 ppm, the limit of
 	 * the Linux NTP discipline. If clocks appear to be steered, 0 adds another 500 ppm for
-	 * each clock, the slew rate of adjtime(3).
+	 * each clock, because adjtime(3) slews at this rate.
 	 */
 	double max_skew_ppm;
 	/*
@@ -471,13 +472,13 @@ struct netsync_options {
 	 * this value.
 	 */
 	double max_drift_ppm_s;
-	/* Number of threads including the caller's, at most 256; 0: one. Results do not change. */
+	/* Number of threads including the caller's, at most 256. 0 means 1. Results are the same. */
 	uint32_t threads;
 	uint32_t reserved;
 	/*
 	 * Resolution of the timestamps of all hosts, in ns, at most NETSYNC_MAX_RESOLUTION.
-	 * Timestamps are truncated to multiples of this value or a larger one: a timestamp t
-	 * was read before t + resolution_ns. 0 selects a common divisor of each host's
+	 * Timestamps are truncated to multiples of this value or of a larger one, so a timestamp
+	 * t was read before t + resolution_ns. 0 selects a common divisor of each host's
 	 * timestamps. Clocks that advance by timer ticks without a common divisor are not
 	 * detected.
 	 */
@@ -504,7 +505,7 @@ enum netsync_quality {
 	 * The reference itself is absent if no message connects it with any host.
 	 */
 	NETSYNC_ABSENT = 0,
-	/* Messages pass in one direction only: offset and bound are one-sided. */
+	/* Messages pass in one direction only, so the offset and the bound are one-sided. */
 	NETSYNC_INCOMPLETE = 1,
 	/*
 	 * Messages are inconsistent with the assumptions of struct netsync_options, the bound
@@ -530,14 +531,14 @@ struct netsync_host_info {
 	const char *name; /* owned by the library */
 	uint64_t packets; /* packet events pushed for this host */
 	int64_t first_ns; /* start of the span, on the host's clock */
-	int64_t last_ns;  /* end of the span; last < first: the span is empty */
+	int64_t last_ns;  /* end of the span; less than first_ns if the span is empty */
 	/* Median and maximum over the span of the bound of netsync_convert(). */
 	int64_t bound_median_ns;
 	int64_t bound_max_ns;
 	uint32_t island;    /* smallest number of all hosts connected by messages */
 	uint32_t num_steps; /* of the clock; see netsync_get_step() */
 	/*
-	 * Lower limit of the time (ns) in the span during which the bound allows for steering.
+	 * Lower limit on the time (ns) in the span during which the bound allows for steering.
 	 * During this time, packets of one direction are a second or more apart, and neither
 	 * clock readings nor options (max_drift_ppm_s) exclude steering.
 	 */
@@ -558,11 +559,11 @@ struct netsync_host_info {
  */
 struct netsync_step {
 	uint32_t size;	   /* sizeof, set by the caller */
-	uint32_t known;	   /* 1: reported by netsync_push_clock(), not detected */
+	uint32_t known;	   /* 1 if reported by netsync_push_clock(), 0 if detected */
 	int64_t time_ns;   /* on the host's clock; at a phase step, just before it */
 	int64_t within_ns; /* uncertainty of time_ns, before and after */
-	int64_t offset_ns; /* phase step: forward if positive; 0: rate step only */
-	double skew_ppm;   /* rate step: faster from then on if positive */
+	int64_t offset_ns; /* phase step, forward if positive; 0 if only the rate changed */
+	double skew_ppm;   /* rate step; positive if the clock runs faster afterwards */
 };
 
 struct netsync_pair_info {
@@ -572,7 +573,7 @@ struct netsync_pair_info {
 	/* In arrays, [0] is the direction from host[0] to host[1], [1] the opposite direction. */
 	uint64_t messages[2];
 	uint64_t hull[2];	 /* vertices of the convex hulls */
-	int64_t min_delay_ns[2]; /* after correction; NETSYNC_UNKNOWN: none */
+	int64_t min_delay_ns[2]; /* after correction; NETSYNC_UNKNOWN if unknown */
 	/*
 	 * Numbers of messages that were received before they were sent, according to
 	 * uncorrected and corrected timestamps as recorded, regardless of their resolution.
@@ -604,8 +605,8 @@ struct netsync_stats {
 	uint64_t matched;     /* with a counterpart on another host */
 	uint64_t unmatched;   /* without a counterpart until now */
 	uint64_t ambiguous;   /* could belong to several packets */
-	uint64_t loopback;    /* never leave their host */
-	uint64_t unsupported; /* protocol is not matched */
+	uint64_t loopback;    /* of packets that never leave their host */
+	uint64_t unsupported; /* of protocols that cannot be matched */
 	uint64_t nat;	      /* matched, with translated addresses */
 	uint64_t evicted;     /* discarded without a counterpart for lack of capacity */
 };
@@ -619,9 +620,9 @@ struct netsync_stack {
 	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
 	uint64_t packets;  /* seen at several observation points */
-	int64_t min_ns;	   /* NETSYNC_UNKNOWN: no such packets */
-	int64_t median_ns; /* from a histogram, to 3 %; p99_ns, too */
-	int64_t p99_ns;	   /* 99th percentile */
+	int64_t min_ns;	   /* NETSYNC_UNKNOWN if there are no such packets */
+	int64_t median_ns; /* from a histogram, accurate to 3 % */
+	int64_t p99_ns;	   /* 99th percentile, from the same histogram */
 	int64_t max_ns;
 };
 
@@ -629,7 +630,7 @@ struct netsync_stack {
 struct netsync_steering {
 	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
-	uint64_t points; /* readings used; 0: the other members are meaningless */
+	uint64_t points; /* readings used; if 0, the other members are meaningless */
 	/*
 	 * Smallest and largest skew of the host's clock relative to its raw clock. For readings
 	 * without a rate, these are averages over one second. NAN if there are too few
@@ -638,7 +639,7 @@ struct netsync_steering {
 	double min_ppm;
 	double max_ppm;
 	int64_t unknown_ns; /* unreported part of the span */
-	int64_t until_ns;   /* end of readings; later bounds are wider, or unknown */
+	int64_t until_ns;   /* time of the last reading; later bounds are wider or unknown */
 };
 
 /* Return the number of hosts, and of pairs of hosts that exchanged messages. */
@@ -657,7 +658,7 @@ int netsync_get_host(const struct netsync *ns, uint32_t index, struct netsync_ho
 int netsync_get_pair(const struct netsync *ns, uint32_t index, struct netsync_pair_info *info);
 int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info);
 
-/* Read step @index, below num_steps of the host, in order of time. */
+/* Read a step of the host's clock. @index is less than num_steps; steps are in time order. */
 int netsync_get_step(const struct netsync *ns, uint32_t host, uint32_t index,
 		     struct netsync_step *step);
 
@@ -704,10 +705,10 @@ struct netsync_knot {
 struct netsync_model {
 	uint32_t size;	       /* sizeof(struct netsync_model) */
 	uint32_t num_segments; /* at least 1 */
-	uint32_t num_knots;    /* 0: no bound is known */
+	uint32_t num_knots;    /* 0 if no bound is known */
 	/*
-	 * Size of an element of each array, in bytes, in the version that filled in the struct;
-	 * may be smaller or larger than sizeof.
+	 * Size of an element of each array, in bytes, in the version that filled in the struct.
+	 * The size can be smaller or larger than sizeof.
 	 */
 	uint32_t segment_size;
 	uint32_t knot_size;
