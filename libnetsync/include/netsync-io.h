@@ -203,7 +203,7 @@ int netsync_io_get_left_out(const struct netsync_io *io, uint32_t index,
 enum netsync_io_limit {
 	NETSYNC_IO_NO_LIMIT = 0,
 	NETSYNC_IO_AT = 1,	    /* a time on each host's own clock, ns since 1970 */
-	NETSYNC_IO_SINCE_BEGIN = 2, /* ns after the start, see below */
+	NETSYNC_IO_SINCE_BEGIN = 2, /* ns after the start; see netsync_io_set_window() */
 };
 
 struct netsync_io_window {
@@ -217,27 +217,26 @@ struct netsync_io_window {
 
 /*
  * Read only a part of the recorded time. @window gives the first and the last time, both
- * inclusive, and is copied. Call this before netsync_io_read(). Live sessions cannot be
- * limited.
+ * inclusive, and is copied. Call this before netsync_io_read(). Live sessions cannot be limited.
  *
  * Packet events, clock readings and losses outside the window are treated as not recorded, and
- * the span of a trace is cut to the window. A message of a text file is used if both its times
- * are inside the window. Text files of clock readings are always read completely. Times are
+ * the span of a trace is limited to the window. A message of a text file is used if both its
+ * times are inside the window. Text files of clock readings are always read completely. Times are
  * those of each host's own clock before correction, as displayed by the trace's own viewer (in
  * the time base of its host, see above). If two clocks differ by more than the length of the
  * window, no messages remain.
  *
- * NETSYNC_IO_SINCE_BEGIN counts from the start of the longest trace of all hosts, on each host's
- * clock. Because clocks may be wrong, it counts from the start of a host's own traces if they
- * are at least 15/16 as long as the longest trace, or do not overlap with it in time.
+ * NETSYNC_IO_SINCE_BEGIN counts from the start of the longest host's traces, on each host's
+ * clock. Because clocks may be wrong, it counts from the start of a host's own traces if they are
+ * at least 15/16 as long as the longest, or do not overlap with the longest in time.
  *
  * In CTF streams written by LTTng and in uncompressed trace.dat files, parts outside the window
  * are skipped without decoding. All other formats are decoded completely.
  *
- * Return 0; -EINVAL for an invalid size or limit; -EBUSY if netsync_io_read() was called or
- * live sessions were added. netsync_io_read() returns -ERANGE if no trace has any event inside
- * the window, or the end is before the start, and -ENODATA if the start of a host's traces is
- * not known.
+ * Return 0; -EINVAL for an invalid size or limit; -EBUSY if netsync_io_read() was called or live
+ * sessions were added. netsync_io_read() returns -ERANGE if no trace has any event inside the
+ * window, or the end is before the start, and -ENODATA if the start of a host's traces is not
+ * known.
  */
 int netsync_io_set_window(struct netsync_io *io, const struct netsync_io_window *window);
 
@@ -361,8 +360,8 @@ struct netsync_io_served {
 	uint32_t num_traces;
 	const char *label;	 /* printable; owned by the reader */
 	uint64_t stored_bytes;	 /* reported size of the trace files */
-	uint64_t received_bytes; /* received until now */
-	uint32_t ended;		 /* 1 if the connection ended before all traces were read */
+	uint64_t received_bytes; /* bytes received until now */
+	uint32_t ended;		 /* 1 if the connection ended before all was read */
 	uint32_t left_out;	 /* reported number of paths and captures that were skipped */
 };
 
@@ -447,21 +446,22 @@ int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
 int netsync_io_poll(struct netsync_io *io, int timeout_ms);
 
 struct netsync_io_trace {
-	uint32_t size;	       /* sizeof, set by the caller */
-	uint32_t host;	       /* as in netsync_get_host() */
-	const char *path;      /* file or directory; owned by the reader */
-	int64_t shift_ns;      /* host time = time in the trace + shift_ns */
-	uint64_t packets;      /* packet events pushed */
-	int64_t first_ns;      /* first time of the events that were read, in host time */
-	int64_t last_ns;       /* last time; less than first_ns if there are no events */
-	uint64_t lost_events;  /* events that the tracer reported as discarded */
-	uint64_t lost_packets; /* trace packets (sub-buffers) reported as discarded */
-	uint32_t damaged;      /* streams that were read in part or not at all */
-	uint32_t netns;	       /* inode of the namespace that is the host; 0 if not split */
-	uint32_t running;      /* 1 if a live session is being read */
-	uint32_t late;	       /* 1 if a live session began before first_ns */
+	uint32_t size;	  /* sizeof, set by the caller */
+	uint32_t host;	  /* as in netsync_get_host() */
+	const char *path; /* file or directory; owned by the reader */
+	int64_t shift_ns; /* host time = time in the trace + shift_ns */
+	uint64_t packets; /* number of packet events pushed */
+	int64_t first_ns; /* time of the first event that was read, in host time */
+	/* Time of the last event that was read; less than first_ns if none was. */
+	int64_t last_ns;
+	uint64_t lost_events;  /* number of events discarded, as reported by the tracer */
+	uint64_t lost_packets; /* number of trace packets (sub-buffers) discarded, as reported */
+	uint32_t damaged;      /* number of streams that were read in part or not at all */
+	uint32_t netns;	       /* inode number of the namespace that is the host; 0 for all */
+	uint32_t running;      /* 1 if this is a live session that is being read */
+	uint32_t late;	       /* 1 if this is a live session that began before first_ns */
 
-	/* Host and clock. */
+	/* The following members describe the host and its clock. */
 	const char *format; /* "ctf", "trace.dat", "perf.data", "pcap"; owned by the reader */
 	/*
 	 * Host name given by NAME=PATH or stored in the trace; owned by the reader. The name of
@@ -486,8 +486,8 @@ struct netsync_io_trace {
 	const char *readable;
 
 	/*
-	 * Numbers of damaged streams whose reader process was killed (these streams may be
-	 * intact), and whose reader process made no progress.
+	 * Numbers of damaged streams whose reader process was killed (the streams may be
+	 * intact), and of damaged streams that made no progress and were given up.
 	 */
 	uint32_t killed;
 	uint32_t stuck;
@@ -539,15 +539,19 @@ int netsync_io_get_trace(const struct netsync_io *io, uint32_t index,
 struct netsync_io_event {
 	uint32_t size; /* sizeof, as the library knows it */
 	uint32_t cpu;
-	int64_t time_ns;	   /* as displayed by babeltrace2 or trace-cmd report -t, with the
-				 * shift; INT64_MIN for a loss without a previous event */
-	uint64_t lost;		   /* lower limit on the number of lost events */
-	const char *system;	   /* such as "sched"; "" in CTF, which has no subsystems */
-	const char *name;	   /* "sched_switch"; the same pointer for all events of a type */
-	const char *const *fields; /* names; fields of the context come first */
+	/*
+	 * Time as displayed by babeltrace2 or trace-cmd report -t, plus the shift.
+	 * INT64_MIN for a loss without a previous event.
+	 */
+	int64_t time_ns;
+	uint64_t lost;	    /* minimum number of lost events */
+	const char *system; /* such as "sched"; "" in CTF, which has no systems */
+	/* Such as "sched_switch"; the same pointer for all events of a type. */
+	const char *name;
+	const char *const *fields; /* names of the fields; those of the context come first */
 	uint32_t num_fields;
-	uint32_t num_context; /* number of context fields; in trace.dat, the fields that all
-				 * events have */
+	/* Number of context fields; in trace.dat, the fields common to all events. */
+	uint32_t num_context;
 	const void *reserved;
 };
 
@@ -563,9 +567,9 @@ enum netsync_io_value_kind {
 struct netsync_io_value {
 	uint32_t size;	      /* sizeof, set by the caller */
 	uint32_t kind;	      /* enum netsync_io_value_kind */
-	int64_t number;	      /* integer; an unsigned integer is stored with the same bits */
+	int64_t number;	      /* integer; if unsigned, cast it to uint64_t */
 	const uint8_t *bytes; /* text, array of bytes, or label of an integer */
-	uint32_t num_bytes;   /* 0 if the integer has no label */
+	uint32_t num_bytes;   /* size of @bytes; 0 if an integer has no label */
 	double real;
 };
 
@@ -719,10 +723,11 @@ int netsync_io_copy_capture(struct netsync_io *io, const char *from, const char 
 
 /* A capture that is merged with others. */
 struct netsync_io_capture {
-	const char *path;	   /* as in struct netsync_io_trace */
-	const char *host;	   /* first part of interface names such as "web/eth0" */
-	const char *device;	   /* second part if the capture names no device, or NULL */
-	const char *description;   /* added to the description of each interface, or NULL */
+	const char *path;   /* as in struct netsync_io_trace */
+	const char *host;   /* first part of the names of interfaces: "web/eth0" */
+	const char *device; /* second part if the capture names no device; NULL if none */
+	/* Added to the description of each interface; NULL adds nothing. */
+	const char *description;
 	netsync_io_time_func time; /* called at least twice for each packet */
 	void *data;		   /* passed to @time */
 };

@@ -89,7 +89,7 @@ enum netsync_packet_fields {
 	NETSYNC_HAS_CHECKSUM = 1 << 11, /* udp.checksum, and it is final */
 	NETSYNC_HAS_ECHO = 1 << 12,	/* icmp: an echo request or reply */
 	NETSYNC_HAS_SCTP = 1 << 13,	/* sctp.vtag, sctp.chunk */
-	NETSYNC_HAS_TSN = 1 << 14,	/* sctp.tsn: the packet has a DATA chunk */
+	NETSYNC_HAS_TSN = 1 << 14,	/* sctp.tsn; the packet has a DATA chunk */
 };
 
 /* One packet event. All integers are in host byte order. */
@@ -101,17 +101,16 @@ struct netsync_packet {
 	/*
 	 * Observation point on the host. Any numbering is allowed, provided that events of the
 	 * same tracepoint on the same device have the same number, and other events have other
-	 * numbers. A packet passes a point once.
+	 * numbers. A packet passes each point only once.
 	 */
 	uint32_t point;
 	uint64_t skb;	   /* identifies the packet inside its host */
-	uint8_t saddr[16]; /* network order; IPv4 as ::ffff:a.b.c.d */
+	uint8_t saddr[16]; /* in network byte order; IPv4 as ::ffff:a.b.c.d */
 	uint8_t daddr[16];
 	uint16_t sport;
 	uint16_t dport;
 	uint8_t dir;	  /* enum netsync_dir */
-	uint8_t protocol; /* IP protocol number: 6 TCP, 17 UDP, 132 SCTP, */
-			  /* 1 and 58 ICMP (echoes only) */
+	uint8_t protocol; /* IP protocol: TCP 6, UDP 17, SCTP 132, ICMP echo 1, ICMPv6 echo 58 */
 	uint16_t ip_id;
 	uint32_t len; /* payload bytes, without headers */
 	/*
@@ -126,12 +125,13 @@ struct netsync_packet {
 	 */
 	uint16_t gso_size;
 	uint16_t gso_segs;
-	/* One per protocol. C99 has no anonymous unions, but compilers do. */
+	/* The part of each protocol. C99 has no anonymous unions, but compilers support them. */
 	__extension__ union {
 		struct {
 			uint32_t seq;
 			uint32_t ack;
-			uint16_t flags;	 /* 4 bits data offset, 3 reserved, 9 flags */
+			/* Data offset (4 bits), reserved (3 bits), flags (9 bits). */
+			uint16_t flags;
 			uint16_t window; /* as in the header, not scaled */
 			uint32_t tsval;
 			uint32_t tsecr;
@@ -143,7 +143,7 @@ struct netsync_packet {
 		struct {
 			uint16_t id;  /* identifier of an echo request or reply */
 			uint16_t seq; /* its sequence number */
-			uint8_t type; /* 8, 0; ICMPv6: 128, 129 */
+			uint8_t type; /* 8 (request) or 0 (reply); ICMPv6: 128 or 129 */
 		} icmp;
 		struct {
 			uint32_t vtag; /* verification tag */
@@ -382,8 +382,8 @@ struct netsync_message {
 	uint32_t from; /* the host that sent it */
 	uint32_t to;   /* the host that received it */
 	/*
-	 * Known members: NETSYNC_HAS_ADDRS, _PORTS and _LEN of enum netsync_packet_fields; 0
-	 * for messages of netsync_push_message().
+	 * Bits for the known members: NETSYNC_HAS_ADDRS, _PORTS and _LEN of enum
+	 * netsync_packet_fields. 0 for messages added by netsync_push_message().
 	 */
 	uint32_t fields;
 	int64_t send_ns; /* on the clock of @from */
@@ -535,8 +535,8 @@ struct netsync_host_info {
 	/* Median and maximum over the span of the bound of netsync_convert(). */
 	int64_t bound_median_ns;
 	int64_t bound_max_ns;
-	uint32_t island;    /* smallest number of all hosts connected by messages */
-	uint32_t num_steps; /* of the clock; see netsync_get_step() */
+	uint32_t island;    /* smallest host number among the hosts connected by messages */
+	uint32_t num_steps; /* number of the clock's steps; see netsync_get_step() */
 	/*
 	 * Lower limit on the time (ns) in the span during which the bound allows for steering.
 	 * During this time, packets of one direction are a second or more apart, and neither
@@ -562,8 +562,9 @@ struct netsync_step {
 	uint32_t known;	   /* 1 if reported by netsync_push_clock(), 0 if detected */
 	int64_t time_ns;   /* on the host's clock; at a phase step, just before it */
 	int64_t within_ns; /* uncertainty of time_ns, before and after */
-	int64_t offset_ns; /* phase step, forward if positive; 0 if only the rate changed */
-	double skew_ppm;   /* rate step; positive if the clock runs faster afterwards */
+	/* Change in the offset, forward if positive; 0 if only the rate changes. */
+	int64_t offset_ns;
+	double skew_ppm; /* change in the rate; if positive, the clock is faster from then on */
 };
 
 struct netsync_pair_info {
@@ -572,8 +573,8 @@ struct netsync_pair_info {
 	uint32_t host[2]; /* host[0] < host[1] */
 	/* In arrays, [0] is the direction from host[0] to host[1], [1] the opposite direction. */
 	uint64_t messages[2];
-	uint64_t hull[2];	 /* vertices of the convex hulls */
-	int64_t min_delay_ns[2]; /* after correction; NETSYNC_UNKNOWN if unknown */
+	uint64_t hull[2];	 /* number of vertices of the convex hulls */
+	int64_t min_delay_ns[2]; /* minimum delays after correction; NETSYNC_UNKNOWN if none */
 	/*
 	 * Numbers of messages that were received before they were sent, according to
 	 * uncorrected and corrected timestamps as recorded, regardless of their resolution.
@@ -589,26 +590,29 @@ struct netsync_pair_info {
 	 */
 	double rate_min;
 	double rate_max;
-	/* Packet events on both hosts; a segmented packet (GSO) counts once per event. */
-	uint64_t matched; /* with a counterpart on the other host */
-	uint64_t nat;	  /* matched, with translated addresses */
-	/* Packet events with an address of the other host: */
-	uint64_t ambiguous; /* could belong to several packets */
-	uint64_t unmatched; /* without a counterpart there */
+	/*
+	 * Numbers of packet events on both hosts. A segmented packet (GSO) counts once
+	 * per event.
+	 */
+	uint64_t matched; /* events with a counterpart on the other host */
+	uint64_t nat;	  /* matched events with translated addresses */
+	/* Numbers of packet events with an address of the other host. */
+	uint64_t ambiguous; /* events that could belong to several packets */
+	uint64_t unmatched; /* events without a counterpart there */
 };
 
 /* Numbers of packet events, over all hosts. */
 struct netsync_stats {
 	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
-	uint64_t packets;     /* pushed */
-	uint64_t matched;     /* with a counterpart on another host */
-	uint64_t unmatched;   /* without a counterpart until now */
-	uint64_t ambiguous;   /* could belong to several packets */
-	uint64_t loopback;    /* of packets that never leave their host */
-	uint64_t unsupported; /* of protocols that cannot be matched */
-	uint64_t nat;	      /* matched, with translated addresses */
-	uint64_t evicted;     /* discarded without a counterpart for lack of capacity */
+	uint64_t packets;     /* events pushed */
+	uint64_t matched;     /* events with a counterpart on another host */
+	uint64_t unmatched;   /* events without a counterpart until now */
+	uint64_t ambiguous;   /* events that could belong to several packets */
+	uint64_t loopback;    /* events of packets that never leave their host */
+	uint64_t unsupported; /* events whose protocol is not matched */
+	uint64_t nat;	      /* matched events with translated addresses */
+	uint64_t evicted;     /* events discarded without a counterpart for lack of capacity */
 };
 
 /*
@@ -619,10 +623,10 @@ struct netsync_stats {
 struct netsync_stack {
 	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
-	uint64_t packets;  /* seen at several observation points */
+	uint64_t packets;  /* number of packets seen at several observation points */
 	int64_t min_ns;	   /* NETSYNC_UNKNOWN if there are no such packets */
-	int64_t median_ns; /* from a histogram, accurate to 3 % */
-	int64_t p99_ns;	   /* 99th percentile, from the same histogram */
+	int64_t median_ns; /* from a histogram, accurate to 3 %, as is p99_ns */
+	int64_t p99_ns;	   /* 99th percentile */
 	int64_t max_ns;
 };
 
@@ -630,7 +634,7 @@ struct netsync_stack {
 struct netsync_steering {
 	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
-	uint64_t points; /* readings used; if 0, the other members are meaningless */
+	uint64_t points; /* number of readings used; if 0, the other members are meaningless */
 	/*
 	 * Smallest and largest skew of the host's clock relative to its raw clock. For readings
 	 * without a rate, these are averages over one second. NAN if there are too few
@@ -638,8 +642,8 @@ struct netsync_steering {
 	 */
 	double min_ppm;
 	double max_ppm;
-	int64_t unknown_ns; /* unreported part of the span */
-	int64_t until_ns;   /* time of the last reading; later bounds are wider or unknown */
+	int64_t unknown_ns; /* part of the span in which steering is unreported, ns */
+	int64_t until_ns;   /* end of the readings; later bounds are wider or unknown */
 };
 
 /* Return the number of hosts, and of pairs of hosts that exchanged messages. */
@@ -683,9 +687,9 @@ const struct netsync_clock *netsync_host_clock(const struct netsync *ns, uint32_
  * the first and the last extend outward.
  */
 struct netsync_segment {
-	int64_t from_ns; /* on the host's clock */
+	int64_t from_ns; /* start of the segment, on the host's clock */
 	int64_t to_ns;
-	int64_t offset_ns; /* at from_ns */
+	int64_t offset_ns; /* offset at from_ns */
 	double rate;	   /* reference time per host time */
 	int64_t bound_ns;  /* largest bound of netsync_convert() in the segment */
 };

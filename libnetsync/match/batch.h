@@ -55,7 +55,7 @@ struct record_batch {
 	bool full;		      /* the list of a shard is full */
 	/* The following members are valid once the batch is complete. */
 	uint32_t end; /* number after that of the last record */
-	/* records that are more than this many numbers old are dropped */
+	/* Records that are more than this many numbers old are dropped. */
 	uint32_t limit;
 	uint32_t oldest;	   /* number of the oldest record that is not decided */
 	bool sample;		   /* sample records to find clock offsets */

@@ -54,7 +54,7 @@ struct peer_pair {
 	uint32_t samples; /* number of entries in offset[], which is a ring */
 	uint32_t next_sample;
 	struct match_counts past; /* counts of records that were matched or dropped */
-	/* counts of other records in the rings, updated by settling */
+	/* Counts of other records in the rings, updated by settling. */
 	struct match_counts live;
 	int64_t offset[PEER_SAMPLES]; /* time on host[1] minus time on host[0] */
 };

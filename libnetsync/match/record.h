@@ -59,7 +59,7 @@ struct packet_record {
 		struct {
 			uint32_t tag; /* verification tag */
 			uint32_t tsn; /* TSN or IP id; otherwise, length and chunk type */
-			/* type of the first chunk, plus 256 if the packet has DATA */
+			/* Type of the first chunk, plus 256 if the packet has DATA. */
 			uint16_t chunks;
 		} sctp;
 	};

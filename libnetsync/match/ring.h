@@ -37,7 +37,7 @@ struct packet_ring {
 	struct addresses *addresses; /* addresses of each record; NULL if not kept */
 	bool keep_addresses;	     /* keep the addresses of records from now on */
 	uint32_t *chain;	     /* number of the newest record for each hash value */
-	/* number of the newest record for each hash value of the second key */
+	/* Number of the newest record for each hash value of the second key. */
 	uint32_t *second;
 	uint32_t room; /* capacity of each array: 0 or a power of two */
 	uint32_t freed;

@@ -36,7 +36,7 @@ struct shard {
 	bool unclear;	  /* while settling: ambiguity is not final */
 	struct match_counts past;
 	struct match_counts live;
-	/* records counted in past.unmatched that were dropped at the limit */
+	/* Records counted in past.unmatched that were dropped at the limit. */
 	uint64_t evicted;
 	uint8_t apart[CACHE_LINE]; /* padding against false sharing with another thread's shard */
 };

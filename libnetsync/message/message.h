@@ -33,7 +33,7 @@ struct direction {
 	struct point *fresh;
 	size_t num_fresh;
 	size_t fresh_room;
-	/* number of messages received before they were sent, before correction */
+	/* Number of messages received before they were sent, before correction. */
 	uint64_t inversions;
 	int64_t raised; /* rounding-up offset that was added to all y, see pairs_raise(), ns */
 	/* Sums of all messages except the queued ones, which pairs_settle() adds. */

@@ -11,7 +11,7 @@
 
 struct resolution {
 	int64_t first; /* a timestamp, ns */
-	/* common divisor of all other timestamps' distances from it, ns; 0 if none yet */
+	/* Common divisor of all other timestamps' distances from it, ns; 0 if none yet. */
 	uint64_t divisor;
 	/* The following members are updated while the divisor is not 1. */
 	uint64_t stamps; /* number of all timestamps */

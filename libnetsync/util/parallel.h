@@ -45,7 +45,7 @@ struct parallel {
 	bool stop;		/* the threads must end */
 	uint32_t places;	/* number of shares of the last parallel_begin() */
 	struct parallel_thread thread[PARALLEL_THREADS]; /* the first one is the caller's */
-	/* number of threads that exist, including the caller's */
+	/* Number of threads that exist, including the caller's. */
 	uint32_t threads;
 	pid_t process; /* the process that has the threads; a child of fork() has none */
 };
