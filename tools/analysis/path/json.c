@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The content of the table, with all pieces, for other programs. */
+/* Write all pieces and the content of the table as JSON, for other programs. */
 #include <errno.h>
 
 #include "common/json-writer.h"
 #include "sums.h"
 #include "view.h"
 
-/* Null if there is no thread. */
+/* If the actor has no thread, tid and name are null. */
 static void put_actor(struct json_writer *w, json_object *object, const struct critical_path *path,
 		      struct actor who)
 {
@@ -22,7 +22,7 @@ static void put_actor(struct json_writer *w, json_object *object, const struct c
 	json_put(w, object, "name", new_string(thread->name));
 }
 
-/* Put the subject of a piece. */
+/* Add the members of a piece to its JSON object. */
 static void put_piece_members(struct json_writer *w, json_object *object,
 			      const struct critical_path *path, const struct path_piece *piece)
 {

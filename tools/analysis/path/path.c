@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync path - what a thread waited for, on all hosts, and to whom that time is charged. */
+/*
+ * netsync path: find what a thread waited for, on all hosts, and which threads the time
+ * is charged to.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +16,8 @@ struct path_settings {
 	struct input input;
 	struct path_thread_name of;
 	bool account;
-	bool json, perfetto;   /* at most one of these; otherwise a table */
-	unsigned int timeline; /* its number, or TIMELINE_NOT_SAID */
+	bool json, perfetto;   /* output format; at most one is set, otherwise a table is printed */
+	unsigned int timeline; /* number of the format, or TIMELINE_NOT_SAID */
 	struct time_window window;
 	unsigned int limit;
 	struct destination output;
@@ -90,7 +93,7 @@ struct path_job {
 	struct critical_path path;
 };
 
-/* ---- all of it ----------------------------------------------------------------- */
+/* ---- the sub-command ---------------------------------------------------------- */
 
 static bool write_path(FILE *out, const void *data)
 {

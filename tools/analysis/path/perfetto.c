@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A path for Perfetto and Chrome: slices of the threads on the path, and arrows from one
- * to the next.
+ * Write a path for Perfetto and Chrome: slices of the threads on the path, and arrows
+ * from each slice to the next one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,10 @@
 #include "../../../libnetsync/util/array.h"
 #include "view.h"
 
-/* The threads that have tracks, numbered from 1. */
+/*
+ * Writes the path. The array tracks contains the threads that have tracks, which are
+ * numbered from 1.
+ */
 struct path_writer {
 	const struct critical_path *path;
 	struct timeline timeline;
@@ -18,7 +21,7 @@ struct path_writer {
 	uint64_t arrows;
 };
 
-/* Return false if out of memory. */
+/* Find the track of an actor, or add it. Return false if out of memory. */
 static bool find_actor_track(struct path_writer *writer, struct actor who, struct track *track)
 {
 	const struct record_thread *thread = path_thread(writer->path, who);
@@ -87,7 +90,7 @@ static void put_piece_slice(struct path_writer *writer, const struct path_piece 
 	writer->timeline.format->slice(&writer->timeline, &event, piece->end_ns);
 }
 
-/* Put an arrow from the last place of the path to the next one. */
+/* Put an arrow from a piece of the path to the next one. */
 static void put_arrow(struct path_writer *writer, const struct path_piece *from,
 		      struct track from_track, const struct path_piece *to, struct track to_track)
 {
@@ -131,7 +134,7 @@ bool path_perfetto(FILE *out, const struct path_view *view)
 	const bool ok = timeline_open(&writer.timeline, view->timeline, out, view->path->base) &&
 			put_pieces(&writer);
 
-	/* The only possible error is a lack of memory. */
+	/* The only possible error here is a lack of memory. */
 	writer.timeline.failed |= !ok;
 	free(writer.tracks);
 	return timeline_close(&writer.timeline, ok, "pieces");

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The pieces of a path, summed up. */
+/* Sums of the pieces of a path. */
 #ifndef NETSYNC_PATH_SUMS_H
 #define NETSYNC_PATH_SUMS_H
 
 #include "path/path.h"
 
-/* All pieces with the same thread, kind and other thread. */
+/* Sum of all pieces with the same thread, kind and other thread. */
 struct sum {
-	const struct path_piece *piece; /* one of them */
+	const struct path_piece *piece; /* one of these pieces */
 	uint64_t times;
 	uint64_t total_ns;
 	uint64_t longest_ns;
 };
 
 struct sums {
-	struct sum *list; /* the longest first */
+	struct sum *list; /* sorted by total time, the longest first */
 	size_t num;
 };
 
-/* Return false if out of memory. */
+/* Add up the pieces of a path. Return false if out of memory. */
 bool sums_find(struct sums *sums, const struct critical_path *path);
 void sums_release(struct sums *sums);
 
 /*
- * Time charged to a thread while its parents in the tree waited, and to all threads below
- * it.
+ * Return the time charged to a thread while its parents in the tree waited, and to all
+ * threads below it.
  */
 uint64_t charge_total(const struct critical_path *path, uint32_t charge);
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A path as text: its sums, its pieces in order, and to whom they are charged. */
+/* Write a path as text: its sums, its pieces in order, and the threads that they are charged to. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 
 struct writing {
 	const struct critical_path *path;
-	unsigned int limit; /* limit of rows */
+	unsigned int limit; /* maximum number of rows */
 	struct sums sums;
-	uint32_t *charges; /* by row */
+	uint32_t *charges; /* index of the charge in each row */
 };
 
 /* ---- cells ----------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static void put_actor_host(char *cell, const struct critical_path *path, struct 
 	cell_text(cell, path->base->hosts[who.host].name);
 }
 
-/* "nginx (1234)" */
+/* Format a thread as "nginx (1234)". */
 static void put_actor_thread(char *cell, const struct critical_path *path, struct actor who)
 {
 	const struct record_thread *thread = path_thread(path, who);
@@ -38,7 +38,7 @@ static void put_actor_thread(char *cell, const struct critical_path *path, struc
 	make_printable(cell);
 }
 
-/* "by kworker/0:1 (12)", "from db, postgres (99)", "8:0" */
+/* Format what the thread waited for: "by kworker/0:1 (12)", "from db, postgres (99)", "8:0". */
 static void put_detail(char *cell, const struct critical_path *path, const struct path_piece *piece)
 {
 	char host[CELL_SIZE], thread[CELL_SIZE];
@@ -49,7 +49,10 @@ static void put_detail(char *cell, const struct critical_path *path, const struc
 	else if (piece->kind == PIECE_PREEMPTED && !piece->has_other)
 		snprintf(cell, CELL_SIZE, "by none: its CPU was waking up");
 	else if (piece->kind == PIECE_DISK)
-		/* The kernel's internal encoding of device numbers: MINORBITS is 20. */
+		/*
+		 * The kernel's internal encoding of device numbers has 20 minor bits
+		 * (MINORBITS).
+		 */
 		snprintf(cell, CELL_SIZE, "device %" PRIu32 ":%" PRIu32, piece->detail >> 20,
 			 piece->detail & 0xfffff);
 	else if (piece->kind == PIECE_INTERRUPT)
@@ -172,7 +175,7 @@ static void charge_cell(const void *data, uint32_t row, unsigned int column, cha
 	}
 }
 
-/* ---- all of it -------------------------------------------------------------- */
+/* ---- the whole output ------------------------------------------------------- */
 
 static void print_head(FILE *out, const struct critical_path *path)
 {
@@ -197,7 +200,7 @@ static void print_pieces(FILE *out, const struct writing *writing)
 	table_print_some(out, writing, &table, path->num_pieces, writing->limit, "pieces");
 }
 
-/* Return false if out of memory. */
+/* Print which threads are charged. Return false if out of memory. */
 static bool print_charges(FILE *out, struct writing *writing)
 {
 	const struct critical_path *path = writing->path;

@@ -9,11 +9,12 @@
 struct path_view {
 	const struct critical_path *path;
 	const struct timeline_format *timeline; /* format for viewers */
-	unsigned int limit;			/* limit of rows of each table; 0 if no limit */
-	bool account;				/* show which thread is charged */
+	/* Maximum number of rows of each table; 0 if unlimited. */
+	unsigned int limit;
+	bool account; /* print which thread is charged */
 };
 
-/* Return false if not all was written; errno is the reason, or 0 if out of memory. */
+/* Return false if not everything was written. errno is the reason, or 0 if out of memory. */
 bool path_table(FILE *out, const struct path_view *view);
 bool path_json(FILE *out, const struct critical_path *path);
 bool path_perfetto(FILE *out, const struct path_view *view);

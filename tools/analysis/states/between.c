@@ -13,12 +13,15 @@
 #include "between.h"
 #include "common/now.h"
 
-/* How far ends on two hosts may be out of order if no bound is known, ns. Chosen. */
+/*
+ * Largest amount by which ends on two hosts may be out of order if no bound is known, ns.
+ * Chosen.
+ */
 #define LONGEST_HOLD NS_PER_S
 
 /*
- * The role of a state in a definition: exclusive STATES with STATES, waits STATES for
- * STATES.
+ * The role of a state in its definition. In "exclusive STATES with STATES", states are
+ * EXCLUSIVE or WITH; in "waits STATES for STATES", WAITING or HOLDING.
  */
 enum role { EXCLUSIVE, WITH, HOLDING, WAITING, NUM_ROLES };
 #define ROLE_KNOWN (1U << NUM_ROLES)
@@ -38,15 +41,15 @@ struct counted {
 	struct counted *next;
 };
 
-/* Something that several objects share, such as a lock's resource. */
+/* A resource that several objects share, such as a lock's. */
 struct common {
 	uint64_t hash;
 	uint32_t definition;
-	uint32_t host, text;	    /* where it first appeared */
-	struct common *next;	    /* in its bucket */
-	struct last *last[WAITING]; /* by role, then by host; NULL if none */
+	uint32_t host, text;	    /* host where it first appeared, and number of its text there */
+	struct common *next;	    /* next one in the same bucket */
+	struct last *last[WAITING]; /* last span of each host, by role; NULL if none */
 	struct counted *waits;
-	struct held_span *first, **end; /* waiting for it */
+	struct held_span *first, **end; /* deferred spans of objects that share it */
 };
 
 /*
@@ -57,14 +60,14 @@ struct held_span {
 	bool has_waited;
 	struct span_told told;
 	struct common *common;
-	struct held_span *next; /* in order of their ends */
+	struct held_span *next; /* next span in the order of ends */
 	struct held_span *next_common;
 };
 
-/* Tables by the number of a host's text. */
+/* Tables of one host, indexed by the numbers of its texts. */
 struct host_texts {
-	struct common **common; /* by text and definition */
-	uint8_t *roles;		/* the same */
+	struct common **common; /* shared resources, by text and definition */
+	uint8_t *roles;		/* roles of a state, by text and definition */
 	size_t num;
 };
 
@@ -75,8 +78,8 @@ struct between {
 	const struct spans *spans;
 	struct common **buckets;
 	size_t room, num_common;
-	struct host_texts *texts; /* by host */
-	int64_t *bounds;	  /* the last one of each host */
+	struct host_texts *texts; /* tables of each host */
+	int64_t *bounds;	  /* bound of the last span of each host */
 	struct held_span *first, **end;
 	struct exclusion *exclusions;
 	struct wait *waits;
@@ -150,7 +153,7 @@ void between_free(struct between *between)
 
 /* ---- tables by text ---------------------------------------------- */
 
-/* The tables of a host, long enough for a text. Return NULL if out of memory. */
+/* Return the tables of a host, enlarged to include a text, or NULL if out of memory. */
 static struct host_texts *get_host_texts(struct between *between, uint32_t host, uint32_t text)
 {
 	struct host_texts *texts = &between->texts[host];
@@ -174,7 +177,7 @@ static struct host_texts *get_host_texts(struct between *between, uint32_t host,
 	return texts;
 }
 
-/* Return a bit for each enum role of a span's state, or 0 if out of memory. */
+/* Return a bit mask of the roles of a span's state, or 0 if out of memory. */
 static unsigned int find_roles(struct between *between, const struct state_span *span)
 {
 	const struct definition *d = &between->definitions[span->definition];
@@ -249,7 +252,7 @@ static struct common *add_common(struct between *between, const struct state_spa
 	return common;
 }
 
-/* Return NULL if out of memory. */
+/* Find the resource that a span shares, or add it. Return NULL if out of memory. */
 static struct common *find_or_add_common(struct between *between, const struct state_span *span)
 {
 	struct host_texts *texts = get_host_texts(between, span->host, span->shared);
@@ -282,7 +285,7 @@ static enum netsync_sequence order_host_times(const struct between *between, uin
 	return netsync_order(hosts[host_a].clock, a_host_ns, hosts[host_b].clock, b_host_ns);
 }
 
-/* Count the spans with this role that had not ended when the span began. */
+/* Count the last spans with this role that had not ended when the span began. */
 static void compare_with_last_spans(struct between *between, const struct common *common,
 				    enum role role, const struct state_span *span)
 {
@@ -296,7 +299,7 @@ static void compare_with_last_spans(struct between *between, const struct common
 			continue;
 		sequence = order_host_times(between, host, last->end_host_ns, span->host,
 					    span->begin_host_ns);
-		/* On one host, one span may end at the instant when the next begins. */
+		/* On one host, a span may end at the instant when the next one begins. */
 		if (sequence == NETSYNC_UNCERTAIN && host != span->host)
 			found->uncertain++;
 		if (sequence != NETSYNC_AFTER)
@@ -345,8 +348,8 @@ static bool remember_last_span(const struct between *between, struct common *com
 /* ---- waiting ------------------------------------------------------------- */
 
 /*
- * Record @last as the holder if the held span may have waited for its end; the latest end
- * wins.
+ * Record @last as the holder if the deferred span may have waited for its end. The latest
+ * end replaces earlier ones.
  */
 static void offer_holder(struct between *between, struct held_span *held, uint32_t host,
 			 const struct last *last)
@@ -445,7 +448,7 @@ static bool hold_back(struct between *between, const struct span_told *told, str
 	return true;
 }
 
-/* Is an earlier span of the same object held back? */
+/* Is an earlier span of the same object deferred? */
 static bool is_held(const struct common *common, const struct state_span *span)
 {
 	for (const struct held_span *h = common->first; h; h = h->next_common)
@@ -454,7 +457,7 @@ static bool is_held(const struct common *common, const struct state_span *span)
 	return false;
 }
 
-/* Are the ends of all future spans certainly later than the end of the held one? */
+/* Are the ends of all future spans certainly later than the end of the deferred span? */
 static bool is_over(const struct between *between, const struct held_span *held, int64_t now_ns)
 {
 	int64_t most = 0, until;

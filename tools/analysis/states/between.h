@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spans of objects that share a resource, on one host or several hosts: which object waited for
- * which, and whether mutually exclusive states overlapped.
+ * Relations between objects that share a resource, on one host or several hosts: which object
+ * waited for which, and whether mutually exclusive states overlapped.
  */
 #ifndef NETSYNC_STATES_BETWEEN_H
 #define NETSYNC_STATES_BETWEEN_H
@@ -13,33 +13,33 @@
 /* A span, its bounds, and the span whose end its object waited for. */
 struct span_told {
 	struct state_span span;
-	int64_t begin_bound_ns, end_bound_ns; /* NETSYNC_UNKNOWN */
+	int64_t begin_bound_ns, end_bound_ns; /* NETSYNC_UNKNOWN if no bound is known */
 	bool has_holder;
 	bool is_uncertain; /* the order of the two ends is uncertain within the bounds */
 	uint32_t holder_host;
-	uint32_t holder_name; /* text number of that host */
+	uint32_t holder_name; /* number of a text of that host */
 	uint32_t holder_lane;
-	int64_t holder_end_ns; /* corrected end of that state */
+	int64_t holder_end_ns; /* corrected time when that state ended */
 };
 
 /* Overlaps of mutually exclusive states, for one definition. */
 struct exclusion {
-	uint64_t spans;	    /* in an exclusive state */
-	uint64_t at_once;   /* pairs that certainly overlap */
-	uint64_t uncertain; /* pairs whose overlap is uncertain within the bounds */
+	uint64_t spans;	    /* number of spans in an exclusive state */
+	uint64_t at_once;   /* number of pairs that certainly overlap */
+	uint64_t uncertain; /* number of pairs whose overlap is uncertain within the bounds */
 	/* The pair with the longest overlap. */
 	int64_t longest_ns;
-	int64_t from_ns; /* corrected */
+	int64_t from_ns; /* corrected time */
 	uint32_t hosts[2];
 	uint32_t names[2];
 };
 
-/* All waits of one host for another one, for one shared thing. */
+/* All waits of one host for another host, for one shared resource. */
 struct wait {
 	uint32_t definition;
-	uint32_t shared_host, shared; /* its text number, of that host */
+	uint32_t shared_host, shared; /* host that numbers its text, and number of the text */
 	uint32_t host, holder;	      /* numbers of hosts */
-	bool is_known;		      /* the host it waited for is known */
+	bool is_known;		      /* the host that was waited for is known */
 	uint64_t times;
 	uint64_t uncertain;
 	uint64_t total_ns;
@@ -48,24 +48,30 @@ struct wait {
 
 struct between;
 
-/* Return NULL if out of memory. */
+/* Create the object that compares spans. Return NULL if out of memory. */
 struct between *between_new(const struct definition *definitions, size_t num,
 			    const struct timebase *base, const struct spans *spans);
 void between_free(struct between *between);
 
 /*
- * Add the next span, in the order of ends. Call @tell for each span, later if the object
- * waited. Spans of one object stay in order. Return false if out of memory, or if @tell
- * returned false.
+ * Add the next span, in the order of ends. @tell is called for each span; for a span
+ * whose object waited, it is called later. Spans of one object stay in order. Return
+ * false if out of memory, or if @tell returned false.
  */
 typedef bool between_tell(void *data, const struct span_told *told);
 bool between_take(struct between *between, const struct state_span *span, between_tell *tell,
 		  void *data);
-/* Report the spans that are still deferred, because no other spans follow. Return as above. */
+/*
+ * Report the spans that are still deferred, because no other spans follow. Return the
+ * same values as between_take().
+ */
 bool between_end(struct between *between, between_tell *tell, void *data);
 
 const struct exclusion *between_exclusion(const struct between *between, size_t definition);
-/* Sorted by definition, then by total time, the longest first. Return false if out of memory. */
+/*
+ * Sort the waits by definition, then by total time, the longest first. Return false if
+ * out of memory.
+ */
 bool between_waits(struct between *between, const struct wait **waits, size_t *num);
 
 #endif

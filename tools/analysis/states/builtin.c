@@ -19,7 +19,7 @@ DEFINITION(tcp);
 
 const char *const definition_names[] = { "block", "dlm", "sched", "syscall", "tcp", NULL };
 
-/* In the order of the names. */
+/* Texts of the definitions, in the order of definition_names. */
 static const char *const texts[] = {
 	states_block, states_dlm, states_sched, states_syscall, states_tcp,
 };

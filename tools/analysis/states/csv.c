@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One line of comma-separated values for each span; times are integers, ns. */
+/* Write one line of comma-separated values for each span. Times are integers in ns. */
 #include <errno.h>
 #include <inttypes.h>
 

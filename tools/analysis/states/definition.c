@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A definition's text -> struct definition. Each statement is checked as it is read. */
+/* Parse the text of a definition. Each statement is checked when it is read. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "definition.h"
 #include "words.h"
 
-/* Maximum size of a definition file, bytes. Chosen; the built-in ones have some 2 KB. */
+/* Maximum size of a definition file, in bytes. Chosen; the built-in ones have some 2 KB. */
 #define MAX_SIZE (1 << 20)
 
 struct parser {
@@ -32,7 +32,7 @@ static bool add_text_to_list(const char ***list, size_t *num, const char *text)
 	return true;
 }
 
-/* Take the next word. If the statement ends, print a message and return NULL. */
+/* Return the next word. If the statement ends, print a message and return NULL. */
 static struct word *need_word(struct parser *parser, const char *what)
 {
 	struct word *word = words_next(&parser->words);
@@ -156,7 +156,7 @@ static bool parse_template(struct parser *parser, struct template *template, con
 	return true;
 }
 
-/* Take the template of the shared thing, or two for a pair. */
+/* Parse the template of the shared resource, or, for a pair, two templates. */
 static bool parse_shared(struct parser *parser, struct shared *shared, bool has_second)
 {
 	return parse_template(parser, &shared->sides[0], "The shared object") &&
@@ -168,7 +168,7 @@ static bool parse_integer(const char *text, int64_t *number)
 	char *end;
 
 	errno = 0;
-	/* A number above INT64_MAX is the bits of an unsigned field. */
+	/* A number above INT64_MAX has the bits of an unsigned field. */
 	*number = *text == '-' ? strtoll(text, &end, 0) : (int64_t)strtoull(text, &end, 0);
 	return end != text && !*end && !errno;
 }
@@ -382,7 +382,7 @@ static bool parse_labels(struct parser *parser)
 	return labels->num;
 }
 
-/* Take the states before a word, then the states after it. */
+/* Parse the states before the word @between, then the states after it. */
 static bool parse_lists(struct parser *parser, struct state_list *first, const char *between,
 			struct state_list *second)
 {
@@ -453,7 +453,7 @@ static bool parse_statement(struct parser *parser)
 
 /* ---- whole definitions -------------------------------------------------- */
 
-/* Checks that need the whole definition. */
+/* Make the checks that need the whole definition. */
 static bool check_definition(const struct parser *parser)
 {
 	const struct definition *d = parser->definition;

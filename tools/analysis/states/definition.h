@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How events make states, as specified by a file in the format of netsync-states(5):
- * which fields name the object, which event begins a state, which ends it, and what
+ * Definition of states, as specified by a file in the format of netsync-states(5): which
+ * fields name the object, which event begins a state, which event ends it, and what
  * objects of several hosts share.
  */
 #ifndef NETSYNC_STATES_DEFINITION_H
@@ -13,12 +13,12 @@
 
 enum field_format {
 	FIELD_PLAIN,
-	FIELD_HEX,     /* {flags:x} */
-	FIELD_ADDRESS, /* {saddr:ip}: of IPv4 or IPv6 */
-	FIELD_DEVICE,  /* {dev:dev}: "8:16", the kernel's number of a block device */
+	FIELD_HEX,     /* hexadecimal, as in {flags:x} */
+	FIELD_ADDRESS, /* IPv4 or IPv6 address, as in {saddr:ip} */
+	FIELD_DEVICE,  /* number of a block device in the kernel, such as "8:16", as in {dev:dev} */
 };
 
-/* A field of an event; of several names, the first one that the event has. */
+/* A field of an event. If it has several names, the first one that the event has is used. */
 struct field {
 	const char **names; /* FIELD_TID and the like are not in the payload */
 	size_t num;
@@ -30,20 +30,20 @@ struct template_piece {
 	struct field field;
 };
 
-/* A text with fields in braces, "{ls_id} {res_name}". */
+/* A text that contains fields in braces, such as "{ls_id} {res_name}". */
 struct template
 {
 	struct template_piece *pieces;
-	size_t num; /* 0 if no template */
+	size_t num; /* 0 if there is no template */
 };
 
 enum comparison {
-	IS,	 /* = */
-	IS_NOT,	 /* != */
-	IS_LESS, /* < */
-	IS_MORE, /* > */
-	HAS,	 /* all of the operand's bits are set */
-	LACKS,	 /* none of them is set */
+	IS,	 /* operator = */
+	IS_NOT,	 /* operator != */
+	IS_LESS, /* operator < */
+	IS_MORE, /* operator > */
+	HAS,	 /* all bits of the operand are set */
+	LACKS,	 /* no bit of the operand is set */
 };
 
 struct operand {
@@ -55,16 +55,16 @@ struct operand {
 struct condition {
 	struct field field;
 	enum comparison comparison;
-	struct operand *operands; /* IS: equals one of them; IS_NOT: equals none */
+	struct operand *operands; /* IS: the field equals one of them; IS_NOT: it equals none */
 	size_t num;
 };
 
 enum action { BEGIN, CHANGE, END };
 
 /*
- * Shared things of objects on several hosts: objects with the same text share one. With
- * two templates, two objects share one if their pairs of texts are equal in either order
- * (ends of a connection).
+ * The resource that objects on several hosts share. Objects with the same text share a
+ * resource. With two templates (ends of a connection), two objects share a resource if
+ * their pairs of texts are equal in either order.
  */
 struct shared {
 	struct template sides[2]; /* the second may be empty */
@@ -75,39 +75,39 @@ struct rule {
 	size_t num_events;
 	struct condition *conditions;
 	size_t num_conditions;
-	/* If given, they replace the definition's. */
+	/* If given, these replace the templates of the definition. */
 	struct template object, name;
 	struct shared shared;
 	enum action action;
-	struct template label; /* of the state; not for END */
+	struct template label; /* name of the state; unused for END */
 	unsigned int line;
 };
 
 struct label {
-	bool is_other; /* for all numbers without their own label */
+	bool is_other; /* label for all numbers without their own label */
 	int64_t number;
 	const char *text;
 };
 
-/* Labels for the numbers of a field. */
+/* Labels for the values of a numeric field. */
 struct labels {
 	const char *field;
 	struct label *list;
 	size_t num;
 };
 
-/* Globs of states. */
+/* Globs that match names of states. */
 struct state_list {
 	const char **globs;
 	size_t num;
 };
 
 struct definition {
-	const char *name; /* "dlm", or the path of the file */
+	const char *name; /* such as "dlm", or the path of the file */
 	const char *title;
 	struct template object, name_of;
 	struct shared shared;
-	const char **kept; /* fields that an object keeps */
+	const char **kept; /* fields whose last values an object keeps */
 	size_t num_kept;
 	struct labels *labels;
 	size_t num_labels;
@@ -118,20 +118,21 @@ struct definition {
 	 * resource is in an exclusive state or in a state of @with.
 	 */
 	struct state_list exclusive, with;
-	/* A waiting state lasts until another object leaves a holding one. */
+	/* A waiting state lasts until another object leaves a holding state. */
 	struct state_list waiting, holding;
 
-	char *text; /* the file's text; the strings above point into it */
+	char *text; /* the file's text, which the strings above point into */
 };
 
 /*
- * Read the built-in definition or the file with this name. Release the definition in every
- * case. If it is invalid, print a message with file, line and column, and return false.
+ * Read the built-in definition or the file with this name. If it is invalid, print a
+ * message with file, line and column, and return false. The definition must be released
+ * in either case.
  */
 bool definition_read(struct definition *definition, const char *name);
 void definition_release(struct definition *definition);
 
-/* The names of built-in definitions; NULL after the last. */
+/* Names of the built-in definitions, followed by NULL. */
 extern const char *const definition_names[];
 /* Return the text of a built-in definition, or NULL if none has this name. */
 const char *definition_text(const char *name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A page with a Gantt chart of all spans. Spans are written in order, as numbers in one
- * long array; tables with the meaning of the numbers follow it.
+ * Write a page with a Gantt chart of all spans. Spans are written in order, as numbers in
+ * one long array. Tables with the meaning of the numbers follow the array.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,16 +18,16 @@ __asm__(".pushsection .rodata\n"
 
 extern const char states_page_text[];
 
-/* Replaces an unknown bound, or a row that does not exist. */
+/* Stands for an unknown bound, or for a row that does not exist. */
 #define NOTHING (-1)
 
 struct html {
 	FILE *out;
 	struct states *states;
 	struct rows rows;
-	struct rows labels; /* of states: only the name and host are used */
+	struct rows labels; /* labels of states; only name and host are used */
 	int64_t base_ns;    /* times are relative to it */
-	char base_text[24]; /* the same: it does not fit into a JavaScript number */
+	char base_text[24]; /* base_ns as text, because it does not fit into a JavaScript number */
 	bool any;
 };
 
@@ -36,7 +36,7 @@ static void put_bound_cell(FILE *out, int64_t bound_ns)
 	fprintf(out, ",%" PRId64, bound_ns == NETSYNC_UNKNOWN ? NOTHING : bound_ns);
 }
 
-/* The row of the span whose end the object waited for. */
+/* Return the row of the span whose end the object waited for. */
 static struct row holder_row(const struct span_told *told)
 {
 	return (struct row){
@@ -48,8 +48,9 @@ static struct row holder_row(const struct span_told *told)
 }
 
 /*
- * Row, state, begin, end, bounds of both, flags; and the row and end of the span that the
- * object waited for. WIDTH in page/data.js is their number.
+ * Write a span as numbers: row, state, begin, end, bounds of begin and end, flags, and
+ * the row and end of the span that the object waited for. WIDTH in page/data.js is the
+ * count of these numbers.
  */
 static bool put_html_span(void *data, const struct span_told *told)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The content of the table, with all rows, as JSON. */
+/* Write the content of the table, with all rows, as JSON. */
 #include <errno.h>
 
 #include "common/json-writer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A state machine for each object. The rules for a type of events are found once; for
- * each event of the type, the objects that it names are looked up and change their
+ * Run a state machine for each object. The rules for a type of events are looked up once.
+ * For each event of the type, the objects that it names are looked up and change their
  * states.
  */
 #include <fnmatch.h>
@@ -14,16 +14,17 @@
 #include "machine.h"
 #include "object.h"
 
-/* Size of a thread's name: the kernel has 15 bytes and a 0, other tracers may have more. */
+/* Size of a thread's name. The kernel has 15 bytes and a NUL; other tracers may have more. */
 #define COMM_SIZE 32
 
 /* A rule that applies to a type of events. */
 struct use {
 	uint32_t definition;
 	const struct rule *rule;
-	const char *rest; /* the end of the name, which the glob's last * matches */
-	uint64_t done;	  /* how often it was used */
-	uint64_t missed;  /* how often it was not, as the field @missing was missing */
+	const char *rest; /* end of the event's name that the last * of the glob matches */
+	uint64_t done;	  /* number of times the rule was used */
+	/* Number of times it could not be used because the field @missing was absent. */
+	uint64_t missed;
 	const char *missing;
 };
 
@@ -33,7 +34,7 @@ struct type {
 	size_t num;
 };
 
-/* The running thread of a CPU. */
+/* The thread that is running on a CPU. */
 struct machine_cpu {
 	bool is_known;
 	uint32_t tid;
@@ -47,24 +48,24 @@ struct machine {
 	uint32_t host;
 	struct span_writer *out;
 	struct objects objects;
-	struct span_counts *counts; /* by definition */
+	struct span_counts *counts; /* counts of each definition */
 	struct span_losses losses;
-	struct type **types; /* all of them */
+	struct type **types; /* all types of events */
 	const char **type_names;
 	size_t num_types;
-	struct machine_cpu *cpus; /* EVENT_MAX_CPUS */
+	struct machine_cpu *cpus; /* array of EVENT_MAX_CPUS */
 	bool any_lost;
 	int64_t lost_ns; /* time of the last loss of events */
 	int64_t now_ns;
 	int64_t now_host_ns;
-	uint64_t event;	     /* number of the event, from 1 */
-	struct object *left; /* objects that this event left without a state */
-	bool failed;	     /* out of memory */
+	uint64_t event;	     /* number of the current event, from 1 */
+	struct object *left; /* objects that the current event left without a state */
+	bool failed;	     /* memory is exhausted */
 };
 
 /* ---- rules by type of events --------------------------------------- */
 
-/* The name without the subsystem: "dlm_ast" of "dlm:dlm_ast". */
+/* Return the name without the subsystem, such as "dlm_ast" for "dlm:dlm_ast". */
 static const char *get_plain_name(const char *name)
 {
 	const char *colon = strchr(name, ':');
@@ -72,7 +73,7 @@ static const char *get_plain_name(const char *name)
 	return colon ? colon + 1 : name;
 }
 
-/* Does a glob match an event's name? @rest: the part that its last * matches. */
+/* Does a glob match an event's name? Set @rest to the part that the glob's last * matches. */
 static bool matches_event_glob(const char *name, const char *glob, const char **rest)
 {
 	const char *full = fnmatch(glob, name, 0) ? get_plain_name(name) : name;
@@ -111,7 +112,7 @@ static bool add_uses(struct machine *machine, struct type *type, const char *nam
 	return true;
 }
 
-/* Return NULL if out of memory. */
+/* Find the type of an event, or add it. Return NULL if out of memory. */
 static struct type *find_machine_type(struct machine *machine, struct event_type *event_type)
 {
 	struct type **last;
@@ -123,7 +124,7 @@ static struct type *find_machine_type(struct machine *machine, struct event_type
 	type = calloc(1, sizeof(*type));
 	last = array_add(&machine->types, machine->num_types, sizeof(*last));
 	last_name = array_add(&machine->type_names, machine->num_types, sizeof(*last_name));
-	/* Not freed: the process ends after this host. */
+	/* These are not freed, because the process ends after this host. */
 	if (!type || !last || !last_name || !add_uses(machine, type, event_type->name))
 		return NULL;
 	*last = type;
@@ -136,7 +137,10 @@ static struct type *find_machine_type(struct machine *machine, struct event_type
 
 /* ---- threads ------------------------------------------------------------- */
 
-/* Called after the rules: a sched_switch is an event of the thread that stops running. */
+/*
+ * Note which thread runs next on the CPU. This is called after the rules, because a
+ * sched_switch is an event of the thread that stops running.
+ */
 static void note_running_thread(struct machine *machine, const struct event *event)
 {
 	struct event_task task = { 0 };
@@ -172,7 +176,7 @@ static bool find_task(const struct machine *machine, const struct event *event,
 
 /* ---- states -------------------------------------------------------------- */
 
-/* Cut a span to the window. Return false if the span is completely outside. */
+/* Limit a span to the window. Return false if the span is completely outside. */
 static bool cut_span_to_window(const struct timebase *base, struct state_span *span)
 {
 	if (span->begin_ns > base->end_ns || span->end_ns < base->begin_ns)
@@ -214,7 +218,10 @@ static void leave_state(struct machine *machine, struct object *object, bool is_
 	span_put(machine->out, &span);
 }
 
-/* Find the text of the resource that the object shares, or NO_TEXT if it shares none. */
+/*
+ * Set @text to the number of the text of the resource that the object shares, or to
+ * NO_TEXT if it shares none. Return false if a field is missing.
+ */
 static bool find_shared(struct machine *machine, const struct shared *shared,
 			const struct scope *scope, uint32_t *text, const char **missing)
 {
@@ -244,7 +251,7 @@ static const struct template *one_of(const struct template *own, const struct te
 	return own->num ? own : other;
 }
 
-/* Put the object into the rule's state. Return false if a field is missing. */
+/* Change the object to the rule's state. Return false if a field is missing. */
 static bool enter_rule_state(struct machine *machine, const struct use *use,
 			     const struct scope *scope, struct object *object, const char **missing)
 {
@@ -288,7 +295,7 @@ static void keep_fields(struct machine *machine, const struct scope *scope, stru
 		struct value value;
 		struct scope own = *scope;
 
-		/* Fields of the event only. */
+		/* Keep only fields of the event itself. */
 		own.kept = NULL;
 		if (value_get(&value, &field, &own) && !kept_set(&object->kept[i], &value))
 			machine->failed = true;
@@ -319,7 +326,7 @@ static bool do_all_conditions_hold(const struct rule *rule, const struct scope *
 	return true;
 }
 
-/* Return false if a field is missing. */
+/* Use a rule for an event if its conditions hold. Return false if a field is missing. */
 static bool use_rule(struct machine *machine, const struct use *use, struct scope *scope,
 		     const char **missing)
 {
@@ -332,7 +339,7 @@ static bool use_rule(struct machine *machine, const struct use *use, struct scop
 	if (!template_expand(one_of(&rule->object, &definition->object), scope, key, missing))
 		return false;
 	object = object_find(&machine->objects, use->definition, key);
-	/* An event uses one rule for an object: the first that fits. */
+	/* An event uses one rule for each object: the first one that fits. */
 	if (object && object->seen == machine->event)
 		return true;
 	scope->kept = object ? object->kept : NULL;
@@ -355,7 +362,10 @@ static bool use_rule(struct machine *machine, const struct use *use, struct scop
 	return ok;
 }
 
-/* Only after all rules, because each rule must know for which objects another one was used. */
+/*
+ * Forget the objects that this event left without a state. This is called after all
+ * rules, because each rule must know for which objects another rule was used.
+ */
 static void forget_left(struct machine *machine)
 {
 	while (machine->left) {
@@ -462,7 +472,7 @@ bool machine_run(const struct definition *definitions, size_t num, const struct 
 	const struct event_listener listener = { apply_rules, note_lost_events, &machine };
 	int64_t until_ns;
 
-	/* Not freed: the process ends. */
+	/* These are not freed, because the process ends. */
 	if (!machine.out || !machine.counts || !machine.cpus ||
 	    !group_events(group, base, &listener, state, &until_ns))
 		return false;

@@ -5,7 +5,7 @@
 #include "../../../libnetsync/util/hash.h"
 #include "object.h"
 
-/* A bit for each lane of a name that is taken. */
+/* The lanes of a name. Each lane has a bit, which is set if the lane is taken. */
 struct lanes {
 	size_t num;
 	uint64_t *words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Spans as slices for Perfetto and Chrome, on a track for each object's name and lane. */
+/* Write spans as slices for Perfetto and Chrome. Each name and lane of an object has a track. */
 #include <inttypes.h>
 
 #include "rows.h"
@@ -25,7 +25,7 @@ static void name_track(struct span_perfetto *writer, const struct row *of, struc
 	writer->timeline.format->name(&writer->timeline, track, name);
 }
 
-/* Return false if out of memory. */
+/* Find the track of a span, or add it. Return false if out of memory. */
 static bool find_span_track(struct span_perfetto *writer, const struct state_span *span,
 			    struct track *track)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A file of records. Each record has a header with its kind and size, followed by the structure
- * as it is in memory, because the same program reads it. A text precedes the first span with
- * its number.
+ * Write spans to a file of records, and read them. Each record has a header with its kind and
+ * size, followed by the structure as it is in memory, because the same program reads it. A text
+ * precedes the first span that refers to its number.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum record_kind { RECORD_TEXT, RECORD_SPAN, RECORD_MISSING, RECORD_COUNTS, RECO
 
 struct record_head {
 	uint32_t kind;
-	uint32_t size; /* of the data after the header, bytes */
+	uint32_t size; /* size of the data after the header, in bytes */
 };
 
 struct record_counts {
@@ -52,7 +52,7 @@ static uint64_t hash_span_text(const char *text)
 	return hash;
 }
 
-/* The stream stores errors: ferror() reports them at the end. */
+/* Errors are not checked here, because the stream stores them for ferror(). */
 static void put_record(struct span_writer *writer, enum record_kind kind, const void *data,
 		       size_t size)
 {
@@ -98,7 +98,7 @@ static bool grow_text_slots(struct span_writer *writer)
 	return true;
 }
 
-/* The same for a text that needs no escaping. */
+/* Return the number of a text that needs no escaping, or NO_TEXT if out of memory. */
 static uint32_t make_plain_text(struct span_writer *writer, const char *text)
 {
 	const uint64_t hash = hash_span_text(text);
@@ -156,17 +156,17 @@ void span_put_losses(struct span_writer *writer, const struct span_losses *losse
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* Bytes that are read at a time. Chosen. */
+/* Number of bytes that are read at a time. Chosen. */
 #define BUFFER_SIZE (1 << 16)
 
 /* The part of the file written by a host's process. */
 struct spans_part {
-	off_t at, end; /* range still to be read */
+	off_t at, end; /* range that is still to be read */
 	char *buffer;
-	size_t used, num; /* of the buffer */
+	size_t used, num; /* used and total bytes in the buffer */
 	char **texts;
 	uint32_t num_texts;
-	bool has_span; /* there is a next span: */
+	bool has_span; /* @span is the next span */
 	struct state_span span;
 };
 
@@ -242,7 +242,10 @@ const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number
 	return number < part->num_texts ? part->texts[number] : "";
 }
 
-/* Return false on an error, which is in errno, or if the file is too short. */
+/*
+ * Read bytes of a host's part. Return false on an error, which is in errno, or if the
+ * file is too short.
+ */
 static bool load_bytes(const struct spans *spans, struct spans_part *part, void *to, size_t size)
 {
 	char *at = to;
@@ -324,7 +327,7 @@ static bool go_on(const struct spans *spans, uint32_t host)
 	return true;
 }
 
-/* Return the host whose next span ends first, or NULL if there is none. */
+/* Return the part whose next span ends first, or NULL if no spans are left. */
 static struct spans_part *find_first(const struct spans *spans)
 {
 	struct spans_part *first = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Spans of time in which an object was in a state. The process that reads a host writes
- * its spans to a nameless file, in order of their ends; then the spans of all hosts are
- * read from the file, merged in that order.
+ * its spans to an unnamed file, in the order of their ends. Then the spans of all hosts
+ * are read from the file, merged in that order.
  */
 #ifndef NETSYNC_STATES_SPANS_H
 #define NETSYNC_STATES_SPANS_H
@@ -12,44 +12,45 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Replaces the number of a text: there is none. */
+/* Used instead of the number of a text if there is no text. */
 #define NO_TEXT UINT32_MAX
 
 struct state_span {
 	uint32_t host;
 	uint32_t definition;
-	uint64_t object; /* its number on this host */
-	uint32_t lane;	 /* distinguishes simultaneous objects of one name */
-	/* Numbers of texts of this host. */
+	uint64_t object; /* number of the object on this host */
+	uint32_t lane;	 /* distinguishes simultaneous objects with one name */
+	/* Numbers of this host's texts. */
 	uint32_t name;
 	uint32_t state;
-	uint32_t shared;	  /* or NO_TEXT */
-	bool is_open;		  /* the trace ended before the state did */
-	bool is_doubtful;	  /* events were lost meanwhile: the state may have ended earlier */
-	int64_t begin_ns, end_ns; /* corrected, and cut to the window */
-	int64_t begin_host_ns, end_host_ns; /* on the clock of the host */
+	uint32_t shared; /* NO_TEXT if nothing is shared */
+	bool is_open;	 /* the trace ended before the state did */
+	/* Events were lost meanwhile, so the state may have ended earlier. */
+	bool is_doubtful;
+	int64_t begin_ns, end_ns;	    /* corrected times, limited to the window */
+	int64_t begin_host_ns, end_host_ns; /* times on the clock of the host */
 };
 
-/* Counts of a definition on a host, mostly of untrusted spans. */
+/* Counts for a definition on a host, mostly of untrusted spans. */
 struct span_counts {
-	uint64_t events;	 /* that matched a rule */
+	uint64_t events;	 /* events that matched a rule */
 	uint64_t doubles;	 /* begins of objects that were already in a state */
 	uint64_t unbegun;	 /* ends of objects that were in no state */
 	uint64_t open, doubtful; /* number of such spans */
 };
 
-/* A rule that was never used for a type of events, because all lacked a field. */
+/* A rule that was never used for a type of events, because all of them lacked a field. */
 struct span_missing {
 	uint32_t definition;
 	uint32_t line;
-	uint32_t event, field; /* names: numbers of texts */
+	uint32_t event, field; /* names of the event and the field, as numbers of texts */
 	uint64_t times;
 };
 
 /* Events that the tracer of a host lost. */
 struct span_losses {
-	uint64_t places; /* gaps */
-	uint64_t number; /* events, in gaps whose size is known */
+	uint64_t places; /* number of gaps in the trace */
+	uint64_t number; /* number of lost events in gaps of known size */
 	bool is_known;	 /* the sizes of all gaps are known */
 };
 
@@ -57,11 +58,11 @@ struct span_losses {
 
 struct span_writer;
 
-/* Return NULL if out of memory. */
+/* Create a writer. Return NULL if out of memory. */
 struct span_writer *span_writer_new(FILE *out);
 /*
- * Return the number of a text, which is converted to UTF-8 without control characters, or
- * NO_TEXT if out of memory.
+ * Return the number of a text, which is first converted to UTF-8 without control
+ * characters, or NO_TEXT if out of memory.
  */
 uint32_t span_text(struct span_writer *writer, const char *text);
 void span_put(struct span_writer *writer, const struct state_span *span);
@@ -74,7 +75,7 @@ void span_put_losses(struct span_writer *writer, const struct span_losses *losse
 
 struct spans;
 
-/* A temporary file in $TMPDIR. On failure, print a message and return NULL. */
+/* Create a temporary file in $TMPDIR for spans. On failure, print a message and return NULL. */
 struct spans *spans_new(uint32_t num_hosts);
 void spans_free(struct spans *spans);
 FILE *spans_file(struct spans *spans);
@@ -82,7 +83,7 @@ FILE *spans_file(struct spans *spans);
 off_t spans_set_part(struct spans *spans, uint32_t host, off_t begin);
 
 struct spans_listener {
-	/* Return false to stop. */
+	/* Called for each span. Return false to stop. */
 	bool (*span)(void *data, const struct state_span *span);
 	void (*missing)(void *data, uint32_t host, const struct span_missing *missing);
 	void (*counts)(void *data, uint32_t host, uint32_t definition,
@@ -96,7 +97,7 @@ struct spans_listener {
  * message, if reading failed.
  */
 bool spans_read(struct spans *spans, const struct spans_listener *listener);
-/* The text with a number, among the records that were read. */
+/* Return the text with a number, which must be among the records read so far. */
 const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync states - the states of objects over time, on all hosts. */
+/* netsync states: find the states of objects over time, on all hosts. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,11 +15,12 @@
 
 struct states_settings {
 	struct input input;
-	const char **names; /* of definitions */
+	const char **names; /* names of definitions */
 	size_t num_names;
-	bool json, csv, perfetto, html; /* at most one of these; otherwise a table */
-	unsigned int timeline;		/* its number, or TIMELINE_NOT_SAID */
-	bool print;			/* print the definitions, and exit */
+	/* Output format; at most one is set, otherwise a table is printed. */
+	bool json, csv, perfetto, html;
+	unsigned int timeline; /* number of the format, or TIMELINE_NOT_SAID */
+	bool print;	       /* print the definitions and exit */
 	struct time_window window;
 	unsigned int limit;
 	struct destination output;
@@ -130,7 +131,7 @@ struct states_job {
 	uint64_t events; /* events of all hosts that matched a rule */
 };
 
-/* Runs in the child process of a host. */
+/* Read the events of a host, in the host's child process. */
 static bool read_group_states(void *data, const struct event_group *group,
 			      struct group_state *state)
 {
@@ -149,7 +150,7 @@ static void keep_group_states(void *data, const struct event_group *group,
 	job->written = spans_set_part(job->states.spans, group->host, job->written);
 }
 
-/* Print that no rule was used. Return false. */
+/* Print that no rule was used, and return false. */
 static bool complain_of_events(const struct states_job *job)
 {
 	for (size_t d = 0; d < job->num_definitions; d++) {

@@ -31,18 +31,19 @@ struct states {
 	struct spans *spans;
 	struct between *between;
 	struct totals totals;
-	struct span_counts *counts; /* by host, then by definition */
-	struct span_losses *losses; /* by host */
+	struct span_counts *counts; /* counts of each host, then of each definition */
+	struct span_losses *losses; /* losses of each host */
 	struct states_missing *missing;
 	size_t num_missing;
-	const struct timeline_format *timeline; /* for --perfetto */
-	unsigned int limit;			/* rows by object in the table; 0: all */
-	bool failed;				/* out of memory */
+	const struct timeline_format *timeline; /* format for --perfetto */
+	/* Maximum number of rows for objects in the table; 0 if unlimited. */
+	unsigned int limit;
+	bool failed; /* memory is exhausted */
 };
 
 /*
- * Read all spans. Fill in totals, counts and losses, and unless @tell is NULL, call it for each
- * span. Return false if @tell returned false or, after a message, if reading failed.
+ * Read all spans. Fill in totals, counts and losses. Unless @tell is NULL, call it for each span.
+ * Return false if @tell returned false or, after a message, if reading failed.
  */
 bool states_read(struct states *states, between_tell *tell, void *data);
 

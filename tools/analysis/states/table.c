@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tables: times by state and by object, waits, and overlaps of exclusive states. */
+/*
+ * Write tables of the times by state and by object, of waits, and of overlaps of
+ * exclusive states.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +10,7 @@
 #include "common/value.h"
 #include "states.h"
 
-/* The rows of one definition. */
+/* The rows for one definition. */
 struct definition_rows {
 	const struct states *states;
 	const struct total *totals;
@@ -25,7 +28,7 @@ static void put_host_name(char *cell, const struct states *states, uint32_t host
 	cell_text(cell, states->base->hosts[host].name);
 }
 
-/* "2 open, 1 doubtful" */
+/* Format notes such as "2 open, 1 doubtful". */
 static void put_notes(char *cell, const struct total *total)
 {
 	*cell = '\0';
@@ -174,7 +177,10 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
 
 /* ---- the whole table ---------------------------------------------------- */
 
-/* The totals of a definition, which are contiguous. */
+/*
+ * Find the totals of a definition, which are contiguous. Set @from to the index of the
+ * first one, and return their number.
+ */
 static size_t find_part(const struct totals *totals, size_t d, size_t *from)
 {
 	size_t to;

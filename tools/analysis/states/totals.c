@@ -38,7 +38,7 @@ static bool grow_total_slots(struct totals *totals)
 	return true;
 }
 
-/* Return NULL if out of memory. */
+/* Find the total with the same key, or add it. Return NULL if out of memory. */
 static struct total *find_or_add_total(struct totals *totals, const struct total *key)
 {
 	uint32_t *slot;

@@ -7,9 +7,10 @@
 
 struct total {
 	uint32_t host, definition;
-	uint32_t name, state; /* numbers of the host's texts; name NO_TEXT: all names */
-	uint64_t objects;     /* objects with that name; for all names: number of names */
-	uint64_t times;	      /* spans */
+	uint32_t name, state; /* numbers of the host's texts; name is NO_TEXT for all names */
+	/* Number of objects with that name or, for all names, number of names. */
+	uint64_t objects;
+	uint64_t times; /* number of spans */
 	uint64_t total_ns;
 	int64_t shortest_ns, longest_ns;
 	uint64_t open, doubtful; /* number of such spans */
@@ -17,15 +18,15 @@ struct total {
 
 struct totals {
 	struct total *list;
-	size_t num; /* in order after totals_sort() */
+	size_t num; /* number of totals, which totals_sort() sorts */
 	size_t room;
-	uint32_t *slots; /* number + 1; 0: free */
+	uint32_t *slots; /* number of a total plus 1; 0 if the slot is free */
 	size_t num_slots;
 };
 
-/* Return false if out of memory. */
+/* Add a span to its total. Return false if out of memory. */
 bool totals_add(struct totals *totals, const struct state_span *span);
-/* Sum over names: a total for each host, definition and state. */
+/* Sum over names, so that each host, definition and state has one total. */
 bool totals_sum(struct totals *sums, const struct totals *totals);
 /* Sort by definition, host and total time. Nothing can be added afterwards. */
 void totals_sort(struct totals *totals);

@@ -111,7 +111,7 @@ bool value_get(struct value *value, const struct field *field, const struct scop
 
 /* ---- as texts ----------------------------------------------------------- */
 
-/* A text that grows up to TEXT_SIZE. */
+/* A text that is truncated to TEXT_SIZE. */
 struct builder {
 	char *text;
 	size_t length;
@@ -137,8 +137,8 @@ static void put_hex(struct builder *to, const uint8_t *bytes, size_t num)
 }
 
 /*
- * Append bytes: as text if all bytes before trailing zeros are printable, otherwise in
- * hexadecimal.
+ * Append bytes as text if all bytes before trailing zeros are printable; otherwise,
+ * append them in hexadecimal.
  */
 static void put_bytes(struct builder *to, const uint8_t *bytes, size_t num)
 {
@@ -154,7 +154,7 @@ static void put_bytes(struct builder *to, const uint8_t *bytes, size_t num)
 	append_text(to, (const char *)bytes, length);
 }
 
-/* Append IPv4 in IPv6 as IPv4. */
+/* Append an address. IPv4 addresses mapped to IPv6 are written as IPv4. */
 static void append_address(struct builder *to, const struct value *value)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -171,7 +171,10 @@ static void append_address(struct builder *to, const struct value *value)
 	append_text(to, text, strlen(text));
 }
 
-/* Most values are numbers: snprintf() would take a third of the time of an event. */
+/*
+ * Append a number. Most values are numbers, and snprintf() would take a third of the time
+ * of an event.
+ */
 static void put_decimal(struct builder *to, uint64_t number, bool is_negative)
 {
 	char digits[24];
@@ -188,7 +191,7 @@ static void put_decimal(struct builder *to, uint64_t number, bool is_negative)
 
 static void append_number(struct builder *to, const struct value *value, enum field_format format)
 {
-	/* As encoded by the kernel's MKDEV(). */
+	/* The kernel's MKDEV() has this number of minor bits. */
 	const unsigned int minor_bits = 20;
 	const uint64_t bits = (uint64_t)value->number;
 	const bool is_negative = !value->is_unsigned && value->number < 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Values of fields, from the event or kept by the object, and texts composed of them. */
+/*
+ * Values of fields, which come from the event or were kept by the object, and texts
+ * composed of them.
+ */
 #ifndef NETSYNC_STATES_VALUE_H
 #define NETSYNC_STATES_VALUE_H
 
@@ -7,38 +10,39 @@
 #include "events/event.h"
 
 /*
- * Maximum size of a text, beyond which it is truncated. Chosen: names of objects are far
- * shorter.
+ * Maximum size of a text, which is truncated if it is longer. Chosen: names of objects
+ * are far shorter.
  */
 #define TEXT_SIZE 512
 
-/* Maximum number of bytes of an array that are read. Chosen: DLM resource names have 64. */
+/* Maximum number of bytes of an array that are read. Chosen: DLM resource names have 64 bytes. */
 #define VALUE_BYTES 128
 
 struct value {
 	bool has_number;
 	bool is_unsigned;
 	int64_t number;
-	const char *text; /* NULL if none; with a number: the label of an enumeration */
+	const char *text; /* NULL if none; the label of an enumeration if there is also a number */
 	uint8_t bytes[VALUE_BYTES];
-	size_t num_bytes; /* 0 if not an array */
+	size_t num_bytes; /* 0 if the value is not an array */
 };
 
 /* The last value of a field that an object keeps. */
 struct kept {
 	bool is_known;
-	struct value value; /* with a copy of the text */
+	struct value value; /* its text is a copy */
 };
 
 /* The sources in which fields are looked up. */
 struct scope {
 	const struct definition *definition;
 	const struct event *event;
-	const char *rest; /* the part that the last * of the event's glob matches */
+	const char *rest; /* part of the event's name that the last * of the glob matches */
 	const char *host;
 	const struct event_task *task; /* NULL if unknown */
-	const struct kept *kept;       /* the object's; NULL if the object is still unknown */
-	const char *state;	       /* the object's; NULL: likewise */
+	const struct kept *kept;       /* kept by the object; NULL if the object is still unknown */
+	/* State of the object; NULL if the object is still unknown. */
+	const char *state;
 };
 
 /*
@@ -47,7 +51,7 @@ struct scope {
  */
 bool value_get(struct value *value, const struct field *field, const struct scope *scope);
 
-/* False also if the field is missing; @missing is then its name. */
+/* Does a condition hold? If a field is missing, set @missing to its name and return false. */
 bool condition_holds(const struct condition *condition, const struct scope *scope,
 		     const char **missing);
 

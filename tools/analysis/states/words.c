@@ -85,7 +85,10 @@ static bool take_word(struct definition_words *words)
 	return true;
 }
 
-/* Find the words of a line. cut_words() terminates them later. */
+/*
+ * Find the words of a line. cut_words() terminates them later. Return false if a word is
+ * invalid.
+ */
 static bool take_line_words(struct definition_words *words)
 {
 	for (;;) {
@@ -97,7 +100,7 @@ static bool take_line_words(struct definition_words *words)
 	}
 }
 
-/* Terminate each word of the statement with a 0, which replaces the blank after it. */
+/* Terminate each word of the statement with a NUL, which replaces the blank after the word. */
 static void cut_words(struct definition_words *words)
 {
 	for (size_t i = 0; i < words->num; i++)
@@ -117,8 +120,8 @@ bool words_next_statement(struct definition_words *words)
 			read_next_line(words);
 	}
 	/*
-	 * The statement continues in lines that begin with a blank; empty lines and
-	 * comments may be between.
+	 * The statement continues in lines that begin with a blank. Empty lines and
+	 * comments may come between them.
 	 */
 	while (*words->at == '\n' &&
 	       (is_blank(words->at[1]) || words->at[1] == '\n' || words->at[1] == '#')) {
@@ -127,7 +130,7 @@ bool words_next_statement(struct definition_words *words)
 			return false;
 	}
 	if (*words->at == '\n') {
-		/* Make it a blank, so that words can be terminated there. */
+		/* Replace the newline by a blank, so that words can be terminated there. */
 		*words->at = ' ';
 		words->at++;
 		words->line_begin = words->at;

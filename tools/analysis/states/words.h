@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 struct word {
-	char *text; /* in the file's text, terminated by 0 */
+	char *text; /* in the file's text, terminated by NUL */
 	unsigned int line;
-	unsigned int column; /* of its first character, from 1 */
+	unsigned int column; /* column of its first character, from 1 */
 	bool is_quoted;
 };
 
@@ -19,21 +19,24 @@ struct definition_words {
 	const char *line_begin;
 	unsigned int line;
 
-	/* The statement; a line that begins with a blank continues the previous one. */
+	/*
+	 * Words of the current statement. A line that begins with a blank continues the
+	 * statement of the previous line.
+	 */
 	struct word *list;
 	size_t num;
-	size_t next; /* index of the next word to take */
+	size_t next; /* index of the next word */
 };
 
 /* Go to the next statement, if any. If a word is invalid, print a message and return false. */
 bool words_next_statement(struct definition_words *words);
-/* Take the next word of the statement. Return NULL if there is none. */
+/* Return the next word of the statement and advance past it, or return NULL if there is none. */
 struct word *words_next(struct definition_words *words);
-/* Return the next word without taking it, or NULL if there is none. */
+/* Return the next word without advancing, or NULL if there is none. */
 struct word *words_peek(const struct definition_words *words);
 /*
- * Print a message about a word, at its character @at. If @word is NULL, the message is about
- * the end of the statement. Return false.
+ * Print a message about the character at index @at of a word. If @word is NULL, the message is
+ * about the end of the statement. Return false.
  */
 bool words_mistake(const struct definition_words *words, const struct word *word, size_t at,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));

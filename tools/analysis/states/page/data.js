@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The spans of the page, by row, in order of time. Times are in ns since the base. */
+/* The spans of the page, by row, in order of time. Times are in ns since the base time. */
 "use strict";
 
-/* Numbers in the array for each span. */
+/* Count of the numbers that describe a span in the array. */
 const WIDTH = 9;
 const OPEN = 1, DOUBTFUL = 2, UNCERTAIN = 4;
 
@@ -31,7 +31,7 @@ function readStates(text) {
 		row.end[row.size] = spans[i * WIDTH + 3];
 		row.span[row.size++] = i;
 	}
-	/* A row may only exist for a holder without a state in the window. */
+	/* A row can exist only as a holder, without a state in the window. */
 	const rows = numbered.filter((row) => row.size).sort((a, b) => a.definition.localeCompare(b.definition) ||
 		a.host.localeCompare(b.host) ||
 		a.name.localeCompare(b.name, undefined, { numeric: true }));
@@ -42,7 +42,7 @@ function readStates(text) {
 		titles: meaning.definitions,
 	};
 
-	/* An arrow from the end of the state that was waited for to the end of the wait. */
+	/* Return an arrow from the end of the state that was waited for to the end of the wait. */
 	data.arrow = (row, at) => {
 		const holder = holderOf(data, row, at);
 
@@ -53,7 +53,7 @@ function readStates(text) {
 	return data;
 }
 
-/* The row that a span waited for, and the end of that state; or null. */
+/* Return the row that a span waited for, and the end of its state there, or null. */
 function holderOf(data, row, at) {
 	const [holder, end] = data.spans.slice(row.span[at] * WIDTH + 7,
 		(row.span[at] + 1) * WIDTH);
@@ -61,7 +61,7 @@ function holderOf(data, row, at) {
 	return holder < 0 ? null : { row: data.numbered[holder], end };
 }
 
-/* "2026-11-23 18:50:15.123456789 UTC" */
+/* Format a time as "2026-11-23 18:50:15.123456789 UTC". */
 function formatInstant(data, ns) {
 	const time = data.base + BigInt(Math.round(ns));
 	const second = 1000000000n;

@@ -19,7 +19,7 @@ function tell(data, gantt) {
 			data.describe(gantt.rows[gantt.chosen[0]], gantt.chosen[1]);
 }
 
-/* Display rows of one host, or with a word in their names. */
+/* Show only rows of the chosen host, and rows whose names contain the given text. */
 function listenToChoices(data, gantt) {
 	const host = byId("host-choice"), name = byId("name-choice");
 	const choose = () => {
