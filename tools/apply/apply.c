@@ -26,11 +26,14 @@
 #include "remote.h"
 #include "remote/traces.h"
 
-/* Each format is a row of this table, and a file that copies a trace. */
+/*
+ * Table of formats. Each row has functions that copy a trace, which are in the format's
+ * own file.
+ */
 static const struct format {
-	const char *name; /* as in libnetsync-io */
+	const char *name; /* the same name as in libnetsync-io */
 	apply_copy copy;
-	apply_copy copy_metadata; /* for --metadata-only; NULL if none */
+	apply_copy copy_metadata; /* copies for --metadata-only; NULL if impossible */
 } formats[] = {
 	{ "ctf", apply_ctf, apply_metadata },
 	{ "pcap", apply_pcap, NULL },
@@ -55,7 +58,7 @@ static void find_common_folder(struct apply_run *apply)
 
 		while (same < common && path[same] == first[same])
 			same++;
-		/* A path may be cut only between directory names. */
+		/* A path may be truncated only between directory names. */
 		while (same && (path[same] != '/' || first[same] != '/'))
 			same--;
 		common = same;
@@ -63,7 +66,7 @@ static void find_common_folder(struct apply_run *apply)
 	apply->common = common;
 }
 
-/* The permissions of the directory of which the output is a copy. */
+/* Return the permissions of the directory of which the output is a copy. */
 static mode_t find_common_permissions(const struct apply_run *apply)
 {
 	char *path = strndup(apply->sources[0].real_path, apply->common);
@@ -76,7 +79,7 @@ static mode_t find_common_permissions(const struct apply_run *apply)
 	return st.st_mode | S_IRWXU;
 }
 
-/* The path of a trace's copy, to be freed. */
+/* Return the path of a trace's copy, to be freed. */
 static char *make_copy_path(const struct apply_run *apply, const struct apply_source *source,
 			    const char *path)
 {
@@ -100,7 +103,7 @@ static apply_copy find_format(const struct apply_settings *set, const char *name
 	return NULL;
 }
 
-/* The copy of a compressed file is not compressed, and its name must not suggest it. */
+/* Remove the suffix of a compressed file from the name of its copy, which is not compressed. */
 static void cut_suffix(char *place, const char *original)
 {
 	static const char *const suffixes[] = { ".gz", ".zst", ".xz", ".lz4" };
@@ -114,7 +117,7 @@ static void cut_suffix(char *place, const char *original)
 			*dot = '\0';
 }
 
-/* Return false, after a message, if the trace is skipped. */
+/* Can a trace be copied? If it is skipped, print a message and return false. */
 static bool can_copy(const struct apply_run *apply, apply_copy copy,
 		     const struct netsync_io_trace *info)
 {
@@ -136,8 +139,8 @@ static bool can_copy(const struct apply_run *apply, apply_copy copy,
 }
 
 /*
- * Find the place of a copy, and create the directories that lead there, which only one process
- * may do. On failure, print a message and return false.
+ * Find the path of a copy, and create the directories that lead there, which only one process may
+ * do. On failure, print a message and return false.
  */
 static bool find_place(const struct apply_run *apply, struct apply_task *task)
 {
@@ -157,7 +160,7 @@ static bool find_place(const struct apply_run *apply, struct apply_task *task)
 	return ok;
 }
 
-/* Return false if continuing is pointless. */
+/* Add a task that copies a trace, if possible. Return false if continuing is pointless. */
 static bool plan_copy(struct apply_run *apply, const struct apply_source *source, uint32_t index)
 {
 	const struct netsync_io_trace info = trace_info(apply->io, index);
@@ -193,7 +196,10 @@ static bool plan_copy(struct apply_run *apply, const struct apply_source *source
 	return apply_check_span(apply, task->host, &task->trace, &known) && find_place(apply, task);
 }
 
-/* Most chunks of a rotated trace are usually outside. */
+/*
+ * Print a message if all traces of a source are outside the window. Single traces are not
+ * reported, because most chunks of a rotated trace are usually outside.
+ */
 static void check_source(struct apply_run *apply, const struct apply_source *source,
 			 uint32_t outside)
 {
@@ -218,14 +224,17 @@ void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total)
 	progress_show(&progress->line, progress->done + *trace->done, progress->total);
 }
 
-/* See struct crew_work. */
+/* Make a copy, as the function work of struct crew_work. */
 static int make_copy(void *data, size_t index)
 {
 	struct apply_run *apply = data;
 	struct apply_task *task = &apply->tasks[index];
 	struct progress *line = &apply->progress.line;
 
-	/* The parent process, which displays progress, reads the progress of each child. */
+	/*
+	 * The parent process, which displays progress, reads the progress of each child
+	 * from shared memory.
+	 */
 	line->is_terminal = isatty(STDERR_FILENO);
 	line->drawn &= line->is_terminal;
 	task->trace.seen = &apply->states[index].seen;
@@ -234,7 +243,7 @@ static int make_copy(void *data, size_t index)
 	return task->copy(&task->trace, task->place) && !interrupted ? EXIT_DONE : EXIT_BAD;
 }
 
-/* Check the span before copying if the span is known, and otherwise here. */
+/* Take the result of a copy. Its span is checked here if it was not known before copying. */
 static bool take_copy(void *data, size_t index, int status)
 {
 	struct apply_run *apply = data;
@@ -243,7 +252,7 @@ static bool take_copy(void *data, size_t index, int status)
 
 	apply->progress.done += task->trace.bytes;
 	state->done = 0;
-	/* A capture has packets outside its known span, such as those of ARP. */
+	/* A capture can have packets outside its known span, such as those of ARP. */
 	if ((status || !task->is_known) && !interrupted &&
 	    !apply_check_span(apply, task->host, &task->trace, &state->seen))
 		return false;
@@ -268,7 +277,7 @@ static const struct crew_work copying = {
 	.look = show_copies,
 };
 
-/* @outside is the number of traces outside --begin and --end, for each source. */
+/* Plan all copies. Set outside[i] to the number of traces of source i outside --begin and --end. */
 static bool plan_copies(struct apply_run *apply, uint32_t *outside)
 {
 	for (int i = 0; i < apply->set->num_traces; i++) {
@@ -305,9 +314,9 @@ static bool copy_all_traces(struct apply_run *apply)
 	return ok;
 }
 
-/* ---- the output folder ------------------------------------------------- */
+/* ---- the output directory ---------------------------------------------- */
 
-/* The output must not be inside a trace. */
+/* Is the output inside a trace? This is not allowed. */
 static bool is_in_trace(const struct apply_run *apply)
 {
 	char *copy = strdup(apply->set->output);
@@ -379,7 +388,7 @@ static int apply_all(const struct apply_settings *set)
 
 /* ---- the sub-command ---------------------------------------------------- */
 
-/* Remove slashes at the end. */
+/* Store the output directory without trailing slashes. */
 static bool take_output_folder(void *at, const struct option_row *row, const char *value)
 {
 	char *folder = (char *)value;
@@ -391,14 +400,14 @@ static bool take_output_folder(void *at, const struct option_row *row, const cha
 	return true;
 }
 
-/* ---- all of them ------------------------------------------------------- */
+/* ---- copies next to their traces ---------------------------------------- */
 
-/* Suffix of a trace's name, for the directory with its copy. */
+/* Suffix that is added to a trace's name to name the directory with its copy. */
 #define BESIDE "-corrected"
 
 /*
- * The directory of a trace's copy next to it; to be freed. On failure, print a message and
- * return NULL.
+ * Return the directory next to a trace for its copy, to be freed. On failure, print a
+ * message and return NULL.
  */
 static char *get_folder_of_trace(const char *trace)
 {
@@ -411,7 +420,7 @@ static char *get_folder_of_trace(const char *trace)
 		path[--len] = '\0';
 	last = path ? strrchr(path, '/') : NULL;
 	last = last ? last + 1 : path;
-	/* These directories have a real name, too. */
+	/* Replace these names by the real name of the directory. */
 	if (path && (!strcmp(last, ".") || !strcmp(last, ".."))) {
 		char *real = realpath(path, NULL);
 
@@ -430,14 +439,14 @@ static char *get_folder_of_trace(const char *trace)
 	return folder;
 }
 
-/* Copies next to their traces, each in its own directory. */
+/* Copies next to their traces. Each copy has its own directory. */
 struct besides {
 	const struct apply_settings *set;
-	char **folders; /* NULL after a failure */
+	char **folders; /* output directories; an element is NULL after a failure */
 	int whole, part;
 };
 
-/* See struct crew_work. */
+/* Copy one trace, as the function work of struct crew_work. */
 static int apply_one_beside(void *data, size_t index)
 {
 	const struct besides *besides = data;
@@ -529,7 +538,7 @@ static int apply_everywhere(const struct apply_settings *set)
 	status = here.num_traces ? apply_here(&here) : EXIT_DONE;
 	if (here.num_traces < set->num_traces && !interrupted) {
 		there = apply_there(set);
-		/* If all failed, or none, both statuses are equal. */
+		/* If all copies failed, or none, both statuses are equal. */
 		status = !here.num_traces || there == status ? there : EXIT_PARTIAL;
 	}
 	free(here.traces);
@@ -579,7 +588,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Are the settings compatible? If not, print a message. */
+/* Are the settings compatible? If not, print a message and return false. */
 static bool check_settings(const struct apply_settings *set)
 {
 	int remote = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Corrected copies of traces: apply.c finds the traces and their corrections; a file for
- * each format copies one trace.
+ * Corrected copies of traces. apply.c finds the traces and their corrections. Each format
+ * has a file that copies one trace.
  */
 #ifndef NETSYNC_APPLY_H
 #define NETSYNC_APPLY_H
@@ -16,34 +16,34 @@
 
 struct netsync_io;
 
-/* Range of host times that a copy has encountered; last < first if none. */
+/* Range of host times that a copy has encountered. If there are none, last is less than first. */
 struct apply_seen {
 	int64_t first_ns;
 	int64_t last_ns;
-	bool is_outside; /* all times were outside, so there is no copy */
+	bool is_outside; /* all times were outside the window, so there is no copy */
 };
 
 /* Progress of all copies, in bytes of the originals. */
 struct apply_progress {
 	struct progress line;
 	uint64_t total;
-	uint64_t done; /* of all traces that were copied or skipped */
+	uint64_t done; /* bytes of all traces that were copied or skipped */
 };
 
-/* Corrected times to be copied, both ends included. */
+/* Range of corrected times to be copied. Both ends are included. */
 struct apply_part {
-	int64_t begin_ns; /* INT64_MIN: unlimited */
-	int64_t end_ns;	  /* INT64_MAX: unlimited */
+	int64_t begin_ns; /* INT64_MIN if unlimited */
+	int64_t end_ns;	  /* INT64_MAX if unlimited */
 };
 
 struct apply_trace {
 	struct netsync_io *io; /* the reader that found the trace */
 	struct apply_progress *progress;
 	uint64_t bytes;			   /* size of the original */
-	uint64_t *done;			   /* bytes that were copied */
-	const char *path;		   /* the original: a directory, or a file */
-	const char *readable;		   /* path, or the path of the undamaged part */
-	const char *result;		   /* the result file, */
+	uint64_t *done;			   /* number of bytes that were copied */
+	const char *path;		   /* path of the original, a directory or a file */
+	const char *readable;		   /* the same path, or the path of the undamaged part */
+	const char *result;		   /* path of the result file */
 	const char *host;		   /* name of the host in the result */
 	const struct netsync_clock *clock; /* correction of the host */
 	bool extrapolate;		   /* also correct times that the result does not cover */
@@ -51,45 +51,45 @@ struct apply_trace {
 	int64_t to_ns;
 	struct apply_seen *seen;	  /* times encountered so far */
 	uint8_t machine[MODEL_UUID_SIZE]; /* see model_machine_uuid() */
-	int64_t shift_ns;		  /* host's time - time in the trace */
-	struct apply_part part;		  /* times outside are skipped */
-	int64_t first_ns;		  /* span of the part in the trace's own time; */
-	int64_t last_ns;		  /* last < first: unknown */
+	int64_t shift_ns;		  /* host's time minus time in the trace */
+	struct apply_part part;		  /* events outside this range are skipped */
+	int64_t first_ns;		  /* span of the part, in the trace's own time */
+	int64_t last_ns;		  /* less than first_ns if the span is unknown */
 };
 
 /* Correct a time of the trace. Return false if the corrected time does not fit into 64 bits. */
 bool apply_time(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
 /*
- * Does the result cover a time, so that it may be corrected? This is for traces whose times are
- * only found while copying. The caller reports a time that is not covered.
+ * Does the result cover a time, so that it may be corrected? Use this function for traces whose
+ * times are found only while copying. The caller reports a time that is not covered.
  */
 bool apply_holds(const struct apply_trace *trace, int64_t time_ns);
 
-/* The corrected time of a packet, with the return values of netsync_io_time_func. */
+/* Find the corrected time of a packet. Return values are those of netsync_io_time_func. */
 int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
 
 /*
- * Find the start of the next segment of a correction, at or after a time of the trace. Return
- * false if there is none.
+ * Set *@time_ns to the start of the next segment of the correction, at or after this time of the
+ * trace. Return false if there is none.
  */
 bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns);
 
 struct time_window;
 
 /*
- * Find the part that options request, for copies by a result. If this is impossible, print a
- * message and return false.
+ * Find the range of corrected times that options request. @result is the result file. If this is
+ * impossible, print a message and return false.
  */
 bool part_find(struct apply_part *part, const struct time_window *window, const char *result);
 bool part_holds(const struct apply_part *part, int64_t corrected_ns);
-/* Reduce the span of a trace, which is known, to its part. Return false if nothing remains. */
+/* Reduce the known span of a trace to its part. Return false if nothing remains. */
 bool part_narrow(struct apply_trace *trace);
 
-/* Report progress: @done of @total, in any unit. */
+/* Report that @done of @total units are copied. The unit is arbitrary. */
 void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total);
 
 /*
- * Write a corrected copy to @to, which must not exist, in an existing directory. Stop if
+ * Write a corrected copy to @to, which must not exist; its directory must exist. Stop if
  * `interrupted` is set. The caller removes an incomplete copy. On failure, print a message and
  * return false.
  */
@@ -100,7 +100,7 @@ bool apply_pcap(const struct apply_trace *trace, const char *to);
 bool apply_perf(const struct apply_trace *trace, const char *to);
 bool apply_tracedat(const struct apply_trace *trace, const char *to);
 
-/* Copy CTF traces by linking stream files, with a changed clock in the metadata. */
+/* Copy a CTF trace by linking its stream files and changing the clock in the metadata. */
 bool apply_metadata(const struct apply_trace *trace, const char *to);
 
 #endif

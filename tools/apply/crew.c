@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One process for each piece of work. The output of a piece is deferred until all previous
- * pieces are done, so that printed output does not depend on the number of jobs.
+ * Run each piece of work in a process. The output of a piece is deferred until all
+ * previous pieces are done, so that printed output does not depend on the number of jobs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,32 +22,35 @@
 #include "common/signal.h"
 #include "crew.h"
 
-/* Pieces that may be finished before their turn, which limits open descriptors. Chosen. */
+/*
+ * Maximum number of pieces that may be finished before the first unfinished one. Limits
+ * the number of open descriptors. Chosen.
+ */
 #define MAX_AHEAD 64
-/* Period of checking the processes, ms. Chosen. */
+/* Interval at which the processes are checked, ms. Chosen. */
 #define LOOK_MS 100
 /*
- * Time that processes have to end after a signal from a terminal, which reaches them
- * directly, ms. Chosen.
+ * Time that processes have to end after a signal from a terminal, which also reaches them
+ * directly, in ms. Chosen.
  */
 #define GRACE_MS 300
 
 struct crew_process {
-	pid_t pid;   /* 0: ended */
+	pid_t pid;   /* 0 if the process ended */
 	int pipe;    /* closed when the process ends */
-	int said[2]; /* its output on stdout and stderr */
+	int said[2]; /* files with its output on stdout and stderr */
 	int status;
 };
 
 struct crew {
 	const struct crew_work *work;
 	void *data;
-	struct crew_process *processes; /* by index modulo their number */
+	struct crew_process *processes; /* indexed by piece modulo their number */
 	struct pollfd *polled;
 	size_t num_processes;
 	size_t num_at_work;
-	size_t first; /* the first unfinished piece */
-	size_t next;  /* the next piece to start */
+	size_t first; /* index of the first unfinished piece */
+	size_t next;  /* index of the next piece to start */
 	unsigned int jobs;
 };
 
@@ -66,11 +69,11 @@ void crew_unshare(void *shared, size_t size)
 
 /* ---- a second signal --------------------------------------------------------- */
 
-/* The running crew, for a signal handler. */
+/* The crew that is running, for the signal handler. */
 static struct crew *volatile at_work;
 static void (*volatile before_crew)(void);
 
-/* Called before a second signal ends the process; see before_end. */
+/* End all processes before a second signal ends this one; see before_end. */
 static void end_crew(void)
 {
 	const struct timespec moment = { .tv_nsec = 10000000 };
@@ -79,7 +82,7 @@ static void end_crew(void)
 	for (size_t i = 0; crew && i < crew->num_processes; i++) {
 		const pid_t pid = crew->processes[i].pid;
 
-		/* A second signal also ends the process itself. */
+		/* The first signal only sets a flag in the child. A second one ends the child. */
 		while (pid > 0 && waitpid(pid, NULL, WNOHANG) == 0) {
 			kill(pid, SIGTERM);
 			nanosleep(&moment, NULL);
@@ -120,7 +123,10 @@ static void work_apart(const struct crew *crew, size_t index, const sigset_t *si
 	_exit(status);
 }
 
-/* Signals are blocked so that their handler knows all processes. */
+/*
+ * Start a process. Signals are blocked meanwhile, so that the signal handler knows all
+ * processes.
+ */
 static pid_t fork_blocked(struct crew *crew, struct crew_process *process)
 {
 	const pid_t parent = getpid();
@@ -178,7 +184,7 @@ static void end_crew_process(struct crew *crew, struct crew_process *process)
 	crew->num_at_work--;
 }
 
-/* Wait until a process ends, but only briefly. */
+/* Wait briefly until a process ends. */
 static void wait_for_processes(struct crew *crew)
 {
 	size_t num = 0;
@@ -211,7 +217,7 @@ static void stop_processes(struct crew *crew)
 		close_both(find_crew_process(crew, crew->first)->said);
 }
 
-/* Print the output of a process. */
+/* Print the deferred output of a process. */
 static void pass_on_said(int said, FILE *to)
 {
 	char text[4096];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pieces of work that several processes do at the same time. The output is the same as if they
+ * Several processes do pieces of work at the same time. The output is the same as if the pieces
  * were done one after the other.
  */
 #ifndef NETSYNC_CREW_H
@@ -16,17 +16,17 @@ struct crew_work {
 	 */
 	int (*work)(void *data, size_t index);
 	/*
-	 * Called in this process, in the order of indexes. Return false if the other jobs are
-	 * pointless.
+	 * Called in this process when a piece is done, in the order of indexes. Return false if
+	 * the remaining pieces are pointless.
 	 */
 	bool (*done)(void *data, size_t index, int status);
-	/* Called periodically in the meantime, unless NULL. */
+	/* Called periodically while processes are running. May be NULL. */
 	void (*look)(void *data);
 };
 
 /*
- * Allocate zeroed memory that the child processes write and this process reads. Return NULL if
- * out of memory.
+ * Allocate zeroed memory that child processes write and this process reads. Return NULL if out of
+ * memory.
  */
 void *crew_share(size_t size);
 void crew_unshare(void *shared, size_t size);

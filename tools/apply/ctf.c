@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies of CTF traces: source.ctf.fs reads, filter.netsync.correct corrects, and
- * sink.ctf.fs writes; filter.utils.trimmer cuts out a window of time. All run in a child
- * process, because libbabeltrace2 2.0 calls abort() for damaged streams, and corrupts its
- * memory on a full disk.
+ * Copy CTF traces: source.ctf.fs reads, filter.netsync.correct corrects,
+ * filter.utils.trimmer selects a window of time, and sink.ctf.fs writes. All run in a
+ * child process, because libbabeltrace2 2.0 calls abort() for damaged streams, and
+ * corrupts its memory on a full disk.
  */
 #include <babeltrace2/babeltrace.h>
 #include <errno.h>
@@ -26,10 +26,10 @@
 #include "common/signal.h"
 #include "common/value.h"
 
-/* Period of reading the child's progress, ms: as often as the line is drawn. */
+/* Interval at which the child's progress is read, ms. It is as long as that of drawing the line. */
 #define LOOK_MS 100
 
-/* The child's result. */
+/* The result that the child sends to its parent. */
 struct answer {
 	bool ok;
 	struct correct_part part;
@@ -39,7 +39,7 @@ struct answer {
 struct bt_copy_graph {
 	const struct apply_trace *trace;
 	const char *to;
-	const bt_plugin *plugin; /* "ctf" */
+	const bt_plugin *plugin; /* the plug-in "ctf" */
 	bool is_ctf_2;
 	bt_graph *graph;
 	struct answer answer;
@@ -47,7 +47,7 @@ struct bt_copy_graph {
 
 /* ---- errors ------------------------------------------------------------- */
 
-/* Is the disk full, given the size by which sink.ctf.fs allocates? */
+/* Is the disk too full for the block that sink.ctf.fs allocates at a time? If so, set @reason. */
 static bool is_full(const char *folder, char *reason, size_t size)
 {
 	char *path;
@@ -67,7 +67,7 @@ static bool is_full(const char *folder, char *reason, size_t size)
 	return true;
 }
 
-/* The length of a message without ": name=value, ..." at its end. */
+/* Return the length of a message without ": name=value, ..." at its end. */
 static size_t measure_sentence(const char *message)
 {
 	const char *end = strchr(message, '=');
@@ -77,7 +77,7 @@ static size_t measure_sentence(const char *message)
 	return end && end > message ? (size_t)(end - message) : strlen(message);
 }
 
-/* Set the reason: the first cause of the error. */
+/* Set the reason to the first cause of the error. */
 static void set_failure_reason(struct bt_copy_graph *graph)
 {
 	const bt_error *error = bt_current_thread_take_error();
@@ -115,10 +115,10 @@ static bt_value *map_with(const char *key, const char *text)
 	return NULL;
 }
 
-/* Corrected time up to which the child has copied, in shared memory. */
+/* Corrected time up to which the child has copied. Points to shared memory. */
 static int64_t *reached_ns;
 
-/* Record the time of an event; the streams of a trace are merged by time. */
+/* Record the time of an event. All streams of a trace are merged by time. */
 static void note_time(const bt_message *message)
 {
 	const bt_stream *stream;
@@ -191,7 +191,7 @@ static const bt_component_filter *add_filter(struct bt_copy_graph *graph)
 	return filter;
 }
 
-/* The parameters of the trimmer, which are in seconds. */
+/* Create the parameters of the trimmer, which are in seconds. */
 static bt_value *trimmer_params(const struct correct_part *part)
 {
 	bt_value *params = bt_value_map_create();
@@ -232,7 +232,7 @@ static bt_value *sink_params(const struct bt_copy_graph *graph)
 	const char *version = graph->is_ctf_2 ? "2" : "1.8";
 	bt_value *params = map_with("path", graph->to);
 
-	/* Babeltrace 2.0 writes only one version, and has no such parameter. */
+	/* Babeltrace 2.0 writes only one version of CTF, and has no such parameter. */
 	if (params &&
 	    (!bt_version_get_minor() ||
 	     !bt_value_map_insert_string_entry(params, "ctf-version", version)) &&
@@ -267,7 +267,7 @@ static const bt_port_output *get_output_port(const bt_component_filter *filter)
 	return bt_component_filter_borrow_output_port_by_index_const(filter, 0);
 }
 
-/* @trimmer may be NULL. */
+/* Connect the components. @trimmer may be NULL. */
 static bool connect_copy_graph(struct bt_copy_graph *graph, const bt_component_source *source,
 			       const bt_component_filter *filter,
 			       const bt_component_filter *trimmer, const bt_component_sink *sink)
@@ -306,8 +306,8 @@ static bool add_descriptors(bt_component_descriptor_set *set, const struct bt_co
 }
 
 /*
- * Choose the original's version of CTF: 2, if the source offers no messages that a sink
- * of CTF 1.8 accepts.
+ * Choose the original's version of CTF. It is 2 if the source cannot send messages that a
+ * sink for CTF 1.8 accepts.
  */
 static bool choose_ctf_version(struct bt_copy_graph *graph)
 {
@@ -339,8 +339,8 @@ static bool make_graph(struct bt_copy_graph *graph)
 	if (!graph->plugin || (MAX_MIP && !choose_ctf_version(graph)))
 		return false;
 	/*
-	 * The sink writes CTF 1.8 with version 0 of the message protocol, CTF 2 with
-	 * version 1.
+	 * The sink writes CTF 1.8 with version 0 of the message interchange protocol, and
+	 * CTF 2 with version 1.
 	 */
 	graph->graph = bt_graph_create(graph->is_ctf_2 ? 1 : 0);
 	if (!graph->graph)
@@ -391,7 +391,7 @@ static void show_copy_progress(const struct apply_trace *trace)
 		apply_show(trace, 0, 1);
 }
 
-/* Wait for the child; forward a signal that only this process received. */
+/* Wait for the child, and forward a signal that only this process received. */
 static void wait_for_copy(struct bt_copy_graph *graph, pid_t child, int in)
 {
 	struct answer *answer = &graph->answer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Arguments -> traces, their hosts, and the corrections of these. */
+/* Find the traces for the arguments, their hosts, and the corrections of the hosts. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void take_apart(struct apply_source *source, const char *argument)
 	source->path = argument + len + 1;
 }
 
-/* Copies are named after the paths of the originals. */
+/* Has the source a path? Copies are named after the paths of the originals. */
 static bool has_path(const struct apply_run *apply, const struct apply_source *source)
 {
 	struct stat st;
@@ -126,7 +126,7 @@ static int find_source_host(struct apply_run *apply, const struct apply_source *
 		return -ENOMEM;
 	ret = model_find_name(&apply->model, name, host);
 	free(name);
-	/* Each host of a machine has one clock: use the host with this clock. */
+	/* If a machine has several clocks, each is a host. Use the host with this clock. */
 	if (!ret && !model_same_kind(&(*host)->clock, clock))
 		return model_find_clock(&apply->model, clock, host);
 	if (!ret)
@@ -142,8 +142,9 @@ static bool are_in_one_session(const struct netsync_io_trace *a, const struct ne
 }
 
 /*
- * babeltrace2 reads the chunks of a rotated trace as one trace, and takes the clock from one of
- * them. All chunks therefore need one correction, over the span of all chunks.
+ * Extend the span of a trace to all chunks of its session. babeltrace2 reads the chunks of a
+ * rotated trace as one trace, and takes the clock from one of them, so all chunks need one
+ * correction over the span of all chunks.
  */
 static void extend_span_over_chunks(const struct apply_run *apply,
 				    const struct netsync_io_trace *info, struct apply_trace *trace)
@@ -264,7 +265,7 @@ bool apply_run_open(struct apply_run *apply, const struct apply_settings *set)
 	}
 	if (!apply->io || !apply->sources)
 		return no_memory();
-	/* Signals only set a flag, so that the output is removed. */
+	/* Signals only set a flag, so that this process can remove the output. */
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);
 	catch_signal(SIGHUP);

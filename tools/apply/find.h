@@ -10,29 +10,30 @@
 
 struct apply_settings {
 	struct time_window window;
-	struct apply_part part; /* the window of --begin and --end */
+	struct apply_part part; /* window specified by --begin and --end */
 	bool metadata_only;
 	bool extrapolate;
 	const char *model;
-	char *output;		  /* without trailing slashes; NULL means next to each trace */
-	struct destination merge; /* one file for all captures; path NULL means copies */
-	unsigned int jobs;	  /* maximum concurrent copies */
-	unsigned int asked_jobs;  /* --jobs for other hosts; 0: their default */
-	const char *netsync;	  /* program for hosts whose traces stay there; NULL: by PATH */
+	char *output;		  /* without trailing slashes; NULL to write next to each trace */
+	struct destination merge; /* one file for all captures; path is NULL for separate copies */
+	unsigned int jobs;	  /* maximum number of concurrent copies */
+	unsigned int asked_jobs;  /* --jobs for other hosts; 0 for their default */
+	/* Netsync program on hosts whose traces stay there; NULL to search PATH. */
+	const char *netsync;
 	char **traces;
 	int num_traces;
 };
 
-/* An argument, and the traces found there. */
+/* An argument, and the traces found at its path. */
 struct apply_source {
-	const char *name; /* of the host; NULL if not given */
+	const char *name; /* name of the host; NULL if not given */
 	size_t name_len;
-	const char *path; /* as given */
+	const char *path; /* path as given */
 	char *real_path;  /* without symbolic links */
 	uint32_t first, num;
 };
 
-/* A copy to be made. */
+/* A copy that is to be made. */
 struct apply_task {
 	const struct apply_source *source;
 	bool (*copy)(const struct apply_trace *trace, const char *to);
@@ -43,10 +44,10 @@ struct apply_task {
 	bool is_known; /* the start and end of the trace are known */
 };
 
-/* The state of a task, perhaps in another process. */
+/* State of a task, which another process may write. */
 struct apply_state {
 	struct apply_seen seen;
-	uint64_t done; /* bytes of the original */
+	uint64_t done; /* number of bytes of the original that were copied */
 };
 
 struct apply_run {
@@ -55,19 +56,19 @@ struct apply_run {
 	struct netsync *ns;
 	struct netsync_io *io;
 	struct apply_source *sources;
-	size_t common; /* length of the directory that contains all real paths */
+	size_t common; /* length of the directory that is common to all real paths */
 	struct output_folder folder;
 	struct apply_progress progress;
 	struct apply_task *tasks;   /* at most one for each trace */
-	struct apply_state *states; /* of the tasks */
+	struct apply_state *states; /* states of the tasks */
 	size_t num_tasks;
 	uint32_t num_copied;
-	uint32_t num_outside; /* of --begin and --end */
+	uint32_t num_outside; /* number of traces outside --begin and --end */
 	uint32_t num_left_out;
 	uint32_t num_in_part; /* number of copied traces that are damaged */
 };
 
-/* On failure, print a message and return false. Close it in any case. */
+/* Open a run. On failure, print a message and return false. Close the run in either case. */
 bool apply_run_open(struct apply_run *apply, const struct apply_settings *set);
 void apply_run_close(struct apply_run *apply);
 
@@ -75,26 +76,26 @@ void apply_run_close(struct apply_run *apply);
 bool apply_find_all(struct apply_run *apply);
 
 /*
- * Find the correction of a trace. If there is none, print a message and return false. Release
- * the clock with netsync_clock_free().
+ * Find the correction of a trace. Set *@clock to the clock, to be freed with
+ * netsync_clock_free(). If there is no correction, print a message and return false.
  */
 bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 		    const struct netsync_io_trace *info, struct apply_trace *trace,
 		    struct netsync_clock **clock, const struct model_host **found);
 
 /*
- * Check that the result covers times of a trace, which are known before copying or found by
- * copying. If it does not, print a message and return false.
+ * Check that the result covers the times of a trace, which were known before copying or were
+ * found by copying. If it does not, print a message and return false.
  */
 bool apply_check_span(struct apply_run *apply, const struct model_host *host,
 		      const struct apply_trace *trace, const struct apply_seen *seen);
 
-/* The times of a trace on its host's clock, if known before copying. */
+/* Return the times of a trace on its host's clock, if they are known before copying. */
 struct apply_seen apply_known_span(const struct apply_trace *trace);
 
 /* Is a trace completely outside --begin and --end? */
 bool apply_is_outside(const struct apply_run *apply, struct apply_trace *trace);
-/* Print that all traces of an argument are outside. */
+/* Print that all traces of an argument are outside the window. */
 void apply_leave_out_source(struct apply_run *apply, const struct apply_source *source);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* --merge: captures of all hosts -> one file, with corrected times and in corrected order. */
+/*
+ * Write the captures of all hosts to one file (--merge), with corrected times and sorted
+ * by them.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +29,9 @@ struct merge_part {
 	struct apply_seen seen;
 	struct netsync_clock *clock;
 	const struct model_host *host;
-	int64_t first_ns, last_ns; /* of the whole capture, by its own clock */
+	int64_t first_ns, last_ns; /* span of the whole capture on its own clock */
 	char *description; /* description of its host, if this is the host's first capture */
-	bool is_known;	   /* its span was known beforehand */
+	bool is_known;	   /* the span was known before merging */
 };
 
 struct merging {
@@ -41,7 +44,7 @@ struct merging {
 
 /* ---- which captures -------------------------------------------------------- */
 
-/* Return false if continuing is pointless. */
+/* Add a capture to those that are merged. Return false if continuing is pointless. */
 static bool add_part(struct merging *merging, const struct apply_source *source,
 		     const struct netsync_io_trace *info)
 {
@@ -105,14 +108,14 @@ static bool add_sources(struct merging *merging)
 	return merging->num;
 }
 
-/* ---- what is said of them -------------------------------------------------- */
+/* ---- descriptions of captures ---------------------------------------------- */
 
 static bool is_reference(const struct merging *merging, const struct model_host *host)
 {
 	return !strcmp(host->name, merging->run.model.reference);
 }
 
-/* The error bound at a time of a capture. */
+/* Return the error bound at a time of a capture. */
 static int64_t get_merged_part_bound(const struct merge_part *part, int64_t time_ns)
 {
 	int64_t corrected, bound;
@@ -128,7 +131,10 @@ static int64_t choose_larger_bound(int64_t a, int64_t b)
 	return a == NETSYNC_UNKNOWN || b == NETSYNC_UNKNOWN ? NETSYNC_UNKNOWN : a > b ? a : b;
 }
 
-/* The largest bound of a host's captures: outside the data of the result, it is larger. */
+/*
+ * Return the largest bound of a host's captures. The bound is larger outside the data of
+ * the result.
+ */
 static int64_t get_host_most(const struct merging *merging, const struct model_host *host)
 {
 	int64_t median, most;
@@ -172,8 +178,8 @@ static const char *get_base_name(const char *path)
 }
 
 /*
- * Describe all captures of a host in the same way: interfaces with equal descriptions are
- * merged.
+ * Return a description of a host's captures. All captures of the host have the same one,
+ * because interfaces with equal descriptions are merged.
  */
 static char *describe_host(const struct merging *merging, const struct model_host *host)
 {
@@ -202,7 +208,7 @@ static char *describe_host(const struct merging *merging, const struct model_hos
 	return text;
 }
 
-/* The first capture of the same host. */
+/* Return the first capture of a host. */
 static const struct merge_part *find_first_of_host(const struct merging *merging,
 						   const struct model_host *host)
 {
@@ -238,8 +244,8 @@ static char *describe_all(const struct merging *merging)
 }
 
 /*
- * Files of one capture follow each other; captures of a host at the same time are of
- * several devices.
+ * Does another capture of the same host overlap in time? Captures that overlap are of
+ * several devices; files of one capture follow each other.
  */
 static bool is_beside_another(const struct merging *merging, const struct merge_part *part)
 {
@@ -295,7 +301,11 @@ static int show_merging(void *data, uint64_t done, uint64_t total)
 	return interrupted != 0;
 }
 
-/* For captures whose span was unknown beforehand: does the result cover their times? */
+/*
+ * Check that the result covers the times of captures, either of all captures or only of
+ * those whose span was unknown before merging. If it does not, print a message and return
+ * false.
+ */
 static bool check_parts(struct merging *merging, bool all)
 {
 	for (size_t i = 0; i < merging->num; i++) {
@@ -308,7 +318,7 @@ static bool check_parts(struct merging *merging, bool all)
 	return true;
 }
 
-/* See output_func. */
+/* Write the merged file, as an output_func. */
 static bool write_merged(FILE *out, const void *data)
 {
 	struct merging *merging = *(struct merging *const *)data;

@@ -4,7 +4,7 @@
 
 struct apply_settings;
 
-/* Merge captures into one file; @set->merge.path is not NULL. Return the exit status. */
+/* Merge captures into the file @set->merge.path, which must not be NULL. Return the exit status. */
 int apply_merge(const struct apply_settings *set);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies of CTF traces with a changed clock in the metadata: one straight line, whose
+ * Copy CTF traces by changing only the clock in the metadata. One straight line, whose
  * slope is an integer in Hz, replaces the correction. The largest error of the line,
  * including the rounding of readers, is compared with the error bound.
  *
- * Times in packets, and in LTTng's index, are cycles, which stay valid.
+ * Times in packets and in LTTng's index are in cycles, and stay valid.
  */
 #include <babeltrace2/babeltrace.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 
 struct clock_line {
 	const struct apply_trace *trace;
-	uint64_t old_freq, freq;     /* Hz */
-	__int128 old_offset, offset; /* cycles */
+	uint64_t old_freq, freq;     /* frequencies, Hz */
+	__int128 old_offset, offset; /* offsets, cycles */
 	int64_t off_ns;		     /* largest error of the line */
 	int64_t bound_ns;	     /* smallest error bound */
 	bool is_bounded;	     /* the bound is known everywhere */
@@ -39,8 +39,8 @@ static bool refuse_metadata_only(const struct apply_trace *trace, const char *wh
 /* ---- the metadata as text ------------------------------------------------ */
 
 /*
- * Return the metadata-info of a trace, to be released with bt_value_put_ref(), or NULL if the
- * metadata is unreadable.
+ * Query the metadata-info of a trace. Return it, to be released with bt_value_put_ref(), or NULL
+ * if the metadata is unreadable.
  */
 static const bt_value *query_metadata(const char *path)
 {
@@ -67,7 +67,7 @@ static const bt_value *query_metadata(const char *path)
 	return result;
 }
 
-/* Metadata as plain text, even if packetized; to be freed. */
+/* Return the metadata as plain text, even if it is packetized. The text is to be freed. */
 static char *read_metadata(const char *path)
 {
 	const bt_value *info = query_metadata(path);
@@ -101,7 +101,7 @@ static bool write_metadata(const char *folder, const char *text, mode_t mode)
 
 /* ---- the line ------------------------------------------------------------ */
 
-/* The time on the line for a time of the trace, ns. */
+/* Return the time on the line, in ns, for a time of the trace. */
 static __int128 on_line(const struct clock_line *line, int64_t time_ns)
 {
 	const __int128 cycles = (line->offset - line->old_offset) * NS_PER_S +
@@ -134,8 +134,8 @@ static bool compare_at(struct clock_line *line, int64_t time_ns)
 }
 
 /*
- * Find the largest error. Between these times, line and correction are linear, so the
- * error is largest at one of them.
+ * Find the largest error of the line. Line and correction are linear between the times
+ * compared here, so the error is largest at one of these times.
  */
 static bool find_line_error(struct clock_line *line)
 {
@@ -156,7 +156,7 @@ static bool find_line_error(struct clock_line *line)
 
 /*
  * Compute the frequency from the mean slope of the correction over the trace. Return 0 if there
- * is none.
+ * is no valid frequency.
  */
 static uint64_t compute_mean_freq(const struct clock_line *line)
 {
@@ -172,7 +172,10 @@ static uint64_t compute_mean_freq(const struct clock_line *line)
 	return freq >= 1 && freq < 0x1p62L ? llroundl(freq) : 0;
 }
 
-/* Draw a line of this frequency through the middle of the trace. */
+/*
+ * Set the line to one of this frequency through the middle of the trace. Return false if
+ * times do not fit into 64 bits.
+ */
 static bool draw_through_middle(struct clock_line *line, uint64_t freq)
 {
 	const struct apply_trace *trace = line->trace;
@@ -190,7 +193,10 @@ static bool draw_through_middle(struct clock_line *line, uint64_t freq)
 
 /* ---- rounding by readers ------------------------------------------------ */
 
-/* babeltrace2 scales cycles since the clock's zero as a double. */
+/*
+ * Return the rounding error of babeltrace2, which scales the cycles since the clock's
+ * zero as a double.
+ */
 static int64_t babeltrace_ns(const struct clock_line *line)
 {
 	const long double ns = on_line(line, line->trace->last_ns) -
@@ -199,7 +205,10 @@ static int64_t babeltrace_ns(const struct clock_line *line)
 	return line->freq == NS_PER_S ? 0 : 1 + ceill(fabsl(ns) * 0x1p-52L);
 }
 
-/* Trace Compass scales cycles since the epoch by a factor that is a double. */
+/*
+ * Return the rounding error of Trace Compass, which scales the cycles since the epoch by
+ * a factor that is a double.
+ */
 static int64_t trace_compass_ns(const struct clock_line *line)
 {
 	const double scale = (double)NS_PER_S / line->freq;
@@ -223,8 +232,8 @@ static int64_t compute_worst_ns(const struct clock_line *line)
 
 /*
  * Choose between the mean slope and the old frequency. The old frequency is better for clocks
- * whose rate is nearly correct, because readers do not scale ns. Return false if times do not
- * fit into 64 bits.
+ * whose rate is nearly correct, because readers do not scale times in ns. Return false if times
+ * do not fit into 64 bits.
  */
 static bool fit_clock_line(struct clock_line *line)
 {
@@ -240,8 +249,8 @@ static bool fit_clock_line(struct clock_line *line)
 }
 
 /*
- * Is the line accurate enough? If not, print a message. An error of 1 ns is accepted, because
- * readers round to 1 ns.
+ * Is the line accurate enough? If not, print a message and return false. An error of 1 ns is
+ * accepted, because readers round to 1 ns.
  */
 static bool check_line_error(const struct clock_line *line)
 {

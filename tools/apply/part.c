@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * --begin and --end, which are corrected times -> the window on the clock of a trace.
- * Times of day are searched within the span of the result's data, and relative times
- * count from its start: this span is known wherever traces are copied.
+ * Convert --begin and --end, which are corrected times, to a window on the clock of a
+ * trace. Times of day are searched within the span of the result's data, and relative
+ * times count from the start of this span, because it is known on every host where traces
+ * are copied.
  */
 #include <netsync.h>
 
@@ -74,8 +75,8 @@ bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns)
 }
 
 /*
- * Return the first time from @from to @to of a trace, on one linear segment of the correction,
- * that is at least @limit when corrected, or @to + 1 if there is none.
+ * On one linear segment of the correction, find the first time of the trace from @from to @to
+ * whose corrected time is at least @limit. Return @to + 1 if there is none.
  */
 static int64_t find_first_since(const struct apply_trace *trace, int64_t from, int64_t to,
 				int64_t limit)
@@ -86,7 +87,7 @@ static int64_t find_first_since(const struct apply_trace *trace, int64_t from, i
 	while (from < to) {
 		const int64_t middle = from + (int64_t)(((uint64_t)to - (uint64_t)from) / 2);
 
-		/* Corrected times that do not fit are before or after all others. */
+		/* Corrected times that do not fit into 64 bits are before or after all others. */
 		if (apply_time(trace, middle, &corrected) ? corrected >= limit : middle > 0)
 			to = middle;
 		else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies of captures (pcap and pcapng) and of perf.data files, by libnetsync-io. */
+/* Copy captures (pcap and pcapng) and perf.data files by libnetsync-io. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,14 +10,14 @@
 #include "common/complain.h"
 #include "common/signal.h"
 
-/* Packets between progress reports: stat() takes as long as a hundred packets. */
+/* Number of packets between progress reports. A stat() call takes as long as a hundred packets. */
 #define PACKETS_PER_LOOK 10000
 
 struct capture {
 	const struct apply_trace *trace;
 	const char *to;
 	uint64_t packets;
-	bool leaves_out; /* some packet was skipped */
+	bool leaves_out; /* at least one packet was skipped */
 };
 
 int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A result file -> each host, whose agent uses it to copy the host's traces. */
+/* Send a result file to each host, whose agent uses it to copy the host's traces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +15,15 @@
 
 struct hosts {
 	struct remotes all;
-	char **names;		     /* as given, */
-	struct json_object **traces; /* and their [NAME=]PATH arguments */
+	char **names;		     /* names of the hosts as given */
+	struct json_object **traces; /* [NAME=]PATH arguments of each host */
 };
 
 /* ---- whose traces these are --------------------------------------------------- */
 
 /*
- * Take ownership of @host. Return -1, after a message, if there is no such host or if out of
- * memory.
+ * Return the number of a host, which is added if it is new. Take ownership of @host. Return -1,
+ * after a message, on failure.
  */
 static int find_or_add_apply_host(struct hosts *hosts, char *host)
 {
@@ -52,7 +52,7 @@ static bool add_remote_trace(struct hosts *hosts, const char *argument)
 	if (!remote_trace_parts(argument, &host, &name, &path))
 		return false;
 	number = find_or_add_apply_host(hosts, host);
-	/* A path with '=' would be read as a name and a path. */
+	/* A relative path that contains '=' would be read as NAME=PATH. */
 	if (number >= 0 && asprintf(&trace, "%s%s%s%s", name ? name : "", name ? "=" : "",
 				    name || *path == '/' || *path == '~' ? "" : "./", path) < 0)
 		trace = NULL;
@@ -107,7 +107,10 @@ static void send_piece(struct hosts *hosts, const struct apply_remote *how, cons
 			remote_give_up(hosts->all.list[i]);
 }
 
-/* If the file cannot be read, print a message and return false. */
+/*
+ * Send the result file to all hosts. If the file cannot be read, print a message and
+ * return false.
+ */
 static bool send_result(struct hosts *hosts, const struct apply_remote *how, FILE *file)
 {
 	char piece[PROTOCOL_PIECE + 1];
@@ -142,7 +145,7 @@ static void request_apply(struct hosts *hosts, const struct apply_remote *how, u
 	remote_ask(hosts->all.list[which], request);
 }
 
-/* The overall status: a host that has not answered copied nothing. */
+/* Return the overall exit status. A host that has not answered copied nothing. */
 static int compute_overall_status(const struct hosts *hosts)
 {
 	unsigned int whole = 0, part = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies of trace.dat files by libnetsync-io, which interpolates between knots; this file
+ * Copy trace.dat files by libnetsync-io, which interpolates between knots. This file
  * computes the knots from a correction.
  */
 #include <stdlib.h>
@@ -13,8 +13,9 @@
 #include "common/signal.h"
 
 /*
- * Limits that keep readers' products within 64 bits: the distance of two knots, ns, and
- * that distance times the difference of their corrections, ns^2.
+ * Limits that keep readers' products within 64 bits: the maximum distance of two knots,
+ * ns, and the maximum product of that distance and the difference between their
+ * corrections, ns^2.
  */
 #define MAX_STEP_NS INT64_C(100000000000)
 #define MAX_PRODUCT ((__int128)1 << 62)
@@ -53,7 +54,7 @@ static bool add_knot(struct correction_knots *knots, int64_t time_ns)
 	return make_knot_at(knots->trace, time_ns, last);
 }
 
-/* Add knots along a line, starting at the last knot. */
+/* Add knots along a straight line from the last knot to @to_ns. */
 static bool add_line_knots(struct correction_knots *knots, int64_t to_ns)
 {
 	struct netsync_io_knot from = knots->knot[knots->num - 1], to;
@@ -75,7 +76,7 @@ static bool add_line_knots(struct correction_knots *knots, int64_t to_ns)
 	return add_knot(knots, to_ns);
 }
 
-/* Add the corner between two segments of the correction. */
+/* Add the knots at the corner between two segments of the correction. */
 static bool add_corner_knots(struct correction_knots *knots, int64_t time_ns)
 {
 	struct netsync_io_knot before, after;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The part of TSDL that is needed to find the clock's block: words, comments, strings,
- * and nested braces.
+ * Parse the part of TSDL that is needed to find the clock's block: words, comments,
+ * strings, and nested braces.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "tsdl.h"
 
-/* CTF 2 metadata is a sequence of JSON texts, each after this character. */
+/* CTF 2 metadata is a sequence of JSON texts. This character precedes each of them. */
 #define JSON_RECORD_SEPARATOR 0x1e
 
 enum key { FREQ, OFFSET_S, OFFSET, UUID, NUM_KEYS };
@@ -20,15 +20,15 @@ enum key { FREQ, OFFSET_S, OFFSET, UUID, NUM_KEYS };
 static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset", "uuid" };
 
 struct text_span {
-	const char *start; /* NULL if missing */
+	const char *start; /* NULL if there is no text */
 	const char *end;
 };
 
 struct clock_block {
-	unsigned int num; /* after its opening brace */
+	unsigned int num; /* number of clock blocks found so far */
 	struct text_span value[NUM_KEYS];
-	const char *start; /* behind its opening brace */
-	bool is_good;	   /* closed, and each key has a value */
+	const char *start; /* just after the opening brace */
+	bool is_good;	   /* the block is closed, and each key has a value */
 };
 
 static bool is_word(char c)
@@ -59,7 +59,7 @@ static const char *skip_space(const char *at)
 	}
 }
 
-/* The next word, string or other character; empty at the end. */
+/* Return the next word, string or other character, or an empty token at the end of the text. */
 static struct text_span read_next_token(const char **at)
 {
 	struct text_span token = { .start = skip_space(*at) };
@@ -79,7 +79,7 @@ static struct text_span read_next_token(const char **at)
 	return token;
 }
 
-/* Read " = VALUE;" after a key. Return false if a key of key_names[] has no value. */
+/* Read " = VALUE;" after a key. Return false if a key in key_names[] has no value. */
 static bool take_value(struct clock_block *block, struct text_span key, const char **at)
 {
 	struct text_span value = { .start = NULL }, token;
@@ -141,7 +141,10 @@ static struct clock_block find_block(const char *text)
 	return block;
 }
 
-/* Read an integer in C's syntax; @value stays unchanged if the key is missing. */
+/*
+ * Read an integer in C syntax. Leave @value unchanged if the key is missing. Return false
+ * if the number is invalid.
+ */
 static bool read_number(struct text_span span, int64_t *value)
 {
 	char *end;
@@ -176,7 +179,7 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 	return NULL;
 }
 
-/* Format values as text; an empty text means unchanged. */
+/* Format the new values as text. An empty text means that the value stays unchanged. */
 static void write_values(const struct tsdl_clock *clock,
 			 char values[NUM_KEYS][TSDL_UUID_LEN + sizeof("\"\"")])
 {
@@ -207,7 +210,7 @@ char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 		if (!block.value[i].start && *values[i] && (i != OFFSET_S || clock->offset_s))
 			fprintf(out, " %s = %s;", key_names[i], values[i]);
 	at = block.start;
-	/* Copy the text, and replace values in order. */
+	/* Copy the text, and replace the values in the order in which they occur. */
 	for (;;) {
 		int next = -1;
 
