@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* filter.netsync.correct: its message iterator merges the messages of all input ports. */
+/*
+ * The component class filter.netsync.correct. Its message iterator merges the messages of
+ * all input ports.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +25,7 @@ const char correct_help[] =
 struct filter_component {
 	struct merged merged;
 	bt_self_component_filter *self;
-	struct correct_part all; /* used if no part was given */
+	struct correct_part all; /* used if no part was given to correct_initialize() */
 };
 
 /* ---- the component ----------------------------------------------------- */
@@ -157,7 +160,7 @@ void correct_finalize(bt_self_component_filter *self)
 	free_filter(get_filter_component(self));
 }
 
-/* Add a port, so that a free one is always available. */
+/* Add another port, so that a free port is always available. */
 bt_component_class_port_connected_method_status
 correct_input_connected(bt_self_component_filter *self, bt_self_component_port_input *port,
 			const bt_port_output *other)

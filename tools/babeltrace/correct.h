@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The component class filter.netsync.correct, in a plug-in of Babeltrace 2 and in netsync
- * apply. Its message iterators are those of merge.h.
+ * The component class filter.netsync.correct, which is used in a plug-in for Babeltrace 2
+ * and in netsync apply. Its message iterators are those of merge.h.
  */
 #ifndef NETSYNC_BABELTRACE_CORRECT_H
 #define NETSYNC_BABELTRACE_CORRECT_H
@@ -10,15 +10,15 @@
 #include <stdint.h>
 
 /*
- * The window of corrected times (ns, both included). Messages outside pass through like
- * all others, even if the result does not cover them. Inside, messages whose new time is
- * not exactly the corrected time are counted.
+ * The window of corrected times (ns, both ends included). Messages outside the window
+ * pass through like all others, even if the result does not cover them. Messages inside
+ * the window whose new time is not exactly the corrected time are counted.
  */
 struct correct_part {
 	int64_t begin_ns;
 	int64_t end_ns;
 	uint64_t num_moved;
-	int64_t most_ns; /* the largest difference, ns */
+	int64_t most_ns; /* largest difference from the corrected time, ns */
 };
 
 #define CORRECT_ALL                                        \
@@ -31,7 +31,7 @@ extern const char correct_help[];
 bt_component_class_get_supported_mip_versions_method_status
 correct_get_mip_versions(bt_self_component_class_filter *self, const bt_value *params, void *data,
 			 bt_logging_level level, bt_integer_range_set_unsigned *versions);
-/* The initialize method's data: a struct correct_part, or NULL for all times. */
+/* @part is the data of the initialize method: a struct correct_part, or NULL for all times. */
 bt_component_class_initialize_method_status
 correct_initialize(bt_self_component_filter *self,
 		   bt_self_component_filter_configuration *configuration, const bt_value *params,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stream -> the correction of its times. The host is found by name and clock, as
- * libnetsync-io does for traces.
+ * Find the correction of a stream's times. The host is found by name and clock, as
+ * libnetsync-io finds the hosts of traces.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -17,8 +17,9 @@ struct host_clock {
 	struct netsync_clock *clock;
 	uint32_t num;
 	/*
-	 * For each segment: its begin, and the limits of its corrected times, so that no
-	 * time is before one of an earlier segment, or after one of a later segment.
+	 * For each segment, the start, and the limits of its corrected times. The limits
+	 * ensure that no time is before a time of an earlier segment, or after a time of
+	 * a later segment.
 	 */
 	struct clock_limit {
 		int64_t from_ns;
@@ -83,7 +84,7 @@ static bool read_clock_description(struct model_clock *told, const struct mip *m
 	int64_t seconds;
 	__int128 epoch;
 
-	/* Names of tracers' clocks vary, and results do not contain them. */
+	/* Tracers name their clocks differently, and results do not contain these names. */
 	told->name = bt_clock_class_get_name(class);
 	if (told->name && strcmp(told->name, NETSYNC_IO_CORRECTED_CLOCK))
 		told->name = NULL;
@@ -95,7 +96,7 @@ static bool read_clock_description(struct model_clock *told, const struct mip *m
 	return epoch == told->epoch_ns;
 }
 
-/* The host name in the trace, or the name of the stream's directory; to be freed. */
+/* Return the host name in the trace, or the name of the stream's directory, to be freed. */
 static char *copy_host_name(const bt_stream *stream)
 {
 	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The corrections of streams' times, from a result file. */
+/* Corrections of the times of streams, from a result file. */
 #ifndef NETSYNC_BABELTRACE_CORRECTIONS_H
 #define NETSYNC_BABELTRACE_CORRECTIONS_H
 
@@ -12,7 +12,7 @@ struct corrections {
 	struct model model;
 	char *host;	   /* argument of corrections_open(), or NULL */
 	bool extrapolate;  /* also correct times that the result does not cover */
-	struct map clocks; /* struct host_clock by host */
+	struct map clocks; /* maps hosts to their struct host_clock */
 	char *error;
 };
 
@@ -22,14 +22,15 @@ struct mip;
 struct stream_correction {
 	const struct host_clock *clock;
 	int64_t shift_ns;
-	int64_t from_ns, to_ns;		  /* times on the host's clock that may be corrected */
+	/* Range of times on the host's clock that may be corrected. */
+	int64_t from_ns, to_ns;
 	uint8_t machine[MODEL_UUID_SIZE]; /* see model_machine_uuid() */
 };
 
 /*
- * Read a result file, which must contain @host unless @host is NULL; release it in every
- * case. Functions that return int return 0 or a negative errno, and corrections_error()
- * is a sentence.
+ * Read a result file. Unless @host is NULL, the result must contain it. Release the
+ * corrections in either case. Functions that return int return 0 or a negative errno
+ * value; corrections_error() then returns a sentence.
  */
 int corrections_open(struct corrections *corrections, const char *path, const char *host);
 void corrections_release(struct corrections *corrections);
@@ -46,9 +47,9 @@ int corrections_find(struct corrections *corrections, const struct mip *mip, con
 bool correction_holds(const struct stream_correction *correction, int64_t time_ns);
 
 /*
- * Correct an original time. Set *@moved_ns to the difference from netsync_convert(), which
- * keeps times in order at a step of the clock. Return -ERANGE if the corrected time is before
- * 1970, or does not fit.
+ * Correct an original time. Set *@moved_ns to the difference from the result of
+ * netsync_convert(); this difference keeps times in order at a step of the clock. Return -ERANGE
+ * if the corrected time is before 1970 or does not fit into 64 bits.
  */
 int correction_apply(const struct stream_correction *correction, int64_t time_ns,
 		     int64_t *corrected_ns, int64_t *moved_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies of field classes. */
+/* Copy field classes. */
 #include "fields.h"
 #include "mip.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The value of a field -> a field of the same class in another trace. */
+/* Copy the value of a field to a field of the same class in another trace. */
 #include "fields.h"
 #include "mip.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copies of field classes, and of fields. */
+/* Copy field classes and fields. */
 #ifndef NETSYNC_BABELTRACE_FIELDS_H
 #define NETSYNC_BABELTRACE_FIELDS_H
 
@@ -8,26 +8,29 @@
 
 #include "map.h"
 
-/* Scopes of the fields that a field class can refer to. */
+/* Number of scopes whose fields a field class can refer to. */
 #define NUM_SCOPES (BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD + 1)
 
 struct field_classes {
 	bt_trace_class *trace_class; /* trace class of the copies */
 	const struct mip *mip;
-	struct map *copies; /* copies of field classes so far */
+	struct map *copies; /* maps field classes to their copies */
 	const bt_field_class *roots[NUM_SCOPES];
 };
 
-/* Return NULL if out of memory. */
+/* Copy a field class. Return NULL if out of memory. */
 bt_field_class *field_class_copy(struct field_classes *classes, const bt_field_class *from);
 
 /*
- * The value of a string field. For an empty string, Babeltrace 2.0 returns the value of
- * an earlier event that used the same field.
+ * Return the value of a string field. For an empty string, Babeltrace 2.0 itself returns
+ * the value of an earlier event that used the same field.
  */
 const char *field_string(const bt_field *field);
 
-/* Copy a field; @to has the copied class of @from. Return false if out of memory. */
+/*
+ * Copy a field. The class of @to must be a copy of the class of @from. Return false if
+ * out of memory.
+ */
 bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from);
 
 #endif

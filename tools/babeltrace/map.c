@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A pointer -> a pointer: a hash table with linear probing, by multiplicative hashing. */
+/* Map pointers to pointers by a hash table with linear probing and multiplicative hashing. */
 #include <stdint.h>
 #include <stdlib.h>
 

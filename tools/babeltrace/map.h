@@ -8,10 +8,10 @@
 
 struct map {
 	struct map_entry {
-		const void *key; /* NULL if free */
+		const void *key; /* NULL if the slot is free */
 		void *value;
 	} * entries;
-	size_t room; /* a power of two, or 0 */
+	size_t room; /* number of slots, a power of two, or 0 */
 	size_t num;
 };
 

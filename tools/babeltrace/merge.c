@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of several inputs -> copies in order of corrected times.
+ * Copy the messages of several inputs, in order of corrected times.
  *
- * An input is in order of uncorrected times, and can be of several hosts (behind a
- * muxer). A message waits until no message with an earlier corrected time can follow. For
- * each input, this limit is its horizon: the last uncorrected time, corrected by the
- * clock of each of its hosts; the earliest result is used.
+ * The messages of an input are in order of uncorrected times, and can be of several hosts
+ * if a muxer precedes the filter. A message waits until no message with an earlier
+ * corrected time can follow. For each input, this limit is its horizon: the last
+ * uncorrected time, corrected by the clock of each of its hosts; the earliest result is
+ * used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +25,13 @@
 #define NO_MEMORY BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR
 
 /*
- * Number of deferred messages that causes a warning, once. Chosen: a message takes half a KiB
- * or more with its event; if each source is connected to the filter directly, a few hundred are
- * deferred.
+ * Number of deferred messages that causes a warning, once. Chosen: a message takes half a KiB or
+ * more with its event. If each source is connected to the filter directly, a few hundred messages
+ * are deferred.
  */
 #define MANY_WAITING 250000
 
-/* The correction of one of the hosts in an input's streams. */
+/* The correction of one of the hosts whose streams are in an input. */
 struct horizon {
 	struct stream_correction correction;
 	struct horizon *next;
@@ -38,19 +39,22 @@ struct horizon {
 
 struct merge_input {
 	struct merge *merge;
-	const char *host;	       /* of all its streams, or NULL */
-	bt_message_iterator *messages; /* of the connected component; or NULL */
-	bt_graph *graph;	       /* its own graph, which ends in this input; or NULL */
+	/* Host of all its streams; NULL to find it for each stream. */
+	const char *host;
+	/* Messages of the connected component; NULL if the input has its own graph. */
+	bt_message_iterator *messages;
+	/* The graph that ends in this input; NULL if a component is connected. */
+	bt_graph *graph;
 	bool ended;
-	struct horizon *clocks; /* of its streams so far */
+	struct horizon *clocks; /* corrections of its streams so far */
 	bool has_time;
 	int64_t raw_ns;	    /* last uncorrected time */
 	int64_t horizon_ns; /* earliest corrected time that can follow */
 };
 
 struct waiting {
-	int64_t time_ns; /* corrected */
-	uint64_t number; /* in order of arrival */
+	int64_t time_ns; /* corrected time */
+	uint64_t number; /* position in the order of arrival */
 	const bt_message *message;
 };
 
@@ -58,7 +62,7 @@ struct merge {
 	struct copier copier;
 	struct merge_input *inputs;
 	uint64_t num_inputs;
-	struct waiting *heap; /* a binary heap, the earliest first */
+	struct waiting *heap; /* binary heap with the earliest message first */
 	size_t num_waiting;
 	size_t room;
 	uint64_t num_taken;
@@ -163,8 +167,8 @@ static void set_horizon(struct merge_input *input)
 }
 
 /*
- * Put the copy of a message into the heap. Fails if a stream begins, in corrected time,
- * before messages that were already returned.
+ * Put the copy of a message into the heap. This fails if a stream begins, in corrected
+ * time, before messages that were already returned.
  */
 static merge_status push_copy(struct merge *merge, struct merge_input *input,
 			      const struct timed *copy)
@@ -260,7 +264,7 @@ static struct merge_input *find_last_input(struct merge *merge)
 	return last;
 }
 
-/* Output messages that no later message can precede. Return their number. */
+/* Output the messages that no later message can precede. Return their number. */
 static uint64_t hand_out(struct merge *merge, bt_message_array_const messages, uint64_t capacity)
 {
 	const struct merge_input *last = find_last_input(merge);
@@ -328,8 +332,8 @@ static const bt_component_filter *add_muxer(bt_graph *graph)
 }
 
 /*
- * Connect the streams of a trace through a muxer: they have one clock, so their order is
- * right before correction.
+ * Connect the streams of a trace through a muxer. They have one clock, so their order is
+ * correct before the correction.
  */
 static bool connect_muxer(bt_graph *graph, const bt_component_source *source,
 			  const bt_component_filter *muxer, const bt_component_sink *sink)
@@ -437,7 +441,7 @@ static void merge_free(struct merge *merge)
 	free(merge);
 }
 
-/* Replace the iterator's merge by a new one. */
+/* Replace the iterator's merge by a new one at the beginning. */
 bt_message_iterator_class_seek_beginning_method_status
 merge_seek_beginning(bt_self_message_iterator *self)
 {
@@ -462,7 +466,10 @@ merge_initialize(bt_self_message_iterator *self,
 		 bt_self_component_port_output *port)
 {
 	(void)port;
-	/* --begin is reached by reading from the beginning; both enums have the same values. */
+	/*
+	 * Babeltrace reaches --begin by reading from the beginning. Both enums have the
+	 * same values.
+	 */
 	bt_self_message_iterator_configuration_set_can_seek_forward(configuration, BT_TRUE);
 	return (int)merge_seek_beginning(self);
 }

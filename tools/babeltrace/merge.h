@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages of several inputs -> copies in order of corrected times. */
+/* Copy the messages of several inputs, in order of corrected times. */
 #ifndef NETSYNC_BABELTRACE_MERGE_H
 #define NETSYNC_BABELTRACE_MERGE_H
 
@@ -14,24 +14,24 @@ struct merge;
 
 typedef bt_message_iterator_class_next_method_status merge_status;
 
-/* The first member of a component's data if its message iterators merge. */
+/* First member of the data of a component whose message iterators merge. */
 struct merged {
 	struct corrections corrections;
 	struct correct_part *part;
-	uint32_t num_inputs; /* maximum */
+	uint32_t num_inputs; /* maximum number of inputs */
 	/* Add all inputs. Return false if an input cannot be read. */
 	bool (*add)(struct merge *merge, const struct merged *component);
 };
 
 /*
- * Add an input: a connected port, or the CTF trace of a folder. All its streams are of
- * @host unless @host is NULL. It must outlive the merge. Return false if the input cannot be
+ * Add an input: a connected port, or the CTF trace in a directory. Unless @host is NULL, all its
+ * streams belong to @host, which must outlive the merge. Return false if the input cannot be
  * read.
  */
 bool merge_add_port(struct merge *merge, bt_self_component_port_input *port, const char *host);
 bool merge_add_trace(struct merge *merge, const char *path, const char *host);
 
-/* The methods of a message iterator class. */
+/* Methods of the message iterator class. */
 bt_message_iterator_class_initialize_method_status
 merge_initialize(bt_self_message_iterator *self,
 		 bt_self_message_iterator_configuration *configuration,

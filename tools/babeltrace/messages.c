@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages -> copies with corrected times. */
+/* Copy messages with corrected times. */
 #include "fields.h"
 #include "messages.h"
 
@@ -26,8 +26,8 @@ static status too_early(struct copier *copier, const struct stream_copy *stream)
 }
 
 /*
- * Compute the corrected time, but never before an earlier one of the stream: packets of
- * tracers may overlap slightly.
+ * Compute the corrected time, which is never before an earlier corrected time of the
+ * stream. Packets of tracers may overlap slightly.
  */
 static status correct_snapshot(struct copier *copier, struct stream_copy *stream,
 			       const bt_clock_snapshot *snapshot, int64_t *raw_ns, int64_t *time_ns)

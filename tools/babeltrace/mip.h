@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Differences between versions of Babeltrace 2's Message Interchange Protocol (MIP).
- * Babeltrace 2.0 has only version 0; Babeltrace 2.1 represents CTF 2 only by version 1.
- * MAX_MIP is the highest version of the Babeltrace that this is built with.
+ * Babeltrace 2.0 has only version 0. Babeltrace 2.1 represents CTF 2 only in version 1.
+ * MAX_MIP is the highest version of the Babeltrace with which this code is compiled.
  */
 #ifndef NETSYNC_BABELTRACE_MIP_H
 #define NETSYNC_BABELTRACE_MIP_H
@@ -23,7 +23,7 @@ struct mip {
 	bool (*get_clock_uuid)(const bt_clock_class *class, uint8_t uuid[MODEL_UUID_SIZE]);
 	bool (*set_clock_uuid)(bt_clock_class *class, const uint8_t uuid[MODEL_UUID_SIZE]);
 
-	/* Copy field classes that depend on another field. */
+	/* Copy a field class that depends on another field. */
 	bt_field_class *(*new_array)(const struct field_classes *classes,
 				     const bt_field_class *from, bt_field_class *element);
 	bt_field_class *(*new_option)(const struct field_classes *classes,
@@ -32,7 +32,7 @@ struct mip {
 	bt_field_class *(*new_variant)(const struct field_classes *classes,
 				       const bt_field_class *from);
 
-	/* NULL in versions without the feature. */
+	/* Functions for features that only some versions have; NULL in the other versions. */
 	bool (*identify_stream_class)(bt_stream_class *to, const bt_stream_class *from);
 	bool (*identify_event_class)(bt_event_class *to, const bt_event_class *from);
 	bool (*copy_properties)(bt_field_class *to, const bt_field_class *from);
@@ -44,7 +44,7 @@ struct mip {
 extern const struct mip mip_0;
 extern const struct mip mip_1;
 
-/* The MIP version of a graph. */
+/* Return the MIP version of a component's graph. */
 static inline uint64_t mip_version(bt_self_component *in)
 {
 #if MAX_MIP
@@ -65,7 +65,7 @@ static inline const struct mip *mip_of(bt_self_component *in)
 	return &mip_0;
 }
 
-/* The versions that a component class supports: all. */
+/* Declare that a component class supports all versions. */
 static inline bt_component_class_get_supported_mip_versions_method_status
 add_mip_versions(bt_integer_range_set_unsigned *versions)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MIP version 0: traces and clocks have uuids. A field class that depends on another
- * field is created with the class of that field, which precedes it, and which is found by
- * a path of indexes.
+ * MIP version 0. Traces and clocks have UUIDs. A field class that depends on another
+ * field is created with the class of that field, which precedes it and is found by a path
+ * of indexes.
  */
 #include <string.h>
 
@@ -58,7 +58,7 @@ static const bt_field_class *follow_path_item(const bt_field_class *from,
 		bt_field_class_variant_borrow_option_by_index_const(from, index));
 }
 
-/* The copy of the class at the end of a path. */
+/* Return the copy of the class at the end of a path. */
 static bt_field_class *get_field_class_at(const struct field_classes *classes,
 					  const bt_field_path *path)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The plug-in "netsync" of Babeltrace 2. */
+/* The plug-in "netsync" for Babeltrace 2. */
 #include "correct.h"
 #include "merge.h"
 #include "source.h"

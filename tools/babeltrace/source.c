@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * source.netsync.fs: reads the CTF traces of several machines, each by a source.ctf.fs in
- * its own graph, and merges them by corrected time.
+ * The component class source.netsync.fs. It reads the CTF traces of several machines,
+ * each by a source.ctf.fs in its own graph, and merges them by corrected time.
  *
- * With a graph for each trace, only the messages of one read have to wait, even if the
- * clocks differ widely. The command convert of babeltrace2 would put a muxer before a
- * filter, which would order the messages of all traces by uncorrected times.
+ * Because each trace has a graph, only the messages of one read call are deferred, even
+ * if the clocks differ widely. The command convert of babeltrace2 would put a muxer
+ * before a filter, which would order the messages of all traces by uncorrected times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +35,8 @@ const char source_help[] =
 	"                       FILE\n";
 
 struct source_trace {
-	const char *path; /* owned by the component's io */
-	char *host;	  /* NAME of the argument, or NULL */
+	const char *path; /* owned by the reader in the component */
+	char *host;	  /* NAME in the argument, or NULL */
 };
 
 struct source_component {
@@ -87,7 +87,7 @@ static void print_source_warning(void *data, const char *sentence)
 		fprintf(stderr, "netsync: warning: %s\n", sentence);
 }
 
-/* Take the CTF traces that netsync_io_add() found for an argument; ignore others. */
+/* Add the CTF traces that netsync_io_add() found for an argument; ignore other formats. */
 static status take_traces(struct source_component *component, const char *argument, uint32_t first)
 {
 	const uint32_t num = netsync_io_num_traces(component->io);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces and streams -> copies with another clock. Metadata of events cannot be changed,
- * so all of it is copied. The copy of a stream keeps its trace alive, which keeps all
+ * Copy traces and streams with another clock. Metadata of events cannot be changed, so
+ * all of it is copied. The copy of a stream keeps its trace alive, which keeps all
  * classes alive.
  *
  * All clocks show the same time, but each machine has its own clock, whose uuid lets
@@ -63,7 +63,7 @@ static bt_trace_class *get_trace_class(struct streams *streams, const bt_trace_c
 	return NULL;
 }
 
-/* The copy of a trace, to be put by bt_trace_put_ref(). */
+/* Return the copy of a trace, to be released with bt_trace_put_ref(). */
 static bt_trace *get_trace(struct streams *streams, const bt_trace *from)
 {
 	bt_trace *to = map_get(&streams->copies, from);
@@ -123,7 +123,7 @@ static bool set_clock_class(struct streams *streams, bt_stream_class *to,
 
 /* ---- stream classes and event classes ----------------------------------- */
 
-/* The state of copying field classes, with the scopes that they may refer to. */
+/* Return the state for copying field classes, with the scopes that they may refer to. */
 static struct field_classes field_classes(struct streams *streams, bt_trace_class *in,
 					  const bt_stream_class *stream_class)
 {
@@ -187,7 +187,7 @@ static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 	       copy_contexts(streams, to, from);
 }
 
-/* The copy of a stream class, owned by its trace class. */
+/* Return the copy of a stream class, which its trace class owns. */
 static bt_stream_class *get_stream_class(struct streams *streams, bt_trace_class *in,
 					 const bt_stream_class *from,
 					 const struct stream_correction *correction)

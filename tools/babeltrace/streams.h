@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Traces and streams -> copies with another clock. */
+/* Copy traces and streams with another clock. */
 #ifndef NETSYNC_BABELTRACE_STREAMS_H
 #define NETSYNC_BABELTRACE_STREAMS_H
 
@@ -12,18 +12,18 @@
 struct stream_copy {
 	const bt_stream *from;
 	bt_stream *to;
-	bt_packet *packet; /* copy of the open packet, or NULL */
+	bt_packet *packet; /* copy of the open packet; NULL if none */
 	bool has_clock;
 	struct stream_correction correction;
-	int64_t last_ns; /* the latest corrected time so far */
+	int64_t last_ns; /* latest corrected time so far */
 	struct stream_copy *next;
 };
 
 struct streams {
 	const struct mip *mip;
-	struct map copies;	  /* of all objects except packets and events */
-	struct map clock_classes; /* of hosts, by struct host_clock */
-	const char *reference;	  /* the host whose time all clocks show */
+	struct map copies;	  /* maps all objects except packets and events to their copies */
+	struct map clock_classes; /* clock classes of the hosts, by struct host_clock */
+	const char *reference;	  /* name of the host whose time all clocks show */
 	bt_self_component *component;
 	struct stream_copy *first;
 };
