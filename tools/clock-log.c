@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync clock-log - log how a daemon steers this machine's clock: readings of
- * CLOCK_REALTIME (or CLOCK_MONOTONIC) and CLOCK_MONOTONIC_RAW at the same instants, as in
- * netsync-clocks(5). Each instant is read several times, and the fastest reading is kept.
- * A timer of the kernel reports when CLOCK_REALTIME was stepped.
+ * netsync clock-log: log how a daemon steers this machine's clock. The log contains
+ * readings of CLOCK_REALTIME (or CLOCK_MONOTONIC) and of CLOCK_MONOTONIC_RAW at the same
+ * instants, in the format of netsync-clocks(5). Each instant is read several times, and
+ * the fastest reading is kept. A kernel timer reports when CLOCK_REALTIME was stepped.
  */
 #include <string.h>
 #include <unistd.h>
@@ -18,19 +18,19 @@
 #include "common/signal.h"
 
 struct log {
-	unsigned int clock; /* index of clocks[]; or CLOCK_BOTH */
+	unsigned int clock; /* index into clocks[], or CLOCK_BOTH */
 	char host[256];
-	int64_t duration_ns; /* 0: until interrupted by a signal */
+	int64_t duration_ns; /* duration of the log; 0 to continue until interrupted by a signal */
 };
 
-/* In the order of clocks[]. */
+/* Names in the order of clocks[], then CLOCK_BOTH. */
 static const char *const clock_names[] = { "realtime", "monotonic", "both", NULL };
 #define CLOCK_BOTH 2
 
 static const struct {
 	clockid_t id;
 	const char *name;
-	const char *suffix; /* of the machine's name, if both are logged */
+	const char *suffix; /* suffix of the machine's name if both clocks are logged */
 } clocks[] = {
 	{ CLOCK_REALTIME, "CLOCK_REALTIME", "/realtime" },
 	{ CLOCK_MONOTONIC, "CLOCK_MONOTONIC", "/mono" },
@@ -44,7 +44,10 @@ static int start_watch(const struct log *log)
 		       -1;
 }
 
-/* *@is_set: the clock was stepped since the last reading that was written. */
+/*
+ * Write a reading. *@is_set means that the clock was stepped since the last reading that
+ * was written.
+ */
 static bool write_reading(const struct log *log, unsigned int clock, int watch, bool *is_set)
 {
 	const bool has_both = log->clock == CLOCK_BOTH;
@@ -57,7 +60,10 @@ static bool write_reading(const struct log *log, unsigned int clock, int watch, 
 	return clock_reading_write(stdout, host, &r);
 }
 
-/* One after the other: their raw times are adjacent. Only CLOCK_REALTIME can be stepped. */
+/*
+ * Write readings one after the other, because their raw times are adjacent. Only
+ * CLOCK_REALTIME can be stepped.
+ */
 static bool write_readings(const struct log *log, int watch, bool *is_set)
 {
 	bool never_set = false;
@@ -96,7 +102,7 @@ static int write_log(const struct log *log)
 	return status;
 }
 
-/* The name must fit into a column. */
+/* Take the name of the host, which must fit into a column. */
 static bool take_log_host(void *at, const struct option_row *row, const char *value)
 {
 	struct log *log = at;

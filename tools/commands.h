@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The sub-commands. argv[0] is the sub-command's name. Return the exit status. */
+/*
+ * The sub-commands. argv[0] is the name of the sub-command. Each function returns the
+ * exit status.
+ */
 #ifndef NETSYNC_COMMANDS_H
 #define NETSYNC_COMMANDS_H
 
