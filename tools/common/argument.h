@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Arguments NAME=PATH, as netsync_io_add() takes them. */
+/* Arguments of the form NAME=PATH, as netsync_io_add() takes them. */
 #ifndef NETSYNC_ARGUMENT_H
 #define NETSYNC_ARGUMENT_H
 
@@ -20,8 +20,9 @@ static inline size_t argument_name_length(const char *argument)
 }
 
 /*
- * Did netsync_io_add() fail with @err because a file has no packet or event? A warning
- * was printed then. Some of many files are empty if the network is idle at times.
+ * Did netsync_io_add() fail with @err because a file contains no packet or event? If so,
+ * a warning was printed. If there are many files, some are empty because the network is
+ * idle at times.
  */
 static inline bool argument_is_empty(const char *argument, int err)
 {

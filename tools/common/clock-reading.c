@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A clock -> readings of the clock and of CLOCK_MONOTONIC_RAW at one instant. The clock
- * is read before and after the raw one:
+ * Read a clock and CLOCK_MONOTONIC_RAW at one instant. The clock is read before and after
+ * the raw one:
  *
- *	clock: before --- raw --- after		time_ns: the middle of before and after
+ * 	clock: before --- raw --- after		time_ns: the middle of before and after
  *
  * This file also writes readings as lines of the file "netsync-clocks".
  */
@@ -51,6 +51,6 @@ bool clock_reading_write(FILE *file, const char *host, const struct clock_readin
 {
 	return fprintf(file, "%s %" PRId64 " %" PRId64 " %" PRId64 "%s\n", host, reading->time_ns,
 		       reading->raw_ns, reading->within_ns,
-		       /* The rate is unknown. */
+		       /* The 0 means that the rate is unknown. */
 		       reading->was_set ? " 0 1" : "") > 0;
 }

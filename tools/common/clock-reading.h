@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reading a clock and CLOCK_MONOTONIC_RAW, which is never steered, at one instant. */
+/* Readings of a clock and of CLOCK_MONOTONIC_RAW, which is never steered, at one instant. */
 #ifndef NETSYNC_CLOCK_READING_H
 #define NETSYNC_CLOCK_READING_H
 
@@ -9,19 +9,22 @@
 #include <time.h>
 
 /*
- * Readings per second of a clock whose steering is followed. At 10, the time after a
- * sudden rate change of 100 ppm is known to 3 us (99 %), and the change itself from the
- * readings before and after.
+ * Number of readings per second of a clock whose steering is logged. At 10, the time
+ * after a sudden rate change of 100 ppm is known to 3 us (99 %), and the change itself is
+ * known from the readings before and after it.
  */
 #define CLOCK_READINGS_PER_S 10
-/* Tries per reading: the fastest one is usually undisturbed, some 50 ns. Chosen. */
+/*
+ * Number of tries per reading. The fastest try is usually undisturbed and takes some 50
+ * ns. Chosen.
+ */
 #define CLOCK_TRIES 8
 
 struct clock_reading {
-	int64_t time_ns; /* on the clock, in the middle of the reading */
+	int64_t time_ns; /* time on the clock, in the middle of the reading */
 	int64_t raw_ns;
-	int64_t within_ns; /* largest error of raw_ns: half the duration of the reading */
-	bool was_set;	   /* stepped since the previous reading; set by the caller */
+	int64_t within_ns; /* largest error of raw_ns, which is half the duration of the reading */
+	bool was_set;	   /* the clock was stepped since the previous reading; set by the caller */
 };
 
 /*
@@ -37,8 +40,8 @@ bool clock_read(clockid_t clock, unsigned int tries, struct clock_reading *readi
 bool clock_read_wait(int64_t *next_ns);
 
 /*
- * The first lines of a file "netsync-clocks" next to traces; a line for each reading follows.
- * The reader of the file knows the host from the directory.
+ * The first lines of a file "netsync-clocks" next to traces. A line for each reading follows. The
+ * reader of the file identifies the host by the directory.
  */
 #define CLOCK_READINGS_HEAD                                              \
 	"# netsync-clocks(5): CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW\n" \

@@ -17,7 +17,7 @@ int run_command(const struct command *command, int argc, char **argv)
 	return command->run(argc, argv);
 }
 
-/* "/usr/libexec/netsync/netsync-live" -> "live" */
+/* Return the command of a program, such as "live" for "/usr/libexec/netsync/netsync-live". */
 static char *get_program_command(char *program)
 {
 	char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;

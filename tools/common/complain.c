@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages with parts from any source -> stderr, printable. */
+/*
+ * Print messages to stderr. Parts of a message can come from any source, so it is made
+ * printable.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,8 +14,8 @@
 
 /*
  * Text from other machines and files is not trusted. Terminals interpret control
- * characters, also those that UTF-8 encodes in two bytes (C1). Some interpret single
- * bytes above 0x7f that are not UTF-8.
+ * characters, including those that UTF-8 encodes in two bytes (C1). Some terminals also
+ * interpret single bytes above 0x7f that are not UTF-8.
  */
 void make_printable(char *text)
 {

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* The program's name, with which messages begin. */
+/* The program's name, which begins each message. */
 extern const char *complainer;
 
 /* Print a message to stderr, after the program's name. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Values -> fields of CSV (RFC 4180). */
+/* Write values as CSV fields (RFC 4180). */
 #include <stdbool.h>
 #include <string.h>
 
 #include "csv.h"
 
 /*
- * A spreadsheet evaluates a cell as a formula (OWASP, "CSV injection") if it begins with
- * = + - @, with their full-width forms, or with a blank that is skipped before these.
+ * A spreadsheet evaluates a cell as a formula (OWASP, "CSV injection") if the cell begins
+ * with = + - @ or their full-width forms, or with a blank that is skipped before them.
  */
 static bool is_formula(const char *text)
 {
@@ -30,7 +30,7 @@ void csv_put_text(FILE *out, const char *text)
 		return;
 	}
 	putc('"', out);
-	/* After an apostrophe, every spreadsheet reads text. */
+	/* Every spreadsheet treats a cell that begins with an apostrophe as text. */
 	if (formula)
 		putc('\'', out);
 	for (; *text; text++) {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Write any text as one cell, with quotes if needed. */
+/* Write any text as one cell, which is quoted if needed. */
 void csv_put_text(FILE *out, const char *text);
 
 #endif

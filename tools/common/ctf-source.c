@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A directory -> a component of libbabeltrace2 that reads the CTF trace in it. */
+/* Create a component of libbabeltrace2 that reads the CTF trace in a directory. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "ctf-source.h"
 
-/* Memory limit of a child process, bytes. Chosen: more than any undamaged trace needs. */
+/* Memory limit of a child process, in bytes. Chosen: more than any undamaged trace needs. */
 #define MAX_MEMORY (UINT64_C(4) << 30)
 
 void prepare_ctf_child(void)

@@ -6,20 +6,20 @@
 #include <babeltrace2/babeltrace.h>
 
 /*
- * Call this in a child process: for a damaged trace, libbabeltrace2 may call abort() or
- * use unlimited memory. It limits memory, disables core dumps, and discards stderr; the
- * exit status of the child is the only sign.
+ * Call this in a child process, because libbabeltrace2 may call abort() or use unlimited
+ * memory for a damaged trace. It limits memory, disables core dumps, and discards stderr.
+ * Only the exit status of the child reveals a failure.
  */
 void prepare_ctf_child(void);
 
 /*
- * Find the plug-in "ctf", which the caller releases with bt_plugin_put_ref(). Return NULL if it
- * is not installed.
+ * Find the plug-in "ctf". The caller releases it with bt_plugin_put_ref(). Return NULL if it is
+ * not installed.
  */
 const bt_plugin *find_ctf_plugin(void);
 
 /*
- * Return the class source.ctf.fs, and its parameters for the trace in a directory, or NULL if
+ * Return the class source.ctf.fs, or its parameters for the trace in a directory. Return NULL if
  * out of memory.
  */
 const bt_component_class_source *ctf_source_class(const bt_plugin *ctf);

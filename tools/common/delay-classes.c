@@ -5,7 +5,7 @@
 
 #include "delay-classes.h"
 
-/* Classes of delays: 16 for each power of two, 4 % apart, and one for 0. */
+/* Classes of delays. There is one class for 0, and 16 classes, 4 % apart, for each power of two. */
 #define STEPS 16
 #define CLASSES (1 + 64 * STEPS)
 
@@ -32,7 +32,7 @@ void delay_classes_add(struct delay_classes *classes, int64_t delay_ns)
 	classes->in_class[get_delay_class(delay_ns)]++;
 }
 
-/* The delays of a class are assumed to be spread evenly over it. */
+/* The delays in a class are assumed to be spread evenly over it. */
 int64_t delay_classes_quantile(const struct delay_classes *classes, double share)
 {
 	const uint64_t *in_class = classes->in_class;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creating, removing, measuring and linking directories with their contents. Links and copies
- * have no more permissions than the original. Symbolic links are refused: a trace from another
- * machine must not choose which files of this machine are copied.
+ * Create, remove, measure and link directories with their contents. Links and copies have no more
+ * permissions than the original. Symbolic links are refused: a trace from another machine must
+ * not choose which files of this machine are copied.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -80,11 +80,11 @@ static bool copy_data(int in, int out)
 	return !size;
 }
 
-/* Maximum depth of directories in a trace. Chosen; LTTng's have two levels. */
+/* Maximum depth of directories in a trace. Chosen; LTTng's traces have two levels. */
 #define MAX_DEPTH 16
 
 struct linking {
-	const char *except; /* a file in the first directory */
+	const char *except; /* name of a file in the top directory that is not linked */
 	uint64_t *copied;
 	unsigned int depth;
 };
@@ -103,7 +103,7 @@ static bool link_file(struct linking *linking, int file, int folder, const char 
 {
 	char number[VALUE_SIZE];
 
-	/* By now, the name could belong to another file. */
+	/* Link the open file, because its name could belong to another file by now. */
 	snprintf(number, sizeof(number), "/proc/self/fd/%d", file);
 	if (!linkat(AT_FDCWD, number, folder, name, AT_SYMLINK_FOLLOW))
 		return true;
@@ -113,7 +113,7 @@ static bool link_file(struct linking *linking, int file, int folder, const char 
 
 static bool link_folder(struct linking *linking, int from, int to, const char *path);
 
-/* @path is the path of @name in @from, for messages. */
+/* Link or copy the entry @name of the directory @from. @path is its path for messages. */
 static bool link_entry(struct linking *linking, int from, int to, const char *name,
 		       const char *path)
 {
@@ -229,7 +229,7 @@ uint64_t room_of(const struct stat *info)
 bool measure_tree(const char *path, struct folder_tree *tree)
 {
 	char *paths[] = { (char *)path, NULL };
-	/* The path itself, which the user gave, may be a symbolic link. */
+	/* The path itself may be a symbolic link, because the user specified it. */
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
 

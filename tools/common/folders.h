@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Directories with their contents: creating, removing, measuring, linking. */
+/* Create, remove, measure and link directories with their contents. */
 #ifndef NETSYNC_FOLDERS_H
 #define NETSYNC_FOLDERS_H
 
@@ -13,32 +13,38 @@
  * bytes of the path. On failure, print a message and return false.
  */
 bool make_folders(char *path, size_t from);
-/* The same, with no more permissions than the directories of @original, which ends like @path. */
+/*
+ * Like make_folders(), but with no more permissions than the directories of @original,
+ * which ends like @path.
+ */
 bool make_folders_like(char *path, size_t from, const char *original);
 /* Remove a directory with its contents, as far as possible. */
 void remove_tree(const char *path);
 /*
  * Create the directory @to, with all directories and files of @from except the file @except.
- * Files are hard links, or copies if links are not possible; *@copied is the number of copies.
- * Return false if interrupted or, after a message, on failure. Entries that are neither files
- * nor directories, such as symbolic links, are a failure.
+ * Files are hard links, or copies if links are not possible. *@copied is set to the number of
+ * copies. Return false if interrupted or, after a message, on failure. Entries that are neither
+ * files nor directories, such as symbolic links, are a failure.
  */
 bool link_tree(const char *from, const char *to, const char *except, uint64_t *copied);
 
 /* A file, or a directory with its contents. */
 struct folder_tree {
-	uint64_t bytes; /* of all files */
-	uint64_t room;	/* disk space of everything, bytes */
-	mode_t files;	/* permissions that all files have */
-	mode_t folders; /* permissions that all directories have */
+	uint64_t bytes; /* size of all files */
+	uint64_t room;	/* disk space of all files and directories, bytes */
+	mode_t files;	/* permissions that all files have in common */
+	mode_t folders; /* permissions that all directories have in common */
 };
 
-/* Minimum disk space of a file or directory, bytes: a block of ext4 or XFS. */
+/* Minimum disk space of a file or directory, in bytes, which is a block of ext4 or XFS. */
 #define LEAST_ROOM 4096
 
-/* Disk space of a file or directory, bytes; at least LEAST_ROOM. */
+/* Return the disk space of a file or directory, in bytes, which is at least LEAST_ROOM. */
 uint64_t room_of(const struct stat *info);
-/* On failure, print a message and return false. */
+/*
+ * Measure a file, or a directory with its contents. On failure, print a message and
+ * return false.
+ */
 bool measure_tree(const char *path, struct folder_tree *tree);
 /* Remove permissions that the original lacks. On failure, print a message and return false. */
 bool narrow_tree(const char *path, const struct folder_tree *original);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Paths relative to the running program. */
+/* Find paths relative to the running program. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>

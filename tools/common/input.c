@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The command line -> inputs that libnetsync-io reads, and estimates of their clocks. */
+/* Parse the command line, read the inputs with libnetsync-io, and estimate their clocks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +222,7 @@ bool input_check_span(const struct input *input, struct model *model, const stru
 	int64_t first, last;
 	int ret;
 
-	/* Times that overflow are not written, either. */
+	/* A span whose times overflow is not checked, because such times are not written either. */
 	if (info->last_ns < info->first_ns ||
 	    __builtin_add_overflow(info->first_ns, shift_ns, &first) ||
 	    __builtin_add_overflow(info->last_ns, shift_ns, &last))
@@ -266,10 +266,7 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/*
- * If a path is not a file on this machine, it is meant to be read on another machine, which
- * only some commands can do.
- */
+/* Is the trace on another machine? Only some commands can read it there. If so, print a message. */
 static bool is_elsewhere(const char *trace)
 {
 	if (!is_remote_trace(trace))
@@ -280,7 +277,10 @@ static bool is_elsewhere(const char *trace)
 	return true;
 }
 
-/* A file that is stuck was skipped with a message; other traces are still read. */
+/*
+ * Add a trace. If its file is stuck, it was skipped with a message, and other traces are
+ * still read.
+ */
 static int add_trace_argument(const struct input *input, struct netsync_io *io,
 			      const char *argument)
 {
@@ -291,7 +291,7 @@ static int add_trace_argument(const struct input *input, struct netsync_io *io,
 	return input->num_traces > 1 && argument_is_empty(argument, ret) ? 0 : ret;
 }
 
-/* Return 0; or negative, with a message. */
+/* Add all input to the reader. Return 0, or a negative value after a message. */
 static int add_all(const struct input *input, struct netsync_io *io, unsigned int jobs)
 {
 	int ret = 0;
@@ -324,7 +324,7 @@ int input_lost(const struct input *input, const struct netsync_io *io)
 	return lost ? EXIT_PARTIAL : EXIT_DONE;
 }
 
-/* ssh may ask for a password, so draw no bar. */
+/* Connect to other machines. ssh may ask for a password, so no bar is drawn. */
 static void open_remote(const struct input *input, struct netsync_io *io)
 {
 	if (!input->remote)
@@ -334,7 +334,7 @@ static void open_remote(const struct input *input, struct netsync_io *io)
 	remote_traces_open(input->remote, io);
 }
 
-/* @jobs: 0: as many as processors */
+/* Read all input. If @jobs is 0, use as many jobs as there are processors. */
 static bool read_all(const struct input *input, struct netsync *ns, struct netsync_io *io,
 		     unsigned int jobs)
 {
@@ -378,7 +378,10 @@ bool input_solve(const struct input *input, struct netsync *ns, struct netsync_i
 		return false;
 	if (input->share && !input->share->is_first)
 		return true;
-	/* With a result, only messages are needed; the simplest method finds them as well. */
+	/*
+	 * If a result is given, only messages are needed. The simplest method finds them
+	 * as well.
+	 */
 	solve.method = input->model ? NETSYNC_METHOD_HULL : get_method_option(input);
 	progress_start(&progress, "estimating");
 	progress_wait(&progress);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* --jobs: how many tasks run at the same time. */
+/* Number of tasks that run at the same time (--jobs). */
 #ifndef NETSYNC_JOBS_H
 #define NETSYNC_JOBS_H
 
 #include <stdbool.h>
 
-/* Maximum of --jobs: Linux supports at most 8192 processors. */
+/* Maximum value of --jobs. Linux supports at most 8192 processors. */
 #define MAX_JOBS 8192
-/* The environment variable that is used if the option is missing. */
+/* Environment variable that is used if the option is not given. */
 #define JOBS_VARIABLE "NETSYNC_JOBS"
 
 /*
- * Use @given, from --jobs, unless it is 0, and otherwise the environment. Return 0 if neither
- * is set.
+ * Set @jobs to @given, the value of --jobs, or, if it is 0, to the value in the environment. Set
+ * it to 0 if neither is given. If the value in the environment is invalid, print a message and
+ * return false.
  */
 bool jobs_find(unsigned int given, unsigned int *jobs);
 
-/* Processors that this process may use. */
+/* Return the number of processors that this process may use. */
 unsigned int count_processors(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Values in JSON, checked. */
+/* Read and check JSON values. */
 #include <math.h>
 #include <string.h>
 
@@ -54,7 +54,10 @@ struct json_object *value_member(struct json_object *object, const char *key)
 {
 	struct json_object *member;
 
-	/* The getter's behaviour for other types is undocumented; it may abort. */
+	/*
+	 * The behaviour of json_object_object_get_ex() for other types is undocumented.
+	 * It may abort the program.
+	 */
 	if (!json_object_is_type(object, json_type_object) ||
 	    !json_object_object_get_ex(object, key, &member))
 		return NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Convert values that JSON cannot express directly (unknown times, text that is not UTF-8) to
- * JSON.
+ * Convert values that JSON cannot express directly, such as unknown times and text that is not
+ * UTF-8.
  */
 #include <math.h>
 #include <stdio.h>
@@ -72,8 +72,8 @@ void json_append_double(struct json_writer *w, json_object *array, double value)
 }
 
 /*
- * Print control characters as "\u0080": JSON need not escape them, but terminals
- * interpret them.
+ * Print control characters as "\u0080". JSON does not require escaping them, but
+ * terminals interpret them.
  */
 static int print_without_controls(json_object *object, struct printbuf *out, int level, int flags)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Building the JSON of results with json-c. */
+/* Build the JSON of results with json-c. */
 #ifndef NETSYNC_JSON_WRITER_H
 #define NETSYNC_JSON_WRITER_H
 
@@ -12,9 +12,9 @@ struct netsync;
 struct netsync_io;
 
 /*
- * json-c returns NULL if out of memory, but its null value is also NULL. json_put() and
- * json_append() therefore set failed if they are given NULL; it is checked once at the
- * end.
+ * json-c returns NULL if out of memory, but also uses NULL for the JSON value null.
+ * Therefore, json_put() and json_append() set @failed if they are given NULL, and it is
+ * checked once at the end.
  */
 struct json_writer {
 	const struct netsync *ns;
@@ -22,25 +22,25 @@ struct json_writer {
 	bool failed;
 };
 
-/* The object or array owns the values that are added to it. */
+/* Add a value, which the object or array then owns. */
 void json_put(struct json_writer *w, json_object *object, const char *key, json_object *value);
 void json_put_null(struct json_writer *w, json_object *object, const char *key);
 void json_put_number(struct json_writer *w, json_object *object, const char *key, uint64_t number);
-/* Writes null for NETSYNC_UNKNOWN. */
+/* Add a time, or null for NETSYNC_UNKNOWN. */
 void json_put_time(struct json_writer *w, json_object *object, const char *key, int64_t ns);
-/* Put an array of two values. */
+/* Add an array of two values. */
 void json_put_pair(struct json_writer *w, json_object *object, const char *key, json_object *a,
 		   json_object *b);
 void json_append(struct json_writer *w, json_object *array, json_object *value);
 void json_append_time(struct json_writer *w, json_object *array, int64_t ns);
-/* Write null for a value that is not finite. */
+/* Append a value, or null if it is not finite. */
 void json_append_double(struct json_writer *w, json_object *array, double value);
 
-/* A number with enough digits to restore the same double. */
+/* Return a number with enough digits to restore the same double. */
 json_object *new_double(double value);
 /*
- * A string with any bytes: JSON is UTF-8, so other bytes become "\xff"; control
- * characters are escaped when it is printed.
+ * Return a string made from any bytes. JSON is UTF-8, so bytes that are not UTF-8 become
+ * "\xff". Control characters are escaped when the string is printed.
  */
 json_object *new_string(const char *text);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Keep the last steps of all clocks, which netsync live shows. */
+/* Find the last steps of all clocks, which netsync live displays. */
 #include <string.h>
 
 #include "live-state.h"
 #include "result-info.h"
 
-/* The time of the step on the reference clock. */
+/* Return the time of a step on the reference clock. */
 static int64_t correct_live_time(const struct netsync *ns, const struct live_step *step)
 {
 	int64_t time = step->step.time_ns;

@@ -9,11 +9,11 @@
 #include <netsync.h>
 
 struct live_host {
-	bool running;	  /* it is being read */
-	bool late;	  /* it was found late: the first part of its data is missing */
+	bool running;	  /* the host is being read */
+	bool late;	  /* the host was found late, so the first part of its data is missing */
 	bool known;	  /* a correction is known */
-	int64_t since_ns; /* start of the data, on its clock */
-	int64_t at_ns;	  /* the time of the values below, on its clock */
+	int64_t since_ns; /* start of the data, on the host's clock */
+	int64_t at_ns;	  /* time of the values below, on the host's clock */
 	int64_t offset_ns;
 	double skew_ppm;
 	double skew_within_ppm;
@@ -27,12 +27,12 @@ struct live_pair {
 
 struct live_state {
 	const struct netsync *ns;
-	int64_t wall_ns; /* this machine's clock */
+	int64_t wall_ns; /* time on this machine's clock */
 	struct live_host *hosts;
 	struct live_pair *pairs;
 };
 
-/* Maximum steps displayed: the last ones of all hosts. Chosen. */
+/* Maximum number of steps displayed, which are the last ones of all hosts. Chosen. */
 #define LIVE_STEPS 5
 
 struct live_step {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A mistyped word, and valid words -> the nearest valid word. */
+/* Find the valid word that is nearest to a mistyped word. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "nearest.h"
 
-/* Longer words are not typing errors. Chosen: commands and options have up to 20 letters. */
+/*
+ * Longer words are not treated as typing errors. Chosen: commands and options have up to
+ * 20 letters.
+ */
 #define MAX_LENGTH 40
 
 static int choose_smaller_int(int a, int b)
@@ -14,8 +17,8 @@ static int choose_smaller_int(int a, int b)
 }
 
 /*
- * Optimal string alignment distance: the number of letters to insert, remove, replace, or
- * swap with the next one, to turn one word into the other.
+ * Compute the optimal string alignment distance: the number of letters to insert, remove,
+ * replace, or swap with the next letter, to turn one word into the other.
  */
 static int measure_distance(const char *a, const char *b)
 {
@@ -51,7 +54,7 @@ void nearest_try(struct nearest *nearest, const char *word)
 	/* An abbreviation counts as one wrong letter. */
 	distance = !strncmp(nearest->typed, word, length) ? 1 :
 							    measure_distance(nearest->typed, word);
-	/* Chosen: one wrong letter in three, and less than the whole word. */
+	/* The distance may be one wrong letter in three, but less than the whole word. Chosen. */
 	if (distance > (int)(length + 2) / 3 || distance >= (int)length)
 		return;
 	if (nearest->word && nearest->distance <= distance)

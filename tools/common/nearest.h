@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A mistyped word, and valid words -> the nearest valid word. */
+/* Find the valid word that is nearest to a mistyped word. */
 #ifndef NETSYNC_NEAREST_H
 #define NETSYNC_NEAREST_H
 
@@ -9,7 +9,7 @@ struct nearest {
 	int distance;
 };
 
-/* Compare another word, which must outlive @nearest. */
+/* Compare the mistyped word with another valid word, which must outlive @nearest. */
 void nearest_try(struct nearest *nearest, const char *word);
 
 #endif

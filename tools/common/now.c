@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A clock of this machine -> its time, ns. */
+/* Read clocks of this machine, in ns. */
 #include "now.h"
 
 int64_t clock_ns(clockid_t clock)

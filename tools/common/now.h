@@ -9,7 +9,7 @@
 #define NS_PER_S INT64_C(1000000000)
 
 int64_t clock_ns(clockid_t clock);
-/* The current time of a clock that is never stepped. */
+/* Return the current time of a clock that is never stepped. */
 int64_t now_ns(void);
 
 #endif

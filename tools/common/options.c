@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tables of options -> the arguments of getopt_long(), the text of --help, and values. */
+/* Turn tables of options into the arguments of getopt_long(), the text of --help, and values. */
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 /* ---- values ------------------------------------------------------------ */
 
-/* Print which value is expected, with @what such as "a time". Return false. */
+/* Print which kind of value an option expects, such as "a time". Return false. */
 static bool complain_of_value(const struct option_row *row, const char *value, const char *what)
 {
 	complain("--%s %s: give %s such as %s.", row->name, value, what, row->example);
@@ -104,7 +104,7 @@ bool take_bytes(void *at, const struct option_row *row, const char *value)
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* Maximum options of a command; netsync states has 27. */
+/* Maximum number of options of a command. netsync states has 27. */
 #define MAX_OPTIONS 40
 
 struct options {
@@ -135,7 +135,7 @@ static bool can_lack(const struct option_row *row)
 	return !strncmp(row->value, "[=", 2);
 }
 
-/* Column of the texts in --help; after a longer option, the text follows 2 blanks. */
+/* Column of the texts in --help. After a longer option, the text follows two blanks. */
 #define HELP_COLUMN 25
 
 static void print_option_help(const struct usage *usage, const struct options *all)
@@ -181,14 +181,14 @@ static void list_options(const struct usage *usage, const struct options *all)
 	}
 }
 
-/* An option that getopt_long() rejected may be mistyped. */
+/* Suggest the option that was meant if getopt_long() rejected an option. */
 static void suggest_option(const struct options *all, const char *typed)
 {
 	char *name = strncmp(typed, "--", 2) ? NULL : strndup(typed + 2, strcspn(typed + 2, "="));
 	struct nearest nearest = { .typed = name };
 
 	for (unsigned int i = 0; i < all->num && name; i++) {
-		/* It is an option or an abbreviation; a message was printed. */
+		/* This is an option or an abbreviation, and a message was printed. */
 		if (!strncmp(all->rows[i]->name, name, strlen(name))) {
 			free(name);
 			return;
@@ -200,12 +200,15 @@ static void suggest_option(const struct options *all, const char *typed)
 	free(name);
 }
 
-/* For getopt_long(), options without a letter are numbers above all letters. */
+/* For getopt_long(), options without a letter have numbers from here on, above all letters. */
 #define NO_LETTER 256
-/* Characters that follow the sign of a negative number. */
+/* Characters that can follow the sign of a negative number. */
 #define NUMBER_LETTERS "0123456789"
 
-/* How getopt_long() treats other arguments: the first characters of its letters. */
+/*
+ * Write the first characters of getopt_long()'s letters, which determine how it treats
+ * arguments that are not options.
+ */
 static char *begin_letters(char *letters, const struct usage *usage)
 {
 	*letters = usage->numbers ? '-' : '+';
@@ -215,7 +218,7 @@ static char *begin_letters(char *letters, const struct usage *usage)
 	return letters;
 }
 
-/* Is this argument, returned by getopt_long() in order, not part of an option? */
+/* Is this argument, which getopt_long() returned in order, not part of an option? */
 static bool is_other_argument(const struct usage *usage, int option)
 {
 	return usage->numbers &&

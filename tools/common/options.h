@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Options of a sub-command, as a table: each row has an option's name, its line of
- * --help, and the function that takes its value and reports a bad one.
+ * Tables of a sub-command's options. Each row has an option's name, its line in --help,
+ * and the function that takes its value and reports an invalid one.
  */
 #ifndef NETSYNC_OPTIONS_H
 #define NETSYNC_OPTIONS_H
@@ -10,37 +10,38 @@
 #include <stddef.h>
 
 struct option_row {
-	const char *name;  /* without hyphens */
-	char letter;	   /* 0 if none */
-	const char *value; /* for --help; "[=...]": optional; NULL if none */
-	const char *help;  /* lines */
+	const char *name; /* name without hyphens */
+	char letter;	  /* 0 if none */
+	/* Name of the value in --help; "[=...]" if optional; NULL if there is none. */
+	const char *value;
+	const char *help; /* lines of --help */
 	/*
-	 * @value is NULL if there is none. If @value is invalid, print a message and return
-	 * false.
+	 * Take the option. @value is NULL if the option has none. If @value is invalid, print a
+	 * message and return false.
 	 */
 	bool (*take)(void *at, const struct option_row *row, const char *value);
 	size_t at; /* offset of the member that the option sets */
 	/*
-	 * If not NULL, only this and @at are used: the rows of another table, and the
-	 * offset of its settings.
+	 * If not NULL, the rows of another table are used, and @at is the offset of its
+	 * settings. All other members are then unused.
 	 */
 	const struct option_row *table;
 	/*
-	 * Values that are words, with NULL after the last; a file is also accepted. NULL if
+	 * Words that are valid values, followed by NULL; a file is accepted as well. NULL if
 	 * there are no such words, or if they are in @names.
 	 */
 	const char *const *words;
-	/* For the take_...() functions below. */
+	/* Members for the take_...() functions below. */
 	union {
 		const char *example;
-		const char *const *names; /* NULL after the last */
+		const char *const *names; /* followed by NULL */
 		struct {
 			unsigned int least, most;
 		};
 	};
 };
 
-/* A row; further arguments set other members, such as .at = ... */
+/* A row of a table. Further arguments set other members, such as .at = ... */
 #define OPTION(name_, letter_, value_, help_, take_, ...)                                        \
 	{                                                                                        \
 		.name = name_, .letter = letter_, .value = value_, .help = help_, .take = take_, \
@@ -52,24 +53,24 @@ struct option_row {
 		.name = NULL \
 	}
 
-bool take_flag(void *at, const struct option_row *row, const char *value); /* bool */
-bool take_text(void *at, const struct option_row *row, const char *value); /* char * */
-/* Parse a number from @least to @most of @row, without messages. */
+bool take_flag(void *at, const struct option_row *row, const char *value); /* sets a bool */
+bool take_text(void *at, const struct option_row *row, const char *value); /* sets a char * */
+/* Parse a number within the limits of @row, without printing messages. */
 bool is_number(unsigned int *number, const struct option_row *row, const char *value);
-/* unsigned int: from @least to @most */
+/* Set an unsigned int, from @least to @most. */
 bool take_number(void *at, const struct option_row *row, const char *value);
-/* unsigned int: index among @names */
+/* Set an unsigned int to an index of @names. */
 bool take_name(void *at, const struct option_row *row, const char *value);
-/* double above 0, ppm; messages give @example, as in the next two */
+/* Set a double above 0, in ppm. Messages show @example, as do those of the next functions. */
 bool take_ppm(void *at, const struct option_row *row, const char *value);
-/* int64_t, ns: 0 or more; take_positive_duration(): above 0 */
+/* Set an int64_t, in ns, of at least 0; take_positive_duration() requires more than 0. */
 bool take_duration(void *at, const struct option_row *row, const char *value);
 bool take_positive_duration(void *at, const struct option_row *row, const char *value);
-/* uint64_t, bytes above 0 */
+/* Set a uint64_t, in bytes, above 0. */
 bool take_bytes(void *at, const struct option_row *row, const char *value);
 
 struct usage {
-	const char *begin, *end; /* text of --help before and after the options */
+	const char *begin, *end; /* texts of --help before and after the options */
 	const struct option_row *options;
 	bool stops;   /* the first argument that is not an option ends the options */
 	bool numbers; /* arguments may be negative numbers, such as -1.5 */
@@ -77,17 +78,17 @@ struct usage {
 
 /*
  * If this is the only argument, options_take() prints its table, for completion/generate.
- * The first line is that of --help. A line for each option follows, with tabs between:
- * its name, its letter, whether it has a value ("none", "some", "maybe"), the name of the
- * value, words that are valid (with "..." after the last: or a file), and its text in
- * --help.
+ * The first line is that of --help. Then there is a line for each option, with fields
+ * separated by tabs: its name, its letter, whether it has a value ("none", "some",
+ * "maybe"), the name of the value, the valid words (followed by "..." if a file is also
+ * accepted), and its text in --help.
  */
 #define OPTIONS_LIST "--list-options"
 
 /*
- * Take all options, with --help, into the settings. Return the index of the first argument
- * after the options; 0 if done (after --help, for example); or a negative value if an option is
- * invalid, after a message.
+ * Parse all options, including --help, into the settings. Return the index of the first argument
+ * after the options, 0 if nothing more is to be done (after --help, for example), or a negative
+ * value, after a message, if an option is invalid.
  */
 int options_take(const struct usage *usage, void *settings, int argc, char **argv);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A file is written nameless (O_TMPFILE), synced to disk (fsync), and only then linked to
- * its name; an existing file is replaced by renaming. On a file system without nameless
+ * Write a file without a name (O_TMPFILE), sync it to disk (fsync), and only then link it
+ * to its name. An existing file is replaced by renaming. On a file system without unnamed
  * files, a temporary name next to the target is used, which a signal removes.
  */
 #include <errno.h>
@@ -21,16 +21,16 @@
 #include "signal.h"
 #include "value.h"
 
-/* Names that are tried for a link that exists for an instant. Chosen. */
+/* Number of names that are tried for a link that exists only for an instant. Chosen. */
 #define MAX_NAMES 100
 
 struct output {
-	const char *path; /* as requested */
-	char *target;	  /* the path after resolving symbolic links */
+	const char *path; /* path as requested */
+	char *target;	  /* path after resolving symbolic links */
 	char *temporary;  /* name until the file is complete; NULL if none */
 	FILE *file;
 	bool is_special; /* a device or a pipe, which is written to directly */
-	bool replaces;	 /* a file exists; @before is its state */
+	bool replaces;	 /* a regular file exists; @before is its state */
 	struct stat before;
 };
 
@@ -43,7 +43,7 @@ static bool complain_of_output(const char *path)
 	return false;
 }
 
-/* The directory of a path, to be freed. */
+/* Return the directory of a path, to be freed. */
 static char *get_output_directory(const char *path)
 {
 	char *copy = strdup(path);
@@ -73,7 +73,7 @@ static const char *volatile unfinished;
 static pid_t writer;
 static struct sigaction before[NUM_ENDINGS];
 
-/* Signal handler. Child processes inherit it, and must not remove the file. */
+/* Signal handler. Child processes inherit the handler, but must not remove the file. */
 static void remove_unfinished(int number)
 {
 	if (unfinished && getpid() == writer)
@@ -101,8 +101,8 @@ static void block_endings(sigset_t *old)
 }
 
 /*
- * Remove a file if a signal ends the process; call this with signals blocked. Signals
- * that are already caught or ignored do not end it.
+ * Remove a file if a signal ends the process. Call this with signals blocked. Signals
+ * that are already caught or ignored do not end the process.
  */
 static void remove_at_end(const char *path)
 {
@@ -184,8 +184,8 @@ bool output_check(const struct destination *to)
 }
 
 /*
- * linkat() with only the descriptor (AT_EMPTY_PATH) requires root; through /proc it does
- * not.
+ * Write the path of a descriptor in /proc. Calling linkat() with only the descriptor
+ * (AT_EMPTY_PATH) requires root; calling it with this path does not.
  */
 static void name_by_number(char name[VALUE_SIZE], int fd)
 {
@@ -265,7 +265,7 @@ static void discard_output(struct output *out)
 
 /*
  * Copy owner and mode of the existing file. If the group cannot be set, the new group
- * gets only the permissions of others.
+ * gets only the permissions that others have.
  */
 static bool set_permissions(const struct output *out)
 {
@@ -286,7 +286,10 @@ static void sync_folder(const char *path)
 	char *folder = get_output_directory(path);
 	const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	/* The file itself is on disk: after a crash, either the new or the old one exists. */
+	/*
+	 * The file itself is already on disk. After a crash, either the new or the old
+	 * file exists.
+	 */
 	if (fd >= 0) {
 		fsync(fd);
 		close(fd);
@@ -295,8 +298,8 @@ static void sync_folder(const char *path)
 }
 
 /*
- * Some file systems cannot rename without replacing, and some cannot link. If neither
- * works, a file that is created at the same moment is overwritten.
+ * Rename without replacing. Some file systems cannot do this, and some cannot link. If
+ * neither works, a file that is created at the same moment is overwritten.
  */
 static bool rename_new(const char *from, const char *to)
 {
@@ -319,7 +322,10 @@ static bool rename_new(const char *from, const char *to)
 	return !rename(from, to);
 }
 
-/* A nameless file cannot replace another one by rename(), so it gets a temporary name. */
+/*
+ * Replace the existing file. An unnamed file cannot replace another file by rename(), so
+ * it gets a temporary name first.
+ */
 static bool replace_by_nameless(struct output *out)
 {
 	char name[VALUE_SIZE];
@@ -403,7 +409,7 @@ static bool write_to(FILE *out, output_func *write, const void *data)
 	return ok;
 }
 
-/* A failure of standard output was reported. */
+/* A failure of standard output was already reported. */
 static bool is_said;
 
 bool complain_of_standard_output(void)
@@ -434,11 +440,11 @@ bool output_write(const struct destination *to, output_func *write, const void *
 
 void output_begin(void)
 {
-	/* A closed stream is opened in the wrong direction, so that using it still fails. */
+	/* Open a closed standard stream in the wrong direction, so that using it still fails. */
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
-	/* Make a limit of file sizes an error, like a full disk. */
+	/* Exceeding the limit of file sizes becomes an error, like a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -453,7 +459,7 @@ int output_end(int status)
 	return EXIT_BAD;
 }
 
-/* ---- folders --------------------------------------------------------------- */
+/* ---- directories ------------------------------------------------------------ */
 
 static bool complain_of_output_folder(const char *path)
 {
@@ -464,13 +470,13 @@ static bool complain_of_output_folder(const char *path)
 	return false;
 }
 
-/* The only output directory that is incomplete. */
+/* Path of the only output directory that is incomplete. */
 static const char *volatile unfinished_folder;
 static volatile pid_t folder_writer;
 
 /*
- * Called before a second signal ends the process. A signal handler may not remove a directory
- * itself, so it runs rm(1).
+ * Remove the directory before a second signal ends the process. A signal handler may not remove a
+ * directory itself, so it runs rm(1).
  */
 static void remove_unfinished_folder(void)
 {
@@ -522,7 +528,7 @@ static bool sync_entry(const FTSENT *entry)
 	case FTS_DP:
 	case FTS_F:
 		fd = open(entry->fts_accpath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		/* A linked file of another user: its data is already on disk. */
+		/* A linked file can belong to another user. Its data is already on disk. */
 		if (fd < 0)
 			return errno == EACCES;
 		ok = !fsync(fd);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files and directories that are complete or absent: they are written without a name, or under
- * a temporary one next to their place, and get their name when everything is on disk.
+ * Write files and directories that are either complete or absent. They are written without a
+ * name, or under a temporary name next to their target, and get their name when everything is on
+ * disk.
  */
 #ifndef NETSYNC_OUTPUT_H
 #define NETSYNC_OUTPUT_H
@@ -24,7 +25,7 @@ struct destination {
 	bool force; /* overwrite an existing file */
 };
 
-/* --output and --force, for a struct destination. */
+/* The options --output and --force, which set a struct destination. */
 extern const struct option_row output_options[];
 
 /*
@@ -35,16 +36,22 @@ extern const struct option_row output_options[];
  * false.
  */
 bool output_write(const struct destination *to, output_func *write, const void *data);
-/* Can the file be created? Ask before reading for an hour, not after it. */
+/*
+ * Can the file be created? Call this before reading for an hour, not after it. If not,
+ * print a message and return false.
+ */
 bool output_check(const struct destination *to);
 
 /* An output directory, which must not exist yet. */
 struct output_folder {
 	const char *path; /* its final path */
-	char *temporary;  /* path while it is filled, accessible to the user only; or NULL */
+	char *temporary;  /* path while it is filled, accessible only to the user; or NULL */
 };
 
-/* If the directory exists or cannot be created, print a message and return false. */
+/*
+ * Create a directory to be filled. If it exists or cannot be created, print a message and
+ * return false.
+ */
 bool output_folder_open(struct output_folder *folder, const char *path);
 /*
  * Register a child process that also writes into the directory, or 0 to unregister it. A signal
@@ -52,21 +59,24 @@ bool output_folder_open(struct output_folder *folder, const char *path);
  */
 void output_folder_is_written_by(pid_t pid);
 /*
- * Sync the directory to disk, and give it its name, and @permissions less the umask. Return
+ * Sync the directory to disk, and give it its name, with @permissions minus the umask. Return
  * false if interrupted or, after a message, on failure.
  */
 bool output_folder_close(struct output_folder *folder, mode_t permissions);
-/* Remove a directory that was not closed; call this in any case. */
+/* Remove a directory that was not closed. Call this in either case. */
 void output_folder_release(struct output_folder *folder);
 
 /*
- * Standard streams of the whole program. Call output_begin() before any file is opened, so that
- * no file gets the number of a closed standard stream, and so that exceeding a file size limit
- * is an error like a full disk. output_end() flushes standard output, and reports a failure,
- * unless standard output is a pipe without a reader.
+ * Set up the standard streams of the whole program. Call output_begin() before any file is
+ * opened, so that no file gets the number of a closed standard stream, and so that exceeding a
+ * file size limit is an error like a full disk. output_end() flushes standard output, and reports
+ * a failure, unless standard output is a pipe without a reader.
  */
 void output_begin(void);
-/* Report by errno why standard output failed, unless that was already reported. Return false. */
+/*
+ * Report why standard output failed, according to errno, unless this was already
+ * reported. Return false.
+ */
 bool complain_of_standard_output(void);
 /* Return the exit status, which is @status if all output was written. */
 int output_end(int status);

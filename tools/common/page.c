@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The HTML of a page and its data -> a single file without dependencies. */
+/* Write the HTML of a page and its data as a single file without dependencies. */
 #include <string.h>
 
 #include "page.h"
 
-/* Marks the place of the data in a page. */
+/* Mark in a page that its data replaces. */
 #define DATA_MARK "@data@"
 
 const char *page_begin(FILE *out, const char *page)
@@ -17,7 +17,7 @@ const char *page_begin(FILE *out, const char *page)
 
 void page_put(FILE *out, const char *json)
 {
-	/* A "<" in a name would be read as HTML; it occurs in strings only. */
+	/* A "<" would be read as HTML. In JSON, it occurs only in strings. */
 	for (; *json; json++)
 		if (*json == '<')
 			fputs("\\u003c", out);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where netsync's programs are. They find each other wherever they are installed. */
+/* Locations of netsync's programs, which find each other wherever they are installed. */
 #ifndef NETSYNC_PLACES_H
 #define NETSYNC_PLACES_H
 
 /*
- * Relative paths from the directory of netsync to that of the programs netsync-COMMAND, and
- * back.
+ * Relative paths from the directory of netsync to the directory of the programs netsync-COMMAND,
+ * and back.
  */
 extern const char *const place_of_commands, *const place_of_netsync;
 
 /*
- * Return the path of netsync, for programs netsync-COMMAND; to be freed with free(). If it is
- * not found, set errno and return NULL.
+ * Return the path of netsync, for the programs netsync-COMMAND. The caller frees it. If netsync
+ * is not found, set errno and return NULL.
  */
 char *path_of_netsync(void);
 
 /*
- * Return a path relative to the directory of the running program; to be freed with free(). If
- * it is not found, set errno and return NULL.
+ * Return a path that is relative to the directory of the running program. The caller frees it. If
+ * the path does not exist, set errno and return NULL.
  */
 char *path_from_here(const char *relative);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Progress of long work -> a line with a bar, or the elapsed time, on stderr. */
+/* Display the progress of long work on stderr, as a line with a bar or with the elapsed time. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
@@ -9,12 +9,12 @@
 #include "now.h"
 #include "progress.h"
 
-#define WIDTH 40		  /* characters of the bar; chosen */
-#define QUIET_NS NS_PER_S	  /* no line for shorter work; chosen */
+#define WIDTH 40		  /* number of characters of the bar; chosen */
+#define QUIET_NS NS_PER_S	  /* shorter work displays no line; chosen */
 #define REDRAW_NS (NS_PER_S / 10) /* as often as the eye can follow */
 #define CLEAR_LINE "\r\033[K"
 
-/* The line on the terminal, or NULL. */
+/* Line that is on the terminal; NULL if none. */
 static struct progress *volatile shown;
 
 const char *volatile current_work;
@@ -28,9 +28,9 @@ void progress_start(struct progress *progress, const char *what)
 	progress->is_terminal = isatty(STDERR_FILENO);
 }
 
-/* ---- of work of unknown size -------------------------------------------- */
+/* ---- work of unknown size ----------------------------------------------- */
 
-/* "\r\033[Kestimating, 12 s"; calls only functions that are safe in a signal handler. */
+/* Draw a line such as "estimating, 12 s". Call only functions that are safe in a signal handler. */
 static void draw_time(struct progress *progress, int64_t now)
 {
 	int64_t seconds = (now - progress->started_ns) / NS_PER_S;
@@ -96,7 +96,7 @@ void progress_wait(struct progress *progress)
 	setitimer(ITIMER_REAL, &each_second, NULL);
 }
 
-/* ---- of work of known size ---------------------------------------------- */
+/* ---- work of known size ------------------------------------------------- */
 
 static void draw_bar(struct progress *progress, uint64_t done, uint64_t total)
 {
@@ -142,7 +142,7 @@ void progress_hide(void)
 {
 	struct progress *progress = shown;
 
-	/* The next progress_show(), or the timer, redraws it. */
+	/* The next progress_show(), or the timer, draws the line again. */
 	shown = NULL;
 	if (progress && progress->drawn)
 		fputs(CLEAR_LINE, stderr);

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A line on stderr, if stderr is a terminal and the work takes more than a second. */
+/* A line that is displayed if stderr is a terminal and the work takes more than a second. */
 struct progress {
-	const char *what; /* the current work; at most 32 characters */
+	const char *what; /* name of the current work; at most 32 characters */
 	int64_t started_ns;
 	int64_t drawn_ns;
 	bool is_terminal;
@@ -17,19 +17,19 @@ struct progress {
 	struct sigaction before; /* action of SIGALRM before progress_wait() */
 };
 
-/* The work that was started last, or NULL. */
+/* Name of the work that was started last, or NULL. */
 extern const char *volatile current_work;
 
-/* @what is the work, such as "reading". */
+/* Start work. @what is its name, such as "reading". */
 void progress_start(struct progress *progress, const char *what);
 /*
- * Draw a bar: @done of @total, in bytes or another unit that grows with time. @total 0:
- * the size is unknown, and the line shows the elapsed time.
+ * Draw a bar for @done of @total, in bytes or another unit that grows with time. If
+ * @total is 0, the size is unknown, and the line displays the elapsed time.
  */
 void progress_show(struct progress *progress, uint64_t done, uint64_t total);
 /*
- * For a call that takes long: a timer draws the elapsed time until progress_end().
- * SIGALRM must not disturb the call, or processes that it starts.
+ * Start a timer that draws the elapsed time until progress_end(), for a call that takes
+ * long. SIGALRM must not disturb the call, or processes that it starts.
  */
 void progress_wait(struct progress *progress);
 void progress_end(struct progress *progress);

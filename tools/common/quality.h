@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The meaning of a correction's quality. */
+/* Meaning of the quality of a correction. */
 #ifndef NETSYNC_QUALITY_H
 #define NETSYNC_QUALITY_H
 
 #include <netsync.h>
 
-/* A clause that explains a quality, for people. */
+/* Return sentences for the user that explain a quality. */
 const char *quality_meaning(enum netsync_quality quality);
 
 #endif

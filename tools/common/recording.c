@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The file by which netsync live finds a recording. */
+/* Write and find the file by which netsync live finds a recording. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,10 @@ static char *get_recording_file(const char *dir)
 
 /* ---- netsync record ------------------------------------------------------ */
 
-/* Children do not inherit the lock (fcntl()), and it ends with the process. */
+/*
+ * Announce a recording by a locked file. Child processes do not inherit the lock
+ * (fcntl()), and it ends with the process.
+ */
 int recording_announce(const char *dir, unsigned int port)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -50,7 +53,7 @@ void recording_withdraw(const char *dir, int fd)
 
 /* ---- netsync live -------------------------------------------------------- */
 
-/* Read the URL; it is complete if a newline follows. */
+/* Read the URL, which is complete if a newline follows it. */
 static bool read_url(int fd, char url[RECORDING_URL])
 {
 	ssize_t num = read(fd, url, RECORDING_URL - 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Options of babeltrace2 that add one constant to the times of each trace: the middle of
- * the corrections over its host's span, which minimizes the largest error.
+ * Write options of babeltrace2 that add a constant to the times of each trace. The
+ * constant is the middle of the corrections over its host's span, which minimizes the
+ * largest error.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "value.h"
 
 struct constant {
-	int64_t least_ns, most_ns; /* corrections over the span */
+	int64_t least_ns, most_ns; /* smallest and largest correction over the span */
 	int64_t bound_ns;	   /* smallest error bound over the span */
 	bool is_bounded;	   /* the bound is known over the whole span */
 };
@@ -37,7 +38,7 @@ static void include_offset_at(struct constant *constant, const struct netsync_cl
 		constant->bound_ns = bound;
 }
 
-/* Return false if the host's clock is not corrected. */
+/* Find the constant of a host. Return false if the host's clock is not corrected. */
 static bool find_constant(const struct netsync *ns, uint32_t host, struct constant *constant)
 {
 	const struct netsync_host_info info = host_info(ns, host);
@@ -66,7 +67,7 @@ static int64_t find_middle_offset(const struct constant *constant)
 	return compute_middle_time(constant->least_ns, constant->most_ns);
 }
 
-/* Quote for a string of babeltrace2 within a string of the shell. */
+/* Quote a path for a string of babeltrace2 that is inside a string of the shell. */
 static void write_quoted_path(FILE *out, const char *path)
 {
 	for (; *path; path++) {

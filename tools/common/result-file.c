@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A result file (JSON, netsync-sync.json(5)) -> struct model: hosts and their clocks. */
+/* Read a result file (JSON, netsync-sync.json(5)) into struct model: hosts and their clocks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <json.h>
@@ -43,7 +43,7 @@ static bool get_int(json_object *object, const char *key, int64_t *value)
 	return value_int(value_member(object, key), INT64_MIN, INT64_MAX, value);
 }
 
-/* Sets NETSYNC_UNKNOWN for null. */
+/* Set @value to a bound, or to NETSYNC_UNKNOWN for null. Return false if it is invalid. */
 static bool take_bound(json_object *json, int64_t *value)
 {
 	*value = NETSYNC_UNKNOWN;
@@ -75,7 +75,10 @@ static bool read_knots(json_object *array, struct netsync_knot *knots)
 	return true;
 }
 
-/* Return false if the numbers do not describe a clock, or if out of memory. */
+/*
+ * Create the clock of a host. Return false if the numbers do not describe a clock, or if
+ * out of memory.
+ */
 static bool read_clock(json_object *host, struct netsync_clock **clock)
 {
 	json_object *segments = value_member(host, "segments");
@@ -111,14 +114,17 @@ static bool read_clock(json_object *host, struct netsync_clock **clock)
 
 /*
  * A clock continues much as before for about as long as it was observed. A result therefore
- * covers this length of time before and after its data, but at least MIN_SLACK (traces do not
- * begin and end at the same time), and at most MAX_SLACK (the frequency of all clocks changes).
- * Outside the data, the bound grows by growth_ppm, which covers the worst case.
+ * covers this length of time before and after its data, but at least MIN_SLACK, because traces do
+ * not begin and end at the same time, and at most MAX_SLACK, because the frequency of every clock
+ * changes. Outside the data, the bound grows by growth_ppm, which covers the worst case.
  */
-#define MIN_SLACK INT64_C(60000000000)	 /* ns: 1 min; chosen */
-#define MAX_SLACK INT64_C(3600000000000) /* ns: 1 h; chosen */
+#define MIN_SLACK INT64_C(60000000000)	 /* 1 min in ns; chosen */
+#define MAX_SLACK INT64_C(3600000000000) /* 1 h in ns; chosen */
 
-/* If first_ns and last_ns are missing, the span is that of the segments. */
+/*
+ * Read the span of a host, and add the slack. If first_ns and last_ns are missing, the
+ * span is that of the segments.
+ */
 static void read_host_span(struct host_span *span, json_object *json)
 {
 	json_object *segments = value_member(json, "segments");
@@ -196,7 +202,10 @@ int model_take(struct model *model, json_object *root, const char *path)
 	return 0;
 }
 
-/* Errors of json-c begin with names of functions, and end with a newline. */
+/*
+ * Report an error of json-c, whose messages begin with names of functions and end with a
+ * newline.
+ */
 static int explain_json(struct model *model, const char *path)
 {
 	const char *why = json_util_get_last_err(), *last;
@@ -238,7 +247,7 @@ void model_close(struct model *model)
 
 /* ---- finding ----------------------------------------------------------- */
 
-/* A list of the hosts' names, " a, b", to be freed. */
+/* Return a list of the hosts' names in the form " a, b", to be freed. */
 static char *list_hosts(const struct model *model)
 {
 	char *names = NULL;
@@ -295,7 +304,10 @@ void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *mo
 		*most_ns = NETSYNC_UNKNOWN;
 }
 
-/* The largest error bound of a host's correction; unknown bounds rank last. */
+/*
+ * Return the largest error bound of a host's correction, for comparisons. Unknown bounds
+ * are larger than all known ones.
+ */
 static int64_t compute_bound_rank(const struct model_host *host)
 {
 	int64_t median, most;
@@ -323,7 +335,7 @@ static const struct model_host *find_best(const struct model *model,
 	return best;
 }
 
-/* The uuid of a clock, if any, identifies the boot. */
+/* Is this the clock of another boot? The UUID of a clock, if any, identifies the boot. */
 static bool is_other_clock(const struct model_host *host, const struct model_clock *clock)
 {
 	return host->has_traces && host->clock.has_uuid && clock->has_uuid &&
@@ -409,7 +421,7 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 	char *names;
 
 	*host = find_best(model, is_same_clock, clock);
-	/* A clock with a uuid is also found by the uuid under another name. */
+	/* A clock that has a UUID is also found by the UUID, even if its host has another name. */
 	if (!*host && clock->has_uuid)
 		*host = find_best(model, has_same_uuid, clock);
 	if (*host)

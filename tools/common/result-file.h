@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A result file as read: the hosts, and the corrections of their clocks. */
+/* Read a result file: the hosts, and the corrections of their clocks. */
 #ifndef NETSYNC_RESULT_FILE_H
 #define NETSYNC_RESULT_FILE_H
 
@@ -8,29 +8,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MODEL_FORMAT "netsync-1" /* "format" of a result file */
-#define MODEL_UUID_SIZE 16	 /* bytes */
+#define MODEL_FORMAT "netsync-1" /* value of "format" in a result file */
+#define MODEL_UUID_SIZE 16	 /* size in bytes */
 
 struct json_object;
 
-/* A clock, as the metadata of a trace describe it. */
+/* A clock, as described by the metadata of a trace. */
 struct model_clock {
 	const char *host_name;
-	const char *name; /* NULL if it has none */
+	const char *name; /* NULL if the clock has no name */
 	bool has_uuid;
 	uint8_t uuid[MODEL_UUID_SIZE];
-	int64_t epoch_ns; /* time since 1970 at which it reads zero */
+	int64_t epoch_ns; /* time at which the clock reads zero, ns since 1970 */
 };
 
-/* Times on a host's clock, ns: of the data, and those that the result covers. */
+/* Spans on a host's clock, ns. */
 struct host_span {
-	int64_t first_ns, last_ns; /* of the data from which the result was computed */
-	int64_t from_ns, to_ns;	   /* that the result covers: somewhat more */
+	int64_t first_ns, last_ns; /* span of the data from which the result was computed */
+	int64_t from_ns, to_ns;	   /* span that the result covers, which is somewhat longer */
 };
 
 struct model_host {
 	const char *name;
-	bool has_traces; /* clock is known; otherwise the host is only in text input */
+	bool has_traces; /* clock is known; otherwise, the host occurs only in text input */
 	struct model_clock clock;
 	struct host_span span;
 	struct json_object *json;
@@ -46,24 +46,26 @@ struct model {
 };
 
 /*
- * Close the model in every case. All functions below that return int return 0; or a
- * negative errno, and then model_error() is a sentence with the reason.
+ * Open a result file. Close the model in either case. All functions below that return int
+ * return 0 or a negative errno value; model_error() then returns a sentence with the
+ * reason.
  */
 int model_open(struct model *model, const char *path);
-/* Like model_open(), for a tree, which the model owns; @path is for errors. */
+/* Like model_open(), for a JSON tree, which the model then owns. @path is used in messages. */
 int model_take(struct model *model, struct json_object *root, const char *path);
 void model_close(struct model *model);
 const char *model_error(const struct model *model);
 
 /*
- * The uuid that distinguishes a host's machine from all others of the model, in copies of
- * its traces: the uuid of its clock. If there is none, or another machine has the same
- * one, as copies of a virtual machine do, it is derived from the host's name.
+ * Find the UUID that distinguishes a host's machine from all other machines of the model,
+ * in copies of its traces. It is the UUID of the host's clock. If there is none, or
+ * another machine has the same one (as copies of a virtual machine do), it is derived
+ * from the host's name.
  */
 void model_machine_uuid(const struct model *model, const struct model_host *host,
 			uint8_t uuid[MODEL_UUID_SIZE]);
 
-/* Do two clocks have the same name, or both none? */
+/* Do two clocks have the same name, or do both have none? */
 bool model_same_kind(const struct model_clock *a, const struct model_clock *b);
 
 /* Find the host with this name. Return -ENOENT if there is none. */
@@ -90,8 +92,8 @@ int model_check_clock(struct model *model, const struct model_clock *clock,
 bool model_find_file(const struct model *model, const struct model_clock *clock, const char *path,
 		     const struct model_host **host);
 /*
- * Fail if this file belonged to another host in the result: the check for clocks without
- * a uuid.
+ * Fail if this file belonged to another host in the result. This check is for clocks
+ * without a UUID.
  */
 int model_check_file(struct model *model, const struct model_host *host, const char *path);
 /*
@@ -100,12 +102,15 @@ int model_check_file(struct model *model, const struct model_host *host, const c
  */
 int model_read_clock(struct model *model, const struct model_host *host,
 		     struct netsync_clock **clock);
-/* The error bound of a host's correction over the span of its traces, or NETSYNC_UNKNOWN. */
+/* Set the error bounds of a host's correction over the span of its traces, or NETSYNC_UNKNOWN. */
 void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns);
 /* Does the result cover these times on a host's clock? */
 bool model_holds(const struct model *model, const struct model_host *host, int64_t first_ns,
 		 int64_t last_ns);
-/* The same check: 0; or -ERANGE, and model_error() reports how far outside they are. */
+/*
+ * Check that the result covers these times on a host's clock. Return 0, or -ERANGE;
+ * model_error() then reports how far outside the times are.
+ */
 int model_check_span(struct model *model, const struct model_host *host,
 		     const struct netsync_clock *clock, int64_t first_ns, int64_t last_ns);
 /* Set the sentence of model_error(). Return @err. */
@@ -119,10 +124,10 @@ int model_shift(struct model *model, const struct model_host *host, const struct
 		int64_t *shift_ns);
 
 /*
- * Find the host of the model for a host of @ns that @io has read: the host with its name,
- * unless that host has another clock (of another boot); otherwise the host with the clock of
- * its traces. @shift_ns is the difference to add to its times. Errors are those of
- * model_find_clock().
+ * Find the host of the model that corresponds to a host of @ns that @io has read. It is the host
+ * with the same name, unless that host has another clock (of another boot); otherwise, it is the
+ * host with the clock of the traces. Set *@shift_ns to the difference to add to times of the
+ * host. Errors are those of model_find_clock().
  */
 int model_match(struct model *model, const struct netsync *ns, const struct netsync_io *io,
 		uint32_t host, const struct model_host **found, int64_t *shift_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Access to results by index, which cannot fail for a valid index. */
+/* Access results by index. This cannot fail for a valid index. */
 #include "result-info.h"
 
 struct netsync_host_info host_info(const struct netsync *ns, uint32_t index)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The libraries' information on hosts, pairs and traces, as values. */
+/* Return the libraries' information on hosts, pairs and traces by value. */
 #ifndef NETSYNC_RESULT_INFO_H
 #define NETSYNC_RESULT_INFO_H
 

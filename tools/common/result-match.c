@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A host that was read -> the host of a result file: by name, checked by its clock. */
+/*
+ * Find the host in a result file that corresponds to a host that was read, by its name,
+ * and check its clock.
+ */
 #include <string.h>
 
 #include "result-file.h"
@@ -25,7 +28,10 @@ static bool get_result_clock(const struct netsync_io *io, uint32_t host, struct 
 	return false;
 }
 
-/* A host of the same name may be of another boot, or another machine. */
+/*
+ * Check the host that was found by name. A host with the same name may be of another
+ * boot, or another machine.
+ */
 static int check_traces(struct model *model, const struct netsync_io *io, uint32_t host,
 			const struct model_clock *clock, const struct model_host **found)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A result -> a file in the requested format, and warnings about its hosts, with advice. */
+/* Write a result to a file in the requested format, and warn about its hosts, with advice. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 
 /* ---- warnings ----------------------------------------------------------- */
 
-/* The names of the hosts of an island: "web", "web and db", "a, b and c". */
+/* Return the names of the hosts of an island, as "web", "web and db", or "a, b and c". */
 static char *island_names(const struct netsync *ns, uint32_t island, uint32_t *num)
 {
 	char *names = NULL;
@@ -87,7 +87,7 @@ static bool has_packets(const struct netsync *ns, uint32_t island)
 	return false;
 }
 
-/* When an island was traced, by its hosts' own clocks, ns; from > to: unknown. */
+/* Span in which an island was traced, by its hosts' own clocks, ns. If from > to, it is unknown. */
 struct island_span {
 	int64_t from;
 	int64_t to;
@@ -110,7 +110,7 @@ static struct island_span find_island_span(const struct netsync *ns, uint32_t is
 	return span;
 }
 
-/* Lower limit of clocks that count from 1970, ns: 2001-09-09. Chosen. */
+/* Lower limit for the times of clocks that count from 1970, ns: 2001-09-09. Chosen. */
 #define EPOCH_TIME INT64_C(1000000000000000000)
 /*
  * Compute the gap between two islands that were traced at different times, by clocks that can
@@ -175,8 +175,9 @@ static const char *choose_advice(const struct outcome *outcome, const struct net
 }
 
 /*
- * By how much was a clock stepped back, according to events or a log, ns? If this exceeds the
- * traced span, every time may be before or after the step, and no message can be used.
+ * Return the largest step back of a host's clock, in ns, that events or a log reported. If it
+ * exceeds the traced span, every time may be before or after the step, and no message can be
+ * used.
  */
 static int64_t set_back_by(const struct netsync *ns, uint32_t host)
 {
@@ -265,7 +266,10 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 	free(reached);
 }
 
-/* Why a host is approximate: a format string for its name. */
+/*
+ * Return a format string that explains why a host is approximate. Its argument is the
+ * host's name.
+ */
 static const char *explain_quality(const struct netsync_host_info *info)
 {
 	if (!info->contradicted && info->bound_median_ns == NETSYNC_UNKNOWN)
@@ -289,7 +293,10 @@ static bool explain_host_quality(const struct outcome *outcome, const struct net
 
 	switch (info.quality) {
 	case NETSYNC_ABSENT:
-		/* A single host lacks nothing: its events are displayed, or its times kept. */
+		/*
+		 * A single host needs no correction: its events can be displayed, or its
+		 * times kept.
+		 */
 		return netsync_num_hosts(ns) == 1;
 	case NETSYNC_INCOMPLETE:
 		complain(

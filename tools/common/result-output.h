@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Writing and judging a result. */
+/* Write and judge a result. */
 #ifndef NETSYNC_RESULT_OUTPUT_H
 #define NETSYNC_RESULT_OUTPUT_H
 
@@ -21,12 +21,15 @@ enum outcome_source { SOURCE_ANY, SOURCE_RECORD, SOURCE_RECORD_BEACON, NUM_SOURC
 /* Where and in which format a result is written, and how it is judged. */
 struct outcome {
 	struct destination output;
-	unsigned int format;  /* enum outcome_format */
-	const char *method;   /* its name */
-	int64_t max_bound_ns; /* the largest bound that is not a failure; negative: any */
-	unsigned int source;  /* enum outcome_source */
-	const struct remote_traces *remote; /* hosts that were to be read; NULL if none */
-	bool is_shared; /* several processes read: none knows everything that was read */
+	unsigned int format; /* format of the output, enum outcome_format */
+	const char *method;  /* name of the method */
+	/* Largest bound that is not a failure; negative to accept any bound. */
+	int64_t max_bound_ns;
+	unsigned int source; /* source of the traces, enum outcome_source */
+	/* Other hosts whose traces were to be read; NULL if none. */
+	const struct remote_traces *remote;
+	/* Several processes read the traces, and none knows everything that was read. */
+	bool is_shared;
 };
 
 #define OUTCOME_DEFAULT                              \
@@ -34,11 +37,14 @@ struct outcome {
 		.method = "auto", .max_bound_ns = -1 \
 	}
 
-/* output_check() and output_write() for a result. */
+/* Like output_check() and output_write(), for a result. */
 bool outcome_check(const struct outcome *outcome);
 bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 		   const struct netsync_io *io);
-/* Warn about hosts that are not corrected, or only badly. Return the exit status. */
+/*
+ * Warn about hosts that are not corrected, or whose correction is inaccurate. Return the
+ * exit status.
+ */
 int outcome_explain(const struct outcome *outcome, const struct netsync *ns);
 
 #endif

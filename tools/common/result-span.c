@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Times that a result does not cover -> a sentence: how far outside, and with which error. */
+/*
+ * Explain in a sentence how far times are outside those that a result covers, and how
+ * large the error is there.
+ */
 #include <errno.h>
 #include <stdio.h>
 
@@ -10,7 +13,10 @@
 #define S_PER_HOUR 3600ULL
 #define S_PER_DAY 86400ULL
 
-/* "200 days", "7 h"; below 2 h, as format_duration(). */
+/*
+ * Format a duration as "200 days" or "7 h". Durations below 2 h are formatted by
+ * format_duration().
+ */
 static const char *format_distance(char *buffer, uint64_t ns)
 {
 	if (ns < 2 * S_PER_HOUR * NS_PER_S)

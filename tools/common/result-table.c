@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The result as tables: hosts; messages of pairs; steering of clocks; times in stacks. */
+/* Print the result as tables: hosts, messages of pairs, steering of clocks, and times in stacks. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,14 +49,14 @@ double skew_within(const struct netsync *ns, uint32_t host)
 }
 
 /*
- * Largest difference of two clocks' rates, ppm: the default of
- * netsync_options.max_skew_ppm. A skew with a larger uncertainty is unknown.
+ * Largest difference between two clocks' rates, ppm, which is the default of
+ * netsync_options.max_skew_ppm. A skew with a larger uncertainty is displayed as unknown.
  */
 #define MAX_SKEW_PPM 500
 
 /*
- * "-80.0 +- 9.3 ppm": two digits of the uncertainty, as is usual (GUM, 7.2.6), and the
- * same number of decimals for the value.
+ * Format a skew as "-80.0 +- 9.3 ppm". The uncertainty has two digits, as is usual (GUM,
+ * 7.2.6), and the value has the same number of decimals.
  */
 static void print_skew(char *cell, double skew_ppm, double within_ppm)
 {
@@ -75,14 +75,14 @@ static void print_skew(char *cell, double skew_ppm, double within_ppm)
 	snprintf(cell, CELL_SIZE, "%+.*f +- %.*f ppm", digits, skew_ppm, digits, within_ppm);
 }
 
-/* The middle of the traced time. */
+/* Return the middle of the traced time. */
 static int64_t find_middle_of_trace(const struct netsync_host_info *info)
 {
 	return info->first_ns > info->last_ns ? 0 :
 						compute_middle_time(info->first_ns, info->last_ns);
 }
 
-/* An offset, "+1.5 s"; or "-" if unknown. */
+/* Format an offset as "+1.5 s", or as "-" if it is unknown. */
 static void offset_cell(char *cell, bool is_reference, bool is_known, int64_t ns)
 {
 	char value[VALUE_SIZE];
@@ -149,7 +149,7 @@ static void host_cell(const void *data, uint32_t row, unsigned int column, char 
 static void pair_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
-	/* Each pair fills two rows, one for each direction. */
+	/* Each pair has two rows, one for each direction. */
 	const struct netsync_pair_info info = pair_info(ns, row / 2);
 	unsigned int way = row % 2;
 	char value[VALUE_SIZE];
@@ -219,7 +219,7 @@ static bool has_steering(const struct netsync *ns)
 static void stack_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
-	/* Each host fills two rows, one for each direction. */
+	/* Each host has two rows, one for each direction. */
 	enum netsync_dir dir = row % 2 ? NETSYNC_IN : NETSYNC_OUT;
 	const struct netsync_stack info = stack_info(ns, row / 2, dir);
 	const int64_t values[] = { info.min_ns, info.median_ns, info.p99_ns, info.max_ns };

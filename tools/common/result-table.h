@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Results as tables for people. */
+/* Print results as tables for people. */
 #ifndef NETSYNC_RESULT_TABLE_H
 #define NETSYNC_RESULT_TABLE_H
 
@@ -12,8 +12,8 @@
 struct live_state;
 
 /*
- * The uncertainty of the mean skew of a host's clock over its span, ppm, from the error bounds
- * at both ends; infinite if unknown.
+ * Return the uncertainty of the mean skew of a host's clock over its span, in ppm, which is
+ * computed from the error bounds at both ends. Return infinity if it is unknown.
  */
 double skew_within(const struct netsync *ns, uint32_t host);
 
@@ -26,7 +26,7 @@ void write_table(FILE *out, const struct netsync *ns);
 bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns, int64_t *offset_ns,
 	      double *skew_ppm);
 
-/* The output of netsync live. */
+/* Write the output of netsync live. */
 void write_live_table(FILE *out, const struct live_state *state);
 
 #endif

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The uuids by which readers of corrected copies distinguish machines. */
+/* Compute the UUIDs by which readers of corrected copies distinguish machines. */
 #include <string.h>
 #include <uuid.h>
 
 #include "result-file.h"
 
-/* The namespace for uuids derived from host names (RFC 9562, version 5): random. */
+/* Namespace of UUIDs that are derived from host names (RFC 9562, version 5). Chosen at random. */
 static const uint8_t namespace[MODEL_UUID_SIZE] = {
 	0xa4, 0x9a, 0x63, 0x39, 0x8e, 0x33, 0x43, 0xb6,
 	0xac, 0xec, 0xf6, 0xef, 0xd0, 0xde, 0x58, 0x64,
 };
 
-/* Hosts of one machine (its clocks and network namespaces) have the machine's name. */
+/*
+ * Return the name of a host's machine. All hosts of one machine (its clocks and network
+ * namespaces) have the machine's name.
+ */
 static const char *machine_name(const struct model_host *host)
 {
 	return host->has_traces ? host->clock.host_name : host->name;

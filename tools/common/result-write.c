@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A result -> the result file, JSON in the format "netsync-1" (netsync-sync.json(5)); and
- * a line of netsync live. Times are integers, never doubles; unknown values are null.
+ * Write a result file, JSON in the format "netsync-1" (netsync-sync.json(5)), or a line
+ * of netsync live. Times are integers, never doubles. Unknown values are null.
  */
 #include <math.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void put_traces(struct json_writer *w, json_object *object, uint32_t host
 	json_put(w, object, "traces", array);
 }
 
-/* The clock of the host's first trace, which may have no packets. */
+/* Write the clock of the host's first trace, which may have no packets. */
 static void put_clock(struct json_writer *w, json_object *object, uint32_t host)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(w->io); i++) {
@@ -150,7 +150,7 @@ static json_object *make_stack_object(struct json_writer *w, uint32_t host, enum
 	return object;
 }
 
-/* Writes null unless the value is finite. */
+/* Add a number, or null if it is not finite. */
 static void put_double(struct json_writer *w, json_object *object, const char *key, double value)
 {
 	if (isfinite(value))
@@ -270,7 +270,7 @@ static json_object *make_reference_object(const struct netsync *ns)
 	return new_string(host_info(ns, netsync_reference(ns)).name);
 }
 
-/* A host that was read on another machine. */
+/* Describe a host that was read on another machine. */
 static json_object *remote_object(struct json_writer *w, uint32_t index)
 {
 	struct netsync_io_served info = { .size = sizeof(info) };
@@ -295,7 +295,7 @@ static json_object *skipped_object(struct json_writer *w, const char *what, cons
 	return object;
 }
 
-/* Hosts that were to be read, and were skipped completely. */
+/* List inputs and hosts that were to be read, but were skipped completely. */
 static json_object *make_skipped_array(struct json_writer *w, const struct remote_traces *remote)
 {
 	json_object *array = json_object_new_array();
@@ -336,7 +336,7 @@ json_object *result_object(const struct netsync *ns, const struct netsync_io *io
 	return finish_result_object(&w, root);
 }
 
-/* Print a tree, which is released; it may be NULL. */
+/* Print a JSON tree and release it. The tree may be NULL. */
 static bool print_and_release(FILE *out, json_object *root, int flags)
 {
 	const char *text = root ? json_object_to_json_string_ext(
@@ -348,7 +348,7 @@ static bool print_and_release(FILE *out, json_object *root, int flags)
 	return ok;
 }
 
-/* Print a value indented by @level levels; the value is released. */
+/* Print a value indented by @level levels, and release it. */
 static void print_value(struct json_writer *w, FILE *out, json_object *value, int level)
 {
 	const char *text = value ? json_object_to_json_string_ext(
@@ -356,7 +356,7 @@ static void print_value(struct json_writer *w, FILE *out, json_object *value, in
 							  JSON_C_TO_STRING_NOSLASHESCAPE) :
 				   NULL;
 
-	/* Between values there is always a newline; in strings, newlines are escaped. */
+	/* Newlines occur only between values, because newlines in strings are escaped. */
 	for (const char *end; text && (end = strchr(text, '\n')); text = end + 1) {
 		fwrite(text, 1, (size_t)(end - text), out);
 		fprintf(out, "\n%*s", 2 * level, "");
@@ -373,7 +373,7 @@ static void print_member(struct json_writer *w, FILE *out, const char *key, json
 	print_value(w, out, value, 1);
 }
 
-/* Print an array, with one element in memory at a time. */
+/* Print an array with only one element in memory at a time. */
 static void print_array(struct json_writer *w, FILE *out, const char *key,
 			json_object *(*element)(struct json_writer *w, uint32_t i), uint32_t num)
 {

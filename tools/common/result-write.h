@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Results as JSON. */
+/* Write results as JSON. */
 #ifndef NETSYNC_RESULT_WRITE_H
 #define NETSYNC_RESULT_WRITE_H
 
@@ -17,10 +17,10 @@ struct outcome;
 json_object *result_object(const struct netsync *ns, const struct netsync_io *io,
 			   const char *method);
 
-/* Return false if out of memory, or if writing to @out failed. */
+/* Write a result file. Return false if out of memory, or if writing to @out failed. */
 bool write_json(FILE *out, const struct netsync *ns, const struct netsync_io *io,
 		const struct outcome *outcome);
-/* Write a line for netsync live. Return false as write_json() does. */
+/* Write a line of netsync live. Return values are those of write_json(). */
 bool write_live_json(FILE *out, const struct live_state *state);
 
 #endif

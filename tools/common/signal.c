@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Signal handlers that let a sub-command end in order. */
+/* Signal handlers that let a sub-command end in an orderly way. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -24,7 +24,10 @@ static void note_first_signal(int number)
 	raise(number);
 }
 
-/* An ignored SIGHUP stays ignored: nohup(1) starts commands with it ignored. */
+/*
+ * Set a signal handler. An ignored SIGHUP stays ignored, because nohup(1) starts commands
+ * that way.
+ */
 static void set_handler(int number, void (*handler)(int number))
 {
 	const struct sigaction action = { .sa_handler = handler };
@@ -49,7 +52,7 @@ void note_output(const char *what)
 	written = what;
 }
 
-/* For signal handlers: uses only write(2). */
+/* Write a text. This is for signal handlers, and uses only write(2). */
 static void write_to_stderr(const char *text)
 {
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)

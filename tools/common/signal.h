@@ -6,42 +6,46 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* The first signal, or 0. */
+/* Number of the first signal, or 0 if there was none. */
 extern volatile sig_atomic_t interrupted;
 
 /*
- * Signal handler: records the first signal in interrupted; the second one takes its
- * default action, after before_end().
+ * Record the first signal in interrupted. A second signal calls before_end(), and then
+ * takes its default action.
  */
 void catch_signal(int number);
-/* Called before the end, unless NULL; must be signal-safe (signal-safety(7)). */
+/*
+ * Called before a second signal ends the process, unless NULL. The function must be
+ * signal-safe (signal-safety(7)).
+ */
 extern void (*volatile before_end)(void);
 
 /*
- * Make SIGINT, SIGTERM and SIGHUP print the work that was stopped, from progress_start(),
- * and the text of note_output(), and then take their default actions.
+ * Make SIGINT, SIGTERM and SIGHUP print which work was stopped, as given to
+ * progress_start(), and the text given to note_output(). The signals then take their
+ * default actions.
  */
 void explain_stop(void);
-/* Is this handler the one of explain_stop(), which ends the process? */
+/* Does the handler belong to explain_stop(), so that the signal ends the process? */
 bool is_explaining_handler(void (*handler)(int number));
 /*
- * Set the state of the output that a signal reports, such as "nothing was written"; a
- * static string.
+ * Set the state of the output that is printed after a signal, such as "nothing was
+ * written". The string must be static.
  */
 void note_output(const char *what);
 
-/* Set the handler of SIGINT, SIGTERM and SIGHUP; an ignored SIGHUP stays ignored. */
+/* Set the handler of SIGINT, SIGTERM and SIGHUP. An ignored SIGHUP stays ignored. */
 void set_ends(void (*handler)(int number));
 
-/* The second signal, with the handlers below, or 0. */
+/* Number of the second signal, with the handlers below, or 0 if there was none. */
 extern volatile sig_atomic_t hurried;
 
 /*
- * Record the first of SIGINT, SIGTERM and SIGHUP in interrupted, and the second in
- * hurried; a third one takes its default action.
+ * Record the first of SIGINT, SIGTERM and SIGHUP in interrupted, and the second one in
+ * hurried. A third one takes its default action.
  */
 void catch_signals_twice(void);
-/* Make SIGINT and SIGTERM print @words, and then take their default actions. */
+/* Make SIGINT and SIGTERM print @words and then take their default actions. */
 void catch_signals_last(const char *words);
 
 #endif

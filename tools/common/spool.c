@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Records of one size -> a scratch file, and back in the same order. */
+/* Write records of one size to a scratch file, and read them back in the same order. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>

@@ -10,21 +10,21 @@
 #include <netsync.h>
 
 struct spool {
-	FILE *file;  /* nameless, in $TMPDIR */
-	size_t size; /* bytes of a record, at most SPOOL_RECORD */
+	FILE *file;  /* unnamed file in $TMPDIR */
+	size_t size; /* size of a record in bytes, at most SPOOL_RECORD */
 };
 
-/* Maximum size of a record, bytes. Chosen: struct netsync_packet and others fit. */
+/* Maximum size of a record, in bytes. Chosen: struct netsync_packet and others fit. */
 #define SPOOL_RECORD 256
 
-/* Create a spool for records of this size. On failure, print a message and return false. */
+/* Create a spool for records of @size bytes. On failure, print a message and return false. */
 bool spool_open(struct spool *spool, size_t size);
 
 /* Add a record. */
 void spool_put(struct spool *spool, const void *record);
 
 /*
- * Call @each for all records; this can be repeated. Return false if @each returned false or,
+ * Call @each for every record. This can be repeated. Return false if @each returned false or,
  * after a message, if not all records could be kept.
  */
 bool spool_replay(struct spool *spool, bool (*each)(void *data, const void *record), void *data);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cells -> a table on a terminal. Each cell is formatted twice, for the width of its
- * column and for printing, so that no table is kept in memory.
+ * Print a table on a terminal. Each cell is formatted twice, to find the width of its
+ * column and to print it, so that no table is kept in memory.
  */
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tables for people: a column is as wide as its widest cell. */
+/* Print tables for people. A column is as wide as its widest cell. */
 #ifndef NETSYNC_TABLE_H
 #define NETSYNC_TABLE_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-#define TABLE_COLUMNS 9 /* maximum columns; chosen */
-#define CELL_SIZE 160	/* bytes of a cell with its 0; chosen */
+#define TABLE_COLUMNS 9 /* maximum number of columns; chosen */
+#define CELL_SIZE 160	/* size of a cell with its terminating NUL, in bytes; chosen */
 
 struct table {
 	unsigned int columns;
@@ -17,16 +17,16 @@ struct table {
 };
 
 void table_print(FILE *out, const void *data, const struct table *table);
-/* Print a table after another one, if it has rows. */
+/* Print a table after another table. Print nothing if it has no rows. */
 void table_print_next(FILE *out, const void *data, const struct table *table);
 /*
- * The same with only the first @limit (0: all) of @num rows, and a line with the number
- * of further @things ("rows").
+ * Like table_print_next(), but print only the first @limit of @num rows (0 for all), and
+ * a line with the number of the remaining @things, such as "rows".
  */
 void table_print_some(FILE *out, const void *data, const struct table *table, size_t num,
 		      unsigned int limit, const char *things);
 
-/* Cells: durations, and untrusted texts. */
+/* Format cells with durations, and with untrusted texts. */
 void cell_duration(char *cell, uint64_t ns);
 void cell_text(char *cell, const char *text);
 

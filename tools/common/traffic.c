@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages in a spool -> delays by direction. The spool is read twice: first to count
- * messages by direction and time, then for their delays.
+ * Compute delays by direction from the messages in a spool. The spool is read twice:
+ * first to count messages by direction and time, then to find their delays.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "delay-classes.h"
 #include "traffic.h"
 
-/* Maximum directions whose points are kept: the busiest. Chosen. */
+/* Maximum number of directions whose points are kept. These are the busiest directions. Chosen. */
 #define MAX_BUSY 8192
 #define MIN_POINTS 16
 #define MAX_POINTS 6000
 
-/* Points of a bin (a short interval): minimum delay, maximum delay, and others. */
+/* Number of points of a bin (a short interval): minimum delay, maximum delay, and others. */
 #define POINTS_OF_BIN 4
 
 struct traffic_bin {
@@ -26,23 +26,21 @@ struct traffic_bin {
 
 struct collected_way {
 	struct traffic_way is;
-	size_t room;		  /* maximum points that are kept; 0 if none */
-	struct traffic_bin *bins; /* NULL if all messages are kept */
+	size_t room;		  /* maximum number of points that are kept; 0 if none */
+	struct traffic_bin *bins; /* NULL if the points of all messages are kept */
 	size_t num_bins;
 	struct delay_classes delays;
 };
 
 struct collector {
 	const struct traffic_host *hosts;
-	void *tree;		    /* of struct collected_way */
-	struct collected_way *last; /* the one found last: messages come in bursts */
+	void *tree;		    /* search tree of struct collected_way */
+	struct collected_way *last; /* the one found last, because messages come in bursts */
 	struct collected_way **ways;
 	size_t num_ways;
 	uint64_t random;
 	bool no_memory;
 };
-
-/* the last one used: messages come in bursts */
 
 static void swap_points(struct traffic_point *a, struct traffic_point *b)
 {
@@ -60,7 +58,7 @@ static uint64_t draw_next_random(struct collector *c)
 	return c->random;
 }
 
-/* Add a point; points other than minimum and maximum are a reservoir sample. */
+/* Add a point to a bin. Points other than the minimum and the maximum are a reservoir sample. */
 static void add_to_bin(struct collector *c, struct traffic_bin *bin, struct traffic_point point)
 {
 	const uint64_t number = bin->num++;
@@ -151,7 +149,7 @@ static struct collected_way *new_way(struct collector *c, const struct spooled *
 	return way;
 }
 
-/* Return NULL if out of memory. */
+/* Find the direction of a message, or add it. Return NULL if out of memory. */
 static struct collected_way *find_way(struct collector *c, const struct spooled *message)
 {
 	const struct collected_way key = { .is = { .from = message->from, .to = message->to } };
@@ -261,7 +259,7 @@ static bool allocate_points(struct collected_way *way, size_t room)
 	return way->is.points && delay_classes_open(&way->delays) && (way->bins || !way->num_bins);
 }
 
-/* Divide the points among directions; those with few messages leave theirs to busier ones. */
+/* Divide the points among directions. Directions with few messages leave theirs to busier ones. */
 static bool share_room(struct collector *c, size_t max_points)
 {
 	const size_t busy = c->num_ways < MAX_BUSY ? c->num_ways : MAX_BUSY;

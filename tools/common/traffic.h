@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The messages of each pair of hosts, by direction: quantiles of their delays, and as
- * many points as can be drawn.
+ * Messages of each pair of hosts, by direction: quantiles of their delays, and as many
+ * points as can be drawn.
  */
 #ifndef NETSYNC_TRAFFIC_H
 #define NETSYNC_TRAFFIC_H
@@ -10,22 +10,22 @@
 
 struct traffic_point {
 	int64_t time_ns;   /* send time, on the reference clock */
-	int64_t before_ns; /* delay by the uncorrected clocks */
-	int64_t after_ns;  /* delay by the corrected clocks */
+	int64_t before_ns; /* delay according to the uncorrected clocks */
+	int64_t after_ns;  /* delay according to the corrected clocks */
 };
 
 struct traffic_way {
 	uint32_t from;
 	uint32_t to;
 	/*
-	 * Both clocks are corrected. Otherwise times are on the sender's clock, and
-	 * after_ns is before_ns.
+	 * Are both clocks corrected? If not, times are on the sender's clock, and
+	 * after_ns equals before_ns.
 	 */
 	bool corrected;
 	uint64_t messages;
-	int64_t first_ns; /* of all messages' times */
+	int64_t first_ns; /* earliest time of all messages */
 	int64_t last_ns;
-	/* Delays of all messages, corrected; median and p99 to 3 %. */
+	/* Corrected delays of all messages. Median and p99 are accurate to 3 %. */
 	int64_t median_ns;
 	int64_t p99_ns;
 	int64_t min_ns;
@@ -39,7 +39,7 @@ struct traffic_way {
 	size_t num_points;
 };
 
-/* A message in a spool; times are by the hosts' uncorrected clocks. */
+/* A message in a spool. Times are on the hosts' uncorrected clocks. */
 struct spooled {
 	uint32_t from;
 	uint32_t to;
@@ -47,9 +47,9 @@ struct spooled {
 	int64_t recv_ns;
 };
 
-/* The same with its packet, as recorded by the sender. */
+/* A message and its packet, as recorded by the sender. */
 struct spooled_packet {
-	struct spooled message; /* first member, for code that reads nothing else */
+	struct spooled message; /* first member, for code that uses only the message */
 	uint32_t fields;	/* as in struct netsync_message */
 	uint32_t len;
 	uint8_t saddr[16];
@@ -61,17 +61,17 @@ struct spooled_packet {
 
 /* Keep all messages that @ns finds from now on. On failure, print a message and return false. */
 bool traffic_keep(struct spool *spool, struct netsync *ns);
-/* The same, as struct spooled_packet. */
+/* Like traffic_keep(), but store each message as struct spooled_packet. */
 bool traffic_keep_packets(struct spool *spool, struct netsync *ns);
 
 /* A host that exchanged messages. */
 struct traffic_host {
-	const struct netsync_clock *clock; /* NULL if not corrected */
-	int64_t shift_ns;		   /* added to its times first */
+	const struct netsync_clock *clock; /* NULL if the clock is not corrected */
+	int64_t shift_ns;		   /* added to the host's times before they are corrected */
 };
 
 struct traffic {
-	struct traffic_way *ways; /* in order of hosts */
+	struct traffic_way *ways; /* sorted by hosts */
 	size_t num_ways;
 };
 
@@ -82,7 +82,7 @@ struct traffic {
 bool traffic_collect(struct traffic *traffic, struct spool *spool, const struct traffic_host *hosts,
 		     size_t max_points);
 
-/* The times of a message of a direction between these hosts. */
+/* Return the times of a message in a direction between these hosts. */
 struct traffic_point traffic_point_of(const struct traffic_host *hosts,
 				      const struct traffic_way *way, const struct spooled *message);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Times given by people -> the window between them. */
+/* Parse the times given by people, and find the window between them. */
 #include <string.h>
 #include <time.h>
 
@@ -16,13 +16,13 @@ static bool convert_local_time(struct tm *tm, int64_t *ns)
 	time_t seconds;
 
 	tm->tm_isdst = -1;
-	/* mktime() has no return value that is always an error. */
+	/* No return value of mktime() always means an error, but only success sets tm_wday. */
 	tm->tm_wday = -1;
 	seconds = mktime(tm);
 	return tm->tm_wday >= 0 && !__builtin_mul_overflow(seconds, NS_PER_S, ns);
 }
 
-/* "09:30:00.25", optionally with "2026-01-31 " before it. */
+/* Parse a time such as "09:30:00.25", optionally preceded by a date such as "2026-01-31 ". */
 static bool parse_clock(const char *text, struct moment *moment)
 {
 	struct tm tm = { 0 };
@@ -36,7 +36,7 @@ static bool parse_clock(const char *text, struct moment *moment)
 		return false;
 	moment->kind = has_date ? MOMENT_ABSOLUTE : MOMENT_OF_DAY;
 	if (has_date)
-		/* 31 February does not exist, but mktime() takes it for 3 March. */
+		/* mktime() accepts 31 February as 3 March. */
 		return convert_local_time(&tm, &moment->ns) && tm.tm_mday == day &&
 		       !__builtin_add_overflow(moment->ns, fraction, &moment->ns);
 	moment->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NS_PER_S + fraction;
@@ -71,7 +71,7 @@ const struct option_row window_options[] = {
 	OPTIONS_END
 };
 
-/* ---- what they mean for traces ------------------------------------------ */
+/* ---- windows of traces -------------------------------------------------- */
 
 static int64_t compute_distance_from_span(int64_t t, int64_t first_ns, int64_t last_ns)
 {
@@ -156,9 +156,12 @@ bool window_find(const struct time_window *window, int64_t first_ns, int64_t las
 	return *begin_ns <= *end_ns || complain_of_order(window);
 }
 
-/* ---- what they mean for traces that are not read yet -------------------- */
+/* ---- windows of traces that are not read yet ---------------------------- */
 
-/* The span of the traces, by their headers; hi < lo: unknown. */
+/*
+ * Find the span of the traces from their headers. If it is unknown, last_ns is less than
+ * first_ns.
+ */
 static void find_traced_span(struct netsync_io *io, int64_t *first_ns, int64_t *last_ns)
 {
 	*first_ns = INT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A window of time, as people give it. */
+/* A window of time, as specified by people. */
 #ifndef NETSYNC_WINDOW_H
 #define NETSYNC_WINDOW_H
 
@@ -11,12 +11,12 @@
 struct netsync_io;
 
 struct moment {
-	const char *text; /* as given */
+	const char *text; /* text as given */
 	enum {
 		MOMENT_NONE, /* not given */
 		MOMENT_ABSOLUTE,
-		MOMENT_SINCE_BEGIN, /* since the beginning of the traces */
-		MOMENT_OF_DAY,	    /* since midnight, local time */
+		MOMENT_SINCE_BEGIN, /* relative to the beginning of the traces */
+		MOMENT_OF_DAY,	    /* time since midnight, in local time */
 	} kind;
 	int64_t ns;
 };
@@ -25,7 +25,7 @@ struct time_window {
 	struct moment begin, end;
 };
 
-/* --begin and --end, for a struct time_window. */
+/* The options --begin and --end, which set a struct time_window. */
 extern const struct option_row window_options[];
 
 static inline bool window_is_given(const struct time_window *window)
@@ -34,8 +34,8 @@ static inline bool window_is_given(const struct time_window *window)
 }
 
 /*
- * Find the ends of the window for traces of this span, all in corrected time; INT64_MIN and
- * INT64_MAX for ends that were not given. @is_whole means that no event is outside the span. If
+ * Find the ends of the window for traces with this span. All times are corrected. An end that was
+ * not given becomes INT64_MIN or INT64_MAX. @is_whole means that no event is outside the span. If
  * the window is empty, print a message and return false.
  */
 bool window_find(const struct time_window *window, int64_t first_ns, int64_t last_ns, bool is_whole,
@@ -43,7 +43,7 @@ bool window_find(const struct time_window *window, int64_t first_ns, int64_t las
 
 /*
  * Make a reader read only the window, on each host's own clock. All input must have been added,
- * and not yet read. If this is not possible, print a message and return false.
+ * but not read. If this is not possible, print a message and return false.
  */
 bool window_read(const struct time_window *window, struct netsync_io *io);
 
