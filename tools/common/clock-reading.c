@@ -3,7 +3,7 @@
  * Read a clock and CLOCK_MONOTONIC_RAW at one instant. The clock is read before and after
  * the raw one:
  *
- * 	clock: before --- raw --- after		time_ns: the middle of before and after
+ *	clock: before --- raw --- after		time_ns: the middle of before and after
  *
  * This file also writes readings as lines of the file "netsync-clocks".
  */
