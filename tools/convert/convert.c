@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync convert - correct timestamps by a stored result. */
+/* netsync convert: correct timestamps by a stored result. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,11 +17,11 @@
 
 struct convert_settings {
 	const char *model;
-	const char *zone; /* of dates without a zone; NULL if not given */
+	const char *zone; /* zone of dates that specify none; NULL if not given */
 	struct line_settings lines;
 };
 
-/* The host whose times are converted. */
+/* The host whose times are converted, and its correction. */
 struct conversion {
 	struct model model;
 	const struct model_host *host;
@@ -80,7 +80,7 @@ static int convert_one(const struct conversion *conversion, const char *text)
 	return EXIT_DONE;
 }
 
-/* Check all times before any is printed; the bound of each is printed with it. */
+/* Check all times before any of them is printed with its bound. */
 static bool can_convert(struct conversion *conversion, bool extrapolate, char **times, int num)
 {
 	for (int i = 0; i < num; i++) {
@@ -101,7 +101,7 @@ static bool can_convert(struct conversion *conversion, bool extrapolate, char **
 	return true;
 }
 
-/* @num: 0: convert lines of standard input. */
+/* Convert times. If @num is 0, convert the lines of standard input. */
 static int convert_arguments(const struct convert_settings *set, const char *name, char **times,
 			     int num)
 {
@@ -137,7 +137,7 @@ static int convert_arguments(const struct convert_settings *set, const char *nam
 
 static bool take_separator_option(void *at, const struct option_row *row, const char *value)
 {
-	/* A tab is hard to type in a shell. */
+	/* A tab is hard to type in a shell, so accept "\t". */
 	const char *text = strcmp(value, "\\t") ? value : "\t";
 
 	*(char *)at = *text;

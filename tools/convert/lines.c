@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Standard input -> standard output, line by line: the time in one column is corrected,
- * and all other bytes stay unchanged. All input is written before waiting for more.
+ * Copy standard input to standard output, line by line. The time in one column is
+ * corrected, and all other bytes stay unchanged. All input is written before the program
+ * waits for more.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "lines.h"
 #include "stamp.h"
 
-/* Number of bytes of a line in which a time is searched. Chosen: log lines are shorter. */
+/* Maximum number of bytes of a line in which a time is searched. Chosen: log lines are shorter. */
 #define MAX_LINE (1 << 20)
 
 struct lines {
@@ -22,9 +23,10 @@ struct lines {
 	const struct netsync_clock *clock;
 	const struct line_settings *set;
 	const struct stamp_rules *rules;
-	unsigned long long num;			   /* of the current line */
-	unsigned long long without, first_without; /* lines without a time */
-	bool is_inside;				   /* of a line whose beginning was written */
+	unsigned long long num; /* number of the current line */
+	/* Number of lines without a time, and number of the first one. */
+	unsigned long long without, first_without;
+	bool is_inside; /* inside a line whose beginning was written */
 };
 
 static bool is_separator(const struct line_settings *set, char c)
@@ -32,7 +34,7 @@ static bool is_separator(const struct line_settings *set, char c)
 	return set->separator ? c == set->separator : c == ' ' || c == '\t';
 }
 
-/* The priority of a syslog message, "<34>" or "<34>1 ". */
+/* Skip the priority of a syslog message, "<34>" or "<34>1 ". */
 static const char *skip_priority(const char *at, const char *end)
 {
 	const char *start = at;
@@ -62,7 +64,7 @@ static const char *find_column(const struct line_settings *set, const char *at, 
 			return NULL;
 		at += set->separator != 0;
 	}
-	/* As in "[2026-05-01T12:00:00Z]". */
+	/* Skip brackets and quotes, as in "[2026-05-01T12:00:00Z]". */
 	while (at < end && strchr("[(\"'", *at) && *at)
 		at++;
 	at = skip_priority(at, end);
@@ -70,8 +72,8 @@ static const char *find_column(const struct line_settings *set, const char *at, 
 }
 
 /*
- * Find the end of the column: a date may continue after a blank, but after no other
- * separator.
+ * Return the end of the column. A date may continue after a blank, but not after any
+ * other separator.
  */
 static const char *find_column_end(const struct line_settings *set, const char *at, const char *end)
 {
@@ -82,7 +84,7 @@ static const char *find_column_end(const struct line_settings *set, const char *
 	return next ? next : end;
 }
 
-/* If the conversion ends at this line, print a message and return false. */
+/* Convert a time. If the conversion ends at this line, print a message and return false. */
 static bool convert_stamp(struct lines *l, const struct stamp *stamp, char to[STAMP_SIZE])
 {
 	int64_t time_ref;
@@ -108,7 +110,7 @@ static bool write_range(const char *from, const char *to)
 	return fwrite(from, 1, to - from, stdout) == (size_t)(to - from);
 }
 
-/* Bytes displayed of a rejected time. Chosen. */
+/* Number of bytes of a rejected time that are displayed. Chosen. */
 #define SHOWN 30
 
 static bool refuse_stamp(const struct lines *l, const char *at, const char *end, const char *why)
@@ -122,8 +124,8 @@ static bool refuse_stamp(const struct lines *l, const char *at, const char *end,
 }
 
 /*
- * On failure, print a message and return false. A failure of standard output is reported at the
- * end.
+ * Convert a line. On failure, print a message and return false. A failure of standard output is
+ * reported at the end.
  */
 static bool convert_line(struct lines *l, const char *line, const char *end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lines of standard input -> the same lines with the time in one column corrected. */
+/* Correct the time in one column of the lines of standard input. */
 #ifndef NETSYNC_LINES_H
 #define NETSYNC_LINES_H
 
@@ -10,11 +10,11 @@
 
 struct line_settings {
 	unsigned int column; /* counted from 1 */
-	char separator;	     /* 0: any number of blanks and tabs */
-	bool extrapolate;    /* also where the result does not apply */
+	char separator;	     /* 0 if any number of blanks and tabs separates columns */
+	bool extrapolate;    /* also correct times that the result does not cover */
 };
 
-/* Return the exit status. */
+/* Convert all lines of standard input. Return the exit status. */
 int convert_lines(struct model *model, const struct model_host *host,
 		  const struct netsync_clock *clock, const struct line_settings *set,
 		  const struct stamp_rules *rules);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Times in text -> ns, and back in the original format and with the original decimals. */
+/*
+ * Convert times in text to ns, and back in the original format with the original number
+ * of decimals.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +14,7 @@
 #include "stamp.h"
 
 /*
- * Formats of dates; the first one that matches is used. A letter is
+ * Formats of dates. The first one that matches is used. Letters stand for elements:
  *
  *	Y m d b a	year, month and day of two digits, names of month and day of the week
  *	e		a day of one digit or two, and the padding before one digit
@@ -23,7 +26,7 @@
  *	-		the same separator each time
  *	$		the end; only a bracket may follow
  *
- * and all other characters stand for themselves.
+ * All other characters stand for themselves.
  */
 static const char *const formats[] = {
 	"Y-m-dTH:M:Sfz",		   /* RFC 3339, ISO 8601, journalctl -o short-iso, nginx */
@@ -60,7 +63,7 @@ struct text {
 	const char *at, *end;
 };
 
-/* ---- pieces ---------------------------------------------------------------- */
+/* ---- elements ------------------------------------------------------------- */
 
 static bool is_digit_at(const struct text *text, size_t offset)
 {
@@ -75,7 +78,7 @@ static bool take_char(struct text *text, const char *of, char *which)
 	return true;
 }
 
-/* A number of exactly @digits digits. */
+/* Read a number of exactly @digits digits. */
 static bool take_digits(struct text *text, int digits, int *number)
 {
 	*number = 0;
@@ -87,7 +90,7 @@ static bool take_digits(struct text *text, int digits, int *number)
 	return true;
 }
 
-/* Take one of the names of three letters. */
+/* Read one of the names of three letters. */
 static bool take_name_of(struct text *text, const char (*names)[4], int num, int *which)
 {
 	for (*which = 0; *which < num; ++*which)
@@ -98,7 +101,7 @@ static bool take_name_of(struct text *text, const char (*names)[4], int num, int
 	return false;
 }
 
-/* A day of the month, with a blank or a zero before one digit, or nothing. */
+/* Read a day of the month, with a blank or a zero (or nothing) before a single digit. */
 static bool take_day(struct text *text, struct stamp *stamp, int *day)
 {
 	char pad = 0;
@@ -110,11 +113,11 @@ static bool take_day(struct text *text, struct stamp *stamp, int *day)
 	return take_digits(text, 1, day);
 }
 
-/* Decimals of a second, at most nine, or nothing. */
+/* Read at most nine decimals of a second, if there are any. */
 static bool take_decimals(struct text *text, struct stamp *stamp, int64_t *ns)
 {
 	*ns = 0;
-	/* "13:04:05, ": the end of a clause. */
+	/* A separator without a digit after it, as in "13:04:05, ", ends a clause. */
 	if (!is_digit_at(text, 1) || !take_char(text, ".,", &stamp->point))
 		return true;
 	for (; is_digit_at(text, 0); stamp->decimals++, text->at++)
@@ -140,7 +143,7 @@ static void keep_zone(struct stamp *stamp, const char *begin, size_t len)
 	snprintf(stamp->zone, sizeof(stamp->zone), "%.*s", (int)len, begin);
 }
 
-/* "UTC", "CET" */
+/* Read the name of a zone, such as "UTC" or "CET". */
 static bool take_zone_name(struct text *text, struct stamp *stamp)
 {
 	const size_t len = word_length(text);
@@ -164,7 +167,7 @@ static bool take_zone_name(struct text *text, struct stamp *stamp)
 	return false;
 }
 
-/* "+01:00", "+0100" or, without a blank before it, "+01" */
+/* Read an offset, such as "+01:00", "+0100" or, without a blank before it, "+01". */
 static bool take_offset(struct text *text, struct stamp *stamp)
 {
 	const char *begin = text->at;
@@ -185,7 +188,7 @@ static bool take_offset(struct text *text, struct stamp *stamp)
 	return true;
 }
 
-/* A zone, or nothing. */
+/* Read a zone, if there is one. */
 static void take_zone(struct text *text, struct stamp *stamp)
 {
 	struct text behind = *text;
@@ -208,7 +211,7 @@ static void take_zone(struct text *text, struct stamp *stamp)
 struct date {
 	struct tm tm;
 	bool has_year;
-	int week_day; /* negative: not given */
+	int week_day; /* negative if not given */
 	int64_t ns;
 };
 
@@ -240,7 +243,7 @@ static bool take_month(struct text *text, struct date *date)
 	return ok;
 }
 
-/* Take the element of a format that a letter stands for. */
+/* Read the element of a format that a letter stands for. */
 static bool take_letter(struct text *text, char letter, struct stamp *stamp, struct date *date)
 {
 	char which;
@@ -294,7 +297,7 @@ static bool take_date(struct text *text, const char *format, struct stamp *stamp
 	return true;
 }
 
-/* The seconds of a date that has a year. */
+/* Find the seconds since 1970 of a date that has a year. */
 static enum zone_answer find_seconds(const struct stamp *stamp, const struct stamp_rules *rules,
 				     const struct tm *tm, int64_t *seconds)
 {
@@ -307,7 +310,10 @@ static enum zone_answer find_seconds(const struct stamp *stamp, const struct sta
 	return ZONE_FOUND;
 }
 
-/* The nearest leap year is not farther away. */
+/*
+ * Number of years in which a date without a year is searched, in both directions. The
+ * nearest leap year is not farther away.
+ */
 #define YEARS_AROUND 8
 
 static enum zone_answer find_nearest_year(const struct stamp *stamp,
@@ -394,7 +400,7 @@ static bool take_number_of_time(struct stamp *stamp, struct text *text)
 	take_char(text, "-", &sign);
 	while (text->at < text->end && (isdigit((unsigned char)*text->at) || *text->at == '.'))
 		text->at++;
-	/* "17.": the end of a sentence. */
+	/* A point without a digit after it, as in "17.", ends a sentence. */
 	if (text->at > begin && text->at[-1] == '.')
 		text->at--;
 	if ((size_t)(text->at - begin) >= sizeof(number))
@@ -405,7 +411,7 @@ static bool take_number_of_time(struct stamp *stamp, struct text *text)
 	return stamp->decimals <= 9 && parse_time(number, &stamp->time_ns, &is_seconds);
 }
 
-/* ---- what nobody can tell ---------------------------------------------------- */
+/* ---- texts that are rejected ------------------------------------------------ */
 
 /* Skip at most @most digits. Return the number of digits skipped. */
 static int skip_digits(struct text *text, int most)
@@ -417,7 +423,7 @@ static int skip_digits(struct text *text, int most)
 	return num;
 }
 
-/* "9:30", "09:30:00" */
+/* Does the text begin with a time of day, such as "9:30" or "09:30:00"? */
 static bool is_time_of_day(struct text text)
 {
 	char colon;
@@ -425,7 +431,10 @@ static bool is_time_of_day(struct text text)
 	return skip_digits(&text, 2) && take_char(&text, ":", &colon) && skip_digits(&text, 3) == 2;
 }
 
-/* "11/27/2026", "27.11.26 13:04": the order of day and month is ambiguous. */
+/*
+ * Does the text begin with a date whose order of day and month is ambiguous, such as
+ * "11/27/2026" or "27.11.26 13:04"?
+ */
 static bool is_ambiguous_date(struct text text)
 {
 	char separator, again;
@@ -443,7 +452,7 @@ static bool is_ambiguous_date(struct text text)
 	return is_time_of_day(text);
 }
 
-/* " PM" after a time */
+/* Does " AM" or " PM" follow a time? */
 static bool has_half_of_day(struct text text)
 {
 	char letter;
@@ -453,7 +462,7 @@ static bool has_half_of_day(struct text text)
 	       !word_length(&text);
 }
 
-/* " +1:00", " -330" */
+/* Does an invalid offset follow a time, such as " +1:00" or " -330"? */
 static bool has_odd_offset(struct text text)
 {
 	char which;
@@ -467,7 +476,7 @@ static bool has_odd_offset(struct text text)
 
 /* ---- both directions --------------------------------------------------------- */
 
-/* A longer word, such as "5th", is not a time. */
+/* Does the time end here? A longer word, such as "5th", is not a time. */
 static bool ends_there(const struct text *text)
 {
 	if (text->at == text->end)
@@ -510,7 +519,7 @@ enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rule
 	return STAMP_FOUND;
 }
 
-/* Round to the nearest multiple of the last decimal. */
+/* Round a time to the nearest multiple of its last decimal. Return false on overflow. */
 static bool round_time(int64_t *time_ns, int decimals)
 {
 	int64_t unit = 1, rest;

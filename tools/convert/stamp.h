@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A time in a line of text <-> ns, in its original format. */
+/* Convert a time in a line of text to ns, and back to its original format. */
 #ifndef NETSYNC_STAMP_H
 #define NETSYNC_STAMP_H
 
@@ -11,36 +11,37 @@
 
 /* Rules for times that are incomplete. */
 struct stamp_rules {
-	struct zone zone; /* of dates without a zone */
-	int64_t near_ns;  /* dates without a year are nearest to this */
+	struct zone zone; /* zone of dates that specify none */
+	int64_t near_ns;  /* the year of a date without a year is chosen nearest to this time, ns */
 };
 
-/* Bytes of a zone's short name, with the 0. */
+/* Size of a zone's short name with its terminating NUL, in bytes. */
 #define ZONE_NAME_SIZE 8
 
 struct stamp {
-	int64_t time_ns;	   /* since 1970 */
-	const char *format;	   /* of a date; NULL means a number */
-	size_t length;		   /* bytes */
-	int decimals;		   /* of seconds, at most 9; -1: the number is in ns */
-	char separator;		   /* of a date: '-' or '/' */
-	char between;		   /* date and time of day: 'T', 't' or ' ' */
-	char point;		   /* '.' or ',' */
-	char pad;		   /* before a day below 10: ' ', '0', or 0: nothing */
-	bool is_local;		   /* it has no zone, or a short name of one */
-	bool has_zone;		   /* it has a zone */
-	bool has_gap;		   /* a blank before the zone */
-	int zone_s;		   /* east of UTC, unless is_local */
-	char zone[ZONE_NAME_SIZE]; /* as written: "Z", "+01:00", "CET" */
+	int64_t time_ns;    /* ns since 1970 */
+	const char *format; /* format of a date; NULL for a number */
+	size_t length;	    /* number of bytes in the text */
+	/* Decimals of the seconds, at most 9; -1 if the number is in ns. */
+	int decimals;
+	char separator;		   /* separator in a date: '-' or '/' */
+	char between;		   /* separator of date and time of day: 'T', 't' or ' ' */
+	char point;		   /* decimal point: '.' or ',' */
+	char pad;		   /* character before a day below 10: ' ', '0', or 0 if none */
+	bool is_local;		   /* the time has no zone, or a short name of one */
+	bool has_zone;		   /* the time has a zone */
+	bool has_gap;		   /* there is a blank before the zone */
+	int zone_s;		   /* seconds east of UTC, unless is_local */
+	char zone[ZONE_NAME_SIZE]; /* zone as written: "Z", "+01:00", "CET" */
 };
 
-/* Bytes of the longest stamp, with the 0. Chosen. */
+/* Size of the longest stamp with its terminating NUL, in bytes. Chosen. */
 #define STAMP_SIZE 64
 
 enum stamp_answer {
 	STAMP_FOUND,
 	STAMP_NONE,
-	STAMP_REFUSED, /* ambiguous or impossible */
+	STAMP_REFUSED, /* the time is ambiguous or impossible */
 };
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Zones by their names -> the times of dates in them, using the C library. */
+/* Find zones by their names, and the times of dates in them, using the C library. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +9,15 @@
 #include "common/complain.h"
 #include "zone.h"
 
-/* Directory in which the C library searches for zones, unless TZDIR is set. */
+/* Directory in which the C library searches for zones if TZDIR is not set. */
 #define ZONES "/usr/share/zoneinfo"
 
 /*
- * Largest step of clocks for daylight saving time, seconds: Lord Howe by 30 min, others
- * by 1 or 2 h.
+ * Largest step of clocks for daylight saving time, in seconds. Lord Howe's clocks step by
+ * 30 min, others by 1 or 2 h.
  */
 #define MAX_JUMP 10800
-/* All such steps are multiples of this, seconds. */
+/* All steps of clocks for daylight saving time are multiples of this, in seconds. */
 #define JUMP_UNIT 900
 
 /* Read two digits. Return a negative value if there are none. */
@@ -28,7 +28,7 @@ static int read_two_digits(const char *at)
 		       -1;
 }
 
-/* "+01:00", "+0100", "-05", "Z" */
+/* Read an offset from UTC, such as "+01:00", "+0100", "-05" or "Z". */
 static bool read_zone_offset(const char *name, int *east_s)
 {
 	const bool is_west = *name == '-';
@@ -50,7 +50,7 @@ static bool read_zone_offset(const char *name, int *east_s)
 	return hours >= 0 && hours <= 23 && minutes >= 0 && minutes <= 59 && !*name;
 }
 
-/* The C library silently treats unknown zones as UTC. */
+/* Is this a known zone? The C library silently treats unknown zones as UTC. */
 static bool is_known_zone(const char *name)
 {
 	const char *folder = getenv("TZDIR"), *offset = name;
@@ -66,7 +66,7 @@ static bool is_known_zone(const char *name)
 		return false;
 	is_file = *name && !strstr(name, "..") && !access(path, R_OK);
 	free(path);
-	/* A rule: "CET-1CEST,M3.5.0,M10.5.0/3" */
+	/* A rule, such as "CET-1CEST,M3.5.0,M10.5.0/3", has an offset after its first name. */
 	while (isalpha((unsigned char)*offset))
 		offset++;
 	return is_file || (offset >= name + 3 &&
@@ -125,12 +125,15 @@ bool zone_utc_seconds(const struct tm *date, int64_t *seconds)
 	struct tm tm = *date;
 
 	*seconds = timegm(&tm);
-	/* The date must survive the conversion to days since 1970: 30 February does not. */
+	/*
+	 * A valid date does not change when it is converted to days since 1970; 30
+	 * February does.
+	 */
 	return tm.tm_mday == date->tm_mday && tm.tm_mon == date->tm_mon && date->tm_hour < 24 &&
 	       date->tm_min < 60 && date->tm_sec <= 60;
 }
 
-/* Use the C library: try all times near the one that mktime() finds. */
+/* Find a date with the C library. Try all times near the one that mktime() finds. */
 static enum zone_answer find_local(const struct tm *date, const char *short_name, int64_t *seconds)
 {
 	struct tm guess = *date, tm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The zone of dates that do not specify one. */
+/* Time zone of dates that do not specify one. */
 #ifndef NETSYNC_ZONE_H
 #define NETSYNC_ZONE_H
 
@@ -8,16 +8,16 @@
 #include <time.h>
 
 enum zone_kind {
-	ZONE_ASSUMED, /* none was given: UTC */
-	ZONE_OFFSET,  /* a fixed offset */
-	ZONE_TZ,      /* the environment variable TZ, or a value set there */
+	ZONE_ASSUMED, /* no zone was given, so that UTC is assumed */
+	ZONE_OFFSET,  /* the zone is a fixed offset */
+	ZONE_TZ,      /* the zone is in the environment variable TZ, or is set there */
 };
 
 struct zone {
 	enum zone_kind kind;
-	const char *name; /* as given; NULL if none */
-	bool is_chosen;	  /* by an option */
-	int east_s;	  /* of ZONE_OFFSET */
+	const char *name; /* name as given; NULL if none */
+	bool is_chosen;	  /* the zone was given by an option */
+	int east_s;	  /* offset of ZONE_OFFSET, in seconds east of UTC */
 };
 
 /*
@@ -37,15 +37,15 @@ bool zone_utc_seconds(const struct tm *date, int64_t *seconds);
 
 enum zone_answer {
 	ZONE_FOUND,
-	ZONE_NO_DATE,	 /* such as 30 February */
-	ZONE_NEVER,	 /* skipped when clocks are put forward */
-	ZONE_TWICE,	 /* repeated when clocks are put back */
+	ZONE_NO_DATE,	 /* there is no such date, such as 30 February */
+	ZONE_NEVER,	 /* the time was skipped when clocks were put forward */
+	ZONE_TWICE,	 /* the time was repeated when clocks were put back */
 	ZONE_OTHER_NAME, /* the zone has another short name at that time */
 };
 
 /*
- * The same in a zone. @short_name, such as "CET", selects one of two repeated times, unless
- * NULL.
+ * Compute the seconds since 1970 of a date and time of day in a zone. Unless NULL, @short_name,
+ * such as "CET", selects one of two repeated times.
  */
 enum zone_answer zone_seconds(const struct zone *zone, const struct tm *date,
 			      const char *short_name, int64_t *seconds);
