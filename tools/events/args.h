@@ -9,12 +9,12 @@
 
 enum arg_kind {
 	ARG_TEXT,
-	ARG_LABEL, /* a text, one of a few repeated ones */
+	ARG_LABEL, /* text that is one of a few repeated ones */
 	ARG_BOOL,
 	ARG_UNSIGNED,
 	ARG_SIGNED,
-	ARG_TIME, /* ns: signed, and beyond the precision of a double */
-	ARG_REAL, /* finite */
+	ARG_TIME, /* signed number of ns, which may exceed the precision of a double */
+	ARG_REAL, /* finite number */
 };
 
 struct arg {
@@ -35,7 +35,7 @@ struct args {
 	size_t room;
 };
 
-/* Return false if out of memory. */
+/* Append an argument. Return false if out of memory. */
 bool args_add(struct args *args, struct arg arg);
 void args_release(struct args *args);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All events of a host, in any format, in order of corrected time: a reader passes each
+ * All events of a host, in any format, in order of corrected time. A reader passes each
  * event to a listener, which requests the fields that it needs.
  *
  *	groups.c   the hosts, each read by its own process
@@ -13,47 +13,50 @@
 
 #include "args.h"
 
-/* NR_CPUS is at most 8192 on all architectures. */
+/* Maximum number of CPUs. NR_CPUS is at most 8192 on all architectures. */
 #define EVENT_MAX_CPUS 8192
 #define EVENT_NO_CPU UINT32_MAX
-/* PID_MAX_LIMIT of 64-bit kernels. */
+/* Maximum thread id, which is PID_MAX_LIMIT of 64-bit kernels. */
 #define EVENT_MAX_TID (4 * 1024 * 1024)
 
-/* Maximum number of field names whose places are cached. Chosen: more than a command requests. */
+/*
+ * Maximum number of field names whose positions are cached. Chosen: more than a command
+ * requests.
+ */
 #define EVENT_NUM_PLACES 32
 
 /* The properties that all events with a name and layout share. */
 struct event_type {
-	const char *name; /* "sched_switch"; valid as long as the process */
+	const char *name; /* such as "sched_switch"; valid until the process ends */
 	void *own;	  /* for the listener; initially NULL */
 
-	/* For the reader: places of requested fields, by a hash. */
+	/* Positions of requested fields in a hash table, which the reader uses. */
 	struct event_place {
-		const char *name; /* NULL if free */
-		uint32_t field;	  /* its number; UINT32_MAX if no such field */
+		const char *name; /* NULL if the slot is free */
+		uint32_t field;	  /* number of the field; UINT32_MAX if there is no such field */
 	} places[EVENT_NUM_PLACES];
 };
 
 struct event {
 	struct event_type *type;
-	int64_t time_ns; /* corrected; not before the previous event */
-	int64_t host_ns; /* the same on the clock of its host */
-	uint32_t cpu;	 /* EVENT_NO_CPU: unknown */
+	int64_t time_ns; /* corrected time, which is not before that of the previous event */
+	int64_t host_ns; /* time on the clock of the event's host */
+	uint32_t cpu;	 /* EVENT_NO_CPU if unknown */
 
-	/* For the reader. */
+	/* The following members are for the reader. */
 	const struct event_fields *fields;
 	const void *source;
 };
 
-/* A thread, identified by number and name; the name is NULL if unknown. */
+/* A thread, identified by number and name. The name is NULL if it is unknown. */
 struct event_task {
-	uint32_t tid; /* 0: the idle thread of a CPU */
+	uint32_t tid; /* 0 for the idle thread of a CPU */
 	const char *name;
 };
 
 /*
- * Functions that read fields; their results are valid until the listener returns. Names
- * that are passed must be valid as long as the process.
+ * Functions that read fields. Their results are valid until the listener returns. Names
+ * that are passed to them must be valid until the process ends.
  */
 struct event_fields {
 	/* Get an integer of any kind. Return false if there is none. */
@@ -73,15 +76,15 @@ struct event_fields {
 	bool (*task)(const struct event *event, struct event_task *task);
 };
 
-/* The tracer lost events between the last event and the next one. */
+/* Report that the tracer lost events between the last event and the next one. */
 struct event_loss {
-	int64_t time_ns; /* of the last event; corrected */
-	uint32_t cpu;	 /* EVENT_NO_CPU: unknown */
+	int64_t time_ns; /* corrected time of the last event */
+	uint32_t cpu;	 /* EVENT_NO_CPU if unknown */
 	bool has_number; /* the number of lost events is known */
 	uint64_t number;
 };
 
-/* Return false to stop reading with an error. */
+/* Functions that get the events. They return false to stop reading with an error. */
 struct event_listener {
 	bool (*event)(void *data, const struct event *event);
 	bool (*lost)(void *data, const struct event_loss *loss);

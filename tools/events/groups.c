@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hosts, and their traces. A child process reads all traces of a host together,
+ * Read the traces of all hosts. A child process reads all traces of a host together,
  * because some damaged streams make libbabeltrace2 end its process.
  */
 #include <dirent.h>
@@ -23,20 +23,23 @@
 #include "common/result-info.h"
 #include "groups.h"
 
-/* Exit status of a reader process if it cannot read; otherwise the errno of writing, or 0. */
+/*
+ * Exit status of a reader process that cannot read. Other statuses are the errno of a
+ * failed write, or 0.
+ */
 #define CANNOT_READ 255
 
-/* Period of moving the progress bar, ms. Chosen. */
+/* Interval at which the progress bar is updated, ms. Chosen. */
 #define POLL_MS 100
 
 struct groups {
 	const struct groups_reader *reader;
 	struct event_group *list;
 	uint32_t num;
-	struct netsync_io_source *sources; /* of all groups */
-	uint64_t bytes;			   /* of all groups */
-	uint64_t done;			   /* of finished groups */
-	struct group_state *state;	   /* of the current group */
+	struct netsync_io_source *sources; /* sources of all groups */
+	uint64_t bytes;			   /* bytes of all groups */
+	uint64_t done;			   /* bytes of finished groups */
+	struct group_state *state;	   /* state of the current group */
 	struct progress progress;
 };
 
@@ -60,7 +63,7 @@ static int read_in_child(const struct groups *groups, const struct event_group *
 	return ferror(out) || fflush(out) ? errno : 0;
 }
 
-/* Used to check whether traces can be read. */
+/* Discard an event. This is used to check whether traces can be read. */
 static int discard_event(void *data, const struct netsync_io_event *event)
 {
 	(void)data;
@@ -68,9 +71,9 @@ static int discard_event(void *data, const struct netsync_io_event *event)
 	return 0;
 }
 
-/* ---- waiting for it ----------------------------------------------------- */
+/* ---- waiting for the child ------------------------------------------------- */
 
-/* The position in the files is assumed to be proportional to the time. */
+/* Display progress. The position in the files is assumed to be proportional to the time. */
 static void show_progress(struct groups *groups, const struct event_group *group)
 {
 	const double span = (double)group->last_ns - (double)group->first_ns;
@@ -82,7 +85,10 @@ static void show_progress(struct groups *groups, const struct event_group *group
 	progress_show(&groups->progress, groups->done + part * group->bytes, groups->bytes);
 }
 
-/* Get how a child process ended, from waitpid(). @group is the group that it reads, or NULL. */
+/*
+ * Wait until a child process ends. Return its status as waitpid() does. @group is the
+ * group that the process reads, or NULL.
+ */
 static int wait_for_reader(struct groups *groups, const struct event_group *group, pid_t child)
 {
 	struct pollfd pidfd = { .events = POLLIN };
@@ -99,7 +105,7 @@ static int wait_for_reader(struct groups *groups, const struct event_group *grou
 	return status;
 }
 
-/* ---- what cannot be read ------------------------------------------------ */
+/* ---- traces that cannot be read -------------------------------------------- */
 
 static bool can_read_events(struct groups *groups, const struct netsync_io_source *source)
 {
@@ -113,12 +119,12 @@ static bool can_read_events(struct groups *groups, const struct netsync_io_sourc
 	return !wait_for_reader(groups, NULL, child);
 }
 
-/* Skip sources that cannot be read. Return true if there is any to skip. */
+/* Remove sources that cannot be read from a group. Return true if any were removed. */
 static bool skip_unreadable_sources(struct groups *groups, struct event_group *group)
 {
 	uint32_t num = 0;
 
-	/* In trace.dat and perf.data files, the readable part is read. */
+	/* The readable part of trace.dat and perf.data files is read in any case. */
 	for (uint32_t i = 0; i < group->num && !group->is_tracefs; i++) {
 		if (can_read_events(groups, &group->sources[i])) {
 			group->sources[num++] = group->sources[i];
@@ -145,9 +151,9 @@ static bool take_back(FILE *out, off_t begin)
 	return false;
 }
 
-/* ---- all of it ---------------------------------------------------------- */
+/* ---- all groups ------------------------------------------------------------- */
 
-/* Return false and set errno if the result cannot be written. */
+/* Write the output of a group. Return false and set errno if it cannot be written. */
 static bool write_group(struct groups *groups, struct event_group *group)
 {
 	const struct groups_reader *reader = groups->reader;
@@ -184,7 +190,7 @@ static bool write_group(struct groups *groups, struct event_group *group)
 	return true;
 }
 
-/* Size of a trace: a file, or the stream files in its directory. */
+/* Return the size of a trace, which is a file, or the stream files in a directory. */
 static uint64_t bytes_of(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -211,7 +217,7 @@ static void add_trace_to_group(struct groups *groups, struct event_group *group,
 	const bool is_read = trace->first_ns <= trace->last_ns;
 	int64_t t;
 
-	/* libbabeltrace2 may end the process that reads them. */
+	/* libbabeltrace2 may end a process that reads damaged traces. */
 	if (trace->damaged && !group->is_tracefs) {
 		complain("warning: %s: only packet events are used, as the trace is damaged.",
 			 trace->path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The events of all hosts; a child process reads those of each host. */
+/* Read the events of all hosts. A child process reads the events of each host. */
 #ifndef NETSYNC_EVENTS_GROUPS_H
 #define NETSYNC_EVENTS_GROUPS_H
 
@@ -9,42 +9,42 @@
 #include "event.h"
 #include "timebase.h"
 
-/* The traces of a host. */
+/* The traces of one host. */
 struct event_group {
 	uint32_t host;
-	bool is_tracefs; /* trace.dat or perf.data; else they are CTF */
+	bool is_tracefs; /* the traces are trace.dat or perf.data files; otherwise, they are CTF */
 	struct netsync_io_source *sources;
 	uint32_t num;
-	uint64_t bytes;	  /* of their files */
-	int64_t first_ns; /* the window to read, corrected */
+	uint64_t bytes;	  /* size of their files */
+	int64_t first_ns; /* window to read, in corrected time */
 	int64_t last_ns;
 };
 
 /* Progress that a child process reports. */
 struct group_state {
-	int64_t now_ns;	   /* position reached */
-	uint64_t number;   /* a count, of anything */
-	uint32_t num_cpus; /* CPUs of the host, according to its events; or 0 */
+	int64_t now_ns;	   /* corrected time that was reached */
+	uint64_t number;   /* a count whose meaning is up to the reader */
+	uint32_t num_cpus; /* number of the host's CPUs, according to its events; 0 if unknown */
 };
 
 struct groups_reader {
 	const struct timebase *base;
-	const char *action; /* "writing" */
+	const char *action; /* action for messages, such as "writing" */
 	FILE *out;	    /* file that child processes write to */
 	/* Write all buffered output to @out. NULL if no output is buffered. */
 	void (*flush)(void *data);
 	/*
-	 * In the child process, call group_events(), and write the output before and after it.
-	 * After false, its output to @out is removed, and the group is read again without
-	 * damaged traces.
+	 * Called in the child process. Call group_events(), and write output before and after it.
+	 * If this function returns false, its output to @out is removed, and the group is read
+	 * again without damaged traces.
 	 */
 	bool (*read)(void *data, const struct event_group *group, struct group_state *state);
-	/* In the parent: the group was read. */
+	/* Called in the parent process after the group was read. */
 	void (*done)(void *data, const struct event_group *group, const struct group_state *state);
 	void *data;
 };
 
-/* Return false and set errno if writing to @out fails. */
+/* Read all groups. Return false and set errno if writing to @out fails. */
 bool groups_read(const struct groups_reader *reader);
 
 /*

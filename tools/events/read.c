@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The events of a host's traces, read by libnetsync-io. */
+/* Read the events of a host's traces with libnetsync-io. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,29 +8,29 @@
 #include "reading.h"
 
 /*
- * Size of the buffer for an event's texts that need no allocation, bytes. Chosen: most texts
- * are names.
+ * Size of the buffer for texts of an event, in bytes. Longer texts are allocated. Chosen: most
+ * texts are names.
  */
 #define TEXTS_SIZE 4096
-/* Prefix of the fields that all events of a trace.dat file have. */
+/* Prefix of the fields that are common to all events of a trace.dat file. */
 #define COMMON "common_"
 
 struct event_reader {
-	struct reading r; /* types: keyed by the library's pointers to their names */
+	struct reading r; /* its types are keyed by the library's pointers to their names */
 	bool failed;
 };
 
-/* The texts of an event, which are not terminated in the file. */
+/* Texts of an event, which are not terminated in the file. */
 struct texts {
 	char bytes[TEXTS_SIZE];
 	size_t used;
 	struct longer_text {
 		struct longer_text *older;
 		char bytes[];
-	} * longer; /* texts that did not fit */
+	} * longer; /* list of texts that did not fit into bytes */
 };
 
-/* The source from which fields are read. */
+/* The event from which fields are read, and the buffer for its texts. */
 struct source {
 	const struct netsync_io_event *event;
 	struct texts *texts;
@@ -55,7 +55,10 @@ static const struct netsync_io_event *get_event_source(const struct event *event
 	return ((const struct source *)event->source)->event;
 }
 
-/* Return false if there is no such field, or if it has no value. */
+/*
+ * Read the value of a field by its number. Return false if there is no such field, or if
+ * it has no value.
+ */
 static bool get_numbered(const struct netsync_io_event *source, uint32_t number,
 			 struct netsync_io_value *value)
 {
@@ -91,7 +94,7 @@ static bool is_integer(const struct netsync_io_value *value)
 	return value->kind == NETSYNC_IO_SIGNED || value->kind == NETSYNC_IO_UNSIGNED;
 }
 
-/* Return a terminated copy, or NULL if out of memory. */
+/* Return a terminated copy of a text, or NULL if out of memory. */
 static const char *copy_text(const struct event *event, const struct netsync_io_value *value)
 {
 	struct texts *texts = ((const struct source *)event->source)->texts;
@@ -145,8 +148,8 @@ static const char *get_field_text(const struct event *event, const char *name)
 }
 
 /*
- * Return false if the field has members, if no format can represent the number, or if out of
- * memory.
+ * Set an argument to the value of a field. Return false if the field has members, if no format
+ * can represent the number, or if out of memory.
  */
 static bool set_arg(const struct event *event, struct arg *arg,
 		    const struct netsync_io_value *value)
@@ -215,7 +218,10 @@ static bool get_all(const struct event *event, struct args *args)
 	return true;
 }
 
-/* Fields with the names of LTTng, in the kernel and in programs, and of ftrace. */
+/*
+ * Find the thread of an event. The fields have the names used by LTTng, in the kernel and
+ * in programs, or by ftrace.
+ */
 static bool get_task(const struct event *event, struct event_task *task)
 {
 	static const char *const names[] = { "tid", "vtid", "common_pid" };
@@ -274,7 +280,7 @@ static bool deliver_event(struct event_reader *reader, const struct netsync_io_e
 	return ok;
 }
 
-/* Not 0: stop. */
+/* Pass an event of the library to the listener. Return a value other than 0 to stop. */
 static int take_library_event(void *data, const struct netsync_io_event *from)
 {
 	struct event_reader *reader = data;

@@ -26,7 +26,7 @@ enum reading_next reading_go_on(struct reading *reading, int64_t time_ns)
 		reading->is_cut = true;
 		return READING_ENOUGH;
 	}
-	/* In damaged traces, and between the clocks of processors, time may go back. */
+	/* Times may go back in damaged traces, and between the clocks of processors. */
 	if (t > reading->now_ns)
 		reading->now_ns = t;
 	reading->state->now_ns = reading->now_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "task.h"
 
-/* LTTng calls a thread's number tid, ftrace pid. */
+/* Names of fields. LTTng calls a thread's number tid; ftrace calls it pid. */
 static const struct {
 	const char *tid, *pid, *name;
 } fields[] = {

@@ -6,21 +6,24 @@
 #include "thread-state.h"
 
 struct sched_cpu {
-	struct sched_thread *thread; /* the running thread; NULL if none or unknown */
-	int64_t since_ns;	     /* known since */
+	struct sched_thread *thread; /* running thread; NULL if none or unknown */
+	int64_t since_ns;	     /* time since when the thread is known */
 };
 
 struct sched {
 	struct sched_listener listener;
 	struct sched_cpu *cpus;
 	uint32_t num_cpus;
-	struct sched_thread **buckets; /* by tid */
-	size_t num_buckets;	       /* a power of two */
+	struct sched_thread **buckets; /* hash table of threads by tid */
+	size_t num_buckets;	       /* number of buckets, a power of two */
 	size_t num_threads;
 	bool failed;
 };
 
-/* Enough for a small machine; doubled when there are as many threads. */
+/*
+ * Initial number of buckets, which is enough for a small machine. It is doubled when
+ * there are as many threads.
+ */
 #define FIRST_BUCKETS 1024
 
 struct sched *sched_new(const struct sched_listener *listener)
@@ -113,7 +116,7 @@ struct sched_thread *sched_thread(struct sched *sched, struct event_task task)
 	thread = find_thread_by_tid(sched, task.tid);
 	if (!thread)
 		thread = make_thread(sched, task.tid);
-	/* The name rarely changes. */
+	/* Copy the name only if it changed, which is rare. */
 	if (thread && task.name && *task.name && strcmp(thread->name, task.name))
 		snprintf(thread->name, sizeof(thread->name), "%s", task.name);
 	return thread;
@@ -162,7 +165,7 @@ static void enter_thread_state(struct sched *sched, struct sched_thread *thread,
 	thread->is_implied = false;
 }
 
-/* The event implies the previous state of a thread, which was unknown. */
+/* Set the previous state of a thread, which was unknown and is implied by an event. */
 static void imply_state(struct sched_thread *thread, enum sched_state state)
 {
 	thread->state = state;
@@ -182,7 +185,7 @@ static void forget_thread(struct sched *sched, struct sched_thread *thread, int6
 	free(thread);
 }
 
-/* The number of an ended thread can be reused for another one. */
+/* Find a thread that has not ended. The number of an ended thread can be reused for another one. */
 static struct sched_thread *find_living_thread(struct sched *sched, struct event_task task,
 					       int64_t time_ns)
 {
@@ -202,7 +205,7 @@ static enum sched_state get_thread_state(uint64_t task_state)
 		return SCHED_STOPPED;
 	if (task_state & SCHED_TASK_UNINTERRUPTIBLE)
 		return SCHED_BLOCKED;
-	/* Parked and idle kernel threads, like sleeping ones, are not a load. */
+	/* Parked and idle kernel threads are not a load, as sleeping threads are not. */
 	if (task_state & (SCHED_TASK_INTERRUPTIBLE | SCHED_TASK_PARKED | SCHED_TASK_IDLE))
 		return SCHED_SLEEPING;
 	return SCHED_RUNNABLE;
@@ -211,12 +214,15 @@ static enum sched_state get_thread_state(uint64_t task_state)
 static void switch_from(struct sched *sched, struct sched_cpu *cpu, uint32_t number,
 			struct sched_thread *thread, enum sched_state state, int64_t time_ns)
 {
-	/* A switch in between was lost. */
+	/* If another thread was running, a switch in between was lost. */
 	if (cpu->thread && cpu->thread != thread)
 		enter_thread_state(sched, cpu->thread, SCHED_UNKNOWN, time_ns);
 	if (!thread)
 		return;
-	/* It ran, at the earliest since then. */
+	/*
+	 * The thread was running, since the time when the CPU's state became known at the
+	 * earliest.
+	 */
 	if (thread->state == SCHED_UNKNOWN) {
 		if (thread->since_ns < cpu->since_ns)
 			thread->since_ns = cpu->since_ns;
@@ -250,7 +256,7 @@ bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task)
 
 	if (!thread || thread->state == SCHED_RUNNING || thread->state == SCHED_RUNNABLE)
 		return false;
-	/* Only a waiting thread is woken. */
+	/* Only a waiting thread can be woken. */
 	if (thread->state == SCHED_UNKNOWN)
 		imply_state(thread, SCHED_SLEEPING);
 	enter_thread_state(sched, thread, SCHED_RUNNABLE, time_ns);
@@ -266,7 +272,7 @@ void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child)
 	if (thread)
 		forget_thread(sched, thread, time_ns);
 	thread = sched_thread(sched, child);
-	/* It does not run before it is woken. */
+	/* A new thread does not run before it is woken. */
 	if (thread) {
 		thread->state = SCHED_RUNNABLE;
 		thread->since_ns = time_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arguments of a command -> corrected times: everything is read, and each host's
- * clock is estimated, or taken from a given result.
+ * Read the input of a command, and find the corrections of its hosts' clocks. They are
+ * estimated, or taken from a given result.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -61,13 +61,16 @@ int64_t timebase_second(const struct timebase *base)
 
 	if (second == INT64_MIN && !timebase_span(base, &second, &last))
 		return 0;
-	/* There is no earlier time. */
+	/* The beginning of the second does not fit into 64 bits. */
 	if (second < INT64_MIN + NS_PER_S)
 		return INT64_MIN;
 	return second - (second % NS_PER_S + NS_PER_S) % NS_PER_S;
 }
 
-/* Get the wall clock that a trace reports for its start. Return false if there is none. */
+/*
+ * Find the difference between corrected time and the wall-clock time that a trace reports
+ * for its start. Return false if it reports none.
+ */
 static bool find_wall_shift(const struct timebase *base, const struct netsync_io_trace *trace,
 			    int64_t *shift_ns)
 {
@@ -106,7 +109,7 @@ bool timebase_wall(const struct timebase *base, int64_t *shift_ns)
 	return timebase_span(base, &first_ns, &last_ns) && is_since_1970(first_ns);
 }
 
-/* Traces without packets are only read with their events. */
+/* Was every trace read? The events of traces without packets are read only later. */
 static bool is_all_read(const struct timebase *base)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
@@ -137,8 +140,8 @@ bool timebase_limit(struct timebase *base, const struct time_window *window, boo
 /* ---- clocks ------------------------------------------------------------ */
 
 /*
- * Return 0; -ENODATA if the host is not corrected; or another negative errno value. Problems
- * were reported.
+ * Find the correction of a host. Return 0, -ENODATA if the host is not corrected, or another
+ * negative errno value. Problems are reported.
  */
 static int find_timebase_clock(struct timebase *base, const struct input *input, uint32_t number)
 {
@@ -205,7 +208,7 @@ int timebase_explain(const struct timebase *base, const struct input *input, int
 	return status == EXIT_DONE ? input_lost(input, base->io) : status;
 }
 
-/* ------------------------------------------------------------------------ */
+/* ---- opening and closing --------------------------------------------------- */
 
 bool timebase_open(struct timebase *base, const struct input *input)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The input of a command, and the corrections of its hosts' times. */
+/* Input of a command, and the corrections of its hosts' times. */
 #ifndef NETSYNC_EVENTS_TIMEBASE_H
 #define NETSYNC_EVENTS_TIMEBASE_H
 
@@ -9,38 +9,42 @@
 
 struct timebase_host {
 	const char *name;
-	const struct netsync_clock *clock; /* NULL if not corrected */
-	struct netsync_clock *own;	   /* the same, if it must be released */
-	int64_t shift_ns;		   /* added to times before correcting */
+	const struct netsync_clock *clock; /* NULL if the host is not corrected */
+	/* The same clock if it must be released, otherwise NULL. */
+	struct netsync_clock *own;
+	int64_t shift_ns; /* added to times before they are corrected */
 };
 
 struct timebase {
 	struct netsync *ns;
 	struct netsync_io *io;
-	struct model model;	     /* the given result, if any */
-	struct timebase_host *hosts; /* by number */
+	struct model model;	     /* result that was given, if any */
+	struct timebase_host *hosts; /* indexed by the number of the host */
 	uint32_t num_hosts;
-	const char *reference; /* the host whose clock is the time base */
+	const char *reference; /* name of the host whose clock is the time base */
 
-	/* The window, corrected; both ends are included. */
-	int64_t begin_ns; /* INT64_MIN if no begin */
-	int64_t end_ns;	  /* INT64_MAX if no end */
+	/* Window in corrected time. Both ends are included. */
+	int64_t begin_ns; /* INT64_MIN if there is no begin */
+	int64_t end_ns;	  /* INT64_MAX if there is no end */
 };
 
-/* Open before reading; close in any case. On failure, print a message and return false. */
+/*
+ * Open a time base before reading. On failure, print a message and return false. Close
+ * the time base in either case.
+ */
 bool timebase_open(struct timebase *base, const struct input *input);
 void timebase_close(struct timebase *base);
 
-/* Read all input, and estimate the clocks. Return the exit status; problems were reported. */
+/* Read all input, and estimate the clocks. Return the exit status. Problems are reported. */
 int timebase_find(struct timebase *base, const struct input *input);
 
 /*
- * Set the window; with @with_events, also for traces without packets. If the window is empty,
- * print a message and return false.
+ * Set the window. With @with_events, it also applies to traces without packets. If the window is
+ * empty, print a message and return false.
  */
 bool timebase_limit(struct timebase *base, const struct time_window *window, bool with_events);
 
-/* Return the exit status; hosts that were not corrected were reported. */
+/* Report hosts that were not corrected, and return the exit status. */
 int timebase_explain(const struct timebase *base, const struct input *input, int status);
 
 /*
@@ -64,7 +68,7 @@ bool timebase_span(const struct timebase *base, int64_t *first_ns, int64_t *last
  */
 bool timebase_wall(const struct timebase *base, int64_t *shift_ns);
 
-/* The full second in which the displayed window begins, or 0 if unknown. */
+/* Return the full second in which the displayed window begins, or 0 if it is unknown. */
 int64_t timebase_second(const struct timebase *base);
 
 #endif
