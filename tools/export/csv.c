@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages as comma-separated values (RFC 4180): one line for each, with times as
+ * Write messages as comma-separated values (RFC 4180). Each message is a line. Times are
  * integers in ns. Unknown values are empty.
  */
 #include <arpa/inet.h>
@@ -19,13 +19,13 @@ struct message_csv {
 	const struct export *export;
 };
 
-/* One end of a message, corrected. */
+/* One end of a message, with its corrected time. */
 struct end {
 	bool known;
 	int64_t time_ns;
 	int64_t bound_ns;
-	int64_t lo_ns; /* earliest; INT64_MIN if unknown */
-	int64_t hi_ns; /* latest; INT64_MAX if unknown */
+	int64_t lo_ns; /* earliest time of the end; INT64_MIN if unknown */
+	int64_t hi_ns; /* latest time of the end; INT64_MAX if unknown */
 };
 
 static struct end correct_end(const struct timebase_host *host, int64_t time_ns)
@@ -85,7 +85,7 @@ static void put_port(FILE *out, const struct netsync_message *msg, const uint8_t
 	put_csv_time(out, msg->fields & NETSYNC_HAS_PORTS, port);
 }
 
-/* An uncorrected time is in no window. */
+/* Is an end of a message within the window? An uncorrected time is in no window. */
 static bool is_shown(const struct export *export, const struct end *end)
 {
 	const bool is_whole = export->base->begin_ns == INT64_MIN &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events of a host, in order of time: some determine the states of threads; all
- * others are instants of the thread or CPU on which they occurred.
+ * Export the events of a host, in order of time. Some events determine the states of
+ * threads. All others are instants of the thread or CPU on which they occurred.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -16,30 +16,31 @@
 
 struct export_reader;
 
-/* The properties of all events with a name. */
+/* Properties that all events with one name share. */
 struct event_class {
 	bool shown;
-	bool is_tcp;	 /* its "flags" are the word of a TCP header */
-	bool may_be_tcp; /* or are, if its protocol is TCP */
+	bool is_tcp; /* its field "flags" contains flags of a TCP header */
+	/* Its field "flags" contains flags of a TCP header if the protocol is TCP. */
+	bool may_be_tcp;
 	/*
 	 * Update the states of threads. Return false if the event does not change them, so that
-	 * it is only an instant.
+	 * it is exported as an instant.
 	 */
 	bool (*take)(struct export_reader *reader, const struct event_class *class,
 		     const struct event *event);
-	const char *call; /* the name of the system call */
+	const char *call; /* name of the system call */
 };
 
 struct export_reader {
 	struct threads threads;
 	struct args args;
-	char flags[TCP_FLAGS_SIZE]; /* of TCP, in words */
+	char flags[TCP_FLAGS_SIZE]; /* TCP flags as words */
 
-	/* Of the current event. */
-	struct sched_thread *thread; /* NULL if unknown, or none */
+	/* The following members belong to the current event. */
+	struct sched_thread *thread; /* NULL if there is no thread, or if it is unknown */
 };
 
-/* ---- what events say of threads ----------------------------------------- */
+/* ---- events that change the states of threads ------------------------------ */
 
 static bool export_switch(struct export_reader *reader, const struct event_class *class,
 			  const struct event *event)
@@ -123,7 +124,7 @@ static bool export_exit(struct export_reader *reader, const struct event_class *
 
 /* ---- classes of events -------------------------------------------------- */
 
-/* Names in LTTng and ftrace; for a system call, the beginning of the name. */
+/* Names of events in LTTng and ftrace. For a system call, the beginning of the name. */
 static const struct {
 	const char *name;
 	bool (*take)(struct export_reader *reader, const struct event_class *class,
@@ -175,12 +176,12 @@ static void describe_event_class(const struct export_reader *reader, struct even
 	}
 }
 
-/* Return NULL if out of memory. */
+/* Return the class of an event, or NULL if out of memory. */
 static const struct event_class *get_exported_class(const struct export_reader *reader,
 						    struct event_type *type)
 {
 	if (!type->own) {
-		/* Everything is released when the process ends. */
+		/* Classes are released when the process ends. */
 		type->own = calloc(1, sizeof(struct event_class));
 		if (type->own)
 			describe_event_class(reader, type->own, type->name);
@@ -274,7 +275,8 @@ static bool export_loss(void *data, const struct event_loss *loss)
 struct events_job {
 	struct timeline *timeline;
 	const struct export *export;
-	uint32_t num_cpus; /* of the previous hosts, whose CPUs have other numbers */
+	/* Number of CPUs of the previous hosts, which precede this host's CPUs. */
+	uint32_t num_cpus;
 };
 
 static void flush_timeline(void *data)
@@ -297,7 +299,7 @@ static bool export_group(void *data, const struct event_group *group, struct gro
 		.threads.first_cpu = job->num_cpus,
 	};
 	const struct event_listener listener = { export_event, export_loss, &reader };
-	/* Count only records that are early in this part. */
+	/* Count only events before 1970 that are in this part. */
 	const uint64_t num_early = timeline->num_early;
 	bool ok = timeline->format->begin_part(timeline, group->host + 1) &&
 		  threads_open(&reader.threads) &&

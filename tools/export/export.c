@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync export - write matched messages, corrected, for other tools. */
+/* netsync export: write matched messages with corrected times for other tools. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@
 
 struct export_settings {
 	struct input input;
-	bool csv, perfetto; /* requested; one of them */
+	bool csv, perfetto; /* requested format; exactly one is set */
 	bool events;
 	struct time_window window;
-	char **globs; /* of events; none: all events */
+	char **globs; /* names of requested events; all events if there are none */
 	size_t num_globs;
-	unsigned int timeline; /* its number, or TIMELINE_NOT_SAID */
+	unsigned int timeline; /* number of the format, or TIMELINE_NOT_SAID */
 	struct destination output;
 };
 
@@ -51,7 +51,7 @@ static bool check_export_arguments(const struct export_settings *set)
 	return input_check_model(&set->input);
 }
 
-/* Names of events, separated by commas. */
+/* Take names of events, which are separated by commas. */
 static bool take_globs(void *at, const struct option_row *row, const char *text)
 {
 	struct export_settings *set = at;
@@ -106,7 +106,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* ---- for all formats --------------------------------------------------- */
+/* ---- common to all formats ------------------------------------------------ */
 
 char *export_address(const uint8_t address[16], char *text)
 {
@@ -118,7 +118,7 @@ char *export_address(const uint8_t address[16], char *text)
 	return text;
 }
 
-/* ---- reading, and the clocks of what was read -------------------------- */
+/* ---- reading, and the clocks ----------------------------------------------- */
 
 struct export_job {
 	const struct export_settings *set;

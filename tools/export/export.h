@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of netsync export: export.c reads the traces, and a file for each format
+ * The parts of netsync export. export.c reads the traces. Each format has a file that
  * writes the contents of the spools.
  */
 #ifndef NETSYNC_EXPORT_H
@@ -13,19 +13,24 @@ struct timeline_format;
 
 struct export
 {
-	const struct timebase *base;		/* the traces that were read, and their window */
-	struct spool *messages;			/* struct netsync_message */
-	struct spool *packets;			/* struct netsync_packet; unless it is NULL */
-	bool events;				/* also all other events */
+	const struct timebase *base; /* the traces that were read, and their window */
+	struct spool *messages;	     /* messages as struct netsync_message */
+	/* Packet events as struct netsync_packet; NULL if not needed. */
+	struct spool *packets;
+	bool events;				/* also export all other events */
 	const struct timeline_format *timeline; /* format of the viewer's file */
-	const char **globs;			/* of requested events; none: all events */
+	/* Names of requested events; all events if there are none. */
+	const char **globs;
 	size_t num_globs;
 };
 
-/* An address as text, also for IPv4; @text has INET6_ADDRSTRLEN. Return @text. */
+/*
+ * Format an IPv6 address, or an IPv4 address mapped to IPv6, as text. The size of @text
+ * is INET6_ADDRSTRLEN. Return @text.
+ */
 char *export_address(const uint8_t address[16], char *text);
 
-/* Return false if not everything was written. */
+/* Write the file. Return false if not everything was written. */
 bool export_csv(FILE *out, const struct export *export);
 bool export_perfetto(FILE *out, const struct export *export);
 

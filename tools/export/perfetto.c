@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A file for Perfetto and Chrome, with all hosts on one time base: packets and messages,
- * and, if requested, all other events.
+ * Write a file for Perfetto and Chrome, with all hosts on one time base. It contains
+ * packets and messages, and, if requested, all other events.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -12,14 +12,17 @@
 struct perfetto {
 	struct timeline timeline;
 	const struct export *export;
-	uint64_t messages; /* number so far */
+	uint64_t messages; /* number of messages so far */
 };
 
 /* ---- packets and messages ---------------------------------------------- */
 
 char *tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE])
 {
-	/* RFC 9293, 3.1, from the lowest bit on; AE: RFC 9768, formerly NS. */
+	/*
+	 * Names of the flags from the lowest bit on (RFC 9293, 3.1). AE was formerly NS
+	 * (RFC 9768).
+	 */
 	static const char *const names[] = { "FIN", "SYN", "RST", "PSH", "ACK",
 					     "URG", "ECE", "CWR", "AE" };
 	size_t length = 0;
@@ -49,10 +52,10 @@ static const char *protocol_name(uint8_t protocol)
 	return "IP";
 }
 
-/* Size of a track's name with its 0. Chosen. */
+/* Size of a track's name with its terminating NUL, in bytes. Chosen. */
 #define NAME_SIZE 32
 
-/* "TCP 40000 > 80". Return @name. */
+/* Format the name of a packet as "TCP 40000 > 80". Return @name. */
 static char *packet_name(char name[NAME_SIZE], uint8_t protocol, bool has_ports, uint16_t sport,
 			 uint16_t dport)
 {
@@ -131,7 +134,7 @@ static bool put_packet(void *data, const void *record)
 	return !ferror(p->timeline.out);
 }
 
-/* Put an end of a message without a known packet event. */
+/* Put an end of a message that has no known packet event. */
 static void put_message_end(struct perfetto *p, struct track track, int64_t time_ns,
 			    const char *name, const char *other)
 {
@@ -177,7 +180,7 @@ static bool put_perfetto_message(void *data, const void *record)
 	return !ferror(p->timeline.out);
 }
 
-/* ---- all of it --------------------------------------------------------- */
+/* ---- the whole file ------------------------------------------------------- */
 
 static void name_packet_tracks(struct perfetto *p)
 {

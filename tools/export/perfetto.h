@@ -10,12 +10,15 @@
 
 /* ---- events.c: all events of all traces --------------------------------- */
 
-/* Return false and set errno on failure. */
+/* Export all events. Return false and set errno on failure. */
 bool perfetto_events(struct timeline *timeline, const struct export *export);
 
 /* ---- perfetto.c ---------------------------------------------------------- */
 
-/* The lower bits of the word with the flags of TCP: "SYN|ACK". Return @text. */
+/*
+ * Format the flags of TCP, which are the lower bits of a header word, as "SYN|ACK".
+ * Return @text.
+ */
 #define TCP_FLAGS_SIZE 64
 char *tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE]);
 
@@ -27,33 +30,33 @@ struct threads {
 	struct sched *sched;
 	uint32_t host;
 	bool show_states;
-	int64_t first_ns;  /* of the first event */
-	int64_t now_ns;	   /* of the last event so far */
-	uint32_t num_more; /* tracks with numbers from TRACK_MORE_THREADS on */
-	bool failed;	   /* out of memory */
+	int64_t first_ns;  /* time of the first event */
+	int64_t now_ns;	   /* time of the last event so far */
+	uint32_t num_more; /* number of tracks with numbers from TRACK_MORE_THREADS on */
+	bool failed;	   /* memory is exhausted */
 	uint8_t cpus_named[EVENT_MAX_CPUS / 8];
-	uint8_t *tids_used; /* a bit for each thread id that is a track's number */
+	uint8_t *tids_used; /* bit mask of thread ids that are numbers of tracks */
 
-	/* Used by scheduling.c. */
-	uint32_t first_cpu; /* number of CPU 0 in the file */
-	uint32_t num_cpus;  /* so far, including those between */
+	/* The following members are used by scheduling.c. */
+	uint32_t first_cpu; /* number of CPU 0 of this host in the file */
+	uint32_t num_cpus;  /* number of CPUs so far, including those without events */
 };
 
-/* Return false if out of memory. */
+/* Open the tracks of a host. Return false if out of memory. */
 bool threads_open(struct threads *threads);
-/* End everything at the last event. Return false if out of memory. */
+/* End everything at the time of the last event. Return false if out of memory. */
 bool threads_close(struct threads *threads);
 
 /* Return the number of a thread in a format's tables, or 0 if out of memory. */
 uint32_t threads_number(struct threads *threads, struct sched_thread *thread);
 
-/* Put an instant of a thread; if it is NULL, of a CPU. */
+/* Put an instant of a thread, or, if @thread is NULL, of a CPU. */
 void threads_instant(struct threads *threads, struct sched_thread *thread, uint32_t cpu,
 		     const char *name, const struct args *args);
 
 /*
- * Begin and end a system call, with its name and known arguments. Return false if the begin is
- * unknown, so that the caller should put an instant instead.
+ * Begin or end a system call, with its name and known arguments. threads_leave() returns false if
+ * the begin is unknown, so that the caller should put an instant instead.
  */
 void threads_enter(struct threads *threads, struct sched_thread *thread, const char *name,
 		   const struct args *args);
@@ -63,11 +66,9 @@ bool threads_leave(struct threads *threads, struct sched_thread *thread, const c
 void threads_fork(struct threads *threads, struct event_task child);
 
 /*
- * Has the format capacity for threads of this host? If so, only its tables have their
- * states.
+ * Does the format have capacity for threads of this host? If so, their states are only in
+ * its tables.
  */
-
-/* Does it have room for threads of this host? Then their states are in these only. */
 bool scheduling_has_room(const struct threads *threads);
 /* Put the state of a thread since a time, if no event in the file implies it. */
 void scheduling_imply(struct threads *threads, struct sched_thread *thread, int64_t since_ns);

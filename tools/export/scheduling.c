@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The actions of a host's scheduler, event by event, for a format with scheduling tables.
- * The thread that runs on each CPU, and the state of each thread, follow from them. CPUs
- * are numbered across all hosts.
+ * Write the actions of a host's scheduler, event by event, for a format with scheduling
+ * tables. The thread that runs on each CPU, and the state of each thread, follow from
+ * these actions. CPUs are numbered across all hosts.
  */
 #include "perfetto.h"
 
-/* The kernel's state bits whose meaning is the same in all kernels: up to EXIT_ZOMBIE. */
+/* State bits that have the same meaning in all kernels, up to EXIT_ZOMBIE. */
 #define COMMON_STATES 0x3f
 
 bool scheduling_has_room(const struct threads *threads)
@@ -26,7 +26,7 @@ static bool is_in_tables(struct threads *threads, uint32_t cpu, int64_t time_ns)
 	return scheduling_has_room(threads) && threads->first_cpu + cpu < TIMELINE_MAX_CPUS;
 }
 
-/* A @thread of NULL means the idle thread. */
+/* Describe a thread. A @thread of NULL is the idle thread. */
 static struct timeline_task describe_task(struct threads *threads, struct sched_thread *thread)
 {
 	return (struct timeline_task){
@@ -68,7 +68,10 @@ static void put_sched_waking(struct threads *threads, uint32_t cpu, int64_t time
 	put_sched_event(threads, event, cpu, time_ns);
 }
 
-/* A sleeping state cannot be expressed: only a switch could do it, which needs a CPU. */
+/*
+ * Imply a running or runnable state. A sleeping state cannot be expressed: only a switch
+ * could do so, and a switch needs a CPU.
+ */
 void scheduling_imply(struct threads *threads, struct sched_thread *thread, int64_t since_ns)
 {
 	if (thread->state == SCHED_RUNNING)
@@ -78,17 +81,18 @@ void scheduling_imply(struct threads *threads, struct sched_thread *thread, int6
 }
 
 /*
- * If another thread ran on the CPU than the one switched from, a switch was lost: put
+ * If another thread ran on the CPU than the one switched from, a switch was lost. Put
  * that switch, because the tables assume that each switch is from the running thread. The
- * state of the other thread since then is unknown, which the tables cannot express;
- * sleeping is the closest state, as it neither uses nor waits for a CPU.
+ * state of the other thread since then is unknown, which the tables cannot express.
+ * Sleeping is the closest state, because a sleeping thread neither uses nor waits for a
+ * CPU.
  */
 void scheduling_missed(struct threads *threads, uint32_t cpu, const struct task_switch *change)
 {
 	struct sched_thread *ran = sched_running(threads->sched, cpu);
 	struct sched_thread *from = sched_thread(threads->sched, change->from);
 
-	/* The switch implies since when the thread ran; scheduling_imply() puts it. */
+	/* The switch implies since when the thread ran, and scheduling_imply() puts that state. */
 	if (from && from->state == SCHED_UNKNOWN)
 		from = NULL;
 	if (ran != from)
@@ -101,7 +105,7 @@ void scheduling_switch(struct threads *threads, uint32_t cpu, const struct task_
 	struct sched_thread *from = sched_thread(threads->sched, change->from);
 	int64_t state = change->state & COMMON_STATES;
 
-	/* States with kernel-dependent bits: parked and idle kernel threads. */
+	/* Parked and idle kernel threads have states with kernel-dependent bits. */
 	if (!state && from && from->state == SCHED_SLEEPING)
 		state = SCHED_TASK_INTERRUPTIBLE;
 	put_sched_switch(threads, cpu, threads->now_ns, from, sched_running(threads->sched, cpu),

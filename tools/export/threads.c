@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracks of the threads and CPUs of a host: for each CPU, the running thread; for each
- * thread, its system calls and other events, and its states.
+ * Tracks for the threads and CPUs of a host. A CPU's track shows the running thread. A
+ * thread's tracks show its system calls, other events, and states.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,33 +9,34 @@
 #include "perfetto.h"
 
 /*
- * A thread that changes its name when a program starts gets a track for each name;
- * further names after this many share the last track. Chosen: two or three are common.
+ * Maximum number of names of a thread. A thread that changes its name when a program
+ * starts gets a track for each name; further names share the last track. Chosen: two or
+ * three names are common.
  */
 #define MAX_NAMES 4
 
-/* A system call, and its arguments at its begin. */
+/* A system call, and its arguments at the time of the call. */
 struct call {
 	const char *name; /* owned by the caller; NULL if none */
 	int64_t since_ns;
 	size_t num_args;
-	struct arg *args; /* followed by their names and texts */
+	struct arg *args; /* names and texts of the arguments follow the array */
 };
 
 /* The tracks of a thread. */
 struct shown_thread {
-	uint32_t number;	    /* of its tracks */
-	uint32_t first_number;	    /* of the tracks of its first name */
-	char name[SCHED_NAME_SIZE]; /* the name of its tracks */
-	unsigned int num_names;	    /* 0 if not named yet */
-	bool is_old;		    /* it existed before all events */
-	bool is_forked;		    /* forked since then; its call follows */
-	bool has_called;	    /* there was a system call */
+	uint32_t number;	    /* number of its tracks */
+	uint32_t first_number;	    /* number of the tracks of its first name */
+	char name[SCHED_NAME_SIZE]; /* name of its current tracks */
+	unsigned int num_names;	    /* number of its names so far; 0 if not named yet */
+	bool is_old;		    /* the thread existed before all events */
+	bool is_forked;		    /* the thread was forked, and its first call follows */
+	bool has_called;	    /* the thread has made a system call */
 	int64_t forked_ns;
 	struct call call;
 };
 
-/* Return NULL if out of memory. */
+/* Return the tracks of a thread, or NULL if out of memory. */
 static struct shown_thread *get_shown_thread(struct threads *threads, struct sched_thread *thread)
 {
 	if (!thread->own)
@@ -54,8 +55,8 @@ static struct track get_thread_track(const struct threads *threads, enum track_k
 }
 
 /*
- * A number for tracks: the thread's id, unless another track has it. If other numbers up
- * to TRACK_MORE_THREADS are used up, two threads share a track.
+ * Return a number for tracks, which is the thread's id unless another track has it. If
+ * the numbers from TRACK_MORE_THREADS on are used up, two threads share a track.
  */
 static uint32_t new_number(struct threads *threads, uint32_t tid)
 {
@@ -90,7 +91,7 @@ static void name_thread_tracks(struct threads *threads, const struct sched_threa
 				       state);
 }
 
-/* The track of a thread under its current name. */
+/* Return the track of a thread under its current name. */
 static struct track make_thread_track(struct threads *threads, enum track_kind kind,
 				      const struct sched_thread *thread, struct shown_thread *shown)
 {
@@ -130,7 +131,7 @@ static void put_timeline_slice(struct threads *threads, const struct timeline_ev
 	threads->timeline->format->slice(threads->timeline, event, end_ns);
 }
 
-/* Limit the displayed begin of a span that began at @from_ns. Return true if it was changed. */
+/* Limit the displayed start of a span that began at @from_ns. Return true if it was changed. */
 static bool clamp_begin(const struct threads *threads, int64_t *from_ns)
 {
 	const int64_t window_ns = threads->export->base->begin_ns;
@@ -201,7 +202,7 @@ static const char *get_arg_text(const struct arg *arg)
 	return arg->kind == ARG_TEXT || arg->kind == ARG_LABEL ? arg->text : NULL;
 }
 
-/* Return NULL if out of memory. */
+/* Copy arguments with their names and texts. Return NULL if out of memory. */
 static struct arg *copy_args(const struct args *args)
 {
 	size_t size = args->num * sizeof(struct arg) + 1;
@@ -271,7 +272,7 @@ void threads_enter(struct threads *threads, struct sched_thread *thread, const c
 
 	if (!shown)
 		return;
-	/* The end of the previous call was lost. */
+	/* If a call is still open, its end was lost. */
 	end_call(shown);
 	copy = copy_args(args);
 	threads->failed = threads->failed || !copy;
@@ -350,7 +351,7 @@ void threads_instant(struct threads *threads, struct sched_thread *thread, uint3
 	threads->timeline->format->instant(threads->timeline, &event);
 }
 
-/* ---- all of it ---------------------------------------------------------- */
+/* ---- all tracks ----------------------------------------------------------- */
 
 bool threads_open(struct threads *threads)
 {
