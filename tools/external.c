@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs netsync-COMMAND: first those in netsync's own directory of commands, then those in
- * PATH, so that anyone can add a command.
+ * Find and run programs named netsync-COMMAND, first those in netsync's own directory of
+ * commands, then those in PATH, so that anyone can add a command.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 /* ---- running ------------------------------------------------------------- */
 
-/* An entry of PATH may be a file. */
+/* Is the program absent? An entry of PATH may be a file, which causes ENOTDIR. */
 static bool is_absent(int err)
 {
 	return err == ENOENT || err == ENOTDIR;
@@ -30,7 +30,7 @@ void run_external(char **argv)
 	char *const command = argv[0];
 	char *program, *path, *folder;
 
-	/* It would be a path rather than a name. */
+	/* A command with a slash would be a path, and one with a hyphen an option. */
 	if (!*command || *command == '-' || strchr(command, '/')) {
 		errno = ENOENT;
 		return;
@@ -74,7 +74,10 @@ static bool add_external(struct external_names *names, const char *name)
 	return true;
 }
 
-/* A directory that cannot be read counts as empty, as in execvp(). */
+/*
+ * Add the names of programs in a directory. A directory that cannot be read counts as
+ * empty, as in execvp().
+ */
 static bool find_externals_of(struct external_names *names, const char *path)
 {
 	const size_t length = strlen(PROGRAM_PREFIX);
@@ -97,7 +100,7 @@ static bool find_externals_in_path(struct external_names *names)
 	char *copy = path ? strdup(path) : NULL, *rest = copy, *folder;
 	bool ok = copy || !path;
 
-	/* An empty entry is the current directory. */
+	/* An empty entry of PATH is the current directory. */
 	while (ok && rest && (folder = strsep(&rest, ":")))
 		ok = find_externals_of(names, *folder ? folder : ".");
 	free(copy);
@@ -109,7 +112,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A program may be in several directories. */
+/* Remove duplicate names, because a program may be in several directories. */
 static void keep_each_name_once(struct external_names *names)
 {
 	size_t num = 0;

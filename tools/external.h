@@ -12,13 +12,13 @@
  */
 void run_external(char **argv);
 
-/* Names of commands, sorted, without duplicates. */
+/* Names of commands, sorted and without duplicates. */
 struct external_names {
 	char **list;
 	size_t num;
 };
 
-/* List all programs. Return false if out of memory, or errno is the reason. */
+/* List all programs. Return false if out of memory or, with the reason in errno, on failure. */
 bool find_externals(struct external_names *names);
 bool is_external(const struct external_names *names, const char *name);
 void release_externals(struct external_names *names);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync - bring the clocks of traced machines onto one time base. */
+/* netsync: bring the clocks of traced machines onto one time base. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +15,18 @@
 #include "common/output.h"
 #include "external.h"
 
-/* Packages of commands that are separate programs; NULL if the command is built in. */
+/* Packages that contain the programs of commands. */
 #define RECORD "netsync-record"
 #define ANALYSIS "netsync-analysis"
 
-/* A new sub-command is one file and one row. */
+/*
+ * Table of commands. The package is NULL for a built-in command. A new built-in command
+ * is one file and one row.
+ */
 static const struct known_command {
 	struct command command;
 	const char *package;
-	const char *summary; /* NULL if only netsync's other commands use it */
+	const char *summary; /* NULL if only netsync's other commands use the command */
 } commands[] = {
 	{ { "sync", cmd_sync, true }, NULL, "estimate the clock corrections of traced machines" },
 	{ { "record", NULL, false },
@@ -47,13 +50,13 @@ static const struct known_command {
 	  "log how a time daemon steers this machine's clock" },
 	{ { "doctor", NULL, false }, RECORD, "check what a machine needs for recording" },
 	{ { "agent", NULL, false }, RECORD, NULL },
-	/* The program itself, to which its commands are links. */
+	/* This is the program itself. The programs of its commands are links to it. */
 	{ { "analysis", NULL, false }, ANALYSIS, NULL },
 };
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* Installed programs: netsync's, and those that others have added. */
+/* Installed programs, both netsync's and those that others have added. */
 static struct external_names externals;
 
 static const struct known_command *find_command(const char *name)
@@ -69,7 +72,7 @@ static bool is_built_in(const struct known_command *known)
 	return known && known->command.run;
 }
 
-/* Programs that others have added. */
+/* Print the commands that others have added. */
 static void print_other_commands(FILE *out)
 {
 	bool is_first = true;
@@ -139,7 +142,7 @@ static int complain_of_absent(const char *name)
 	return EXIT_BAD;
 }
 
-/* Become man, which displays the page of a command. */
+/* Replace this process by man, which displays the manual page of a command. */
 static int show_page(const char *name)
 {
 	const struct known_command *known = find_command(name);
@@ -166,7 +169,10 @@ static int show_page(const char *name)
 	return EXIT_BAD;
 }
 
-/* @err is the reason why run_external() could not execute the program. */
+/*
+ * Handle arguments that are not a command. @err is the reason why run_external() could
+ * not execute a program.
+ */
 static int dispatch_other(int argc, char **argv, int err)
 {
 	if (argc < 2) {
@@ -195,7 +201,10 @@ int main(int argc, char **argv)
 	const struct known_command *known = argc > 1 ? find_command(argv[1]) : NULL;
 	int err = 0, status;
 
-	/* Done first, so that the program inherits signals and descriptors unchanged. */
+	/*
+	 * Run another program before anything else, so that it inherits signals and
+	 * descriptors unchanged.
+	 */
 	if (argc > 1 && strcmp(argv[1], "help") && !is_built_in(known)) {
 		run_external(argv + 1);
 		err = errno;
