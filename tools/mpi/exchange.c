@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Batches of items, of a fixed size, between all ranks. A rank has two batches for each other
- * rank: one is filled while the other is being sent. A waiting rank meanwhile receives incoming
- * batches, so that no two ranks wait for each other.
+ * Exchange batches of items, which have a fixed size, between all ranks. A rank has two batches
+ * for each other rank: one is filled while the other is being sent. A rank that waits continues
+ * to receive incoming batches, so that no two ranks wait for each other.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -12,16 +12,19 @@
 
 #include "exchange.h"
 
-/* Items of a batch, 16 KB together: two for each of a thousand ranks are 32 MB. Chosen. */
+/*
+ * Number of items in a batch, which takes 16 KB. Two batches for each of a thousand ranks
+ * take 32 MB. Chosen.
+ */
 #define BATCH 128
 /*
  * Number of slices that a rank may be ahead of the slowest rank. Chosen: few, because packets
  * are deferred.
  */
 #define SLICES_AHEAD 4
-/* All slices, as the last item of a rank says. */
+/* Number of slices in the last item of a rank, which means all slices. */
 #define ALL_SLICES UINT32_MAX
-/* Between two looks at what came, where nothing does (ns). Chosen. */
+/* Interval at which incoming batches are checked if none has arrived, ns. Chosen. */
 #define PAUSE_NS 50000
 
 #define BATCH_TAG 1
@@ -39,24 +42,24 @@ struct item {
 
 struct batch {
 	struct item item[BATCH];
-	MPI_Request request; /* MPI_REQUEST_NULL if it is not on its way */
+	MPI_Request request; /* MPI_REQUEST_NULL if the batch is not being sent */
 };
 
-/* Another rank. */
+/* State of the exchange with another rank. */
 struct peer {
 	struct batch *batch[2];
-	int filled;	/* which of them is being filled, */
-	int num;	/* with so many items */
-	uint32_t slice; /* it has read so many */
+	int filled;	/* index of the batch that is being filled */
+	int num;	/* number of items in that batch */
+	uint32_t slice; /* number of slices that the other rank has read */
 };
 
 struct exchange {
 	struct netsync *ns;
 	int rank, ranks;
 	struct peer *peer;
-	struct item *received; /* a batch */
+	struct item *received; /* buffer for a batch */
 	MPI_Request receiving;
-	int error; /* of what was received */
+	int error; /* error of a received item; 0 if none */
 };
 
 uint32_t exchange_shards(int rank, int ranks)
@@ -119,11 +122,12 @@ void exchange_free(struct exchange *e)
 	free(e);
 }
 
-/* ---- what came ------------------------------------------------------------- */
+/* ---- receiving ---------------------------------------------------------------- */
 
 /*
- * If the sender could not know that a time is beyond the limits of its host, skip the event, as
- * netsync_io_read() does; likewise skip a reading of a host whose messages were used before.
+ * Use a received item. If the sender could not know that a time is beyond the limits of its host,
+ * skip the event, as netsync_io_read() does. Likewise, skip a reading of a host whose messages
+ * were used before.
  */
 static int use_item(struct exchange *e, int from, const struct item *item)
 {
@@ -138,7 +142,7 @@ static int use_item(struct exchange *e, int from, const struct item *item)
 	return ret == -ERANGE || ret == -EALREADY ? 0 : ret;
 }
 
-/* Return false if nothing arrived. */
+/* Receive a batch, if one has arrived, and use its items. Return false if none has arrived. */
 static bool take_batch(struct exchange *e)
 {
 	MPI_Status status;
@@ -156,7 +160,10 @@ static bool take_batch(struct exchange *e)
 	return true;
 }
 
-/* If there are more processes than processors, other processes run on this processor, too. */
+/*
+ * Receive a batch, or pause, because other processes run on this processor if there are
+ * more processes than processors.
+ */
 static void take_or_pause(struct exchange *e)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
@@ -165,9 +172,9 @@ static void take_or_pause(struct exchange *e)
 		nanosleep(&pause, NULL);
 }
 
-/* ---- what goes ------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------------ */
 
-/* Until it may be filled again. */
+/* Wait until a batch was sent and may be filled again. */
 static void wait_for_batch(struct exchange *e, struct batch *b)
 {
 	int sent;
@@ -200,7 +207,7 @@ static void queue_item(struct exchange *e, int to, const struct item *item)
 		send_batch(e, to);
 }
 
-/* To all others. */
+/* Send an item to all other ranks. */
 static void send_to_others(struct exchange *e, const struct item *item)
 {
 	for (int to = 0; to < e->ranks; to++)

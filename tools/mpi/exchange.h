@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Send packets that one rank reads to the ranks that match them, in batches, while the sender
- * reads on. All ranks read the same time slices, and no rank is more than a few slices ahead of
- * the slowest, so that memory is bounded.
+ * Send packets that one rank reads to the ranks that match them. Packets are sent in batches,
+ * while the sender continues to read. All ranks read the same time slices, and no rank is more
+ * than a few slices ahead of the slowest, so that memory is bounded.
  */
 #ifndef NETSYNC_MPI_EXCHANGE_H
 #define NETSYNC_MPI_EXCHANGE_H
@@ -13,7 +13,7 @@
 
 struct exchange;
 
-/* Return NULL if out of memory. Packets for this rank are pushed to @ns. */
+/* Create an exchange. Packets for this rank are pushed to @ns. Return NULL if out of memory. */
 struct exchange *exchange_new(struct netsync *ns, int rank, int ranks);
 void exchange_free(struct exchange *e);
 
@@ -29,8 +29,8 @@ int exchange_clock(void *data, const struct netsync_clock_point *point);
 int exchange_slice(void *data, uint32_t slice, uint32_t slices);
 
 /*
- * Called when this rank has read its part. Return 0 when all data of the other ranks has
- * arrived, or a negative errno value.
+ * End the exchange after this rank has read its part. Return 0 when all data of the other
+ * ranks has arrived, or a negative errno value.
  */
 int exchange_end(struct exchange *e);
 

@@ -21,9 +21,9 @@
 #include "common/input.h"
 #include "local.h"
 
-/* ---- who serves what ------------------------------------------------------- */
+/* ---- ranks that serve traces ---------------------------------------------- */
 
-/* The lowest rank on this machine. */
+/* Return the lowest rank on this machine. */
 static int find_lowest_rank(int rank)
 {
 	MPI_Comm machine;
@@ -43,7 +43,10 @@ static uint64_t add_text_to_hash(uint64_t sum, const char *text)
 	return sum;
 }
 
-/* The traces as they were given, and their machines; 0 if there are none. */
+/*
+ * Return a hash of the arguments and of the directory that they are relative to, or 0 if
+ * there are no traces.
+ */
 static uint64_t hash_traces(const struct input *input)
 {
 	char here[PATH_MAX] = "";
@@ -100,7 +103,7 @@ int local_part(const struct local_traces *local, int rank)
 	return local->servers + rank - before;
 }
 
-/* ---- which traces there are --------------------------------------------------- */
+/* ---- descriptions of traces ------------------------------------------------------ */
 
 static struct netsync_io *new_reader(struct netsync **ns, unsigned int jobs)
 {
@@ -131,7 +134,10 @@ static int new_file(void)
 	return fd;
 }
 
-/* Its size, or 0 if the traces cannot be described, after a message. */
+/*
+ * Write the description of the traces to a file. Return its size, or 0, after a message,
+ * on failure.
+ */
 static uint64_t describe_traces(const struct input *input, int fd)
 {
 	struct netsync *ns;
@@ -181,7 +187,7 @@ static void serve_local_traces(const struct input *input, unsigned int jobs, int
 	_exit(0);
 }
 
-/* A process of its own, as it reads while this one matches. */
+/* Start a process that reads and serves the traces while this process matches packets. */
 static bool start_server(struct local_traces *local, const struct input *input, unsigned int jobs)
 {
 	int fds[2];
@@ -203,9 +209,9 @@ static bool start_server(struct local_traces *local, const struct input *input, 
 	return local->child > 0;
 }
 
-/* ---- all together ------------------------------------------------------------------ */
+/* ---- all servers ------------------------------------------------------------------ */
 
-/* The traces of one server; @label is its machine. */
+/* Add the traces of one server. @label is the name of its machine. */
 static bool add_served_traces(struct local_traces *local, int which, const char *label, int file,
 			      struct netsync_io *io)
 {
@@ -214,7 +220,7 @@ static bool add_served_traces(struct local_traces *local, int which, const char 
 	const int in = is_own ? local->fd : file, out = is_own ? local->fd : null;
 	const bool done = netsync_io_add_served(io, label, NULL, in, out) > 0;
 
-	/* Of what only describes traces, all has been read. */
+	/* A description was read completely, so nothing more is written to its server. */
 	if (null >= 0)
 		close(null);
 	return done;
@@ -251,7 +257,7 @@ static bool open_server(struct local_traces *local, int which, const struct inpu
 	 */
 	if (is_own && is_told && !is_added)
 		complain("%s", netsync_io_error(io));
-	/* A job of many machines is not begun for a part of the traces. */
+	/* A job of many machines must not begin with only some of the traces. */
 	if (is_own && is_added && !is_whole(io, which))
 		complain("Not all arguments can be read on this machine.");
 	was_added = is_added && is_whole(io, which);
@@ -265,7 +271,7 @@ bool local_open(struct local_traces *local, const struct input *input, unsigned 
 		struct netsync_io *io)
 {
 	*local = (struct local_traces){ .own = -1, .fd = -1 };
-	/* If a child has ended, writing to it fails with an error. */
+	/* Make writing to a child that has ended fail with an error. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!find_servers(local, input))
 		return false;

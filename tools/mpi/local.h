@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Traces that are not in a file system that all ranks see, but on each machine's disks. */
+/* Traces that are on the disks of each machine, instead of a file system that all ranks see. */
 #ifndef NETSYNC_MPI_LOCAL_H
 #define NETSYNC_MPI_LOCAL_H
 
@@ -10,13 +10,13 @@
 
 struct input;
 
-/* The first rank of each machine that was given the same traces serves them. */
+/* Servers of traces. The first rank of each machine that was given the same traces serves them. */
 struct local_traces {
-	int *server; /* ranks that serve, in their order */
+	int *server; /* ranks that serve traces, in the order of servers */
 	int servers;
-	int own;     /* which of them is this rank; -1 if none */
-	pid_t child; /* that serves, and */
-	int fd;	     /* leads to it */
+	int own;     /* index of the server that is this rank; -1 if none */
+	pid_t child; /* process that serves the traces of this rank */
+	int fd;	     /* socket that is connected to the process */
 };
 
 /*
@@ -27,12 +27,12 @@ struct local_traces {
 bool local_open(struct local_traces *local, const struct input *input, unsigned int jobs,
 		struct netsync_io *io);
 
-/* The part that this rank reads, below the number of ranks. */
+/* Return the number of the part that this rank reads, which is less than the number of ranks. */
 int local_part(const struct local_traces *local, int rank);
 
 /*
- * Call this after the traces were read: was every trace read completely? If not, print a
- * message.
+ * Was every trace read completely? If not, print a message. Call this after the traces
+ * were read.
  */
 bool local_was_read(const struct local_traces *local, const struct netsync_io *io);
 

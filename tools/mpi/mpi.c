@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync-mpi sync: like netsync sync, by many processes of an MPI job. Each rank knows all
- * traces, reads the traces of some hosts, and matches the packets of some shards. The first
- * rank then merges the messages of all ranks, estimates, and reports the result.
+ * netsync-mpi sync: netsync sync in many processes of an MPI job. Each rank knows all traces,
+ * reads the traces of some hosts, and matches the packets of some shards. The first rank then
+ * merges the messages of all ranks, estimates the clocks, and reports the result.
  */
 #include <errno.h>
 #include <limits.h>
@@ -24,23 +24,23 @@
 #include "local.h"
 #include "sync/sync.h"
 
-/* Bytes of one message of MPI, which counts them by an int. Chosen. */
+/* Maximum size of one MPI message in bytes; MPI counts them by an int. Chosen. */
 #define PART_SIZE ((size_t)1 << 26)
 #define STATE_TAG 2
 
-/* Between two looks whether the others have ended (ns). Chosen. */
+/* Interval at which a rank checks whether the others have ended, ns. Chosen. */
 #define PAUSE_NS 5000000
 
 struct mpi_job {
-	struct input_share share; /* first, as it is what others know of the job */
+	struct input_share share; /* must be first, because other functions get only this member */
 	int rank, ranks;
 	struct netsync_io *io;
 	struct exchange *exchange;
 	struct local_traces local;
-	bool is_local; /* traces are on the disks of each machine */
+	bool is_local; /* the traces are on the disks of each machine */
 };
 
-/* Bytes that grow. */
+/* A growing array of bytes. */
 struct bytes {
 	char *at;
 	size_t num, room;
@@ -73,7 +73,7 @@ static void send_bytes(const struct bytes *b)
 	}
 }
 
-/* If out of memory, print a message and return false. */
+/* Receive the bytes of a rank. If out of memory, print a message and return false. */
 static bool receive_bytes(struct bytes *b, int from)
 {
 	uint64_t size;
@@ -91,7 +91,10 @@ static bool receive_bytes(struct bytes *b, int from)
 	return true;
 }
 
-/* Each rank's bytes are used by the first one, in their order. */
+/*
+ * Pass the bytes of all other ranks to @use in the first rank, in the order of ranks. In
+ * another rank, send its bytes.
+ */
 static int collect_bytes(struct mpi_job *job, const struct bytes *own,
 			 int (*use)(void *to, const void *bytes, size_t size), void *to)
 {
@@ -124,7 +127,7 @@ static int use_messages(void *ns, const void *bytes, size_t size)
 
 /* ---- reading ------------------------------------------------------------------ */
 
-/* Do all ranks see the same traces, as the same program? */
+/* Return a hash by which to check that all ranks see the same traces and run the same program. */
 static uint64_t hash_trace_set(const struct netsync *ns, const struct netsync_io *io)
 {
 	uint64_t sum = hash_mix(sizeof(struct netsync_packet) ^ 0x01020304);
@@ -178,7 +181,10 @@ static int on_clock(void *data, const struct netsync_clock_point *point)
 	return exchange_clock(((struct mpi_job *)data)->exchange, point);
 }
 
-/* What is warned of after that is about all traces, which the first rank knows. */
+/*
+ * End reading. The first rank gets the counts of all ranks. Later warnings are about all
+ * traces, so only the first rank prints them.
+ */
 static int on_end(void *data)
 {
 	struct mpi_job *job = data;
@@ -267,8 +273,8 @@ static void set_name(const struct mpi_job *job)
 }
 
 /*
- * Until all have come to the end. MPI itself would wait by looking without a pause, on
- * processors by which the first rank estimates.
+ * Wait until all ranks have come to the end. MPI itself would poll without a pause, on
+ * processors that the first rank needs for the estimation.
  */
 static void wait_for_all(void)
 {
@@ -315,7 +321,7 @@ int main(int argc, char **argv)
 		complain("warning: standard output cannot be closed.");
 	status = run_rank(&job, argc, argv);
 	fflush(stdout);
-	/* Others may wait for this one, which is why the whole job has to end. */
+	/* Other ranks may be waiting for this one, so end the whole job. */
 	if (status == EXIT_BAD)
 		MPI_Abort(MPI_COMM_WORLD, EXIT_BAD);
 	wait_for_all();
