@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The address of the page leads to a view of it, a selection in that view, and a time:
- * "#VIEW&pair=web,db&from=12.5&to=13", in seconds on the axes. A view without a time is
- * just its name.
+ * The address of the page specifies a view, a selection in that view, and a time:
+ * "#VIEW&pair=web,db&from=12.5&to=13", in seconds on the axes. The address of a view
+ * without a time is only its name.
  */
 "use strict";
 
@@ -13,9 +13,10 @@ const ADDRESSED = new Map();
 let telling = null;
 
 /*
- * How an address refers to a view. @look(from, to): display that time; @window(): [from,
- * to], or null if it displays all; @choose(told): select what URLSearchParams specify;
- * @chosen(): the selection, as an object. All except look and window are optional.
+ * Register how an address refers to a view. view.look(from, to) displays that time.
+ * view.window() returns [from, to], or null if the view displays everything.
+ * view.choose(told) selects what URLSearchParams specify. view.chosen() returns the
+ * selection as an object. All functions except look and window are optional.
  */
 function onAddress(section, view) {
 	ADDRESSED.set(section, view);
@@ -33,7 +34,7 @@ function addressOf(section) {
 	return "#" + section + (told.size ? "&" + told : "");
 }
 
-/* The user has changed what a view displays. */
+/* Update the address after the user has changed what a view displays. */
 function tellAddress(section) {
 	if (!ADDRESSED.has(section))
 		return;
@@ -41,7 +42,7 @@ function tellAddress(section) {
 	telling = setTimeout(() => history.replaceState(null, "", addressOf(section)), TELL_MS);
 }
 
-/* The view that contains an element. */
+/* Return the view that contains an element. */
 function viewOf(element) {
 	return element.closest("section").id;
 }

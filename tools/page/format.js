@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers as text. Durations are in ns. */
+/* Format numbers as text. Durations are in ns. */
 "use strict";
 
 const UNITS = [
@@ -10,7 +10,10 @@ const UNITS = [
 ];
 const MINUS = "\u2212";
 
-/* A value that would be rounded up to a unit is displayed in that unit. */
+/*
+ * Choose the unit of a value. A value that would be rounded up to a unit is displayed in
+ * that unit.
+ */
 function unitOf(ns) {
 	const size = Math.abs(ns) * 1.00005;
 
@@ -23,7 +26,7 @@ function fixed(number, digits) {
 	return (number < 0 && Number(text) !== 0 ? MINUS : "") + text;
 }
 
-/* With four significant digits; null: unknown. */
+/* Format a duration with four significant digits; null means unknown. */
 function formatDuration(ns) {
 	if (ns === null || ns === undefined)
 		return "unknown";
@@ -34,7 +37,7 @@ function formatDuration(ns) {
 	return fixed(value, unit.ns === 1 ? 0 : Math.max(0, 4 - whole)) + " " + unit.name;
 }
 
-/* A value that is rounded to 0 has no sign. */
+/* Add a plus sign to a positive value. A value that is rounded to 0 has no sign. */
 function withSign(ns, text) {
 	return ns > 0 && /[1-9]/.test(text) ? "+" + text : text;
 }
@@ -43,7 +46,7 @@ function formatCount(number) {
 	return String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
-/* Bytes, in units of 1000, with three significant digits. */
+/* Format a size in bytes in units of 1000, with three significant digits. */
 function formatBytes(bytes) {
 	const units = ["kB", "MB", "GB", "TB", "PB"];
 	let size = bytes / 1000, unit = 0;
@@ -55,7 +58,10 @@ function formatBytes(bytes) {
 	return fixed(size, size < 9.995 ? 2 : size < 99.95 ? 1 : 0) + " " + units[unit];
 }
 
-/* With two digits of the uncertainty; null: unknown; undefined: not displayed. */
+/*
+ * Format a skew with two digits of its uncertainty, @within, which is null if unknown,
+ * and undefined if not displayed.
+ */
 function formatPpm(ppm, within) {
 	if (within === undefined)
 		return withSign(ppm, fixed(ppm, 3)) + " ppm";
@@ -66,7 +72,7 @@ function formatPpm(ppm, within) {
 	return withSign(ppm, fixed(ppm, digits)) + " ± " + fixed(within, digits) + " ppm";
 }
 
-/* Seconds on the time axis, with the resolution of a step. */
+/* Format seconds on the time axis, with the resolution of a step. */
 function formatSeconds(seconds, step) {
 	const digits = step ? Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)) : 9;
 
@@ -77,7 +83,7 @@ function plural(number, one, many) {
 	return formatCount(number) + " " + (number === 1 ? one : many || one + "s");
 }
 
-/* A BigInt of ns as seconds with all digits. */
+/* Format a BigInt of ns as seconds with all digits. */
 function formatBig(ns) {
 	const size = ns < 0n ? -ns : ns;
 
@@ -85,7 +91,7 @@ function formatBig(ns) {
 		String(size % 1000000000n).padStart(9, "0");
 }
 
-/* An instant: a date, if it can be after 1990. */
+/* Format an instant, which is displayed as a date if it is after 1990. */
 function formatInstant(ns) {
 	const date = new Date(Number(ns / 1000000n));
 
@@ -131,7 +137,10 @@ function logTicks(min, max, number, label) {
 	return ticks;
 }
 
-/* All in the unit that suits the largest, with the resolution of the step. */
+/*
+ * Return ticks for durations. All are in the unit that suits the largest one, with the
+ * resolution of the step.
+ */
 function durationTicks(min, max, number, log) {
 	if (log && min > 0)
 		return logTicks(min, max, number, (ns) => {
@@ -151,7 +160,7 @@ function ppmTicks(min, max, number) {
 		fixed(ppm, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9))) + " ppm");
 }
 
-/* Usual steps of time, in s, other than powers of ten. */
+/* Usual time steps in s, other than powers of ten. */
 const LONG_STEPS = [60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
 function formatMinutes(seconds) {
@@ -162,7 +171,7 @@ function formatMinutes(seconds) {
 		(hours && rest ? " " : "") + (rest || !hours ? rest + " min" : "");
 }
 
-/* A duration, in minutes and hours beyond two minutes. */
+/* Format a duration. Above two minutes, use days, hours, minutes and seconds. */
 function formatLength(seconds) {
 	const whole = Math.round(seconds);
 	const parts = [[Math.floor(whole / 86400), "d"], [Math.floor(whole / 3600) % 24, "h"],

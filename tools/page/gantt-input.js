@@ -14,7 +14,7 @@ function moveGantt(gantt, what) {
 	})[what]();
 }
 
-/* Select a span, and go there. */
+/* Select a span, and scroll to it. */
 function showSpan(gantt, row, at) {
 	const begin = gantt.rows[row].begin[at], length = gantt.to - gantt.from;
 
@@ -25,7 +25,7 @@ function showSpan(gantt, row, at) {
 	gantt.choose([row, at]);
 }
 
-/* Select the state before or after the selected one, or one in another row. */
+/* Select the state before or after the selected one, or a state in another row. */
 function stepGantt(gantt, rows, spans) {
 	const [row, at] = gantt.chosen || [0, -1];
 	const next = Math.min(Math.max(row + rows, 0), gantt.rows.length - 1);
@@ -104,7 +104,10 @@ function listenToPointer(gantt, readout) {
 	box.addEventListener("dblclick", () => moveGantt(gantt, "all"));
 }
 
-/* Each button has its action in data-move; the readout describes the span under the mouse. */
+/*
+ * Connect the buttons, each of which names its action in data-move. The readout describes
+ * the span under the mouse.
+ */
 function listenToGantt(gantt, buttons, readout) {
 	for (const button of buttons)
 		button.addEventListener("click", () => moveGantt(gantt, button.dataset.move));

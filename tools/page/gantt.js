@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A chart of rows over time. Its data has: rows, each with host, name, size, and the
- * begin and end of its spans in order; labels; and the functions label(row, at), the
- * number of a span's label, arrow(row, at), { row, begin, end } of the arrow to it or
- * null, and describe(row, at), a sentence.
+ * A chart of rows over time. Its data has these members: rows, each with host, name,
+ * size, and the begin and end of its spans in order of time; labels; label(row, at),
+ * which returns the number of a span's label; arrow(row, at), which returns the arrow to
+ * a span as { row, begin, end }, or null; and describe(row, at), which returns a
+ * sentence.
  *
- * Only visible rows are drawn, and of all spans of a row that fall on one pixel, only the
- * first. The time for a frame therefore depends on the size of the window, not on the
- * number of spans.
+ * Only visible rows are drawn. If several spans of a row fall on one pixel, only the
+ * first one is drawn. The time for a frame therefore depends on the size of the window,
+ * not on the number of spans.
  */
 "use strict";
 
 const ROW = 22, AXIS = 24, GAP = 3;
 /*
- * Width of a span in pixels below which it has no arrow, unless it is selected, or its
- * data has another .leastArrow. Chosen.
+ * A span that is narrower than this many pixels has no arrow, unless it is selected or
+ * its data has another .leastArrow. Chosen.
  */
 const LEAST_ARROW = 6;
-/* Colours of Okabe and Ito, which colour-blind people can distinguish; waiting is lighter. */
+/*
+ * Colours of Okabe and Ito, which colour-blind people can distinguish. Waiting has a
+ * lighter colour.
+ */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
 	"#8c6bb1", "#b2a100"];
 const WAITING = "#9aa4b1";
 
-/* By name, so that a state has the same colour on all hosts. */
+/* Assign a colour to each name, so that a state has the same colour on all hosts. */
 function colours(labels) {
 	const given = new Map();
 
@@ -33,7 +37,7 @@ function colours(labels) {
 	return given;
 }
 
-/* From the first begin to the last end. */
+/* Return the interval from the first begin to the last end. */
 function extent(rows) {
 	let from = Infinity, to = -Infinity;
 
@@ -45,7 +49,7 @@ function extent(rows) {
 	return from < to ? [from, to] : [0, 1];
 }
 
-/* The first span of a row that ends after a time. */
+/* Return the first span of a row that ends after a time. */
 function firstAfter(row, time) {
 	let low = 0, high = row.size;
 
@@ -71,7 +75,7 @@ class Gantt {
 		this.byLabel = data.labels.map((label) => this.colours.get(label));
 		this.show(data.rows);
 		[this.from, this.to] = this.whole = extent(data.rows);
-		this.chosen = null;	/* [row, span] */
+		this.chosen = null;	/* [row, span] that is selected, or null */
 		box.addEventListener("scroll", () => this.later());
 		new ResizeObserver(() => this.later()).observe(box);
 	}
@@ -114,7 +118,7 @@ class Gantt {
 			(this.to - this.from);
 	}
 
-	/* The span at a position: [row, span], or null. */
+	/* Return the span at a position as [row, span], or null. */
 	find(x, y) {
 		const row = Math.floor((y - AXIS + this.box.scrollTop) / ROW);
 		const slack = 2 * (this.to - this.from) / this.box.clientWidth;
@@ -127,7 +131,10 @@ class Gantt {
 		return at < of.size && of.begin[at] <= time + slack ? [row, at] : null;
 	}
 
-	/* The time to zoom in on: the end of the selected state, if it is visible. */
+	/*
+	 * Return the time to zoom in on, which is the end of the selected state if it is
+	 * visible.
+	 */
 	middle() {
 		const end = this.chosen ? this.rows[this.chosen[0]].end[this.chosen[1]] : NaN;
 
@@ -214,7 +221,7 @@ class Gantt {
 			this.drawn++;
 			if (chosen || x1 - x0 > (this.data.leastArrow ?? LEAST_ARROW))
 				this.addArrow(row, number, at, chosen);
-			/* The next one that reaches another pixel. */
+			/* Continue with the next span that reaches another pixel. */
 			x = Math.max(Math.ceil(x1), Math.floor(x0) + 1);
 			at = Math.max(at + 1, firstAfter(row, this.from + (x - left) / scale));
 		}
@@ -228,7 +235,10 @@ class Gantt {
 		const arrow = this.data.arrow(row, at);
 		const place = arrow ? this.places.get(arrow.row) : undefined;
 
-		/* Within one row, no arrow is needed: one span ends where the next begins. */
+		/*
+		 * Within one row, no arrow is needed, because one span ends where the
+		 * next begins.
+		 */
 		if (place !== undefined && place !== number)
 			this.arrows.push([place, arrow.begin, number, arrow.end, chosen]);
 	}
