@@ -5,7 +5,7 @@
 #include "causes.h"
 #include "follow.h"
 
-/* Numbers of softirqs in events: include/linux/interrupt.h. */
+/* Numbers of softirqs in events (include/linux/interrupt.h). */
 enum softirq {
 	SOFTIRQ_TIMER = 1,
 	SOFTIRQ_NET_TX = 2,
@@ -69,7 +69,7 @@ void causes_disk(struct causes *causes, uint32_t cpu, uint32_t device)
 
 /* ---- packets -------------------------------------------------------------- */
 
-/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+/* Add bytes to a hash by FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/). */
 static uint64_t add_bytes(uint64_t key, const void *bytes, size_t num)
 {
 	for (size_t i = 0; i < num; i++)
@@ -129,7 +129,7 @@ void causes_receive(struct causes *causes, const struct event *event, enum packe
 
 /* ---- causes --------------------------------------------------------------- */
 
-/* Did a packet arrive since then? */
+/* Did a packet arrive on this CPU at or after @since_ns? */
 static bool has_packet_since(const struct cpu_contexts *cpu, int64_t since_ns)
 {
 	for (size_t i = 0; i < NUM_PLACES; i++)
@@ -172,7 +172,10 @@ static void set_interrupt(struct graph_record *record, const struct cpu_contexts
 		record->cause.detail = in->number;
 }
 
-/* Set the running thread, which may be a thread that handles interrupts. */
+/*
+ * Set the cause to the running thread, or, if the thread handles network interrupts, to a
+ * packet.
+ */
 static void set_thread(struct graph_record *record, const struct cpu_contexts *cpu,
 		       const struct sched_thread *thread)
 {

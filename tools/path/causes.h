@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The contexts on the CPUs of a host, which cause what happens there: a thread, or an
- * interrupt.
+ * Contexts on the CPUs of a host, which cause what happens there. A context is a thread
+ * or an interrupt.
  */
 #ifndef NETSYNC_PATH_CAUSES_H
 #define NETSYNC_PATH_CAUSES_H
@@ -10,14 +10,15 @@
 #include "graph.h"
 
 enum context_kind {
-	CONTEXT_IRQ, /* from a device, or another CPU */
+	CONTEXT_IRQ, /* interrupt from a device or another CPU */
 	CONTEXT_SOFTIRQ,
-	CONTEXT_TIMER, /* called by a timer */
+	CONTEXT_TIMER, /* function called by a timer */
 };
 
 /*
- * Maximum nested contexts: interrupts interrupt softirqs, softirqs interrupt threads, and
- * each can call timers; NMIs are not traced. Chosen: twice the possible number.
+ * Maximum number of nested contexts. Interrupts interrupt softirqs, softirqs interrupt
+ * threads, and each of them can call timers. NMIs are not traced. Chosen: twice the
+ * possible number.
  */
 #define MAX_CONTEXTS 8
 
@@ -25,27 +26,27 @@ struct context {
 	uint8_t kind; /* enum context_kind */
 	uint32_t number;
 	int64_t since_ns;
-	bool has_disk; /* a request was completed in it */
-	uint32_t disk; /* its device */
+	bool has_disk; /* a disk request was completed in the context */
+	uint32_t disk; /* device of the disk request */
 };
 
 struct cpu_contexts {
 	struct context stack[MAX_CONTEXTS]; /* the innermost one is last */
 	uint8_t num;
-	uint32_t last_run;	   /* record of the thread that ran on it last, or NO_RECORD */
-	int64_t in_ns[NUM_PLACES]; /* the last packet; INT64_MIN if none */
-	uint32_t local;		   /* the record of its sending, if this host sent it */
+	uint32_t last_run;	   /* record of the last thread that ran on the CPU, or NO_RECORD */
+	int64_t in_ns[NUM_PLACES]; /* time of the last packet at each place; INT64_MIN if none */
+	uint32_t local;		   /* record of sending this packet, if the same host sent it */
 };
 
 /*
- * Packets that a host sent, by a hash of their fields, to recognize them when the same host
- * receives them. Each slot keeps the last packet. Chosen: more slots than packets in transit
- * within one host.
+ * Number of slots for packets that a host sent, by a hash of their fields. They are used to
+ * recognize packets that the same host receives. Each slot keeps the last packet. Chosen: more
+ * slots than packets in transit within one host.
  */
 #define NUM_SENDS 4096
 
 struct causes {
-	struct cpu_contexts *cpus; /* EVENT_MAX_CPUS */
+	struct cpu_contexts *cpus; /* array of EVENT_MAX_CPUS */
 	const struct sched *sched;
 	struct {
 		uint64_t key;
@@ -53,22 +54,25 @@ struct causes {
 	} sends[NUM_SENDS];
 };
 
-/* Return false if out of memory. */
+/* Initialize the contexts of a host. Return false if out of memory. */
 bool causes_open(struct causes *causes, const struct sched *sched);
 
 void causes_enter(struct causes *causes, uint32_t cpu, enum context_kind kind, uint32_t number,
 		  int64_t time_ns);
 void causes_leave(struct causes *causes, uint32_t cpu, enum context_kind kind);
-/* The CPU switched threads, or events were lost: no interrupt is active. */
+/* Note that no interrupt is active, because the CPU switched threads or events were lost. */
 void causes_reset(struct causes *causes, uint32_t cpu);
-/* A disk request was completed. */
+/* Note that a disk request was completed. */
 void causes_disk(struct causes *causes, uint32_t cpu, uint32_t device);
-/* A packet arrived, or was sent by the record. */
+/* Note that a packet arrived, or that @record sent one. */
 void causes_receive(struct causes *causes, const struct event *event, enum packet_place place,
 		    int64_t time_ns);
 void causes_send(struct causes *causes, const struct event *event, uint32_t record);
 
-/* The cause of an event on a CPU now; the number of a record is its .before. */
+/*
+ * Return the cause of an event that occurs now on a CPU. The number of the previous
+ * record is in its member before.
+ */
 struct graph_record causes_now(const struct causes *causes, uint32_t cpu, int64_t time_ns);
 
 #endif

@@ -13,10 +13,10 @@
 
 struct graph_search {
 	struct critical_path *path;
-	uint64_t num_graphs; /* hosts with scheduler events */
+	uint64_t num_graphs; /* number of hosts with scheduler events */
 };
 
-/* Runs in the child process. */
+/* Read the events of a host, in the host's child process. */
 static bool read_group_graph(void *data, const struct event_group *group, struct group_state *state)
 {
 	const struct graph_search *finding = data;
@@ -57,7 +57,7 @@ static bool read_host_graphs(struct critical_path *path)
 	return false;
 }
 
-/* ---- whose path -------------------------------------------------------------- */
+/* ---- the requested thread --------------------------------------------------- */
 
 static bool is_thread_called(const struct record_thread *thread, const char *name)
 {
@@ -87,8 +87,8 @@ static const struct record_thread *find_creator(const struct critical_path *path
 /* Threads with a given name or number. */
 struct named_threads {
 	uint32_t num;
-	uint32_t num_origins; /* threads that none of the others created */
-	struct actor origin;  /* the last of them */
+	uint32_t num_origins; /* number of threads that no other of these threads created */
+	struct actor origin;  /* the last of those threads */
 	char list[256];
 };
 
@@ -108,7 +108,7 @@ static void add_thread(struct named_threads *found, const struct critical_path *
 		 thread->name);
 }
 
-/* Find threads with a name or number, on one host or (NULL) on all. */
+/* Find the threads with a name or number, on one host, or on all hosts if @host is NULL. */
 static void find_named_threads(struct named_threads *found, const struct critical_path *path,
 			       const char *host, size_t length, const char *name)
 {
@@ -163,7 +163,7 @@ static bool find_thread(struct critical_path *path, const struct path_thread_nam
 	return false;
 }
 
-/* ---- what is not as it should be ---------------------------------------------- */
+/* ---- missing events ------------------------------------------------------------ */
 
 static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 {
@@ -200,9 +200,9 @@ static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 			name);
 }
 
-/* ---- all of it ----------------------------------------------------------------- */
+/* ---- the path ------------------------------------------------------------------ */
 
-/* If there is no path, or if out of memory, print a message and return false. */
+/* Find the path. If there is no path, or if out of memory, print a message and return false. */
 static bool walk_path_or_complain(struct critical_path *path)
 {
 	if (!path_walk(path))
@@ -221,7 +221,10 @@ bool path_find(struct critical_path *path, struct spool *messages,
 	       find_thread(path, of) && walk_path_or_complain(path);
 }
 
-/* The requested thread may only appear in events of other threads. */
+/*
+ * Warn if the requested thread never runs on the path, because it may only appear in
+ * events of other threads.
+ */
 static void explain_thread(const struct critical_path *path)
 {
 	const struct record_thread *thread = path_thread(path, path->who);

@@ -14,22 +14,22 @@ struct thread_follower {
 	struct sched *sched;
 	struct causes causes;
 	struct record_host info;
-	uint32_t cpu;	/* of the current event */
-	bool is_switch; /* it reports which thread runs there */
-	int64_t now_ns; /* on the host's clock, before shift_ns is added */
-	bool failed;	/* out of memory */
+	uint32_t cpu;	/* CPU of the current event */
+	bool is_switch; /* the current event reports which thread runs on the CPU */
+	int64_t now_ns; /* time on the host's clock, before shift_ns is added */
+	bool failed;	/* memory is exhausted */
 };
 
-/* How an event type is used; most types are not. */
+/* Use of an event type. Most types are not used. */
 struct event_use {
 	bool (*take)(struct thread_follower *reader, const struct event_use *use,
 		     const struct event *event);
-	uint32_t number; /* its own number */
+	uint32_t number; /* parameter of the function, which depends on the function */
 };
 
 /* ---- threads -------------------------------------------------------------- */
 
-/* Return NULL if out of memory. */
+/* Return the state of a thread in the graph, or NULL if out of memory. */
 static struct followed *find_followed_thread(struct thread_follower *reader,
 					     struct sched_thread *thread)
 {
@@ -51,7 +51,10 @@ static uint32_t put_graph_record(struct thread_follower *reader, const struct gr
 {
 	int64_t time_ns;
 
-	/* Records before the window are never read, and its begin is not needed. */
+	/*
+	 * Records before the window are never read, and the exact begin of the window is
+	 * not needed.
+	 */
 	if (reader->base->begin_ns != INT64_MIN &&
 	    (!timebase_time(reader->host, record->at_ns, &time_ns) ||
 	     time_ns < reader->base->begin_ns))
@@ -139,9 +142,9 @@ static bool is_waiting(const struct sched_thread *thread)
 }
 
 /*
- * sched_waking occurs in the waker's context. sched_wakeup occurs later, perhaps on the CPU of
- * the woken thread, and is only used if there is no sched_waking. A thread can be woken while
- * it is still going to sleep.
+ * Record what woke a thread. sched_waking occurs in the waker's context. sched_wakeup occurs
+ * later, perhaps on the CPU of the woken thread, and is only used if there is no sched_waking. A
+ * thread can be woken while it is still going to sleep.
  */
 static bool follow_wakeup(struct thread_follower *reader, const struct event_use *use,
 			  const struct event *event)
@@ -344,13 +347,13 @@ static const struct event_use *use_of(const char *name)
 						  { follow_exit, CONTEXT_TIMER } };
 	const char *colon = strchr(name, ':');
 	const char *plain = colon ? colon + 1 : name;
-	/* Timers are called in it, perhaps without events of their own. */
+	/* Timers are called in this interrupt, perhaps without events of their own. */
 	const bool is_timer = strstr(plain, "local_timer_");
 
 	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
 		if (!strcmp(plain, uses[i].name))
 			return &uses[i].use;
-	/* LTTng: x86_irq_vectors_local_timer_entry, ftrace: irq_vectors:... */
+	/* LTTng has x86_irq_vectors_local_timer_entry; ftrace has irq_vectors:... */
 	if (!strstr(name, "irq_vectors"))
 		return &nothing;
 	return ends_with(name, "_entry") ? &entries[is_timer] :
@@ -388,14 +391,14 @@ static bool follow_loss(void *data, const struct event_loss *loss)
 	return true;
 }
 
-/* ---- all of it ------------------------------------------------------------ */
+/* ---- the whole host --------------------------------------------------------- */
 
 /* Extend all states to the end of the window, or of the events. */
 static void go_on_until(struct thread_follower *reader, int64_t until_ns)
 {
 	int64_t time_ns;
 
-	/* The difference of the clocks' rates does not matter here. */
+	/* The difference between the clocks' rates does not matter here. */
 	if (reader->now_ns != INT64_MIN && timebase_time(reader->host, reader->now_ns, &time_ns) &&
 	    until_ns > time_ns)
 		reader->now_ns += until_ns - time_ns;
@@ -429,7 +432,7 @@ bool follow_group(const struct event_group *group, const struct timebase *base,
 	reader->info.threads = NO_RECORD;
 	reader->now_ns = INT64_MIN;
 	reader->sched = sched_new(&threads);
-	/* Everything is released with the process. */
+	/* Everything is released when the process ends. */
 	if (!reader->sched || !causes_open(&reader->causes, reader->sched) ||
 	    !group_events(group, base, &listener, state, &until_ns))
 		return false;

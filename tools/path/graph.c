@@ -59,7 +59,7 @@ void graph_set(struct exec_graph *graph, uint32_t host)
 	const uint32_t num = (end - graph->written) / sizeof(struct graph_record);
 	struct graph_host *one = &graph->hosts[host];
 
-	/* If traces are in two formats, use the one with more records. */
+	/* If a host's traces are in two formats, use the graph with more records. */
 	if (num > one->num) {
 		one->num = num;
 		one->begin = graph->written;

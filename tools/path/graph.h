@@ -15,77 +15,79 @@
 
 #include "events/thread-state.h"
 
-/* Replaces the number of a record, or of a thread. */
+/* Used instead of the number of a record, or of a thread, if there is none. */
 #define NO_RECORD UINT32_MAX
 #define NO_THREAD UINT32_MAX
 
 enum record_kind {
 	RECORD_STATE,  /* a thread left a state */
 	RECORD_CAUSE,  /* a thread was woken */
-	RECORD_SEND,   /* a packet was sent: also the cause of a wakeup elsewhere */
+	RECORD_SEND,   /* a packet was sent, which can cause a wakeup on another host */
 	RECORD_THREAD, /* summary of a thread */
-	RECORD_HOST,   /* summary of the host; the last record */
+	RECORD_HOST,   /* summary of the host, which is the last record */
 };
 
-/* What woke a thread, or why a packet was sent. */
+/* Cause of the wakeup of a thread, or of sending a packet. */
 enum cause_kind {
 	CAUSE_UNKNOWN,
-	CAUSE_THREAD, /* the context that ran on the CPU */
-	CAUSE_DISK,   /* a completed request */
+	CAUSE_THREAD, /* the thread that ran on the CPU */
+	CAUSE_DISK,   /* a completed disk request */
 	CAUSE_TIMER,
 	CAUSE_PACKET,	 /* a received packet */
 	CAUSE_INTERRUPT, /* another interrupt */
 };
 
-/* Events of received packets, from the wire upward. */
+/* Places where events of received packets occur, from the wire upward. */
 enum packet_place { PLACE_QUEUE, PLACE_DEVICE, PLACE_SOCKET, NUM_PLACES };
 
-/* Longer ago than fits into 32 bits of ns. */
+/* No packet was seen there, or too long ago for 32 bits of ns. */
 #define NEVER UINT32_MAX
 
 struct record_state {
-	int64_t begin_ns; /* host's clock; INT64_MIN: before all events */
+	int64_t begin_ns; /* on the host's clock; INT64_MIN if the state began before all events */
 	uint32_t thread;
-	uint32_t before;     /* its previous state */
-	uint32_t cause;	     /* of the end of its wait, or of its creation */
-	uint32_t cpu_before; /* what ran before on the CPU of this or the next state */
+	uint32_t before; /* record of the thread's previous state */
+	uint32_t cause;	 /* record of the cause that ended its wait, or of its creation */
+	/* Record of what ran before on the CPU of this state or the next one. */
+	uint32_t cpu_before;
 };
 
 struct record_cause {
-	int64_t begin_ns;	     /* CAUSE_THREAD: since when it runs */
-	uint32_t thread;	     /* CAUSE_THREAD: the thread */
-	uint32_t before;	     /* and its previous state */
-	uint32_t detail;	     /* CAUSE_DISK: device; CAUSE_INTERRUPT: number */
-	uint32_t local;		     /* CAUSE_PACKET: this host sent it, by this record */
-	uint32_t ago_ns[NUM_PLACES]; /* CAUSE_PACKET: since it was seen there */
+	int64_t begin_ns; /* CAUSE_THREAD: time since when the thread runs */
+	uint32_t thread;  /* CAUSE_THREAD: the thread */
+	uint32_t before;  /* CAUSE_THREAD: record of the thread's previous state */
+	uint32_t detail;  /* CAUSE_DISK: device; CAUSE_INTERRUPT: number */
+	uint32_t local;	  /* CAUSE_PACKET: record of sending it, if this host sent it */
+	/* CAUSE_PACKET: time since the packet was seen at each place. */
+	uint32_t ago_ns[NUM_PLACES];
 };
 
 struct record_thread {
 	uint32_t number;
 	uint32_t tid;
-	uint32_t last;	 /* its last state */
-	uint32_t before; /* the record of the previous thread */
-	char name[20];	 /* more than TASK_COMM_LEN, 16 bytes */
+	uint32_t last;	 /* record of its last state */
+	uint32_t before; /* record of the previous thread's summary */
+	char name[20];	 /* more than TASK_COMM_LEN (16 bytes) */
 };
 
-/* Which events the graph is built from occurred at all. */
+/* Bits for the events from which the graph is built, set if such an event occurred. */
 enum seen {
 	SEEN_SWITCH = 1,
-	SEEN_WAKING = 2, /* in the waker's context: sched_waking */
-	SEEN_WAKEUP = 4, /* in the woken thread's context */
+	SEEN_WAKING = 2, /* sched_waking, in the waker's context */
+	SEEN_WAKEUP = 4, /* sched_wakeup, in the woken thread's context */
 	SEEN_INTERRUPT = 8,
 	SEEN_PACKET = 16,
 };
 
 struct record_host {
-	uint32_t losses;  /* gaps where events were lost */
-	uint32_t threads; /* the last RECORD_THREAD */
+	uint32_t losses;  /* number of gaps where events were lost */
+	uint32_t threads; /* last record of kind RECORD_THREAD */
 	uint32_t num_threads;
 	uint32_t seen; /* bits of enum seen */
 };
 
 struct graph_record {
-	int64_t at_ns; /* when it was written, host's clock: never decreases */
+	int64_t at_ns; /* time of writing on the host's clock, which never decreases */
 	uint8_t kind;  /* enum record_kind */
 	uint8_t what;  /* enum sched_state, or enum cause_kind */
 	union {
@@ -101,19 +103,19 @@ struct graph_record {
 struct graph_writer {
 	FILE *out;
 	uint32_t num;
-	bool failed; /* too many records for their numbers */
+	bool failed; /* there are too many records for their numbers */
 };
 
-/* Return the number of the record. */
+/* Write a record. Return its number, or NO_RECORD if there are too many records. */
 uint32_t graph_put(struct graph_writer *writer, const struct graph_record *record);
 
 /* ---- reading -------------------------------------------------------------- */
 
 struct graph_host {
-	const struct graph_record *records; /* NULL if no information */
+	const struct graph_record *records; /* NULL if there is no information */
 	uint32_t num;
 	int64_t begin;			     /* offset of the records in the file */
-	const struct graph_record **threads; /* by number */
+	const struct graph_record **threads; /* summaries of threads, indexed by thread number */
 	uint32_t num_threads;
 };
 
@@ -121,28 +123,28 @@ struct exec_graph {
 	FILE *file;
 	struct graph_host *hosts;
 	uint32_t num_hosts;
-	int64_t written; /* bytes of the file that belong to a host */
+	int64_t written; /* number of bytes of the file that belong to a host */
 	void *map;
 	size_t size;
 };
 
 /*
- * Create a file in $TMPDIR for this many hosts; close it in any case. On failure, print a
- * message and return false.
+ * Create a file in $TMPDIR for this many hosts. Close the graph in either case. On
+ * failure, print a message and return false.
  */
 bool graph_open(struct exec_graph *graph, uint32_t num_hosts);
 void graph_close(struct exec_graph *graph);
-/* Assign the records written since the last call to this host. */
+/* Assign the records that were written since the last call to this host. */
 void graph_set(struct exec_graph *graph, uint32_t host);
-/* Map everything that was written, for reading. On failure, print a message and return false. */
+/* Map everything that was written for reading. On failure, print a message and return false. */
 bool graph_load(struct exec_graph *graph);
 
-/* Return NULL if there is no such record. */
+/* Return the record with a number, or NULL if there is none. */
 const struct graph_record *graph_get(const struct exec_graph *graph, uint32_t host,
 				     uint32_t number);
-/* Return NULL if there is no information. */
+/* Return the summary of a host, or NULL if there is no information. */
 const struct record_host *graph_info(const struct exec_graph *graph, uint32_t host);
-/* Find a packet that was sent at this time of the host's clock. Return NULL if there is none. */
+/* Find a packet that was sent at this time on the host's clock. Return NULL if there is none. */
 const struct graph_record *graph_send(const struct exec_graph *graph, uint32_t host,
 				      int64_t time_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Packets from host to host, found by their receive times. */
+/* Packets from host to host, which are found by their receive times. */
 #ifndef NETSYNC_PATH_MESSAGES_H
 #define NETSYNC_PATH_MESSAGES_H
 
@@ -7,18 +7,18 @@
 #include "events/timebase.h"
 
 struct messages {
-	struct spooled *list; /* messages of the window, in order */
+	struct spooled *list; /* messages in the window, sorted by receiver and receive time */
 	size_t num, room;
 };
 
 /*
- * Load the messages of traffic_keep(), when times can be corrected. On failure, print a message
+ * Load the messages of traffic_keep(), after times can be corrected. On failure, print a message
  * and return false.
  */
 bool messages_load(struct messages *messages, struct spool *spool, const struct timebase *base);
 void messages_release(struct messages *messages);
 
-/* Return NULL if no message was received at that time. */
+/* Find the message that host @to received at a time. Return NULL if there is none. */
 const struct spooled *messages_find(const struct messages *messages, uint32_t to, int64_t recv_ns);
 
 #endif

@@ -20,27 +20,27 @@
 
 enum piece_kind {
 	PIECE_RUNNING,
-	PIECE_PREEMPTED, /* runnable, but another thread ran, or none yet */
+	PIECE_PREEMPTED, /* runnable, while another thread ran or the CPU was waking up */
 	PIECE_DISK,
 	PIECE_TIMER,
-	PIECE_NETWORK,	 /* a packet in transit */
+	PIECE_NETWORK,	 /* a packet was in transit */
 	PIECE_INTERRUPT, /* waiting for another interrupt */
 	PIECE_UNKNOWN,
 	NUM_PIECES,
 };
 
-/* Why a piece is unknown. */
+/* Reason why a piece is unknown. */
 enum piece_reason {
 	REASON_NONE,
-	REASON_WAITS,  /* still waiting when the events end */
-	REASON_UNSEEN, /* no event reports it, or events were lost */
+	REASON_WAITS,  /* the thread was still waiting when the events ended */
+	REASON_UNSEEN, /* no event reports the cause, or events were lost */
 	REASON_WAKER,  /* the waker is unknown */
-	REASON_SENDER, /* no trace shows the packet being sent */
-	REASON_CIRCLE, /* inconsistent clocks: the path returns to the same time */
+	REASON_SENDER, /* no trace contains the event of sending the packet */
+	REASON_CIRCLE, /* clocks are inconsistent, so that the path returns to the same time */
 	NUM_REASONS,
 };
 
-/* A thread of a host, or NO_THREAD for work that is not done for a thread. */
+/* A thread on a host. The thread is NO_THREAD for work that is not done for any thread. */
 struct actor {
 	uint32_t host;
 	uint32_t thread;
@@ -49,25 +49,25 @@ struct actor {
 /* A piece of the path. */
 struct path_piece {
 	struct actor who;
-	/* For PIECE_PREEMPTED, the running thread; for PIECE_NETWORK, the sender. */
+	/* The running thread if PIECE_PREEMPTED, or the sender if PIECE_NETWORK. */
 	struct actor other;
 	bool has_other;
 	uint8_t kind;		  /* enum piece_kind */
 	uint8_t reason;		  /* enum piece_reason */
-	bool is_uncertain;	  /* PIECE_NETWORK: within the bound, it may have taken no time */
+	bool is_uncertain;	  /* PIECE_NETWORK: within the bounds, it may have taken no time */
 	uint32_t detail;	  /* PIECE_DISK: device; PIECE_INTERRUPT: number */
 	uint32_t charge;	  /* index of the charged thread */
-	int64_t begin_ns, end_ns; /* corrected */
-	int64_t bound_ns;	  /* PIECE_NETWORK: error of its duration; NETSYNC_UNKNOWN */
+	int64_t begin_ns, end_ns; /* corrected times */
+	int64_t bound_ns;	  /* PIECE_NETWORK: error of its duration, or NETSYNC_UNKNOWN */
 };
 
 #define NO_CHARGE UINT32_MAX
 
-/* A thread that another one waits for; the first one is the thread of the path. */
+/* A thread that another thread waits for. The first charge is the thread of the path. */
 struct charge {
 	struct actor who;
-	uint32_t parent;      /* the waiting thread; NO_CHARGE */
-	uint32_t child, next; /* the first one that it waits for; the next one of the same parent */
+	uint32_t parent;      /* charge of the waiting thread, or NO_CHARGE */
+	uint32_t child, next; /* first one that it waits for; next one with the same parent */
 	uint32_t depth;
 	uint64_t ns[NUM_PIECES];
 };
@@ -78,22 +78,22 @@ struct critical_path {
 	struct messages messages;
 	struct actor who;
 	int64_t begin_ns, end_ns;
-	struct path_piece *pieces; /* in order of time; each ends where the next begins */
+	struct path_piece *pieces; /* sorted by time; each piece ends where the next one begins */
 	size_t num_pieces, room;
 	struct charge *charges;
 	uint32_t num_charges;
 };
 
-/* The thread whose path is requested, given by one of these members; the other is NULL. */
+/* The thread whose path is requested. One of the members is given; the other is NULL. */
 struct path_thread_name {
 	char *thread;  /* HOST:TID or HOST:NAME */
-	char *command; /* NAME, of any host */
+	char *command; /* NAME of a thread on any host */
 };
 
 /*
  * Find the path in the events of all hosts of path->base, which must be set, and in the
- * messages of traffic_keep(). Release the path in any case. If there is no path, print a
- * message and return false.
+ * messages of traffic_keep(). If there is no path, print a message and return false.
+ * Release the path in either case.
  */
 bool path_find(struct critical_path *path, struct spool *messages,
 	       const struct path_thread_name *of);
@@ -102,15 +102,15 @@ void path_explain(const struct critical_path *path);
 void path_release(struct critical_path *path);
 
 /*
- * Walk the path of path->who, in the window of path->base. If the path has no pieces, the
- * thread does nothing in the window. Return false if out of memory.
+ * Walk the path of path->who within the window of path->base. If the path has no pieces,
+ * the thread does nothing in the window. Return false if out of memory.
  */
 bool path_walk(struct critical_path *path);
 
-/* The name of a kind, for people. */
+/* Return the name of a kind or of a reason, for people. */
 const char *path_kind(enum piece_kind kind);
 const char *path_reason(enum piece_reason reason);
-/* Return NULL if there is no such thread, or no information. */
+/* Return a thread, or NULL if there is no such thread or no information about it. */
 const struct record_thread *path_thread(const struct critical_path *path, struct actor who);
 
 #endif

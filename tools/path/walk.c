@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The critical path of a thread: backward from its end, each wait is replaced by the
+ * Find the critical path of a thread. Backward from its end, each wait is replaced by the
  * activity of the thread that ended it. Giraldeau, Dagenais: Wait analysis of distributed
  * systems using kernel tracing, IEEE TPDS 27(8), 2016.
  *
@@ -22,8 +22,8 @@
 #include "path.h"
 
 /*
- * Limit of steps from thread to thread at one time. If clocks are right, there are only a
- * few. Chosen.
+ * Maximum number of steps from thread to thread at one time. If the clocks are right,
+ * there are only a few. Chosen.
  */
 #define MAX_STANDING 4096
 
@@ -31,14 +31,14 @@
 struct spot {
 	struct actor who;
 	enum sched_state state;
-	int64_t begin_ns, end_ns; /* host's clock */
+	int64_t begin_ns, end_ns; /* times on the host's clock */
 	uint32_t before, cause, cpu_before;
-	bool is_known; /* false: there is none */
+	bool is_known; /* false if there is no such state */
 };
 
 struct frame {
 	struct spot spot;
-	int64_t from_ns; /* how far back it is followed */
+	int64_t from_ns; /* time back to which it is followed */
 	uint32_t charge;
 };
 
@@ -47,7 +47,7 @@ struct walk {
 	struct frame *frames;
 	size_t num, room;
 	int64_t now_ns;
-	unsigned int standing; /* steps at the current time */
+	unsigned int standing; /* number of steps at the current time */
 	bool failed;
 };
 
@@ -160,7 +160,7 @@ static struct spot get_path_spot(const struct walk *walk, struct actor who, uint
 	};
 }
 
-/* The waker or sender, at the time of the wakeup or of sending. */
+/* Return the state of a waker or sender, at the time of the wakeup or of sending. */
 static struct spot make_waker_spot(const struct graph_record *cause, uint32_t host)
 {
 	return (struct spot){
@@ -180,7 +180,7 @@ static struct spot make_waker_spot(const struct graph_record *cause, uint32_t ho
 struct sent {
 	const struct graph_record *send;
 	uint32_t host;
-	int64_t time_ns;   /* corrected */
+	int64_t time_ns;   /* corrected time of sending */
 	int64_t bound_ns;  /* error of the time in transit */
 	bool is_uncertain; /* the order of sending and receiving is uncertain */
 };
@@ -268,8 +268,8 @@ static enum piece_kind get_piece_kind(enum cause_kind cause)
 }
 
 /*
- * Explain the wait of @waiting by the cause of its end, and by the activity before that, back
- * to @from_ns. The event of sending a packet also has a cause.
+ * Explain the wait of @waiting, back to @from_ns, by the cause that ended it and by the activity
+ * before that cause. The event of sending a packet also has a cause.
  */
 static void explain_wait(struct walk *walk, const struct frame *waiting,
 			 const struct graph_record *cause, int64_t from_ns)
@@ -369,7 +369,7 @@ static void take_state(struct walk *walk, struct frame *frame, const struct grap
 	const struct spot *spot = &waiting.spot;
 
 	if (spot->state == SCHED_UNKNOWN && cause && cause->what == CAUSE_THREAD) {
-		/* Before this, the thread did not exist: continue with its creator. */
+		/* The thread did not exist before this time, so continue with its creator. */
 		frame->spot = make_waker_spot(cause, spot->who.host);
 		frame->charge = get_path_charge(walk, frame->charge, frame->spot.who);
 		return;
@@ -396,7 +396,7 @@ static void walk_one_state(struct walk *walk)
 				  spot->is_known ? REASON_CIRCLE : REASON_UNSEEN);
 		return;
 	}
-	/* The gap between this state and the next one. */
+	/* Add the gap between this state and the next one. */
 	add_unknown_piece(walk, frame,
 			  choose_later_time(correct_or_min(walk, host, spot->end_ns),
 					    frame->from_ns),
@@ -407,7 +407,7 @@ static void walk_one_state(struct walk *walk)
 					     frame->from_ns));
 }
 
-/* ---- all of it ------------------------------------------------------------- */
+/* ---- the whole walk -------------------------------------------------------- */
 
 /* Find the thread's last state in the window, other than dead. Return false if there is none. */
 static bool begin_walk(struct walk *walk, struct spot *spot)
@@ -427,7 +427,7 @@ static bool begin_walk(struct walk *walk, struct spot *spot)
 	return true;
 }
 
-/* The begin of its first state, or of the events of its host. */
+/* Return the begin of a thread's first state, or of the events of its host. */
 static int64_t find_first_time(const struct walk *walk, struct spot spot)
 {
 	const struct graph_host *host = &walk->path->graph.hosts[spot.who.host];
