@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The data of the page: the result and the messages. */
+/* Write the data of the page: the result and the messages. */
 #include <inttypes.h>
 #include <json.h>
 #include <json_visit.h>
@@ -9,7 +9,7 @@
 #include "common/quality.h"
 #include "report.h"
 
-/* Larger integers are not exact in a double. */
+/* Integers up to this limit are exact in a double. */
 #define MAX_EXACT (INT64_C(1) << 53)
 
 /* ---- integers ---------------------------------------------------------- */
@@ -41,11 +41,14 @@ static int quote_large(json_object *object, int flags, json_object *parent, cons
 
 /* ---- bounds ------------------------------------------------------------ */
 
-/* Maximum knots drawn for all hosts together, and minimum knots of each host. */
+/*
+ * Maximum number of knots drawn for all hosts together, and minimum number of knots for
+ * each host.
+ */
 #define MAX_KNOTS 40000
 #define MIN_KNOTS 300
 
-/* The bound at a knot in one direction; an unknown bound counts as the largest. */
+/* Return the bound at a knot in one direction. An unknown bound counts as the largest. */
 static int64_t get_size_at(json_object *knots, size_t knot, int side)
 {
 	json_object *triple = json_object_array_get_idx(knots, knot);
@@ -56,7 +59,10 @@ static int64_t get_size_at(json_object *knots, size_t knot, int side)
 	return size ? json_object_get_int64(size) : INT64_MAX;
 }
 
-/* From a run of knots, append the first one and the one with the largest bound. */
+/*
+ * From a run of knots, append the first knot and the knot with the largest bound in each
+ * direction.
+ */
 static void append_largest(struct json_writer *w, json_object *array, json_object *knots,
 			   size_t from, size_t to)
 {
@@ -158,7 +164,7 @@ static json_object *make_directions_array(struct json_writer *w,
 	return array;
 }
 
-/* The meanings of the words for qualities, the best one first. */
+/* Describe the meanings of the words for qualities, with the best quality first. */
 static json_object *make_qualities_object(struct json_writer *w)
 {
 	json_object *object = json_object_new_object();
@@ -186,7 +192,7 @@ char *report_data(const struct report_content *content)
 	if (content->traffic) {
 		json_put(&w, root, "ways", make_directions_array(&w, content));
 		json_put(&w, root, "files", place_files(&w, content));
-		/* Texts follow the traces, and have times in ns. */
+		/* Text files follow the traces, and have times in ns. */
 		json_put(&w, root, "first_text",
 			 json_object_new_int64(netsync_io_num_traces(content->io)));
 	} else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Late messages and flows -> JSON for the page. */
+/* Write late messages and flows as JSON for the page. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -29,8 +29,8 @@ static void put_detail_address(struct json_writer *w, json_object *object, const
 }
 
 /*
- * Put the properties that all packets of a flow share; for messages in a text, all are
- * unknown.
+ * Write the properties that all packets of a flow share. For messages from a text file,
+ * all are unknown.
  */
 static void put_flow(struct json_writer *w, json_object *object,
 		     const struct spooled_packet *packet)
@@ -46,7 +46,10 @@ static void put_flow(struct json_writer *w, json_object *object,
 	}
 }
 
-/* Put the fields that distinguish the packet from others of its flow, if a capture has it. */
+/*
+ * Write the fields that distinguish the packet from others of its flow, if a capture
+ * contains the packet.
+ */
 static void put_identity(struct json_writer *w, json_object *object,
 			 const struct netsync_packet *pkt)
 {

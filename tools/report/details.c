@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages in a spool -> the late messages of each direction. */
+/* Find the late messages of each direction among the messages in a spool. */
 #include <stdlib.h>
 
 #include "common/complain.h"
 #include "details.h"
 
 /*
- * Maximum late messages of a direction, and approximate maximum of all directions.
- * Chosen: a page of rows.
+ * Maximum number of late messages in a direction, and approximate maximum number in all
+ * directions. Chosen: a page of rows.
  */
 #define MAX_LATE 20
 #define MAX_LATE_OF_ALL 4000
@@ -41,7 +41,7 @@ struct choosing {
 	struct details *details;
 	const struct traffic *traffic;
 	const struct traffic_host *hosts;
-	size_t most;	/* maximum late messages of a direction */
+	size_t most;	/* maximum number of late messages in a direction */
 	ptrdiff_t last; /* direction of the previous message */
 };
 
@@ -83,7 +83,7 @@ static bool choose_late(void *data, const void *record)
 	return true;
 }
 
-/* The error bound of a corrected time of a host. */
+/* Return the error bound at a corrected time of a host. */
 static int64_t get_bound_at_host(const struct traffic_host *host, int64_t time_ns)
 {
 	int64_t corrected_ns, bound_ns;
@@ -104,7 +104,10 @@ static void set_delay_bound(struct late_message *late, const struct traffic_host
 		late->bound_ns = NETSYNC_UNKNOWN;
 }
 
-/* Delays by uncorrected clocks are meaningless; directions without points are skipped, too. */
+/*
+ * Does the page have delays of this direction? Delays between uncorrected clocks are
+ * meaningless. Directions without points are skipped, too.
+ */
 static bool has_delays(const struct traffic_way *way)
 {
 	return way->corrected && way->num_points;

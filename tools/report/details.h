@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Individual messages and flows of each direction: late messages, which are received
- * before they are sent or take longest, with their places in the traces; and the flows
+ * Individual messages and flows of each direction. Late messages, which are received
+ * before they are sent or take longest, have their places in the traces. Flows are those
  * with the most messages.
  */
 #ifndef NETSYNC_DETAILS_H
@@ -12,13 +12,16 @@
 struct input;
 struct netsync_io;
 
-/* Maximum places of one end of a message: several if they cannot be distinguished. */
+/*
+ * Maximum number of places for one end of a message. There are several if they cannot be
+ * distinguished.
+ */
 #define MAX_PLACES 4
 
 struct trace_place {
-	uint32_t file;	 /* index among traces of the reader, then texts of the input */
-	int64_t time_ns; /* as written in the file */
-	uint64_t frame;	 /* Wireshark's number; 0 if not a capture, or not found */
+	uint32_t file;	 /* index among the reader's traces, followed by the input's text files */
+	int64_t time_ns; /* time as written in the file */
+	uint64_t frame;	 /* frame number in Wireshark; 0 if not a capture, or not found */
 };
 
 enum { SENDER, RECEIVER, NUM_ENDS };
@@ -26,28 +29,31 @@ enum { SENDER, RECEIVER, NUM_ENDS };
 struct late_message {
 	struct spooled_packet packet;
 	struct traffic_point point;
-	int64_t bound_ns; /* of the delay; NETSYNC_UNKNOWN: none */
+	int64_t bound_ns; /* error bound of the delay, or NETSYNC_UNKNOWN */
 	struct trace_place places[NUM_ENDS][MAX_PLACES];
 	unsigned int num_places[NUM_ENDS];
-	struct netsync_packet seen; /* the packet in the capture; size 0 if not found */
+	struct netsync_packet seen; /* packet in the capture; its size is 0 if it was not found */
 };
 
 /* The messages with the same addresses, ports and protocol. */
 struct traffic_flow {
 	struct spooled_packet packet; /* one of its messages */
 	uint64_t messages;
-	uint64_t bytes; /* of payload */
-	bool has_bytes; /* the size of all of them is known */
+	uint64_t bytes; /* payload bytes of all messages */
+	bool has_bytes; /* the sizes of all messages are known */
 	int64_t min_ns; /* delays, as in struct traffic_way */
 	int64_t median_ns;
 	int64_t max_ns;
 };
 
 struct way_details {
-	/* Inversions first, in descending order of size; then the largest delays. */
+	/*
+	 * Inversions in descending order of size, followed by the messages with the
+	 * largest delays.
+	 */
 	struct late_message *late;
 	size_t num_late;
-	struct traffic_flow *flows; /* those with the most messages, in descending order */
+	struct traffic_flow *flows; /* flows with the most messages, in descending order */
 	size_t num_flows;
 };
 
@@ -57,19 +63,19 @@ struct details {
 };
 
 /*
- * Collect everything in struct details except places. @spool contains struct spooled_packet,
- * and is the spool that traffic_collect() has read for @traffic. On failure, print a message
- * and return false.
+ * Collect everything in struct details except the places. @spool contains struct spooled_packet,
+ * and is the spool that traffic_collect() has read for @traffic. On failure, print a message and
+ * return false.
  */
 bool details_collect(struct details *details, struct spool *spool, const struct traffic *traffic,
 		     const struct traffic_host *hosts);
-/* Collect the flows, in flows.c. */
+/* Collect the flows. This function is in flows.c. */
 bool details_collect_flows(struct details *details, struct spool *spool,
 			   const struct traffic *traffic, const struct traffic_host *hosts);
 
 /*
- * Find late messages in the traces that @io has read: captures are read again for the numbers
- * of their frames. If out of memory, print a message and return false.
+ * Find late messages in the traces that @io has read. Captures are read again to find frame
+ * numbers. If out of memory, print a message and return false.
  */
 bool details_find_places(struct details *details, const struct input *input, struct netsync_io *io);
 
@@ -83,8 +89,8 @@ ptrdiff_t details_way_of(const struct traffic *traffic, const struct spooled *me
 			 ptrdiff_t last);
 
 /*
- * A limit for each of @num_ways directions: at most @most, such that the sum is about
- * @all; at least one.
+ * Return a limit for each of @num_ways directions: at least 1 and at most @most, such
+ * that the sum is about @all.
  */
 static inline size_t details_share(size_t all, size_t num_ways, size_t most)
 {

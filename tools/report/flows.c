@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages in a spool -> the flows with the most messages in each direction. The spool is
- * read twice. The first pass finds candidates, in memory that does not grow with the
- * number of flows (the Space-Saving algorithm: A. Metwally, D. Agrawal, A. El Abbadi,
- * "Efficient computation of frequent and top-k elements in data streams", ICDT 2005). The
- * second pass counts the messages and delays of the candidates exactly.
+ * Find the flows with the most messages in each direction among the messages in a spool.
+ * The spool is read twice. The first pass finds candidates, in memory that does not grow
+ * with the number of flows (the Space-Saving algorithm: A. Metwally, D. Agrawal, A. El
+ * Abbadi, "Efficient computation of frequent and top-k elements in data streams", ICDT
+ * 2005). The second pass counts the messages and delays of the candidates exactly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,22 +15,22 @@
 #include "details.h"
 
 /*
- * Maximum counters of a direction, 56 bytes each, and approximate maximum of all
- * directions. Chosen.
+ * Maximum number of counters of a direction, which take 56 bytes each, and approximate
+ * maximum number for all directions. Chosen.
  */
 #define MAX_COUNTERS 128
 #define MAX_COUNTERS_OF_ALL 131072
 
 /*
- * Maximum flows of a direction whose delays are counted, 8 KB each, and approximate
- * maximum of all directions. A flow with more than 1 / (number of counters) of the
- * direction's messages is certainly a candidate: no counter is too low, and all counters
- * together count each message once. Chosen.
+ * Maximum number of flows of a direction whose delays are counted, which take 8 KB each,
+ * and approximate maximum number for all directions. A flow with more than 1 / (number of
+ * counters) of the direction's messages is certainly a candidate: no counter is too low,
+ * and all counters together count each message once. Chosen.
  */
 #define MAX_COUNTED 32
 #define MAX_COUNTED_OF_ALL 2048
 
-/* Flows of a direction that are kept. Chosen. */
+/* Number of flows that are kept for each direction. Chosen. */
 #define MAX_FLOWS 10
 
 /* The properties that the messages of a flow share. */
@@ -54,26 +54,26 @@ struct counted_flow {
 };
 
 struct flows_of_way {
-	uint64_t *hashes; /* of the counters' keys, contiguous for speed */
+	uint64_t *hashes; /* hashes of the counters' keys, contiguous for speed */
 	struct flow_counter *counters;
 	size_t num_counters;
 	struct counted_flow *counted;
 	size_t num_counted;
-	size_t last; /* index of the previous flow: messages come in bursts */
+	size_t last; /* index of the previous flow, because messages come in bursts */
 };
 
 struct flow_collector {
 	const struct traffic *traffic;
 	const struct traffic_host *hosts;
 	struct flows_of_way *ways;
-	size_t num_busy; /* directions with points; the others have no flows */
+	size_t num_busy; /* number of directions with points; others have no flows */
 	size_t max_counters;
 	ptrdiff_t last;
 };
 
 /* ---- flows --------------------------------------------------------------- */
 
-/* Return false if the addresses of the message are unknown. */
+/* Set the key of a message's flow. Return false if the addresses of the message are unknown. */
 static bool set_flow_key(struct flow_key *key, const struct spooled_packet *packet)
 {
 	if (!(packet->fields & NETSYNC_HAS_ADDRS))
@@ -104,7 +104,10 @@ static bool is_same_flow(const struct flow_key *a, const struct flow_key *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* Return the direction of a message, or NULL if the direction has no flows. */
+/*
+ * Return the flows of a message's direction, and set @key. Return NULL if the message has
+ * no flow.
+ */
 static struct flows_of_way *find_message_flows(struct flow_collector *c,
 					       const struct spooled_packet *packet,
 					       struct flow_key *key)
@@ -115,7 +118,7 @@ static struct flows_of_way *find_message_flows(struct flow_collector *c,
 	return set_flow_key(key, packet) ? &c->ways[c->last] : NULL;
 }
 
-/* ---- first reading: which may be the largest ------------------------------ */
+/* ---- first pass: candidates ---------------------------------------------- */
 
 static size_t find_smallest_counter(const struct flows_of_way *way)
 {
@@ -206,7 +209,7 @@ static bool open_counted(struct flows_of_way *way, size_t most)
 	return true;
 }
 
-/* ---- second reading: how large they are ----------------------------------- */
+/* ---- second pass: counts -------------------------------------------------- */
 
 static struct counted_flow *find_counted(struct flows_of_way *way, const struct flow_key *key)
 {
@@ -273,7 +276,7 @@ static bool hand_over_flows(struct flows_of_way *way, struct way_details *detail
 	return true;
 }
 
-/* ---- both ----------------------------------------------------------------- */
+/* ---- both passes ---------------------------------------------------------- */
 
 static bool collect_flows(struct flow_collector *c, struct details *details, struct spool *spool)
 {

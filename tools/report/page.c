@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The page that the Makefile assembles from the files in page/, with the data. */
+/* The page that the Makefile assembles from the files in page/, without its data. */
 #include "common/page.h"
 #include "report.h"
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The critical path in the page: its pieces, as numbers in one long array, and tables
- * with the meaning of the numbers. page/path.js reads it.
+ * Write the critical path into the page: its pieces, as numbers in one long array, and
+ * tables with the meaning of the numbers. page/path.js reads it.
  */
 #include <inttypes.h>
 
 #include "common/page.h"
 #include "report.h"
 
-/* Replacement for an unknown bound, or for another thread if there is none. */
+/* Stands for an unknown bound, or for another thread if there is none. */
 #define NOTHING (-1)
 
 /*
- * Threads of all hosts are numbered consecutively; after the threads of each host, one
- * number is for its interrupts.
+ * Return the number of a thread. Threads of all hosts are numbered consecutively. After
+ * the threads of each host, one number is for its interrupts.
  */
 static int64_t find_actor_number(const struct critical_path *path, struct actor who)
 {
@@ -26,9 +26,10 @@ static int64_t find_actor_number(const struct critical_path *path, struct actor 
 }
 
 /*
- * Thread, kind, reason, begin after the end of the previous piece, duration (small
- * numbers are parsed quickly), bound, other thread, detail, whether the order is
- * uncertain, and the charged thread. WIDTH_OF_PIECE in page/path.js is their number.
+ * Write a piece as numbers: thread, kind, reason, begin after the end of the previous
+ * piece, duration, bound, other thread, detail, whether the order is uncertain, and the
+ * charged thread. Times are differences, because small numbers are parsed quickly.
+ * WIDTH_OF_PIECE in page/path.js is the count of these numbers.
  */
 static void write_piece_row(FILE *out, const struct critical_path *path, size_t number)
 {
@@ -97,7 +98,7 @@ static json_object *make_path_legend(struct json_writer *w, const struct critica
 	json_object *object = json_object_new_object(), *list;
 	char begin[24];
 
-	/* It does not fit into a JavaScript number. */
+	/* The time is text, because it does not fit into a JavaScript number. */
 	snprintf(begin, sizeof(begin), "%" PRId64, path->begin_ns);
 	json_put(w, object, "begin_ns", json_object_new_string(begin));
 	json_put(w, object, "length", json_object_new_int64(path->end_ns - path->begin_ns));

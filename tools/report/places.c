@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Late messages -> the places of both ends in the traces. Captures are read again, and
- * frames with the time of an end are examined. If several have it, those are used whose
- * packets agree best with the message, and with each other.
+ * Find the places of both ends of late messages in the traces. Captures are read again,
+ * and frames with the time of an end are examined. If several frames have this time,
+ * those are used whose packets agree best with the message, and with each other.
  */
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -17,19 +17,19 @@
 #include "details.h"
 
 /*
- * Maximum frames with the time of one end: bursts that are stamped in microseconds have a
- * few. Chosen.
+ * Maximum number of frames with the time of one end. Bursts that are stamped in
+ * microseconds have a few. Chosen.
  */
 #define MAX_AT_ONCE 32
 
 /*
- * Largest difference between the receipt of a packet and the end of its capture, ns: the
- * end is rounded down to a tick, the packet's time is the end of the tick. Chosen:
- * captures have no coarser stamps than seconds.
+ * Largest amount by which the receipt of a packet may be later than the end of its
+ * capture, ns. The end is rounded down to a tick, and the packet's time is the end of the
+ * tick. Chosen: captures have no coarser timestamps than seconds.
  */
 #define CAPTURE_SLACK NS_PER_S
 
-/* Frames between checks of the clock, for progress. Chosen. */
+/* Number of frames between checks of the clock, for progress. Chosen. */
 #define FRAMES_PER_LOOK 16384
 
 struct found_frame {
@@ -43,16 +43,16 @@ struct sought_end {
 	struct late_message *late;
 	unsigned int end; /* SENDER or RECEIVER */
 	uint32_t host;
-	int64_t time_ns; /* on the host's clock */
+	int64_t time_ns; /* time on the host's clock */
 	struct found_frame *found;
 	size_t num_found;
 };
 
 struct place_search {
-	struct sought_end *ends;    /* two for each message, consecutive */
-	struct sought_end **sorted; /* ordered by host, then by time */
+	struct sought_end *ends;    /* two consecutive ends for each message */
+	struct sought_end **sorted; /* sorted by host, then by time */
 	size_t num_ends;
-	/* The current capture, and the ends that may be in it. */
+	/* The current capture, and the ends that it may contain. */
 	struct netsync_io_trace trace;
 	uint32_t file;
 	struct sought_end **first;
@@ -62,7 +62,7 @@ struct place_search {
 	bool no_memory;
 };
 
-/* ---- what is sought ------------------------------------------------------ */
+/* ---- ends that are sought --------------------------------------------------- */
 
 static int compare_sought(const void *a, const void *b)
 {
@@ -111,7 +111,7 @@ static bool list_sought(struct place_search *search, struct details *details)
 	return true;
 }
 
-/* The first of the sorted ends of this host at or after this time. */
+/* Return the first of the sorted ends of this host that is at or after this time. */
 static struct sought_end **find_first_sought(struct sought_end **sorted, size_t num, uint32_t host,
 					     int64_t time_ns)
 {
@@ -132,7 +132,7 @@ static struct sought_end **find_first_sought(struct sought_end **sorted, size_t 
 
 /* ---- frames -------------------------------------------------------------- */
 
-/* Add a frame to the candidates of an end. */
+/* Add a frame to the candidates of an end. Return false if out of memory. */
 static bool add_found(const struct place_search *search, struct sought_end *end,
 		      const struct netsync_io_frame *frame)
 {
@@ -150,7 +150,10 @@ static bool add_found(const struct place_search *search, struct sought_end *end,
 	return true;
 }
 
-/* Add a frame to the ends of this kind at a time of the trace. */
+/*
+ * Add a frame to the candidates of all ends of this kind at a time of the trace. Return
+ * false if out of memory.
+ */
 static bool add_found_at(const struct place_search *search, unsigned int kind, int64_t time_ns,
 			 const struct netsync_io_frame *frame)
 {
@@ -179,7 +182,7 @@ static int look_at_frame(void *data, const struct netsync_io_frame *frame)
 	return search->no_memory;
 }
 
-/* Select the ends that may be in a trace, by its span: search->first, search->num. */
+/* Set search->first and search->num to the ends that a trace may contain according to its span. */
 static void choose_ends(struct place_search *search, const struct netsync_io_trace *trace)
 {
 	const int64_t last_ns = !strcmp(trace->format, "pcap") &&
@@ -198,7 +201,10 @@ static void choose_ends(struct place_search *search, const struct netsync_io_tra
 				       search->first);
 }
 
-/* A capture that cannot be read again causes a warning. Return false if out of memory. */
+/*
+ * Read all captures. If a capture cannot be read again, print a warning. Return false if
+ * out of memory.
+ */
 static bool read_captures(struct place_search *search, struct netsync_io *io)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
@@ -218,9 +224,9 @@ static bool read_captures(struct place_search *search, struct netsync_io *io)
 	return true;
 }
 
-/* ---- which of several ----------------------------------------------------- */
+/* ---- the best of several frames ------------------------------------------- */
 
-/* The number of known fields of a message that agree with a packet. */
+/* Return the number of known fields of a message that agree with a packet. */
 static int compute_agreement_with(const struct spooled_packet *message,
 				  const struct netsync_packet *pkt)
 {
@@ -234,7 +240,7 @@ static int compute_agreement_with(const struct spooled_packet *message,
 	       ((fields & NETSYNC_HAS_LEN) && message->len == pkt->len);
 }
 
-/* Do the fields agree that distinguish packets of one flow? */
+/* Do the two packets agree in the fields that distinguish packets of one flow? */
 static bool has_same_identity(const struct netsync_packet *a, const struct netsync_packet *b)
 {
 	const uint32_t fields = a->fields & b->fields;
@@ -249,10 +255,10 @@ static bool has_same_identity(const struct netsync_packet *a, const struct netsy
 	       a->icmp.type == b->icmp.type;
 }
 
-/* Exceeds the agreement of all other fields of two frames with a message. */
+/* This exceeds the agreement of all other fields of two frames with a message. */
 #define SAME_PACKET 8
 
-/* How well two frames, one of which may be missing, agree as ends of a message. */
+/* Rate how well two frames, one of which may be missing, agree as ends of a message. */
 static int rate_place_agreement(const struct late_message *late, const struct found_frame *sent,
 				const struct found_frame *received)
 {
@@ -264,7 +270,7 @@ static int rate_place_agreement(const struct late_message *late, const struct fo
 		score += compute_agreement_with(&late->packet, &received->packet);
 	if (!sent || !received)
 		return score;
-	/* Address translation changes the other fields. */
+	/* Address translation can change the other fields. */
 	if (has_same_identity(&sent->packet, &received->packet))
 		score += SAME_PACKET;
 	return score + ((sent->packet.fields & received->packet.fields & NETSYNC_HAS_IP_ID) &&
@@ -277,8 +283,8 @@ static struct found_frame *find_frame_at(const struct sought_end *end, size_t nu
 }
 
 /*
- * Compare all pairs: with @best 0, find the best agreement; otherwise mark the frames
- * that have it.
+ * Compare all pairs of frames. If @best is 0, return the best agreement. Otherwise, mark
+ * the frames that reach it.
  */
 static int compare_frames(const struct sought_end *sender, const struct sought_end *receiver,
 			  int best)
@@ -300,7 +306,7 @@ static int compare_frames(const struct sought_end *sender, const struct sought_e
 	return found;
 }
 
-/* The number of messages before this one in the list with the same times at both ends. */
+/* Return the number of messages before this one in the list with the same times at both ends. */
 static size_t count_alike(const struct place_search *search, size_t number)
 {
 	const struct spooled *message = &search->ends[number].late->packet.message;
@@ -326,8 +332,8 @@ static void keep_packet_only(const struct sought_end *end, const struct netsync_
 }
 
 /*
- * Packet @number among the different packets of an end's best frames; the last one if
- * there are fewer.
+ * Return packet @number among the different packets of an end's best frames, or the last
+ * one if there are fewer.
  */
 static const struct netsync_packet *choose_best_packet(const struct sought_end *end, size_t number)
 {
@@ -384,7 +390,7 @@ static void choose_frames(struct place_search *search)
 	}
 }
 
-/* ---- what is no capture --------------------------------------------------- */
+/* ---- traces other than captures ----------------------------------------- */
 
 static void add_place(struct sought_end *end, uint32_t file, int64_t shift_ns)
 {
@@ -413,7 +419,7 @@ static void add_places_in_traces(struct place_search *search, const struct netsy
 	}
 }
 
-/* Assign ends that no trace has to a text. */
+/* Assign ends that no trace contains to the text files. */
 static void add_texts(struct place_search *search, const struct input *input,
 		      const struct netsync_io *io)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync report - a web page that displays clocks and messages. */
+/* netsync report: write a web page that displays clocks and messages. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,10 @@
 
 #define DEFAULT_OUTPUT "sync.html"
 
-/* Maximum messages in a page. Chosen: some 30 bytes each, and the page must draw quickly. */
+/*
+ * Maximum number of messages in a page. Chosen: each takes some 30 bytes, and the page
+ * must draw quickly.
+ */
 #define MAX_POINTS 150000
 
 struct report_settings {
@@ -51,7 +54,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return -1 to continue; otherwise the exit status. */
+/* Parse the arguments. Return -1 to continue, or the exit status if the command is to end. */
 static int parse_report_arguments(struct report_settings *set, int argc, char **argv)
 {
 	const int first = options_take(&usage, set, argc, argv);
@@ -85,17 +88,17 @@ struct report_contents {
 	struct netsync_io *io;
 	struct spool spool;
 	struct model model;
-	/* By the number of a host in messages. */
+	/* Indexed by the number of a host in messages. */
 	struct traffic_host *hosts;
 	struct netsync_clock **clocks; /* owned by this struct */
 	uint32_t *numbers;	       /* number of the same host in the model */
 	uint32_t num_hosts;
 	struct traffic traffic;
 	struct details details;
-	struct timebase base; /* the same for the path; its pointers are not owned */
+	struct timebase base; /* time base for the path, whose pointers are not owned */
 	struct critical_path path;
 	bool has_path;
-	bool in_part; /* the result does not correct all of them */
+	bool in_part; /* the result does not correct all hosts */
 };
 
 static bool match_host(const struct input *input, struct report_contents *s, uint32_t host)
@@ -136,7 +139,7 @@ static bool match_hosts(const struct input *input, struct report_contents *s)
 	return true;
 }
 
-/* ---- all together ------------------------------------------------------ */
+/* ---- the whole report ------------------------------------------------- */
 
 static bool make_model(const struct report_settings *set, struct report_contents *s)
 {
@@ -180,7 +183,7 @@ static bool find_requested_path(const struct report_settings *set, struct report
 			.clock = s->hosts[i].clock,
 			.shift_ns = s->hosts[i].shift_ns,
 		};
-	/* The window applied to the hosts' own clocks. */
+	/* Limit the path to the window, which was applied to the hosts' own clocks. */
 	if (window_is_given(&set->input.window) &&
 	    !timebase_span(&s->base, &s->base.begin_ns, &s->base.end_ns)) {
 		s->base.begin_ns = INT64_MIN;
@@ -240,7 +243,7 @@ static int produce_report(const struct report_settings *set, struct report_conte
 
 	if (!output_check(&set->output))
 		return EXIT_BAD;
-	/* Report an unreadable result before reading traces, which takes long. */
+	/* Report an unreadable result before reading traces, because that takes long. */
 	if (set->input.model && !make_model(set, s))
 		return EXIT_BAD;
 	if (reads &&

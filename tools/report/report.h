@@ -9,14 +9,14 @@
 
 struct input;
 
-/* The content of the page, without the path. */
+/* Content of the page, without the path. */
 struct report_content {
 	json_object *result;	       /* owned by the caller */
 	const struct traffic *traffic; /* NULL if messages were not read */
-	const struct details *details; /* of the messages */
-	const uint32_t *hosts;	       /* for each host in messages, its number in the result */
-	const struct netsync_io *io;   /* the reader, after reading */
-	const struct input *input;     /* the input it has read */
+	const struct details *details; /* details of the messages */
+	const uint32_t *hosts;	       /* number in the result, for each host in messages */
+	const struct netsync_io *io;   /* the reader, after it has read the input */
+	const struct input *input;     /* the input that was read */
 };
 
 /*
@@ -27,15 +27,15 @@ struct report_content {
  */
 char *report_data(const struct report_content *content);
 
-/* Put the late messages and flows of a direction. */
+/* Add the late messages and flows of a direction. */
 void put_details(struct json_writer *w, json_object *object, const struct way_details *details);
-/* The files to which the numbers in struct trace_place refer. */
+/* Return the files to which the numbers in struct trace_place refer. */
 json_object *place_files(struct json_writer *w, const struct report_content *content);
 
 /* Write the path of a thread, for the page. Return false on failure. */
 bool report_path(FILE *out, const struct critical_path *path);
 
-/* @path may be NULL. Return false if writing failed. */
+/* Write the page. @path may be NULL. Return false if writing failed. */
 bool write_page(FILE *out, const char *data, const struct critical_path *path);
 
 #endif

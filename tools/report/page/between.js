@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The clocks of a pair against each other, and the messages from which they are
- * estimated: messages of one direction lie above the difference of the clocks, those of
- * the other direction below it.
+ * Plot the clocks of a pair against each other, and the messages from which they are
+ * estimated. Messages in one direction lie above the difference of the clocks, messages
+ * in the other direction below it.
  */
 "use strict";
 
-/* Approximate maximum of corners of an envelope, for clocks with curvature. */
+/* Approximate maximum number of corners of an envelope, for clocks with curvature. */
 const MAX_CORNERS = 64;
 
 /*
- * The difference of two clocks, second less first, less a straight line from its begin to
- * its end; and its error bounds.
+ * Return the difference of two clocks (second minus first), minus a straight line from
+ * its begin to its end, and its error bounds.
  */
 function differenceOf(pair) {
 	const curves = pair.hosts.map((host) => curveOf(HOSTS[host]));
@@ -42,8 +42,9 @@ function differenceOf(pair) {
 }
 
 /*
- * From messages, [time, delay] in order of time, select those with the smallest delays:
- * no other message's delay is smaller by more than @slope times the time between them.
+ * Select the messages with the smallest delays from a list of [time, delay] in order of
+ * time. No other message's delay is smaller by more than @slope times the time between
+ * them.
  */
 function lowest(points, slope) {
 	const sweep = (order) => {
@@ -67,7 +68,10 @@ function lowest(points, slope) {
 	return points.filter((_, i) => !high[i]);
 }
 
-/* A line through the lowest messages of one direction (sign 1) or the other (-1). */
+/*
+ * Return a line through the lowest messages of one direction (sign 1) or the other
+ * direction (-1).
+ */
 function envelopeOf(points, sign, curve) {
 	const span = curve[curve.length - 1].time - curve[0].time;
 	const median = quantileOf(points.map((p) => p[1]), 0.5);
@@ -104,7 +108,7 @@ function showBetween(pair) {
 		...envelopeOf(clouds[1], -1, curve).map((p) => row(4, p)),
 		...curve.map((p) => row(5, [p.time, p.value])),
 	].sort((a, b) => a[0] - b[0]);
-	/* The gap matters: late messages are initially out of view. */
+	/* The gap between the directions matters, so late messages are initially out of view. */
 	const values = (curve || []).map((p) => p.value);
 	const high = Math.max(...values) + 2 * quantileOf(clouds[0].map((p) => p[1]), 0.5);
 	const low = Math.min(...values) - 2 * quantileOf(clouds[1].map((p) => p[1]), 0.5);

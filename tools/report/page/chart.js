@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Plots over time. All display the same interval. */
+/* Plots over time. All plots display the same interval. */
 "use strict";
 
 const CHARTS = new Map();
@@ -59,7 +59,7 @@ function resetView() {
 	setView(limit[0], limit[1]);
 }
 
-/* Actions of a plot's buttons and keys. */
+/* Actions of the buttons and keys of a plot. */
 const MOVES = {
 	out: { sign: MINUS, say: "zoom out", keys: ["-"], move: () => zoomView(2, 0.5) },
 	in: { sign: "+", say: "zoom in", keys: ["+", "="], move: () => zoomView(0.5, 0.5) },
@@ -90,14 +90,14 @@ function addMoves(box, target, moves) {
 	});
 }
 
-/* The interval that all plots display; null: everything. */
+/* Return the interval that all plots display, or null if they display everything. */
 function shownView() {
 	const [from, to] = whole();
 
 	return view[0] === from && view[1] === to ? null : view;
 }
 
-/* One finger scrolls the page; two zoom. */
+/* Scroll the page with one finger, and zoom with two fingers. */
 function twoFingers(name) {
 	const act = Dygraph.defaultInteractionModel[name];
 
@@ -127,10 +127,12 @@ function ticker(ticks, spacing, isLog) {
 }
 
 /*
- * Draw the plot of an element. @spec: labels and rows, as for dygraphs; series: how each
- * is drawn; ticks: of the values; log: their scale; range: initial range of the values,
- * or null; describe(row): for the line below; chosen(seconds): on a click; under(context,
- * area, graph): drawn below everything; say: a description for people who cannot see it.
+ * Draw the plot of an element. @spec has these members: labels and rows, as for dygraphs;
+ * series, how each series is drawn; ticks of the values; log, whether their scale is
+ * logarithmic; range, the initial range of the values, or null; describe(row), which
+ * returns the line below; chosen(seconds), called on a click; under(context, area,
+ * graph), which draws below everything; and say, a description for people who cannot see
+ * the plot.
  */
 function plot(id, spec) {
 	const element = byId(id), readout = byId(id.replace("chart", "readout"));
@@ -209,7 +211,7 @@ function line(name, width, pattern) {
 	};
 }
 
-/* Fill between two curves of [x, low, high]. */
+/* Fill the area between two curves, given as points [x, low, high]. */
 function fillBand(context, graph, points) {
 	const at = (x, y) => [graph.toDomXCoord(x), graph.toDomYCoord(y)];
 	let drawn = [];
@@ -232,7 +234,7 @@ function fillBand(context, graph, points) {
 	close();
 }
 
-/* When colours change (light, dark), canvases must be redrawn. */
+/* Redraw canvases when colours change between light and dark. */
 function redrawOnColours(all) {
 	window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", all);
 }

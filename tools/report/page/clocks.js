@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Offset and skew of a host's clock against the reference. */
+/* Plot the offset and skew of a host's clock relative to the reference. */
 "use strict";
 
 const clocks = { host: null, mode: "bends" };
@@ -71,7 +71,7 @@ function showOffset(host, curve) {
 		"Relative to the straight line from the beginning to the end, so that curvature and bound are visible.";
 }
 
-/* From the begin to the end, in ppm. */
+/* Return the mean skew from the begin to the end, in ppm. */
 function meanSkew(curve) {
 	const first = curve[0], last = curve[curve.length - 1];
 
@@ -80,7 +80,7 @@ function meanSkew(curve) {
 }
 
 function showSkew(host, curve) {
-	/* A rate applies from one border of segments to the next. */
+	/* A rate applies from one segment boundary to the next. */
 	const rows = curve.map((p) => [p.time, p.skew]);
 	/* A rate that applies only briefly results from rounded times. */
 	const least = (curve[curve.length - 1].time - curve[0].time) / 1000;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The measured data. A number here is a double, which cannot hold the ns of an epoch:
- * times are BigInt, or seconds after BASE, the first instant.
+ * The measured data. A JavaScript number is a double, which cannot represent the ns since
+ * an epoch exactly. Times are therefore BigInt, or seconds after BASE, the first instant.
  */
 "use strict";
 
@@ -15,7 +15,7 @@ function big(integer) {
 
 /* ---- hosts ------------------------------------------------------------- */
 
-/* The index of the last element of a list, in order of time, that is not after a time. */
+/* Return the index of the last element that is not after a time, in a list in order of time. */
 function indexAt(list, time, from) {
 	let low = 0, high = list.length - 1;
 
@@ -63,7 +63,7 @@ function segmentAt(host, time) {
 	return host.segments[indexAt(host.segments, time, (s) => s.from)];
 }
 
-/* The value to add to a time of the host: BigInt of ns. */
+/* Return the value to add to a time of the host, in ns as a BigInt. */
 function offsetAt(host, time) {
 	const segment = segmentAt(host, time);
 
@@ -80,14 +80,14 @@ const BASE = HOSTS.reduce((first, host) => {
 	return first === null || time < first ? time : first;
 }, null) || 0n;
 
-/* An instant on the reference clock as seconds after BASE. */
+/* Convert an instant on the reference clock to seconds after BASE. */
 function secondsOf(ns) {
 	return Number(ns - BASE) / 1e9;
 }
 
 /*
- * Linear between two knots; before and after all knots, the nearest one, which suffices
- * here.
+ * Return the bound at a time. It is linear between two knots. Before and after all knots,
+ * it is that of the nearest knot, which suffices here.
  */
 function boundAt(host, time) {
 	const knots = host.knots;
@@ -105,13 +105,13 @@ function boundAt(host, time) {
 	return { below: mix(a.below, b.below), above: mix(a.above, b.above) };
 }
 
-/* Times that a clock skipped when it was stepped forward. */
+/* Return the times that a clock skipped when it was stepped forward. */
 function leftOut(host) {
 	return host.steps.filter((step) => Number(step.offset_ns) > 0)
 		.map((step) => [big(step.time_ns), big(step.time_ns) + big(step.offset_ns)]);
 }
 
-/* A plot must go from left to right. */
+/* Remove points that would make a plot go from right to left. */
 function onlyLater(points) {
 	const kept = [];
 
@@ -122,8 +122,9 @@ function onlyLater(points) {
 }
 
 /*
- * The host's clock as a curve, exact between its points: time in s; offset in ns, less
- * the first one; and the error bounds below and above.
+ * Return the host's clock as a curve, which is exact between its points. The time is in
+ * s, the offset in ns minus the first offset. The error bounds below and above are
+ * included.
  */
 function curveOf(host) {
 	if (host.curve || !host.known || !host.seen)
@@ -152,7 +153,7 @@ function curveOf(host) {
 	return host.curve;
 }
 
-/* A quantity of a curve at a time in s; null where the curve has no value. */
+/* Return a quantity of a curve at a time in s, or null where the curve has no value. */
 function along(curve, seconds, quantity) {
 	const at = indexAt(curve, seconds, (p) => p.time);
 	const a = curve[at], b = curve[at + 1];
@@ -190,8 +191,8 @@ const PAIRS = (RESULT.pairs || []).map((json, index) => {
 const HAS_MESSAGES = DATA.ways !== null;
 
 /*
- * The messages of a direction that are in the page. Uncorrected ones are displayed from
- * the start of the sender's trace.
+ * Return the messages of a direction that are in the page. Uncorrected messages are
+ * displayed from the start of the sender's trace.
  */
 function pointsOf(way) {
 	if (!way || way.points || !way.time)

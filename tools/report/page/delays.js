@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One-way delays of the messages of a pair, before and after correction. */
+/* Plot the one-way delays of a pair's messages, before and after correction. */
 "use strict";
 
 const delays = { pair: null, mode: "after", scale: null };
 
-/* Both directions in one list, in order of time. */
+/* Merge the messages of both directions into one list, in order of time. */
 function mergeWays(pair, value) {
 	const rows = [];
 
@@ -29,7 +29,7 @@ function isCorrected(pair) {
 	return pair.ways.every((way) => !way || way.corrected);
 }
 
-/* How many of the messages are in the page. */
+/* Explain how many of the messages are in the page. */
 function shownOf(pair) {
 	const shown = pair.ways.reduce((sum, way) => sum + pointsOf(way).length, 0);
 	const all = pair.messages[0] + pair.messages[1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Elements of the page. Untrusted text (names) only goes into text nodes. */
+/* Create elements of the page. Untrusted text (names) is only used in text nodes. */
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -8,7 +8,7 @@ function byId(id) {
 	return document.getElementById(id);
 }
 
-/* A result that was edited can contain anything. */
+/* Report an error, because a result that was edited can contain anything. */
 window.addEventListener("error", (event) => {
 	if (!event.error)
 		return;
@@ -37,7 +37,7 @@ function colour(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 }
 
-/* The appearance of qualities; their meaning is in the data. */
+/* Appearance of the qualities. Their meaning is in the data. */
 const QUALITIES = {
 	accurate: { sign: "✓", dash: null },
 	approximate: { sign: "≈", dash: "7 3" },
@@ -45,7 +45,7 @@ const QUALITIES = {
 	absent: { sign: "✕", dash: "1 5" },
 };
 
-/* With a word, a sign, and a colour. */
+/* Mark a quality by a word, a sign, and a colour. */
 function qualityMark(quality) {
 	const known = QUALITIES[quality];
 
@@ -53,7 +53,7 @@ function qualityMark(quality) {
 		make("i", { "aria-hidden": "true" }, known ? known.sign : "?"), quality);
 }
 
-/* A choice among adjacent buttons: call @changed with the value. */
+/* Call @changed with the value when the user chooses among adjacent buttons. */
 function onSwitch(id, changed) {
 	byId(id).addEventListener("change", (event) => changed(event.target.value));
 }
@@ -62,7 +62,7 @@ function legend(id, entries) {
 	byId(id).replaceChildren(...entries.map(([text, swatch]) => make("span", {}, swatch, text)));
 }
 
-/* A sample of a mark in a plot. */
+/* Draw a sample of a mark in a plot. */
 function swatch(kind, name) {
 	const shape = {
 		dot: () => draw("circle", { cx: 7, cy: 7, r: 3.5, fill: `var(--${name})` }),

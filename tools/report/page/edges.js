@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Marks at the edges of a box where its content is cut, which show that it scrolls. */
+/* Mark the edges of a box that hide some of its content, to show that it scrolls. */
 "use strict";
 
-/* Less than a pixel is a rounding error, because pages can be zoomed. */
+/*
+ * Minimum number of hidden pixels. Less than a pixel is a rounding error, because pages
+ * can be zoomed.
+ */
 const LEAST_CUT = 1;
 
-/* The frame around @box has the class "edges"; the style draws the edges in data-more. */
+/*
+ * Set data-more of the frame around @box to the edges that hide content. The frame has
+ * the class "edges", and the style sheet draws the marks.
+ */
 function markEdges(box) {
 	const right = box.scrollWidth - box.clientWidth - box.scrollLeft;
 	const below = box.scrollHeight - box.clientHeight - box.scrollTop;

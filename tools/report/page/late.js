@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Late messages, with their places in the traces, and flows. */
+/* Late messages with their places in the traces, and flows. */
 "use strict";
 
 const PROTOCOLS = { 1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP" };
-/* How long a button reports that it has copied, ms. */
+/* Time for which a button reports that it has copied, ms. */
 const COPIED_MS = 1500;
-/* Characters displayed of a file's path: its end. Chosen: leaves space for the rest. */
+/*
+ * Maximum number of characters of a file's path, of which the end is displayed. Chosen:
+ * leaves space for the rest.
+ */
 const PATH_LENGTH = 24;
 
 const late = { marked: null };
@@ -14,7 +17,10 @@ function isLater(delay, other) {
 	return delay < 0 || other < 0 ? delay < other : delay > other;
 }
 
-/* Late messages of both directions: inversions first, then the largest delays. */
+/*
+ * Return the late messages of both directions: inversions first, then the messages with
+ * the largest delays.
+ */
 function lateOf(pair) {
 	if (!pair.late)
 		pair.late = pair.ways.flatMap((way) => (way && way.late || []).map((json) => ({
@@ -53,8 +59,8 @@ function nameOfWay(way) {
 }
 
 /*
- * A display filter of Wireshark for a flow; and for one of its packets, if it can be
- * identified.
+ * Return a display filter of Wireshark for a flow, or for one of its packets, if the
+ * packet can be identified.
  */
 function filterOf(packet) {
 	if (packet.saddr === undefined)
@@ -75,7 +81,7 @@ function filterOf(packet) {
 	].join(" && ");
 }
 
-/* The folder that contains all files, with its "/". */
+/* Return the directory that contains all files, with its "/". */
 function commonFolder(paths) {
 	const folders = paths.map((path) => path.split("/").slice(0, -1));
 	const [first, ...others] = folders;
@@ -86,7 +92,10 @@ function commonFolder(paths) {
 	return first && num ? first.slice(0, num).join("/") + "/" : "";
 }
 
-/* The path of a file, relative to the folder that contains all. */
+/*
+ * Return the path of a file relative to the directory that contains all files, truncated
+ * at its start.
+ */
 function shortPath(file) {
 	const path = DATA.files[file].slice(commonFolder(DATA.files).length);
 
@@ -95,7 +104,10 @@ function shortPath(file) {
 
 /* ---- copying -------------------------------------------------------------- */
 
-/* The older method, for browsers in which pages from files may not use the clipboard. */
+/*
+ * Copy text with the older method, for browsers in which pages from files may not use the
+ * clipboard.
+ */
 function copyOld(text) {
 	const box = make("textarea", { class: "copied" });
 
@@ -135,13 +147,13 @@ function lines(...parts) {
 		.map((part) => make("div", {}, part)));
 }
 
-/* A time as viewers of the trace print it, or as in a text; and its unit. */
+/* Return a time and its unit, as viewers of the trace print it, or as in a text file. */
 function timeIn(place) {
 	return place.file < DATA.first_text ? [formatBig(big(place.time)).replace(MINUS, "-"), "s"] :
 		[String(place.time), "ns"];
 }
 
-/* The frames of a capture, or times in other traces. */
+/* Return a cell with the frames of a capture, or with times in other traces. */
 function placesCell(places) {
 	const files = [...new Set(places.map((place) => place.file))];
 
@@ -252,7 +264,10 @@ function showFlows(pair) {
 
 /* ---- in the plot of delays ------------------------------------------------- */
 
-/* The list is never empty; most of its messages may be as fast as others. */
+/*
+ * Should the message be marked? The list of late messages is never empty, and most of
+ * them may be as fast as other messages.
+ */
 function isUnusual(message) {
 	return message.after < 0 || message.after > Number(message.way.p99);
 }
@@ -281,7 +296,7 @@ function drawRings(context, area, graph, pair, mode) {
 	context.restore();
 }
 
-/* Describe the message at a point of the plot, after its delay. */
+/* Describe the message at a point of the plot, as text after its delay. */
 function sayLate(pair, back, time, value, mode) {
 	const found = lateOf(pair).find((message) => message.way === pair.ways[back] &&
 		message[mode] === value && Math.abs(message.send - time) < 1e-9);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The page: its head, and the displayed pair. */
+/* The top of the page, and the pair that is displayed. */
 "use strict";
 
 function headline(messages, before, after) {
@@ -44,8 +44,8 @@ function showTop() {
 }
 
 /*
- * When it was recorded, on the clock of the reference, for how long, where, and by which
- * tool.
+ * Show when the traces were recorded (on the clock of the reference), for how long, on
+ * which hosts, and by which tool.
  */
 function showRecording() {
 	const curves = HOSTS.map(curveOf).filter((curve) => curve && curve.length);
@@ -78,7 +78,7 @@ function choosePair(pair, scrolls) {
 	}
 }
 
-/* The pair displayed by views of one pair, in addresses: by the names of its hosts. */
+/* Put the pair that is displayed into addresses, by the names of its hosts. */
 function addressPairs() {
 	const names = (pair) => pair.hosts.map((host) => HOSTS[host].name).join(",");
 
@@ -122,7 +122,7 @@ function hideSection(id) {
 	document.querySelector(`nav a[href="#${id}"]`).hidden = true;
 }
 
-/* A result without traces does not contain messages. */
+/* Hide views that need messages. A result without traces does not contain messages. */
 function hideMessages() {
 	["delays", "late", "flows", "between", "spacetime"].forEach(hideSection);
 	byId("pairs-table").before(make("p", { class: "note" }, HAS_MESSAGES ?

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The graph of hosts that exchange messages. */
+/* Draw the graph of hosts that exchange messages. */
 "use strict";
 
-/* With more hosts than this, names are rotated around the circle. */
+/* If there are more hosts than this, names are rotated around the circle. */
 const MAX_LEVEL = 16;
-/* With more pairs than this, lines are thin, and the keyboard cannot select them. */
+/* If there are more pairs than this, lines are thin, and the keyboard cannot select them. */
 const MAX_THICK = 60;
 
 function placeHosts(size, radius) {
@@ -16,7 +16,7 @@ function placeHosts(size, radius) {
 	});
 }
 
-/* Outside the circle, so that no line crosses it. */
+/* Draw the name of a host outside the circle, so that no line crosses it. */
 function nameOfHost({ host, angle, x, y }) {
 	const name = host.name.length > 22 ? host.name.slice(0, 21) + "…" : host.name;
 	const level = HOSTS.length <= MAX_LEVEL, cos = Math.cos(angle), sin = Math.sin(angle);

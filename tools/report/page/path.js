@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The critical path of a thread: a chart with a row for each thread on the path, and
- * sums. Times are in ns since its begin.
+ * sums. Times are in ns since the begin of the path.
  */
 "use strict";
 
-/* Numbers in the array for each piece: see report/path.c. */
+/* Count of the numbers that describe a piece in the array (report/path.c). */
 const WIDTH_OF_PIECE = 10;
-const MINORS = 1 << 20;	/* the kernel's internal encoding of devices: MINORBITS */
+const MINORS = 1 << 20;	/* 2^MINORBITS in the kernel's encoding of devices */
 
 function pieceAt(data, index) {
 	const at = index * WIDTH_OF_PIECE;
@@ -28,7 +28,7 @@ function hostOf(data, number) {
 	return data.hosts[data.threads[number][0]];
 }
 
-/* "by hog (12)", "from db, chain (99)", "device 8:1" */
+/* Describe the detail of a piece, as "by hog (12)", "from db, chain (99)" or "device 8:1". */
 function detailOf(data, piece) {
 	if (piece.kind === "unknown" || piece.reason)
 		return piece.reason;
@@ -44,7 +44,7 @@ function detailOf(data, piece) {
 		`from ${hostOf(data, piece.other)}, ${other}`;
 }
 
-/* A row for each thread, in the order in which the path reaches them. */
+/* Return a row for each thread, in the order in which the path reaches the threads. */
 function pathRows(data) {
 	const sizes = new Uint32Array(data.threads.length);
 	const rows = new Map();
@@ -77,7 +77,7 @@ function pathRows(data) {
 	return [...rows.values()];
 }
 
-/* Null: the page has no path. */
+/* Read the path. Return null if the page has no path. */
 function readPath(text) {
 	const read = JSON.parse(text);
 
@@ -92,10 +92,10 @@ function readPath(text) {
 	};
 
 	data.rows = pathRows(data);
-	/* Arrows are vertical, and take no space. */
+	/* Draw arrows to narrow pieces, too: these arrows are vertical and take no space. */
 	data.leastArrow = 1;
 	data.label = (row, at) => pieces[row.span[at] * WIDTH_OF_PIECE + 1];
-	/* An arrow from the previous place of the path. */
+	/* Return an arrow from the previous piece of the path. */
 	data.arrow = (row, at) => {
 		const before = row.span[at] - 1;
 
@@ -104,7 +104,7 @@ function readPath(text) {
 			begin: row.begin[at], end: row.begin[at],
 		};
 	};
-	/* The piece before or after, of any thread. */
+	/* Return the piece before or after this one, which may belong to any thread. */
 	data.follow = (row, at, step) => {
 		const index = row.span[at] + step;
 
@@ -125,7 +125,7 @@ function readPath(text) {
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* Merge sums with the same text. */
+/* Merge sums that have the same text. */
 function mergeSums(sums) {
 	const merged = new Map();
 
@@ -148,7 +148,10 @@ function pathSums(data) {
 
 	for (let i = 0; i < data.count; i++) {
 		const at = i * WIDTH_OF_PIECE;
-		/* All properties of a sum; equal pieces use the same one. */
+		/*
+		 * The key consists of all properties of a sum, so that equal pieces use
+		 * the same sum.
+		 */
 		const key = `${pieces[at]} ${pieces[at + 1]} ${pieces[at + 2]} ${pieces[at + 6]} ` +
 			pieces[at + 7];
 		const lasts = data.ends[i] - data.begins[i];
@@ -186,7 +189,10 @@ function showPathSums(data) {
 	], pathSums(data), { caption: "Time on the path, by thread and kind", visible: true }));
 }
 
-/* Threads in tree order, with the CPU time of each, and of the threads below it. */
+/*
+ * Return the threads in tree order, with the CPU time of each thread and of all threads
+ * below it.
+ */
 function accountOf(data) {
 	const rows = data.charges.map(([thread, parent]) => ({ thread, parent, self: 0, total: 0,
 		children: [] }));
@@ -253,7 +259,10 @@ function setUpPath() {
 		`${plural(data.count, "piece")} of ${plural(data.rows.length, "thread")}.`;
 	gantt.explain(byId("path-legend"));
 	listenToGantt(gantt, document.querySelectorAll("#path [data-move]"), readout);
-	/* On the axes of the page: seconds since its base. */
+	/*
+	 * Convert between the chart's time and the axes of the page, which are in seconds
+	 * since its base.
+	 */
 	const ahead = Number(data.begin - BASE) / 1e9;
 
 	onAddress("path", {

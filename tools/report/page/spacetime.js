@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The space-time diagram: hosts as lines, messages as arrows between them. */
+/* Draw the space-time diagram, with hosts as lines and messages as arrows between them. */
 "use strict";
 
-/* More arrows than this are unreadable. */
+/* Maximum number of arrows. More would be unreadable. */
 const MAX_ARROWS = 300;
 
 const spacetime = { from: 0, length: 1, messages: null };
@@ -15,7 +15,7 @@ function allMessages() {
 	return spacetime.messages;
 }
 
-/* An interval in which arrows can be distinguished: the busiest ten in a row. */
+/* Choose an interval in which arrows can be distinguished: the busiest 20 messages in a row. */
 function usualInterval() {
 	const messages = allMessages();
 	const number = Math.min(20, messages.length);
@@ -135,7 +135,7 @@ function enterInterval(from, length) {
 	tellAddress("spacetime");
 }
 
-/* Display an instant in the middle, in an interval of the same length. */
+/* Display an interval of the same length with an instant in the middle. */
 function showInstant(seconds) {
 	showInterval(seconds - spacetime.length / 2, spacetime.length);
 }
@@ -146,7 +146,7 @@ function scaleInterval(factor) {
 	showInterval(middle - length / 2, length);
 }
 
-/* Drag over an interval to zoom into it. */
+/* Zoom into an interval when the user drags over it. */
 function dragInterval(element) {
 	let start = null;
 	const timeAt = (event) => {

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tables of text. */
+/* Create tables of text. */
 "use strict";
 
-/* A longer table takes long to draw, and is only completed on demand. */
+/*
+ * Number of rows that are shown at first. A longer table takes long to draw, and is only
+ * completed on demand.
+ */
 const FIRST_ROWS = 120;
 
 /*
- * Columns: { head, number, cell(row), order(row) }; if there is an order, a click on the
- * head sorts by it. @options: caption, and decorate(tr, row).
+ * Create a table. @columns is a list of { head, number, cell(row), order(row) }. If a
+ * column has an order, a click on its head sorts by it. @options can have a caption and
+ * decorate(tr, row).
  */
 function makeTable(columns, rows, options) {
 	const body = make("tbody");
@@ -159,7 +163,7 @@ function markPair(pair) {
 		line.classList.toggle("chosen", Number(line.dataset.pair) === pair.index);
 }
 
-/* ---- what it was made of ----------------------------------------------- */
+/* ---- steering and traces --------------------------------------------- */
 
 function showSteering() {
 	const rows = HOSTS.filter((host) => host.steering.points);
