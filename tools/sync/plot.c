@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of the busiest pairs -> scatter plots of their one-way delays, in characters.
- * For each direction there are two panels side by side:
+ * Print scatter plots of the one-way delays of the busiest pairs' messages, in
+ * characters. For each direction there are two panels side by side:
  *
  *	web -> db
  *	             as recorded               corrected, log
@@ -10,8 +10,8 @@
  *	-0.020 ms  |                    80 us |.  '  '
  *	            0 s          10 s          0 s          10 s
  *
- * A character is a cell of 2 x 4 dots (Braille patterns of Unicode), or of 1 x 2 where the
- * locale is not UTF-8.
+ * A character is a cell of 2 x 4 dots (Braille patterns of Unicode), or of 1 x 2 dots if
+ * the locale is not UTF-8.
  */
 #include <inttypes.h>
 #include <langinfo.h>
@@ -28,34 +28,34 @@
 #include "common/value.h"
 #include "plot.h"
 
-#define MAX_PAIRS 4 /* chosen: more would not fit on a screen */
+#define MAX_PAIRS 4 /* maximum number of pairs; chosen: more would not fit on a screen */
 /*
- * Maximum messages that are kept; chosen: 4,000 of a direction, several for each column
- * of dots.
+ * Maximum number of messages that are kept. Chosen: 4,000 in each direction, which is
+ * several for each column of dots.
  */
 #define MAX_POINTS (MAX_PAIRS * 2 * 4000)
 
-/* In characters. All are chosen except LABEL. */
-#define USUAL_WIDTH 80 /* if the terminal's width is unknown */
-#define MAX_WIDTH 240  /* of a line */
-#define ROWS 6	       /* of a panel */
-#define LABEL 11       /* of a delay: "-123.456 ms" */
-#define MIN_CELLS 10   /* in a row of a panel, even on a narrow terminal */
+/* Sizes in characters. All are chosen except LABEL. */
+#define USUAL_WIDTH 80 /* width if that of the terminal is unknown */
+#define MAX_WIDTH 240  /* maximum width of a line */
+#define ROWS 6	       /* height of a panel */
+#define LABEL 11       /* width of a delay such as "-123.456 ms" */
+#define MIN_CELLS 10   /* minimum width of a panel, even on a narrow terminal */
 
-/* The cells of panels. */
+/* Size of the cells of panels. */
 struct raster {
 	bool is_braille;
-	int across; /* dots in a row of a cell */
-	int down;   /* dots in a column of a cell */
-	int cells;  /* in a row of a panel */
+	int across; /* number of dots in a row of a cell */
+	int down;   /* number of dots in a column of a cell */
+	int cells;  /* number of cells in a row of a panel */
 };
 
 struct panel {
 	const struct raster *raster;
-	bool log;		       /* logarithmic scale of delays */
+	bool log;		       /* delays have a logarithmic scale */
 	int64_t low_ns;		       /* delay at the lower edge */
 	int64_t high_ns;	       /* delay at the upper edge */
-	uint8_t cell[ROWS][MAX_WIDTH]; /* a bit for each dot: get_dot_bit() */
+	uint8_t cell[ROWS][MAX_WIDTH]; /* a bit for each dot, see get_dot_bit() */
 };
 
 /* ---- the terminal ------------------------------------------------------ */
@@ -100,8 +100,9 @@ static struct raster raster_for(FILE *out)
 /* ---- panels ------------------------------------------------------------ */
 
 /*
- * The bit of a dot in its cell. For Braille, as in the code points U+2800 to U+28FF,
- * which number the dots by columns of three, followed by the lowest row:
+ * Return the bit of a dot in its cell. For Braille, the bits are those of the code points
+ * U+2800 to U+28FF, which number the dots by columns of three, followed by the lowest
+ * row:
  *
  *	0 3
  *	1 4
@@ -120,7 +121,7 @@ static uint8_t get_dot_bit(const struct raster *raster, int x, int y)
 	return raster->is_braille ? braille[y][x] : 1 << y;
 }
 
-/* The index of a dot, of @num, at a fraction (0 to 1) of a range. */
+/* Return the index of the dot, of @num dots, at a fraction (0 to 1) of a range. */
 static int get_plot_dot(double share, int num)
 {
 	const int dot = share * num;
@@ -128,7 +129,7 @@ static int get_plot_dot(double share, int num)
 	return dot < 0 ? 0 : dot < num ? dot : num - 1;
 }
 
-/* The height of a delay in a panel: 0 lower edge, 1 upper edge. */
+/* Return the height of a delay in a panel, from 0 (lower edge) to 1 (upper edge). */
 static double compute_plot_height(const struct panel *panel, int64_t ns)
 {
 	if (panel->high_ns == panel->low_ns)
@@ -151,7 +152,7 @@ static void add_dot(struct panel *panel, double when, int64_t ns)
 
 static void print_cell(FILE *out, const struct raster *raster, uint8_t dots)
 {
-	/* By bits: no dot, the upper dot, the lower dot, both. */
+	/* Characters for no dot, the upper dot, the lower dot, and both dots. */
 	static const char ascii[] = " '.:";
 
 	if (raster->is_braille)
@@ -181,9 +182,9 @@ static int64_t choose_delay(const struct traffic_point *point, int is_after)
 }
 
 /*
- * Set the range of delays. The scale of corrected delays is logarithmic if the largest is
- * more than 4 times the smallest (chosen): on a linear scale, a long tail would hide all
- * others.
+ * Set the range of delays. The scale of corrected delays is logarithmic if the largest
+ * delay is more than 4 times the smallest (chosen). On a linear scale, a long tail would
+ * hide all other delays.
  */
 static void set_range(struct panel *panel, const struct traffic_way *way, int is_after)
 {
@@ -235,7 +236,7 @@ static void print_way(FILE *out, const struct netsync *ns, const struct raster *
 
 /* ---- pairs ------------------------------------------------------------- */
 
-/* Order by the number of messages, the largest first. */
+/* Compare pairs by the number of messages, the largest number first. */
 static int compare_pairs_by_messages(const void *a, const void *b)
 {
 	const struct netsync_pair_info *p = a, *q = b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages -> a picture of their one-way delays, in characters of a terminal. */
+/* Print the one-way delays of messages as a picture of characters on a terminal. */
 #ifndef NETSYNC_PLOT_H
 #define NETSYNC_PLOT_H
 

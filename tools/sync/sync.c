@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync sync: traces of hosts -> corrections of their clocks, in a result file. */
+/* netsync sync: estimate the corrections of hosts' clocks from traces, and write a result file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,13 +16,13 @@
 #include "remote/traces.h"
 #include "sync.h"
 
-/* Without --format: json with -o, otherwise table. */
+/* --format was not given: the format is json with -o, and table otherwise. */
 enum { FORMAT_NOT_GIVEN = FORMAT_BT2_ARGS + 1 };
 
 struct sync_settings {
 	struct input input;
 	struct outcome outcome;
-	bool table; /* also print the table (netsync record) */
+	bool table; /* also print the table (for netsync record) */
 	bool plot;  /* also print a plot of the delays */
 };
 
@@ -80,7 +80,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return -1 to continue; otherwise the exit status. */
+/* Parse the arguments. Return -1 to continue, or the exit status if the command is to end. */
 static int parse_sync_arguments(struct sync_settings *set, int argc, char **argv)
 {
 	const int first = options_take(set->input.share ? &shared_usage : &usage, set, argc, argv);
@@ -108,7 +108,7 @@ static int parse_sync_arguments(struct sync_settings *set, int argc, char **argv
 	return -1;
 }
 
-/* ---- all together ------------------------------------------------------ */
+/* ---- the whole command ---------------------------------------------------- */
 
 static int solve_and_report(struct sync_settings *set, struct netsync *ns, struct netsync_io *io,
 			    struct spool *spool)
@@ -154,7 +154,7 @@ static int synchronize_traces(struct sync_settings *set)
 	return status;
 }
 
-/* Can a trace be opened? If not, the reason is a warning. */
+/* Can a trace be opened? If not, print the reason as a warning. */
 static bool can_open_trace(const char *trace)
 {
 	struct netsync *ns = netsync_new();
@@ -206,10 +206,7 @@ static bool reads_input(const struct sync_settings *set)
 	return false;
 }
 
-/*
- * Reject options that need what only other processes read, or that all processes would
- * apply.
- */
+/* Reject options that need data read by other processes, or that all processes would apply. */
 static bool can_share(const struct sync_settings *set)
 {
 	if (set->plot)

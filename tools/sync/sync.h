@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Estimating clocks from traces, for other programs and sub-commands. */
+/* Estimate clocks from traces, for other programs and sub-commands. */
 #ifndef NETSYNC_SYNC_H
 #define NETSYNC_SYNC_H
 
@@ -9,8 +9,8 @@ struct input_share;
 struct remote_traces;
 
 /*
- * Run netsync sync as one of several processes, each of which reads a part of the traces;
- * @argv[0] is the name of the program and of the sub-command.
+ * Run netsync sync as one of several processes, each of which reads a part of the traces.
+ * @argv[0] is the name of the program and of the sub-command. Return the exit status.
  */
 int sync_shared(int argc, char **argv, struct input_share *share);
 
