@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A file name, or --format -> the format of a timeline; and writing its begin and end. */
+/* Choose the format of a timeline by --format or a file name, and begin and end a timeline. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

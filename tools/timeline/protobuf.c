@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events -> Perfetto's own format (perfetto.proto), protocol buffers: a file of packets,
- * in blocks that are compressed with zlib. Within a sequence of packets, strings are
- * interned (written once, and then referred to by a number), and times are relative to
- * the previous packet:
+ * Write events in Perfetto's own format (perfetto.proto, protocol buffers): a file of
+ * packets, in blocks that are compressed with zlib. Within a sequence of packets, strings
+ * are interned (written once, and then referred to by a number), and times are relative
+ * to the previous packet:
  *
  *	| clocks, "state cleared" | event: +0 ns, 1 = "read" | event: +35 ns, 1 |
  */
@@ -29,9 +29,9 @@ typedef Perfetto__Protos__InternedString InternedString;
 #define VALUE(name) PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_##name
 
 /*
- * Ids of clocks: Perfetto has 1 to 63 for clocks of the system, 64 to 127 for clocks of a
- * sequence. Corrected times are BOOTTIME, which viewers display. If their relation to
- * wall-clock time is known, wall-clock time is REALTIME, from which viewers derive the
+ * Ids of clocks. In Perfetto, 1 to 63 are clocks of the system, and 64 to 127 are clocks
+ * of a sequence. Corrected times are BOOTTIME, which viewers display. If their relation
+ * to wall-clock time is known, wall-clock time is REALTIME, from which viewers derive the
  * time of day.
  */
 enum {
@@ -42,38 +42,41 @@ enum {
 };
 
 /*
- * Maximum number of interned strings of a sequence; beyond this, all are discarded, to bound
- * memory. Chosen: some MB.
+ * Maximum number of interned strings of a sequence. When it is reached, all strings are discarded
+ * to bound memory. Chosen: some MB.
  */
 #define MAX_STRINGS 32768
 
-/* Bytes that are compressed together; chosen: Perfetto requires less than 512 KB. */
+/*
+ * Maximum number of bytes that are compressed together. Chosen: Perfetto requires less
+ * than 512 KB.
+ */
 #define BLOCK 0x40000
 
-/* Tables of interned strings, each with its own numbers. */
+/* Tables of interned strings. Each table has its own numbers. */
 enum { CATEGORIES, NAMES, ARG_NAMES, ARG_VALUES, NUM_TABLES };
 
 struct strings {
-	struct lh_table *numbers;  /* text -> number */
-	uint64_t last;		   /* the last number used; numbers are not reused */
-	InternedString *fresh;	   /* new strings, for the next packet */
-	InternedString **pointers; /* to these, as protobuf-c needs */
+	struct lh_table *numbers;  /* maps text to its number */
+	uint64_t last;		   /* last number used; numbers are not reused */
+	InternedString *fresh;	   /* new strings, to be written with the next packet */
+	InternedString **pointers; /* pointers to the new strings, as protobuf-c needs */
 	size_t num_fresh;
-	size_t room; /* strings allocated */
+	size_t room; /* number of strings allocated */
 };
 
 struct sequence {
 	uint32_t number;
-	int64_t base_ns; /* the zero of CLOCK_BASE; not negative */
-	int64_t last_ns; /* time of CLOCK_DELTA: of the previous packet */
+	int64_t base_ns; /* zero of CLOCK_BASE; not negative */
+	int64_t last_ns; /* time of CLOCK_DELTA, which is that of the previous packet */
 	struct strings strings[NUM_TABLES];
-	DebugAnnotation *args; /* of the current event */
+	DebugAnnotation *args; /* arguments of the current event */
 	DebugAnnotation **arg_pointers;
-	char **owned;	    /* their texts that were converted to UTF-8, or NULL */
-	size_t room;	    /* args allocated */
+	char **owned;	    /* texts of arguments that were converted to UTF-8; NULL for others */
+	size_t room;	    /* number of args allocated */
 	uint8_t *packed;    /* packets to be compressed */
-	size_t num_packed;  /* bytes used */
-	size_t packed_room; /* bytes allocated */
+	size_t num_packed;  /* number of bytes used */
+	size_t packed_room; /* number of bytes allocated */
 };
 
 /* ---- writing ------------------------------------------------------------ */
@@ -91,14 +94,14 @@ static size_t pack_packet(TracePacket *packet, uint8_t *to)
 		    perfetto__protos__trace__get_packed_size(&trace);
 }
 
-/* Return false if out of memory. */
+/* Compress the packed packets, and write them. Return false if out of memory. */
 static bool put_compressed(struct timeline *timeline, const struct sequence *seq)
 {
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	uLongf size = compressBound(seq->num_packed);
 	uint8_t *bytes = malloc(size), *packed = NULL;
 	bool has_memory;
-	/* Higher levels take far longer than everything else, and save little. */
+	/* Higher compression levels take far longer than everything else, and save little. */
 	bool ok = bytes &&
 		  compress2(bytes, &size, seq->packed, seq->num_packed, Z_BEST_SPEED) == Z_OK;
 
@@ -167,7 +170,7 @@ static void set_packet_time(struct timeline *timeline, TracePacket *packet, int6
 		seq->last_ns = time_ns;
 		return;
 	}
-	/* CLOCK_DELTA cannot go back: earlier times use another clock. */
+	/* Relative times cannot go back, so earlier times use another clock. */
 	packet->has_timestamp_clock_id = true;
 	packet->timestamp_clock_id = time_ns < seq->base_ns ? CLOCK_OF_TRACE : CLOCK_BASE;
 	packet->timestamp = time_ns < seq->base_ns ? time_ns : time_ns - seq->base_ns;
@@ -234,7 +237,7 @@ static bool add_new_string(struct strings *strings, const char *text)
 	return string.str;
 }
 
-/* The number of a string; a new one is written with the next packet. */
+/* Return the number of a string. A new string is written with the next packet. */
 static uint64_t intern_string(struct timeline *timeline, int table, const char *text)
 {
 	struct sequence *seq = timeline->own;
@@ -282,7 +285,7 @@ static void set_snapshot_clock(Clock *clock, uint32_t id, int64_t time_ns)
 	clock->is_incremental = id == CLOCK_DELTA;
 }
 
-/* Put a packet with clocks and defaults, which resets strings and times. */
+/* Put a packet with clocks and defaults, which also resets strings and times. */
 static void begin_state(struct timeline *timeline, bool is_first)
 {
 	struct sequence *seq = timeline->own;
@@ -321,7 +324,7 @@ static void begin_state(struct timeline *timeline, bool is_first)
 	protobuf_put(timeline, &packet);
 }
 
-/* Forget all strings when there are MAX_STRINGS. */
+/* Discard all strings when there are MAX_STRINGS. */
 static void limit_strings(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
@@ -468,7 +471,7 @@ static void put_named(struct timeline *timeline, const struct timeline_event *ev
 		free(seq->owned[i]);
 }
 
-/* Count and skip an event before 1970: Perfetto's times are unsigned. */
+/* Is an event before 1970? If so, count it and skip it, because Perfetto's times are unsigned. */
 static bool is_early(struct timeline *timeline, int64_t time_ns)
 {
 	timeline->num_early += time_ns < 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracks of Perfetto's own format, and events that fill the tables "process", "thread",
- * "sched" and "thread_state" of Perfetto's SQL.
+ * Write tracks in Perfetto's own format, and events that fill the tables "process",
+ * "thread", "sched" and "thread_state" of Perfetto's SQL.
  *
  * A file describes a single machine, because Perfetto drops flows, which represent
  * messages, between packets of different machines. The numbers of each host's processes,
@@ -39,7 +39,7 @@ uint64_t protobuf_uuid(struct track track)
 	return (uint64_t)(track.host + 1) << 32 | (uint64_t)track.kind << 28 | track.number;
 }
 
-/* The rank of a track among those of its host: by kind, then by number. */
+/* Return the rank of a track among the tracks of its host, by kind, then by number. */
 static int32_t track_rank(struct track track)
 {
 	return (int32_t)track.kind * TRACK_NUMBERS + (int32_t)track.number;
@@ -51,13 +51,16 @@ static bool has_pid(uint32_t host)
 	return host < TIMELINE_MAX_THREAD_HOSTS;
 }
 
-/* Perfetto's number for a thread of a host; for 0: of the process. */
+/*
+ * Return Perfetto's number for a thread of a host, or, if @number is 0, for the process
+ * of the host.
+ */
 static int32_t perfetto_tid(uint32_t host, uint32_t number)
 {
 	return (int32_t)((host + 1) * TRACK_NUMBERS + number);
 }
 
-/* The same, but 0 is the idle thread, which all hosts share. */
+/* Return Perfetto's number for a scheduled thread. 0 is the idle thread, which all hosts share. */
 static int32_t perfetto_task_tid(uint32_t host, const struct timeline_task *task)
 {
 	return task->number ? perfetto_tid(host, task->number) : 0;
@@ -102,7 +105,7 @@ static void put_host_track(struct timeline *timeline, struct track track, const 
 	free(owned);
 }
 
-/* Put a track below another one. @thread is the thread that it belongs to, or NULL. */
+/* Put a track below another track. @thread is the thread that it belongs to, or NULL. */
 static void put_child_track(struct timeline *timeline, struct track track, struct track parent,
 			    const char *name, ThreadDescriptor *thread)
 {
@@ -129,8 +132,8 @@ void protobuf_name_track(struct timeline *timeline, struct track track, const ch
 }
 
 /*
- * Put the first track of a thread, which introduces the thread to Perfetto; or put it
- * again, with the thread's new name.
+ * Put the first track of a thread, which introduces the thread to Perfetto, or put it
+ * again with the thread's new name.
  */
 static void put_thread_track(struct timeline *timeline, const struct timeline_thread *of,
 			     const char *name)
@@ -235,7 +238,10 @@ void protobuf_put_sched(struct timeline *timeline, const struct timeline_sched *
 {
 	char *owned_from = NULL, *owned_to = NULL, *from, *to;
 
-	/* Slices and instants at the same time are counted, and cause a warning. */
+	/*
+	 * Such events are skipped without counting, because slices and instants at the
+	 * same time are counted and cause a warning.
+	 */
 	if (event->time_ns < 0)
 		return;
 	if (event->kind == TIMELINE_LOST) {

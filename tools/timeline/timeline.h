@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events of hosts, at corrected times -> a file for a viewer (Perfetto, Chrome), in one
- * of two formats. A timeline has tracks for each host, with slices, instants and packets,
- * and messages between tracks:
+ * Write events of hosts at corrected times to a file for a viewer (Perfetto, Chrome), in
+ * one of two formats. A timeline has tracks for each host, with slices, instants and
+ * packets, and messages between tracks:
  *
  *	web	CPU 0	|==slice==|  |====slice====|
  *		out	     * packet
@@ -21,25 +21,26 @@ enum track_kind {
 	TRACK_HOST,
 	TRACK_OUT,  /* packets that the host sends */
 	TRACK_IN,   /* packets that the host receives */
-	TRACK_SENT, /* ends of messages without known packets */
+	TRACK_SENT, /* sent ends of messages without known packet events */
 	TRACK_RECEIVED,
 	TRACK_CPU,
-	TRACK_THREAD, /* events of the thread */
-	TRACK_STATE,  /* states of the thread with the same number */
-	TRACK_OBJECT, /* states of another object (netsync states) */
+	TRACK_THREAD, /* events of a thread */
+	TRACK_STATE,  /* states of a thread, with the same number */
+	TRACK_OBJECT, /* states of another kind of object (netsync states) */
 };
 
 struct track {
 	uint32_t host;
 	enum track_kind kind;
-	uint32_t number; /* of the CPU, thread or object; otherwise 0 */
+	uint32_t number; /* number of the CPU, thread or object; otherwise 0 */
 };
 
 /*
- * track.number of threads: the thread's id, which is below this value (Linux: at most
- * 2^22). Numbers from this value on are for others: a later thread with the id of an
- * earlier one, or a later name of a thread. All are below twice this value. It is decimal
- * so that these numbers are readable as the last digits of Perfetto's thread ids.
+ * The track.number of a thread is the thread's id, which is below this value (in Linux,
+ * at most 2^22). Numbers from this value on are for a later thread with the id of an
+ * earlier one, or for a later name of a thread. All are below twice this value. It is
+ * decimal, so that these numbers are readable as the last digits of Perfetto's thread
+ * ids.
  */
 #define TRACK_MORE_THREADS 5000000
 #define TRACK_NUMBERS (2 * TRACK_MORE_THREADS)
@@ -63,20 +64,20 @@ struct timeline_message {
 
 /* A thread, or a new name of a thread. */
 struct timeline_thread {
-	struct track track; /* TRACK_THREAD, of this name */
+	struct track track; /* track of kind TRACK_THREAD for this name */
 	uint32_t number;    /* track.number of the thread's first name */
 	uint32_t tid;
-	const char *name; /* of its program; empty: unknown */
+	const char *name; /* name of the program; empty if unknown */
 };
 
-/* A thread as the scheduler knows it; number 0: the idle thread of a CPU. */
+/* A thread that the scheduler acts on. The number 0 is the idle thread of a CPU. */
 struct timeline_task {
-	uint32_t number; /* timeline_thread.number */
+	uint32_t number; /* number as in struct timeline_thread */
 	const char *name;
 };
 
 /*
- * Perfetto numbers the CPUs of a file, and rejects a file with this CPU number or a
+ * Perfetto numbers the CPUs of a file, and rejects a file that has this CPU number or a
  * higher one (ftrace_tokenizer.cc, kMaxCpuCount).
  */
 #define TIMELINE_MAX_CPUS 1024
@@ -86,45 +87,48 @@ struct timeline_task {
 /* An action of a scheduler, for a format with scheduling tables. */
 struct timeline_sched {
 	enum {
-		TIMELINE_SWITCH, /* from one thread to the other */
-		TIMELINE_WAKING, /* by "from", of "to" */
-		TIMELINE_LOST,	 /* unknown: the tracer lost events */
+		TIMELINE_SWITCH, /* the CPU switches from the thread "from" to the thread "to" */
+		TIMELINE_WAKING, /* the thread "from" wakes the thread "to" */
+		TIMELINE_LOST,	 /* the tracer lost events, so the action is unknown */
 	} kind;
 	uint32_t host; /* below TIMELINE_MAX_THREAD_HOSTS */
-	uint32_t cpu;  /* number in the file, below TIMELINE_MAX_CPUS */
+	uint32_t cpu;  /* number of the CPU in the file, below TIMELINE_MAX_CPUS */
 	int64_t time_ns;
 	struct timeline_task from, to;
-	int64_t state; /* the kernel's bits of the new state of "from" */
+	int64_t state; /* new state of the thread "from", as bits of the kernel */
 };
 
 struct timeline;
 
-/* The functions of a format. */
+/* Functions of a format. */
 struct timeline_format {
-	/* Return false if out of memory. */
+	/* Begin a file. Return false if out of memory. */
 	bool (*begin)(struct timeline *timeline, const char *reference);
 	/*
-	 * Begin a part that another process writes; @number is not 0, and unique to the part.
+	 * Begin a part that another process writes. @number is not 0, and is unique to the part.
 	 * Return false if out of memory.
 	 */
 	bool (*begin_part)(struct timeline *timeline, uint32_t number);
-	/* Name a track; called before any other use of the track. */
+	/* Name a track. This is called before any other use of the track. */
 	void (*name)(struct timeline *timeline, struct track track, const char *name);
-	/* The same for TRACK_THREAD. */
+	/* Name a track of kind TRACK_THREAD. */
 	void (*thread)(struct timeline *timeline, const struct timeline_thread *thread);
-	/* Slices of one track are in order of time, and do not overlap. */
+	/* Write a slice. Slices of one track are in order of time, and do not overlap. */
 	void (*slice)(struct timeline *timeline, const struct timeline_event *event,
 		      int64_t end_ns);
 	void (*instant)(struct timeline *timeline, const struct timeline_event *event);
-	/* Packets are on TRACK_OUT and TRACK_IN, in any order. */
+	/* Write a packet. Packets are on TRACK_OUT and TRACK_IN, in any order. */
 	void (*packet)(struct timeline *timeline, const struct timeline_event *event);
 	void (*message)(struct timeline *timeline, const struct timeline_message *message);
 	/*
-	 * Called in time order for each host, after threads were named. NULL if the format has
-	 * no scheduling tables.
+	 * Write an action of a scheduler. This is called in time order for each host, after its
+	 * threads were named. NULL if the format has no scheduling tables.
 	 */
 	void (*sched)(struct timeline *timeline, const struct timeline_sched *event);
-	/* Called before another process writes, and before this one ends. */
+	/*
+	 * Write buffered data. This is called before another process writes, and before
+	 * this one ends.
+	 */
 	void (*flush)(struct timeline *timeline);
 	void (*end)(struct timeline *timeline);
 	void (*release)(struct timeline *timeline);
@@ -137,13 +141,13 @@ struct timeline {
 	bool has_wall;	 /* wall-clock time is about time + wall_shift_ns */
 	int64_t wall_shift_ns;
 	void *own;	    /* state of the format */
-	uint64_t num_early; /* events before 1970, which the format cannot represent */
-	bool failed;	    /* out of memory */
+	uint64_t num_early; /* number of events before 1970, which the format cannot represent */
+	bool failed;	    /* memory is exhausted */
 };
 
 /*
  * Begin a file with the names of the hosts of a time base. Return false if out of memory. Call
- * timeline_close() in any case.
+ * timeline_close() in either case.
  */
 bool timeline_open(struct timeline *timeline, const struct timeline_format *format, FILE *out,
 		   const struct timebase *base);
@@ -153,20 +157,26 @@ bool timeline_open(struct timeline *timeline, const struct timeline_format *form
  */
 bool timeline_close(struct timeline *timeline, bool ok, const char *things);
 
-/* "nginx 812", the name of a thread's track. */
+/* Format the name of a thread's track as "nginx 812". */
 #define TIMELINE_THREAD_NAME_SIZE 64
 void timeline_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
 			  const struct timeline_thread *thread);
 
-/* Trace Event Format (JSON), and Perfetto's own format (protocol buffers). */
+/* The formats Trace Event Format (JSON), and Perfetto's own format (protocol buffers). */
 extern const struct timeline_format trace_event_format, protobuf_format;
 
-/* The option --format, an unsigned int: index of the format, or not given. */
+/*
+ * Value of the option --format, an unsigned int, if it is not given. Otherwise, it is the
+ * index of the format.
+ */
 #define TIMELINE_NOT_SAID 2
 extern const struct option_row timeline_options[];
 /* Check that --format is used with --perfetto. If not, print a message and return false. */
 bool timeline_check(unsigned int number, bool is_perfetto);
-/* The format with this number; for TIMELINE_NOT_SAID, by the name of the file, or NULL. */
+/*
+ * Return the format with this number. For TIMELINE_NOT_SAID, choose it by the file name
+ * @path, which may be NULL.
+ */
 const struct timeline_format *timeline_format(unsigned int number, const char *path);
 
 #endif

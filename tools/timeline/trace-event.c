@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events -> Trace Event Format (JSON), for Perfetto and Chrome: hosts are processes
- * ("pid"), and their tracks are threads ("tid"). Times are us since a base, because
- * viewers store them in a double:
+ * Write events in Trace Event Format (JSON), for Perfetto and Chrome. Hosts are processes
+ * ("pid"), and their tracks are threads ("tid"). Times are us since a base, because viewers store
+ * them in a double:
  *
  *	{"ph":"X","pid":1,"tid":42,"ts":1.500,"dur":0.250,"cat":"...","name":"...","args":{}}
  *
- * ph: X slice, i instant, s and f begin and end of a flow, M name of a track.
+ * The "ph" is X for a slice, i for an instant, s and f for the begin and end of a flow, and M for
+ * the name of a track.
  */
 #include <inttypes.h>
 #include <json.h>
@@ -16,15 +17,16 @@
 #include "timeline.h"
 
 /*
- * Duration of a packet, ns. A packet is a slice, because flows need slices that enclose
- * their ends; it is the shortest slice, so that no two overlap, in any order.
+ * Duration of a packet, ns. A packet is a slice, because the ends of flows must be inside
+ * slices. This is the shortest slice, so that no two packets overlap, whatever their
+ * order.
  */
 #define PACKET_NS 1
 
-/* Integers up to this are exact in a double; larger ones are written as texts. */
+/* Integers up to this limit are exact in a double. Larger ones are written as texts. */
 #define MAX_EXACT (INT64_C(1) << 53)
 
-/* "tid" of tracks: those of threads are track.number. */
+/* Values of "tid" for tracks other than those of threads, which have track.number. */
 enum {
 	TID_STATE = TRACK_NUMBERS,
 	TID_CPU = TRACK_NUMBERS * 2,
@@ -120,7 +122,7 @@ static void begin_event(struct timeline *timeline, char phase, struct track trac
 {
 	fprintf(timeline->out, "%s{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u",
 		timeline->own ? ",\n" : "\n", phase, track.host + 1, json_tid(track));
-	/* If not NULL, a comma is needed before the next event. */
+	/* If own is not NULL, a comma is needed before the next event. */
 	timeline->own = timeline;
 }
 
@@ -138,7 +140,7 @@ static void begin_json_event_at(struct timeline *timeline, char phase, struct tr
 	const bool negative = time_ns < base;
 
 	begin_event(timeline, phase, track);
-	/* The difference of two times may need all 64 bits. */
+	/* The difference between two times may need all 64 bits. */
 	put_json_time(timeline->out, "ts", negative,
 		      negative ? (uint64_t)base - (uint64_t)time_ns :
 				 (uint64_t)time_ns - (uint64_t)base);
@@ -224,7 +226,7 @@ static void put_json_packet(struct timeline *timeline, const struct timeline_eve
 	end_event(timeline, event);
 }
 
-/* Put a flow, from the packet that was sent to the one that was received. */
+/* Put a flow from a packet that was sent to the packet that was received. */
 static void put_json_flow(struct timeline *timeline, const struct timeline_message *message)
 {
 	static const char flow[] = ",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64
