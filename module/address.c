@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's own pointer hash -> the key of SipHash-2-4, which hashes the addresses of
- * sockets and packets. Kernel addresses are random (KASLR) to make attacks harder; a
- * trace that is shared must not reveal them.
+ * Create the key by which SipHash-2-4 hashes the addresses of sockets and
+ * packets. The key is derived from the kernel's own pointer hash. Kernel
+ * addresses are random (KASLR) to make attacks harder, so a trace that is
+ * shared must not reveal them.
  */
 #include <linux/cache.h>
 #include <linux/init.h>
@@ -15,14 +16,14 @@
 bool netsync_raw_addresses __read_mostly;
 siphash_key_t netsync_address_key __ro_after_init;
 
-/* "netsync" and a number: no object of the kernel is there. */
+/* "netsync" and a number. No object of the kernel has this address. */
 #define NOWHERE 0x6e657473796e6300ULL
 
 /*
- * Get 32 secret bits from an address that is not printed anywhere else: printing by %p hashes
- * it with a key that the kernel creates at boot and keeps. Loading the module again yields the
- * same bits. Return false if the kernel does not hash yet, or was started with
- * no_hash_pointers.
+ * Get 32 secret bits by printing an address that is printed nowhere else. %p
+ * hashes the address with a key that the kernel creates at boot and keeps.
+ * Loading the module again yields the same bits. Return false if the kernel
+ * does not hash yet, or was started with no_hash_pointers.
  */
 static bool __init get_secret_word(int number, u32 *word)
 {

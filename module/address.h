@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A kernel address of an object -> a number that identifies the object and hides the address. */
+/*
+ * Convert the address of a kernel object to a number that identifies the object
+ * and hides the address.
+ */
 #ifndef NETSYNC_ADDRESS_H
 #define NETSYNC_ADDRESS_H
 
@@ -7,12 +10,18 @@
 #include <linux/siphash.h>
 #include <linux/types.h>
 
-/* Parameter raw_addresses: record addresses instead of numbers. Can change at any time. */
+/*
+ * Module parameter raw_addresses: record addresses instead of numbers. It can
+ * change at any time.
+ */
 extern bool netsync_raw_addresses;
 
 extern siphash_key_t netsync_address_key;
 
-/* Return the number of an object, the same until the next boot; 0 for NULL. */
+/*
+ * Return the number of an object, which is the same until the next boot, or 0
+ * for NULL.
+ */
 static inline u64 netsync_address(const void *object)
 {
 	if (!object || READ_ONCE(netsync_raw_addresses))

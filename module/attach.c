@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of tracepoints and functions -> probes there: for_each_kernel_tracepoint() for a
- * tracepoint, ftrace for the start of a function, a kretprobe for its end.
+ * Attach probes to tracepoints and functions by name.
+ * for_each_kernel_tracepoint() finds a tracepoint. ftrace calls a probe at the
+ * start of a function, and a kretprobe calls it at the end.
  */
 #include <linux/cpumask.h>
 #include <linux/string.h>
@@ -56,8 +57,9 @@ static int attach_tracepoint(struct netsync_probe *probe)
 #ifndef NETSYNC_NO_FUNCTIONS
 
 /*
- * Find the address of a function. A kprobe only finds functions of the kernel itself
- * whose name is unique; ftrace would also accept functions of that name in modules.
+ * Find the address of a function. A kprobe only finds functions of the kernel
+ * itself whose names are unique. ftrace would also accept functions with this
+ * name in modules.
  */
 static int find_function(const char *name, unsigned long *address)
 {
@@ -73,7 +75,10 @@ static int find_function(const char *name, unsigned long *address)
 	return 0;
 }
 
-/* Called by ftrace, which misses no call; a kprobe misses calls inside another kprobe. */
+/*
+ * Called by ftrace, which misses no call. A kprobe would miss calls inside
+ * another kprobe.
+ */
 static notrace void at_probe_begin(unsigned long ip, unsigned long parent,
 				   struct ftrace_ops *ops,
 				   struct netsync_regs *regs)
@@ -117,7 +122,9 @@ static int attach_begin(struct netsync_probe *probe)
 	probe->ops.func = at_probe_begin;
 	probe->ops.flags = NETSYNC_FTRACE_FLAGS;
 	err = filter_function(&probe->ops, address);
-	/* Return -EINVAL if the function is compiled without an ftrace call. */
+	/*
+	 * -EINVAL means that the function is compiled without an ftrace call.
+	 */
 	if (err)
 		return err == -EINVAL ? -ENOENT : err;
 	err = register_ftrace_function(&probe->ops);
@@ -137,8 +144,9 @@ static int attach_end(struct netsync_probe *probe)
 	end->handler = probe->end;
 	end->data_size = sizeof(struct sock *);
 	/*
-	 * Concurrent calls on all processors: the functions do not sleep, so each context
-	 * (task, softirq, irq, NMI) has at most one.
+	 * All processors may call the function at the same time. It does not
+	 * sleep, so each context (task, softirq, irq, NMI) has at most one
+	 * call.
 	 */
 	end->maxactive = 4 * num_possible_cpus();
 	return register_kretprobe(end);
@@ -157,14 +165,17 @@ static void detach_function(struct netsync_probe *probe)
 		unregister_kretprobe(&probe->kretprobe);
 }
 
-/* Calls that a kretprobe has missed since it was attached; other probes miss none. */
+/*
+ * Return the number of calls that a kretprobe has missed since it was attached.
+ * Other probes miss none.
+ */
 static unsigned long count_missed_calls(const struct netsync_probe *probe)
 {
 	return probe->attached && probe->end ?
 		       probe->kretprobe.nmissed + probe->kretprobe.kp.nmissed : 0;
 }
 
-/* Name what the kernel lacks if the probe cannot be attached. */
+/* Return the name of what the kernel lacks if the probe cannot be attached. */
 static const char *get_missing_feature(const struct netsync_probe *probe)
 {
 	return probe->name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of kernel tracepoints and functions -> probes that are called there. */
+/* Attach probes to kernel tracepoints and functions by name. */
 #ifndef NETSYNC_ATTACH_H
 #define NETSYNC_ATTACH_H
 
@@ -20,20 +20,22 @@ struct tracepoint;
 struct netsync_probe {
 	const char *name;
 	bool optional;			/* some kernels lack it or do not need it */
-	/* One of three functions to call: */
+	/* One of the next three functions is set. */
 	void *tracepoint;
-	void (*begin)(const void *first, const void *second);	/* arguments of the function */
+	/* Called at the start of the function, with its arguments. */
+	void (*begin)(const void *first, const void *second);
 	kretprobe_handler_t end;
-	/* Called at the start of the function: stores the socket for end. */
+	/* Called at the start of the function to store the socket for @end. */
 	kretprobe_handler_t keep;
-	/* Private to attach.c: */
+	/* The following members are private to attach.c. */
 	bool attached;
 	struct tracepoint *found;
 #ifndef NETSYNC_NO_FUNCTIONS
 	struct ftrace_ops ops;
 	struct kretprobe kretprobe;
 #endif
-	unsigned long missed;		/* calls missed before the last detach */
+	/* Number of calls missed before the last detach. */
+	unsigned long missed;
 };
 
 /*
@@ -77,7 +79,7 @@ void netsync_detach(struct netsync_probe *all, int num);
 /* Return the number of calls that the probes missed since the module was loaded. */
 unsigned long netsync_missed(const struct netsync_probe *all, int num);
 
-/* For tests: comma-separated names that are treated as missing in the kernel. */
+/* Comma-separated names that tests treat as missing in the kernel. */
 extern char *netsync_without;
 
 #endif /* NETSYNC_ATTACH_H */

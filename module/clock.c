@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Updates of the kernel's timekeeper -> events netsync_clock: one for each change of the
- * rate or offset of CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME or CLOCK_TAI against
- * CLOCK_MONOTONIC_RAW.
+ * Turn updates of the kernel's timekeeper into events netsync_clock, one for
+ * each change in the rate or offset of CLOCK_MONOTONIC, CLOCK_REALTIME,
+ * CLOCK_BOOTTIME or CLOCK_TAI against CLOCK_MONOTONIC_RAW.
  *
  *	timekeeper, each tick -> on_timekeeper_update() -> ring -> irq_work: drain_ring() -> event
  *
- * The timekeeper calls on_timekeeper_update() with its lock held and its sequence count odd: a
- * tracer that reads the time there would wait forever. Hence the ring.
+ * The timekeeper calls on_timekeeper_update() with its lock held and its
+ * sequence count odd. A tracer that reads the time there would wait forever, so
+ * records pass through a ring.
  */
 #include <linux/clocksource.h>
 #include <linux/irq_work.h>
@@ -23,25 +24,32 @@
 #include "netsync-events.h"
 
 /*
- * Largest deviation of the clock from the line of the last record that causes no new
- * record, ns. The kernel alternates between the two multipliers next to the rate that it
- * wants. With a TSC, neighbouring multipliers are 0.2 ppm apart; below 50 ns, a clock
- * that nobody steers would cause more than four records a second. Chosen.
+ * A new record is made if the clock deviates from the line of the last record
+ * by more than this, ns. The kernel alternates between the two multipliers next
+ * to the rate that it wants. With a TSC, neighbouring multipliers are 0.2 ppm
+ * apart. Below 50 ns, a clock that nobody steers would cause more than four
+ * records a second. Chosen.
  */
 #define MAX_DEVIATION 50
 
 /*
- * Records that can wait for drain_ring(): one for each tick of its delay. A power of 2;
- * chosen.
+ * Maximum number of records that wait for drain_ring(). Its delay can cause one
+ * record for each tick. Must be a power of 2. Chosen.
  */
 #define RING_SIZE 32
 
 static struct netsync_clock_record ring[RING_SIZE];
-/* Records put into the ring (by on_timekeeper_update()) and taken out (by drain_ring()). */
+/*
+ * Number of records put into the ring by on_timekeeper_update(), and number
+ * taken out by drain_ring().
+ */
 static u32 ring_in, ring_out;
 static DEFINE_RAW_SPINLOCK(out_lock);
 
-/* The last record, protected by the timekeeper's lock; mult 0: none yet. */
+/*
+ * The last record, protected by the timekeeper's lock. If its mult is 0, there
+ * is none yet.
+ */
 static struct netsync_clock_record last;
 static const struct clocksource *last_source;
 /*
@@ -67,7 +75,10 @@ static void drain_ring(struct irq_work *work)
 
 static struct irq_work drain_work;
 
-/* The reading of a clock (ns), @cycles after the timekeeper's last update. */
+/*
+ * Return the reading of a clock (ns) @cycles after the timekeeper's last
+ * update.
+ */
 static u64 read_clock_at(const struct tk_read_base *clock, u64 cycles)
 {
 	return ktime_to_ns(clock->base) +
@@ -83,20 +94,28 @@ static u64 cycles_since_update(const struct tk_read_base *clock)
 	return cycles > clock->mask / 2 ? 0 : cycles;
 }
 
-/* The deviation of CLOCK_MONOTONIC from the line of the last record, ns. */
+/*
+ * Return the deviation of CLOCK_MONOTONIC from the line of the last record, ns.
+ */
 static s64 compute_deviation(const struct timekeeper *tk)
 {
 	u64 raw = read_clock_at(&tk->tkr_raw, 0);
 	s64 gain = read_clock_at(&tk->tkr_mono, 0) - raw;
 
 	gain -= last.mono - last.raw;
-	/* 64 bits, because multipliers can exceed 2^31: that of an HPET does. */
+	/*
+	 * Use 64 bits, because multipliers can exceed 2^31. That of an HPET
+	 * does.
+	 */
 	return gain - div64_s64((s64)(raw - last.raw) *
 					((s64)last.mult - last.raw_mult),
 				last.raw_mult);
 }
 
-/* Is a record needed? It is after any change of a clock, and once a second. */
+/*
+ * Is a record needed? It is needed after any change of a clock, and once a
+ * second.
+ */
 static bool is_clock_record_needed(const struct timekeeper *tk)
 {
 	s64 change = (s64)tk->tkr_mono.mult - last.mult;
@@ -120,8 +139,9 @@ static int on_timekeeper_update(struct notifier_block *nb, unsigned long was_set
 	if (!is_clock_record_needed(tk))
 		return NOTIFY_OK;
 	/*
-	 * Record this instant, not the time of the update, which is up to a tick ago:
-	 * when the multiplier changes, the clock is continuous here, not there.
+	 * Record the clocks at this instant, not at the time of the update,
+	 * which is up to a tick ago. When the multiplier changes, the clock is
+	 * continuous here, not there.
 	 */
 	cycles = cycles_since_update(&tk->tkr_mono);
 	last.mono = read_clock_at(&tk->tkr_mono, cycles);
@@ -138,8 +158,8 @@ static int on_timekeeper_update(struct notifier_block *nb, unsigned long was_set
 	strscpy_pad(last.clocksource, last_source->name,
 		    sizeof(last.clocksource));
 	/*
-	 * If the ring is full, the number of the record is missing in the trace. Pairs
-	 * with drain_ring().
+	 * If the ring is full, the record is dropped, and its number is missing
+	 * in the trace. Pairs with drain_ring().
 	 */
 	if (ring_in - smp_load_acquire(&ring_out) < RING_SIZE) {
 		ring[ring_in % RING_SIZE] = last;
@@ -166,8 +186,8 @@ static void detach_clock(void)
 	seq++;
 	irq_work_sync(&drain_work);
 	/*
-	 * irq_work_sync() waits only for the last processor that ran the work; the lock
-	 * for all.
+	 * irq_work_sync() waits only for the last processor that ran the work.
+	 * Taking the lock waits for all processors.
 	 */
 	raw_spin_lock_irq(&out_lock);
 	raw_spin_unlock_irq(&out_lock);

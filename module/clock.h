@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The record of a clock event: the kernel's clocks at one instant. */
+/* Record of a clock event: the kernel's clocks at one instant. */
 #ifndef NETSYNC_CLOCK_H
 #define NETSYNC_CLOCK_H
 
@@ -18,7 +18,10 @@
 	FIELD(u32, dec, steps)		\
 	FIELD(u32, dec, seq)
 
-/* Size of a clocksource's name with its 0, bytes. Chosen: hyperv_clocksource_tsc_page has 27. */
+/*
+ * Size of a clocksource's name with its terminating NUL, in bytes. Chosen:
+ * hyperv_clocksource_tsc_page has 27.
+ */
 #define NETSYNC_CLOCKSOURCE_LEN 32
 
 #define NETSYNC_CLOCK_MEMBER(type, format, name) type name;

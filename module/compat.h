@@ -21,7 +21,7 @@
 #error "netsync needs a kernel with CONFIG_NETFILTER and CONFIG_TRACEPOINTS"
 #endif
 
-/* 5f60d5f6bbc1 "move asm/unaligned.h to linux/unaligned.h" */
+/* Changed by 5f60d5f6bbc1 "move asm/unaligned.h to linux/unaligned.h". */
 #ifdef NETSYNC_HAS_LINUX_UNALIGNED
 #include <linux/unaligned.h>
 #else
@@ -43,8 +43,9 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 }
 
 /*
- * Argument @n of a function, from registers. On s390, regs_get_kernel_argument() calls a
- * function that is not exported; arguments begin in register 2 there.
+ * Get argument @n of a function from registers. On s390,
+ * regs_get_kernel_argument() calls a function that is not exported; arguments
+ * begin in register 2 there.
  */
 #if IS_ENABLED(CONFIG_S390)
 #define netsync_kernel_argument(regs, n) ((regs)->gprs[2 + (n)])
@@ -53,9 +54,9 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #endif
 
 /*
- * Argument @n in a callback of ftrace. 94d095ffa0e1 "ftrace: abstract
- * DYNAMIC_FTRACE_WITH_ARGS accesses"; d19ad0775dcd "ftrace: Have the callbacks receive a
- * struct ftrace_regs instead of pt_regs".
+ * Get argument @n in a callback of ftrace. Changed by 94d095ffa0e1 "ftrace:
+ * abstract DYNAMIC_FTRACE_WITH_ARGS accesses" and d19ad0775dcd "ftrace: Have
+ * the callbacks receive a struct ftrace_regs instead of pt_regs".
  */
 #if defined(NETSYNC_HAS_FTRACE_ARGUMENT) && !IS_ENABLED(CONFIG_S390)
 #define netsync_regs ftrace_regs
@@ -69,7 +70,10 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #define netsync_argument(regs, n) netsync_kernel_argument(regs, n)
 #endif
 
-/* PERMANENT: the sysctl kernel.ftrace_enabled cannot be set to 0 while events need it. */
+/*
+ * With FTRACE_OPS_FL_PERMANENT, the sysctl kernel.ftrace_enabled cannot be set
+ * to 0 while events need ftrace.
+ */
 #define NETSYNC_FTRACE_FLAGS                                                   \
 	(FTRACE_OPS_FL_PERMANENT |                                             \
 	 (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ?                        \
@@ -88,7 +92,10 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #endif
 #define NETSYNC_FTRACE_ALIGN 4
 
-/* Defined if functions cannot be probed: the names of the missing features, for a message. */
+/*
+ * Names of the missing features, for a message. Defined only if functions
+ * cannot be probed.
+ */
 #if !IS_ENABLED(CONFIG_KRETPROBES)
 #define NETSYNC_NO_FUNCTIONS "CONFIG_KRETPROBES"
 #elif !IS_ENABLED(CONFIG_FUNCTION_TRACER)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets that devices send and receive, at tracepoints of the core of the network stack
- * -> events inet_dev_xmit and inet_dev_receive.
+ * Record packets that devices send and receive, at tracepoints of the core of
+ * the network stack, as events inet_dev_xmit and inet_dev_receive.
  */
 #include <linux/if_arp.h>
 #include <linux/if_ether.h>
@@ -20,12 +20,15 @@
 
 /* The position of a packet's network header. */
 struct network {
-	unsigned int offset;	/* bytes from skb->data */
+	unsigned int offset;	/* offset from skb->data in bytes */
 	__be16 protocol;	/* EtherType */
 	u16 vlan;		/* TCI of the outermost tag; 0 if none */
 };
 
-/* Maximum VLAN tags of a frame. Chosen: networks use up to two (802.1ad). */
+/*
+ * Maximum number of VLAN tags of a frame. Chosen: networks use up to two
+ * (802.1ad).
+ */
 #define MAX_VLAN_TAGS 4
 
 static bool skip_vlan_tags(const struct sk_buff *skb, struct network *at)
@@ -48,7 +51,10 @@ static bool skip_vlan_tags(const struct sk_buff *skb, struct network *at)
 	return true;
 }
 
-/* Received packets begin with the network header: drivers have pulled the link header. */
+/*
+ * Find the network header of a received packet. The packet begins with it,
+ * because drivers have pulled the link header.
+ */
 static bool find_received_network(const struct sk_buff *skb, struct network *at)
 {
 	at->offset = 0;
@@ -57,8 +63,10 @@ static bool find_received_network(const struct sk_buff *skb, struct network *at)
 }
 
 /*
- * Sent packets begin with the link header. Its length is known for Ethernet, and 0 for
- * devices without headers; others need skb->network_header, which is not always set.
+ * Find the network header of a sent packet, which begins with the link header.
+ * The length of the link header is known for Ethernet, and 0 for devices
+ * without headers. Other devices need skb->network_header, which is not always
+ * set.
  */
 static bool find_sent_network(const struct sk_buff *skb, const struct net_device *dev,
 			      struct network *at)
@@ -95,7 +103,10 @@ static noinline void name_device_fields(struct netsync_dev *rec, unsigned int pr
 {
 	const union netsync_record from = rec->packet;
 
-	/* has_ts is the only field after those of all other protocols. */
+	/*
+	 * has_ts is the only field that follows the fields of all other
+	 * protocols.
+	 */
 	rec->has_ts = 0;
 	switch (protocol) {
 	case NETSYNC_UDP:
@@ -183,8 +194,8 @@ static void at_device_xmit(void *data, const struct sk_buff *skb,
 	if (!find_sent_network(skb, dev, &at) || !write_dev(&rec, skb, dev, &at))
 		return;
 	/*
-	 * The packet is not sent yet: a timestamp in the skb is from its receipt
-	 * (forwarding).
+	 * The packet is not sent yet. If it is being forwarded, a timestamp in
+	 * the skb is from its receipt.
 	 */
 	rec.hwtstamp = 0;
 	trace_inet_dev_xmit(&rec);

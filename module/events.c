@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that tracers enable and disable -> sources that are attached and detached.
+ * Attach and detach the sources of events that tracers enable and disable.
  *
  *	tracer -> reg(), unreg(): a bit of enabled -> work item -> attach_source(), detach()
  *
- * reg() and unreg() run with tracepoints_mutex held; the locks that sources need could
- * deadlock there. The work item brings the sources in sync with the bits.
+ * reg() and unreg() run with tracepoints_mutex held, and the locks that sources
+ * need could deadlock there. The work item brings the sources in sync with the
+ * bits.
  *
- * A tracer that waited for the module may call reg() before module init. A tracer that is
- * notified of module exit calls unreg() after it. Both calls then only change the bit,
- * and do not schedule the work item.
+ * A tracer that waited for the module may call reg() before module init. A
+ * tracer that is notified of module exit calls unreg() after it. Both calls
+ * then only change the bit, and do not schedule the work item.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

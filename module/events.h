@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-/* EVENT(name, source) */
+/* Each row of the table is EVENT(name, source). */
 #define NETSYNC_EVENTS(EVENT)				\
 	EVENT(inet_sock_local_in, local_in)		\
 	EVENT(inet_sock_local_out, local_out)		\
@@ -28,28 +28,31 @@
 	EVENT(inet_dev_receive, dev_receive)		\
 	EVENT(netsync_clock, timekeeper)
 
-/* A source makes events while it is attached to hooks or probes of the kernel. */
+/*
+ * A source creates events while it is attached to hooks or probes of the
+ * kernel.
+ */
 struct netsync_source {
 	/*
-	 * Return 0 or a negative errno value. -ENOENT is permanent: the kernel lacks what
-	 * missing names.
+	 * Attach the source. Return 0 or a negative errno value. -ENOENT is
+	 * permanent: the kernel lacks the feature that @missing names.
 	 */
 	int (*attach)(void);
 	void (*detach)(void);
 	const char *missing;
-	/* Private to events.c: */
+	/* The following members are private to events.c. */
 	bool attached;
 	bool failed;		/* attaching failed; no retry while events are enabled */
 };
 
-/* hooks.c */
+/* Sources that are defined in hooks.c. */
 extern struct netsync_source netsync_local_in, netsync_local_out;
-/* socket.c */
+/* Sources that are defined in socket.c. */
 extern struct netsync_source netsync_sock_create, netsync_sock_delete,
 	netsync_sock_clone, netsync_connect, netsync_accept;
-/* device.c */
+/* Sources that are defined in device.c. */
 extern struct netsync_source netsync_dev_xmit, netsync_dev_receive;
-/* clock.c */
+/* The source that is defined in clock.c. */
 extern struct netsync_source netsync_timekeeper;
 
 /* Called when the first tracer enables an event, and when the last one disables it. */

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets at netfilter's LOCAL_IN and LOCAL_OUT, in all network namespaces -> events
- * inet_*_local_in and inet_*_local_out.
+ * Record packets at netfilter's LOCAL_IN and LOCAL_OUT, in all network
+ * namespaces, as events inet_*_local_in and inet_*_local_out.
  *
- * A packet in a queue (NFQUEUE) stores the index of its hook among the hooks of its hook
- * point and namespace. If a hook is registered before the packet's hook, the packet
- * passes its hook twice. If any hook is unregistered, the kernel drops all packets in
- * queues of the namespace. Our hooks are therefore registered at the first use of an
- * event, or, with netsync_hooks, when the module is loaded, and stay until the module is
- * unloaded. A static key makes them return at once while no tracer uses the events.
+ * A packet in a queue (NFQUEUE) stores the index of its hook among the hooks of
+ * its hook point and namespace. If a hook is registered before the packet's
+ * hook, the packet passes its hook twice. If any hook is unregistered, the
+ * kernel drops all packets in queues of the namespace. The hooks of this module
+ * are therefore registered at the first use of an event, or, with
+ * netsync_hooks, when the module is loaded. They stay until the module is
+ * unloaded. A static key makes them return at once while no tracer uses the
+ * events.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -100,7 +102,8 @@ bool netsync_hooks;
 struct hooked_net {
 	struct list_head node;
 	struct net *net;
-	unsigned long attached;		/* a bit for each hook */
+	/* A bit for each hook that is registered. */
+	unsigned long attached;
 	bool has_fillers;		/* used by detach_all() */
 };
 
@@ -137,7 +140,10 @@ static void detach_net_hooks(struct hooked_net *hn)
 	hn->attached = 0;
 }
 
-/* Hooks that could not be registered for lack of memory are retried. */
+/*
+ * Register all hooks. Hooks that could not be registered earlier for lack of
+ * memory are tried again.
+ */
 static void attach_all(void)
 {
 	struct hooked_net *hn;
@@ -186,7 +192,7 @@ static unsigned int accept_packet(void *priv, struct sk_buff *skb,
 		.priority = INT_MAX,                                           \
 	}
 
-/* Two sets: fillers 1 and fillers 2 of detach_all(). */
+/* Two sets of hooks: fillers 1 and fillers 2 of detach_all(). */
 static const struct nf_hook_ops fillers[2 * NUM_HOOKS] = {
 	FILLER(LOCAL_IN), FILLER(LOCAL_OUT),
 	FILLER(LOCAL_IN), FILLER(LOCAL_OUT),
@@ -245,7 +251,10 @@ static int __net_init hooked_net_init(struct net *net)
 	return 0;
 }
 
-/* Fillers are not needed: a queued packet would hold a device, and thus the namespace. */
+/*
+ * Unregister the hooks of a namespace that ends. Fillers are not needed,
+ * because a queued packet would hold a device, and thus the namespace.
+ */
 static void __net_exit hooked_net_exit(struct net *net)
 {
 	struct hooked_net *hn = net_generic(net, net_id);
@@ -272,6 +281,6 @@ void netsync_hooks_exit(void)
 {
 	detach_all();
 	unregister_pernet_subsys(&hooked_net_ops);
-	/* Wait until no packet is in our functions. */
+	/* Wait until no packet is in this module's functions. */
 	synchronize_net();
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The netfilter hooks at which packets of the local stack are recorded. */
+/* Netfilter hooks at which packets of the local stack are recorded. */
 #ifndef NETSYNC_HOOKS_H
 #define NETSYNC_HOOKS_H
 
 #include <linux/types.h>
 
 /*
- * True if the hooks are registered, in every network namespace. If set before
- * netsync_hooks_init(), the hooks are registered there; otherwise, at the first use of an
- * event.
+ * Are the hooks registered in every network namespace? If this is set before
+ * netsync_hooks_init(), they are registered there; otherwise, at the first use
+ * of an event.
  */
 extern bool netsync_hooks;
 

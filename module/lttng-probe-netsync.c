@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The events of netsync-probes -> LTTng: the module that describes their fields to LTTng. */
+/*
+ * Make the events of netsync-probes available to LTTng, to which this module
+ * describes their fields.
+ */
 #include <linux/module.h>
 
 #include <lttng/tracer.h>

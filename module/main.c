@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module netsync-probes: trace events of packets, from which libnetsync computes the
- * clock corrections of the hosts that exchange them. This file has the module's
- * parameters, init and exit.
+ * The module netsync-probes has trace events of packets, from which libnetsync
+ * computes the clock corrections of the hosts that exchange them. This file
+ * contains the module's parameters, init and exit.
  */
 #include <linux/module.h>
 

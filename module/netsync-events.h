@@ -246,14 +246,17 @@ static __always_inline void netsync_copy_addrs(u8 *saddr, u8 *daddr,
 #define NETSYNC_FORMAT_u32_hex "0x%08x"
 #define NETSYNC_FORMAT_u64_hex "0x%llx"
 
-/* Expansions of a record's field in the parts of a TRACE_EVENT. */
+/* Expand a record's field in the parts of a TRACE_EVENT. */
 #define NETSYNC_ENTRY(type, format, name) __field(type, name)
 #define NETSYNC_ASSIGN(type, format, name) __entry->name = rec->name;
 #define NETSYNC_PRINT(type, format, name) \
 	#name "=" NETSYNC_FORMAT_##type##_##format " "
 #define NETSYNC_VALUE(type, format, name) __entry->name,
 
-/* Define a class of events that end with addresses; below, an event of a class. */
+/*
+ * Define a class of events that end with addresses. NETSYNC_EVENT() defines an
+ * event of a class.
+ */
 #define NETSYNC_CLASS(class, record, FIELDS)				\
 	DECLARE_EVENT_CLASS(class,					\
 		TP_PROTO(const struct record *rec),			\

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A packet (skb) of IPv4 or IPv6 -> the record of its TCP, UDP, ICMP echo or SCTP
- * headers. libnetsync/io/packet/ reads captured frames by the same rules.
+ * Parse an IPv4 or IPv6 packet (skb) into the record of its TCP, UDP, ICMP echo
+ * or SCTP headers. libnetsync/io/packet/ reads captured frames by the same
+ * rules.
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -24,18 +25,23 @@ bool netsync_digest __read_mostly = true;
 /* A packet, as described by its IP header. Offsets are in the skb. */
 struct parsed_packet {
 	const struct sk_buff *skb;
-	int linear;		/* bytes at skb->data */
-	const void *addrs;	/* source and destination, one after the other */
+	int linear;		/* number of bytes at skb->data */
+	/* Source and destination address, one after the other. */
+	const void *addrs;
 	unsigned int start;	/* offset of the transport header */
-	unsigned int end;	/* offset after the packet; padding may follow */
+	/* Offset after the packet; padding may follow. */
+	unsigned int end;
 	u32 netns;		/* inode number of the network namespace */
-	u16 id;			/* identification (IPv4); 0: IPv6 */
+	u16 id;			/* IPv4 identification field; 0 for IPv6 */
 	u8 family;		/* AF_INET or AF_INET6 */
 	u8 protocol;		/* IPPROTO_... */
-	bool is_part;		/* the first of several fragments */
+	bool is_part;		/* first of several fragments */
 };
 
-/* Like skb_header_pointer(), which computes the length of the linear part at each call. */
+/*
+ * Like skb_header_pointer(), but that function computes the length of the
+ * linear part at each call.
+ */
 static __always_inline const void *get_packet_header(const struct parsed_packet *p, int offset,
 						     int len, void *copy)
 {
@@ -45,9 +51,10 @@ static __always_inline const void *get_packet_header(const struct parsed_packet 
 }
 
 /*
- * Find the end of a packet: @base plus @len, its length field; padding may follow. The field is
- * 0 in packets that are too large for it (BIG TCP, jumbograms), which end with the skb. Return
- * 0 if the packet is truncated.
+ * Return the offset after a packet, which is @base plus its length field @len.
+ * Padding may follow. The field is 0 in packets that are too large for it (BIG
+ * TCP, jumbograms); these end with the skb. Return 0 if the packet is
+ * truncated.
  */
 static __always_inline unsigned int find_packet_end(const struct sk_buff *skb,
 						    unsigned int base, __be16 len)
@@ -96,7 +103,10 @@ static __always_inline bool read_ipv6_header(struct parsed_packet *p, unsigned i
 		__be16 frag_off;
 		int start;
 
-		/* In later fragments, nexthdr is NEXTHDR_FRAGMENT: no TCP header follows. */
+		/*
+		 * In later fragments, nexthdr is NEXTHDR_FRAGMENT, and no TCP
+		 * header follows.
+		 */
 		start = ipv6_skip_exthdr(p->skb, p->start, &nexthdr, &frag_off);
 		if (start < 0)
 			return false;
@@ -116,7 +126,10 @@ static __always_inline void write_addrs(const struct parsed_packet *p,
 		netsync_write_addrs(addrs, p->addrs, p->addrs + 16, 16);
 }
 
-/* Write the fields of all records; write_ports() adds those of packets with ports. */
+/*
+ * Write the fields common to all records. write_ports() adds those of packets
+ * with ports.
+ */
 static __always_inline void write_ip(const struct parsed_packet *p,
 				     struct netsync_ip *rec)
 {
@@ -141,7 +154,10 @@ static __always_inline void write_ports(const struct parsed_packet *p, __be16 sp
 
 /* ---- sampling: by the rules in netsync-events.h --------------------------- */
 
-/* A prime near 2^32 / golden ratio: multiplicative hashing (Knuth, TAOCP 3, 6.4). */
+/*
+ * Prime near 2^32 / golden ratio for multiplicative hashing (Knuth, TAOCP 3,
+ * 6.4).
+ */
 #define GOLDEN 0x9e3779b1u
 
 static bool is_key_sampled(u32 key, u8 sampling)
@@ -193,7 +209,9 @@ static noinline void find_timestamps(const u8 *opt, unsigned int len,
 	}
 }
 
-/* First word of the options of nearly all segments: timestamps, and no others. */
+/*
+ * First word of the options of nearly all segments, which have only timestamps.
+ */
 #define USUAL_OPTIONS (TCPOPT_NOP << 24 | TCPOPT_NOP << 16 | \
 		       TCPOPT_TIMESTAMP << 8 | TCPOLEN_TIMESTAMP)
 
@@ -248,7 +266,7 @@ static __always_inline unsigned int read_tcp(const struct parsed_packet *p,
 
 /* ---- SipHash-1-3 (Aumasson, Bernstein 2012), with one key on all hosts ----- */
 
-/* The bytes 00 01 ... 0f. */
+/* The key consists of the bytes 00 01 ... 0f. */
 #define KEY_0 0x0706050403020100ULL
 #define KEY_1 0x0f0e0d0c0b0a0908ULL
 
@@ -300,8 +318,8 @@ static u64 compute_siphash_1_3(const u8 *data, unsigned int len)
 #define DIGEST_BYTES 64
 
 /*
- * Compute the digest of a payload, of which @room bytes are available. Return 0 if these are
- * too few.
+ * Compute the digest of a payload, of which @room bytes are available. Return 0
+ * if they are too few.
  */
 static u64 digest_udp_payload(const struct parsed_packet *p, unsigned int room,
 			      unsigned int payload, unsigned int gso_size)
@@ -344,7 +362,10 @@ static noinline unsigned int read_udp(struct parsed_packet packet,
 	rec->check = ntohs((__force __be16)uh->check);
 	write_ports(p, uh->source, uh->dest, all);
 	write_addrs(p, &rec->addrs);
-	/* Not final before checksum offload, nor before segmentation. */
+	/*
+	 * The checksum is not final before checksum offload, nor before
+	 * segmentation.
+	 */
 	rec->check_final = p->skb->ip_summed != CHECKSUM_PARTIAL &&
 			   !rec->gso_size;
 	rec->digest = 0;
@@ -395,11 +416,11 @@ static noinline unsigned int read_icmp(struct parsed_packet packet,
 }
 
 /*
- * Maximum number of chunks of a packet that are examined. Chosen: few control chunks precede
- * DATA.
+ * Maximum number of a packet's chunks that are examined. Chosen: few control
+ * chunks precede DATA.
  */
 #define MAX_CHUNKS 64
-/* Types of chunks (RFC 9260, RFC 8260). */
+/* Chunk types (RFC 9260, RFC 8260). */
 #define SCTP_CHUNK_DATA 0
 #define SCTP_CHUNK_SACK 3
 #define SCTP_CHUNK_I_DATA 64
@@ -410,7 +431,10 @@ struct chunk {
 	__be16 len;
 };
 
-/* Read the word after a chunk's header: TSN of DATA, cumulative TSN of SACK. */
+/*
+ * Read the word after a chunk's header, which is the TSN of DATA or the
+ * cumulative TSN of SACK.
+ */
 static bool read_tsn(const struct parsed_packet *p, unsigned int at, u32 *tsn)
 {
 	__be32 copy netsync_uninit;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A packet (skb) -> a flat record of its headers. The packet is not changed. */
+/*
+ * Parse a packet (skb) into a flat record of its headers. The packet is not
+ * changed.
+ */
 #ifndef NETSYNC_PARSE_H
 #define NETSYNC_PARSE_H
 
@@ -117,7 +120,10 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 	NETSYNC_PORT_FIELDS(FIELD)	\
 	NETSYNC_SEGMENT_FIELDS(FIELD)
 
-/* Fields of a socket; below, those of a cloned socket and of a connection's ends. */
+/*
+ * Fields of a socket. The next tables are for a socket, a cloned socket, and
+ * the ends of a connection.
+ */
 #define NETSYNC_OWNER_FIELDS(FIELD)	\
 	FIELD(u32, dec, netns)		\
 	FIELD(u16, dec, protocol)	\
@@ -173,7 +179,9 @@ struct netsync_flow {
 	struct netsync_addrs addrs;
 } __packed;
 
-/* The first fields of all packet records; below, those of packets with ports. */
+/*
+ * First fields of all packet records, and of the records of packets with ports.
+ */
 struct netsync_ip {
 	NETSYNC_MEMBER(u64, hex, sk)
 	NETSYNC_IP_FIELDS(NETSYNC_MEMBER)
@@ -185,7 +193,7 @@ struct netsync_ports {
 	NETSYNC_PORT_FIELDS(NETSYNC_MEMBER)
 } __packed;
 
-/* A bit for each protocol; NETSYNC_ICMP is ICMP and ICMPv6. */
+/* A bit for each protocol. NETSYNC_ICMP stands for ICMP and ICMPv6. */
 enum {
 	NETSYNC_TCP = 1 << 0,
 	NETSYNC_UDP = 1 << 1,
@@ -228,12 +236,13 @@ struct netsync_dev_sctp {
 	u32 tsn;
 	u32 vtag;
 	u32 none[3];
-	u16 chunk;		/* + 256 * has_tsn */
+	u16 chunk;		/* chunk type + 256 * has_tsn */
 } __packed;
 
 /*
- * The record of a device's event. netsync_parse() fills in the union, which is then changed
- * in place: skb replaces the socket, and protocol determines the other fields.
+ * Record of a device's event. netsync_parse() fills in the union, which is then
+ * changed in place: skb replaces the socket, and protocol determines the other
+ * fields.
  */
 struct netsync_dev {
 	NETSYNC_LINK_FIELDS(NETSYNC_MEMBER)
@@ -273,10 +282,10 @@ unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff,
 			   u8 family, unsigned int wanted, u32 netns,
 			   union netsync_record *rec);
 
-/* Parameters, which can change at any time. */
-/* n: record one of 2^n packets, the same ones on all hosts */
+/* Module parameters, which can change at any time. */
+/* If this is n, record one of 2^n packets, the same ones on all hosts. */
 extern u8 netsync_sampling;
-#define NETSYNC_MAX_SAMPLING 16 /* Chosen: one packet in 65,536 */
+#define NETSYNC_MAX_SAMPLING 16 /* chosen: one packet in 65,536 */
 extern bool netsync_digest;	/* record digests of UDP payloads */
 
 #endif /* NETSYNC_PARSE_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions of the kernel that create, clone, connect, accept and free TCP and UDP
- * sockets -> events inet_sock_create, inet_connect and so on.
+ * Record when the kernel creates, clones, connects, accepts and frees TCP and
+ * UDP sockets, as events inet_sock_create, inet_connect and so on.
  */
 #include <linux/kernel.h>
 #include <net/inet_sock.h>
@@ -152,7 +152,11 @@ static int at_udp_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-/* For an IPv4 address, __ip6_datagram_connect() calls __ip4_datagram_connect(). */
+/*
+ * Record the connection of an IPv6 socket. For an IPv4 address,
+ * __ip6_datagram_connect() calls __ip4_datagram_connect(), which has its own
+ * probe.
+ */
 static int at_udpv6_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	if (!talks_ipv4(*(struct sock **)ri->data))

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The location of this header in LTTng 2.12. */
+/* Include this header from its location in LTTng 2.12. */
 #include <lttng-tracer.h>
