@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Print packets of several hosts in the order of corrected time. Each line of standard
- * input is a TCP packet as seen by a host, with the time on its own clock:
+ * input describes a TCP packet as seen by a host, with the time on the host's own clock:
  *
  *	HOST TIME_NS out|in SPORT DPORT SEQ ACK FLAGS LEN
  *
@@ -18,7 +18,7 @@
 
 static struct event {
 	int host;
-	int64_t time_ns; /* recorded time, later corrected */
+	int64_t time_ns; /* recorded time; replaced by the corrected time later */
 	int64_t bound_ns;
 	char dir[4];
 	uint32_t seq;

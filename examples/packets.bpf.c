@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write each TCP packet that a device sends or receives to a ring buffer. The packets come
- * from the kernel's own tracepoints net_dev_queue and netif_receive_skb, so that no module
- * needs to be loaded.
+ * Write each TCP packet that a device sends or receives to a ring buffer. The packets
+ * come from the kernel's own tracepoints net_dev_queue and netif_receive_skb, so that no
+ * module needs to be loaded.
  *
  *	clang -O2 -g -target bpf -I/usr/include/$(uname -m)-linux-gnu -c \
  *		-o packets.bpf.o packets.bpf.c
  *
- * Debian has asm/types.h in the folder of -I; other distributions need no -I.
+ * Debian has asm/types.h in the directory given by -I. Other distributions need no -I.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -24,7 +24,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Members of kernel structures that are read; libbpf relocates them. */
+/* Members of kernel structures that this program reads; libbpf relocates them. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct ns_common {
 	unsigned int inum;
@@ -116,7 +116,7 @@ int BPF_PROG(sent, struct sk_buff *skb)
 	return see(skb, skb->head + skb->network_header, false);
 }
 
-/* In received packets, data points behind the link header. */
+/* In received packets, data points to the byte after the link header. */
 SEC("tp_btf/netif_receive_skb")
 int BPF_PROG(received, struct sk_buff *skb)
 {

@@ -20,7 +20,7 @@
 #include "packets.h"
 
 #define MAX_HOSTS 64
-/* Limit of packets that wait for their counterparts. Chosen. */
+/* Maximum number of packets that wait for their counterparts. Chosen. */
 #define MAX_WAITING 100000
 
 struct follower {
@@ -115,7 +115,10 @@ static void allow_maps(void)
 	setrlimit(RLIMIT_MEMLOCK, &any);
 }
 
-/* Return the ring buffer, or NULL after an error that libbpf has printed. */
+/*
+ * Load and attach the programs. Return the ring buffer, or NULL after an error that
+ * libbpf has printed.
+ */
 static struct ring_buffer *start(struct bpf_object *object, struct follower *f)
 {
 	struct bpf_program *program;

@@ -17,8 +17,8 @@
 #define CALLS 500
 
 struct call {
-	int64_t sent_ns, returned_ns;	 /* on the client's clock */
-	int64_t received_ns, replied_ns; /* on the server's clock */
+	int64_t sent_ns, returned_ns;	 /* times on the client's clock */
+	int64_t received_ns, replied_ns; /* times on the server's clock */
 };
 
 static int64_t now(clockid_t clock)
@@ -61,7 +61,7 @@ int main(void)
 		    read(sockets[0], &call, sizeof(call)) != sizeof(call))
 			err(1, "the server");
 		call.returned_ns = now(CLOCK_REALTIME);
-		/* Request and reply. */
+		/* The request and the reply are one message each. */
 		if (netsync_push_message(ns, client, server, call.sent_ns, call.received_ns) ||
 		    netsync_push_message(ns, server, client, call.replied_ns, call.returned_ns))
 			errx(1, "call %d: %s", i, netsync_error(ns));
