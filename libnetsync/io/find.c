@@ -493,7 +493,7 @@ static int keep_given_input(struct netsync_io *io, const char *path, const struc
 		return io_fail(io, -EEXIST,
 			       "%s: this input was already given as %s; specify each input once.",
 			       path, same);
-	fd = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+	fd = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : disk_open_at_once(path, O_RDONLY);
 	if (fd < 0)
 		return io_fail(io, -errno, "%s: %s.", path, strerror(errno));
 	ret = io_keep_open(io, path, fd);
@@ -557,6 +557,8 @@ static int add_given_path(struct netsync_io *io, const char *path, const char *n
 	if (ret < 0)
 		return io_leave_out(io, path) < 0 ? -ENOMEM : ret;
 	ret = check_given_path(io, &path, &st);
+	if (io_is_lost(ret))
+		return io_leave_out(io, path) < 0 ? -ENOMEM : ret;
 	if (!ret && (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && !io_is_open_file(path))))
 		ret = search_path(io, path, name, &search);
 	else if (!ret)

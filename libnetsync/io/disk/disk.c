@@ -281,6 +281,16 @@ static int open_in_reader(struct disk_file *file)
 	return 0;
 }
 
+int disk_open_at_once(const char *path, int flags)
+{
+	const int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC);
+
+	/* Reads wait. */
+	if (fd >= 0 && !(flags & O_NONBLOCK))
+		fcntl(fd, F_SETFL, flags);
+	return fd;
+}
+
 /* Open the file in this process, unless it is open here. Return 0 or a negative errno value. */
 static int open_in_process(struct disk_file *file)
 {
@@ -288,7 +298,7 @@ static int open_in_process(struct disk_file *file)
 
 	if (file->fd >= 0)
 		return 0;
-	file->fd = open(file->path, file->flags | O_CLOEXEC);
+	file->fd = disk_open_at_once(file->path, file->flags);
 	if (file->fd < 0 || fstat(file->fd, &st))
 		return -errno;
 	if (file->st.st_ino && !is_same_file(&file->st, &st))

@@ -70,6 +70,11 @@ struct disk_file *disk_open(struct disk *disk, const char *path, int flags);
 /* Take an open file, which is closed if that fails: NULL, and errno. */
 struct disk_file *disk_take(struct disk *disk, int fd, const char *name);
 void disk_close(struct disk_file *file);
+/*
+ * Open by open(2) with @flags, but do not wait until a program writes to a pipe: reads wait, for
+ * which there is a time limit. Return a descriptor, or -1 and set errno.
+ */
+int disk_open_at_once(const char *path, int flags);
 
 /* Was reading it given up? */
 static inline bool disk_is_stuck(const struct disk_file *file)
