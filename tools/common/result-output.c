@@ -51,6 +51,9 @@ bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 
 /* ---- warnings ----------------------------------------------------------- */
 
+/* Hosts, and groups of hosts without packets in common, that are explained one by one. Chosen. */
+#define MOST_EXPLAINED 20
+
 /* Return the names of the hosts of an island, as "web", "web and db", or "a, b and c". */
 static char *island_names(const struct netsync *ns, uint32_t island, uint32_t *num)
 {
@@ -233,7 +236,7 @@ static bool explain_ambiguous(const struct netsync *ns, const char *one, const c
 static void explain_islands(const struct outcome *outcome, const struct netsync *ns)
 {
 	uint32_t main = host_info(ns, netsync_reference(ns)).island;
-	uint32_t num_reached, num;
+	uint32_t num_reached, num, explained = 0;
 	char *reached = island_names(ns, main, &num_reached);
 	const struct island_span span = find_island_span(ns, main);
 	bool told = false;
@@ -243,6 +246,8 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 		char *names;
 
 		if (host_info(ns, i).island != i || i == main)
+			continue;
+		if (!told && explained++ >= MOST_EXPLAINED)
 			continue;
 		names = island_names(ns, i, &num);
 		/* A reason that the reference shares with all islands is reported once. */
@@ -263,6 +268,9 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 			 choose_advice(outcome, ns, main, i));
 		free(names);
 	}
+	if (explained > MOST_EXPLAINED)
+		complain("warning: %" PRIu32 " more groups of hosts are not connected with %s.",
+			 explained - MOST_EXPLAINED, host_info(ns, netsync_reference(ns)).name);
 	free(reached);
 }
 
@@ -285,40 +293,71 @@ static const char *explain_quality(const struct netsync_host_info *info)
 	return "warning: %s: some messages are inconsistent with the others, the correction or the clock assumptions; the error bound holds if these messages are wrong.";
 }
 
-static bool explain_host_quality(const struct outcome *outcome, const struct netsync *ns,
-				 uint32_t host)
+static bool exceeds_max_bound(const struct outcome *outcome, const struct netsync_host_info *info)
 {
-	const struct netsync_host_info info = host_info(ns, host);
+	return outcome->max_bound_ns >= 0 && info->bound_max_ns > outcome->max_bound_ns;
+}
+
+/* Is the host's clock corrected as well as the arguments require? */
+static bool is_host_corrected(const struct outcome *outcome, const struct netsync *ns,
+			      const struct netsync_host_info *info)
+{
+	/* A single host needs no correction: its events can be displayed, or its times kept. */
+	if (info->quality == NETSYNC_ABSENT)
+		return netsync_num_hosts(ns) == 1;
+	return info->quality != NETSYNC_INCOMPLETE && !exceeds_max_bound(outcome, info);
+}
+
+static bool needs_explanation(const struct outcome *outcome, const struct netsync_host_info *info)
+{
+	if (info->quality == NETSYNC_ABSENT)
+		return false;
+	return info->quality != NETSYNC_ACCURATE || info->bound_max_ns == NETSYNC_UNKNOWN ||
+	       exceeds_max_bound(outcome, info);
+}
+
+static void explain_host_quality(const struct outcome *outcome,
+				 const struct netsync_host_info *info)
+{
 	char bound[VALUE_SIZE], limit[VALUE_SIZE];
 
-	switch (info.quality) {
-	case NETSYNC_ABSENT:
-		/*
-		 * A single host needs no correction: its events can be displayed, or its
-		 * times kept.
-		 */
-		return netsync_num_hosts(ns) == 1;
-	case NETSYNC_INCOMPLETE:
+	if (info->quality == NETSYNC_INCOMPLETE) {
 		complain(
 			"warning: %s: messages were seen in one direction only, so the offset is a guess, and the error is bounded on one side only%s.",
-			info.name, advice[MISSING_WAY_BACK][outcome->source]);
-		return false;
-	case NETSYNC_APPROXIMATE:
-		complain(explain_quality(&info), info.name);
-		break;
-	case NETSYNC_ACCURATE:
-		if (info.bound_max_ns == NETSYNC_UNKNOWN)
-			complain(
-				"note: %s: the error bound is unknown for part of the time: a clock was stepped while few packets were exchanged, possibly more than once.",
-				info.name);
-		break;
+			info->name, advice[MISSING_WAY_BACK][outcome->source]);
+		return;
 	}
-	if (outcome->max_bound_ns < 0 || info.bound_max_ns <= outcome->max_bound_ns)
-		return true;
-	complain("%s: the error bound of %s exceeds --max-bound %s.", info.name,
-		 format_duration(bound, info.bound_max_ns),
-		 format_duration(limit, outcome->max_bound_ns));
-	return false;
+	if (info->quality == NETSYNC_APPROXIMATE)
+		complain(explain_quality(info), info->name);
+	else if (info->bound_max_ns == NETSYNC_UNKNOWN)
+		complain(
+			"note: %s: the error bound is unknown for part of the time: a clock was stepped while few packets were exchanged, possibly more than once.",
+			info->name);
+	if (exceeds_max_bound(outcome, info))
+		complain("%s: the error bound of %s exceeds --max-bound %s.", info->name,
+			 format_duration(bound, info->bound_max_ns),
+			 format_duration(limit, outcome->max_bound_ns));
+}
+
+/* Explain the first hosts, and count the others. Return true if all hosts are corrected. */
+static bool explain_hosts(const struct outcome *outcome, const struct netsync *ns)
+{
+	uint32_t num = 0;
+	bool ok = true;
+
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
+		const struct netsync_host_info info = host_info(ns, i);
+
+		ok &= is_host_corrected(outcome, ns, &info);
+		if (needs_explanation(outcome, &info) && num++ < MOST_EXPLAINED)
+			explain_host_quality(outcome, &info);
+	}
+	if (num > MOST_EXPLAINED)
+		complain(
+			"warning: %" PRIu32
+			" more hosts are not corrected accurately; see \"quality\" and the bounds in the result.",
+			num - MOST_EXPLAINED);
+	return ok;
 }
 
 /*
@@ -359,9 +398,8 @@ int outcome_explain(const struct outcome *outcome, const struct netsync *ns)
 		complain("warning: all traces are of one host, %s; nothing to synchronize.",
 			 host_info(ns, 0).name);
 	explain_islands(outcome, ns);
-	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		if (!explain_host_quality(outcome, ns, i))
-			status = EXIT_PARTIAL;
+	if (!explain_hosts(outcome, ns))
+		status = EXIT_PARTIAL;
 	explain_silences(ns);
 	return status;
 }
