@@ -143,9 +143,9 @@ static bool move_inside(struct inside_point *p, struct range r, int64_t coarse)
 		at = r.lo + (r.hi - r.lo) / 2;
 	} else {
 		if (r.lo > INT64_MIN)
-			at = max64(at, r.lo + least);
+			at = max64(at, clamp64((__int128)r.lo + least));
 		if (r.hi < INT64_MAX)
-			at = min64(at, r.hi - least);
+			at = min64(at, clamp64((__int128)r.hi - least));
 	}
 	if (fabs(offset_less(at, was)) < LEAST_MOVE)
 		return false;
@@ -193,9 +193,9 @@ static void hold(struct inside_point *p, const struct inside_point *other, doubl
 	const int64_t most = (int64_t)ceil(steepest * fabs((double)apart)) + 1;
 
 	if (other->held.lo > INT64_MIN)
-		p->held.lo = max64(p->held.lo, other->held.lo + apart - most);
+		p->held.lo = max64(p->held.lo, clamp64((__int128)other->held.lo + apart - most));
 	if (other->held.hi < INT64_MAX)
-		p->held.hi = min64(p->held.hi, other->held.hi + apart + most);
+		p->held.hi = min64(p->held.hi, clamp64((__int128)other->held.hi + apart + most));
 }
 
 /*
@@ -250,7 +250,7 @@ static int level_part(struct inside_point *p, size_t num, double steepest)
 	}
 	/* The first offset is what the others are relative to: last. */
 	for (size_t i = num; above && below && i-- > 0;) {
-		p[i].offset = clamp64((__int128)p->offset + llround((above[i] + below[i]) / 2));
+		p[i].offset = clamp64(p->offset + (__int128)round((above[i] + below[i]) / 2));
 		p[i].moved = true;
 	}
 	free(above);
