@@ -243,6 +243,13 @@ static int begin_from_tree(struct inference *n)
 	return ret ? ret : smooth_hosts(n);
 }
 
+/* Estimate the delay of the only link together with the only clock. */
+static void join_delay(struct chain *c, struct infer_link *l)
+{
+	c->delay = &l->delay;
+	c->delay_prior = l->first;
+}
+
 /* Initialize links, chains and factors: 0 or -ENOMEM. */
 static int begin_inference(struct inference *n)
 {
@@ -256,6 +263,8 @@ static int begin_inference(struct inference *n)
 		ret = begin_link(&n->link[i]);
 	for (size_t h = 0; !ret && h < n->task->num; h++)
 		begin_chain(&n->chain[h], n->span);
+	if (!ret && n->task->num == 2 && n->num_links == 1)
+		join_delay(&n->chain[1], &n->link[0]);
 	return !ret && n->first ? begin_from_tree(n) : ret;
 }
 

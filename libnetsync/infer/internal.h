@@ -47,8 +47,11 @@ struct knot {
 	double bend;   /* variance of the frequency increment from the previous knot */
 	double jump;   /* variance of the phase increment, beyond the white noise */
 	struct natural site; /* all messages together */
+	/* The same, with the sites of factors that the host receives counted negative. */
+	struct natural opposed;
 	double state[STATES];
 	double variance; /* of the phase */
+	double response; /* of the phase to the joint delay: d phase / d delay */
 	struct increment_score score[STATES];
 	double quiet; /* probability that the increment of frequency is of no scale */
 	uint32_t old; /* the knot of the previous grid that it is, or is a part of */
@@ -68,6 +71,12 @@ struct chain {
 	struct scale_mixture bends;
 	struct scale_mixture jumps;
 	struct first_state first;
+	/*
+	 * The minimum delay of the chain's only link if it is estimated together with the clock;
+	 * NULL: separately. One direction alone determines only a sum of phase and delay.
+	 */
+	struct moments *delay;
+	struct natural delay_prior;
 	/* Standard deviations of an unknown state. */
 	double unknown[STATES];
 	double range;	/* initial range of its phase, ns */
@@ -189,6 +198,9 @@ int propagate(struct inference *n);
 /* Add two sites. */
 void natural_add(struct natural *to, struct natural n);
 
+/* Add a message to the phase at a knot; @sign is the sign of the phase in z. */
+void knot_add_site(struct knot *k, struct natural site, double sign);
+
 /*
  * Return the site of z that messages give for the cavity @z. With @learn, also learn the law
  * from them.
@@ -215,6 +227,9 @@ struct filtered {
 	double error;
 	double weight;
 	double kept; /* 1 - weight * variance: share of the predicted phase */
+	/* Derivatives of mean and error with respect to the joint delay. */
+	double response[STATES];
+	double response_error;
 };
 
 void filter_begin(struct filtered *f, const struct first_state *s);
@@ -223,7 +238,7 @@ void filter_begin(struct filtered *f, const struct first_state *s);
 void filter_predict(struct filtered *f, const struct chain *c, const struct knot *k);
 void filter_update(struct filtered *f, struct natural site);
 
-/* Compute the marginals of a chain: 0 or -ENOMEM. */
+/* Compute the marginals of a chain, and of its joint delay: 0 or -ENOMEM. */
 int smooth_chain(struct chain *c);
 
 /* Learn the noise of a chain. */

@@ -20,6 +20,8 @@
  * the factor uses that width around its lowest message instead. Chosen.
  */
 #define FLAT 30.0
+/* Minimum variance of z, as a fraction of the phase's: rounding could leave none. */
+#define LEAST_PART 1e-12
 /* Maximum precision of a site, in precisions of the factor's edge, or of its cavity. Chosen. */
 #define SHARPEST 100.0
 /* A message moves the mean of its end by at most this many standard deviations. Chosen. */
@@ -133,6 +135,22 @@ static struct natural message_to(int to, struct natural site,
 	return factor_site(site, sign[to], sum_others(to, cavity));
 }
 
+/* The chain of a link whose delay is estimated together with that clock, or NULL. */
+static const struct chain *find_joint_chain(const struct inference *n, const struct infer_link *l)
+{
+	for (int e = 0; e < 2; e++)
+		if (n->chain[l->host[e]].delay)
+			return &n->chain[l->host[e]];
+	return NULL;
+}
+
+/* The end at which a chain is, if messages go in direction @way. */
+static int find_end(const struct inference *n, const struct infer_link *l, int way,
+		    const struct chain *c)
+{
+	return c == &n->chain[l->host[way]] ? TO_SENDER : TO_RECEIVER;
+}
+
 struct moments factor_others(const struct inference *n, const struct infer_link *l, int way,
 			     const struct factor *f, int to, double *sign_of)
 {
@@ -142,7 +160,22 @@ struct moments factor_others(const struct inference *n, const struct infer_link 
 	for (int i = 0; i < FACTOR_ENDS; i++)
 		end[i] = factor_cavity(end[i], f->site[i]);
 	*sign_of = sign[to];
+	/* A window examines the clock for a fixed joint delay. */
+	if (find_joint_chain(n, l))
+		end[TO_LINK] = (struct moments){ l->delay.mean, 0 };
 	return sum_others(to, end);
+}
+
+/* The marginal of z, if the delay is estimated together with the clock @c. */
+static struct moments compute_joint_z(const struct inference *n, const struct infer_link *l,
+				      int way, const struct factor *f, const struct chain *c)
+{
+	const int end = find_end(n, l, way, c);
+	const struct knot *k = &c->knot[f->knot[end == TO_SENDER ? way : !way]];
+	const double variance = k->variance + (1 + 2 * sign[end] * k->response) * l->delay.variance;
+
+	return (struct moments){ l->delay.mean + sign[end] * k->state[0],
+				 fmax(variance, LEAST_PART * k->variance) };
 }
 
 struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct moments z,
@@ -153,10 +186,16 @@ struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct m
 
 void factor_begin(const struct inference *n, const struct infer_link *l, int way, struct factor *f)
 {
+	const struct chain *joint = find_joint_chain(n, l);
 	struct delay_law law = l->direction[way].law;
 	struct moments end[FACTOR_ENDS], z;
 	struct natural site;
 
+	if (joint) {
+		f->site[TO_LINK] = factor_tilt(&f->lowest, &law,
+					       compute_joint_z(n, l, way, f, joint), false);
+		return;
+	}
 	find_ends(n, l, way, f, end);
 	z = sum_ends(end);
 	site = factor_tilt(&f->lowest, &law, z, false);
@@ -192,10 +231,26 @@ static double update_factor(const struct inference *n, const struct infer_link *
 	return moved;
 }
 
+/* The same for a joint delay: the factor keeps only its site of z. */
+static double update_joint_factor(const struct inference *n, const struct infer_link *l, int way,
+				  struct factor *f, struct delay_law *law, const struct chain *c)
+{
+	const double reach = FLAT * law->mean / f->lowest.messages;
+	const struct moments marginal = compute_joint_z(n, l, way, f, c);
+	struct moments z = factor_cavity(marginal, f->site[TO_LINK]);
+	const bool flat = n->alone || z.variance > reach * reach;
+
+	if (flat)
+		z = (struct moments){ f->lowest.delay[0], reach * reach };
+	return factor_damp(&f->site[TO_LINK], factor_tilt(&f->lowest, law, z, n->learn && !flat),
+			   marginal, flat ? 1 : n->damping);
+}
+
 static int update_link(void *inference, size_t i)
 {
 	const struct inference *n = inference;
 	struct infer_link *l = &n->link[i];
+	const struct chain *joint = find_joint_chain(n, l);
 
 	l->moved = 0;
 	l->factors = 0;
@@ -203,7 +258,9 @@ static int update_link(void *inference, size_t i)
 		struct link_direction *d = &l->direction[way];
 
 		for (size_t k = 0; k < d->num_factors; k++)
-			l->moved += update_factor(n, l, way, &d->factor[k], &d->law);
+			l->moved += joint ? update_joint_factor(n, l, way, &d->factor[k], &d->law,
+								joint) :
+					    update_factor(n, l, way, &d->factor[k], &d->law);
 		l->factors += d->num_factors;
 		if (n->learn)
 			delay_law_learn(&d->law, fmax(l->resolution / 10, 1));
@@ -217,20 +274,34 @@ void natural_add(struct natural *to, struct natural n)
 	to->weighted += n.weighted;
 }
 
+void knot_add_site(struct knot *k, struct natural site, double sign_of)
+{
+	natural_add(&k->site, site);
+	natural_add(&k->opposed,
+		    (struct natural){ sign_of * site.precision, sign_of * site.weighted });
+}
+
 /* Add the messages of a direction to its hosts and to its link. */
 static void add_direction(struct inference *n, const struct infer_link *l, int way,
 			  struct natural *delay)
 {
+	const struct chain *joint = find_joint_chain(n, l);
 	const struct link_direction *d = &l->direction[way];
 	struct chain *c[2] = { &n->chain[l->host[way]], &n->chain[l->host[!way]] };
 
 	for (size_t k = 0; k < d->num_factors; k++) {
-		const struct factor *f = &d->factor[k];
+		struct factor *f = &d->factor[k];
 		const uint32_t knot[2] = { f->knot[way], f->knot[!way] };
 
-		for (int e = 0; e < 2; e++)
-			if (c[e]->num)
-				natural_add(&c[e]->knot[knot[e]].site, f->site[e]);
+		for (int e = 0; e < 2; e++) {
+			if (!c[e]->num)
+				continue;
+			/* The smoother takes the uncertainty of a joint delay into account. */
+			if (joint)
+				f->site[e] = factor_site(f->site[TO_LINK], sign[e],
+							 (struct moments){ l->delay.mean, 0 });
+			knot_add_site(&c[e]->knot[knot[e]], f->site[e], sign[e]);
+		}
 		natural_add(delay, f->site[TO_LINK]);
 	}
 }
@@ -240,14 +311,16 @@ static void add_sites(struct inference *n)
 {
 	for (size_t h = 0; h < n->task->num; h++)
 		for (size_t i = 0; i < n->chain[h].num; i++)
-			n->chain[h].knot[i].site = (struct natural){ 0, 0 };
+			n->chain[h].knot[i].site = n->chain[h].knot[i].opposed = (struct natural){
+				0, 0
+			};
 	for (size_t i = 0; i < n->num_links; i++) {
 		struct infer_link *l = &n->link[i];
 		struct natural delay = l->first;
 
 		for (int way = 0; way < 2; way++)
 			add_direction(n, l, way, &delay);
-		if (!n->alone)
+		if (!n->alone && !find_joint_chain(n, l))
 			l->delay = (struct moments){ delay.weighted / delay.precision,
 						     1 / delay.precision };
 	}

@@ -5,6 +5,10 @@
  * state space methods", 2nd edition, 2012, sections 4.4-4.5). Marginals are computed from
  * filtered covariances; with predicted covariances, which are wide, all digits would
  * cancel.
+ *
+ * A joint delay is a further unknown, on which all sites depend linearly. The smoother runs with
+ * the last delay and computes, in the same passes, the derivative of its means with respect to
+ * the delay; the sites then determine the delay, and the delay moves all means.
  */
 #include <errno.h>
 #include <math.h>
@@ -45,6 +49,7 @@ static void add_noise(double cov[STATES][STATES], const struct chain *c, const s
 void filter_predict(struct filtered *f, const struct chain *c, const struct knot *k)
 {
 	state_shift(f->mean, k->length);
+	state_shift(f->response, k->length);
 	covariance_shift(f->cov, k->length);
 	add_noise(f->cov, c, k);
 }
@@ -52,6 +57,7 @@ void filter_predict(struct filtered *f, const struct chain *c, const struct knot
 void filter_begin(struct filtered *f, const struct first_state *s)
 {
 	memcpy(f->mean, s->mean, sizeof(f->mean));
+	memset(f->response, 0, sizeof(f->response));
 	memset(f->cov, 0, sizeof(f->cov));
 	for (int i = 0; i < STATES; i++)
 		f->cov[i][i] = s->deviation[i] * s->deviation[i];
@@ -77,24 +83,46 @@ void filter_update(struct filtered *f, struct natural site)
 	f->cov[0][0] = f->gain[0] * f->kept;
 }
 
+/* Update the response; a unit of delay moves the site's weighted mean by -@opposed. */
+static void update_response(struct filtered *f, double precision, double opposed)
+{
+	f->response_error = (-opposed - precision * f->response[0]) * f->kept;
+	for (int i = 0; i < STATES; i++)
+		f->response[i] += f->gain[i] * f->response_error;
+}
+
 static void filter_chain(const struct chain *c, struct filtered *f)
 {
 	for (size_t n = 0; n < c->num; n++) {
 		if (n) {
 			memcpy(f[n].mean, f[n - 1].mean, sizeof(f[n].mean));
+			memcpy(f[n].response, f[n - 1].response, sizeof(f[n].response));
 			memcpy(f[n].cov, f[n - 1].cov, sizeof(f[n].cov));
 			filter_predict(&f[n], c, &c->knot[n]);
 		} else {
 			filter_begin(&f[n], &c->first);
 		}
 		filter_update(&f[n], c->knot[n].site);
+		if (c->delay)
+			update_response(&f[n], c->knot[n].site.precision,
+					c->knot[n].opposed.precision);
 	}
 }
 
-/* The information of all later messages on a state: score and information. */
+/*
+ * The information of all later messages on a state: score and information, and the derivative of
+ * the score with respect to the joint delay.
+ */
 struct backward {
 	double gradient[STATES];
+	double response[STATES];
 	double information[STATES][STATES];
+};
+
+/* What the delay changes at a knot: the derivatives of its state and of its scores. */
+struct delay_effect {
+	double state[STATES];
+	double score[STATES];
 };
 
 static double compute_quadratic_form(const struct backward *b, const double v[STATES])
@@ -106,7 +134,7 @@ static double compute_quadratic_form(const struct backward *b, const double v[ST
 	return sum;
 }
 
-/* The posterior of component @i at a knot. */
+/* The posterior of component @i at a knot, for the last delay. */
 static struct moments compute_marginal(const struct filtered *f, const struct backward *b, int i)
 {
 	return (struct moments){ f->mean[i] + dot(f->cov[i], b->gradient, STATES),
@@ -127,6 +155,7 @@ static void add_site(struct backward *b, const struct filtered *f)
 	double first[STATES];
 
 	b->gradient[0] = compute_state_before_site(f, b->gradient) + f->error;
+	b->response[0] = compute_state_before_site(f, b->response) + f->response_error;
 	for (int j = 0; j < STATES; j++)
 		first[j] = compute_state_before_site(f, b->information[j]);
 	b->information[0][0] = compute_state_before_site(f, first) + f->weight;
@@ -134,7 +163,7 @@ static void add_site(struct backward *b, const struct filtered *f)
 		b->information[0][j] = b->information[j][0] = first[j];
 }
 
-static void score_increments(struct knot *k, const struct backward *b)
+static void score_increments(struct knot *k, const struct backward *b, struct delay_effect *effect)
 {
 	for (int s = 0; s < STATES; s++) {
 		double g[STATES];
@@ -142,46 +171,121 @@ static void score_increments(struct knot *k, const struct backward *b)
 		increment_loading(g, s, k->length);
 		k->score[s].gradient = dot(g, b->gradient, STATES);
 		k->score[s].information = compute_quadratic_form(b, g);
+		if (effect)
+			effect->score[s] = dot(g, b->response, STATES);
 	}
 }
 
-static void smooth_back(struct chain *c, const struct filtered *f)
+/* The state at a knot, and at the first one its variances. */
+static void set_marginals(struct knot *k, const struct filtered *f, const struct backward *b,
+			  double first[STATES], struct delay_effect *effect)
+{
+	for (int i = 0; i < STATES; i++) {
+		const struct moments m = compute_marginal(f, b, i);
+
+		k->state[i] = m.mean;
+		if (i == 0 && m.variance > 0)
+			k->variance = m.variance;
+		if (first)
+			first[i] = m.variance;
+		if (effect)
+			effect->state[i] = f->response[i] + dot(f->cov[i], b->response, STATES);
+	}
+}
+
+/* @first: variances of the first state. @effect: of the delay, by knot; NULL: none. */
+static void smooth_back(struct chain *c, const struct filtered *f, double first[STATES],
+			struct delay_effect *effect)
 {
 	struct backward b = { 0 };
 
 	for (size_t n = c->num; n-- > 0;) {
 		struct knot *k = &c->knot[n];
 
-		for (int i = 0; i < STATES; i++) {
-			const struct moments m = compute_marginal(&f[n], &b, i);
-
-			k->state[i] = m.mean;
-			if (i == 0 && m.variance > 0)
-				k->variance = m.variance;
-			if (n)
-				continue;
-			c->first.mean[i] = m.mean;
-			if (m.variance > 0)
-				c->first.deviation[i] = fmin(c->first.deviation[i],
-							     PRIOR_DEVIATIONS * sqrt(m.variance));
-		}
+		set_marginals(k, &f[n], &b, n ? NULL : first, effect ? &effect[n] : NULL);
 		add_site(&b, &f[n]);
 		if (!n)
 			break;
-		score_increments(k, &b);
+		score_increments(k, &b, effect ? &effect[n] : NULL);
 		state_shift_back(b.gradient, k->length);
+		state_shift_back(b.response, k->length);
 		information_shift_back(b.information, k->length);
+	}
+}
+
+/* ---- the joint delay ------------------------------------------------------ */
+
+/* The posterior of the delay, relative to the last one. */
+static struct moments compute_delay_move(const struct chain *c, const struct delay_effect *effect)
+{
+	double precision = c->delay_prior.precision;
+	double weighted = c->delay_prior.weighted - precision * c->delay->mean;
+
+	for (size_t n = 0; n < c->num; n++) {
+		const struct knot *k = &c->knot[n];
+
+		precision += k->site.precision + k->opposed.precision * effect[n].state[0];
+		weighted += k->opposed.weighted - k->opposed.precision * k->state[0];
+	}
+	precision = fmax(precision, c->delay_prior.precision);
+	return (struct moments){ weighted / precision, 1 / precision };
+}
+
+static void move_delay(struct chain *c, const struct delay_effect *effect, double first[STATES])
+{
+	const struct moments move = compute_delay_move(c, effect);
+
+	for (size_t n = 0; n < c->num; n++) {
+		struct knot *k = &c->knot[n];
+		const struct delay_effect *e = &effect[n];
+
+		for (int i = 0; i < STATES; i++)
+			k->state[i] += e->state[i] * move.mean;
+		/* Sites are relative to the delay. */
+		k->site.weighted -= k->opposed.precision * move.mean;
+		k->opposed.weighted -= k->site.precision * move.mean;
+		k->response = e->state[0];
+		k->variance += e->state[0] * e->state[0] * move.variance;
+		for (int s = 0; n && s < STATES; s++) {
+			struct increment_score *score = &k->score[s];
+
+			score->gradient += e->score[s] * move.mean;
+			score->information = fmax(
+				score->information - e->score[s] * e->score[s] * move.variance, 0);
+		}
+	}
+	for (int i = 0; c->num && i < STATES; i++)
+		first[i] += effect[0].state[i] * effect[0].state[i] * move.variance;
+	*c->delay = (struct moments){ c->delay->mean + move.mean, move.variance };
+}
+
+static void recentre_first_state(struct chain *c, const double variance[STATES])
+{
+	for (int i = 0; c->num && i < STATES; i++) {
+		c->first.mean[i] = c->knot[0].state[i];
+		if (variance[i] > 0)
+			c->first.deviation[i] = fmin(c->first.deviation[i],
+						     PRIOR_DEVIATIONS * sqrt(variance[i]));
 	}
 }
 
 int smooth_chain(struct chain *c)
 {
 	struct filtered *f = malloc((c->num + 1) * sizeof(*f));
+	struct delay_effect *effect = c->delay ? malloc((c->num + 1) * sizeof(*effect)) : NULL;
+	double first[STATES] = { 0 };
 
-	if (!f)
+	if (!f || (c->delay && !effect)) {
+		free(f);
+		free(effect);
 		return -ENOMEM;
+	}
 	filter_chain(c, f);
-	smooth_back(c, f);
+	smooth_back(c, f, first, effect);
+	if (effect)
+		move_delay(c, effect, first);
+	recentre_first_state(c, first);
 	free(f);
+	free(effect);
 	return 0;
 }

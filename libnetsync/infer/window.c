@@ -173,14 +173,17 @@ void window_apply(const struct chain_window *w, struct inference *n, size_t host
 			knot[from + i].bend = k->bend;
 			knot[from + i].jump = k->jump;
 		}
-		knot[from + i].site = (struct natural){ 0, 0 };
+		knot[from + i].site = knot[from + i].opposed = (struct natural){ 0, 0 };
 	}
 	for (size_t k = 0; k < w->num; k++) {
 		const struct window_factor *f = &w->factor[k];
 		const struct factor_place *p = &x->place[x->first[from] + k];
 		struct link_direction *d = &n->link[p->link].direction[p->way];
 
-		natural_add(&knot[from + f->knot].site, f->site);
+		knot_add_site(&knot[from + f->knot], f->site, f->sign);
 		d->factor[p->factor].site[p->end] = f->site;
+		if (n->chain[host].delay)
+			d->factor[p->factor].site[TO_LINK] = factor_site(
+				f->site, f->sign, (struct moments){ -f->sign * f->others.mean, 0 });
 	}
 }

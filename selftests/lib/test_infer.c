@@ -16,6 +16,7 @@ struct world {
 	long messages;
 	int64_t step; /* of the last host's clock, half-way, ns */
 	double wrong; /* share of messages that are off by up to 0.2 s */
+	double lost;  /* share of the messages to h0 that are lost */
 	uint64_t seed;
 };
 
@@ -46,6 +47,8 @@ static struct netsync *make_world(const struct world *w)
 		const int to = (from + 1 + (int)below(&s, w->hosts - 1)) % w->hosts;
 		int64_t off = 0;
 
+		if (!to && w->lost && uniform(&s) < w->lost)
+			continue;
 		if (uniform(&s) < w->wrong)
 			off = below(&s, 400000000) - 200000000;
 		assert_int_equal(netsync_push_message(ns, (uint32_t)from, (uint32_t)to,
@@ -111,6 +114,21 @@ static void test_wrong(void **state)
 	(void)state;
 	check_world(&(struct world){ .hosts = 2, .messages = 20000, .wrong = 0.01, .seed = 3 },
 		    1000);
+}
+
+/*
+ * One direction has few messages: the other one determines the shape of the curve, and only the
+ * sum of its phase and the minimum delay.
+ */
+static void test_lost(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 4; seed++)
+		check_world(&(struct world){ .hosts = 2,
+					     .messages = 200000,
+					     .lost = 0.99,
+					     .seed = seed },
+			    300);
 }
 
 static void test_step(void **state)
@@ -213,10 +231,10 @@ static void test_hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_smooth),	cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_step),	cmocka_unit_test(test_step_of_many),
-		cmocka_unit_test(test_few),	cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_smooth),	     cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_lost),	     cmocka_unit_test(test_step),
+		cmocka_unit_test(test_step_of_many), cmocka_unit_test(test_few),
+		cmocka_unit_test(test_threads),	     cmocka_unit_test(test_hostile),
 	};
 
 	return cmocka_run_group_tests_name("infer", tests, NULL, NULL);

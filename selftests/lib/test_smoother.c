@@ -4,9 +4,12 @@
 
 #include "infer/internal.h"
 #include "test.h"
+#include "util/number.h"
 
 #define KNOTS 7
-#define UNKNOWNS (KNOTS * STATES)
+/* The states of all knots, and the delay. */
+#define UNKNOWNS (KNOTS * STATES + 1)
+#define DELAY (UNKNOWNS - 1)
 
 /* Invert a symmetric positive matrix in place, by Gauss-Jordan elimination with pivots. */
 static void invert(double m[UNKNOWNS][UNKNOWNS])
@@ -94,8 +97,8 @@ static void prior_covariance(const struct chain *c, double all[UNKNOWNS][UNKNOWN
 	}
 	for (int i = 0; i < UNKNOWNS; i++) {
 		for (int j = 0; j < UNKNOWNS; j++) {
-			all[i][j] = 0;
-			for (int k = 0; k < UNKNOWNS; k++)
+			all[i][j] = i == DELAY && j == DELAY;
+			for (int k = 0; k < DELAY; k++)
 				all[i][j] += map[i][k] * variance[k] * map[j][k];
 		}
 	}
@@ -132,6 +135,67 @@ static void test_dense(void **state)
 	(void)state;
 	check_chain(0, 1e-6);
 	check_chain(1e4, 1e-5);
+}
+
+/*
+ * A delay that is estimated together with the clock: the sites of z = delay + sign * phase give
+ * the means and variances of the dense solution. At each knot, one direction has more messages.
+ */
+static void test_joint_delay(void **state)
+{
+	static double all[UNKNOWNS][UNKNOWNS];
+	const struct natural prior = { 0.01, 0.01 * 40 };
+	double weighted[UNKNOWNS] = { 0 };
+	struct moments delay = { 25, 1e4 };
+	struct knot knot[KNOTS];
+	uint64_t seed = 5;
+	struct chain c;
+
+	(void)state;
+	make_chain(&c, knot, 100);
+	c.delay = &delay;
+	c.delay_prior = prior;
+	prior_covariance(&c, all);
+	invert(all);
+	all[DELAY][DELAY] = prior.precision;
+	weighted[DELAY] = prior.weighted;
+	for (int n = 0; n < KNOTS; n++) {
+		const int at = n * STATES;
+
+		knot[n].site = (struct natural){ 0, 0 };
+		for (int sign = -1; sign <= 1; sign += 2) {
+			const double p = (n % 2 ? 2 + sign : 2 - sign) * (0.1 + uniform(&seed));
+			const double z = 30 + sign * 20 * uniform(&seed);
+
+			all[at][at] += p;
+			all[DELAY][DELAY] += p;
+			all[at][DELAY] = all[DELAY][at] += sign * p;
+			weighted[at] += sign * p * z;
+			weighted[DELAY] += p * z;
+			knot_add_site(&knot[n], (struct natural){ p, sign * p * (z - delay.mean) },
+				      sign);
+		}
+	}
+	invert(all);
+	/* The second time, the sites are those that the first one moved. */
+	for (int times = 0; times < 2; times++) {
+		memset(&c.first.mean, 0, sizeof(c.first.mean));
+		for (int i = 0; i < STATES; i++)
+			c.first.deviation[i] = 30 / (i + 1.0);
+		assert_int_equal(smooth_chain(&c), 0);
+		assert_float_equal(delay.mean, dot(all[DELAY], weighted, UNKNOWNS), 1e-6 * 30);
+		assert_float_equal(delay.variance, all[DELAY][DELAY], 1e-6 * delay.variance);
+		for (int n = 0; n < KNOTS; n++) {
+			const int at = n * STATES;
+
+			for (int i = 0; i < STATES; i++)
+				assert_float_equal(knot[n].state[i],
+						   dot(all[at + i], weighted, UNKNOWNS), 1e-5);
+			assert_float_equal(knot[n].variance, all[at][at], 1e-6 * all[at][at]);
+			assert_float_equal(knot[n].response * delay.variance, all[at][DELAY],
+					   1e-6 * all[at][at]);
+		}
+	}
 }
 
 /* A jump of minutes leaves the variances next to it unchanged, without loss of digits. */
@@ -192,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_joint_delay),
 		cmocka_unit_test(test_large_jump),
 		cmocka_unit_test(test_scores),
 	};
