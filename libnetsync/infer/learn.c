@@ -25,8 +25,11 @@
 #define LEAST_PART 1e-6
 /* Maximum variance, in variances of the largest scale. Chosen. */
 #define WIDEST 4.0
-/* Minimum intensities, so that none is 0. */
-static const double LEAST[STATES] = { 1e-6, 1e-14, 1e-12, 1e-16 };
+/*
+ * Minimum intensities deflect the phase by this standard deviation over the whole span, ns, so that
+ * none is 0. Chosen: less than any posterior.
+ */
+#define LEAST_DEFLECTION 0.1
 
 /* Sums over all knot intervals: score^2 L, information L, and the number of intervals. */
 struct noise_sums {
@@ -41,6 +44,16 @@ static void add_score(struct noise_sums *s, const struct increment_score *i, dou
 	s->square += share * length * i->gradient * i->gradient;
 	s->information += share * length * i->information;
 	s->num += share;
+}
+
+/* A random walk of component @i, integrated @i times: q T^(2i+1) / (2i+1) / (i!)^2. */
+static double compute_least_intensity(int i, double span)
+{
+	double per_intensity = span / (2 * i + 1);
+
+	for (int k = 1; k <= i; k++)
+		per_intensity *= span * span / (k * k);
+	return LEAST_DEFLECTION * LEAST_DEFLECTION / per_intensity;
 }
 
 static double learn_intensity(double q, const struct noise_sums *s, double least)
@@ -140,5 +153,6 @@ void learn_noise(struct chain *c)
 	mixture_learn(&c->bends, span);
 	mixture_learn(&c->jumps, span);
 	for (int i = 0; i < STATES; i++)
-		c->intensity[i] = learn_intensity(c->intensity[i], &sum[i], LEAST[i]);
+		c->intensity[i] = learn_intensity(c->intensity[i], &sum[i],
+						  compute_least_intensity(i, span));
 }

@@ -115,10 +115,27 @@ static void test_step(void **state)
 	assert_float_equal(knot[KNOTS / 2].state[0] - knot[KNOTS / 2 - 1].state[0], 1e7, 100);
 }
 
+/* A clock without noise: its phase does not deflect by a nanosecond, for any length of time. */
+static void test_linear(void **state)
+{
+	const double span = (KNOTS - 1) * STEP;
+	static struct knot knot[KNOTS];
+	struct chain c;
+
+	(void)state;
+	simulate_clock(knot, 0, 0, 0);
+	learn_chain(&c, knot, 1, 100, none);
+	assert_true(c.intensity[STATE_PHASE] * span < 1);
+	assert_true(c.intensity[STATE_FREQUENCY] * pow(span, 3) / 3 < 1);
+	assert_true(c.intensity[STATE_DRIFT] * pow(span, 5) / 20 < 1);
+	assert_true(c.intensity[STATE_JERK] * pow(span, 7) / 252 < 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_oscillator),
+		cmocka_unit_test(test_linear),
 		cmocka_unit_test(test_daemon),
 		cmocka_unit_test(test_step),
 	};
