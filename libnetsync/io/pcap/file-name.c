@@ -28,6 +28,9 @@
 #define MIN_DATE_DIGITS 8
 #define MIN_TIME_DIGITS 6
 
+/* Without its ending, the name of the capture that netsync record puts into a host's directory. */
+#define RECORDED_NAME "packets"
+
 static bool is_name_separator(char c)
 {
 	return c && strchr(SEPARATORS, c);
@@ -218,6 +221,17 @@ static char *folder_name(const char *real_path)
 	return from && from < slash ? strndup(from, (size_t)(slash - from)) : strdup("capture");
 }
 
+/* The directory has the name of a host, which has no date or direction. */
+static int name_by_folder(struct file_name *name, const char *real_path)
+{
+	name->way = NAME_BOTH;
+	name->full = folder_name(real_path);
+	name->dated = folder_name(real_path);
+	name->base = folder_name(real_path);
+	name->stem = folder_name(real_path);
+	return name->full && name->dated && name->base && name->stem ? 0 : -ENOMEM;
+}
+
 int file_name_parse(struct file_name *name, const char *path, const char *real_path)
 {
 	const char *slash = strrchr(path, '/');
@@ -228,6 +242,8 @@ int file_name_parse(struct file_name *name, const char *path, const char *real_p
 	const size_t dated = strip_date(file, full);
 	size_t base_len, stem_len, digits;
 
+	if (full == strlen(RECORDED_NAME) && !strncmp(file, RECORDED_NAME, full))
+		return name_by_folder(name, real_path);
 	name->full = strndup(file, full);
 	/* %F_%T.pcap */
 	name->dated = dated ? strndup(file, dated) : folder_name(real_path);

@@ -16,7 +16,7 @@ struct file_name {
 	char *full; /* without the ending ".pcap" and what compresses the file */
 	/*
 	 * Without the date or time that tools add to each of many files. Where the name is
-	 * nothing else: the folder's name.
+	 * nothing else, or "packets": the folder's name.
 	 */
 	char *dated;
 	char *base; /* without the word for a direction at the end of that */
