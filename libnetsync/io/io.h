@@ -185,7 +185,7 @@ struct io_sink {
 };
 
 /* Sidecar files, which the recorder ("netsync record") writes next to the traces of a machine. */
-enum sidecar { SIDECAR_NETNS_NAMES, SIDECAR_CLOCKS, NUM_SIDECARS };
+enum sidecar { SIDECAR_NETNS_NAMES, SIDECAR_CLOCKS, SIDECAR_REALTIME, NUM_SIDECARS };
 
 extern const char *const io_sidecar_names[NUM_SIDECARS];
 
@@ -447,7 +447,7 @@ bool io_netns_name(const struct trace *trace, uint32_t netns, char name[NETNS_NA
 #define TEXT_STEPS 1024
 int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done);
 int io_read_texts(struct netsync_io *io, uint64_t *done);
-/* Push clock events in the sidecar files "netsync-clocks". */
+/* Push clock events in the sidecar files with clock readings. */
 int io_read_sidecar_clocks(struct netsync_io *io, const struct io_host *hosts, size_t num);
 /* Call netsync_io.observe with all packets in texts. */
 int io_observe_texts(struct netsync_io *io);

@@ -15,6 +15,7 @@
 const char *const io_sidecar_names[NUM_SIDECARS] = {
 	[SIDECAR_NETNS_NAMES] = "netsync-namespaces",
 	[SIDECAR_CLOCKS] = "netsync-clocks",
+	[SIDECAR_REALTIME] = "netsync-clocks-realtime",
 };
 
 /*

@@ -347,6 +347,17 @@ static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char 
 	return ret;
 }
 
+/* Other clocks than these two, LTTng's default and CLOCK_REALTIME, have no sidecar file. */
+static struct disk_file *open_sidecar_clocks(const struct trace *trace, char **path)
+{
+	*path = NULL;
+	if (!trace->clock_name)
+		return io_open_sidecar(trace, SIDECAR_CLOCKS, path);
+	return strcmp(trace->clock_name, "realtime") ?
+		       NULL :
+		       io_open_sidecar(trace, SIDECAR_REALTIME, path);
+}
+
 int io_read_sidecar_clocks(struct netsync_io *io, const struct io_host *hosts, size_t num)
 {
 	int ret = 0;
@@ -354,10 +365,7 @@ int io_read_sidecar_clocks(struct netsync_io *io, const struct io_host *hosts, s
 	for (size_t i = 0; i < num && !ret; i++) {
 		struct trace *base = hosts[i].base;
 		char *path = NULL;
-		/* A clock with a name is not the default clock of LTTng. */
-		struct disk_file *file = base && !base->clock_name ?
-						 io_open_sidecar(base, SIDECAR_CLOCKS, &path) :
-						 NULL;
+		struct disk_file *file = base ? open_sidecar_clocks(base, &path) : NULL;
 
 		if (file)
 			ret = read_sidecar_clocks(io, base, path, file);
