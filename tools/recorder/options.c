@@ -26,7 +26,9 @@ static const char USAGE[] =
 	"recorded. This needs root, or capabilities.\n"
 	"\n"
 	"  -o, --output FILE      write to FILE (default: standard output)\n"
-	"      --force            overwrite FILE if it exists\n"
+	"      --force            overwrite files that exist\n"
+	"      --clock-log FILE   write to FILE how the clock is steered, for \"netsync sync\n"
+	"                         --clocks FILE\"; -: to standard error\n"
 	"      --via packet|bpf   record with a packet socket, or with BPF, which records all\n"
 	"                         network namespaces (default: BPF if the kernel allows it)\n"
 	"  -i, --interface NAME   record the packets of one network interface (default: all)\n"
@@ -53,6 +55,7 @@ static const char USAGE[] =
 enum {
 	NO_LETTER = 256,
 	FORCE,
+	CLOCK_LOG,
 	VIA,
 	LOOPBACK,
 	PAYLOAD,
@@ -69,6 +72,7 @@ enum {
 static const struct option OPTIONS[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "force", no_argument, NULL, FORCE },
+	{ "clock-log", required_argument, NULL, CLOCK_LOG },
 	{ "via", required_argument, NULL, VIA },
 	{ "interface", required_argument, NULL, 'i' },
 	{ "loopback", no_argument, NULL, LOOPBACK },
@@ -272,6 +276,9 @@ static bool take_option(struct recorder_options *o, int option, const char *valu
 		return true;
 	case FORCE:
 		return o->force = true;
+	case CLOCK_LOG:
+		o->clock_log = value;
+		return true;
 	case VIA:
 		return take_source(o, value);
 	case 'i':

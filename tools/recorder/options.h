@@ -9,6 +9,7 @@
 
 struct recorder_options {
 	const char *output;		 /* NULL means standard output */
+	const char *clock_log;		 /* file; "-": standard error; NULL means none */
 	const char *device;		 /* NULL means all */
 	const struct packet_source *via; /* NULL means the best that works */
 	double duration_s;		 /* 0: until a signal comes */

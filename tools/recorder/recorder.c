@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock-log.h"
 #include "frames.h"
 #include "options.h"
 
@@ -38,9 +39,12 @@ void complain_of(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
+	/* Readings of the clock can be written at the same time. */
+	flockfile(stderr);
 	fputs(PROGRAM ": ", stderr);
 	vfprintf(stderr, format, arguments);
 	fputc('\n', stderr);
+	funlockfile(stderr);
 	va_end(arguments);
 }
 
@@ -136,22 +140,56 @@ static void begin_capture(struct frame_recorder *r, const struct recorder_option
 	capture_flush(&r->writer);
 }
 
+/* Return -1 after a message. */
+static int create_file(const char *path, bool force)
+{
+	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL),
+			    0600);
+
+	if (fd < 0 && errno == EEXIST)
+		complain_of("%s: the file exists; give --force to overwrite it.", path);
+	else if (fd < 0)
+		complain_of("%s: %s.", path, strerror(errno));
+	return fd;
+}
+
 static int open_recording(const struct recorder_options *o)
+{
+	if (o->output)
+		return create_file(o->output, o->force);
+	if (!isatty(STDOUT_FILENO))
+		return STDOUT_FILENO;
+	complain_of("A terminal cannot display a capture: give --output FILE, or a pipe.");
+	return -1;
+}
+
+/* Return false after a message. *file: NULL means no log. */
+static bool open_clock_log(const struct recorder_options *o, FILE **file)
 {
 	int fd;
 
-	if (!o->output) {
-		if (!isatty(STDOUT_FILENO))
-			return STDOUT_FILENO;
-		complain_of("A terminal cannot display a capture: give --output FILE, or a pipe.");
-		return -1;
-	}
-	fd = open(o->output, O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL), 0600);
-	if (fd < 0 && errno == EEXIST)
-		complain_of("%s: the file exists; give --force to overwrite it.", o->output);
-	else if (fd < 0)
-		complain_of("%s: %s.", o->output, strerror(errno));
-	return fd;
+	*file = NULL;
+	if (!o->clock_log)
+		return true;
+	*file = stderr;
+	if (!strcmp(o->clock_log, "-"))
+		return true;
+	fd = create_file(o->clock_log, o->force);
+	*file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	return *file;
+}
+
+/* Both files. Return false after a message; then there is none. */
+static bool open_outputs(struct frame_recorder *r, const struct recorder_options *o, FILE **clocks)
+{
+	r->writer.fd = open_recording(o);
+	if (r->writer.fd < 0)
+		return false;
+	if (open_clock_log(o, clocks))
+		return true;
+	if (o->output)
+		unlink(o->output);
+	return false;
 }
 
 /* Open the given source, or the best source that works, and report its name. */
@@ -191,23 +229,39 @@ static void report_losses(const struct frame_recorder *r, const struct source_co
 			    (unsigned long long)r->unrecorded, MOST_DEVICES);
 }
 
+/* @error: of clock_log_start() or clock_log_end(). Return true if there was none. */
+static bool report_clock_log(const struct recorder_options *o, int error)
+{
+	if (error)
+		complain_of("%s: %s; the log of the clock ends before the recording did.",
+			    strcmp(o->clock_log, "-") ? o->clock_log : "standard error",
+			    strerror(-error));
+	return !error;
+}
+
 static int record_to(struct frame_recorder *r, const struct recorder_options *o)
 {
 	struct source_counts counts = { 0 };
+	struct utsname machine;
+	bool has_clocks = true;
 	sigset_t before;
+	FILE *clocks;
 	int ret;
 
 	if (!open_source(r, o))
 		return 1;
-	r->writer.fd = open_recording(o);
-	if (r->writer.fd < 0) {
+	if (!open_outputs(r, o, &clocks)) {
 		r->source->close();
 		return 1;
 	}
 	catch_ending_signals(&before);
 	begin_capture(r, o);
+	uname(&machine);
+	if (clocks)
+		has_clocks = report_clock_log(o, clock_log_start(clocks, machine.nodename));
 	ret = record_frames(r, o, &before, &counts);
 	r->source->close();
+	has_clocks &= report_clock_log(o, clock_log_end());
 	if (ret)
 		complain_of("receiving packets: %s.", strerror(-ret));
 	if (r->writer.error)
@@ -216,7 +270,7 @@ static int record_to(struct frame_recorder *r, const struct recorder_options *o)
 	report_losses(r, &counts);
 	if (ret || r->writer.error)
 		return 1;
-	return counts.lost || counts.unreadable || r->unrecorded ? 2 : 0;
+	return counts.lost || counts.unreadable || r->unrecorded || !has_clocks ? 2 : 0;
 }
 
 int main(int argc, char **argv)

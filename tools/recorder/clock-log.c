@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CLOCK_REALTIME and CLOCK_MONOTONIC_RAW, ten times per second -> lines of netsync-clocks(5). A
+ * thread reads them, because a capture can take long to write.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "clock-log.h"
+#include "common/clock-watch.h"
+#include "common/now.h"
+
+static struct {
+	FILE *file; /* NULL: there is no log */
+	const char *host;
+	int watch;
+	int error;
+	pthread_t thread;
+	atomic_bool is_ending;
+} clock_log;
+
+static bool write_logged_reading(bool *is_set)
+{
+	struct clock_reading reading;
+
+	if (!clock_watch_read(clock_log.watch, CLOCK_REALTIME, is_set, &reading))
+		return true;
+	return clock_reading_write(clock_log.file, clock_log.host, &reading) &&
+	       !fflush(clock_log.file);
+}
+
+/* The last reading is later than all packets. */
+static void *log_clock(void *unused)
+{
+	int64_t next_ns = now_ns();
+	bool is_set = false, is_last = false;
+
+	while (!is_last) {
+		clock_read_wait(&next_ns);
+		is_last = atomic_load(&clock_log.is_ending);
+		if (!write_logged_reading(&is_set)) {
+			clock_log.error = errno;
+			break;
+		}
+	}
+	return unused;
+}
+
+int clock_log_start(FILE *file, const char *host)
+{
+	int error;
+
+	clock_log.host = file == stderr ? CLOCK_LOG_WORD : host;
+	if (file != stderr)
+		fprintf(file,
+			"# netsync-clocks(5): CLOCK_REALTIME of %s, and CLOCK_MONOTONIC_RAW\n"
+			"# host time_ns raw_ns within_ns rate was_set\n",
+			host);
+	clock_log.file = file;
+	clock_log.watch = clock_watch_start();
+	error = pthread_create(&clock_log.thread, NULL, log_clock, NULL);
+	if (!error)
+		return 0;
+	clock_log.file = NULL;
+	return -error;
+}
+
+int clock_log_end(void)
+{
+	int error;
+
+	if (!clock_log.file)
+		return 0;
+	atomic_store(&clock_log.is_ending, true);
+	pthread_join(clock_log.thread, NULL);
+	if (clock_log.watch >= 0)
+		close(clock_log.watch);
+	error = clock_log.error;
+	if (clock_log.file != stderr && fclose(clock_log.file) && !error)
+		error = errno;
+	clock_log.file = NULL;
+	return -error;
+}
