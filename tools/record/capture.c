@@ -207,7 +207,7 @@ static struct travel_program *make_program(int fd, size_t size, const char *via)
 		free(bytes);
 		return NULL;
 	}
-	length = snprintf(line, sizeof(line), "%zu %u --via %s --until-eof\n", size,
+	length = snprintf(line, sizeof(line), "%zu %u --via %s --until-eof --clock-log -\n", size,
 			  sum_bytes(bytes, size), via);
 	program = calloc(1, sizeof(*program) + (size_t)length + size);
 	if (program) {
@@ -255,8 +255,7 @@ static const struct travel_program *find_travel_program(struct record_run *rec,
 
 /* ---- what arrives ------------------------------------------------------------- */
 
-/* Use this host no more; the data received so far are kept. */
-static void give_up_capture(struct recorded_host *host)
+void capture_give_up(struct recorded_host *host)
 {
 	host->recording = false;
 	get_record_run(host->remote)->partial = true;
@@ -294,12 +293,12 @@ static bool hear_shell(struct record_run *rec, struct recorded_host *host)
 		if (program)
 			remote_send(remote, program->bytes, program->size);
 		else if (rec->via != VIA_TCPDUMP)
-			give_up_capture(host);
+			capture_give_up(host);
 		return true;
 	}
 	if (end || remote->in.len > GREETING_SIZE) {
 		remote_say(remote, "what it sends is not the answer of a shell.");
-		give_up_capture(host);
+		capture_give_up(host);
 	}
 	return false;
 }
@@ -387,7 +386,7 @@ static void hear_capture(struct remote *remote)
 		return;
 	if (!remote->lost && ((host->capture < 0 && !open_capture(rec, host)) ||
 			      !write_capture(rec, host, in->data, in->len)))
-		give_up_capture(host);
+		capture_give_up(host);
 	in->len = 0;
 }
 
@@ -417,7 +416,17 @@ static void end_capture(struct remote *remote, int status)
 	host->recording = false;
 }
 
-static const struct remote_work capture_work = { start_shell, hear_capture, end_capture };
+static bool take_capture_line(struct remote *remote, const char *line)
+{
+	return clocks_take_line(get_record_run(remote), find_recorded_host(remote), line);
+}
+
+static const struct remote_work capture_work = {
+	.start = start_shell,
+	.hear = hear_capture,
+	.take_line = take_capture_line,
+	.end = end_capture,
+};
 
 /* ---- all hosts --------------------------------------------------------------- */
 
@@ -428,6 +437,7 @@ static void discard_capture(struct record_run *rec, struct recorded_host *host)
 
 	if (!path)
 		return;
+	clocks_discard_file(rec, host);
 	unlink(path);
 	*strrchr(path, '/') = '\0';
 	rmdir(path);
@@ -476,6 +486,7 @@ void captures_stop(struct record_run *rec)
 		char *path = host->capture < 0 ? NULL : capture_path(rec, host->remote);
 
 		rec->partial |= !host->ended;
+		clocks_close_file(rec, host);
 		if (path && close(host->capture)) {
 			complain_of_path(path);
 			rec->partial = true;

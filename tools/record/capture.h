@@ -5,6 +5,7 @@
  *	netsync-recorder of this machine, or tcpdump -- ssh --> DIR/HOST/packets.pcapng
  *
  * What arrives is written to that file. Only its greeting and the kind of the file are examined.
+ * How the clock is steered arrives on standard error, and is written next to the capture.
  */
 #ifndef NETSYNC_RECORD_CAPTURE_H
 #define NETSYNC_RECORD_CAPTURE_H
@@ -28,6 +29,8 @@ bool captures_check_options(const struct record_run *rec);
 bool captures_start(struct record_run *rec);
 /* Does the host still record? */
 bool capture_runs(struct record_run *rec, struct recorded_host *host);
+/* Use this host no more; the data received so far are kept. */
+void capture_give_up(struct recorded_host *host);
 /* End the recording, and wait for what hosts still have. */
 void captures_stop(struct record_run *rec);
 void captures_free(struct record_run *rec);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clock readings from agents, for clocks that daemons steer -> a file next to each trace,
- * and, during the recording, a file that "netsync live" follows.
+ * Clock readings from agents and from netsync-recorder, for clocks that daemons steer -> a file
+ * next to each trace or capture, and, during the recording of LTTng sessions, a file that
+ * "netsync live" follows.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,16 @@
 #include "common/complain.h"
 #include "common/json-value.h"
 #include "common/recording.h"
+#include "capture.h"
 #include "record.h"
 #include "remote/protocol.h"
+
+/* The first word of a line in which netsync-recorder reports a reading. */
+#define CLOCK_LINE_WORD "netsync-clocks"
+/* The first lines of the file next to a capture. */
+#define CAPTURE_CLOCKS_HEAD                                             \
+	"# netsync-clocks(5): CLOCK_REALTIME and CLOCK_MONOTONIC_RAW\n" \
+	"# host time_ns raw_ns within_ns rate was_set\n"
 
 static const char *get_reported_hostname(const struct recorded_host *host)
 {
@@ -130,5 +140,110 @@ void clocks_write(const char *dir, struct recorded_host *host)
 			complain_of_path(path);
 	}
 	spool_close(&host->clocks);
+	free(path);
+}
+
+/* ---- captures ------------------------------------------------------------------ */
+
+static char *path_of_clock_file(const struct record_run *rec, const struct recorded_host *host)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s/netsync-clocks-realtime", rec->dir, host->remote->folder) >= 0)
+		return path;
+	no_memory();
+	return NULL;
+}
+
+/* The packets are kept; only how the clock is steered remains unknown. */
+static void lose_clock_file(struct record_run *rec, struct recorded_host *host)
+{
+	char *path = path_of_clock_file(rec, host);
+
+	if (path)
+		complain("%s: %s; how the clock is steered from then on is unknown.", path,
+			 strerror(errno));
+	free(path);
+	host->lacks_clock_file = true;
+	rec->partial = true;
+}
+
+static void open_clock_file(struct record_run *rec, struct recorded_host *host)
+{
+	char *path = path_of_clock_file(rec, host);
+
+	host->clock_file = path ? fopen(path, "wxe") : NULL;
+	free(path);
+	if (host->clock_file)
+		fputs(CAPTURE_CLOCKS_HEAD, host->clock_file);
+	else
+		lose_clock_file(rec, host);
+}
+
+/* A number, and *@text after it. Return false if there is none. */
+static bool take_line_number(const char **text, int64_t *number)
+{
+	const char *begin = *text;
+	char *end;
+
+	if (*begin != ' ' || (!isdigit((unsigned char)begin[1]) && begin[1] != '-'))
+		return false;
+	errno = 0;
+	*number = strtoll(begin + 1, &end, 10);
+	*text = end;
+	return !errno && end > begin + 1;
+}
+
+static bool parse_clock_line(const char *line, struct clock_reading *reading)
+{
+	*reading = (struct clock_reading){ .was_set = false };
+	if (strncmp(line, CLOCK_LINE_WORD, strlen(CLOCK_LINE_WORD)))
+		return false;
+	line += strlen(CLOCK_LINE_WORD);
+	if (!take_line_number(&line, &reading->time_ns) ||
+	    !take_line_number(&line, &reading->raw_ns) ||
+	    !take_line_number(&line, &reading->within_ns))
+		return false;
+	reading->was_set = !strcmp(line, " 0 1");
+	return !*line || reading->was_set;
+}
+
+bool clocks_take_line(struct record_run *rec, struct recorded_host *host, const char *line)
+{
+	struct clock_reading reading;
+
+	if (!parse_clock_line(line, &reading))
+		return false;
+	/* Before the first packet, or too late: not needed. */
+	if (host->capture < 0 || host->remote->lost || host->lacks_clock_file)
+		return true;
+	if (!host_take_data(rec, host, strlen(line))) {
+		capture_give_up(host);
+		return true;
+	}
+	if (!host->clock_file)
+		open_clock_file(rec, host);
+	/* Each line at once, so that readers do not have to wait. */
+	if (host->clock_file &&
+	    (!clock_reading_write(host->clock_file, CLOCK_READINGS_HOST, &reading) ||
+	     fflush(host->clock_file)))
+		lose_clock_file(rec, host);
+	return true;
+}
+
+void clocks_close_file(struct record_run *rec, struct recorded_host *host)
+{
+	if (host->clock_file && fclose(host->clock_file) && !host->lacks_clock_file)
+		lose_clock_file(rec, host);
+	host->clock_file = NULL;
+}
+
+void clocks_discard_file(struct record_run *rec, struct recorded_host *host)
+{
+	char *path = host->clock_file ? path_of_clock_file(rec, host) : NULL;
+
+	clocks_close_file(rec, host);
+	if (path)
+		unlink(path);
 	free(path);
 }

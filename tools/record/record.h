@@ -110,6 +110,8 @@ struct recorded_host {
 	uint64_t discarded;		/* events so far */
 	struct json_object *namespaces; /* names of network namespaces; NULL if unknown */
 	struct spool clocks;		/* struct clock_reading */
+	FILE *clock_file;		/* of a capture; NULL: none yet, or it cannot be written */
+	bool lacks_clock_file;		/* it could not be written */
 	struct losses *losses;		/* by channel; NULL if no status yet */
 	bool ended;			/* recording has ended; losses_say() was called */
 };
@@ -210,6 +212,13 @@ bool hosts_show_pull(struct remotes *all, struct progress *line);
 void clocks_take(struct record_run *rec, struct recorded_host *host, struct json_object *readings);
 /* and write them to @dir/HOST/netsync-clocks. */
 void clocks_write(const char *dir, struct recorded_host *host);
+/*
+ * Write a reading next to the capture of a host, from a line in which netsync-recorder reports
+ * it. Return false if the line is none.
+ */
+bool clocks_take_line(struct record_run *rec, struct recorded_host *host, const char *line);
+void clocks_close_file(struct record_run *rec, struct recorded_host *host);
+void clocks_discard_file(struct record_run *rec, struct recorded_host *host);
 /* Remove the file that netsync live follows. */
 void clocks_withdraw(struct record_run *rec);
 

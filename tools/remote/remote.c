@@ -401,6 +401,13 @@ static bool hear_forward(struct remote *remote, const char *line)
 	return true;
 }
 
+static bool hear_work_line(struct remote *remote, const char *line)
+{
+	const struct remote_work *work = remote->all->work;
+
+	return work && work->take_line && work->take_line(remote, line);
+}
+
 static void hear_log(struct remote *remote)
 {
 	struct buffer *log = &remote->log;
@@ -410,7 +417,8 @@ static void hear_log(struct remote *remote)
 		*end = '\0';
 		if (end > log->data && end[-1] == '\r')
 			end[-1] = '\0';
-		if (*log->data && !hear_forward(remote, log->data))
+		if (*log->data && !hear_work_line(remote, log->data) &&
+		    !hear_forward(remote, log->data))
 			remote_say(remote, "%.*s", LOG_LINE, log->data);
 		buffer_drop(log, end + 1 - log->data);
 	}

@@ -49,6 +49,8 @@ struct remote_work {
 	void (*start)(const struct remote *remote);
 	/* Take the output in remote->in, all of it if the machine is lost. */
 	void (*hear)(struct remote *remote);
+	/* Take a line of standard error. Return false if it is a message; or NULL. */
+	bool (*take_line)(struct remote *remote, const char *line);
 	/* The process has ended, with this status of waitpid(), and its output was taken. */
 	void (*end)(struct remote *remote, int status);
 };
