@@ -46,49 +46,57 @@ static struct {
 	size_t num_blocks;
 	size_t next; /* the block that the kernel hands over next */
 	bool with_loopback;
+	uint16_t unwanted[2]; /* TCP ports of the connection to be skipped; 0 if none */
 	uint32_t netns;
 	struct source_counts counts;
 } ring;
 
-/* ---- the filter ---------------------------------------------------------------- */
+/* ---- the own connection -------------------------------------------------------- */
 
-#define LOAD_BYTE(at) BPF_STMT(BPF_LD | BPF_B | BPF_ABS, (uint32_t)(at))
-/* Jumps are counted from the next instruction. */
-#define IF_EQUAL(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), yes, no)
-/* Offset of the header of the network, for any link; and of its type. */
-#define NETWORK SKF_NET_OFF
-#define TYPE (SKF_AD_OFF + SKF_AD_PROTOCOL)
+/* Number of header bytes that do not depend on their contents. */
+#define IPV4_HEADER 20
+#define IPV6_HEADER 40
 
 /*
- * Accept all frames except those of the connection that carries this recording, because
- * recording these frames would cause more of them.
+ * Find the ports of a frame of TCP. Return NULL if it has none, or if they were not captured.
  */
-static int set_ring_filter(const uint16_t unwanted[2])
+static const uint8_t *find_tcp_ports(const struct seen_frame *frame)
 {
-	const uint32_t a = unwanted[0], b = unwanted[1];
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, (uint32_t)TYPE),
-		IF_EQUAL(ETH_P_IP, 0, 4),
-		LOAD_BYTE(NETWORK + 9),
-		IF_EQUAL(IPPROTO_TCP, 0, 9),
-		/* X = the length of the network header, which is followed by both ports. */
-		BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, (uint32_t)NETWORK),
-		BPF_STMT(BPF_JMP | BPF_JA, 4),
-		IF_EQUAL(ETH_P_IPV6, 0, 6),
-		LOAD_BYTE(NETWORK + 6),
-		IF_EQUAL(IPPROTO_TCP, 0, 4),
-		BPF_STMT(BPF_LDX | BPF_IMM, 40),
-		BPF_STMT(BPF_LD | BPF_W | BPF_IND, (uint32_t)NETWORK),
-		IF_EQUAL(a << 16 | b, 2, 0),
-		IF_EQUAL(b << 16 | a, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, COPIED_BYTES),
-		BPF_STMT(BPF_RET | BPF_K, 0),
-	};
-	struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+	const uint8_t *network = frame->link + frame->link_length;
+	size_t rest = frame->captured, header;
+	uint8_t protocol;
 
-	return setsockopt(ring.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ?
-		       -errno :
-		       0;
+	if (rest < frame->link_length)
+		return NULL;
+	rest -= frame->link_length;
+	if (frame->protocol == ETH_P_IP && rest >= IPV4_HEADER) {
+		header = (size_t)(network[0] & 15) * 4;
+		protocol = network[9];
+	} else if (frame->protocol == ETH_P_IPV6 && rest >= IPV6_HEADER) {
+		header = IPV6_HEADER;
+		protocol = network[6];
+	} else {
+		return NULL;
+	}
+	return protocol == IPPROTO_TCP && header + 4 <= rest ? network + header : NULL;
+}
+
+/*
+ * Is it a frame of the connection that carries this recording? Recording these frames would cause
+ * more of them. A filter of the socket would drop frames whose headers are incomplete, or are not
+ * at the begin of the kernel's buffer.
+ */
+static bool is_own_connection(const struct seen_frame *frame)
+{
+	const uint16_t a = ring.unwanted[0], b = ring.unwanted[1];
+	const uint8_t *ports = a ? find_tcp_ports(frame) : NULL;
+	uint16_t from, to;
+
+	if (!ports)
+		return false;
+	from = (uint16_t)(ports[0] << 8 | ports[1]);
+	to = (uint16_t)(ports[2] << 8 | ports[3]);
+	return (from == a && to == b) || (from == b && to == a);
 }
 
 /* ---- the ring ------------------------------------------------------------------ */
@@ -159,12 +167,8 @@ static int open_ring_socket(const struct packet_selection *s, const char **what)
 	*what = "a packet socket";
 	if (ring.fd < 0)
 		return -errno;
-	*what = "the filter of packets";
-	ret = set_ring_filter(s->unwanted);
-	if (!ret) {
-		*what = "the ring of packets";
-		ret = set_ring_memory(s->buffer);
-	}
+	*what = "the ring of packets";
+	ret = set_ring_memory(s->buffer);
 	if (!ret) {
 		*what = "receiving packets";
 		ret = bind_ring(ETH_P_ALL, s->device);
@@ -192,6 +196,7 @@ static bool open_ring(const struct packet_selection *s, char why[LONGEST_REASON]
 		return false;
 	}
 	ring.with_loopback = s->with_loopback;
+	memcpy(ring.unwanted, s->unwanted, sizeof(ring.unwanted));
 	ret = open_ring_socket(s, &what);
 	if (ret) {
 		explain_ring_error(ret, what, why);
@@ -217,7 +222,8 @@ static void take_ring_frame(const struct tpacket3_hdr *header, take_frame_fn tak
 		.link_length = (size_t)(header->tp_net - header->tp_mac),
 	};
 
-	if (from->sll_hatype == ARPHRD_LOOPBACK && !ring.with_loopback)
+	if ((from->sll_hatype == ARPHRD_LOOPBACK && !ring.with_loopback) ||
+	    is_own_connection(&frame))
 		return;
 	if (header->tp_status & TP_STATUS_VLAN_VALID) {
 		frame.tag_protocol = header->tp_status & TP_STATUS_VLAN_TPID_VALID ?
