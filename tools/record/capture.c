@@ -38,11 +38,15 @@
 
 const char *const capture_via_names[] = { "lttng", "packet", "bpf", "tcpdump", NULL };
 
-/* A netsync-recorder for some hosts, after the line that announces it. */
+/* Bytes of the line that announces a program, with a 0: two numbers and arguments. */
+#define ANNOUNCEMENT_SIZE 128
+
+/* A netsync-recorder for some hosts, directly after the line that announces it. */
 struct travel_program {
 	struct travel_program *next;
 	char arch[ARCH_SIZE];
-	size_t size;
+	const char *line; /* in bytes */
+	size_t size;	  /* from there on */
 	char bytes[];
 };
 
@@ -151,23 +155,26 @@ static void start_shell(const struct remote *remote)
 
 /* ---- the program that travels -------------------------------------------------- */
 
+/* Bits of the sum that each value of its first byte changes when that is shifted out. */
+static void make_sum_table(uint32_t table[256])
+{
+	for (uint32_t first = 0; first < 256; first++) {
+		table[first] = first << 24;
+		for (int bit = 0; bit < 8; bit++)
+			table[first] = table[first] << 1 ^ (table[first] >> 31 ? 0x04c11db7 : 0);
+	}
+}
+
 /* The sum that cksum(1) of POSIX computes: it finds damage, not forgery. */
 static uint32_t sum_bytes(const char *bytes, size_t size)
 {
-	size_t length = size;
-	uint32_t sum = 0;
+	uint32_t table[256], sum = 0;
 
-	for (size_t i = 0; i < size || length; i++) {
-		uint8_t next = (uint8_t)length;
-
-		if (i < size)
-			next = (uint8_t)bytes[i];
-		else
-			length >>= 8;
-		sum ^= (uint32_t)next << 24;
-		for (int bit = 0; bit < 8; bit++)
-			sum = sum << 1 ^ (sum >> 31 ? 0x04c11db7 : 0);
-	}
+	make_sum_table(table);
+	for (size_t i = 0; i < size; i++)
+		sum = sum << 8 ^ table[sum >> 24 ^ (uint8_t)bytes[i]];
+	for (size_t length = size; length; length >>= 8)
+		sum = sum << 8 ^ table[sum >> 24 ^ (uint8_t)length];
 	return ~sum;
 }
 
@@ -197,25 +204,22 @@ static bool read_whole(int fd, char *bytes, size_t size)
 	return got > 0;
 }
 
+/* The line ends where the program begins, so that both are sent at once. */
 static struct travel_program *make_program(int fd, size_t size, const char *via)
 {
-	char *bytes = malloc(size), line[128];
-	struct travel_program *program = NULL;
+	struct travel_program *program = calloc(1, sizeof(*program) + ANNOUNCEMENT_SIZE + size);
+	char *bytes = program ? program->bytes + ANNOUNCEMENT_SIZE : NULL;
+	char line[ANNOUNCEMENT_SIZE];
 	int length;
 
-	if (!bytes || !read_whole(fd, bytes, size)) {
-		free(bytes);
+	if (!program || !read_whole(fd, bytes, size)) {
+		free(program);
 		return NULL;
 	}
 	length = snprintf(line, sizeof(line), "%zu %u --via %s --until-eof --clock-log -\n", size,
 			  sum_bytes(bytes, size), via);
-	program = calloc(1, sizeof(*program) + (size_t)length + size);
-	if (program) {
-		program->size = (size_t)length + size;
-		memcpy(program->bytes, line, (size_t)length);
-		memcpy(program->bytes + length, bytes, size);
-	}
-	free(bytes);
+	program->line = memcpy(bytes - length, line, (size_t)length);
+	program->size = (size_t)length + size;
 	return program;
 }
 
@@ -291,7 +295,7 @@ static bool hear_shell(struct record_run *rec, struct recorded_host *host)
 		remote->end_ns = now_ns() + TRAVEL_NS;
 		program = rec->via == VIA_TCPDUMP ? NULL : find_travel_program(rec, remote, name);
 		if (program)
-			remote_send(remote, program->bytes, program->size);
+			remote_send(remote, program->line, program->size);
 		else if (rec->via != VIA_TCPDUMP)
 			capture_give_up(host);
 		return true;
