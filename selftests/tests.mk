@@ -71,6 +71,12 @@ $(BUILD)/selftests/recorder/test_%: selftests/recorder/test_%.c
 	$(CC) $(BASE_CFLAGS) -Itools -g $(SANITIZERS) $(CFLAGS) $(LDFLAGS) -o $@ \
 		$(filter %.c,$^) -lcmocka
 
+# A clock that runs faster, for selftests/recorder/test_travel.
+FAST_CLOCK := $(BUILD)/selftests/recorder/fast-clock.so
+$(FAST_CLOCK): selftests/recorder/fast-clock.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -fPIC $(CFLAGS) -shared $(LDFLAGS) -o $@ $<
+
 # A source component with all features of babeltrace2, for tests of copying.
 KINDS := $(BUILD)/selftests/plugins/babeltrace-plugin-kinds.so
 $(KINDS): selftests/tools/kinds.c
@@ -206,7 +212,7 @@ $(BUILD)/selftests/bpf/clock: module/clock.h
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) $(filter $(BUILD)/%,$(RECORDER_TESTS)) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(STUCK) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
+tests: $(LIB_TESTS) $(filter $(BUILD)/%,$(RECORDER_TESTS)) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(STUCK) $(FAST_CLOCK) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS) $(BPF_PROGS)
 
 # Use all processors, unless the command line sets the number of jobs.

@@ -470,6 +470,7 @@ static void check_end(struct remote *remote)
 static void check_time(struct remote *remote)
 {
 	const int64_t now = now_ns();
+	const char *who = remote->all->work ? "the host" : "netsync";
 
 	if (remote->lost) {
 		/* It has had time to undo its actions. */
@@ -479,11 +480,11 @@ static void check_time(struct remote *remote)
 		if (remote->ready && now - remote->said_ns > QUIET_NS)
 			remote_ask(remote, request_new("nothing"));
 	} else if (!remote->hello && now > remote->end_ns) {
-		remote_say(remote, "netsync did not answer within %lld s.",
+		remote_say(remote, "%s did not answer within %lld s.", who,
 			   (long long)(remote->limit_ns / NS_PER_S));
 		remote_cut(remote);
 	} else if (remote->hello && now - remote->heard_ns > SILENT_NS) {
-		remote_say(remote, "netsync no longer answers.");
+		remote_say(remote, "%s no longer answers.", who);
 		remote_give_up(remote);
 	} else if (now > remote->end_ns) {
 		remote_say(remote, "the request was not finished after %lld s; giving up.",
@@ -719,7 +720,8 @@ void remotes_close(struct remotes *all)
 		struct remote *remote = all->list[i];
 
 		if (remote->pid > 0) {
-			remote_say(remote, "netsync does not exit; closing the connection.");
+			remote_say(remote, "%s does not exit; closing the connection.",
+				   all->work ? "the program there" : "netsync");
 			end_process(remote);
 		}
 		close_fd(&remote->from);
