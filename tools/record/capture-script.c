@@ -3,12 +3,18 @@
  * What a shell does on a host that has nothing of netsync. The shell reads the script from its
  * standard input, whose rest is for the script: so no quoting by a login shell, or by the program
  * of --rsh, can change it. Braces around all of it make the shell read all of it first. A shell
- * reads ahead, so what follows is sent only after the greeting: "netsync" and the architecture.
+ * reads ahead, so what follows is sent only after the greeting: "netsync", the architecture, and
+ * "exec" and "tcpdump" if a program can be run that arrives, and if the host has tcpdump.
  *
  * On the next line come the size and the sum of a program, as cksum prints it, and arguments; then
  * the program. Its file is removed before it is filled, and then runs as a descriptor: nothing is
  * left, however the shell, the connection or the host ends. A process cannot execute a file that is
  * open for writing, so descriptor 3 is for that.
+ *
+ * Or the size is 0: the host's tcpdump records. It does not end with its standard input: a process
+ * beside it waits for that. It has no other descriptor of the connection, which ends when tcpdump
+ * does. When tcpdump is ended, it drops what the kernel holds, which are the packets of at most the
+ * last second.
  */
 #include "capture.h"
 
@@ -17,52 +23,45 @@ const char capture_script[] =
 	"set -f\n"
 	"umask 077\n"
 	"LC_ALL=C; export LC_ALL\n"
+	"PATH=$PATH:/usr/sbin:/sbin\n"
 	"fail() { printf \"%s\\n\" \"$*\" >&2; exit 1; }\n"
 	"folder=\n"
 	"trap 'rm -rf \"$folder\"' EXIT\n"
 	"trap 'exit 1' HUP INT PIPE TERM\n"
-	"printf 'netsync %s\\n' \"$(uname -m)\"\n"
-	"IFS=' ' read -r size sum arguments || fail the connection ended too early.\n"
 	/* A file system may forbid execution (noexec). */
+	"place=\n"
 	"for at in \"$XDG_RUNTIME_DIR\" /dev/shm /run /var/tmp /tmp \"$HOME\"; do\n"
 	"	[ -d \"$at\" ] && folder=$(mktemp -d \"$at/netsync-XXXXXX\") || continue\n"
 	"	printf '#!/bin/sh\\nexit 0\\n' >\"$folder/recorder\" &&\n"
-	"		chmod 700 \"$folder/recorder\" && \"$folder/recorder\" && break\n"
+	"		chmod 700 \"$folder/recorder\" && \"$folder/recorder\" && place=$at\n"
 	"	rm -rf \"$folder\"; folder=\n"
+	"	[ -z \"$place\" ] || break\n"
 	"done 2>/dev/null\n"
-	"[ -n \"$folder\" ] || fail no program may run in XDG_RUNTIME_DIR, /dev/shm, /run,"
+	"tcpdump=$(command -v tcpdump)\n"
+	"printf 'netsync %s\\n' \"$(uname -m)${place:+ exec}${tcpdump:+ tcpdump}\"\n"
+	"IFS=' ' read -r size sum arguments || fail the connection ended too early.\n"
+	"if [ \"$size\" != 0 ]; then\n"
+	"	[ -n \"$place\" ] || fail no program may run in XDG_RUNTIME_DIR, /dev/shm, /run,"
 	" /var/tmp, /tmp or HOME: mount one without noexec, or use --via tcpdump.\n"
-	"exec 3<\"$folder/recorder\" 4>\"$folder/recorder\"\n"
-	"rm -rf \"$folder\"; folder=\n"
-	"[ -x /proc/self/fd/3 ] || fail /proc is not mounted.\n"
-	"head -c \"$size\" >&4\n"
-	"exec 4>&-\n"
-	"got=$(wc -c </proc/self/fd/3)\n"
-	"[ $((got)) = \"$size\" ] || fail only $((got)) of \"$size\" bytes of netsync-recorder"
-	" arrived.\n"
-	"if command -v cksum >/dev/null; then\n"
-	"	set -- $(cksum </proc/self/fd/3)\n"
-	"	[ \"$1\" = \"$sum\" ] || fail netsync-recorder arrived damaged:"
+	"	folder=$(mktemp -d \"$place/netsync-XXXXXX\") || exit 1\n"
+	"	: >\"$folder/recorder\" && chmod 700 \"$folder/recorder\"\n"
+	"	exec 3<\"$folder/recorder\" 4>\"$folder/recorder\"\n"
+	"	rm -rf \"$folder\"; folder=\n"
+	"	[ -x /proc/self/fd/3 ] || fail /proc is not mounted.\n"
+	"	head -c \"$size\" >&4\n"
+	"	exec 4>&-\n"
+	"	got=$(wc -c </proc/self/fd/3)\n"
+	"	[ $((got)) = \"$size\" ] || fail only $((got)) of \"$size\" bytes of"
+	" netsync-recorder arrived.\n"
+	"	if command -v cksum >/dev/null; then\n"
+	"		set -- $(cksum </proc/self/fd/3)\n"
+	"		[ \"$1\" = \"$sum\" ] || fail netsync-recorder arrived damaged:"
 	" the connection changes data.\n"
+	"	fi\n"
+	"	exec /proc/self/fd/3 $arguments\n"
 	"fi\n"
-	"exec /proc/self/fd/3 $arguments\n"
-	"}\n";
-
-/*
- * tcpdump does not end with its standard input: a process beside it waits for that. It has no other
- * descriptor of the connection, which ends when tcpdump does. When tcpdump is ended, it drops what
- * the kernel holds, which are the packets of at most the last second.
- */
-const char tcpdump_script[] =
-	"{\n"
-	"set -f\n"
-	"LC_ALL=C; export LC_ALL\n"
-	"PATH=$PATH:/usr/sbin:/sbin\n"
-	"command -v tcpdump >/dev/null || {\n"
-	"	echo 'tcpdump not found; install it there, or use --via packet.' >&2\n"
-	"	exit 1\n"
-	"}\n"
-	"printf 'netsync %s\\n' \"$(uname -m)\"\n"
+	"[ -n \"$tcpdump\" ] || fail 'tcpdump not found; install it there,"
+	" or use --via packet.'\n"
 	/* Packets of the connection would make more packets. */
 	"set -- $SSH_CONNECTION\n"
 	"exec 3<&0\n"

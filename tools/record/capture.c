@@ -35,8 +35,10 @@
 #define REST_NS (150 * NS_PER_S)
 /* Bytes by which a kind of file is known. */
 #define MAGIC_SIZE 4
+/* Bytes of a capture in which its source is looked for: its first block is shorter. Chosen. */
+#define SOURCE_WITHIN 1024
 
-const char *const capture_via_names[] = { "lttng", "packet", "bpf", "tcpdump", NULL };
+const char *const capture_via_names[] = { "lttng", "packet", "bpf", "tcpdump", "best", NULL };
 
 /* Bytes of the line that announces a program, with a 0: two numbers and arguments. */
 #define ANNOUNCEMENT_SIZE 128
@@ -52,7 +54,8 @@ struct travel_program {
 
 /* ---- options --------------------------------------------------------------- */
 
-bool captures_check_options(const struct record_run *rec)
+/* The first given option that only LTTng has, or NULL. */
+static const char *find_lttng_option(const struct record_run *rec)
 {
 	const struct {
 		const char *name;
@@ -70,24 +73,21 @@ bool captures_check_options(const struct record_run *rec)
 		{ "--remote-netsync", rec->all.netsync },
 	};
 
-	if (rec->via == VIA_LTTNG && rec->rsh) {
-		complain("--rsh needs --via packet, --via bpf or --via tcpdump.");
-		return false;
-	}
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && rec->via; i++) {
-		if (!others[i].given)
-			continue;
-		complain("%s needs LTTng; use it without --via %s.", others[i].name,
-			 capture_via_names[rec->via]);
-		return false;
-	}
-	if (rec->rsh && (!strstr(rec->rsh, "{host}") || !rec->rsh[strspn(rec->rsh, " ")])) {
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i].given)
+			return others[i].name;
+	return NULL;
+}
+
+static bool check_rsh(const struct record_run *rec)
+{
+	if (!strstr(rec->rsh, "{host}") || !rec->rsh[strspn(rec->rsh, " ")]) {
 		complain(
 			"--rsh %s: give a command in which {host} stands for the name of the host, such as \"docker exec -i {host}\".",
 			rec->rsh);
 		return false;
 	}
-	for (unsigned int i = 0; i < rec->all.num && rec->rsh; i++) {
+	for (unsigned int i = 0; i < rec->all.num; i++) {
 		if (!rec->all.list[i]->port)
 			continue;
 		complain("--host %s:%s: a port cannot be used with --rsh.", rec->all.list[i]->name,
@@ -95,6 +95,30 @@ bool captures_check_options(const struct record_run *rec)
 		return false;
 	}
 	return true;
+}
+
+bool captures_check_options(struct record_run *rec)
+{
+	const char *lttng_option = find_lttng_option(rec);
+
+	if (rec->via == VIA_LTTNG && rec->rsh) {
+		complain("--rsh cannot be used with --via lttng, whose agents need ssh.");
+		return false;
+	}
+	if (rec->via == VIA_AUTO && rec->rsh && lttng_option) {
+		complain("%s needs LTTng; use it without --rsh.", lttng_option);
+		return false;
+	}
+	if (rec->via == VIA_AUTO) {
+		rec->via = rec->rsh ? VIA_BEST : VIA_LTTNG;
+		rec->may_fall_back = !rec->rsh && !lttng_option;
+	}
+	if (rec->via && lttng_option) {
+		complain("%s needs LTTng; use it without --via %s.", lttng_option,
+			 capture_via_names[rec->via]);
+		return false;
+	}
+	return !rec->rsh || check_rsh(rec);
 }
 
 /* ---- the shell of a host ----------------------------------------------------- */
@@ -204,7 +228,10 @@ static bool read_whole(int fd, char *bytes, size_t size)
 	return got > 0;
 }
 
-/* The line ends where the program begins, so that both are sent at once. */
+/*
+ * The line ends where the program begins, so that both are sent at once. @via: NULL means that
+ * the program chooses.
+ */
 static struct travel_program *make_program(int fd, size_t size, const char *via)
 {
 	struct travel_program *program = calloc(1, sizeof(*program) + ANNOUNCEMENT_SIZE + size);
@@ -216,44 +243,44 @@ static struct travel_program *make_program(int fd, size_t size, const char *via)
 		free(program);
 		return NULL;
 	}
-	length = snprintf(line, sizeof(line), "%zu %u --via %s --until-eof --clock-log -\n", size,
-			  sum_bytes(bytes, size), via);
+	length = snprintf(line, sizeof(line), "%zu %u%s%s --until-eof --clock-log -\n", size,
+			  sum_bytes(bytes, size), via ? " --via " : "", via ? via : "");
 	program->line = memcpy(bytes - length, line, (size_t)length);
 	program->size = (size_t)length + size;
 	return program;
 }
 
-/* Read a program once for all hosts that it runs on. NULL: with a message. */
-static const struct travel_program *find_travel_program(struct record_run *rec,
-							struct remote *remote, const char *arch)
+/*
+ * Read a program once for all hosts that it runs on. Return NULL and set errno if there is none:
+ * it was to be at *@path, to be freed.
+ */
+static const struct travel_program *find_travel_program(struct record_run *rec, const char *arch,
+							char **path)
 {
 	struct travel_program *program = rec->programs;
-	char *path;
 	struct stat info;
-	int fd;
+	int fd, error;
 
+	*path = NULL;
 	while (program && strcmp(program->arch, arch))
 		program = program->next;
 	if (program)
 		return program;
-	path = path_of_recorder(arch);
-	fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	*path = path_of_recorder(arch);
+	fd = *path ? open(*path, O_RDONLY | O_CLOEXEC) : -1;
 	errno = fd >= 0 ? EFBIG : errno;
 	if (fd >= 0 && !fstat(fd, &info) && info.st_size > 0 && info.st_size <= LARGEST_RECORDER)
-		program = make_program(fd, (size_t)info.st_size, capture_via_names[rec->via]);
+		program = make_program(fd, (size_t)info.st_size,
+				       rec->via == VIA_BEST ? NULL : capture_via_names[rec->via]);
 	if (program) {
 		snprintf(program->arch, sizeof(program->arch), "%s", arch);
 		program->next = rec->programs;
 		rec->programs = program;
-	} else {
-		remote_say(
-			remote,
-			"its architecture is %s, and %s cannot be read (%s): build netsync-recorder for %s and put it there, or use --via tcpdump.",
-			arch, path ? path : "netsync-recorder", strerror(errno), arch);
 	}
+	error = errno;
 	if (fd >= 0)
 		close(fd);
-	free(path);
+	errno = error;
 	return program;
 }
 
@@ -266,6 +293,13 @@ void capture_give_up(struct recorded_host *host)
 	remote_cut(host->remote);
 }
 
+/* What the greeting of a shell reports. */
+struct shell_greeting {
+	char arch[ARCH_SIZE];
+	bool can_execute; /* a program that arrives */
+	bool has_tcpdump;
+};
+
 static bool is_architecture(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
@@ -274,30 +308,89 @@ static bool is_architecture(const char *text, size_t length)
 	return length && length < ARCH_SIZE;
 }
 
+/* @line: after "netsync ". Return false if it is not a greeting. */
+static bool parse_greeting(const char *line, size_t length, struct shell_greeting *greeting)
+{
+	const char *space = memchr(line, ' ', length);
+	const size_t arch = space ? (size_t)(space - line) : length;
+	char rest[sizeof(" exec tcpdump")];
+
+	if (!is_architecture(line, arch) || length - arch >= sizeof(rest))
+		return false;
+	snprintf(greeting->arch, sizeof(greeting->arch), "%.*s", (int)arch, line);
+	snprintf(rest, sizeof(rest), "%.*s", (int)(length - arch), line + arch);
+	greeting->can_execute = !strncmp(rest, " exec", 5);
+	greeting->has_tcpdump = !strcmp(rest + (greeting->can_execute ? 5 : 0), " tcpdump");
+	return !rest[(greeting->can_execute ? 5 : 0) + (greeting->has_tcpdump ? 8 : 0)];
+}
+
+/* Start tcpdump there. */
+static void send_tcpdump(struct recorded_host *host)
+{
+	static const char line[] = "0 0\n";
+
+	host->via = VIA_TCPDUMP;
+	remote_send(host->remote, line, strlen(line));
+}
+
+/* Send what records: netsync-recorder, or, if a host has nothing better, its tcpdump. */
+static void answer_greeting(struct record_run *rec, struct recorded_host *host,
+			    const struct shell_greeting *greeting)
+{
+	struct remote *remote = host->remote;
+	const bool can_use_tcpdump = rec->via == VIA_BEST && greeting->has_tcpdump;
+	const struct travel_program *program;
+	char *path;
+
+	if (rec->via == VIA_TCPDUMP) {
+		send_tcpdump(host);
+		return;
+	}
+	if (can_use_tcpdump && !greeting->can_execute) {
+		remote_say(remote,
+			   "recording with tcpdump, as no folder there may have programs (noexec).");
+		send_tcpdump(host);
+		return;
+	}
+	program = find_travel_program(rec, greeting->arch, &path);
+	if (program) {
+		remote_send(remote, program->line, program->size);
+	} else if (can_use_tcpdump) {
+		remote_say(
+			remote,
+			"recording with tcpdump, as its architecture is %s, and %s cannot be read (%s).",
+			greeting->arch, path ? path : "netsync-recorder", strerror(errno));
+		send_tcpdump(host);
+	} else {
+		remote_say(
+			remote,
+			"its architecture is %s, and %s cannot be read (%s): build netsync-recorder for %s and put it there, or use --via tcpdump.",
+			greeting->arch, path ? path : "netsync-recorder", strerror(errno),
+			greeting->arch);
+		capture_give_up(host);
+	}
+	free(path);
+}
+
 /* Answer the greeting of a shell. False: there is nothing else yet. */
 static bool hear_shell(struct record_run *rec, struct recorded_host *host)
 {
 	struct remote *remote = host->remote;
-	const struct travel_program *program;
-	char *line = remote->in.data, *end, *arch, name[ARCH_SIZE];
+	char *line = remote->in.data, *end;
 	const char *last = line + remote->in.len;
+	struct shell_greeting greeting;
 
 	while ((end = memchr(line, '\n', last - line)) &&
 	       ((size_t)(end - line) < strlen(GREETING) ||
 		memcmp(line, GREETING, strlen(GREETING))))
 		line = end + 1;
-	arch = line + strlen(GREETING);
-	if (end && is_architecture(arch, end - arch)) {
-		snprintf(name, sizeof(name), "%.*s", (int)(end - arch), arch);
+	line += strlen(GREETING);
+	if (end && parse_greeting(line, end - line, &greeting)) {
 		buffer_drop(&remote->in, end + 1 - remote->in.data);
 		remote->hello = json_object_new_object();
 		remote->limit_ns = TRAVEL_NS;
 		remote->end_ns = now_ns() + TRAVEL_NS;
-		program = rec->via == VIA_TCPDUMP ? NULL : find_travel_program(rec, remote, name);
-		if (program)
-			remote_send(remote, program->line, program->size);
-		else if (rec->via != VIA_TCPDUMP)
-			capture_give_up(host);
+		answer_greeting(rec, host, &greeting);
 		return true;
 	}
 	if (end || remote->in.len > GREETING_SIZE) {
@@ -312,7 +405,7 @@ char *capture_path(const struct record_run *rec, const struct remote *remote)
 	char *path;
 
 	if (asprintf(&path, "%s/%s/packets.%s", rec->dir, remote->folder,
-		     rec->via == VIA_TCPDUMP ? "pcap" : "pcapng") >= 0)
+		     find_recorded_host(remote)->via == VIA_TCPDUMP ? "pcap" : "pcapng") >= 0)
 		return path;
 	no_memory();
 	return NULL;
@@ -331,6 +424,17 @@ static bool is_capture(const char *bytes)
 	return false;
 }
 
+/* netsync-recorder names its source in the first block, which is text of a host. */
+static unsigned int find_source(const struct buffer *in)
+{
+	const size_t size = in->len < SOURCE_WITHIN ? in->len : SOURCE_WITHIN;
+
+	if (memmem(in->data, size, " --via bpf ", strlen(" --via bpf ")))
+		return VIA_BPF;
+	return memmem(in->data, size, " --via packet ", strlen(" --via packet ")) ? VIA_PACKET :
+										    VIA_LTTNG;
+}
+
 /* The first bytes: the host records. */
 static bool open_capture(struct record_run *rec, struct recorded_host *host)
 {
@@ -340,6 +444,8 @@ static bool open_capture(struct record_run *rec, struct recorded_host *host)
 		remote_say(host->remote, "what it sends is not a capture.");
 		return false;
 	}
+	if (!host->via)
+		host->via = find_source(&host->remote->in);
 	path = capture_path(rec, host->remote);
 	if (!path || !make_folders(path, strlen(rec->dir) + 1)) {
 		free(path);
@@ -450,13 +556,12 @@ static void discard_capture(struct record_run *rec, struct recorded_host *host)
 
 bool captures_start(struct record_run *rec)
 {
-	const char *script = rec->via == VIA_TCPDUMP ? tcpdump_script : capture_script;
 	bool any = false;
 
 	rec->all.work = &capture_work;
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		rec->hosts[i].capture = -1;
-		remote_send(rec->all.list[i], script, strlen(script));
+		remote_send(rec->all.list[i], capture_script, strlen(capture_script));
 	}
 	remotes_connect(&rec->all);
 	for (unsigned int i = 0; i < rec->all.num; i++) {

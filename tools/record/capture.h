@@ -16,15 +16,21 @@ struct recorded_host;
 struct record_run;
 struct remote;
 
-/* What records packets; VIA_LTTNG: no capture. */
-enum capture_via { VIA_LTTNG, VIA_PACKET, VIA_BPF, VIA_TCPDUMP };
+/*
+ * What records packets; VIA_LTTNG: no capture. VIA_BEST: of the others, the best one that a host
+ * has. VIA_AUTO, only in options: VIA_LTTNG, or VIA_BEST if some host has no LTTng.
+ */
+enum capture_via { VIA_LTTNG, VIA_PACKET, VIA_BPF, VIA_TCPDUMP, VIA_BEST, VIA_AUTO };
 extern const char *const capture_via_names[];
 
-/* Scripts for the shell of a host (record/capture-script.c). */
-extern const char capture_script[], tcpdump_script[];
+/* The script for the shell of a host (record/capture-script.c). */
+extern const char capture_script[];
 
-/* Check the options. False: they cannot be used together; a message was printed. */
-bool captures_check_options(const struct record_run *rec);
+/*
+ * Check the options, and replace VIA_AUTO. False: they cannot be used together; a message was
+ * printed.
+ */
+bool captures_check_options(struct record_run *rec);
 /* Record on all hosts. Hosts that cannot are reported. False: no host records. */
 bool captures_start(struct record_run *rec);
 /* Does the host still record? */

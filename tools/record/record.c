@@ -77,12 +77,13 @@ static const struct option_row options[] = {
 	       take_record_folder, .at = offsetof(struct record_run, dir)),
 	{ .table = remote_options, .at = offsetof(struct record_run, all) },
 	OPTION("via", 0, "SOURCE",
-	       "record with lttng (default); or only packets, on hosts that have\n"
-	       "nothing of netsync, with packet, bpf or tcpdump",
+	       "record with lttng; or only packets, on hosts that have nothing of\n"
+	       "netsync, with bpf, packet, tcpdump, or the best of these (default\n"
+	       "lttng, or best if a host does not have LTTng)",
 	       take_name, .at = offsetof(struct record_run, via), .names = capture_via_names),
 	OPTION("rsh", 0, "COMMAND",
 	       "reach hosts by COMMAND, in which {host} is the name, instead of\n"
-	       "ssh: \"docker exec -i {host}\" (with --via)",
+	       "ssh: \"docker exec -i {host}\" (packets only)",
 	       take_text, .at = offsetof(struct record_run, rsh)),
 	OPTION("local", 0, NULL, "record this machine, too; without --host, only this one",
 	       take_flag, .at = offsetof(struct record_run, local)),
@@ -279,6 +280,19 @@ static void keep_readings(struct remote *remote, struct json_object *readings)
 	clocks_take(get_record_run(remote), find_recorded_host(remote), readings);
 }
 
+/* What records the packets of a host, if the user did not choose that. */
+static const char *get_source_text(const struct record_run *rec, unsigned int number)
+{
+	static const char *const texts[] = {
+		[VIA_LTTNG] = "",
+		[VIA_PACKET] = " (packet)",
+		[VIA_BPF] = " (bpf)",
+		[VIA_TCPDUMP] = " (tcpdump)",
+	};
+
+	return rec->via == VIA_BEST ? texts[rec->hosts[number].via] : "";
+}
+
 /* Print "recording on web, db", and how to follow the sessions live. */
 static void say_recording(struct record_run *rec)
 {
@@ -289,7 +303,8 @@ static void say_recording(struct record_run *rec)
 	fputs("netsync: recording on ", stderr);
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording)
-			fprintf(stderr, "%s%s", rec->hosts[i].remote->name, --left ? ", " : "");
+			fprintf(stderr, "%s%s%s", rec->hosts[i].remote->name,
+				get_source_text(rec, i), --left ? ", " : "");
 	fputs(rec->command || rec->duration_ns ? ".\n" : "; press ^C to stop.\n", stderr);
 	for (unsigned int i = 0; i < rec->all.num && rec->live && !rec->url; i++)
 		if (rec->hosts[i].recording && !rec->hosts[i].pull)
@@ -613,8 +628,8 @@ static void set_quota(struct record_run *rec)
 		rec->quota = (room - room / 8) / rec->all.num;
 }
 
-/* Start recording with agents. Return false if nothing is recorded. */
-static bool start_traces(struct record_run *rec)
+/* Create sessions by agents. Return false if there are none. */
+static bool create_traces(struct record_run *rec)
 {
 	if (!rec->url && !rec->pull) {
 		if (!relay_start(&rec->relay, rec->dir))
@@ -622,7 +637,59 @@ static bool start_traces(struct record_run *rec)
 		rec->all.forward[0] = rec->relay.ports[RELAY_CONTROL];
 		rec->all.forward[1] = rec->relay.ports[RELAY_DATA];
 	}
-	if (!remotes_connect(&rec->all) || interrupted || !hosts_create(rec) || interrupted)
+	return remotes_connect(&rec->all) && !interrupted && hosts_create(rec) && !interrupted;
+}
+
+/* Has a host that can be reached no netsync of this version, or no LTTng? Or this machine? */
+static bool lacks_lttng(const struct record_run *rec)
+{
+	bool lacks = rec->relay.pid <= 0;
+
+	for (unsigned int i = 0; i < rec->all.num; i++) {
+		const struct recorded_host *host = &rec->hosts[i];
+
+		lacks |= host->remote->lacks_netsync || (host->remote->hello && !host->recording);
+	}
+	return lacks;
+}
+
+static void release_recorded_host(struct recorded_host *host)
+{
+	for (unsigned int k = 0; k < host->num_sessions; k++)
+		free(host->sessions[k]);
+	free(host->kept);
+	free(host->sessions);
+	free(host->losses);
+	spool_close(&host->clocks);
+	json_object_put(host->namespaces);
+	*host = (struct recorded_host){ .remote = host->remote };
+}
+
+/* Undo what was done for LTTng, and record packets only. Return false if nothing is recorded. */
+static bool fall_back_to_captures(struct record_run *rec)
+{
+	complain(
+		"LTTng cannot be used on all of these hosts, as reported: recording packets only, with the best source of each host (--via best). To use LTTng, give --via lttng.");
+	remotes_close(&rec->all);
+	relay_stop(&rec->relay);
+	relay_discard(&rec->relay);
+	for (unsigned int i = 0; i < rec->all.num; i++)
+		release_recorded_host(&rec->hosts[i]);
+	memset(rec->all.forward, 0, sizeof(rec->all.forward));
+	remotes_reset(&rec->all);
+	rec->partial = false;
+	rec->via = VIA_BEST;
+	return !interrupted && captures_start(rec);
+}
+
+/* Start recording with agents. Return false if nothing is recorded. */
+static bool start_traces(struct record_run *rec)
+{
+	const bool has_sessions = create_traces(rec);
+
+	if (rec->may_fall_back && !interrupted && lacks_lttng(rec))
+		return fall_back_to_captures(rec);
+	if (!has_sessions)
 		return false;
 	/* Start beacons before the traces begin, so that their setup is not recorded. */
 	record_beacon_start(rec);
@@ -699,16 +766,8 @@ static int run_recording(struct record_run *rec)
 
 static void release_recording(struct record_run *rec)
 {
-	for (unsigned int i = 0; i < rec->all.num && rec->hosts; i++) {
-		struct recorded_host *host = &rec->hosts[i];
-
-		for (unsigned int k = 0; k < host->num_sessions; k++)
-			free(host->sessions[k]);
-		free(host->kept);
-		free(host->sessions);
-		free(host->losses);
-		json_object_put(host->namespaces);
-	}
+	for (unsigned int i = 0; i < rec->all.num && rec->hosts; i++)
+		release_recorded_host(&rec->hosts[i]);
 	free(rec->hosts);
 	captures_free(rec);
 	beacons_free(&rec->beacons);
@@ -722,7 +781,11 @@ static void release_recording(struct record_run *rec)
 
 int cmd_record(int argc, char **argv)
 {
-	struct record_run rec = { .beacons.port = BEACON_PORT, .announced = -1 };
+	struct record_run rec = {
+		.via = VIA_AUTO,
+		.beacons.port = BEACON_PORT,
+		.announced = -1,
+	};
 	int status;
 
 	rec.events.patterns = json_object_new_array();

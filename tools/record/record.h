@@ -44,6 +44,8 @@ bool relay_runs(struct relay *relay);
 void relay_await_viewers(const struct relay *relay);
 /* End the daemon, after it has written all received data. */
 void relay_stop(struct relay *relay);
+/* Remove its log, and its output if that is empty. */
+void relay_discard(struct relay *relay);
 
 /* ---- events (record/preset.c) --------------------------------------------- */
 
@@ -103,6 +105,7 @@ struct recorded_host {
 	unsigned int num_sessions;
 	int64_t cut_ns;			/* when its relay daemon was lost; 0: it was not */
 	bool renew;			/* needs a new session: a relay daemon is available again */
+	unsigned int via;		/* enum capture_via, but not VIA_BEST; VIA_LTTNG: unknown */
 	int capture;			/* descriptor of its capture; -1: none yet */
 	uint64_t size;			/* of its trace so far, bytes */
 	uint64_t room;			/* disk space of its trace here, bytes */
@@ -122,6 +125,7 @@ struct record_run {
 	struct events events;
 	struct json_object *buffers; /* array for requests; NULL means default buffers */
 	unsigned int via;	     /* enum capture_via */
+	bool may_fall_back;	     /* from VIA_LTTNG to VIA_BEST */
 	const char *rsh;	     /* command that reaches hosts; NULL means ssh */
 	bool local, pull, live;
 	const char *stay;	/* hosts' directory where traces stay; "": default */

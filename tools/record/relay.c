@@ -312,3 +312,15 @@ void relay_stop(struct relay *relay)
 		;
 	relay->pid = 0;
 }
+
+void relay_discard(struct relay *relay)
+{
+	if (relay->log)
+		unlink(relay->log);
+	if (relay->folder)
+		rmdir(relay->folder);
+	free(relay->log);
+	free(relay->folder);
+	relay->log = NULL;
+	relay->folder = NULL;
+}

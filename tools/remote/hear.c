@@ -70,6 +70,7 @@ static void take_greeting(struct remote *remote, struct json_object *hello)
 		remote->ready = true;
 		return;
 	}
+	remote->lacks_netsync = true;
 	remote_say(remote,
 		   "netsync %s is installed, but this machine has " NETSYNC_VERSION
 		   "; install the same version on both.",

@@ -39,6 +39,8 @@
 #define GREET_NS (120 * NS_PER_S)
 #define GREET_ASKED_NS (240 * NS_PER_S)
 
+/* Exit status of ssh if it has no connection (ssh(1)). */
+#define SSH_FAILED 255
 /* Bytes of a line of ssh or a program there that are printed. Chosen. */
 #define LOG_LINE 1000
 
@@ -236,6 +238,9 @@ static void explain_end(struct remote *remote, int status)
 	const char *netsync = remote->all->netsync;
 	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
+	/* Other statuses are those of the host's shell or of what it ran. */
+	remote->lacks_netsync = remote->destination && !remote->hello && code >= 0 &&
+				code != SSH_FAILED && code != REMOTE_NOT_FOUND - 1;
 	if (code == REMOTE_NOT_FOUND)
 		remote_say(
 			remote,
@@ -726,6 +731,22 @@ void remotes_close(struct remotes *all)
 		}
 		close_fd(&remote->from);
 		close_fd(&remote->err);
+	}
+}
+
+void remotes_reset(struct remotes *all)
+{
+	for (unsigned int i = 0; i < all->num; i++) {
+		struct remote *remote = all->list[i];
+
+		json_object_put(remote->hello);
+		json_object_put(remote->about);
+		remote->hello = remote->about = NULL;
+		remote->lost = remote->told_clocks = remote->lacks_netsync = false;
+		remote->in.len = remote->log.len = 0;
+		remote->due = 0;
+		remote->sentences = 0;
+		memset(remote->ports, 0, sizeof(remote->ports));
 	}
 }
 

@@ -62,6 +62,7 @@ struct remote {
 	char *port;		    /* NULL means ssh's default */
 	bool ready;		    /* it has greeted, and has our version */
 	bool lost;		    /* requests are impossible */
+	bool lacks_netsync;	    /* it has none, or another version */
 	bool handed_over;	    /* requests are impossible, because others use the connection */
 	unsigned int asked;	    /* answers to come */
 	struct json_object *hello;  /* its greeting */
@@ -178,7 +179,9 @@ void buffer_drop(struct buffer *buffer, size_t len);
 
 /* Release all agents, and wait for them: each undoes its actions. */
 void remotes_close(struct remotes *all);
-/* The same, unless already done, and free the machines' names as well. */
+/* Make them ready for other work, after remotes_close(). */
+void remotes_reset(struct remotes *all);
+/* Close, unless already done, and free the machines' names as well. */
 void remotes_free(struct remotes *all);
 
 #endif
