@@ -66,6 +66,7 @@ int io_group(const struct netsync_io *io)
 
 void io_close_trace(struct trace *trace)
 {
+	io_release_shares(trace);
 	if (trace->reader)
 		trace->reader->close(trace);
 	trace->reader = NULL;

@@ -172,7 +172,6 @@ struct slice_turns {
 	unsigned int jobs;
 	uint64_t ahead; /* turns that may be read ahead of the current one */
 	uint64_t begun; /* number of the first turn that no worker was told of */
-	bool *more;	/* by trace: it was not read to its end */
 	/* By trace that has a worker of its own: turns that were begun, and not taken. */
 	unsigned int *pending;
 	unsigned int reading; /* traces with such turns: as many as there are jobs */
@@ -219,7 +218,9 @@ static int64_t compute_turn_end(const struct slice_turns *turns, uint64_t turn)
  */
 static bool count_begun_turn(struct slice_turns *turns, size_t i, bool is_next)
 {
-	if (!turns->io->traces[i]->reader->ahead)
+	const struct trace_reader *reader = turns->io->traces[i]->reader;
+
+	if (!reader->ahead && !reader->divide)
 		return true;
 	if (!is_next && !turns->pending[i] && turns->reading >= turns->jobs)
 		return false;
@@ -231,7 +232,7 @@ static void count_taken_turn(struct slice_turns *turns, size_t i)
 {
 	if (!turns->pending[i])
 		return;
-	turns->pending[i] = turns->more[i] ? turns->pending[i] - 1 : 0;
+	turns->pending[i] = turns->io->traces[i]->has_ended ? 0 : turns->pending[i] - 1;
 	turns->reading -= !turns->pending[i];
 }
 
@@ -246,7 +247,7 @@ static void begin_turns_ahead(struct slice_turns *turns, uint64_t turn)
 	     turns->begun++) {
 		const size_t i = turns->begun % num;
 
-		if (!turns->more[i])
+		if (turns->io->traces[i]->has_ended)
 			continue;
 		if (!count_begun_turn(turns, i, turns->begun == turn))
 			break;
@@ -261,12 +262,11 @@ static int take_slice_turn(struct slice_turns *turns, uint64_t turn)
 	int ret;
 
 	begin_turns_ahead(turns, turn);
-	if (!turns->more[i])
+	if (turns->io->traces[i]->has_ended)
 		return 0;
 	ret = io_read_slice(turns->io->traces[i], compute_turn_end(turns, turn));
 	if (ret < 0)
 		return ret;
-	turns->more[i] = ret;
 	count_taken_turn(turns, i);
 	return 0;
 }
@@ -292,14 +292,14 @@ static int read_slices(struct netsync_io *io, struct io_host *hosts, size_t num_
 		.io = io,
 		.slices = &slices,
 		.jobs = io_jobs(io),
-		.more = malloc(num * sizeof(*turns.more)),
 		.pending = calloc(num, sizeof(*turns.pending)),
 	};
-	int ret = turns.more && turns.pending ? 0 : io_no_memory(io);
+	int ret = turns.pending ? 0 : io_no_memory(io);
 
 	for (size_t i = 0; i < num && !ret; i++) {
-		turns.more[i] = io_reads_trace(io, io->traces[i]);
-		ours += turns.more[i];
+		/* Other traces are read elsewhere. */
+		io->traces[i]->has_ended = !io_reads_trace(io, io->traces[i]);
+		ours += !io->traces[i]->has_ended;
 	}
 	if (turns.jobs > 1)
 		turns.ahead = SLICES_AHEAD * (uint64_t)num;
@@ -320,7 +320,6 @@ static int read_slices(struct netsync_io *io, struct io_host *hosts, size_t num_
 			ret = advance_hosts(io, hosts, num_hosts, everywhere, &slices);
 	}
 	io_stop_reading(io);
-	free(turns.more);
 	free(turns.pending);
 	return ret;
 }
@@ -550,6 +549,7 @@ void netsync_io_free(struct netsync_io *io)
 	if (!io)
 		return;
 	live_free(io->live);
+	io_stop_reading(io);
 	for (size_t i = 0; i < io->num_traces; i++)
 		io_free_trace(io->traces[i]);
 	free(io->traces);

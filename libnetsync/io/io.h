@@ -39,6 +39,8 @@ struct event_reading;
 struct text_input;
 struct live_input;
 struct reader_process;
+struct stream_turn;
+struct worker_task;
 struct owns;
 struct served;
 struct left_out;
@@ -196,12 +198,12 @@ struct copied {
 	size_t size, room; /* bytes used and allocated */
 };
 
-/* The state of a trace that a process of reading.c reads. */
-struct trace_progress {
-	bool is_chosen;
-	struct reader_process *by; /* that process; NULL if this process reads the trace */
-	unsigned int pending;	   /* slices that it is to read, and that had no turn */
-	bool is_awaited;	   /* the slice whose turn it is */
+/* What of a trace a process of reading.c reads: all, or its share of the streams. */
+struct reading_share {
+	struct trace *trace;
+	struct reader_process *by;
+	bool was_asked;	 /* for a slice */
+	bool is_awaited; /* the slice whose turn it is */
 	bool has_ended;
 	bool has_warned; /* of the current wait */
 	bool was_begun;	 /* slices up to @read_ns were taken */
@@ -271,7 +273,11 @@ struct trace {
 	uint64_t out_of_range;	/* packets whose time netsync_push_packet() refused */
 	uint64_t unused;	/* packets that the reader could not use, and warned about */
 	bool clock_is_late;	/* the warning about clock events after packets was given */
-	struct trace_progress progress;
+	bool has_ended;		/* read() has returned 0 */
+	bool is_chosen;		/* the processes that read it were chosen */
+	struct reading_share *shares;
+	uint32_t num_shares;	  /* 0 if this process reads the trace */
+	uint32_t share, of;	  /* in a process that reads a share: its number, and of how many */
 	struct trace_counts sent; /* to the process that uses what this one reads */
 };
 
@@ -331,7 +337,8 @@ struct trace_reader {
 	int (*prepare)(struct netsync_io *io);
 	/*
 	 * Called once, before ahead() and read(): up to @most processes may read this trace at
-	 * a time. NULL if only one process can read a trace.
+	 * a time. NULL if only one process can read a trace; otherwise open() has started
+	 * another one by io_start_share().
 	 */
 	void (*divide)(struct trace *trace, uint32_t most);
 	/*
@@ -341,10 +348,9 @@ struct trace_reader {
 	 */
 	int (*read)(struct trace *trace, int64_t until_ns);
 	/*
-	 * Announce a call of read() with this time, so that the reader's own child process can
-	 * begin to read. Only a few announced calls are outstanding. NULL if the reader has no
-	 * child process; reading.c may then call read() in a child process, from the first call
-	 * on.
+	 * Announce a call of read() with this time, so that another machine can begin to read.
+	 * Only a few announced calls are outstanding. If NULL, reading.c may call read() in a
+	 * child process, from the first call on.
 	 */
 	void (*ahead)(struct trace *trace, int64_t until_ns);
 	/*
@@ -363,6 +369,11 @@ struct trace_reader {
 	 * cannot skip them.
 	 */
 	void (*limit)(struct trace *trace);
+	/*
+	 * Explain the status of a process of io_start_share() that has ended, which a damaged
+	 * trace may cause.
+	 */
+	const char *(*why_ended)(int status);
 	void (*close)(struct trace *trace);
 	/*
 	 * Implements netsync_io_read_events() for this format. NULL if the format contains only
@@ -497,15 +508,38 @@ int io_set_windows(struct netsync_io *io, struct io_host *hosts, size_t num);
 bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns);
 
 /*
- * reading.c: io_read_slice() is trace_reader.read(), in a worker if there is one for the
- * trace; io_read_ahead() announces it, which alone starts workers; these begin to read
- * when io_begin_reading() is called. The first two are called with the same times in the
- * same order.
+ * reading.c: io_read_slice() is trace_reader.read(), in a process if there is one for the
+ * trace; io_read_ahead() announces it, which alone starts processes that read several traces;
+ * these begin to read when io_begin_reading() is called. The first two are called with the
+ * same times in the same order.
  */
 void io_read_ahead(struct trace *trace, int64_t until_ns);
 void io_begin_reading(struct netsync_io *io);
 int io_read_slice(struct trace *trace, int64_t until_ns);
 void io_stop_reading(struct netsync_io *io);
+/*
+ * Start a process that reads only this trace, or a share of it: its task sends one record
+ * STREAM_OTHER, and calls io_read_turns(). Return 0 or a negative errno value.
+ */
+int io_start_share(struct trace *trace, const struct worker_task *task, const void *data);
+/*
+ * Wait for that record of a process. Return 1; 0 if the process has ended; or a negative value
+ * after io_fail().
+ */
+int io_await_share(struct trace *trace, uint32_t share, void *record, size_t size);
+/* Stop the process that was started last. Return its status, as worker_stop(). */
+int io_stop_share(struct trace *trace);
+void io_release_shares(struct trace *trace);
+/*
+ * In a process that reads: read the turns of all traces, or only those of @own, until this
+ * fails, or until the process that started this one is gone.
+ */
+void io_read_turns(struct netsync_io *io, struct trace *own);
+/*
+ * Read a turn, and send what is found with this number. Return 0, or a negative value after
+ * io_fail().
+ */
+int io_read_turn(struct trace *trace, uint32_t number, const struct stream_turn *turn);
 /* Traces that are read at a time: those given, or one for each processor. */
 unsigned int io_jobs(const struct netsync_io *io);
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Slices of traces whose reader has no worker of its own (captures, trace.dat and
- * perf.data files) -> their contents, read by reader processes, as many as there are jobs.
+ * Slices of traces -> their contents, read by reader processes.
  *
- * When a process is started, as a copy of this process, all traces are open, and none of
+ * Captures, trace.dat and perf.data files are read by as many processes as there are jobs.
+ * When such a process is started, as a copy of this process, all traces are open, and none of
  * those that it will read was begun: so it can read any. One process reads a trace from
  * its first slice to its end, and then another one: of a host's thousands of captures,
- * few are of the same time. Slices come in the order in which they were asked for; those
- * that were read ahead stay in the socket until their turn (stream/).
+ * few are of the same time. If a process is stuck in a trace, another one reads its other
+ * traces: from their begin up to where they had been read without sending, and then on.
  *
- * If a process is stuck in a trace, another one reads its other traces: from their begin up
- * to where they had been read without sending, and then on.
+ * A CTF trace has processes of its own, which open it; each reads a share of the streams.
+ *
+ * Slices come in the order in which they were asked for; those that were read ahead stay in
+ * the socket until their turn (stream/).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,6 +40,7 @@ struct turn {
 struct reader_process {
 	struct worker worker;
 	struct stream stream; /* from it */
+	struct trace *of;     /* the only trace that it reads; NULL: it can read any */
 	int status;	      /* how it ended, where worker.fd < 0 */
 	size_t traces;	      /* that it reads, and did not end */
 	/*
@@ -51,39 +54,48 @@ struct reader_process {
 
 /* ---- in the process ------------------------------------------------------ */
 
-static int read_turn(struct trace *trace, const struct stream_turn *turn)
+int io_read_turn(struct trace *trace, uint32_t number, const struct stream_turn *turn)
 {
-	int ret = 0;
+	int ret;
 
-	stream_begin_trace(trace, 0, turn->trace & STREAM_KNOWN);
+	stream_begin_trace(trace, number, turn->trace & STREAM_KNOWN);
 	worker_begin_part(trace->number + 1);
-	/* Slices may have been asked for before the trace was known to have ended. */
-	if (!trace->progress.has_ended)
-		ret = trace->reader->read(trace, turn->until_ns);
+	ret = io_read_slice(trace, turn->until_ns);
 	if (ret < 0)
 		return ret;
-	trace->progress.has_ended = !ret;
 	stream_put_state();
 	stream_put_end(turn->until_ns, ret);
 	return 0;
 }
 
-/* The process ends in stream_hear_turn(), when the one that started it is gone. */
-static void read_turns(const void *data)
+void io_read_turns(struct netsync_io *io, struct trace *own)
 {
-	struct netsync_io *io = *(struct netsync_io *const *)data;
 	int ret = 0;
 
-	stream_begin(io);
-	while (!ret) {
+	/* In the process that started this one, others may read them. */
+	for (size_t i = 0; i < io->num_traces; i++)
+		io->traces[i]->num_shares = 0;
+	if (own)
+		own->num_shares = 0;
+	while (ret >= 0) {
 		const struct stream_turn turn = stream_hear_turn();
+		struct trace *trace = own ? own : io->traces[turn.trace & ~STREAM_FLAGS];
 
-		ret = read_turn(io->traces[turn.trace & ~STREAM_FLAGS], &turn);
+		if (!stream_limit(trace, &turn))
+			ret = io_read_turn(trace, 0, &turn);
 	}
 	stream_put_error(io, ret);
 }
 
-/* ---- workers ------------------------------------------------------------- */
+static void read_any_trace(const void *data)
+{
+	struct netsync_io *io = *(struct netsync_io *const *)data;
+
+	stream_begin(io);
+	io_read_turns(io, NULL);
+}
+
+/* ---- processes ----------------------------------------------------------- */
 
 /*
  * Files that readers have opened, or will open, for @keep, which has room for one of each
@@ -102,34 +114,16 @@ static size_t collect_reader_files(const struct netsync_io *io, int *keep)
 	return num;
 }
 
-static int start_reader_process(struct netsync_io *io, struct reader_process *process)
-{
-	int *keep = malloc((io->num_traces + io->num_kept + 1) * sizeof(*keep));
-	struct worker_task task = {
-		.run = read_turns,
-		/* The readers apply their own limits, because they belong to this process. */
-		.limits = { .memory = UINT64_MAX / 2 },
-		.keep = keep,
-	};
-	int ret;
-
-	if (!keep)
-		return -ENOMEM;
-	task.num_keep = collect_reader_files(io, keep);
-	ret = worker_start(&process->worker, &task, &io);
-	free(keep);
-	return ret;
-}
-
-/* Start a process. Return NULL if this is not possible now. */
-static struct reader_process *add_worker(struct netsync_io *io)
+/* Start a process. Return NULL and set *@ret to a negative errno value on failure. */
+static struct reader_process *add_reader_process(struct netsync_io *io,
+						 const struct worker_task *task, const void *data,
+						 int *ret)
 {
 	struct reader_process **last = array_add(&io->processes, io->num_processes, sizeof(*last));
 	struct reader_process *process = last ? calloc(1, sizeof(*process)) : NULL;
 
-	if (!process)
-		return NULL;
-	if (start_reader_process(io, process) < 0) {
+	*ret = process ? worker_start(&process->worker, task, data) : -ENOMEM;
+	if (*ret < 0) {
 		free(process);
 		return NULL;
 	}
@@ -138,8 +132,29 @@ static struct reader_process *add_worker(struct netsync_io *io)
 	return process;
 }
 
-/* A worker that has nothing to do, or a new one, or the one with the fewest traces. */
-static struct reader_process *find_worker(struct netsync_io *io)
+/* Start a process that can read any trace. Return NULL if this is not possible now. */
+static struct reader_process *start_reader_process(struct netsync_io *io)
+{
+	int *keep = malloc((io->num_traces + io->num_kept + 1) * sizeof(*keep));
+	struct worker_task task = {
+		.run = read_any_trace,
+		/* The readers apply their own limits, because they belong to this process. */
+		.limits = { .memory = UINT64_MAX / 2 },
+		.keep = keep,
+	};
+	struct reader_process *process;
+	int ret;
+
+	if (!keep)
+		return NULL;
+	task.num_keep = collect_reader_files(io, keep);
+	process = add_reader_process(io, &task, &io, &ret);
+	free(keep);
+	return process;
+}
+
+/* A process that has nothing to do, or a new one, or the one with the fewest traces. */
+static struct reader_process *find_reader_process(struct netsync_io *io)
 {
 	const unsigned int jobs = io_jobs(io);
 	struct reader_process *best = NULL, *new;
@@ -148,7 +163,7 @@ static struct reader_process *find_worker(struct netsync_io *io)
 	for (size_t i = 0; i < io->num_processes; i++) {
 		struct reader_process *process = io->processes[i];
 
-		if (process->worker.fd < 0)
+		if (process->worker.fd < 0 || process->of)
 			continue;
 		running++;
 		if (!best || process->traces < best->traces)
@@ -156,23 +171,129 @@ static struct reader_process *find_worker(struct netsync_io *io)
 	}
 	if (running >= jobs || (best && !best->traces))
 		return best;
-	new = add_worker(io);
+	new = start_reader_process(io);
 	return new ? new : best;
+}
+
+static void free_reader_process(struct reader_process *process)
+{
+	free(process->turns);
+	free(process);
 }
 
 void io_stop_reading(struct netsync_io *io)
 {
 	for (size_t i = 0; i < io->num_processes; i++) {
 		worker_stop(&io->processes[i]->worker);
-		free(io->processes[i]->turns);
-		free(io->processes[i]);
+		free_reader_process(io->processes[i]);
 	}
 	free(io->processes);
 	io->processes = NULL;
 	io->num_processes = 0;
+	for (size_t i = 0; i < io->num_traces; i++)
+		io->traces[i]->num_shares = 0;
 }
 
-/* ---- what workers send --------------------------------------------------- */
+/* ---- shares -------------------------------------------------------------- */
+
+static int add_share(struct trace *trace, struct reader_process *by)
+{
+	struct reading_share *last = array_add(&trace->shares, trace->num_shares, sizeof(*last));
+
+	if (!last)
+		return -ENOMEM;
+	*last = (struct reading_share){ .trace = trace, .by = by, .packets.hi = -1 };
+	trace->num_shares++;
+	by->traces++;
+	return 0;
+}
+
+/* Find a process for a trace at its first slice. Without one, this process reads the trace. */
+static void choose_process(struct trace *trace)
+{
+	struct reader_process *process;
+
+	if (trace->is_chosen)
+		return;
+	trace->is_chosen = true;
+	process = find_reader_process(trace->io);
+	if (process)
+		add_share(trace, process);
+}
+
+int io_start_share(struct trace *trace, const struct worker_task *task, const void *data)
+{
+	struct reader_process *process;
+	int ret;
+
+	process = add_reader_process(trace->io, task, data, &ret);
+	if (!process)
+		return ret;
+	process->of = trace;
+	process->stream.trace = trace;
+	/* What it says while it opens the trace was said by the first one. */
+	process->stream.is_quiet = trace->num_shares > 0;
+	trace->is_chosen = true;
+	ret = add_share(trace, process);
+	if (ret)
+		worker_stop(&process->worker);
+	return ret;
+}
+
+int io_stop_share(struct trace *trace)
+{
+	struct netsync_io *io = trace->io;
+	struct reader_process *process = trace->shares[--trace->num_shares].by;
+	const int status = worker_stop(&process->worker);
+	size_t i = 0;
+
+	while (io->processes[i] != process)
+		i++;
+	io->processes[i] = io->processes[--io->num_processes];
+	free_reader_process(process);
+	return status;
+}
+
+void io_release_shares(struct trace *trace)
+{
+	while (trace->num_shares)
+		io_stop_share(trace);
+	free(trace->shares);
+	trace->shares = NULL;
+}
+
+/* The record that a process of a trace's own sends first. */
+struct first_record {
+	struct reader_process *from;
+	void *record;
+	size_t size;
+	bool is_awaited;
+};
+
+static int use_first_record(void *data, const struct worker_head *head, const void *payload)
+{
+	struct first_record *first = data;
+	struct stream *stream = &first->from->stream;
+
+	if (head->what != STREAM_OTHER || head->size != first->size)
+		return stream_use(stream, stream->trace->io, head, payload);
+	memcpy(first->record, payload, first->size);
+	stream->is_quiet = false;
+	first->is_awaited = false;
+	return 1;
+}
+
+int io_await_share(struct trace *trace, uint32_t share, void *record, size_t size)
+{
+	struct first_record first = { trace->shares[share].by, record, size, true };
+	struct patience patience = io_trace_patience(trace);
+	const struct worker_patience waits = io_worker_patience(&patience);
+
+	return worker_receive_while(&first.from->worker, &first.is_awaited, use_first_record,
+				    &first, &waits);
+}
+
+/* ---- what processes send ------------------------------------------------- */
 
 static void send_reader_turns(struct reader_process *process)
 {
@@ -217,154 +338,159 @@ static void queue_reader_turn(struct reader_process *process, const struct turn 
 	process->turns[process->num_turns++] = *turn;
 }
 
-static void end_trace(struct trace *trace)
+static void end_share(struct reading_share *share)
 {
-	trace->progress.pending = 0;
-	trace->progress.has_ended = true;
-	trace->progress.by->traces--;
+	share->has_ended = true;
+	share->by->traces--;
 }
 
 /* A turn has ended. Return values are those of worker_use. */
-static int use_turn_end(struct trace *trace)
+static int use_turn_end(struct reading_share *share)
 {
-	struct reader_process *process = trace->progress.by;
+	struct reader_process *process = share->by;
 	const struct turn turn = process->turns[process->answered++];
 
 	send_reader_turns(process);
 	/* A slice of a trace that had ended before, or was moved to this process. */
-	if (turn.trace != trace || turn.is_known)
+	if (turn.trace != share->trace || turn.is_known)
 		return 0;
-	trace->progress.was_begun = true;
-	trace->progress.read_ns = turn.until_ns;
-	trace->progress.pending--;
-	trace->progress.is_awaited = false;
+	share->was_begun = true;
+	share->read_ns = turn.until_ns;
+	share->is_awaited = false;
 	if (!process->stream.end.more)
-		end_trace(trace);
+		end_share(share);
 	return 1;
 }
 
 static int use_reader_record(void *data, const struct worker_head *head, const void *payload)
 {
-	struct trace *trace = data;
-	const int ret = stream_use(&trace->progress.by->stream, trace->io, head, payload);
+	struct reading_share *share = data;
+	const int ret = stream_use(&share->by->stream, share->trace->io, head, payload);
 
-	return ret > 0 ? use_turn_end(trace) : ret;
+	return ret > 0 ? use_turn_end(share) : ret;
 }
 
-/* Have another worker read a trace from where a stuck one had come to. */
-static void move_trace_to_reader(struct trace *trace, struct reader_process *to)
+/* Have another process read a trace from where a stuck one had come to. */
+static void move_share(struct reading_share *share, struct reader_process *to)
 {
-	trace->progress.by->traces--;
-	trace->progress.by = to;
+	share->by->traces--;
+	share->by = to;
 	to->traces++;
-	if (trace->progress.was_begun)
-		queue_reader_turn(to, &(struct turn){ trace, trace->progress.read_ns, true });
+	if (share->was_begun)
+		queue_reader_turn(to, &(struct turn){ share->trace, share->read_ns, true });
 }
 
-/* A worker is stuck in a trace: have another one read its other traces. */
+/* A process is stuck in a trace: have another one read its other traces. */
 static void replace_stuck(struct netsync_io *io, struct reader_process *stuck)
 {
-	struct reader_process *to = find_worker(io);
+	struct reader_process *to = find_reader_process(io);
 
 	/* These end as well, each in its turn. */
 	if (!to)
 		return;
 	for (size_t i = 0; i < io->num_traces; i++) {
-		struct trace_progress *progress = &io->traces[i]->progress;
+		struct reading_share *share = io->traces[i]->shares;
 
-		if (progress->by == stuck && !progress->has_ended)
-			move_trace_to_reader(io->traces[i], to);
+		if (io->traces[i]->num_shares && share->by == stuck && !share->has_ended)
+			move_share(share, to);
 	}
 	for (size_t i = stuck->answered; i < stuck->num_turns; i++)
-		if (!stuck->turns[i].trace->progress.has_ended && !stuck->turns[i].is_known)
+		if (!stuck->turns[i].trace->shares->has_ended && !stuck->turns[i].is_known)
 			queue_reader_turn(to, &stuck->turns[i]);
 	if (to->worker.fd >= 0)
 		send_reader_turns(to);
 }
 
 /*
- * The trace that a worker reads. What it found of the one that is awaited may be in its
- * memory still.
+ * What a process reads. What it found of the trace that is awaited may be in its memory
+ * still.
  */
-static struct trace *find_trace_being_read(const struct reader_process *process,
-					   struct trace *awaited)
+static struct reading_share *find_share_being_read(struct reading_share *awaited)
 {
-	const uint64_t part = worker_get_part(&process->worker);
-	struct trace *trace = part ? awaited->io->traces[part - 1] : awaited;
+	const struct reader_process *process = awaited->by;
+	const uint64_t part = process->of ? 0 : worker_get_part(&process->worker);
+	struct trace *trace = part ? awaited->trace->io->traces[part - 1] : awaited->trace;
 
-	return trace->progress.by == process && !trace->progress.has_ended ? trace : awaited;
+	return part && trace->num_shares && trace->shares->by == process &&
+			       !trace->shares->has_ended ?
+		       trace->shares :
+		       awaited;
 }
 
-static int take_reader_slice(struct trace *trace);
+static int take_reader_slice(struct reading_share *share);
 
-/* A worker is stuck: its current trace ends, and its other traces continue. */
-static int give_up_stuck(struct trace *awaited)
+/* A process is stuck: its current trace ends, and its other traces continue. */
+static int give_up_stuck(struct reading_share *awaited)
 {
-	struct reader_process *process = awaited->progress.by;
-	struct trace *stuck = find_trace_being_read(process, awaited);
+	struct reader_process *process = awaited->by;
+	struct reading_share *stuck = find_share_being_read(awaited);
+	struct trace *trace = stuck->trace;
 	int ret;
 
 	process->status = worker_stop(&process->worker);
-	end_trace(stuck);
-	replace_stuck(awaited->io, process);
-	stuck->info.stuck++;
-	ret = io_broke_off(stuck, &stuck->progress.packets, "", WORKER_WAS_STUCK);
+	end_share(stuck);
+	replace_stuck(trace->io, process);
+	trace->info.stuck++;
+	ret = io_broke_off(trace, &stuck->packets, "", WORKER_WAS_STUCK);
 	return ret || stuck == awaited ? ret : take_reader_slice(awaited);
 }
 
-/* A worker has ended before its trace: warn about the rest, which is lost. */
-static int give_up_dead_reader(struct trace *trace)
+/* A process has ended before its trace: warn about the rest, which is lost. */
+static int give_up_share(struct reading_share *share)
 {
-	struct reader_process *process = trace->progress.by;
-	bool was_killed;
+	struct reader_process *process = share->by;
+	struct trace *trace = share->trace;
+	const char *why = "the process that read it exited early, which is a bug in netsync";
+	const char *which = trace->num_shares > 1 ? "some streams were " : "";
 
-	if (process->worker.fd >= 0 && process->worker.is_stuck)
-		return give_up_stuck(trace);
+	if (process->worker.fd >= 0 && process->worker.is_stuck && !process->of)
+		return give_up_stuck(share);
 	if (process->worker.fd >= 0)
 		process->status = worker_stop(&process->worker);
-	end_trace(trace);
-	was_killed = worker_was_killed(process->status);
-	trace->info.killed += was_killed;
-	trace->info.stuck += process->worker.is_stuck;
-	return io_broke_off(
-		trace, &trace->progress.packets, "",
-		was_killed ? WORKER_WAS_KILLED :
-		process->worker.is_stuck ?
-			     WORKER_WAS_STUCK :
-			     "the process that read it exited early, which is a bug in netsync");
+	end_share(share);
+	if (worker_was_killed(process->status)) {
+		trace->info.killed++;
+		why = WORKER_WAS_KILLED;
+	} else if (process->status == -ETIMEDOUT) {
+		trace->info.stuck++;
+		why = WORKER_WAS_STUCK;
+	} else if (trace->reader->why_ended) {
+		which = *which ? "damaged; some streams were " : "damaged; ";
+		why = trace->reader->why_ended(process->status);
+	}
+	return io_broke_off(trace, &share->packets, which, why);
 }
 
-/* worker_patience.is_over() for the trace that the worker is reading. */
+/* worker_patience.is_over() for the trace that the process is reading. */
 static bool is_reader_wait_over(void *data, int64_t silent_ms)
 {
-	struct trace *awaited = data;
-	struct trace *current = find_trace_being_read(awaited->progress.by, awaited);
-	struct patience patience = io_trace_patience(current);
+	struct reading_share *awaited = data;
+	struct patience patience = io_trace_patience(find_share_being_read(awaited)->trace);
 	const struct worker_patience waits = io_worker_patience(&patience);
 	bool over;
 
-	patience.has_warned = awaited->progress.has_warned;
+	patience.has_warned = awaited->has_warned;
 	over = waits.is_over(&patience, silent_ms);
-	awaited->progress.has_warned = patience.has_warned;
+	awaited->has_warned = patience.has_warned;
 	return over;
 }
 
-/* Use the next slice of a worker's commands. Return as trace_reader.read(). */
-static int take_reader_slice(struct trace *trace)
+/* Use the next slice of a process. Return as trace_reader.read(). */
+static int take_reader_slice(struct reading_share *share)
 {
-	const struct worker_patience waits = { is_reader_wait_over, trace };
-	struct reader_process *by = trace->progress.by;
+	const struct worker_patience waits = { is_reader_wait_over, share };
+	struct reader_process *by = share->by;
 	int ret;
 
-	trace->progress.is_awaited = true;
-	trace->progress.has_warned = false;
-	by->stream.trace = trace;
-	by->stream.packets = &trace->progress.packets;
-	ret = worker_receive_while(&by->worker, &trace->progress.is_awaited, use_reader_record,
-				   trace, &waits);
+	share->is_awaited = true;
+	share->has_warned = false;
+	by->stream.trace = share->trace;
+	by->stream.packets = &share->packets;
+	ret = worker_receive_while(&by->worker, &share->is_awaited, use_reader_record, share,
+				   &waits);
 	if (!ret)
-		return give_up_dead_reader(trace);
-	return ret < 0 ? ret : !trace->progress.has_ended;
+		return give_up_share(share);
+	return ret < 0 ? ret : !share->has_ended;
 }
 
 /* ---- slices -------------------------------------------------------------- */
@@ -375,18 +501,6 @@ static bool is_trace_idle(const struct trace *trace, int64_t until_ns)
 	return trace->reader->is_idle && trace->reader->is_idle(trace, until_ns);
 }
 
-/* Find a worker for a trace at its first slice. */
-static void choose_worker(struct trace *trace)
-{
-	if (trace->progress.is_chosen)
-		return;
-	trace->progress.is_chosen = true;
-	trace->progress.packets.hi = -1;
-	trace->progress.by = find_worker(trace->io);
-	if (trace->progress.by)
-		trace->progress.by->traces++;
-}
-
 void io_begin_reading(struct netsync_io *io)
 {
 	for (size_t i = 0; i < io->num_processes; i++)
@@ -394,32 +508,63 @@ void io_begin_reading(struct netsync_io *io)
 			send_reader_turns(io->processes[i]);
 }
 
+/* Tell a process of the trace's own what is wanted of the trace. */
+static void send_limits(const struct trace *trace, uint32_t share)
+{
+	const struct stream_turn limits[] = {
+		{ STREAM_FROM, trace->window.lo },
+		{ STREAM_TO, trace->window.hi },
+		{ STREAM_SHARE, (int64_t)share << 32 | trace->num_shares },
+	};
+	uint8_t bytes[STREAM_TURN_SIZE];
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		stream_put_turn(bytes, &limits[i]);
+		worker_tell(&trace->shares[share].by->worker, bytes, sizeof(bytes));
+	}
+}
+
 void io_read_ahead(struct trace *trace, int64_t until_ns)
 {
-	struct reader_process *process;
-
 	if (trace->reader->ahead) {
 		trace->reader->ahead(trace, until_ns);
 		return;
 	}
-	if (is_trace_idle(trace, until_ns) || trace->progress.has_ended)
+	if (is_trace_idle(trace, until_ns) || trace->has_ended)
 		return;
-	choose_worker(trace);
-	process = trace->progress.by;
-	if (!process)
-		return;
-	/* Where its worker has ended, that is noticed in the slice's turn. */
-	trace->progress.pending++;
-	if (process->worker.fd >= 0)
+	choose_process(trace);
+	for (uint32_t i = 0; i < trace->num_shares; i++) {
+		struct reading_share *share = &trace->shares[i];
+		struct reader_process *process = share->by;
+
+		/* That its process has ended is noticed in the slice's turn. */
+		if (share->has_ended || process->worker.fd < 0)
+			continue;
+		if (process->of && !share->was_asked)
+			send_limits(trace, i);
+		share->was_asked = true;
 		queue_reader_turn(process, &(struct turn){ trace, until_ns, false });
+	}
 }
 
 int io_read_slice(struct trace *trace, int64_t until_ns)
 {
-	if (trace->progress.has_ended)
+	int more = 0;
+
+	if (trace->has_ended)
 		return 0;
 	if (is_trace_idle(trace, until_ns))
 		return 1;
-	return trace->progress.pending ? take_reader_slice(trace) :
-					 trace->reader->read(trace, until_ns);
+	if (!trace->num_shares)
+		more = trace->reader->read(trace, until_ns);
+	for (uint32_t i = 0; i < trace->num_shares; i++) {
+		struct reading_share *share = &trace->shares[i];
+		const int ret = share->has_ended ? 0 : take_reader_slice(share);
+
+		if (ret < 0)
+			return ret;
+		more |= ret;
+	}
+	trace->has_ended = !more;
+	return more;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A CTF trace -> packet events, read by workers (read.c): much in a damaged or hostile
- * trace ends libbabeltrace2 2.0 and its process. One opens the trace; where there are more
- * jobs than traces, others join it, and each reads a share of the streams.
+ * A CTF trace -> packet events, read by processes of its own (read.c): much in a damaged or
+ * hostile trace ends libbabeltrace2 2.0 and its process. One opens the trace; where there are
+ * more jobs than traces, others join it, and each reads a share of the streams.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,29 +10,7 @@
 #include <string.h>
 
 #include "io/ctf/read.h"
-#include "io/ctf/stream.h"
 #include "io/events.h"
-#include "io/patience.h"
-#include "util/array.h"
-
-/* A worker, and how far it has read its share of the streams. */
-struct ctf_worker {
-	struct trace *trace;
-	struct worker worker;
-	struct stream stream; /* from it; quiet while it joins, as all of that was said before */
-	struct ctf_opened opened;
-	bool waiting;	      /* for CTF_OPENED, or until read_ns > until_ns */
-	int64_t until_ns;     /* end of the slice that is read now, as printed */
-	int64_t asked_ns;     /* it was asked for all up to this */
-	int64_t read_ns;      /* the worker has sent all packets before */
-	struct range packets; /* times of packets that came, ns; hi < lo: none */
-};
-
-struct ctf {
-	struct ctf_files files;
-	struct ctf_worker **readings;
-	uint32_t num_readings;
-};
 
 static bool ctf_claims(const struct found *found)
 {
@@ -48,136 +26,50 @@ static bool ctf_claims(const struct found *found)
 	return claims;
 }
 
-/* ---- what the worker sends --------------------------------------------- */
+/* ---- processes --------------------------------------------------------- */
 
-static bool was_read_until(const struct ctf_worker *in, int64_t until_ns)
-{
-	return in->read_ns > until_ns || in->read_ns == INT64_MAX;
-}
-
-static int use_ctf_worker_record(void *data, const struct worker_head *head, const void *payload)
-{
-	struct ctf_worker *in = data;
-	int ret;
-
-	if (head->what == CTF_OPENED) {
-		memcpy(&in->opened, payload, sizeof(in->opened));
-		in->stream.is_quiet = false;
-		in->waiting = false;
-		return 0;
-	}
-	ret = stream_use(&in->stream, in->trace->io, head, payload);
-	if (ret <= 0)
-		return ret;
-	in->read_ns = in->stream.end.read_ns;
-	in->waiting = !was_read_until(in, in->until_ns);
-	/* Records that were read ahead stay in the socket until their turn number is due. */
-	return !in->waiting;
-}
-
-/*
- * Return 1 if the worker has completed its task; 0 if it has ended; or a negative value after
- * io_fail().
- */
-static int wait_for_worker(struct ctf_worker *in)
-{
-	struct patience patience = io_trace_patience(in->trace);
-	const struct worker_patience waits = io_worker_patience(&patience);
-
-	in->waiting = true;
-	return worker_receive_while(&in->worker, &in->waiting, use_ctf_worker_record, in, &waits);
-}
-
-/* The worker has ended before its streams: warn about the rest, which is lost. */
-static int give_up_ctf_worker(struct ctf_worker *in)
-{
-	const struct ctf *ctf = in->trace->state;
-	const int status = worker_stop(&in->worker);
-	const bool all = ctf->num_readings == 1;
-	const bool killed = worker_was_killed(status);
-
-	const bool is_stuck = status == -ETIMEDOUT;
-
-	in->read_ns = INT64_MAX;
-	in->trace->info.killed += killed;
-	in->trace->info.stuck += is_stuck;
-	return io_broke_off(in->trace, &in->packets,
-			    killed || is_stuck ?
-				    (all ? "" : "some streams were ") :
-				    (all ? "damaged; " : "damaged; some streams were "),
-			    ctf_why_ended(status));
-}
-
-/* ---- workers ----------------------------------------------------------- */
-
-/* Start a worker, which opens the trace. Return 0 or a negative errno value. */
-static int start_ctf_worker(struct trace *trace)
+/* Start a process, which opens the trace. Return 0 or a negative errno value. */
+static int start_ctf_share(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
 	const struct worker_task task = {
 		.run = ctf_read_trace,
 		.limits = ctf->files.limits,
 	};
-	struct ctf_worker *in = calloc(1, sizeof(*in)), **last;
-	int ret = -ENOMEM;
 
-	last = array_add(&ctf->readings, ctf->num_readings, sizeof(*last));
-	if (in && last)
-		ret = worker_start(&in->worker, &task, &ctf->files);
-	if (ret < 0) {
-		free(in);
-		return ret;
-	}
-	in->trace = trace;
-	in->stream.trace = trace;
-	in->stream.packets = &in->packets;
-	in->stream.is_quiet = ctf->num_readings > 0;
-	in->packets.hi = -1;
-	in->asked_ns = INT64_MIN;
-	in->read_ns = INT64_MIN;
-	*last = in;
-	ctf->num_readings++;
-	return 0;
+	return io_start_share(trace, &task, &ctf);
 }
 
-/* Stop the worker that was started last. */
-static void stop_last_ctf_worker(struct ctf *ctf)
+/* Does a process see the same streams as the first one? Otherwise they cannot share streams. */
+static bool sees_same_streams(struct trace *trace, uint32_t share)
 {
-	struct ctf_worker *in = ctf->readings[--ctf->num_readings];
+	const struct ctf *ctf = trace->state;
+	struct ctf_opened opened = { 0 };
 
-	worker_stop(&in->worker);
-	free(in);
-}
-
-/* Does a worker see the same streams as the first worker? Otherwise they cannot share streams. */
-static bool sees_same_streams(const struct ctf *ctf, struct ctf_worker *in)
-{
-	const struct ctf_opened *first = &ctf->readings[0]->opened;
-
-	return wait_for_worker(in) > 0 && in->opened.streams == first->streams &&
-	       in->opened.streams_hash == first->streams_hash;
+	return io_await_share(trace, share, &opened, sizeof(opened)) > 0 &&
+	       opened.streams == ctf->opened.streams &&
+	       opened.streams_hash == ctf->opened.streams_hash;
 }
 
 /*
- * Read by the first worker alone where others cannot join it, or events of streams do not
+ * Read by the first process alone where others cannot join it, or events of streams do not
  * come stream by stream: network namespaces get their numbers as they come.
  */
 static void ctf_divide(struct trace *trace, uint32_t most)
 {
-	struct ctf *ctf = trace->state;
-	const struct ctf_opened *opened = &ctf->readings[0]->opened;
+	const struct ctf_opened *opened = &((struct ctf *)trace->state)->opened;
 	bool same = true;
 
 	if (!opened->all_walked)
 		return;
 	if (most > opened->streams)
 		most = (uint32_t)opened->streams;
-	while (ctf->num_readings < most && !start_ctf_worker(trace))
+	while (trace->num_shares < most && !start_ctf_share(trace))
 		;
-	for (uint32_t i = 1; i < ctf->num_readings && same; i++)
-		same = sees_same_streams(ctf, ctf->readings[i]);
-	while (!same && ctf->num_readings > 1)
-		stop_last_ctf_worker(ctf);
+	for (uint32_t i = 1; i < trace->num_shares && same; i++)
+		same = sees_same_streams(trace, i);
+	while (!same && trace->num_shares > 1)
+		io_stop_share(trace);
 	/* One that could not join has failed for itself alone. */
 	if (!same)
 		io_forget_error(trace->io);
@@ -185,27 +77,26 @@ static void ctf_divide(struct trace *trace, uint32_t most)
 
 /* ---- the reader -------------------------------------------------------- */
 
-static int open_by_worker(struct trace *trace)
+static int open_in_reader_process(struct trace *trace)
 {
-	const struct ctf *ctf = trace->state;
-	int ret = start_ctf_worker(trace);
+	struct ctf *ctf = trace->state;
+	int ret = start_ctf_share(trace);
 
 	if (ret < 0)
 		return io_fail(trace->io, ret, "%s: cannot start a process to read the trace: %s.",
 			       trace->path, strerror(-ret));
-	return wait_for_worker(ctf->readings[0]);
+	return io_await_share(trace, 0, &ctf->opened, sizeof(ctf->opened));
 }
 
-/* The worker that was to open the trace has ended. Return as trace_reader.open(). */
+/* The process that was to open the trace has ended. Return as trace_reader.open(). */
 static int give_up_opening(struct trace *trace)
 {
-	struct ctf *ctf = trace->state;
-	const int status = worker_stop(&ctf->readings[0]->worker);
+	const struct range none = { .hi = -1 };
+	const int status = io_stop_share(trace);
 	const bool is_stuck = status == -ETIMEDOUT;
 
 	if (!is_stuck && !worker_was_killed(status))
-		return io_broke_off(trace, &ctf->readings[0]->packets, "damaged; ",
-				    ctf_why_ended(status));
+		return io_broke_off(trace, &none, "damaged; ", ctf_why_ended(status));
 	return io_fail(trace->io, is_stuck ? -ETIMEDOUT : -ECHILD, "%s: %s.", trace->path,
 		       ctf_why_ended(status));
 }
@@ -217,7 +108,7 @@ static int give_up_opening(struct trace *trace)
 static int use_opened_trace(struct trace *trace)
 {
 	const struct ctf *ctf = trace->state;
-	const struct ctf_opened *opened = &ctf->readings[0]->opened;
+	const struct ctf_opened *opened = &ctf->opened;
 	int ret;
 
 	if (!opened->is.has_clock) {
@@ -252,62 +143,8 @@ static int ctf_open(struct trace *trace)
 		ret = reason ? ctf_salvage(&ctf->files) : 0;
 	free(reason);
 	if (!ret)
-		ret = open_by_worker(trace);
+		ret = open_in_reader_process(trace);
 	return ret > 0 ? use_opened_trace(trace) : ret < 0 ? ret : give_up_opening(trace);
-}
-
-/* Send a worker a turn. */
-static void send_ctf_turn(struct ctf_worker *in, uint32_t flag, int64_t time_ns)
-{
-	uint8_t bytes[STREAM_TURN_SIZE];
-
-	stream_put_turn(bytes, &(struct stream_turn){ flag, time_ns });
-	worker_tell(&in->worker, bytes, sizeof(bytes));
-}
-
-static void ctf_ahead(struct trace *trace, int64_t until_ns)
-{
-	struct ctf *ctf = trace->state;
-
-	for (uint32_t i = 0; i < ctf->num_readings; i++) {
-		struct ctf_worker *in = ctf->readings[i];
-
-		if (until_ns <= in->asked_ns || was_read_until(in, until_ns))
-			continue;
-		if (in->asked_ns == INT64_MIN) {
-			send_ctf_turn(in, STREAM_FROM, trace->window.lo);
-			send_ctf_turn(in, STREAM_TO, trace->window.hi);
-			send_ctf_turn(in, STREAM_SHARE, (int64_t)i << 32 | ctf->num_readings);
-		}
-		send_ctf_turn(in, 0, until_ns);
-		in->asked_ns = until_ns;
-	}
-}
-
-/* Take what a worker has read up to the end of a slice. Return 0, or a negative value. */
-static int take_ctf_slice(struct ctf_worker *in, int64_t until_ns)
-{
-	int ret;
-
-	if (was_read_until(in, until_ns))
-		return 0;
-	in->until_ns = until_ns;
-	ret = wait_for_worker(in);
-	return ret > 0 ? 0 : ret < 0 ? ret : give_up_ctf_worker(in);
-}
-
-static int ctf_read(struct trace *trace, int64_t until_ns)
-{
-	struct ctf *ctf = trace->state;
-	int ret = 0;
-	bool more = false;
-
-	ctf_ahead(trace, until_ns);
-	for (uint32_t i = 0; i < ctf->num_readings && !ret; i++) {
-		ret = take_ctf_slice(ctf->readings[i], until_ns);
-		more |= ctf->readings[i]->read_ns < INT64_MAX;
-	}
-	return ret < 0 ? ret : more;
 }
 
 static void ctf_close(struct trace *trace)
@@ -316,9 +153,6 @@ static void ctf_close(struct trace *trace)
 
 	if (!ctf)
 		return;
-	while (ctf->num_readings)
-		stop_last_ctf_worker(ctf);
-	free(ctf->readings);
 	ctf_files_close(&ctf->files);
 	free(ctf);
 }
@@ -331,8 +165,8 @@ const struct trace_reader ctf_reader = {
 	.claims = ctf_claims,
 	.open = ctf_open,
 	.divide = ctf_divide,
-	.read = ctf_read,
-	.ahead = ctf_ahead,
+	.read = ctf_read_slice,
+	.why_ended = ctf_why_ended,
 	.close = ctf_close,
 	.read_events = ctf_read_events,
 };

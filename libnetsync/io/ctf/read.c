@@ -56,11 +56,10 @@ struct ctf_reading {
 	struct ctf_read_stream *streams;
 	uint64_t num_streams;
 	struct direct *direct; /* NULL if no stream can be walked */
-	bool opened;	       /* CTF_OPENED was sent */
+	bool opened;	       /* struct ctf_opened was sent */
 	bool begun;	       /* and the first turn came */
 	int64_t until_ns;      /* end of the slice, as printed */
-	struct ctf_share share;
-	int error; /* of a sink; the graph must not be run any more */
+	int error;	       /* of a sink; the graph must not be run any more */
 };
 
 /* Does a message lie before the end of the walk? Counts messages down. */
@@ -370,7 +369,8 @@ static bool add_sinks(struct ctf_reading *in, const bt_component_source *source)
 
 /* ---- records for the reader -------------------------------------------- */
 
-static void put_reading_state(struct ctf_reading *in)
+/* Report the losses and the span of what was read. */
+static void report_reading_state(struct ctf_reading *in)
 {
 	struct trace *trace = in->trace;
 	struct range span = { .hi = -1 };
@@ -384,7 +384,6 @@ static void put_reading_state(struct ctf_reading *in)
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		if (in->streams[i].s.span.lo <= in->streams[i].s.span.hi)
 			range_extend(&span, in->streams[i].s.span.lo, in->streams[i].s.span.hi);
-	stream_put_state();
 	io_span(trace, span.lo, span.hi);
 }
 
@@ -412,22 +411,9 @@ static void put_opened_record(struct ctf_reading *in)
 		opened.streams += !stream->ended;
 		opened.all_walked &= stream->ended || stream->walk;
 	}
-	put_reading_state(in);
-	worker_put(CTF_OPENED, 0, &opened, sizeof(opened));
-}
-
-/* All before the earliest of the streams' last events was sent: streams are in order. */
-static void put_read_record(struct ctf_reading *in)
-{
-	int64_t until_ns = INT64_MAX;
-
-	for (uint64_t i = 0; i < in->num_streams; i++) {
-		const struct ctf_read_stream *stream = &in->streams[i];
-
-		if (!stream->ended && stream->s.last_ns < until_ns)
-			until_ns = stream->s.last_ns;
-	}
-	stream_put_end(until_ns, until_ns < INT64_MAX);
+	report_reading_state(in);
+	stream_put_state();
+	worker_put(STREAM_OTHER, 0, &opened, sizeof(opened));
 }
 
 /* ---- reading ----------------------------------------------------------- */
@@ -475,7 +461,7 @@ static void apply_wanted_window(struct ctf_reading *in)
 /* Leave the streams of other shares to those who read these. */
 static void apply_wanted_share(struct ctf_reading *in)
 {
-	const struct ctf_share *share = &in->share;
+	const struct trace *trace = in->trace;
 	uint64_t n = 0, live = 0;
 
 	for (uint64_t i = 0; i < in->num_streams; i++)
@@ -483,32 +469,12 @@ static void apply_wanted_share(struct ctf_reading *in)
 	for (uint64_t i = 0; i < in->num_streams; i++) {
 		struct ctf_read_stream *stream = &in->streams[i];
 
-		if (stream->ended || n++ * share->of / live == share->number)
+		if (stream->ended || n++ * trace->of / live == trace->share)
 			continue;
 		walk_free(stream->walk);
 		stream->walk = NULL;
 		end_ctf_stream(stream);
 	}
-}
-
-/* Wait for a command. Commands before the first turn limit the data that is read. */
-static void receive_wanted_slice(struct ctf_reading *in)
-{
-	struct stream_turn turn = stream_hear_turn();
-
-	for (; turn.trace & STREAM_FLAGS; turn = stream_hear_turn()) {
-		if (turn.trace & STREAM_SHARE)
-			in->share = (struct ctf_share){ (uint32_t)((uint64_t)turn.until_ns >> 32),
-							(uint32_t)turn.until_ns };
-		else
-			stream_limit(&in->all.window, &turn);
-	}
-	in->until_ns = turn.until_ns;
-	if (in->begun)
-		return;
-	in->begun = true;
-	apply_wanted_window(in);
-	apply_wanted_share(in);
 }
 
 static int open_trace_graph(struct ctf_reading *in, const struct ctf_files *files)
@@ -532,11 +498,27 @@ static int open_trace_graph(struct ctf_reading *in, const struct ctf_files *file
 			       "%s: the clock is more than 292 years from the epoch.", trace->path);
 }
 
-/* The worker ends in stream_hear_turn(), when the reader is gone. */
+int ctf_read_slice(struct trace *trace, int64_t until_ns)
+{
+	struct ctf_reading *in = ((struct ctf *)trace->state)->reading;
+	int ret;
+
+	if (!in->begun) {
+		in->begun = true;
+		in->all.window = trace->window;
+		apply_wanted_window(in);
+		apply_wanted_share(in);
+	}
+	in->until_ns = until_ns;
+	ret = run_graph_to_slice_end(in);
+	report_reading_state(in);
+	return ret;
+}
+
 void ctf_read_trace(const void *data)
 {
-	const struct ctf_files *files = data;
-	struct trace *trace = files->trace;
+	struct ctf *ctf = *(struct ctf *const *)data;
+	struct trace *trace = ctf->files.trace;
 	struct ctf_reading in = {
 		.trace = trace,
 		.all = { .io = trace->io,
@@ -549,16 +531,13 @@ void ctf_read_trace(const void *data)
 	stream_begin(trace->io);
 	trace->sent = trace_get_counts(trace);
 	stream_begin_trace(trace, 0, false);
-	ret = open_trace_graph(&in, files);
-	if (ret >= 0)
-		put_opened_record(&in);
-	in.opened = true;
-	while (ret >= 0) {
-		receive_wanted_slice(&in);
-		ret = run_graph_to_slice_end(&in);
-		put_reading_state(&in);
-		if (ret >= 0)
-			put_read_record(&in);
+	ctf->reading = &in;
+	ret = open_trace_graph(&in, &ctf->files);
+	if (ret < 0) {
+		stream_put_error(trace->io, ret);
+		return;
 	}
-	stream_put_error(trace->io, ret);
+	put_opened_record(&in);
+	in.opened = true;
+	io_read_turns(trace->io, trace);
 }

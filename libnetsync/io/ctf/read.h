@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the reader of CTF traces (ctf.c) and each of its workers (read.c) say to each other, with
- * the records and turns of io/stream:
- *
- *	reader				worker
- *			<-- CTF_OPENED		after warnings and a state
- *	window, share -->
- *	turn -->
- *			<-- events, span, state, end	all before the end's time was sent
+ * The state of a CTF trace: of the process that opens and closes it (ctf.c), and of each process
+ * that reads it (read.c), which sends struct ctf_opened first, after warnings and a state.
  */
 #ifndef NETSYNC_CTF_READ_H
 #define NETSYNC_CTF_READ_H
@@ -15,18 +9,6 @@
 #include "io/ctf/files.h"
 #include "io/ctf/stream.h"
 #include "io/stream/stream.h"
-
-/* struct ctf_opened; the worker waits for a turn */
-#define CTF_OPENED STREAM_OTHER
-
-/*
- * A worker's share of the streams that had not ended when the trace was opened, as encoded in a
- * turn with STREAM_SHARE: (number << 32) + of. The shares are contiguous, so that the findings
- * of all shares, one after the other, are in stream order.
- */
-struct ctf_share {
-	uint32_t number, of;
-};
 
 struct ctf_opened {
 	struct ctf_identity is;
@@ -38,7 +20,15 @@ struct ctf_opened {
 	bool all_walked;  /* which are all read directly, stream by stream */
 };
 
-/* The task of the worker, with a struct ctf_files as its data. */
-void ctf_read_trace(const void *files);
+struct ctf {
+	struct ctf_files files;
+	struct ctf_opened opened;    /* as the first process has opened it */
+	struct ctf_reading *reading; /* in a process that reads */
+};
+
+/* The task of a process that reads, with a struct ctf as its data. */
+void ctf_read_trace(const void *ctf);
+/* trace_reader.read() of this process. */
+int ctf_read_slice(struct trace *trace, int64_t until_ns);
 
 #endif

@@ -31,7 +31,6 @@ struct serving {
 };
 
 static struct {
-	bool *more;	 /* of each trace */
 	size_t left_out; /* paths and captures, of what was given */
 	/* Turns that are known, and not done. */
 	struct stream_turn turns[REMOTE_MAX_TURNS];
@@ -236,10 +235,6 @@ static int open_traces(const struct serving *serving, struct io_host **hosts, si
 		ret = io_prepare(io);
 	if (ret < 0)
 		return ret;
-	found.more = malloc(io->num_traces * sizeof(*found.more));
-	if (!found.more)
-		return io_no_memory(io);
-	memset(found.more, true, io->num_traces * sizeof(*found.more));
 	if (!serving->only_described)
 		io_divide(io, io->num_traces);
 	send_trace_descriptions(io);
@@ -248,56 +243,31 @@ static int open_traces(const struct serving *serving, struct io_host **hosts, si
 
 /* ---- in the worker: turns ------------------------------------------------------ */
 
-/* Limit the window of a trace, as the reading side requested. */
-static void take_turn_limit(struct netsync_io *io, const struct stream_turn *limit)
-{
-	const uint32_t number = limit->trace & ~STREAM_FLAGS;
-	struct trace *trace;
-
-	if (number >= io->num_traces)
-		return;
-	trace = io->traces[number];
-	stream_limit(&trace->window, limit);
-	if (limit->trace & STREAM_TO && trace->reader->limit)
-		trace->reader->limit(trace);
-}
-
 /* Receive turns: wait for the first one, and take those that have already arrived. */
 static void receive_remote_turns(struct netsync_io *io)
 {
 	while (!found.num_turns || (found.num_turns < REMOTE_MAX_TURNS && worker_was_told())) {
 		const struct stream_turn turn = stream_hear_turn();
+		const uint32_t number = turn.trace & ~STREAM_FLAGS;
 
-		if (turn.trace & STREAM_FLAGS) {
-			take_turn_limit(io, &turn);
+		if (number >= io->num_traces || stream_limit(io->traces[number], &turn))
 			continue;
-		}
 		/* Requests that arrived before the end of the traces was known. */
-		if (turn.trace >= io->num_traces || !found.more[turn.trace])
+		if (io->traces[number]->has_ended || turn.trace & STREAM_KNOWN)
 			continue;
-		io_read_ahead(io->traces[turn.trace], turn.until_ns);
+		io_read_ahead(io->traces[number], turn.until_ns);
 		found.turns[found.num_turns++] = turn;
 	}
 	io_begin_reading(io);
 }
 
-static int read_turn_slice(struct netsync_io *io)
+static int read_next_turn(struct netsync_io *io)
 {
 	const struct stream_turn turn = found.turns[0];
 	struct trace *trace = io->traces[turn.trace];
-	int ret;
 
 	memmove(found.turns, found.turns + 1, --found.num_turns * sizeof(found.turns[0]));
-	if (!found.more[turn.trace])
-		return 0;
-	stream_begin_trace(trace, turn.trace, false);
-	ret = io_read_slice(trace, turn.until_ns);
-	if (ret < 0)
-		return ret;
-	found.more[turn.trace] = ret;
-	stream_put_state();
-	stream_put_end(turn.until_ns, ret);
-	return 0;
+	return trace->has_ended ? 0 : io_read_turn(trace, turn.trace, &turn);
 }
 
 static void read_traces(const void *data)
@@ -314,7 +284,7 @@ static void read_traces(const void *data)
 		return;
 	while (ret >= 0) {
 		receive_remote_turns(io);
-		ret = read_turn_slice(io);
+		ret = read_next_turn(io);
 	}
 	stream_put_error(io, ret);
 }

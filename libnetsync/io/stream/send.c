@@ -96,6 +96,23 @@ struct stream_turn stream_hear_turn(void)
 	return turn;
 }
 
+bool stream_limit(struct trace *trace, const struct stream_turn *turn)
+{
+	if (turn->trace & STREAM_FROM) {
+		trace->window.lo = turn->until_ns;
+	} else if (turn->trace & STREAM_TO) {
+		trace->window.hi = turn->until_ns;
+		if (trace->reader->limit)
+			trace->reader->limit(trace);
+	} else if (turn->trace & STREAM_SHARE) {
+		trace->share = (uint32_t)((uint64_t)turn->until_ns >> 32);
+		trace->of = (uint32_t)turn->until_ns;
+	} else {
+		return false;
+	}
+	return true;
+}
+
 void stream_begin_trace(struct trace *trace, uint32_t number, bool is_known)
 {
 	sending.trace = trace;

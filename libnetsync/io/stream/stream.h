@@ -60,15 +60,6 @@ struct stream_turn {
 
 #define STREAM_TURN_SIZE 12 /* bytes, as they travel */
 
-/* Set the first or last useful time, as given in a turn with such a flag. */
-static inline void stream_limit(struct range *window, const struct stream_turn *turn)
-{
-	if (turn->trace & STREAM_FROM)
-		window->lo = turn->until_ns;
-	else
-		window->hi = turn->until_ns;
-}
-
 void stream_put_turn(uint8_t to[STREAM_TURN_SIZE], const struct stream_turn *turn);
 
 /* ---- send.c: called in the process that reads ------------------------------------ */
@@ -80,6 +71,8 @@ void stream_put_turn(uint8_t to[STREAM_TURN_SIZE], const struct stream_turn *tur
 void stream_begin(struct netsync_io *io);
 /* Wait for a turn; the process ends if the other one is gone. */
 struct stream_turn stream_hear_turn(void);
+/* Limit what is read of a trace, if the turn only does so. Return false if the turn is to be read. */
+bool stream_limit(struct trace *trace, const struct stream_turn *turn);
 /* From now on, records belong to this trace. @is_known means that this is not sent. */
 void stream_begin_trace(struct trace *trace, uint32_t number, bool is_known);
 /* Send the trace's losses since trace.sent and similar counts, if there are any. */
