@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _Times = POINTER(c_int64)
 
-# A result is valid outside its span for the length of the span, within these limits; see
+# Outside its span, a result is valid for the length of the span, within these limits. See
 # netsync-sync.json(5).
 _MIN_SLACK = 60 * 10**9         # ns
 _MAX_SLACK = 3600 * 10**9       # ns
@@ -35,7 +35,7 @@ class Segment(NamedTuple):
     to_ns: int
     offset_ns: int
     rate: float
-    bound_ns: Optional[int]         # the largest of the segment; None: unknown
+    bound_ns: Optional[int]         # largest bound in the segment; None if unknown
 
 
 class Knot(NamedTuple):
@@ -51,7 +51,7 @@ class Converted(NamedTuple):
 
 
 class Interval(NamedTuple):
-    lo_ns: Optional[int]            # the event was not earlier; None: unknown
+    lo_ns: Optional[int]            # earliest time of the event; None if unknown
     hi_ns: Optional[int]
 
 
@@ -111,8 +111,8 @@ class Clock:
     """A host's clock against the reference. It is constant, and threads may share it.
     Times far outside the span of the result are an error unless extrapolate is set."""
 
-    # Span of the result. The reference's own clock and clocks made from numbers have
-    # none: they are valid at any time.
+    # Span of the result. The reference's own clock and clocks made from numbers have no
+    # span, because they are valid at any time.
     _span: Optional[Span] = None
 
     def __init__(self, segments: Iterable[Segment], knots: Iterable[Knot] = (),

@@ -11,7 +11,7 @@ class Error(Exception):
 
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)
-        self.errno = code               # positive, as in the module errno
+        self.errno = code               # positive error number, as in the module errno
 
 
 def fail(ret: int, sentence: str) -> Error:

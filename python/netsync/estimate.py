@@ -29,9 +29,9 @@ class Synchronization:
 
     def __init__(self) -> None:
         self._handle = Handle(core.netsync_new(), core.netsync_free, core.netsync_error)
-        # Functions that the library calls must live as long as it does.
+        # Keep references to functions that the library calls, as long as it may call them.
         self._watchers: List[Any] = []
-        # Functions of readers that push to this object; each returns the traces of a host.
+        # Functions of the readers that push to this object. Each returns a reader's traces.
         self._traces: List[Callable[[], Tuple[Trace, ...]]] = []
 
     # ---- input
@@ -72,7 +72,7 @@ class Synchronization:
     def push_clock(self, point: ClockPoint) -> None:
         self._handle.within(core.netsync_push_clock, point._struct())
 
-    # ---- parts that others matched
+    # ---- messages matched by others
 
     def save_messages(self) -> bytes:
         """Return all known messages in a form that another synchronization can merge anywhere."""
@@ -143,7 +143,7 @@ def _identity(trace: Trace) -> Any:
                        clock.epoch_ns + trace.shift_ns)
 
 
-# ---- what was solved ---------------------------------------------------------------
+# ---- results of solving ------------------------------------------------------------
 
 def _filled(struct: Any, get: Callable[..., int], *arguments: Any) -> Any:
     found = struct(size=ctypes.sizeof(struct))

@@ -16,7 +16,7 @@ from .names import Dir, Field
 
 Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 
-# Fields of struct netsync_packet and struct netsync_message that each bit declares known.
+# Fields of struct netsync_packet and struct netsync_message that are known if a bit is set.
 _KNOWN: Dict[Field, Tuple[str, ...]] = {
     Field.ADDRS: ("saddr", "daddr"), Field.PORTS: ("sport", "dport"),
     Field.IP_ID: ("ip_id",), Field.LEN: ("len",), Field.WINDOW: ("window",),
@@ -26,7 +26,7 @@ _KNOWN: Dict[Field, Tuple[str, ...]] = {
     Field.SCTP: ("vtag", "chunk"), Field.TSN: ("tsn",),
 }
 # Fields that only one protocol has: the member of struct netsync_packet for each IP
-# protocol number, and the place of each field.
+# protocol number, and the path to each field.
 _PARTS: Dict[int, str] = {1: "icmp", 6: "tcp", 17: "udp", 58: "icmp", 132: "sctp"}
 _OF_PART: Dict[str, Tuple[str, str]] = {
     **{name: ("tcp", name) for name in ("seq", "ack", "flags", "window", "tsval", "tsecr")},
@@ -78,7 +78,7 @@ class Packet:
     host: int
     time_ns: int
     dir: Dir
-    protocol: int                   # IP protocol number: 6 TCP, 17 UDP, ...
+    protocol: int                   # IP protocol number, such as 6 (TCP) or 17 (UDP)
     seq: int = 0
     ack: int = 0
     flags: int = 0
@@ -92,7 +92,7 @@ class Packet:
     window: Optional[int] = None
     tsval: Optional[int] = None
     tsecr: Optional[int] = None
-    no_tstamp: bool = False         # known to lack TCP's timestamp option
+    no_tstamp: bool = False         # True if the packet has no TCP timestamps option
     skb: Optional[int] = None
     netns: Optional[int] = None
     gso_size: Optional[int] = None
@@ -151,8 +151,8 @@ class Message:
     """A packet that left one host and arrived at another: struct netsync_message."""
     from_host: int
     to_host: int
-    send_ns: int                    # on the clock of from_host
-    recv_ns: int                    # on the clock of to_host
+    send_ns: int                    # send time on the clock of from_host
+    recv_ns: int                    # receive time on the clock of to_host
     protocol: Optional[int] = None
     saddr: Optional[Address] = None
     daddr: Optional[Address] = None
@@ -173,9 +173,9 @@ class ClockPoint:
     time_ns: int
     raw_ns: int
     within_ns: int = 0
-    rate: float = 0.0               # 0: unknown
+    rate: float = 0.0               # 0 if unknown
     was_set: bool = False
-    number: int = 0                 # 0: not numbered
+    number: int = 0                 # 0 if not numbered
 
     def _struct(self) -> s.netsync_clock_point:
         return s.netsync_clock_point(

@@ -11,10 +11,10 @@ from typing import Any
 
 from . import structs as s
 
-# The folder that make install put the libraries into; "": where the loader searches.
+# Directory into which make install put the libraries; "" if the loader searches it.
 LIBDIR = ""
 
-# The types of each function's result and arguments.
+# Types of the result and the arguments of each function.
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_version": (c_char_p,),
     "netsync_new": (c_void_p,),

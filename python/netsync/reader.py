@@ -45,26 +45,26 @@ class Served(NamedTuple):
     traces: int
     stored_bytes: int
     received_bytes: int
-    ended: bool                 # the connection ended before all was read
-    left_out: int               # paths and captures that the server skipped
+    ended: bool                 # True if the connection ended before all was read
+    left_out: int               # number of paths and captures that the server skipped
 
 
 class LeftOut(NamedTuple):
     """struct netsync_io_left_out: a trace, file or folder that was skipped."""
-    what: str                   # path
+    what: str                   # path of the skipped input
     why: str
 
 
 class Event(NamedTuple):
     """struct netsync_io_event: an event of a trace, or a loss of events if the name is ""."""
     time_ns: int
-    cpu: Optional[int]          # None: unknown
+    cpu: Optional[int]          # None if unknown
     system: str
     name: str
     fields: Dict[str, Value]
-    context: Dict[str, Value]   # trace.dat and perf.data: fields common to all events
-    labels: Dict[str, str]      # names of the values of numeric fields
-    lost: Optional[int]         # at least this many; None: number unknown; 0: none
+    context: Dict[str, Value]   # context fields; in trace.dat and perf.data, fields of all events
+    labels: Dict[str, str]      # names of the numbers in numeric fields
+    lost: Optional[int]         # minimum number of lost events; None if unknown
 
 
 class Frame(NamedTuple):
@@ -72,7 +72,7 @@ class Frame(NamedTuple):
     number: int                 # Wireshark's frame.number
     time_ns: int                # start of the timestamp's tick
     tick_ns: int                # length of a tick
-    packet: Packet              # without host, point and direction
+    packet: Packet              # packet, without host, point and direction
 
 
 def _value(value: s.netsync_io_value) -> Value:
@@ -200,7 +200,7 @@ class Reader:
         replaces the hosts that the traces name. Return the number of traces."""
         for file in source, to:
             os.set_blocking(_descriptor(file), False)
-        # They must stay open until all is read.
+        # The files must stay open until all traces are read.
         self._files += [source, to]
         return self._handle.number(self._io.netsync_io_add_served, encode(label),
                                    None if name is None else encode(name),

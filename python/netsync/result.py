@@ -24,7 +24,7 @@ class Step:
     within_ns: int
     offset_ns: int
     skew_ppm: float
-    known: Optional[bool] = None    # True: reported; False: found; None: not in the file
+    known: Optional[bool] = None    # True if reported, False if detected, None if not in the file
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Trace:
     format: Optional[str] = None
     identity: Optional[Identity] = None
     readable: Optional[str] = None
-    wall_shift_ns: Optional[int] = None     # None: relation to UTC unknown
+    wall_shift_ns: Optional[int] = None     # None if the relation to UTC is unknown
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,14 +88,14 @@ class Host:
     bound_median_ns: Optional[int]
     bound_max_ns: Optional[int]
     island: int
-    corrected: Optional[Clock]      # None: could not be corrected
+    corrected: Optional[Clock]      # None if the host could not be corrected
     steps: Tuple[Step, ...]
     stack_out: Stack
     stack_in: Stack
-    identity: Optional[Identity] = None     # None: no traces
+    identity: Optional[Identity] = None     # None if the host has no traces
     traces: Tuple[Trace, ...] = ()
-    steering: Optional[Steering] = None     # None: no readings
-    silent_ns: int = 0      # time in which a daemon may have steered the clock unreported
+    steering: Optional[Steering] = None     # None if there are no readings
+    silent_ns: int = 0      # ns in which the clock may have been steered without a report
 
     @property
     def clock(self) -> Clock:
@@ -151,7 +151,7 @@ class Result:
     hosts: Dict[str, Host]
     pairs: Tuple[Pair, ...]
     stats: Stats
-    path: Optional[str] = None      # None: not from a file
+    path: Optional[str] = None      # None if not read from a file
 
     def __post_init__(self) -> None:
         for host in self.hosts.values():
@@ -167,15 +167,15 @@ class Result:
         clock = trace.identity
         found = [host for host in self.hosts.values() if clock and host.identity and
                  host.identity.name == clock.name and host.identity.uuid == clock.uuid]
-        # A clock with a uuid is identified by it even if the host's name differs; but a
-        # copied machine may have the same uuid, so that the same name comes first.
+        # A UUID identifies a clock even if the host's name differs. But a copied machine
+        # may have the same UUID, so a host with the same name is preferred.
         same_name = [host for host in found if clock and host.identity and
                      host.identity.host_name == clock.host_name]
         found = same_name or (found if clock and clock.uuid else [])
         if not found:
             raise Error(errno.ENOENT, f"{trace.path}: the result has no host with this clock; "
                         f"its hosts are: {', '.join(self.hosts)}.")
-        # Several matches are the network namespaces of one machine.
+        # If several hosts match, they are network namespaces of one machine.
         best = min(found, key=lambda host: (host.corrected is None, host.bound_max_ns is None,
                                             host.bound_max_ns))
         assert clock and best.identity
@@ -185,5 +185,5 @@ class Result:
                  extrapolate: bool = False) -> "Iterator[Corrected]":
         """Return the messages of Babeltrace 2 in CTF traces of these hosts, in the order
         of the reference clock. This needs python3-bt2."""
-        from . import traces        # here, since traces imports this module
+        from . import traces        # not at the top, because traces imports this module
         return traces.messages(self, inputs, extrapolate=extrapolate)

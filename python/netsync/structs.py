@@ -7,7 +7,7 @@ import ctypes
 from ctypes import (POINTER, Structure, Union, c_char_p, c_double, c_int, c_int64,
                     c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 
-# NETSYNC_UNKNOWN: an unknown bound or delay.
+# Value of NETSYNC_UNKNOWN, an unknown bound or delay.
 UNKNOWN = 2**63 - 1
 NO_HOST = 2**32 - 1             # NETSYNC_IO_NO_HOST
 NO_CPU = 2**32 - 1              # NETSYNC_IO_NO_CPU

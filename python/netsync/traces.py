@@ -14,10 +14,10 @@ from .result import Host, Result
 
 
 class Corrected(NamedTuple):
-    time_ns: int                    # on the reference clock
-    bound_ns: Optional[int]         # largest distance from the truth; None: unknown
+    time_ns: int                    # time on the reference clock
+    bound_ns: Optional[int]         # largest error of time_ns; None if unknown
     host: str
-    msg: Any                        # of bt2, with the trace's own time
+    msg: Any                        # message of bt2, with the trace's own time
 
 
 def _bt2() -> Any:
@@ -36,7 +36,7 @@ def _time(msg: Any) -> Optional[int]:
             time: int = getattr(msg, name).ns_from_origin
             return time
         except (AttributeError, ValueError):
-            pass                    # other kind of message, or a stream without a clock
+            pass                    # another kind of message, or a stream without a clock
     return None
 
 
@@ -60,8 +60,8 @@ def messages(result: Result, inputs: Union[Text, Iterable[Text]], *,
     """Return all messages that have a time, in the order of the reference clock. Traces
     of formats other than CTF are skipped."""
     bt2 = _bt2()
-    # The reader finds traces, identifies their hosts, and keeps what is readable of
-    # damaged ones.
+    # The reader finds traces, identifies their hosts, and keeps the readable parts of
+    # damaged traces.
     reader = Reader(Synchronization())
     for what in as_list(inputs):
         reader.add(what)
@@ -79,4 +79,4 @@ def messages(result: Result, inputs: Union[Text, Iterable[Text]], *,
 
 def _merge(corrected: "list[Iterator[Corrected]]", reader: Reader) -> Iterator[Corrected]:
     yield from heapq.merge(*corrected, key=lambda message: message.time_ns)
-    del reader                      # only needed until here
+    del reader                      # not needed any more
