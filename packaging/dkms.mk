@@ -4,12 +4,12 @@
 DKMS_SRC := /usr/src/netsync-$(VERSION)
 DKMS_VERSIONS = $(patsubst /var/lib/dkms/netsync/%/source,%,$(wildcard \
 	/var/lib/dkms/netsync/*/source))
-# $(call dkms_forget,VERSIONS): dkms has to remove a version before its source goes.
+# $(call dkms_forget,VERSIONS): dkms must remove a version before its source is removed.
 dkms_forget = for version in $(1); do \
 	dkms remove netsync/$$version --all && \
 	rm -rf /usr/src/netsync-$$version || exit 1; done
 
-# Install below DESTDIR what dkms builds from.
+# Install the source from which dkms builds the modules below DESTDIR.
 .PHONY: dkms-source
 dkms-source:
 	install -d $(DESTDIR)$(DKMS_SRC) $(DESTDIR)$(MODPROBEDIR)
@@ -18,7 +18,7 @@ dkms-source:
 		> $(DESTDIR)$(DKMS_SRC)/dkms.conf
 	install -m 644 module/netsync.conf $(DESTDIR)$(MODPROBEDIR)
 
-# Once the new version is built, it replaces all others.
+# After the new version is built, remove all other versions.
 .PHONY: dkms-install
 dkms-install:
 	@command -v dkms > /dev/null || { echo "dkms is not installed" >&2; false; }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Builds the source archive and packages; included by the Makefile.
 
-# The source in one file, which is reproducible bit by bit.
+# Write the source archive, which is reproducible bit by bit.
 DIST = $(BUILD)/netsync-$(VERSION).tar.xz
 
 .PHONY: release

@@ -5,7 +5,7 @@ import re
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 HEADER = "libnetsync/include/netsync.h"
-# The pattern of the version in each file, relative to the top; its first match counts.
+# Pattern of the version in each file. Paths are relative to the top. The first match is used.
 WRITTEN = {
     HEADER: r'^#define NETSYNC_VERSION "(.*)"$',
     "NEWS": r"^netsync (\S+)$",
