@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Rules that build and install the kernel modules; included by the Makefile.
 
-# The running kernel, or the newest kernel with headers if the running one has none.
+# Use the running kernel, or, if it has no headers, the newest kernel that has some.
 KDIR ?= $(or $(wildcard /lib/modules/$(shell uname -r)/build),$(lastword \
 	$(sort $(wildcard /lib/modules/*/build))))
 KREL = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 MODULES = $(abspath $(BUILD))/modules/$(KREL)
 
-# The source of LTTng's modules, and the exports of their build for this kernel: as given,
-# or where dkms has them, or where the test rig has them.
+# Source of LTTng's modules, and exports of their build for this kernel. Use the given
+# paths, or those of dkms, or those of the test rig.
 DKMS_LTTNG = $(patsubst %/,%,$(dir $(lastword $(wildcard \
 	/var/lib/dkms/lttng-modules/*/$(KREL)/*/module/lttng-tracer.ko*))))
 LTTNG_MODULES = $(firstword $(wildcard \
 	$(addsuffix /source,$(firstword $(subst /$(KREL)/, ,$(DKMS_LTTNG)))) \
 	$(BUILD)/rig/$(KREL)/lttng-modules))
-# dkms 3.0.10 keeps only the modules: read the exports from the modules.
+# dkms 3.0.10 keeps only the modules, so read the exports from the modules.
 READ_SYMVERS = $(MODULES)/lttng.symvers
 LTTNG_SYMVERS = $(if $(LTTNG_MODULES),$(firstword \
 	$(wildcard $(abspath $(LTTNG_MODULES))/src/Module.symvers \
@@ -32,7 +32,7 @@ define check_headers
 		"linux-headers-amd64), or say where they are with KDIR=FOLDER." >&2; false; }
 endef
 
-# Kbuild writes next to the source: give it a copy.
+# Kbuild writes next to the source, so give it a copy.
 .PHONY: modules
 modules:
 	$(check_headers)
