@@ -2,24 +2,24 @@
 # Builds netsync, the programs of its other commands, and the Babeltrace 2 plug-in;
 # included by the Makefile.
 
-# For Perfetto's format, whose code a program generates.
+# Needed for Perfetto's format, whose code is generated.
 PROTOBUF_CFLAGS = $(shell $(PKG_CONFIG) --cflags libprotobuf-c)
 PROTOBUF_LIBS = $(shell $(PKG_CONFIG) --libs libprotobuf-c)
-# Since 2.15, LTTng has to be asked for the format that Babeltrace 2.0 reads.
+# LTTng 2.15 and later write the format that Babeltrace 2.0 reads only if requested.
 LTTNG_CFLAGS = $(shell $(PKG_CONFIG) --cflags lttng-ctl) $(shell \
 	$(PKG_CONFIG) --atleast-version=2.15 lttng-ctl && echo -DLTTNG_HAS_TRACE_FORMAT)
 LTTNG_LIBS = $(shell $(PKG_CONFIG) --libs lttng-ctl)
 
-# The JavaScript library that plots the pages of netsync report.
+# Directory of the JavaScript library that draws the plots of netsync report.
 DYGRAPHS ?= /usr/share/javascript/dygraphs
 
-# An archive of shared files, from which each program links those that it uses.
+# Files of the shared archive. Each program links those that it uses.
 SHARED_SRC := $(wildcard $(patsubst %,tools/%/*.c,common events path remote sync timeline))
 TOOL_SRC := $(wildcard tools/*.c $(patsubst %,tools/%/*.c,apply convert export report))
 RECORD_SRC := $(wildcard tools/record/*.c tools/record/*/*.c)
 ANALYSIS_SRC := $(wildcard tools/analysis/*.c tools/analysis/*/*.c)
-# The Babeltrace 2 component that corrects times. It is part of the tool and of the
-# plug-in, which also has a component that reads.
+# The Babeltrace 2 component that corrects times is part of the tool and of the plug-in.
+# The plug-in also has a component that reads traces.
 PLUGIN_SRC := tools/babeltrace/plugin.c tools/babeltrace/source.c
 CORRECT_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tools/babeltrace/*.c))
 CORRECT_OBJ := $(CORRECT_SRC:%.c=$(BUILD)/%.o)
@@ -32,7 +32,7 @@ PLUGIN_OBJ := $(CORRECT_OBJ) $(PLUGIN_SRC:%.c=$(BUILD)/%.o) \
 
 SHARED_A := $(BUILD)/tools/shared.a
 TOOL := $(BUILD)/netsync
-# Programs of other commands, which netsync executes. Each has links with its commands' names.
+# Programs of other commands, which netsync executes. Links to a program have its commands' names.
 RECORD_PROGRAM := $(BUILD)/netsync-record
 RECORD_LINKS := netsync-live netsync-doctor netsync-agent
 ANALYSIS_PROGRAM := $(BUILD)/netsync-analysis
@@ -91,7 +91,7 @@ $(PROTO_USERS): $(PROTO_SRC)
 
 SHARED_LIBS = $(SHARED_A) -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(BT2_LIBS) $(UUID_LIBS) \
 	-lm -pthread
-# Two programs write files for Perfetto.
+# The tool and the analysis program write files for Perfetto.
 TOOL_LIBS = $(SHARED_LIBS) $(PROTOBUF_LIBS) $(shell $(PKG_CONFIG) --libs zlib)
 ANALYSIS_LIBS = $(TOOL_LIBS)
 RECORD_LIBS = $(SHARED_LIBS) $(LTTNG_LIBS)
@@ -100,12 +100,12 @@ LINK_PLUGIN = $(CC) -shared -Wl,--version-script=$(PLUGIN_MAP) -Wl,--no-undefine
 	$(LDFLAGS) $(PLUGIN_OBJ) -L$(BUILD) -lnetsync-io -lnetsync $(JSON_LIBS) $(BT2_LIBS) \
 	$(UUID_LIBS)
 
-# Removed first: ar keeps members whose source is gone.
+# Remove the archive first, because ar keeps members whose source is gone.
 $(SHARED_A): $(SHARED_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-# Programs in build/ find the libraries beside them; the plug-in finds them one folder up.
+# Programs in build/ find the libraries next to them. The plug-in finds them one directory up.
 $(TOOL): $(TOOL_OBJ) $(SHARED_A) $(CORE_SO) $(IO_SO)
 	$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $(TOOL_OBJ) $(TOOL_LIBS)
 

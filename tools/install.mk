@@ -5,41 +5,41 @@
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
-# It has a folder for the programs that netsync executes.
+# Contains a directory for the programs that netsync executes.
 LIBEXECDIR ?= $(PREFIX)/libexec
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
-# The folders in which bash, zsh and fish search; that of zsh as Linux distributions
-# configure it.
+# Directories in which bash, zsh and fish search for completions. Linux distributions
+# configure zsh to search in this one.
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
-# modprobe also searches here if PREFIX is /usr/local, as in /lib and /etc.
+# modprobe searches in /lib and /etc, and also here if PREFIX is /usr/local.
 MODPROBEDIR ?= $(PREFIX)/lib/modprobe.d
-# The folder in which babeltrace2 searches for plug-ins, for an installation for all
-# users. Otherwise it finds them by BABELTRACE_PLUGIN_PATH.
+# Directory in which babeltrace2 searches for plug-ins, if they are installed for all
+# users. Otherwise, babeltrace2 finds plug-ins by BABELTRACE_PLUGIN_PATH.
 BT2_OWN_PLUGINDIR = $(or $(shell $(PKG_CONFIG) --variable=plugindir babeltrace2),$(shell \
 	$(PKG_CONFIG) --variable=libdir babeltrace2)/babeltrace2/plugins)
 IS_SYSTEM = $(and $(filter /usr /usr/local,$(PREFIX)),$(DESTDIR)$(filter 0,$(shell id -u)))
 BT2_PLUGINDIR ?= $(if $(IS_SYSTEM),$(BT2_OWN_PLUGINDIR),$(LIBDIR)/babeltrace2/plugins)
-# The same for Python: its own folder below PREFIX, if there is one.
+# Directory in which Python searches for packages, if there is one below PREFIX.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 PYTHON_OWN_DIR = $(shell $(PYTHON) -c 'import site; \
 	print(*[p for p in site.getsitepackages() if p.startswith("$(PREFIX)/lib/")][:1])' \
 	2> /dev/null)
 PYTHONDIR ?= $(or $(if $(IS_SYSTEM),$(PYTHON_OWN_DIR)),$(PREFIX)/lib/python3/dist-packages)
 
-# Shell completion for "netsync", from the programs' own tables of options.
+# Generate shell completion for "netsync" from the programs' own tables of options.
 $(BUILD)/completion/netsync.%: $(PROGRAMS) tools/completion/generate tools/completion/table.awk \
 		tools/completion/%.awk
 	@mkdir -p $(@D)
 	tools/completion/generate $* $(TOOL) > $@.new
 	mv $@.new $@
 
-# The loader searches these by default.
+# The loader searches /lib and /usr/lib by default.
 RPATH = $(if $(filter /lib% /usr/lib%,$(LIBDIR)),,-Wl$(comma)-rpath$(comma)$(LIBDIR))
-# Relative paths with which programs find each other, wherever they are moved together;
-# see common/places.h.
+# Relative paths by which programs find each other, even if they are moved together. See
+# common/places.h.
 COMMANDDIR = $(LIBEXECDIR)/netsync
 RELATIVE = $(shell realpath -ms --relative-to=$(1) $(2))
 PLACES = -DPLACE_OF_COMMANDS='"$(call RELATIVE,$(BINDIR),$(COMMANDDIR))"' \
@@ -52,7 +52,7 @@ MAN3 := $(wildcard libnetsync/man/*.3)
 MAN5 := $(wildcard libnetsync/man/*.5 tools/man/*.5)
 MAN7 := $(wildcard tools/man/*.7)
 
-# The list of installed files, for uninstall.
+# List of the installed files, for uninstall.
 INSTALLED = $(PREFIX)/share/netsync/installed
 
 .PHONY: install
@@ -76,8 +76,8 @@ uninstall:
 # Make the loader find new libraries.
 LDCONFIG = $(if $(DESTDIR)$(filter-out 0,$(shell id -u)),,PATH="$$PATH:/sbin:/usr/sbin" ldconfig)
 
-# The Python package; if the loader does not search the libraries' folder, it contains
-# their path.
+# Install the Python package. If the loader does not search the libraries' directory, the
+# package contains the path of this directory.
 .PHONY: python-stage
 python-stage:
 	install -d $(DESTDIR)$(PYTHONDIR)/netsync $(DESTDIR)$(MANDIR)/man3
@@ -87,8 +87,8 @@ python-stage:
 		$(DESTDIR)$(PYTHONDIR)/netsync/libraries.py)
 	install -m 644 $(wildcard python/man/*.3) $(DESTDIR)$(MANDIR)/man3
 
-# Everything that is installed, below DESTDIR, which is empty. The installed tool finds
-# the libraries in their installed folder.
+# Write everything that is to be installed to DESTDIR, which must be empty. The programs
+# find the libraries in their installed directory.
 .PHONY: stage
 stage: python-stage
 	install -d $(DESTDIR)$(PREFIX)/share/netsync $(DESTDIR)$(BINDIR) $(DESTDIR)$(COMMANDDIR) \
@@ -129,7 +129,7 @@ stage: python-stage
 	install -m 644 $(MAN3) $(DESTDIR)$(MANDIR)/man3
 	install -m 644 $(MAN5) $(DESTDIR)$(MANDIR)/man5
 	install -m 644 $(MAN7) $(DESTDIR)$(MANDIR)/man7
-	# Make a page for several functions available under each name.
+	# A page for several functions is available under the name of each function.
 	for page in $(MAN3); do \
 		sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([^ ]*\).*/\1/p' $$page | \
 		while read -r name; do \
@@ -138,8 +138,8 @@ stage: python-stage
 		done || exit 1; \
 	done
 
-# For hosts with the same release and kernel, which then need no compiler: everything that
-# install and modules_install create there, with its list.
+# Archive for hosts with the same release and kernel, which then need no compiler. It
+# contains everything that install and modules_install create, and the list of files.
 HOST_ARCHIVE = $(BUILD)/netsync-$(VERSION)-$(KREL).tar.gz
 
 .PHONY: host-archive

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Rules that build and install netsync-mpi; included by the Makefile.
 
-# For systems with MPI. MPICC and MPI_BUILD can be given to build with several implementations.
+# MPICC and MPI_BUILD can be set to build with several implementations of MPI.
 MPICC ?= mpicc
 MPI_BUILD ?= $(BUILD)
 MPI_TOOL := $(MPI_BUILD)/netsync-mpi
@@ -19,7 +19,7 @@ mpi: $(MPI_TOOL)
 
 -include $(MPI_OBJ:.o=.d)
 
-# netsync-mpi and its page, in addition to the rest.
+# Install netsync-mpi and its manual page, in addition to everything else.
 MPI_INSTALLED = $(PREFIX)/share/netsync/installed-mpi
 
 .PHONY: mpi-install

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Completion for bash. It does not need the package bash-completion, but uses its host
-# names if installed.
+# Write the completion for bash. It does not need the package bash-completion, but uses
+# the host names of this package if it is installed.
 
 function all_commands(    i, text)
 {

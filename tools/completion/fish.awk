@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Completion for fish.
+# Write the completion for fish.
 
 function quoted(text)
 {

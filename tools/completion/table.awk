@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Input of generate -> variables for the files of the shells: num commands, each with its
-# name, summary, arguments, and options from first to last; each option with its name,
-# letter, whether it has a value, the value's name, and its text in --help.
+# Read the input of generate into variables for the other files, one of which exists for
+# each shell. There are num commands, each with its name, summary, arguments, and options
+# from first to last. Each option has its name, its letter, whether it has a value, the
+# value's name, and its text in --help.
 
-# The name of a value or an argument -> its kind.
+# Return the kind of a value or an argument that has this name.
 function kind_of(called, words)
 {
 	if (words ~ / \.\.\.$/)
@@ -21,7 +22,8 @@ $1 == "command" {
 	command[++num] = $2
 	summary[num] = $3
 	first[num] = options + 1
-	# "Usage: netsync apply -m FILE -o FOLDER TRACE..."; the HOST of "HOST TIME...".
+	# Use the last word of "Usage: netsync apply -m FILE -o FOLDER TRACE...", or the
+	# HOST of "HOST TIME...".
 	count = split($4, said, /[][ ]+/)
 	while (count > 1 && said[count] == "")
 		count--

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Completion for zsh, by its functions _arguments and _describe.
+# Write the completion for zsh, which uses the functions _arguments and _describe.
 
-# Quote for single quotes, within [...] or before a colon.
+# Quote a text that is in single quotes, and within [...] or before a colon.
 function quoted(text)
 {
 	gsub(/[]\\:[]/, "\\\\&", text)
