@@ -185,7 +185,7 @@ void netsync_io_set_timeout(struct netsync_io *io, int64_t timeout_ns);
 struct netsync_io_left_out {
 	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
-	const char *what; /* its path; owned by the reader */
+	const char *what; /* path of the input; owned by the reader */
 	const char *why;  /* a sentence; owned by the reader */
 };
 
@@ -202,8 +202,10 @@ int netsync_io_get_left_out(const struct netsync_io *io, uint32_t index,
 /* Kinds of limits in struct netsync_io_window. */
 enum netsync_io_limit {
 	NETSYNC_IO_NO_LIMIT = 0,
-	NETSYNC_IO_AT = 1,	    /* a time on each host's own clock, ns since 1970 */
-	NETSYNC_IO_SINCE_BEGIN = 2, /* ns after the start; see netsync_io_set_window() */
+	/* The limit is a time on each host's own clock, ns since 1970. */
+	NETSYNC_IO_AT = 1,
+	/* The limit is in ns after the start; see netsync_io_set_window(). */
+	NETSYNC_IO_SINCE_BEGIN = 2,
 };
 
 struct netsync_io_window {
@@ -271,7 +273,7 @@ struct netsync_io_part {
 	netsync_io_clock_func clock;
 	netsync_io_slice_func slice;
 	netsync_io_end_func end;
-	void *data; /* passed to the functions */
+	void *data; /* passed to all functions of this struct */
 };
 
 /*
@@ -502,7 +504,7 @@ struct netsync_io_trace {
 	int64_t wall_shift_ns;
 };
 
-/* netsync_io_trace.host before the trace is read. */
+/* Value of netsync_io_trace.host before the trace is read. */
 #define NETSYNC_IO_NO_HOST UINT32_MAX
 
 /* Name of the clock in CTF traces that netsync has corrected. */
@@ -693,7 +695,7 @@ int netsync_io_copy_tracedat_part(struct netsync_io *io, const char *from, const
 				  uint32_t knot_size, netsync_io_keep_func keep,
 				  netsync_io_progress_func progress, void *data);
 
-/* Return value of a netsync_io_time_func for a packet to be skipped. */
+/* Return value of a netsync_io_time_func that skips a packet. */
 #define NETSYNC_IO_LEFT_OUT 1
 
 /*
@@ -728,7 +730,7 @@ struct netsync_io_capture {
 	const char *device; /* second part if the capture names no device; NULL if none */
 	/* Added to the description of each interface; NULL adds nothing. */
 	const char *description;
-	netsync_io_time_func time; /* called at least twice for each packet */
+	netsync_io_time_func time; /* returns the new time; called at least twice for each packet */
 	void *data;		   /* passed to @time */
 };
 

@@ -45,7 +45,7 @@ extern "C" {
 /* Return the run-time version as a static string. NETSYNC_VERSION is the compile-time version. */
 const char *netsync_version(void);
 
-/* An unknown bound or delay, ns. */
+/* Value of an unknown bound or delay, ns. */
 #define NETSYNC_UNKNOWN INT64_MAX
 
 /*
@@ -86,8 +86,8 @@ enum netsync_packet_fields {
 	NETSYNC_HAS_NETNS = 1 << 8,	/* netns */
 	NETSYNC_HAS_GSO = 1 << 9,	/* gso_size, gso_segs */
 	NETSYNC_HAS_DIGEST = 1 << 10,	/* udp.digest */
-	NETSYNC_HAS_CHECKSUM = 1 << 11, /* udp.checksum, and it is final */
-	NETSYNC_HAS_ECHO = 1 << 12,	/* icmp: an echo request or reply */
+	NETSYNC_HAS_CHECKSUM = 1 << 11, /* udp.checksum, which is final */
+	NETSYNC_HAS_ECHO = 1 << 12,	/* icmp; the packet is an echo request or reply */
 	NETSYNC_HAS_SCTP = 1 << 13,	/* sctp.vtag, sctp.chunk */
 	NETSYNC_HAS_TSN = 1 << 14,	/* sctp.tsn; the packet has a DATA chunk */
 };
@@ -138,11 +138,11 @@ struct netsync_packet {
 		} tcp;
 		struct {
 			uint64_t digest;   /* hash of the payload, the same on all hosts */
-			uint16_t checksum; /* as on the wire */
+			uint16_t checksum; /* checksum, as on the wire */
 		} udp;
 		struct {
 			uint16_t id;  /* identifier of an echo request or reply */
-			uint16_t seq; /* its sequence number */
+			uint16_t seq; /* sequence number of the echo */
 			uint8_t type; /* 8 (request) or 0 (reply); ICMPv6: 128 or 129 */
 		} icmp;
 		struct {
@@ -379,15 +379,15 @@ void netsync_watch_packets(struct netsync *ns, netsync_packet_func func, void *d
 /* A packet that was recorded both when it left one host and when it arrived at another. */
 struct netsync_message {
 	uint32_t size; /* sizeof, as the library knows it */
-	uint32_t from; /* the host that sent it */
-	uint32_t to;   /* the host that received it */
+	uint32_t from; /* host that sent the message */
+	uint32_t to;   /* host that received the message */
 	/*
 	 * Bits for the known members: NETSYNC_HAS_ADDRS, _PORTS and _LEN of enum
 	 * netsync_packet_fields. 0 for messages added by netsync_push_message().
 	 */
 	uint32_t fields;
-	int64_t send_ns; /* on the clock of @from */
-	int64_t recv_ns; /* on the clock of @to */
+	int64_t send_ns; /* send time, on the clock of @from */
+	int64_t recv_ns; /* receive time, on the clock of @to */
 	/* As recorded by the sender; addresses may have been translated later. */
 	uint8_t saddr[16];
 	uint8_t daddr[16];
@@ -472,7 +472,10 @@ struct netsync_options {
 	 * this value.
 	 */
 	double max_drift_ppm_s;
-	/* Number of threads including the caller's, at most 256. 0 means 1. Results are the same. */
+	/*
+	 * Number of threads including the caller's, at most 256. 0 means one thread.
+	 * Results do not depend on this number.
+	 */
 	uint32_t threads;
 	uint32_t reserved;
 	/*
@@ -601,7 +604,7 @@ struct netsync_pair_info {
 	uint64_t unmatched; /* events without a counterpart there */
 };
 
-/* Numbers of packet events, over all hosts. */
+/* Numbers of packet events on all hosts. */
 struct netsync_stats {
 	uint32_t size; /* sizeof, set by the caller */
 	uint32_t reserved;
