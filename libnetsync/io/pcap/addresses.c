@@ -389,6 +389,46 @@ static void report_named_ways(struct netsync_io *io, size_t first)
 		trace->host_name, out ? "sent" : "received");
 }
 
+/* Are there two hosts whose packets have directions? */
+static bool has_directed_pair(const struct netsync_io *io)
+{
+	const char *one = io->hosts.num ? io->hosts.name[0]->text : NULL;
+
+	if (io->hosts.num > 1)
+		return true;
+	for (size_t i = 0; i < io->num_traces; i++) {
+		const struct trace *trace = io->traces[i];
+		const struct pcap *pcap = trace->state;
+
+		if (pcap_is_capture(trace) && (pcap->alone || are_addresses_wanted(io, trace)))
+			continue;
+		if (one && strcmp(one, trace->host_name))
+			return true;
+		one = trace->host_name;
+	}
+	return false;
+}
+
+/*
+ * The directions of a capture are unknown: without its host there are two others, which can be
+ * synchronized, or the error is returned.
+ */
+static int refuse_capture(struct netsync_io *io, const struct trace *capture)
+{
+	static const char problem[] =
+		"%s: the capture does not record which packets %s sent, and this cannot be inferred; specify an address of that host with --address %s=ADDRESS.%s";
+	const char *host = capture->host_name;
+
+	if (!has_directed_pair(io))
+		return io_fail(io, -EDESTADDRREQ, problem, capture->path, host, host, "");
+	io_warn(io, problem, capture->path, host, host, " Its packets are not used.");
+	/* The host's other captures need no further warning. */
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (pcap_is_capture(io->traces[i]) && !strcmp(io->traces[i]->host_name, host))
+			((struct pcap *)io->traces[i]->state)->alone = true;
+	return 0;
+}
+
 int pcap_prepare(struct netsync_io *io)
 {
 	bool wanted = false;
@@ -415,16 +455,13 @@ int pcap_prepare(struct netsync_io *io)
 	if (!ret && wanted)
 		ret = infer_own_addresses(io);
 	for (size_t i = 0; i < io->num_traces && !ret; i++) {
-		struct trace *trace = io->traces[i];
+		const struct trace *trace = io->traces[i];
 		struct pcap *pcap = trace->state;
 
 		if (!pcap_is_capture(trace))
 			continue;
 		if (are_addresses_wanted(io, trace) && !pcap->alone)
-			return io_fail(
-				io, -EDESTADDRREQ,
-				"%s: the capture does not record which packets %s sent, and this cannot be inferred; specify an address of that host with --address %s=ADDRESS.",
-				trace->path, trace->host_name, trace->host_name);
+			ret = refuse_capture(io, trace);
 		pcap->own = own_find(io->owns, trace->host_name);
 	}
 	return ret;

@@ -26,7 +26,7 @@ struct pcap {
 	struct traits traits;
 	enum frame_mark way;   /* of all packets that have no direction */
 	uint64_t unmarked;     /* packets without a direction */
-	bool alone;	       /* no other capture has its packets */
+	bool alone;	       /* its packets are unknown elsewhere, or their directions are */
 	struct own found;      /* addresses in the file */
 	const struct own *own; /* all known ones of the host */
 	struct packet_samples samples;
