@@ -303,7 +303,10 @@ static void count_infeasible(struct rate_bound *b, const struct bound_part *p,
 
 			u = limit_at(b, p, UPPER, x, &near);
 			l = limit_at(b, p, LOWER, x, &near);
-			b->infeasible += u != INT64_MAX && l != INT64_MAX && u + l < 0;
+			if (u == INT64_MAX || l == INT64_MAX || u + l >= 0)
+				continue;
+			b->infeasible++;
+			b->short_by = max64(b->short_by, -(u + l));
 		}
 	}
 }

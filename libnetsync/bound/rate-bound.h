@@ -87,7 +87,8 @@ struct rate_bound {
 	 * or a message is wrong, and no limit may be relied on.
 	 */
 	size_t infeasible;
-	size_t vertices; /* of all */
+	int64_t short_by; /* the most that limits lack for an f there, ns; 0: nothing */
+	size_t vertices;  /* of all */
 };
 
 /**

@@ -26,8 +26,6 @@
 #define SAG_OF_WIDTH (1.0 / 8192)
 #define LEAST_SAG 2.0
 #define MOST_SAG 1000.0
-/* A clock that is set by more than half a millisecond in a shorter one, ns, is seen to be. Chosen. */
-#define LONG_SILENCE 1e9
 /* Instants whose bounds the median is of. Chosen. */
 #define MEDIAN_OF 1025
 
@@ -219,62 +217,6 @@ static size_t count_instants(const struct reduction *r, uint32_t h)
 	netsync_clock_model(r->host[next].clock, &m);
 	n = fmin(n, 2 * ((double)(c[0].num + c[1].num) + m.num_knots));
 	return FEW_INSTANTS + (size_t)fmin(n, MOST_INSTANTS);
-}
-
-/* What the pairs of a host say of it. */
-struct verdict {
-	uint32_t pairs;
-	uint32_t bad;	 /* their bounds cannot be claimed */
-	int64_t silence; /* the longest one of the others, ns */
-};
-
-static struct verdict verdict_of(const struct reduction *r, uint32_t h)
-{
-	uint32_t first = r->graph.start[h], end = r->graph.start[h + 1];
-	struct verdict v = { .pairs = end - first };
-
-	for (uint32_t i = first; i < end; i++) {
-		const struct pair_bound *b = &r->pair_bound[r->graph.edge[i]];
-
-		if (b->usable)
-			v.silence = max64(v.silence, b->longest_silence);
-		else
-			v.bad++;
-	}
-	return v;
-}
-
-/*
- * A single bad host is one of the many that the others talk with. Of few, it may be either one
- * that was set, unless most others say which; and those that did not look at it all the
- * time would not know. Chosen.
- */
-static bool was_perhaps_set(const struct reduction *r, uint32_t h)
-{
-	for (uint32_t i = r->graph.start[h]; i < r->graph.start[h + 1]; i++) {
-		uint32_t pair = r->graph.edge[i];
-		struct verdict other;
-
-		if (r->pair_bound[pair].usable)
-			continue;
-		other = verdict_of(r, graph_other(&r->graph, pair, h));
-		if (other.bad == 1 || 2 * other.bad <= other.pairs)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Is a host in doubt as a whole: can many of its bounds with others not be claimed? Then
- * it is rather this one that is wrong, or what is assumed of all, and that no message
- * contradicts the rest of them is chance. Chosen.
- */
-static bool is_contradicted(const struct reduction *r, uint32_t h)
-{
-	const struct verdict v = verdict_of(r, h);
-
-	return 4 * v.bad > v.pairs &&
-	       (v.bad > 1 || ((double)v.silence > LONG_SILENCE && was_perhaps_set(r, h)));
 }
 
 static int add_edge(struct windows *to, const struct range *span, int64_t from, int64_t until)
@@ -728,8 +670,7 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 		.knot_size = sizeof(struct netsync_knot),
 		.segments = segment,
 	};
-	bool trusted = !r->distrusted && !is_contradicted(r, h) &&
-		       !is_contradicted(r, r->reference);
+	bool trusted = !r->distrusted && !r->reference_doubted && !reduction_is_contradicted(r, h);
 	bool sound = trusted;
 	int ret;
 

@@ -10,6 +10,7 @@
  *	model-fit.c	all hosts by the probabilistic model
  *	feasible.c	shifts where messages pass in one direction only
  *	check.c		bounds that were made against messages
+ *	verdict.c	hosts that are in doubt as a whole
  *	host-clock.c	the clock of a host: segments, bounds, steps, quality
  *	inside.c	corrections brought inside of their bounds
  *	graph.c		the graph of pairs, and its trees of shortest paths
@@ -71,11 +72,13 @@ struct reduction {
 	struct windows *forgotten;
 	struct carried *way; /* by host: of the first time of its span */
 	struct path *path;   /* by host; windows of those whose clock is made */
-	bool *infeasible;    /* by pair: no clocks without steps satisfy its messages */
-	bool *disputed;	     /* by pair: messages do not agree with what was made of them */
+	/* By pair: what its messages lack for any clocks without steps to satisfy them, ns; 0: nothing. */
+	int64_t *short_by;
+	bool *disputed; /* by pair: messages do not agree with what was made of them */
 	/* By pair: some messages contradict the bounds that are claimed, and were taken to be wrong. */
 	bool *outvoted;
-	bool distrusted; /* no bound is to be claimed */
+	bool distrusted;	/* no bound is to be claimed */
+	bool reference_doubted; /* the reference is in doubt as a whole */
 };
 
 /* Carry a host's time to the reference. Ways of hosts nearer to that are known. */
@@ -142,6 +145,13 @@ struct inside_limits {
  */
 int inside_keep(const struct knots *k, const struct netsync_model *m, const int64_t *t, size_t num,
 		const struct inside_limits *limits, struct netsync_segment **segment);
+
+/*
+ * Is a host in doubt as a whole: can many of its bounds with others not be claimed? Then
+ * it is rather this one that is wrong, or what is assumed of all, and that no message
+ * contradicts the rest of them is chance. Chosen.
+ */
+bool reduction_is_contradicted(const struct reduction *r, uint32_t h);
 
 /*
  * Make the clock of a host other than the reference; clocks of hosts nearer to the

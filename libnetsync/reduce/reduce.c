@@ -80,7 +80,7 @@ static int first_costs(void *arg, size_t i)
 
 	if (pair_bound_make(&r->pair_bound[i], r->est[i].pair, NULL, &r->task->limits))
 		return -ENOMEM;
-	r->infeasible[i] = r->pair_bound[i].bound.infeasible > 0;
+	r->short_by[i] = r->pair_bound[i].bound.short_by;
 	set_bound_cost(r, i);
 	set_noise_cost(r, i);
 	if (r->task->method->curves)
@@ -192,7 +192,7 @@ static void set_contradicted(struct reduction *r)
 	for (uint32_t h = 0; h < r->num_hosts; h++)
 		r->host[h].contradicted = false;
 	for (uint32_t i = 0; i < r->num_pairs; i++)
-		for (int k = 0; k < 2 && r->infeasible[i]; k++)
+		for (int k = 0; k < 2 && r->short_by[i]; k++)
 			r->host[r->est[i].pair->host[k]].contradicted = true;
 }
 
@@ -210,6 +210,7 @@ static int make_clocks(struct reduction *r)
 		r->host[h].silent = 0;
 	}
 	reduction_set_qualities(r);
+	r->reference_doubted = reduction_is_contradicted(r, r->reference);
 	/* Nearer hosts first: a host's bound needs its neighbour's. */
 	for (uint32_t i = 1; i < r->by_bound.num && ret >= 0; i++) {
 		ret = reduction_make_clock(r, r->by_bound.order[i]);
@@ -274,7 +275,7 @@ static int run(struct reduction *r)
 
 	if (ret || tree_make(&r->by_bound, &r->graph) || tree_make(&r->by_noise, &r->graph) ||
 	    !r->bound_cost || !r->noise_cost || !r->pair_bound || !r->correction || !r->wander ||
-	    !r->steep || !r->forgotten || !r->path || !r->way || !r->infeasible || !r->disputed ||
+	    !r->steep || !r->forgotten || !r->path || !r->way || !r->short_by || !r->disputed ||
 	    !r->outvoted)
 		return -ENOMEM;
 	ret = run_for_pairs(r, first_costs);
@@ -314,7 +315,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est, uint32_t
 		.forgotten = calloc(num_hosts + 1, sizeof(struct windows)),
 		.path = calloc(num_hosts + 1, sizeof(struct path)),
 		.way = calloc(num_hosts + 1, sizeof(struct carried)),
-		.infeasible = calloc(num_pairs + 1, sizeof(bool)),
+		.short_by = calloc(num_pairs + 1, sizeof(int64_t)),
 		.disputed = calloc(num_pairs + 1, sizeof(bool)),
 		.outvoted = calloc(num_pairs + 1, sizeof(bool)),
 	};
@@ -340,7 +341,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est, uint32_t
 	free(r.forgotten);
 	free(r.path);
 	free(r.way);
-	free(r.infeasible);
+	free(r.short_by);
 	free(r.disputed);
 	free(r.outvoted);
 	tree_release(&r.by_bound);

@@ -15,12 +15,12 @@
 
 /* Scripts beyond the first SCRIPTS that found faults. */
 static const uint16_t found_faults[] = {
-	539,  /* a regression line of slope -1: no clock */
-	682,  /* growth of a bound in an outermost segment that was replaced later */
-	1120, /* the method hull where readings report nothing */
-	2115, /* an extrapolated offset of more than 64 bits */
-	2727, /* wrong readings that lead to times beyond any limit */
-	6124, /* the method hull before the first reading of the reference */
+	539,   /* a regression line of slope -1: no clock */
+	682,   /* growth of a bound in an outermost segment that was replaced later */
+	1120,  /* the method hull where readings report nothing */
+	2115,  /* an extrapolated offset of more than 64 bits */
+	2727,  /* wrong readings that lead to times beyond any limit */
+	6124,  /* the method hull before the first reading of the reference */
 	20098, /* corrected times farther from those of a host than 64-bit numbers are */
 };
 

@@ -76,4 +76,11 @@ static inline void reduced_release(struct reduced *r)
 	pairs_release(&r->ps);
 }
 
+/* Is a host's bound claimed? */
+static inline void reduced_check_claim(const struct host *h, bool claimed)
+{
+	assert_int_equal(h->quality, claimed ? NETSYNC_ACCURATE : NETSYNC_APPROXIMATE);
+	assert_int_equal(h->bound_max == NETSYNC_UNKNOWN, !claimed);
+}
+
 #endif

@@ -23,6 +23,7 @@ static inline void reduction_init(struct reduction *r, struct reduced *from)
 		.forgotten = calloc(REDUCED_HOSTS, sizeof(struct windows)),
 		.path = calloc(REDUCED_HOSTS, sizeof(struct path)),
 		.way = calloc(REDUCED_HOSTS, sizeof(struct carried)),
+		.short_by = calloc(from->ps.num + 1, sizeof(int64_t)),
 		.disputed = calloc(from->ps.num + 1, sizeof(bool)),
 		.outvoted = calloc(from->ps.num + 1, sizeof(bool)),
 	};
@@ -48,6 +49,7 @@ static inline void reduction_end(struct reduction *r)
 	free(r->forgotten);
 	free(r->path);
 	free(r->way);
+	free(r->short_by);
 	free(r->disputed);
 	free(r->outvoted);
 	tree_release(&r->by_bound);

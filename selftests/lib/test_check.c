@@ -242,6 +242,46 @@ static void test_other_pair(void **state)
 	netsync_free(w.ns);
 }
 
+/*
+ * A host is stepped by less than the minimum delays of its pair with the reference: with few
+ * messages, these do not reveal it. Messages with a third host, which no clock satisfies, do.
+ */
+static void test_impossible_pair(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 25; seed++) {
+		struct stepped w = {
+			.length = 8 * SEC,
+			.from = 3 * SEC + (int64_t)seed * SEC / 12,
+			.to = 9 * SEC,
+			.by = (seed % 2 ? 40000 : -40000) * US,
+			.least = 25000 * US,
+			.more = 2e6,
+		};
+		uint64_t s = seed;
+
+		exchange(&w, seed, 16);
+		assert_int_equal(netsync_add_host(w.ns, "c"), 2);
+		for (int i = 0; i < 32; i++) {
+			const int64_t t = w.length / 32 * i + SEC / 100, b = i & 1;
+			const int64_t there = t + DELAY + (int64_t)exponential(&s, 50e3);
+			const int64_t back = there + 100 * US;
+			const int64_t end = back + DELAY + (int64_t)exponential(&s, 50e3);
+
+			assert_int_equal(netsync_push_message(w.ns, b, 2,
+							      b ? show_b(&w, t) : EPOCH + t,
+							      EPOCH + there),
+					 0);
+			assert_int_equal(netsync_push_message(w.ns, 2, b, EPOCH + back,
+							      b ? show_b(&w, end) : EPOCH + end),
+					 0);
+		}
+		assert_int_equal(solve(&w).contradicted, 1);
+		assert_int_equal(count_outside(&w), 0);
+		netsync_free(w.ns);
+	}
+}
+
 /* No segment is steeper than two steered clocks may be relative to each other. */
 static void check_rates_of(const struct netsync *ns, uint32_t host)
 {
@@ -394,12 +434,12 @@ static void test_silence_of_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paused),	       cmocka_unit_test(test_silent_steps),
-		cmocka_unit_test(test_hidden_step),    cmocka_unit_test(test_about_hidden_step),
-		cmocka_unit_test(test_other_pair),     cmocka_unit_test(test_inside),
-		cmocka_unit_test(test_slow),	       cmocka_unit_test(test_slow_chain),
-		cmocka_unit_test(test_alone),	       cmocka_unit_test(test_no_silence),
-		cmocka_unit_test(test_silence_of_one),
+		cmocka_unit_test(test_paused),	    cmocka_unit_test(test_silent_steps),
+		cmocka_unit_test(test_hidden_step), cmocka_unit_test(test_about_hidden_step),
+		cmocka_unit_test(test_other_pair),  cmocka_unit_test(test_impossible_pair),
+		cmocka_unit_test(test_inside),	    cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_slow_chain),  cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_no_silence),  cmocka_unit_test(test_silence_of_one),
 	};
 
 	return cmocka_run_group_tests_name("check", tests, NULL, NULL);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Pairs whose bounds cannot be claimed -> hosts that are in doubt as a whole: a clock was stepped,
+ * or does not keep to what is assumed, and messages with some hosts reveal that, with others not.
+ */
+#include <math.h>
+
+#include "reduce/internal.h"
+
+/* A clock that is set by more than half a millisecond in a shorter one, ns, is seen to be. Chosen. */
+#define LONG_SILENCE 1e9
+
+/* What the pairs of a host say of it. */
+struct verdict {
+	uint32_t pairs;
+	uint32_t bad;	     /* their bounds cannot be claimed */
+	uint32_t impossible; /* of these, no clocks satisfy all messages */
+	double short_by;     /* the most that messages of one lack for that, ns */
+	int64_t silence;     /* the longest one of the others, ns */
+};
+
+static struct verdict verdict_of(const struct reduction *r, uint32_t h)
+{
+	uint32_t first = r->graph.start[h], end = r->graph.start[h + 1];
+	struct verdict v = { .pairs = end - first };
+
+	for (uint32_t i = first; i < end; i++) {
+		const uint32_t pair = r->graph.edge[i];
+		const struct pair_bound *b = &r->pair_bound[pair];
+
+		if (b->usable) {
+			v.silence = max64(v.silence, b->longest_silence);
+		} else {
+			v.bad++;
+			v.impossible += r->short_by[pair] > 0;
+			v.short_by = fmax(v.short_by, (double)r->short_by[pair]);
+		}
+	}
+	return v;
+}
+
+/*
+ * A single bad host is one of the many that the others talk with. Of few, it may be either one
+ * that was set, unless most others say which; and those that did not look at it all the
+ * time would not know. If no clocks satisfy the messages of a pair, others are bad likewise: the
+ * estimate of a host that is not wrong may miss what the rest of its messages say. Chosen.
+ */
+static bool was_perhaps_set(const struct reduction *r, uint32_t h)
+{
+	for (uint32_t i = r->graph.start[h]; i < r->graph.start[h + 1]; i++) {
+		uint32_t pair = r->graph.edge[i];
+		struct verdict other;
+		uint32_t bad;
+
+		if (r->pair_bound[pair].usable)
+			continue;
+		other = verdict_of(r, graph_other(&r->graph, pair, h));
+		bad = r->short_by[pair] > 0 ? other.impossible : other.bad;
+		if (bad == 1 || 2 * bad <= other.pairs)
+			return true;
+	}
+	return false;
+}
+
+/* ---- round trips ------------------------------------------------------------ */
+
+/* The kept messages of a direction, in order of time. */
+struct kept_messages {
+	const struct envelope *envelope;
+	size_t bin;
+	uint32_t corner;
+};
+
+static const struct point *next_kept(const struct kept_messages *k)
+{
+	return k->bin < k->envelope->num ? &k->envelope->bin[k->bin].corner[k->corner] : NULL;
+}
+
+static void skip_kept(struct kept_messages *k)
+{
+	if (++k->corner < k->envelope->bin[k->bin].corners)
+		return;
+	k->corner = 0;
+	k->bin++;
+}
+
+/*
+ * The mean of both directions' delays together, of messages and the ones of the other direction
+ * before them, ns: whatever the clocks show, as long as they keep to @slope in between.
+ */
+static double mean_round_trip(const struct pair *p, double slope)
+{
+	struct kept_messages kept[2] = { { .envelope = &p->direction[0].envelope },
+					 { .envelope = &p->direction[1].envelope } };
+	const struct point *last = NULL, *next[2];
+	int last_way = 0;
+	double sum = 0;
+	size_t num = 0;
+
+	while ((next[0] = next_kept(&kept[0])), (next[1] = next_kept(&kept[1])),
+	       next[0] || next[1]) {
+		const int way = !next[0] || (next[1] && next[1]->x < next[0]->x);
+
+		if (last && way != last_way) {
+			sum += (double)((__int128)last->y + next[way]->y) +
+			       slope * (double)((__int128)next[way]->x - last->x);
+			num++;
+		}
+		last = next[way];
+		last_way = way;
+		skip_kept(&kept[way]);
+	}
+	return num ? sum / (double)num : HUGE_VAL;
+}
+
+/*
+ * Would a step of a host have been seen in one of its other pairs? Where their delays are longer
+ * than the step, no message is received before it is sent, and a clock that is slewed may satisfy
+ * all.
+ */
+static bool is_visible(const struct reduction *r, uint32_t h, double step)
+{
+	const struct limits *l = &r->task->limits;
+
+	for (uint32_t i = r->graph.start[h]; i < r->graph.start[h + 1]; i++) {
+		const uint32_t pair = r->graph.edge[i];
+
+		if (r->pair_bound[pair].usable &&
+		    mean_round_trip(r->est[pair].pair, l->slope + l->slew) < step)
+			return true;
+	}
+	return false;
+}
+
+bool reduction_is_contradicted(const struct reduction *r, uint32_t h)
+{
+	const struct verdict v = verdict_of(r, h);
+
+	if (4 * v.bad <= v.pairs)
+		return false;
+	if (v.bad > 1)
+		return true;
+	/* Without any other pair there is no bound. */
+	return v.bad < v.pairs &&
+	       ((double)v.silence > LONG_SILENCE ||
+		(v.impossible && !is_visible(r, h, v.short_by))) &&
+	       was_perhaps_set(r, h);
+}

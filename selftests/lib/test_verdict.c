@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Hosts that are in doubt as a whole, because bounds of their pairs cannot be claimed. */
+#include "reduced.h"
+
+/* If a host has no bound with most others, it has none with the last one, either. */
+static void test_most_contradict(void **state)
+{
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_HULL);
+	r.task.reference = 0;
+	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_talk(&r, 1, 2, 100, -50000);
+	reduced_run(&r);
+	reduced_check_claim(&r.host[1], true);
+	reduced_release(&r);
+
+	reduced_init(&r, NETSYNC_METHOD_HULL);
+	r.task.reference = 0;
+	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_talk(&r, 1, 2, 100, -50000);
+	reduced_talk(&r, 1, 3, 100, -50000);
+	reduced_run(&r);
+	reduced_check_claim(&r.host[1], false);
+	reduced_release(&r);
+}
+
+/*
+ * Of three hosts, the messages of one pair are inconsistent: one of its hosts was
+ * stepped. The third host would have seen a step of the host with which it exchanges
+ * messages all the time, but not of the other.
+ */
+static void test_set_in_silence(void **state)
+{
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_AUTO);
+	r.task.reference = 1;
+	for (int i = 0; i < 1000; i++) {
+		const int64_t t = i * SEC / 10;
+
+		add_message(&r.ps, 0, 1, t, t + SEC + 1000);
+		add_message(&r.ps, 1, 0, t + SEC, t + 1000);
+	}
+	reduced_talk(&r, 0, 2, 100, -1000000);
+	reduced_talk(&r, 1, 2, 50, 1000);
+	reduced_run(&r);
+	reduced_check_claim(&r.host[0], true);
+	reduced_check_claim(&r.host[2], false);
+	reduced_release(&r);
+}
+
+/* A bad host's pairs are all inconsistent; it does not affect other pairs. */
+static void test_bad_one(void **state)
+{
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_AUTO);
+	r.task.reference = 1;
+	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_talk(&r, 0, 2, 100, -1000000);
+	reduced_talk(&r, 1, 2, 100, -1000000);
+	reduced_run(&r);
+	reduced_check_claim(&r.host[0], true);
+	assert_int_equal(r.host[2].bound_max, NETSYNC_UNKNOWN);
+	reduced_release(&r);
+}
+
+/*
+ * The same, but the pair of the hosts that exchange messages all the time has delays as long as the
+ * other one's messages are wrong by: they would not reveal such a step of either host.
+ */
+static void test_set_by_less_than_delays(void **state)
+{
+	(void)state;
+	for (int64_t delay = 10 * US; delay <= 1000 * US; delay *= 10) {
+		struct reduced r;
+
+		reduced_init(&r, NETSYNC_METHOD_AUTO);
+		r.task.reference = 1;
+		for (int i = 0; i < 1000; i++) {
+			const int64_t t = i * SEC / 10;
+
+			add_message(&r.ps, 0, 1, t, t + SEC + delay);
+			add_message(&r.ps, 1, 0, t + SEC, t + delay);
+		}
+		reduced_talk(&r, 0, 2, 100, -500 * US);
+		reduced_talk(&r, 1, 2, 50, US);
+		reduced_run(&r);
+		reduced_check_claim(&r.host[0], delay < 500 * US);
+		reduced_check_claim(&r.host[2], false);
+		reduced_release(&r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_most_contradict),
+		cmocka_unit_test(test_set_in_silence),
+		cmocka_unit_test(test_bad_one),
+		cmocka_unit_test(test_set_by_less_than_delays),
+	};
+
+	return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);
+}
