@@ -4,12 +4,22 @@
 #include <stdlib.h>
 
 #include "bound/hidden-step.h"
+#include "util/statistics.h"
 
 /*
  * Messages of both directions before an instant, and after it, that are compared. Chosen: eight of
  * each direction, as curve/doubt.c takes.
  */
 #define BESIDE 16
+/*
+ * Of fewer messages, groups of 64 are so few that a step in one of them decides what is usual.
+ * Chosen: of four groups of each direction, it does not.
+ */
+#define FEW_PASSAGES 512
+/* What is left is less than usual if it is less than this part, as in curve/doubt.c. */
+#define LEAST_USUAL 0.75
+/* One stretch in so many, and one more, leaves less for a step in it. Chosen. */
+#define PART 8
 
 /* A message that is kept: what it leaves to f (@way 0), or to -f. */
 struct passage {
@@ -164,6 +174,28 @@ static int extend_step_run(struct windows *to, struct step_run *r, bool *any, st
 	return ret;
 }
 
+/*
+ * What BESIDE messages in a row leave at least, but for stretches with a step, ns. 0 or -ENOMEM.
+ */
+static int find_usual(const struct passages *p, double *usual)
+{
+	double *gap = malloc((p->num / BESIDE + 1) * sizeof(*gap));
+	size_t num = 0;
+
+	*usual = 0;
+	if (!gap)
+		return -ENOMEM;
+	for (size_t from = 0; from + BESIDE <= p->num; from += BESIDE) {
+		gap[num] = gap_among(p, from, from + BESIDE);
+		num += !isinf(gap[num]);
+	}
+	/* Of two, nothing says which one is usual. */
+	if (num > 2)
+		*usual = order_statistic(gap, num, 1 + num / PART);
+	free(gap);
+	return 0;
+}
+
 /* The search for steps. */
 struct step_search {
 	struct passages passages;
@@ -202,14 +234,18 @@ static bool is_usual(const struct step_search *s, size_t from)
 }
 
 int hidden_steps_find(struct windows *to, const struct limits_of_way l[2], double steepest,
-		      double least)
+		      double least, double coarse)
 {
 	struct step_search s = {
 		.passages.steepest = steepest, .least = least, .to = to, .known = to->num
 	};
+	double usual = 0;
 	int ret = merge_passages(&s.passages, l);
 
-	for (size_t from = 0; !ret && from < s.passages.num; from += 2 * BESIDE) {
+	if (!ret && s.passages.num < FEW_PASSAGES)
+		ret = find_usual(&s.passages, &usual);
+	s.least = fmax(least, LEAST_USUAL * usual) - coarse;
+	for (size_t from = 0; !ret && s.least > 0 && from < s.passages.num; from += 2 * BESIDE) {
 		const size_t end = from + 3 * BESIDE;
 
 		if (is_usual(&s, from))

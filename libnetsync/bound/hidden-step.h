@@ -14,10 +14,11 @@
 
 /*
  * Add windows of the phase steps that no window includes. @steepest: the largest slope of f
- * without a step; @least: what messages of both directions leave to a clock between them, ns.
+ * without a step; @least: what messages of both directions leave to a clock between them, ns, as
+ * far as corrections say; of few messages, more is usual. @coarse: what stamps may be off by, ns.
  * 0 or -ENOMEM. O(messages).
  */
 int hidden_steps_find(struct windows *to, const struct limits_of_way l[2], double steepest,
-		      double least);
+		      double least, double coarse);
 
 #endif

@@ -150,6 +150,7 @@ static int make(struct pair_bound *r, const struct pair *pair,
 	struct limits_of_way l[2] = { { 0 }, { 0 } };
 	struct point *point[2] = { NULL, NULL };
 	bool blind = correction && !all && (correction[0]->no_margin || correction[1]->no_margin);
+	const double coarse = (double)max64(pair->direction[0].raised, pair->direction[1].raised);
 	struct windows w = { 0 }, silent = { 0 };
 	struct agreement agreement = { correction, all ? NULL : correction, 0, &silent };
 	double margin = 0;
@@ -172,10 +173,10 @@ static int make(struct pair_bound *r, const struct pair *pair,
 	if (!ret && correction)
 		ret = narrow_margin(l, pair, &margin);
 	/* Coarse stamps are off by as much all together. */
-	agreement.least = LEAST_ROOM * margin -
-			  (double)max64(pair->direction[0].raised, pair->direction[1].raised);
-	if (!ret && agreement.least > 0)
-		ret = hidden_steps_find(&w, l, limits->slope + limits->slew, agreement.least);
+	agreement.least = LEAST_ROOM * margin - coarse;
+	if (!ret && correction)
+		ret = hidden_steps_find(&w, l, limits->slope + limits->slew, LEAST_ROOM * margin,
+					coarse);
 	if (!ret)
 		ret = make_bound(r, limits, point, num, &w, &agreement, &blind);
 	if (!ret && correction) {

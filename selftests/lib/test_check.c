@@ -204,6 +204,36 @@ static void test_about_hidden_step(void **state)
 }
 
 /*
+ * The same with so few messages that one step is among all of them. Without a step, the bound is
+ * claimed as well.
+ */
+static void test_hidden_from_few(void **state)
+{
+	static const int num[] = { 64, 96, 150, 240 };
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 48; seed++) {
+		struct stepped w = {
+			.length = 120 * SEC,
+			.from = 40 * SEC + (int64_t)seed * SEC * 5 / 6,
+			.to = 121 * SEC,
+			.by = (seed & 1 ? 1 : -1) * (int64_t)(seed / 2 % 3) * 10800 * US,
+			.least = 12000 * US,
+			.more = seed & 1 ? 3e5 : 1e6,
+		};
+		struct netsync_host_info info;
+
+		exchange(&w, seed, num[seed / 6 % 4]);
+		info = solve(&w);
+		assert_int_equal(count_outside(&w), 0);
+		assert_in_range(info.bound_median_ns, 12000 * US, 40000 * US);
+		if (!w.by)
+			assert_int_equal(info.quality, NETSYNC_ACCURATE);
+		netsync_free(w.ns);
+	}
+}
+
+/*
  * A host whose bound comes from one pair, but is contradicted by a message of another
  * pair, is not accurate: its clock may have been stepped away and back meanwhile.
  */
@@ -434,12 +464,19 @@ static void test_silence_of_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paused),	    cmocka_unit_test(test_silent_steps),
-		cmocka_unit_test(test_hidden_step), cmocka_unit_test(test_about_hidden_step),
-		cmocka_unit_test(test_other_pair),  cmocka_unit_test(test_impossible_pair),
-		cmocka_unit_test(test_inside),	    cmocka_unit_test(test_slow),
-		cmocka_unit_test(test_slow_chain),  cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_no_silence),  cmocka_unit_test(test_silence_of_one),
+		cmocka_unit_test(test_paused),
+		cmocka_unit_test(test_silent_steps),
+		cmocka_unit_test(test_hidden_step),
+		cmocka_unit_test(test_about_hidden_step),
+		cmocka_unit_test(test_hidden_from_few),
+		cmocka_unit_test(test_other_pair),
+		cmocka_unit_test(test_impossible_pair),
+		cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_slow_chain),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_no_silence),
+		cmocka_unit_test(test_silence_of_one),
 	};
 
 	return cmocka_run_group_tests_name("check", tests, NULL, NULL);

@@ -65,7 +65,7 @@ static void make(struct exchange *e, ahead_fn ahead, uint64_t seed)
 
 static void find(struct exchange *e)
 {
-	assert_int_equal(hidden_steps_find(&e->found, e->way, STEEPEST, LEAST), 0);
+	assert_int_equal(hidden_steps_find(&e->found, e->way, STEEPEST, LEAST, 0), 0);
 }
 
 static void test_none(void **state)
