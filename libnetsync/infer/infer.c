@@ -257,6 +257,8 @@ static int begin_inference(struct inference *n)
 
 	if (!ret && n->first)
 		tree_curves_set_states(n);
+	else if (!ret)
+		start_set_frequencies(n, &n->chain[1]);
 	if (!ret)
 		ret = grid_move_messages(n);
 	for (size_t i = 0; !ret && i < n->num_links; i++)
@@ -310,5 +312,6 @@ int infer_clocks(const struct infer_task *t)
 	infer_release_links(&n);
 	grid_release(&n);
 	tree_curves_release(&n);
+	free(n.slope);
 	return ret;
 }

@@ -121,10 +121,18 @@ struct infer_link {
 	double resolution; /* ns */
 };
 
+/* The frequency of a clock relative to its line, before inference. */
+struct start_slope {
+	double until; /* s */
+	double frequency;
+};
+
 struct inference {
 	const struct infer_task *task;
-	struct correction *first; /* by host: its curve relative to its parent; NULL: two hosts */
-	struct chain *chain;	  /* by host */
+	struct correction *first;  /* by host: its curve relative to its parent; NULL: two hosts */
+	struct start_slope *slope; /* with two hosts, in ascending order of time */
+	size_t num_slopes;
+	struct chain *chain; /* by host */
 	struct infer_link *link;
 	size_t num_links;
 	int64_t origin; /* the common time of t = 0, ns */
@@ -162,10 +170,13 @@ void tree_curves_set_increments(struct inference *n);
 int propagate_first(struct inference *n);
 
 /*
- * Set the straight corrections of all hosts, where messages determine them, and the
- * knowledge of the phases relative to them: 0 or -ENOMEM.
+ * Set the straight corrections of two hosts, where messages determine them, and the
+ * knowledge of the phases relative to them: 0 or -ENOMEM. The caller frees n->slope.
  */
 int infer_start(struct inference *n);
+
+/* Let the only chain begin with the slopes that infer_start() found. */
+void start_set_frequencies(const struct inference *n, struct chain *c);
 
 /* Fill in the links' kept messages: 0 or -ENOMEM. Call infer_release_links() in any case. */
 int infer_observe(struct inference *n);

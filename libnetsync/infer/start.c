@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The start of inference: the straight line of each host relative to its parent in the
- * tree. Its slope is the median of the slopes between windows of time; in each window,
- * the clock is half-way between the medians of both directions. As long as fewer than
- * half of the windows are wrong, or next to a step, the slope is that of a correct
- * window.
+ * The start of inference: the straight line of a host relative to the other one. Its slope is the
+ * median of the slopes between windows of time; in each window, the clock is half-way between the
+ * medians of both directions. As long as fewer than half of the windows are wrong, or next to a
+ * step, the slope is that of a correct window.
+ *
+ * The messages of a cell are compared along the slope next to the cell, which is the median of
+ * adjacent slopes: over a day, a clock may depart so much from one line that within a cell the
+ * lowest message would be the first or the last one.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "infer/internal.h"
 #include "util/number.h"
@@ -18,6 +22,8 @@
 /* Maximum windows, and minimum bins of both directions in each. Chosen. */
 #define MOST_WINDOWS 256
 #define LEAST_BINS 8
+/* Adjacent slopes whose median is the slope at a time: a step spoils up to two. Chosen. */
+#define ADJACENT 5
 
 struct start_window {
 	double t; /* ns since the host's span began */
@@ -162,9 +168,44 @@ static void set_line(struct start *s, const struct start_window *w, size_t num, 
 	c->frac = add_whole(&c->offset, middle);
 }
 
-/* Compute the start of one host: 0 or -ENOMEM. */
-static int start_host(const struct infer_task *t, size_t i, struct chain *chain)
+/* Keep the slopes between windows, relative to the line: 0 or -ENOMEM. @v is scratch space. */
+static int keep_slopes(struct inference *n, const struct correction *c,
+		       const struct start_window *w, size_t num, double *v)
 {
+	n->slope = malloc(num * sizeof(*n->slope));
+	if (!n->slope)
+		return -ENOMEM;
+	for (size_t i = 1; i < num; i++)
+		v[i] = w[i].t > w[i - 1].t ? (w[i].y - w[i - 1].y) / (w[i].t - w[i - 1].t) :
+					     c->skew;
+	for (size_t i = 1; i < num; i++) {
+		const size_t from = i > ADJACENT / 2 ? i - ADJACENT / 2 : 1;
+		const size_t to = i + ADJACENT / 2 < num ? i + ADJACENT / 2 + 1 : num;
+		double near[ADJACENT];
+
+		memcpy(near, v + from, (to - from) * sizeof(*near));
+		n->slope[n->num_slopes++] = (struct start_slope){
+			.until = infer_seconds(n, c, c->from) + w[i].t * (1 + c->skew) / SECOND,
+			.frequency = (statistics_median(near, to - from) - c->skew) /
+				     (1 + c->skew) * SECOND,
+		};
+	}
+	return 0;
+}
+
+void start_set_frequencies(const struct inference *n, struct chain *c)
+{
+	for (size_t i = 0, k = 0; n->num_slopes && i < c->num; i++) {
+		while (k + 1 < n->num_slopes && n->slope[k].until < c->knot[i].t)
+			k++;
+		c->knot[i].state[STATE_FREQUENCY] = n->slope[k].frequency;
+	}
+}
+
+/* Compute the start of one host: 0 or -ENOMEM. */
+static int start_host(struct inference *inference, size_t i, struct chain *chain)
+{
+	const struct infer_task *t = inference->task;
 	const struct infer_host *h = &t->host[i];
 	struct start s = {
 		.host = h,
@@ -175,6 +216,7 @@ static int start_host(const struct infer_task *t, size_t i, struct chain *chain)
 	struct start_window *w;
 	double *v;
 	size_t n;
+	int ret = -ENOMEM;
 
 	/* Keep the line of the hull. */
 	if (!d[0].envelope.num || !d[1].envelope.num)
@@ -185,10 +227,11 @@ static int start_host(const struct infer_task *t, size_t i, struct chain *chain)
 		n = find_windows(&s, w, v);
 		if (n > 1)
 			set_line(&s, w, n, v, chain);
+		ret = n > 1 ? keep_slopes(inference, h->correction, w, n, v) : 0;
 	}
 	free(w);
 	free(v);
-	return w && v ? 0 : -ENOMEM;
+	return ret;
 }
 
 int infer_start(struct inference *n)
@@ -196,6 +239,6 @@ int infer_start(struct inference *n)
 	int ret = 0;
 
 	for (size_t i = 1; !ret && i < n->task->num; i++)
-		ret = start_host(n->task, i, &n->chain[i]);
+		ret = start_host(n, i, &n->chain[i]);
 	return ret;
 }

@@ -17,13 +17,15 @@ struct world {
 	int64_t step; /* of the last host's clock, half-way, ns */
 	double wrong; /* share of messages that are off by up to 0.2 s */
 	double lost;  /* share of the messages to h0 that are lost */
+	double drift; /* of each further host, ppb/s */
 	uint64_t seed;
 };
 
 static int64_t show(const struct world *w, int host, int64_t t)
 {
 	const double u = (double)t / 1e9, phase = 2 * M_PI * u / PERIOD;
-	double off = host * (3e6 + 15e3 * u + SWING * PERIOD / (2 * M_PI) * sin(phase));
+	double off = host * (3e6 + 15e3 * u + SWING * PERIOD / (2 * M_PI) * sin(phase) +
+			     w->drift * (u - 1800) * (u - 1800) / 2);
 
 	if (host + 1 == w->hosts && t > HOUR / 2)
 		off += (double)w->step;
@@ -131,6 +133,16 @@ static void test_lost(void **state)
 			    300);
 }
 
+/* A frequency that changes by 300 ppm: along one line, cells would differ by more than delays. */
+static void test_drift(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 4; seed++)
+		check_world(
+			&(struct world){ .hosts = 2, .messages = 5000, .drift = 83, .seed = seed },
+			2000);
+}
+
 static void test_step(void **state)
 {
 	(void)state;
@@ -231,10 +243,11 @@ static void test_hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_smooth),	     cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_lost),	     cmocka_unit_test(test_step),
-		cmocka_unit_test(test_step_of_many), cmocka_unit_test(test_few),
-		cmocka_unit_test(test_threads),	     cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_smooth),	cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_lost),	cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_step),	cmocka_unit_test(test_step_of_many),
+		cmocka_unit_test(test_few),	cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_hostile),
 	};
 
 	return cmocka_run_group_tests_name("infer", tests, NULL, NULL);
