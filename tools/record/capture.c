@@ -26,8 +26,6 @@
  */
 #define GREETING_SIZE (1 << 14)
 #define GREETING "netsync "
-/* Bytes of the name of an architecture, with a 0. Chosen; Linux has 65 for it. */
-#define ARCH_SIZE 33
 /* Largest netsync-recorder, bytes: it has less than 2 MiB. Chosen. */
 #define LARGEST_RECORDER (64 << 20)
 /* Time for the program to arrive and start, and for the last packets to arrive. Chosen. */
@@ -46,7 +44,7 @@ const char *const capture_via_names[] = { "lttng", "packet", "bpf", "tcpdump", "
 /* A netsync-recorder for some hosts, directly after the line that announces it. */
 struct travel_program {
 	struct travel_program *next;
-	char arch[ARCH_SIZE];
+	char arch[CAPTURE_ARCH_SIZE];
 	const char *line; /* in bytes */
 	size_t size;	  /* from there on */
 	char bytes[];
@@ -203,7 +201,7 @@ static uint32_t sum_bytes(const char *bytes, size_t size)
 }
 
 /* The program next to netsync; those for other machines have their names. */
-static char *path_of_recorder(const char *arch)
+char *capture_path_of_recorder(const char *arch)
 {
 	char *netsync = path_of_netsync(), *path;
 	struct utsname here;
@@ -266,7 +264,7 @@ static const struct travel_program *find_travel_program(struct record_run *rec, 
 		program = program->next;
 	if (program)
 		return program;
-	*path = path_of_recorder(arch);
+	*path = capture_path_of_recorder(arch);
 	fd = *path ? open(*path, O_RDONLY | O_CLOEXEC) : -1;
 	errno = fd >= 0 ? EFBIG : errno;
 	if (fd >= 0 && !fstat(fd, &info) && info.st_size > 0 && info.st_size <= LARGEST_RECORDER)
@@ -295,7 +293,7 @@ void capture_give_up(struct recorded_host *host)
 
 /* What the greeting of a shell reports. */
 struct shell_greeting {
-	char arch[ARCH_SIZE];
+	char arch[CAPTURE_ARCH_SIZE];
 	bool can_execute; /* a program that arrives */
 	bool has_tcpdump;
 };
@@ -305,7 +303,7 @@ static bool is_architecture(const char *text, size_t length)
 	for (size_t i = 0; i < length; i++)
 		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
 			return false;
-	return length && length < ARCH_SIZE;
+	return length && length < CAPTURE_ARCH_SIZE;
 }
 
 /* @line: after "netsync ". Return false if it is not a greeting. */

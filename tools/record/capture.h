@@ -23,8 +23,28 @@ struct remote;
 enum capture_via { VIA_LTTNG, VIA_PACKET, VIA_BPF, VIA_TCPDUMP, VIA_BEST, VIA_AUTO };
 extern const char *const capture_via_names[];
 
+/* Bytes of the name of an architecture, with a 0. Chosen; Linux has 65 for it. */
+#define CAPTURE_ARCH_SIZE 33
+
 /* The script for the shell of a host (record/capture-script.c). */
 extern const char capture_script[];
+
+/*
+ * Part of a script: set place to the first folder in which programs may run, because a file
+ * system may forbid execution (noexec); or to nothing. Files are removed, however the shell ends.
+ */
+#define CAPTURE_FIND_PLACE                                                            \
+	"folder=\n"                                                                   \
+	"trap 'rm -rf \"$folder\"' EXIT\n"                                            \
+	"trap 'exit 1' HUP INT PIPE TERM\n"                                           \
+	"place=\n"                                                                    \
+	"for at in \"$XDG_RUNTIME_DIR\" /dev/shm /run /var/tmp /tmp \"$HOME\"; do\n"  \
+	"	[ -d \"$at\" ] && folder=$(mktemp -d \"$at/netsync-XXXXXX\") || continue\n" \
+	"	printf '#!/bin/sh\\nexit 0\\n' >\"$folder/recorder\" &&\n"                  \
+	"		chmod 700 \"$folder/recorder\" && \"$folder/recorder\" && place=$at\n"     \
+	"	rm -rf \"$folder\"; folder=\n"                                              \
+	"	[ -z \"$place\" ] || break\n"                                               \
+	"done 2>/dev/null\n"
 
 /*
  * Check the options, and replace VIA_AUTO. False: they cannot be used together; a message was
@@ -40,6 +60,8 @@ void capture_give_up(struct recorded_host *host);
 /* End the recording, and wait for what hosts still have. */
 void captures_stop(struct record_run *rec);
 void captures_free(struct record_run *rec);
+/* The netsync-recorder of an architecture here; to be freed with free(). NULL: out of memory. */
+char *capture_path_of_recorder(const char *arch);
 /* The file of a host; to be freed with free(). NULL: out of memory. */
 char *capture_path(const struct record_run *rec, const struct remote *remote);
 

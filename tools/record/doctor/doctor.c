@@ -181,6 +181,8 @@ static int diagnose_machines(struct doctor_settings *set, struct diagnosis *diag
 	diags[0].host = uname(&name) ? "this machine" : name.nodename;
 	diags[0].folder = set->folder;
 	diags[0].roles = ROLE_COLLECTS | (!num || set->local ? ROLE_TRACED : 0);
+	for (unsigned int i = 0; i <= num; i++)
+		diags[i].may_capture = set->job == NUM_JOBS;
 	if (set->job == NUM_JOBS)
 		set->job = is_general ? JOB_CAPTURES : JOB_LTTNG;
 	for (unsigned int i = 0; i <= num; i++)

@@ -39,6 +39,7 @@ struct diagnosis {
 	const char *host; /* its name, for messages */
 	unsigned int roles;
 	enum job job;
+	bool may_capture;   /* recording packets only is enough, so that it needs no netsync */
 	const char *folder; /* the directory of a recording */
 	const char *check;  /* name of the running check */
 	struct finding *findings;

@@ -13,6 +13,7 @@
 #include "doctor.h"
 #include "record/agent/agent.h"
 #include "remote/beacons.h"
+#include "sources.h"
 
 #define NS_PER_MS 1000000LL
 /* Time limit for the answers of all hosts to a request, ns. Chosen. */
@@ -93,6 +94,12 @@ static void check_connection(struct remotes *all, struct remote *remote, struct 
 	char text[VALUE_SIZE];
 
 	diag->check = "connection";
+	if (remote->lacks_netsync && diag->may_capture) {
+		add_finding(
+			diag, VERDICT_NOTE,
+			"netsync of this version is not installed: only packets can be recorded, which needs no netsync there.");
+		return;
+	}
 	if (!remote->ready || !took) {
 		add_finding(diag, VERDICT_WRONG, "netsync does not answer.");
 		set_advice(diag, "See the message above; \"ssh %s netsync --version\" must work.",
@@ -179,4 +186,5 @@ void examine_hosts(struct remotes *all, struct diagnosis *diags, struct diagnosi
 			check_connection(all, all->list[i], &diags[i]);
 	ask_all(all, diags);
 	check_between(all, between, beacon_port);
+	examine_sources(all, diags);
 }
