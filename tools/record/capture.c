@@ -98,25 +98,31 @@ static bool check_rsh(const struct record_run *rec)
 bool captures_check_options(struct record_run *rec)
 {
 	const char *lttng_option = find_lttng_option(rec);
+	const bool wants_captures = rec->rsh || rec->merged;
 
 	if (rec->via == VIA_LTTNG && rec->rsh) {
 		complain("--rsh cannot be used with --via lttng, whose agents need ssh.");
 		return false;
 	}
-	if (rec->via == VIA_AUTO && rec->rsh && lttng_option) {
-		complain("%s needs LTTng; use it without --rsh.", lttng_option);
+	if (rec->via == VIA_LTTNG && rec->merged) {
+		complain("--merge joins captures; use it without --via lttng.");
+		return false;
+	}
+	if (rec->via == VIA_AUTO && wants_captures && lttng_option) {
+		complain("%s needs LTTng; use it without %s.", lttng_option,
+			 rec->rsh ? "--rsh" : "--merge");
 		return false;
 	}
 	if (rec->via == VIA_AUTO) {
-		rec->via = rec->rsh ? VIA_BEST : VIA_LTTNG;
-		rec->may_fall_back = !rec->rsh && !lttng_option;
+		rec->via = wants_captures ? VIA_BEST : VIA_LTTNG;
+		rec->may_fall_back = !wants_captures && !lttng_option;
 	}
 	if (rec->via && lttng_option) {
 		complain("%s needs LTTng; use it without --via %s.", lttng_option,
 			 capture_via_names[rec->via]);
 		return false;
 	}
-	return !rec->rsh || check_rsh(rec);
+	return (!rec->rsh || check_rsh(rec)) && (!rec->merged || captures_check_merge(rec->merged));
 }
 
 /* ---- the shell of a host ----------------------------------------------------- */
@@ -571,6 +577,18 @@ bool captures_start(struct record_run *rec)
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		discard_capture(rec, &rec->hosts[i]);
 	return false;
+}
+
+const char *capture_source_text(const struct record_run *rec, const struct recorded_host *host)
+{
+	static const char *const texts[] = {
+		[VIA_LTTNG] = "",
+		[VIA_PACKET] = " (packet)",
+		[VIA_BPF] = " (bpf)",
+		[VIA_TCPDUMP] = " (tcpdump)",
+	};
+
+	return rec->via == VIA_BEST ? texts[host->via] : "";
 }
 
 bool capture_runs(struct record_run *rec, struct recorded_host *host)

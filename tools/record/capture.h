@@ -53,6 +53,8 @@ extern const char capture_script[];
 bool captures_check_options(struct record_run *rec);
 /* Record on all hosts. Hosts that cannot are reported. False: no host records. */
 bool captures_start(struct record_run *rec);
+/* " (bpf)", what records the packets of a host, if the user did not choose that; otherwise "". */
+const char *capture_source_text(const struct record_run *rec, const struct recorded_host *host);
 /* Does the host still record? */
 bool capture_runs(struct record_run *rec, struct recorded_host *host);
 /* Use this host no more; the data received so far are kept. */
@@ -60,6 +62,14 @@ void capture_give_up(struct recorded_host *host);
 /* End the recording, and wait for what hosts still have. */
 void captures_stop(struct record_run *rec);
 void captures_free(struct record_run *rec);
+
+/* Can the file of --merge be written? Otherwise a message was printed. (record/merge.c) */
+bool captures_check_merge(const char *path);
+/*
+ * Write the packets of captures, NAME=PATH, to the file of --merge, with the times of the result
+ * at @model. Return the exit status.
+ */
+int captures_merge(const struct record_run *rec, char **traces, int num, const char *model);
 /* The netsync-recorder of an architecture here; to be freed with free(). NULL: out of memory. */
 char *capture_path_of_recorder(const char *arch);
 /* The file of a host; to be freed with free(). NULL: out of memory. */

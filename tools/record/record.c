@@ -85,6 +85,10 @@ static const struct option_row options[] = {
 	       "reach hosts by COMMAND, in which {host} is the name, instead of\n"
 	       "ssh: \"docker exec -i {host}\" (packets only)",
 	       take_text, .at = offsetof(struct record_run, rsh)),
+	OPTION("merge", 0, "FILE",
+	       "also write the packets of all hosts to one pcapng file, with\n"
+	       "corrected times (packets only)",
+	       take_text, .at = offsetof(struct record_run, merged)),
 	OPTION("local", 0, NULL, "record this machine, too; without --host, only this one",
 	       take_flag, .at = offsetof(struct record_run, local)),
 	OPTION("events", 'e', "EVENTS", "record these kernel events, too: NAME,NAME...",
@@ -280,19 +284,6 @@ static void keep_readings(struct remote *remote, struct json_object *readings)
 	clocks_take(get_record_run(remote), find_recorded_host(remote), readings);
 }
 
-/* What records the packets of a host, if the user did not choose that. */
-static const char *get_source_text(const struct record_run *rec, unsigned int number)
-{
-	static const char *const texts[] = {
-		[VIA_LTTNG] = "",
-		[VIA_PACKET] = " (packet)",
-		[VIA_BPF] = " (bpf)",
-		[VIA_TCPDUMP] = " (tcpdump)",
-	};
-
-	return rec->via == VIA_BEST ? texts[rec->hosts[number].via] : "";
-}
-
 /* Print "recording on web, db", and how to follow the sessions live. */
 static void say_recording(struct record_run *rec)
 {
@@ -304,7 +295,7 @@ static void say_recording(struct record_run *rec)
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording)
 			fprintf(stderr, "%s%s%s", rec->hosts[i].remote->name,
-				get_source_text(rec, i), --left ? ", " : "");
+				capture_source_text(rec, &rec->hosts[i]), --left ? ", " : "");
 	fputs(rec->command || rec->duration_ns ? ".\n" : "; press ^C to stop.\n", stderr);
 	for (unsigned int i = 0; i < rec->all.num && rec->live && !rec->url; i++)
 		if (rec->hosts[i].recording && !rec->hosts[i].pull)
@@ -586,6 +577,8 @@ static int synchronize_recorded(struct record_run *rec)
 		complain("No host recorded a trace.");
 	else if (asprintf(&path, "%s/" RESULT_NAME, rec->dir) >= 0)
 		status = sync_recorded(traces, num, NULL, path, rec->beacons.rate);
+	if (num && path && rec->merged && captures_merge(rec, traces, num, path))
+		rec->partial = true;
 	for (int i = 0; i < num; i++)
 		free(traces[i]);
 	free(traces);

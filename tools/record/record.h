@@ -127,6 +127,7 @@ struct record_run {
 	unsigned int via;	     /* enum capture_via */
 	bool may_fall_back;	     /* from VIA_LTTNG to VIA_BEST */
 	const char *rsh;	     /* command that reaches hosts; NULL means ssh */
+	char *merged;		     /* file for the packets of all hosts; NULL means none */
 	bool local, pull, live;
 	const char *stay;	/* hosts' directory where traces stay; "": default */
 	const char *url;	/* the user's relay daemon; NULL means netsync's own */

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Captures of all hosts and the result -> one capture with corrected times, by netsync apply. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "common/complain.h"
+#include "common/exit-status.h"
+#include "common/places.h"
+#include "common/signal.h"
+#include "record.h"
+
+bool captures_check_merge(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) :
+			       strdup(".");
+	bool ok = false;
+
+	if (!folder)
+		no_memory();
+	else if (!strcmp(path, "-"))
+		complain("--merge -: standard output has the table; give the name of a file.");
+	else if (!access(path, F_OK))
+		complain("--merge %s: the file exists; give a new one.", path);
+	else if (access(folder, W_OK))
+		complain("--merge %s: %s: %s.", path, folder, strerror(errno));
+	else
+		ok = true;
+	free(folder);
+	return ok;
+}
+
+static void exec_apply(char **traces, int num, const char *model, char *merged)
+{
+	char *words[] = { "netsync", "apply", "-m", (char *)model, "--merge", merged };
+	const size_t first = sizeof(words) / sizeof(words[0]);
+	char **argv = calloc(first + (size_t)num + 1, sizeof(*argv));
+	const char *netsync = path_of_netsync();
+
+	if (argv && netsync) {
+		memcpy(argv, words, sizeof(words));
+		memcpy(argv + first, traces, (size_t)num * sizeof(*traces));
+		set_ends(SIG_DFL);
+		execv(netsync, argv);
+	}
+	complain("netsync apply: %s.", strerror(errno));
+	_exit(EXIT_BAD);
+}
+
+int captures_merge(const struct record_run *rec, char **traces, int num, const char *model)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (access(model, F_OK)) {
+		complain("%s was not written, as the captures could not be synchronized.",
+			 rec->merged);
+		return EXIT_BAD;
+	}
+	pid = fork();
+	if (!pid)
+		exec_apply(traces, num, model, rec->merged);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid > 0 && WIFEXITED(status))
+		return WEXITSTATUS(status);
+	complain("%s was not written: netsync apply was ended.", rec->merged);
+	return EXIT_BAD;
+}
