@@ -650,8 +650,8 @@ int io_clock(struct trace *trace, const struct clock_event *clock);
  * Use readings from a sidecar file, which are used outside of the trace's window, too.
  */
 int io_sidecar_clock(struct trace *trace, const struct clock_event *clock);
-/* A packet or a clock event. */
-int io_event(struct trace *trace, const struct event_seen *seen);
+/* A packet, as for io_packet(), which changes it, or a clock event. */
+int io_event(struct trace *trace, struct event_seen *seen);
 /* The trace has events, of any kind, from @first_ns to @last_ns. */
 int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns);
 

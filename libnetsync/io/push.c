@@ -200,14 +200,10 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt, const struct obse
 	return 0;
 }
 
-int io_event(struct trace *trace, const struct event_seen *seen)
+int io_event(struct trace *trace, struct event_seen *seen)
 {
-	struct netsync_packet pkt;
-
-	if (seen->is_clock)
-		return io_clock(trace, &seen->clock);
-	pkt = seen->pkt;
-	return io_packet(trace, &pkt, &seen->at);
+	return seen->is_clock ? io_clock(trace, &seen->clock) :
+				io_packet(trace, &seen->pkt, &seen->at);
 }
 
 static int extend_host_spans(struct trace *trace, int64_t time_ns)

@@ -21,7 +21,13 @@ static inline size_t leb128_put(uint8_t *to, uint64_t v)
 {
 	size_t n = 0;
 
-	for (; v >= 128; v >>= 7)
+	/* Most numbers fit into one byte or two. */
+	if (v < 128) {
+		to[0] = (uint8_t)v;
+		return 1;
+	}
+	to[n++] = (uint8_t)(v | 128);
+	for (v >>= 7; v >= 128; v >>= 7)
 		to[n++] = (uint8_t)(v | 128);
 	to[n++] = (uint8_t)v;
 	return n;
@@ -134,9 +140,19 @@ static inline uint64_t bytes_take_number(struct bytes_take *t)
 	uint64_t v = 0;
 	size_t n = 0;
 
-	/* Most numbers fit into one byte. */
-	if (!t->bad && t->at < t->end && *t->at < 128)
-		return *t->at++;
+	/* Most numbers fit into one byte or two. */
+	if (!t->bad && t->end - t->at > 1) {
+		const uint8_t *at = t->at;
+
+		if (at[0] < 128) {
+			t->at = at + 1;
+			return at[0];
+		}
+		if (at[1] < 128) {
+			t->at = at + 2;
+			return (at[0] & 127) | (uint64_t)at[1] << 7;
+		}
+	}
 	if (!t->bad)
 		n = leb128_take(t->at, (size_t)(t->end - t->at), &v);
 	t->bad = !n;

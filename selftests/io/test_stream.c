@@ -73,7 +73,7 @@ static void make_event(uint64_t *state, struct event_seen *seen)
 	}
 }
 
-int io_event(struct trace *to, const struct event_seen *seen)
+int io_event(struct trace *to, struct event_seen *seen)
 {
 	struct event_seen expected;
 

@@ -43,10 +43,8 @@ static unsigned int find_flow_slot(const struct netsync_packet *pkt,
 	memcpy(words + 2, pkt->daddr, sizeof(pkt->daddr));
 	sum = ((uint64_t)pkt->sport << 48 | (uint64_t)pkt->dport << 32 | pkt->netns) ^
 	      ((uint64_t)pkt->fields << 16 | (uint64_t)pkt->protocol << 8 | pkt->dir);
-	for (unsigned int i = 0; i < 4; i++)
-		sum = sum * 31 + words[i];
-	sum = sum * 31 + at->device;
-	sum = sum * 31 + ((uint64_t)at->place << 32 | at->buffer);
+	sum += 31 * words[0] + 63 * words[1] + 127 * words[2] + 255 * words[3];
+	sum += 511 * at->device + 1023 * ((uint64_t)at->place << 32 | at->buffer);
 	return hash_mix(sum) % CODE_FLOWS;
 }
 
