@@ -300,9 +300,6 @@ struct sending {
 	int64_t silent_ms;  /* since it made progress */
 	int64_t unsaid_ms;  /* since the last sign of life, or frame */
 	bool failed;	    /* as the other side was told */
-	/* What came, and was not sent to the worker yet. */
-	uint8_t unsent[REMOTE_MAX_FRAME];
-	size_t num_unsent;
 	/* The number of bytes of a frame, and these. */
 	uint8_t frame[4 + REMOTE_MAX_FRAME];
 	size_t used;
@@ -398,23 +395,14 @@ static bool check_progress(struct sending *s)
 	return !send_frame(s);
 }
 
-/* Pass as many bytes of commands to the worker as it accepts. */
-static void forward_to_worker(struct sending *s)
+/* Pass commands to the worker. Return false if the other side has closed the connection. */
+static bool forward_commands(struct sending *s)
 {
-	const size_t taken = worker_offer(&s->worker, s->unsent, s->num_unsent);
-
-	s->num_unsent -= taken;
-	memmove(s->unsent, s->unsent + taken, s->num_unsent);
-}
-
-/* Return false if the other side has closed the connection. */
-static bool read_commands(struct sending *s)
-{
-	const ssize_t num = read(s->in, s->unsent + s->num_unsent,
-				 sizeof(s->unsent) - s->num_unsent);
+	uint8_t bytes[WORKER_MAX_SIZE];
+	const ssize_t num = read(s->in, bytes, sizeof(bytes));
 
 	if (num > 0)
-		s->num_unsent += num;
+		worker_tell(&s->worker, bytes, (size_t)num);
 	return num > 0 || (num < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
@@ -422,8 +410,9 @@ static bool read_commands(struct sending *s)
 static bool relay_once(struct sending *s)
 {
 	struct pollfd fds[] = {
-		{ .fd = s->in, .events = s->num_unsent < sizeof(s->unsent) ? POLLIN : 0 },
-		{ .fd = s->worker.fd, .events = POLLIN | (s->num_unsent ? POLLOUT : 0) },
+		/* The other side does not decide how many commands are kept. */
+		{ .fd = s->in, .events = s->worker.num_unsent ? 0 : POLLIN },
+		{ .fd = s->worker.fd, .events = POLLIN | (s->worker.num_unsent ? POLLOUT : 0) },
 	};
 	const int num = poll(fds, 2, WORKER_TICK_MS);
 	int ret = 1;
@@ -433,11 +422,9 @@ static bool relay_once(struct sending *s)
 	if (!num)
 		return check_progress(s);
 	s->silent_ms = 0;
-	if (fds[0].revents && !read_commands(s))
+	if (fds[0].revents && !forward_commands(s))
 		return false;
-	if (s->num_unsent)
-		forward_to_worker(s);
-	if (fds[1].revents & ~POLLOUT)
+	if (fds[1].revents)
 		ret = worker_receive(&s->worker, send_record, s);
 	if (!ret)
 		send_end_reason(s, "the remote process that reads the traces exited early");

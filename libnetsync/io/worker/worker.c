@@ -249,18 +249,14 @@ static int use_buffered_records(struct worker *worker, worker_use use, void *dat
 	return ret;
 }
 
-size_t worker_offer(struct worker *worker, const void *data, size_t size)
-{
-	const ssize_t num = send(worker->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-
-	return num < 0 ? 0 : (size_t)num;
-}
-
 /* Send commands that are left, as far as the socket takes them. */
 static void send_unsent_commands(struct worker *worker)
 {
-	const size_t sent = worker_offer(worker, worker->unsent, worker->num_unsent);
+	const ssize_t sent = send(worker->fd, worker->unsent, worker->num_unsent,
+				  MSG_NOSIGNAL | MSG_DONTWAIT);
 
+	if (sent <= 0)
+		return;
 	worker->num_unsent -= sent;
 	memmove(worker->unsent, worker->unsent + sent, worker->num_unsent);
 }

@@ -125,8 +125,6 @@ int worker_receive(struct worker *worker, worker_use use, void *data);
  */
 void worker_tell(struct worker *worker, const void *data, size_t size);
 
-/* Send what the socket takes without waiting. Return the bytes sent. */
-size_t worker_offer(struct worker *worker, const void *data, size_t size);
 /* Is there data in the socket for worker_receive()? */
 bool worker_has_more(const struct worker *worker);
 
