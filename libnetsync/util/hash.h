@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hashing of integers. */
+/* Hashing of integers and texts. */
 #ifndef NETSYNC_UTIL_HASH_H
 #define NETSYNC_UTIL_HASH_H
 
@@ -26,6 +26,15 @@ static inline uint64_t hash_mix(uint64_t v)
 {
 	v = hash_slot(v) * UINT64_C(0xd6e8feb86659fd93);
 	return v ^ v >> 29;
+}
+
+/* Add a text, with its end, to the hash of what came before. */
+static inline uint64_t hash_text(uint64_t hash, const char *text)
+{
+	do
+		hash = hash_mix(hash ^ (uint8_t)*text);
+	while (*text++);
+	return hash;
 }
 
 #endif

@@ -35,14 +35,6 @@ static int find_lowest_rank(int rank)
 	return lowest;
 }
 
-static uint64_t add_text_to_hash(uint64_t sum, const char *text)
-{
-	do
-		sum = hash_mix(sum ^ (uint8_t)*text);
-	while (*text++);
-	return sum;
-}
-
 /*
  * Return a hash of the arguments and of the directory that they are relative to, or 0 if
  * there are no traces.
@@ -54,9 +46,9 @@ static uint64_t hash_traces(const struct input *input)
 
 	if (!input->num_traces)
 		return 0;
-	sum = add_text_to_hash(1, getcwd(here, sizeof(here)) ? here : "");
+	sum = hash_text(1, getcwd(here, sizeof(here)) ? here : "");
 	for (int i = 0; i < input->num_traces; i++)
-		sum = add_text_to_hash(sum, input->traces[i]);
+		sum = hash_text(sum, input->traces[i]);
 	return sum | 1;
 }
 

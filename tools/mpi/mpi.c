@@ -128,30 +128,24 @@ static int use_messages(void *ns, const void *bytes, size_t size)
 /* ---- reading ------------------------------------------------------------------ */
 
 /* Return a hash by which to check that all ranks see the same traces and run the same program. */
-static uint64_t hash_trace_set(const struct netsync *ns, const struct netsync_io *io)
+static uint64_t hash_trace_set(const struct netsync_io *io)
 {
 	uint64_t sum = hash_mix(sizeof(struct netsync_packet) ^ 0x01020304);
 
-	(void)ns;
-	for (const char *c = netsync_version(); *c; c++)
-		sum = hash_mix(sum ^ (uint8_t)*c);
+	sum = hash_text(sum, netsync_version());
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
 		const struct netsync_io_trace trace = trace_info(io, i);
 
-		for (const char *c = trace.path; *c; c++)
-			sum = hash_mix(sum ^ (uint8_t)*c);
-		for (const char *c = trace.host_name; *c; c++)
-			sum = hash_mix(sum ^ (uint8_t)*c);
+		sum = hash_text(hash_text(sum, trace.path), trace.host_name);
 		sum = hash_mix(sum ^ (uint64_t)trace.first_ns);
 		sum = hash_mix(sum ^ (uint64_t)trace.last_ns);
 	}
 	return sum;
 }
 
-static bool check_same(const struct mpi_job *job, const struct netsync *ns,
-		       const struct netsync_io *io)
+static bool check_same(const struct mpi_job *job, const struct netsync_io *io)
 {
-	const uint64_t own = hash_trace_set(ns, io);
+	const uint64_t own = hash_trace_set(io);
 	uint64_t both[2] = { own, ~own };
 
 	MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
@@ -226,7 +220,7 @@ static bool begin_exchange(struct input_share *share, struct netsync *ns, struct
 		.data = job,
 	};
 
-	if (!check_same(job, ns, io))
+	if (!check_same(job, io))
 		return false;
 	job->io = io;
 	job->exchange = exchange_new(ns, job->rank, job->ranks);

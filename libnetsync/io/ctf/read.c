@@ -389,10 +389,7 @@ static void report_reading_state(struct ctf_reading *in)
 
 static uint64_t hash_stream(uint64_t hash, const struct ctf_read_stream *stream)
 {
-	for (const char *name = stream->s.name; *name; name++)
-		hash = hash_mix(hash ^ (unsigned char)*name);
-	/* Beyond all bytes: where a name ends. */
-	return hash_mix(hash ^ (stream->ended ? 0x100 : 0x200));
+	return hash_mix(hash_text(hash, stream->s.name) ^ stream->ended);
 }
 
 static void put_opened_record(struct ctf_reading *in)
