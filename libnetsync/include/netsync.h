@@ -436,8 +436,8 @@ enum netsync_method {
 	 */
 	NETSYNC_METHOD_HULL = 1,
 	/*
-	 * The mean of the least-squares lines of both directions of each pair. All delays
-	 * affect this line, not only the smallest ones. This method is for comparison.
+	 * The mean of the two least-squares lines of each pair, one for each direction. All
+	 * delays affect this line, not only the smallest ones. This method is for comparison.
 	 */
 	NETSYNC_METHOD_REGRESSION = 2,
 	/*
