@@ -429,7 +429,7 @@ static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
 			is_time_too_far(p->time_ns, s->point[0].t))))
 		return handle_fail(
 			ns, -ERANGE,
-			"times %lld and %lld of a clock reading of host %s are beyond 36 years",
+			"times %lld and %lld of a clock reading of host %s are more than 36 years from its other times",
 			(long long)p->time_ns, (long long)p->raw_ns, h->name);
 	if (h->last_used > INT64_MIN &&
 	    steering_is_late(s, p->time_ns, p->raw_ns, h->origin + h->last_used))

@@ -509,14 +509,14 @@ static int check_given_path(struct netsync_io *io, const char **path, struct sta
 		*path = STANDARD_INPUT;
 	if (stat(*path, st) < 0) {
 		if (errno == ENOENT)
-			return io_fail(io, -ENOENT, "%s: no such file or folder.", *path);
+			return io_fail(io, -ENOENT, "%s: no such file or directory.", *path);
 		return io_fail(io, -errno, "%s: %s.", *path, strerror(errno));
 	}
 	if (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && !io_is_open_file(*path)))
 		return 0;
 	if (S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
 		return keep_given_input(io, *path, st);
-	return io_fail(io, -ESPIPE, "%s: not a file, folder or pipe.", *path);
+	return io_fail(io, -ESPIPE, "%s: not a file, directory or pipe.", *path);
 }
 
 /* Add the trace that a pipe or an open file contains. */
@@ -544,9 +544,9 @@ static int check_search_result(struct netsync_io *io, const char *path,
 	if (search->entries)
 		return io_fail(
 			io, -ENODATA,
-			"%s: no trace in this folder or below it: no CTF metadata, capture, trace.dat or perf.data was found.",
+			"%s: no trace was found in this directory or below it: no CTF metadata, capture, trace.dat or perf.data.",
 			path);
-	return io_fail(io, -ENODATA, "%s: the folder is empty.", path);
+	return io_fail(io, -ENODATA, "%s: the directory is empty.", path);
 }
 
 static int add_given_path(struct netsync_io *io, const char *path, const char *name)

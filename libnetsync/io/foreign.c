@@ -22,9 +22,10 @@ struct foreign {
 
 #define MAGIC(bytes) bytes, sizeof(bytes) - 1
 
-#define IS_METADATA "this is the metadata file of a CTF trace; specify the folder that contains it."
+#define IS_METADATA \
+	"this is the metadata file of a CTF trace; specify the directory that contains it."
 #define IS_STREAM \
-	"this is a stream file of a CTF trace; specify the folder that contains it and its metadata."
+	"this is a stream file of a CTF trace; specify the directory that contains it and the metadata."
 #define IS_OTHER_CAPTURE(of) \
 	"this is a capture in the format of " of "; convert it first (editcap -F pcapng)."
 
@@ -43,13 +44,13 @@ static const struct foreign foreign[] = {
 	{ 0, MAGIC("\xa1\xb2\xcd\x34"), true, IS_OTHER_CAPTURE("a modified libpcap") },
 	/* Archives, and files compressed with unsupported methods. */
 	{ 257, MAGIC("ustar"), true,
-	  "this is a tar archive; unpack it (tar -xf), and specify the folder or files in it." },
+	  "this is a tar archive; unpack it (tar -xf), and specify the directory or files in it." },
 	{ 0, MAGIC("PK\x03\x04"), true,
-	  "this is a zip archive; unpack it (unzip), and specify the folder or files in it." },
+	  "this is a zip archive; unpack it (unzip), and specify the directory or files in it." },
 	{ 0, MAGIC("7z\xbc\xaf\x27\x1c"), true,
-	  "this is a 7z archive; unpack it (7z x), and specify the folder or files in it." },
+	  "this is a 7z archive; unpack it (7z x), and specify the directory or files in it." },
 	{ 0, MAGIC("Rar!\x1a\x07"), true,
-	  "this is a rar archive; unpack it (unrar x), and specify the folder or files in it." },
+	  "this is a rar archive; unpack it (unrar x), and specify the directory or files in it." },
 	{ 0, MAGIC("BZh"), false,
 	  "it is compressed with bzip2, which netsync does not read; decompress it first (bunzip2)." },
 	{ 0, MAGIC("\x1f\x9d"), false,
@@ -134,7 +135,7 @@ static const char *explain_unknown_file(const struct found *found)
 		return "this is a result of netsync sync, not a trace; netsync apply, convert, export, report, states and path take results with --model. Here, specify traces.";
 	if (is_text_file(found))
 		return "this text is not a trace in a known format; if its lines are messages, packets or clock readings, specify the file with --messages, --packets or --clocks.";
-	return "this is not a trace in a known format; known formats are captures (pcap, pcapng), trace.dat, perf.data, and folders with a CTF trace.";
+	return "this is not a trace in a known format; known formats are captures (pcap, pcapng), trace.dat, perf.data, and directories that contain a CTF trace.";
 }
 
 char *io_explain_foreign(const struct found *found, bool *looks_like)

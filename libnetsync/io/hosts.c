@@ -216,7 +216,7 @@ static void warn_of_exchanged_names(struct netsync_io *io)
 
 			if (have_exchanged_names(a, b))
 				io_warn(io,
-					"%s and %s: the traces themselves name the hosts %s and %s, the reverse of the given names; were the names swapped?",
+					"%s and %s: according to the traces, the hosts are %s and %s, which is the reverse of the given names; check whether the names are swapped.",
 					b->path, a->path, b->own_name, a->own_name);
 		}
 	}

@@ -355,7 +355,7 @@ static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
 			trace->path, (unsigned long long)trace->without_netns);
 	if (trace->out_of_range)
 		io_warn(io,
-			"%s: %llu packet events were not used: their times are outside the years 1824 to 2116, or 36 years away from the other events or from the clock readings; is the clock of %s set, and are the readings of that clock?",
+			"%s: %llu packet events were not used: their times are outside the years 1824 to 2116, or more than 36 years from the other events or from the clock readings; check that the clock of %s is set, and that the readings are from that clock.",
 			trace->path, (unsigned long long)trace->out_of_range, trace->host_name);
 }
 
@@ -377,7 +377,7 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 	}
 	if (io->window.begin_is || io->window.end_is)
 		io_warn(io,
-			"%s: no packet events of %s in the requested time window, which refers to its own clock.",
+			"%s: no packet events of %s in the requested time window, which refers to the clock of that host.",
 			trace->path, trace->host_name);
 	else if (has_network)
 		io_warn(io,

@@ -148,7 +148,7 @@ static int write_copied_block(const struct copying *copying, int to, const char 
 		if (len < 0)
 			return io_fail(
 				copying->io, -errno,
-				"%s: copying to %s failed: %s. Set TMPDIR to a folder with more space.",
+				"%s: copying to %s failed: %s. Set TMPDIR to a directory with more space.",
 				copying->path, copying->folder, strerror(errno));
 		from += len;
 		size -= (size_t)len;
@@ -161,12 +161,12 @@ static int check_copy_size(const struct copying *copying, uint64_t size)
 	if (size > copying->most)
 		return io_fail(
 			copying->io, -ENOSPC,
-			"%s: a readable copy takes more than half of the free space in %s; set TMPDIR to a folder with more space.",
+			"%s: a readable copy takes more than half of the free space in %s; set TMPDIR to a directory with more space.",
 			copying->path, copying->folder);
 	if (size > copying->most_by_ratio)
 		return io_fail(
 			copying->io, -EFBIG,
-			"%s: it decompresses to more than %d times its size, which no trace does; if it is a trace, decompress it first (%s).",
+			"%s: the file decompresses to more than %d times its size, so it is probably not a trace; if it is a trace, decompress it first (%s).",
 			copying->path, MAX_RATIO, copying->file->compression->command);
 	return 0;
 }

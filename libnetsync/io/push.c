@@ -95,8 +95,8 @@ static int push_clock(struct trace *trace, uint32_t host, const struct clock_eve
 		return io_no_memory(io);
 	if (ret == -EALREADY && !trace->clock_is_late) {
 		trace->clock_is_late = true;
-		io_warn(io, "%s: the record of how its clock was steered is not used: %s.",
-			trace->path, netsync_error(io->ns));
+		io_warn(io, "%s: the recorded steering of its clock is not used: %s.", trace->path,
+			netsync_error(io->ns));
 	}
 	if (ret == -ERANGE || ret == -EALREADY)
 		return 0;

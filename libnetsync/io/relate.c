@@ -249,7 +249,7 @@ static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machi
 			      const struct clock_of_machine *b)
 {
 	static const char two_hosts[] =
-		"its traces have two clocks, %s and %s, and are treated as two hosts, %s and %s, which only packets relate.";
+		"its traces have two clocks, %s and %s, which are treated as two hosts, %s and %s. Only packets relate the two hosts.";
 	const bool are_read = can_clock_be_read(a) && can_clock_be_read(b);
 	char *what = io_format(two_hosts, get_clock_name(a), get_clock_name(b), a->host->name,
 			       b->host->name);

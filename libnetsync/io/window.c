@@ -186,7 +186,7 @@ int netsync_io_set_window(struct netsync_io *io, const struct netsync_io_window 
 		return io_fail(
 			io, -EBUSY,
 			io->live ?
-				"Live sessions are followed from now on; a time window cannot be set." :
+				"Live sessions are read from now on, so a time window cannot be set." :
 				"The traces have already been read.");
 	memcpy(&io->window, window, sizeof(io->window));
 	return 0;

@@ -140,10 +140,11 @@ static int check_steering(struct saved_merging *m, size_t i)
 	    (here && was_used_before_steering(here, own, s)))
 		return refuse_merge(
 			m, -EALREADY,
-			"messages were already used of a host that now has clock readings");
+			"messages of a host that now has clock readings were already used");
 	if (s->anchored && own->anchored && !are_same_clock_points(&s->anchor, &own->anchor))
-		return refuse_merge(m, -EALREADY,
-				    "the clock readings were pushed in a different order there");
+		return refuse_merge(
+			m, -EALREADY,
+			"the clock readings were pushed to the other object in a different order");
 	/* Its messages are counted from the anchor. */
 	return s->anchored && (is_merged_time_far(s->anchor.raw,
 						  s->num ? first->raw : s->anchor.raw) ||
@@ -188,8 +189,9 @@ static int check_pairs(struct saved_merging *m)
 		const int64_t x = m->place[p->host[0]].shift, y = compute_y_shift(m, p);
 
 		if (m->place[p->host[0]].number > m->place[p->host[1]].number)
-			return refuse_merge(m, -EINVAL,
-					    "the hosts were added in a different order there");
+			return refuse_merge(
+				m, -EINVAL,
+				"the hosts were added to the other object in a different order");
 		if (!can_move_direction(&p->direction[0], x, y) ||
 		    !can_move_direction(&p->direction[1], x, -y))
 			return refuse_merge(m, -ERANGE,

@@ -297,7 +297,7 @@ int ctf_salvage(struct ctf_files *files)
 	ret = make_scratch(&salvage);
 	if (ret < 0)
 		io_fail(trace->io, ret,
-			"%s: the trace is damaged, and no folder for its intact part could be created below $TMPDIR: %s.",
+			"%s: the trace is damaged, and a directory for its intact part cannot be created below $TMPDIR: %s.",
 			trace->path, strerror(-ret));
 	else
 		ret = salvage_streams(&salvage);

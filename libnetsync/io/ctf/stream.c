@@ -46,7 +46,7 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 		if (is_cut_by_perf(name))
 			warn_of_unusable_events(
 				stream,
-				"%s: \"perf data convert\" cuts off the addresses of packets, so the events %s are not used; specify the original perf.data file instead.",
+				"%s: \"perf data convert\" truncates packet addresses, so the events %s are not used; specify the original perf.data file instead.",
 				name);
 		return 0;
 	}

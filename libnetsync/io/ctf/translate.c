@@ -30,7 +30,7 @@ static int fail_to_write_metadata(const struct ctf_files *files, int ret)
 {
 	return io_fail(
 		files->trace->io, ret,
-		"%s: this is a CTF 2 trace, and no folder for its metadata in CTF 1.8 could be created below $TMPDIR: %s.",
+		"%s: cannot create a directory below $TMPDIR to translate this CTF 2 trace to CTF 1.8: %s.",
 		files->trace->path, strerror(-ret));
 }
 

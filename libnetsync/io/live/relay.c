@@ -121,7 +121,7 @@ static void note_relay_down(struct live_relay *relay, const char *reason)
 	if (is_news)
 		io_warn(relay->io,
 			gone && relay->asked_ms ?
-				"%s: the relay daemon no longer responds (%s): it has exited, as the daemon of netsync record does when the recording ends; waiting for another one." :
+				"%s: the relay daemon no longer responds (%s), so it has exited; the relay daemon of netsync record does so when the recording ends. Waiting for another one." :
 				"%s: the relay daemon does not respond (%s); trying again.",
 			relay->url, reason);
 	relay->told_down = true;

@@ -102,7 +102,7 @@ static void warn_of_live_losses(const struct trace *trace, bool had_lost_events,
 			trace->path);
 	if (trace->out_of_range && !had_out_of_range)
 		io_warn(io,
-			"%s: packet events outside the years 1824 to 2116 are not used; is the clock of %s set?",
+			"%s: packet events outside the years 1824 to 2116 are not used; check that the clock of %s is set.",
 			trace->path, trace->host_name);
 }
 

@@ -383,7 +383,7 @@ consume_live_messages(bt_message_iterator *iterator, void *data)
 	if (!ret)
 		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 	view->failure = ret == -ERANGE ? "its clock is more than 292 years from the epoch" :
-			ret == -E2BIG  ? "it has more traces than any session has" :
+			ret == -E2BIG  ? "it has more traces than a session can have" :
 					 "out of memory";
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
 }

@@ -384,7 +384,7 @@ static void report_named_ways(struct netsync_io *io, size_t first)
 		num++;
 	}
 	io_warn(io,
-		"%s: %zu of its captures, such as %s, do not record packet directions; because their names contain \"%s\" and all packets have the same %s, they are taken as the packets that %s %s.",
+		"%s: %zu of its captures, such as %s, do not record packet directions; because their names contain \"%s\" and all packets have the same %s, these packets are assumed to be the ones that %s %s.",
 		trace->host_name, num, trace->path, out ? "out" : "in", out ? "sender" : "receiver",
 		trace->host_name, out ? "sent" : "received");
 }

@@ -466,11 +466,11 @@ static void report_captures_of_stem(struct netsync_io *io, struct trace *const *
 			continue;
 		if (joined > 1)
 			io_warn(io,
-				"%s: %zu captures were attributed to this host by their names, times and addresses, from %s to %s; use NAME=FILE to name the host of a file.",
+				"%s: %zu captures were attributed to this host by their names, times and addresses (from %s to %s); use NAME=FILE to specify the host of a file.",
 				host, joined, list[i]->path, last->path);
 		if (other && strcmp(host, other->host_name) > 0)
 			io_warn(io,
-				"%s and %s: the file names are similar, but the addresses differ or the same packets have different times, so these are treated as the hosts %s and %s; use NAME=FILE to name the host of a file.",
+				"%s and %s: the file names are similar, but the addresses differ or the same packets have different times, so the captures are treated as two hosts, %s and %s; use NAME=FILE to specify the host of a file.",
 				other->path, list[i]->path, other->host_name, host);
 	}
 }

@@ -299,7 +299,7 @@ static void warn_of_skipped_blocks(const struct capture_merge *merge,
 			(unsigned long long)m->untimed);
 	if (m->others)
 		io_warn(merge->io,
-			"%s: %llu blocks were skipped: they are neither packets nor of a type that can be merged.",
+			"%s: %llu blocks were skipped, because they are neither packets nor other blocks that can be merged.",
 			m->of.path, (unsigned long long)m->others);
 }
 

@@ -214,7 +214,7 @@ static int pcap_open(struct trace *trace)
 		return ret;
 	if (others)
 		io_warn(trace->io,
-			"%s: %llu packets were not used: they have no time or an unsupported link type.",
+			"%s: %llu packets were not used, because they have no time or an unsupported link type.",
 			trace->path, (unsigned long long)others);
 	if (!usable && trace->info.stuck)
 		return io_fail_file(trace->io, trace->path, -ETIMEDOUT);

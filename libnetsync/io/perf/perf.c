@@ -184,7 +184,7 @@ static bool find_perf_clock(struct trace *trace, int32_t id)
 	}
 	if (id == PERF_OWN_CLOCK)
 		io_warn(trace->io,
-			"%s: recorded without -k mono, so each processor has its own clock; these agree only roughly, the error bounds do not cover their differences, and clock events cannot be used. Record with \"" RECORD_COMMAND
+			"%s: recorded without -k mono, so each processor has its own clock. The clocks agree only roughly, the error bounds do not cover their differences, and clock events cannot be used. Record with \"" RECORD_COMMAND
 			"\".",
 			trace->path);
 	trace->clock_name = strdup(clock->name);

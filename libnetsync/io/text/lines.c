@@ -287,7 +287,7 @@ void lines_warn_of_bad(const struct text_lines *l)
 {
 	if (l->bad > TOLD)
 		io_warn(l->io,
-			"%s: %llu lines in total are not used, the last of them line %llu; use --strict to stop at the first.",
+			"%s: %llu lines in total are not used; the last one is line %llu. Use --strict to stop at the first invalid line.",
 			l->path, (unsigned long long)l->bad, (unsigned long long)l->last_bad);
 }
 

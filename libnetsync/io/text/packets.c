@@ -170,7 +170,7 @@ static int report_bad_column_line(const struct text_lines *l, const char *what, 
 {
 	return io_fail(
 		l->io, -EILSEQ,
-		"%s: line %llu: %s %s; the first line must name the columns, see netsync-packets(5).",
+		"%s: line %llu: %s %s. The first line must name the columns; see netsync-packets(5).",
 		l->path, (unsigned long long)l->number, what, which);
 }
 

@@ -66,11 +66,10 @@ int text_bad_host(struct text_input *text, const char *p)
 
 	if (l->io->hosts.num < IO_MAX_HOSTS)
 		return lines_bad(
-			l, p,
-			"its host name cannot be used: not UTF-8, or with control characters");
+			l, p, "its host name is not valid UTF-8, or contains control characters");
 	return lines_bad(
 		l, p,
-		"it names a host beyond the first %d, the largest number that netsync supports; check which column contains the hosts",
+		"it names another host after %d hosts, and netsync does not support more; check which column contains the hosts",
 		IO_MAX_HOSTS);
 }
 

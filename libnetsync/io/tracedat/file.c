@@ -76,7 +76,7 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 	if (from_size > MAX_SECTIONS || to_size > MAX_SECTIONS - file->sections_size)
 		return dat_problem(
 			file,
-			"its sections decompress to more than 64 MiB, which is beyond any recording; record again, or omit the file");
+			"its sections decompress to more than 64 MiB, which is more than any recording needs; record again, or omit the file");
 	file->sections_size += to_size;
 	from = malloc(from_size + 1);
 	cursor->memory = malloc(to_size + 1);
@@ -359,7 +359,7 @@ int dat_open(struct dat_file *file, struct netsync_io *io, const char *path)
 	if (!ret && !is_unpacked_size_bounded(file))
 		ret = dat_problem(
 			file,
-			"its events decompress to more than 100 times the size of the file, which is beyond any recording; if it is a recording, decompress it with \"trace-cmd convert --compression none\"");
+			"its events decompress to more than 100 times the size of the file, so it is probably not a recording; if it is a recording, decompress it with \"trace-cmd convert --compression none\"");
 	return ret;
 }
 

@@ -265,7 +265,7 @@ static bool check_clock(struct trace *trace)
 	}
 	if (kind->per_cpu)
 		io_warn(trace->io,
-			"%s: the clock %s is a separate clock on each processor; these agree only roughly, and the error bounds do not cover their differences. Record with \"trace-cmd record -C mono\".",
+			"%s: the clock %s runs separately on each processor. These clocks agree only roughly, and the error bounds do not cover their differences. Record with \"trace-cmd record -C mono\".",
 			trace->path, trace->clock_name);
 	return true;
 }

@@ -148,7 +148,7 @@ static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size
 			continue;
 		if (file->can_end)
 			return 0;
-		file->damage = "the compressed data is cut off";
+		file->damage = "the compressed data is truncated";
 		return -EILSEQ;
 	}
 }
