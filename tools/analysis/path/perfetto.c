@@ -137,5 +137,5 @@ bool path_perfetto(FILE *out, const struct path_view *view)
 	/* The only possible error here is a lack of memory. */
 	writer.timeline.failed |= !ok;
 	free(writer.tracks);
-	return timeline_close(&writer.timeline, ok, "pieces");
+	return timeline_close(&writer.timeline, ok, "segments");
 }

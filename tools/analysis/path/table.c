@@ -197,7 +197,7 @@ static void print_pieces(FILE *out, const struct writing *writing)
 		.cell = piece_cell,
 	};
 
-	table_print_some(out, writing, &table, path->num_pieces, writing->limit, "pieces");
+	table_print_some(out, writing, &table, path->num_pieces, writing->limit, "segments");
 }
 
 /* Print which threads are charged. Return false if out of memory. */

@@ -35,9 +35,9 @@ function shownOf(pair) {
 	const all = pair.messages[0] + pair.messages[1];
 
 	if (!shown)
-		return " Only the busiest pairs have their messages in this page.";
-	return shown < all ? ` The plot has ${formatCount(shown)} of ${formatCount(all)} messages, ` +
-		"those with the smallest and the largest delay of each short interval." : "";
+		return " This page contains only the messages of the busiest pairs.";
+	return shown < all ? ` The plot displays ${formatCount(shown)} of ${formatCount(all)} messages, ` +
+		"including those with the smallest and the largest delay in each short interval." : "";
 }
 
 /* Delays of very different sizes are only visible on a logarithmic scale. */
@@ -72,7 +72,7 @@ function showDelays() {
 		(inverted ? `${plural(inverted, "message")} ${inverted === 1 ? "was" : "were"}` :
 			"no messages were") +
 		" received before they were sent." + shownOf(pair) +
-		(isCorrected(pair) ? "" : " These clocks could not be corrected: no messages connect them with the reference. Times are those of the sender, from the beginning of its trace.");
+		(isCorrected(pair) ? "" : " These clocks could not be corrected: no messages connect them with the reference. Times are those of the sender, relative to the beginning of its trace.");
 	legend("delays-legend", [
 		[names[0], swatch("dot", "there")], [names[1], swatch("box", "back")],
 		...(lateOf(pair).some(isUnusual) ? [["late message, listed below", swatch("ring", "quiet")]] : []),

@@ -212,7 +212,7 @@ function showLate(pair) {
 
 	byId("late-say").textContent = !corrected ?
 		"These clocks could not be corrected, so it is unknown which messages were late." :
-		!rows.length ? "Only the busiest pairs have their messages in this page." :
+		!rows.length ? "This page contains only the messages of the busiest pairs." :
 		inverted ? (inverted === 1 ? "One of these messages was received before it was sent, and comes first." :
 			`${formatCount(inverted)} of these messages were received before they were sent, and come first.`) :
 			"The slowest messages come first; none was received before it was sent.";

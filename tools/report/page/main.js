@@ -39,8 +39,8 @@ function showTop() {
 		tile(bad.length ? `${formatCount(others.length - bad.length)} of ${formatCount(others.length)}` :
 			"all", "hosts corrected accurately"));
 	showRecording();
-	byId("epoch").textContent = "Times on axes are on the clock of " + RESULT.reference +
-		", from " + formatInstant(BASE) + ".";
+	byId("epoch").textContent = "Times on the axes are on the clock of " + RESULT.reference +
+		", relative to " + formatInstant(BASE) + ".";
 }
 
 /*

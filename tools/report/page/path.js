@@ -118,7 +118,7 @@ function readPath(text) {
 			formatDuration(piece.end - piece.begin) +
 			(piece.bound < 0 ? "" : ` ± ${formatDuration(piece.bound)}`) +
 			`, from ${formatInstant(data.begin + BigInt(piece.begin))} on` +
-			(piece.open ? "; the clocks do not tell which end was first" : "") + ".";
+			(piece.open ? "; the error bounds do not reveal which end was first" : "") + ".";
 	};
 	return data;
 }
@@ -256,7 +256,7 @@ function setUpPath() {
 
 	byId("path-say").textContent = `${hostOf(data, data.who)}, ${threadName(data, data.who)}: ` +
 		`${formatDuration(data.length)} from ${formatInstant(data.begin)} on, in ` +
-		`${plural(data.count, "piece")} of ${plural(data.rows.length, "thread")}.`;
+		`${plural(data.count, "segment")} of ${plural(data.rows.length, "thread")}.`;
 	gantt.explain(byId("path-legend"));
 	listenToGantt(gantt, document.querySelectorAll("#path [data-move]"), readout);
 	/*

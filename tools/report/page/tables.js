@@ -200,11 +200,11 @@ function showStack() {
 
 function showCounts() {
 	const names = {
-		packets: "seen", matched: "seen on another host, too",
-		nat: "of these, with translated addresses",
-		unmatched: "seen on one host only", ambiguous: "could be of several packets",
-		loopback: "never left their host", unsupported: "of unsupported protocols",
-		evicted: "given up, to limit memory",
+		packets: "recorded", matched: "also recorded on another host",
+		nat: "matched, with translated addresses",
+		unmatched: "recorded on one host only", ambiguous: "could belong to several packets",
+		loopback: "packets that never left their host", unsupported: "unsupported protocols",
+		evicted: "unmatched, and discarded to limit memory use",
 	};
 	const rows = Object.entries(names).filter(([key]) => RESULT.stats && RESULT.stats[key]);
 

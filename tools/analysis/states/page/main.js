@@ -11,8 +11,8 @@ function tell(data, gantt) {
 
 	box.dataset.from = gantt.from;
 	box.dataset.to = gantt.to;
-	byId("window").textContent = `${formatInstant(data, gantt.from)}, and ` +
-		`${formatDuration(gantt.to - gantt.from)} from then on`;
+	byId("window").textContent = `${formatDuration(gantt.to - gantt.from)} from ` +
+		`${formatInstant(data, gantt.from)} on`;
 	tellAddress("states");
 	if (gantt.chosen)
 		byId("readout").textContent =
@@ -56,8 +56,8 @@ function main() {
 		() => tell(data, gantt));
 
 	byId("title").textContent = "States of " + data.titles.join(", ");
-	byId("headline").textContent = `${data.count} states of ${data.rows.length} rows, ` +
-		`on the clock of ${data.reference}. Times on the axis are since ` +
+	byId("headline").textContent = `${data.count} states in ${data.rows.length} rows, ` +
+		`on the clock of ${data.reference}. Times on the axis are relative to ` +
 		`${formatInstant(data, 0)}.`;
 	gantt.explain(byId("legend"));
 	listenToChoices(data, gantt);
