@@ -123,7 +123,7 @@ static void attach_net_hooks(struct hooked_net *hn)
 			continue;
 		err = nf_register_net_hook(hn->net, &hooks[i]);
 		if (err)
-			pr_warn("network namespace %u gives no events: error %d\n",
+			pr_warn("no events from network namespace %u: error %d\n",
 				hn->net->ns.inum, err);
 		else
 			hn->attached |= BIT(i);

@@ -37,7 +37,7 @@ static const struct kernel_param_ops attached_ops = {
 };
 module_param_cb(attached, &attached_ops, NULL, 0444);
 MODULE_PARM_DESC(attached,
-	"Read only: events that are in use and in force, separated by commas");
+	"Comma-separated list of the enabled events that are being recorded (read-only)");
 
 static int missed_get(char *page, const struct kernel_param *kp)
 {
@@ -50,11 +50,11 @@ static const struct kernel_param_ops missed_ops = {
 };
 module_param_cb(missed, &missed_ops, NULL, 0444);
 MODULE_PARM_DESC(missed,
-	"Read only: how many events of sockets were missed, which should be 0");
+	"Number of socket events that were missed, which should be 0 (read-only)");
 
 module_param_named(without, netsync_without, charp, 0444);
 MODULE_PARM_DESC(without,
-	"For tests: functions and tracepoints of the kernel to take for missing, separated by commas");
+	"Comma-separated list of kernel functions and tracepoints to treat as missing (for tests)");
 
 static int sampling_set(const char *val, const struct kernel_param *kp)
 {
@@ -76,19 +76,19 @@ static const struct kernel_param_ops sampling_ops = {
 module_param_cb(sampling, &sampling_ops, &netsync_sampling, 0644);
 __MODULE_PARM_TYPE(sampling, "byte");
 MODULE_PARM_DESC(sampling,
-	"N: of 2^N packets record one, the same on all hosts with the same N; 0 to 16 (default 0: all packets)");
+	"Record one of 2^N packets, the same packets on all hosts with the same N (0 to 16; default 0: all packets)");
 
 module_param_named(digest, netsync_digest, bool, 0644);
 MODULE_PARM_DESC(digest,
-	"Record digests of UDP payloads, by which a guess of them can be confirmed (default Y)");
+	"Record digests of UDP payloads, which can confirm a guess of the payload (default Y)");
 
 module_param_named(hooks, netsync_hooks, bool, 0444);
 MODULE_PARM_DESC(hooks,
-	"Attach the netfilter hooks when the module is loaded, not with the first event that needs them (default N); Y once they are attached");
+	"Attach the netfilter hooks when the module is loaded instead of at first use (default N); reads Y if the hooks are attached");
 
 module_param_named(raw_addresses, netsync_raw_addresses, bool, 0644);
 MODULE_PARM_DESC(raw_addresses,
-	"Record the addresses of sockets and packets in the kernel, not hashes of them (default N)");
+	"Record the kernel addresses of sockets and packets instead of hashes (default N)");
 
 static int __init netsync_init(void)
 {

@@ -56,25 +56,25 @@ class Interval(NamedTuple):
 
 
 class Span(NamedTuple):
-    """When a host was traced, on its clock. of names the result that this was read from."""
+    """The time range in which a host was traced, on its clock. of is the name of the result."""
     of: str
     host: str
     first_ns: int
     last_ns: int
 
     def holds(self, time_ns: int) -> bool:
-        """Is this time within the span, or near enough?"""
+        """Return whether this time is in the span, or so close that it can be corrected."""
         slack = min(max(self.last_ns - self.first_ns, _MIN_SLACK), _MAX_SLACK)
         return self.first_ns - slack <= time_ns <= self.last_ns + slack
 
     def refuse(self, time_ns: int, bound_ns: Optional[int]) -> Error:
-        """Return the error that netsync convert prints for a time too far outside."""
+        """Return the error that netsync convert prints for a time that is too far outside."""
         is_early = time_ns < self.first_ns
         far = self.first_ns - time_ns if is_early else time_ns - self.last_ns
         return Error(errno.ERANGE,
                      f"{time_ns}: {self.of} covers {_date(self.first_ns)} to "
-                     f"{_date(self.last_ns)} on the clock of {self.host}, but these times reach "
-                     f"to {_distance(far)} {'before' if is_early else 'after'} that, where the "
+                     f"{_date(self.last_ns)} on the clock of {self.host}, but this time is "
+                     f"{_distance(far)} {'before' if is_early else 'after'} that range, where the "
                      f"error bound is {'unknown' if bound_ns is None else _distance(bound_ns)}. "
                      "Use extrapolate=True to convert such times.")
 
@@ -108,7 +108,7 @@ def _does_not_fit(ret: int) -> Error:
 
 
 class Clock:
-    """A host's clock against the reference. It is constant, and threads may share it.
+    """A host's clock relative to the reference. It is constant, and threads may share it.
     Times far outside the span of the result are an error unless extrapolate is set."""
 
     # Span of the result. The reference's own clock and clocks made from numbers have no
@@ -206,7 +206,7 @@ class Clock:
 
     def order(self, time_ns: SupportsIndex, other: "Clock", other_ns: SupportsIndex, *,
               extrapolate: bool = False) -> Sequence:
-        """Was an event at this clock's time before one at the other clock's time?"""
+        """Compare an event at a time of this clock with an event at a time of the other."""
         if not extrapolate:
             self._check(int64(time_ns))
             other._check(int64(other_ns))

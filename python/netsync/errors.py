@@ -7,7 +7,7 @@ import os
 
 
 class Error(Exception):
-    """A sentence that says what failed and what to do, and the error number."""
+    """A sentence that explains what failed and what to do, and the error number."""
 
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)

@@ -48,12 +48,12 @@ class Synchronization:
         self._handle.within(core.netsync_push_packet, packet._struct())
 
     def advance(self, host: SupportsIndex, time_ns: Optional[SupportsIndex]) -> None:
-        """Promise that all the host's packets before this time were pushed; None: all packets."""
+        """Promise that all the host's packets before this time were pushed. None means all."""
         self._handle.within(core.netsync_advance, uint(host),
                             s.UNKNOWN if time_ns is None else int64(time_ns))
 
     def limit_packets(self, num: SupportsIndex) -> None:
-        """Let at most this many packets wait for their counterparts."""
+        """Keep at most this many packets that have no counterpart yet."""
         self._handle.call(core.netsync_limit_packets, uint(num))
 
     def use_threads(self, threads: SupportsIndex) -> None:
@@ -75,7 +75,7 @@ class Synchronization:
     # ---- messages matched by others
 
     def save_messages(self) -> bytes:
-        """Return all known messages in a form that another synchronization can merge anywhere."""
+        """Return all messages as bytes that another synchronization can merge, on any machine."""
         return self._handle.written(core.netsync_save_messages)
 
     def merge_messages(self, saved: bytes) -> None:
@@ -111,8 +111,8 @@ class Synchronization:
               reference: Optional[str] = None, max_skew_ppm: float = 0.0,
               max_drift_ppm_s: float = 0.0, threads: int = 0,
               resolution_ns: SupportsIndex = 0) -> Result:
-        """Match what is not matched yet, and estimate every clock, with this many
-        threads. Python's lock is released meanwhile."""
+        """Match the remaining packets, and estimate every clock, with this many threads. The
+        global interpreter lock is released during the call."""
         options = s.netsync_options(
             size=ctypes.sizeof(s.netsync_options), method=method_of(method),
             reference=None if reference is None else encode(reference),

@@ -74,7 +74,7 @@ def _known(struct: Any) -> Dict[str, Any]:
 
 @dataclasses.dataclass
 class Packet:
-    """A packet event: struct netsync_packet. None: unknown to the source."""
+    """A packet event: struct netsync_packet. None means that the source does not know a value."""
     host: int
     time_ns: int
     dir: Dir
@@ -168,7 +168,7 @@ class Message:
 
 @dataclasses.dataclass
 class ClockPoint:
-    """A reading of a clock that is not steered: struct netsync_clock_point."""
+    """A reading of a host's clock and of a raw clock: struct netsync_clock_point."""
     host: int
     time_ns: int
     raw_ns: int

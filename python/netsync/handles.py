@@ -25,7 +25,7 @@ def as_list(inputs: Union[Text, Iterable[Text]]) -> List[Text]:
 
 
 def int64(value: SupportsIndex) -> int:
-    """Convert a time; a float is refused, since it is not exact."""
+    """Convert a time. A float is rejected, because it is not exact."""
     number = operator.index(value)
     if not -2**63 <= number < 2**63:
         raise Error(errno.ERANGE, f"{number} does not fit into 64 bits.")

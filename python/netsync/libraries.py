@@ -114,7 +114,7 @@ def _load(name: str, functions: dict[str, tuple[Any, ...]]) -> Any:
             getattr(library, function).argtypes = arguments
     except OSError as error:
         raise ImportError(f"Cannot load {path}; install libnetsync, or set LD_LIBRARY_PATH to "
-                          f"its folder ({error}).") from error
+                          f"its directory ({error}).") from error
     except AttributeError as error:
         raise ImportError(f"{path} is older than this package, or damaged; install the same "
                           f"version of both ({error}).") from error

@@ -50,7 +50,7 @@ class Served(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """struct netsync_io_left_out: a trace, file or folder that was skipped."""
+    """struct netsync_io_left_out: a trace, file or directory that was skipped."""
     what: str                   # path of the skipped input
     why: str
 
@@ -121,7 +121,7 @@ class Reader:
         synchronization._traces.append(lambda: self.traces)
 
     def add(self, what: Text) -> int:
-        """Open the traces of a file or folder: "PATH", or "NAME=PATH". Return their number."""
+        """Open the traces in a file or directory, "PATH" or "NAME=PATH". Return their number."""
         return self._handle.number(self._io.netsync_io_add, encode(what))
 
     def add_address(self, what: str) -> None:
@@ -129,33 +129,33 @@ class Reader:
         self._handle.call(self._io.netsync_io_add_address, encode(what))
 
     def add_messages(self, path: Text, strict: bool = False) -> None:
-        """Add a text of messages; see netsync-messages(5)."""
+        """Add a text file of messages; see netsync-messages(5)."""
         self._handle.call(self._io.netsync_io_add_messages, encode(path), strict)
 
     def add_packets(self, path: Text, strict: bool = False) -> None:
-        """Add a text of packet events; see netsync-packets(5)."""
+        """Add a text file of packet events; see netsync-packets(5)."""
         self._handle.call(self._io.netsync_io_add_packets, encode(path), strict)
 
     def add_clocks(self, path: Text, strict: bool = False) -> None:
-        """Add a text of clock readings; see netsync-clocks(5)."""
+        """Add a text file of clock readings; see netsync-clocks(5)."""
         self._handle.call(self._io.netsync_io_add_clocks, encode(path), strict)
 
     def split_netns(self, split: bool = True) -> None:
-        """Treat every network namespace as a host."""
+        """Treat every network namespace as a separate host."""
         self._handle.call(self._io.netsync_io_set_split_netns, split)
 
     def jobs(self, number: int) -> None:
-        """Read this many traces at a time; 0, the default, is the number of processors."""
+        """Read this many traces at a time. The default of 0 is the number of processors."""
         self._handle.call(self._io.netsync_io_set_jobs, number)
 
     def timeout(self, timeout_ns: int) -> None:
-        """Give up a trace after this time without progress; 0, the default, is 120 s.
+        """Stop reading a trace after this time without progress. The default of 0 is 120 s.
         Call this before add()."""
         self._handle.call(self._io.netsync_io_set_timeout, int64(timeout_ns))
 
     @property
     def left_out(self) -> Tuple[LeftOut, ...]:
-        """The traces, files and folders that add() skipped."""
+        """The traces, files and directories that add() skipped."""
         found: List[LeftOut] = []
 
         def collect(pointer: int) -> None:
@@ -168,7 +168,7 @@ class Reader:
 
     def window(self, begin_ns: Optional[int] = None, end_ns: Optional[int] = None, *,
                kind: Limit = Limit.AT) -> None:
-        """Read only a part of the time, on each host's own clock; None: no limit."""
+        """Read only a part of the time, on each host's own clock. None means no limit."""
         part = s.netsync_io_window(
             size=ctypes.sizeof(s.netsync_io_window),
             begin_is=Limit.NO_LIMIT if begin_ns is None else kind,
@@ -257,8 +257,8 @@ class Reader:
     # ---- reading
 
     def read(self, progress: Optional[Progress] = None) -> None:
-        """Read all that was added. @progress is called with the amount read and the
-        total; if it returns a true value, reading stops with an Error."""
+        """Read everything that was added. @progress is called with the amount of data read
+        and the total amount. If it returns a true value, reading stops with an Error."""
         self._handle.call(self._io.netsync_io_read, self._progress(progress), None)
 
     def _progress(self, progress: Optional[Progress]) -> Any:
@@ -286,7 +286,7 @@ class Reader:
         self._handle.call(self._io.netsync_io_add_live_clocks, encode(path))
 
     def poll(self, timeout_ms: int = 0) -> int:
-        """Push what live sessions have received. Return the number of packet events."""
+        """Push the events received from live sessions. Return the number of packet events."""
         return self._handle.number(self._io.netsync_io_poll, uint(timeout_ms, 31))
 
     @property

@@ -24,7 +24,7 @@ def _bt2() -> Any:
     try:
         import bt2  # type: ignore
     except ImportError as error:
-        raise Error(errno.ENOSYS, "The Python module of Babeltrace 2 is missing; install it "
+        raise Error(errno.ENOSYS, "The Python module bt2 of Babeltrace 2 is missing; install it "
                     "(Debian: python3-bt2).") from error
     return bt2
 
@@ -49,8 +49,8 @@ def _correct(messages: Iterable[Any], path: str, host: Host, shift_ns: int,
             continue
         time_ns = shown + shift_ns
         if not extrapolate and not host.holds(time_ns):
-            raise Error(errno.ERANGE, f"{path}: some times are far outside those that the result "
-                        f"for {host.name} covers; use the result of this recording, or "
+            raise Error(errno.ERANGE, f"{path}: some times are far outside the time range of the "
+                        f"result for {host.name}; use the result of this recording, or "
                         "extrapolate=True.")
         yield Corrected(*clock.convert(time_ns, extrapolate=True), host.name, msg)
 
