@@ -122,17 +122,19 @@ static const struct option_row options[] = {
 	       "CLOCK_MONOTONIC (monotonic, as in traces of trace-cmd -C\n"
 	       "mono), or both, as hosts NAME/realtime and NAME/mono",
 	       take_name, .at = offsetof(struct log, clock), .names = clock_names),
-	OPTION("host", 0, "NAME", "name the host NAME (default: its host name)", take_log_host),
+	OPTION("host", 0, "NAME", "use NAME as the host name (default: that of this machine)",
+	       take_log_host),
 	OPTION("duration", 'd', "TIME", "stop after TIME", take_positive_duration,
 	       .at = offsetof(struct log, duration_ns), .example = "60s"),
 	OPTIONS_END
 };
 
 static const struct usage usage = {
-	.begin = "Usage: netsync clock-log [OPTION...] > FILE\n\n"
-		 "Log how a time daemon steers this machine's clock, until interrupted. With\n"
-		 "\"netsync sync --clocks FILE\", captures made meanwhile are corrected as if nothing had\n"
-		 "steered the clock.\n\n",
+	.begin =
+		"Usage: netsync clock-log [OPTION...] > FILE\n\n"
+		"Log how a time daemon steers this machine's clock, until interrupted. For captures made\n"
+		"at the same time, \"netsync sync --clocks FILE\" then estimates the clock as if no daemon\n"
+		"had steered it.\n\n",
 	.end = "\nNo privileges are needed. netsync-clocks(5) describes FILE.\n",
 	.options = options,
 };

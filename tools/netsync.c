@@ -81,7 +81,7 @@ static void print_other_commands(FILE *out)
 		if (find_command(externals.list[i]))
 			continue;
 		if (is_first)
-			fputs("\nOther commands, which are programs of their own:\n", out);
+			fputs("\nOther commands, which are separate programs:\n", out);
 		is_first = false;
 		make_printable(externals.list[i]);
 		fprintf(out, "  %s\n", externals.list[i]);

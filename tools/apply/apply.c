@@ -124,15 +124,15 @@ static bool can_copy(const struct apply_run *apply, apply_copy copy,
 	const bool changed = apply->set->metadata_only;
 
 	if (!copy)
-		complain("%s: skipped, as this trace %s.", info->path,
+		complain("%s: skipped, because this trace %s.", info->path,
 			 changed ? "has no metadata that can be changed; omit --metadata-only" :
 				   "has a format that cannot be written");
 	else if (info->damaged && changed)
 		complain(
-			"%s: skipped, as this trace is damaged; omit --metadata-only to copy what is readable.",
+			"%s: skipped, because this trace is damaged; omit --metadata-only to copy what is readable.",
 			info->path);
 	else if (info->damaged && !info->readable)
-		complain("%s: skipped, as this trace is damaged.", info->path);
+		complain("%s: skipped, because this trace is damaged.", info->path);
 	else
 		return true;
 	return false;
@@ -340,7 +340,7 @@ static bool make_output_folder(struct apply_run *apply)
 {
 	if (!is_in_trace(apply))
 		return output_folder_open(&apply->folder, apply->set->output);
-	complain("%s: this folder is inside a trace; give another one.", apply->set->output);
+	complain("%s: this directory is inside a trace; give another one.", apply->set->output);
 	return false;
 }
 
@@ -548,8 +548,8 @@ static int apply_everywhere(const struct apply_settings *set)
 static const struct option_row options[] = {
 	OPTION("model", 'm', "FILE", "use the result in FILE, which \"netsync sync -o FILE\" wrote",
 	       take_text, .at = offsetof(struct apply_settings, model)),
-	OPTION("output", 'o', "FOLDER",
-	       "write the copies to the new folder FOLDER\n"
+	OPTION("output", 'o', "DIR",
+	       "write the copies to the new directory DIR\n"
 	       "(default: TRACE" BESIDE " next to each TRACE)",
 	       take_output_folder, .at = offsetof(struct apply_settings, output)),
 	OPTION("merge", 0, "FILE",
@@ -568,9 +568,8 @@ static const struct option_row options[] = {
 	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
 	       take_number, .at = offsetof(struct apply_settings, jobs), .least = 1,
 	       .most = MAX_JOBS),
-	OPTION("extrapolate", 0, NULL,
-	       "correct traces even if they are far outside the times of FILE", take_flag,
-	       .at = offsetof(struct apply_settings, extrapolate)),
+	OPTION("extrapolate", 0, NULL, "correct traces even if far outside the time range of FILE",
+	       take_flag, .at = offsetof(struct apply_settings, extrapolate)),
 	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on other machines", take_text,
 	       .at = offsetof(struct apply_settings, netsync)),
 	OPTIONS_END
@@ -578,13 +577,13 @@ static const struct option_row options[] = {
 
 static const struct usage usage = {
 	.begin =
-		"Usage: netsync apply -m FILE [-o FOLDER | --merge FILE] TRACE...\n\n"
+		"Usage: netsync apply -m FILE [-o DIR | --merge FILE] TRACE...\n\n"
 		"Write copies of traces with the timestamps of the reference clock. A TRACE is a file, a\n"
-		"folder with traces, NAME=PATH to set the host (NAME as in FILE), or [USER@]HOST:PATH for a\n"
-		"trace on another machine, which is copied there over ssh. All traces of the hosts in FILE\n"
-		"can be corrected, not only those that FILE was computed from.\n\n",
-	.end = "\nExit status: 0 if everything was copied, 1 if nothing was, 2 if traces were skipped (their\n"
-	       "host is not corrected in FILE), or if damaged ones were copied in part.\n",
+		"directory with traces, NAME=PATH to set the host (NAME as in FILE), or [USER@]HOST:PATH\n"
+		"for a trace on another machine, whose copy is written on that machine. All traces of the\n"
+		"hosts in FILE can be corrected, not only those that FILE was computed from.\n\n",
+	.end = "\nExit status: 0 if everything was copied, 1 if nothing was copied, 2 if traces were skipped\n"
+	       "because FILE does not correct their host, or if damaged traces were copied in part.\n",
 	.options = options,
 };
 
@@ -605,7 +604,7 @@ static bool check_settings(const struct apply_settings *set)
 			 set->output ? "--output" : "--metadata-only");
 	else if (set->merge.force && !set->merge.path)
 		complain(
-			"--force applies to --merge only; folders of copies are never overwritten.");
+			"--force applies to --merge only; directories with copies are never overwritten.");
 	else if (set->merge.path && remote < set->num_traces)
 		complain(
 			"%s: --merge reads captures on this machine only; copy this one first: scp %s .",

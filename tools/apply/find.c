@@ -246,8 +246,9 @@ bool apply_is_outside(const struct apply_run *apply, struct apply_trace *trace)
 
 void apply_leave_out_source(struct apply_run *apply, const struct apply_source *source)
 {
-	complain("%s: skipped, as nothing in it is between --begin and --end (in corrected times).",
-		 source->path);
+	complain(
+		"%s: skipped, because it contains nothing between --begin and --end (in corrected times).",
+		source->path);
 	apply->num_left_out++;
 }
 

@@ -313,8 +313,8 @@ static bool copy_with(const struct apply_trace *trace, const char *to, const cha
 	    !write_metadata(to, text, tree.files))
 		return false;
 	if (copied)
-		complain("%s: %llu files were copied, as they could not be linked.", trace->path,
-			 (unsigned long long)copied);
+		complain("%s: %llu files were copied, because they could not be linked.",
+			 trace->path, (unsigned long long)copied);
 	return true;
 }
 

@@ -19,8 +19,8 @@ const char correct_help[] =
 	"  host=NAME     correct all streams as those of the host NAME in FILE\n"
 	"                (default: detected for each stream, by the host name and the\n"
 	"                clock uuid of its trace)\n"
-	"  extrapolate=BOOL  correct times even if they are far outside the times of\n"
-	"                FILE\n";
+	"  extrapolate=BOOL  correct times even if they are far outside the time range\n"
+	"                of FILE\n";
 
 struct filter_component {
 	struct merged merged;

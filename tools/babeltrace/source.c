@@ -27,12 +27,12 @@ const char source_help[] =
 	"Read CTF traces of several machines, and correct their times with a result of\n"
 	"\"netsync sync\".\n\n"
 	"Parameters:\n"
-	"  inputs=[TRACE, ...]  search these folders for traces; NAME=FOLDER uses NAME as\n"
+	"  inputs=[TRACE, ...]  search these directories for traces; NAME=DIR uses NAME as\n"
 	"                       the host of all traces there (mandatory)\n"
 	"  result=FILE          use the result in FILE, which \"netsync sync -o FILE\" wrote\n"
 	"                       (mandatory)\n"
-	"  extrapolate=BOOL     correct times even if they are far outside the times of\n"
-	"                       FILE\n";
+	"  extrapolate=BOOL     correct times even if they are far outside the time range\n"
+	"                       of FILE\n";
 
 struct source_trace {
 	const char *path; /* owned by the reader in the component */
@@ -163,7 +163,7 @@ static status initialize_source(struct source_component *component, const bt_val
 	if (!inputs || !result)
 		return COMPONENT_FAIL(
 			component,
-			"No traces or no result given: use -p 'inputs=[\"FOLDER\"],result=\"FILE\"'.");
+			"No traces or no result given: use -p 'inputs=[\"DIR\"],result=\"FILE\"'.");
 	if (corrections_open(&component->merged.corrections, bt_value_string_get(result), NULL))
 		return COMPONENT_FAIL(component, "%s",
 				      corrections_error(&component->merged.corrections));

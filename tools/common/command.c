@@ -41,7 +41,7 @@ int run_program(const struct command *commands, size_t num, int argc, char **arg
 		status = run_command(&commands[i], argc, argv);
 	} else {
 		complain(
-			"%s: this program has no such command; run \"netsync COMMAND\", as \"netsync --help\" lists them.",
+			"%s: this program has no such command; run \"netsync --help\" for a list of commands.",
 			name);
 	}
 	return output_end(status);

@@ -127,7 +127,7 @@ static bool link_entry(struct linking *linking, int from, int to, const char *na
 		complain(
 			"%s: this is %s, which is not followed; replace it with the files of the trace.",
 			path,
-			S_ISLNK(st.st_mode) ? "a symbolic link" : "neither a file nor a folder");
+			S_ISLNK(st.st_mode) ? "a symbolic link" : "neither a file nor a directory");
 		return false;
 	}
 	in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -99,12 +99,12 @@ const struct option_row solve_options[] = {
 };
 
 const struct option_row input_options[] = {
-	OPTION("messages", 0, "FILE", "read messages: sender receiver send_ns recv_ns",
+	OPTION("messages", 0, "FILE", "read messages, in lines: sender receiver send_ns recv_ns",
 	       take_messages),
 	OPTION("packets", 0, "FILE", "read packet events, in named columns", take_packets),
 	OPTION("clocks", 0, "FILE",
-	       "read how clocks were steered: host time_ns raw_ns\n"
-	       "(these three can be repeated; if FILE is -, read standard input)",
+	       "read how clocks were steered, in lines: host time_ns raw_ns\n"
+	       "(all three can be repeated; if FILE is -, read standard input)",
 	       take_clocks_option),
 	OPTION("strict", 0, NULL, "stop at the first invalid line of these files", take_flag,
 	       .at = offsetof(struct input, strict)),
@@ -119,7 +119,7 @@ const struct option_row input_options[] = {
 	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
 	       take_number, .at = offsetof(struct input, jobs), .least = 1, .most = MAX_JOBS),
 	OPTION("timeout", 0, "TIME",
-	       "give up a trace or host if no data arrive for TIME\n"
+	       "stop reading a trace or host if no data arrives for TIME\n"
 	       "(default 120s)",
 	       take_positive_duration, .at = offsetof(struct input, timeout_ns),
 	       .example = "30s or 600s"),
@@ -129,8 +129,8 @@ const struct option_row input_options[] = {
 
 const struct option_row input_method_options[] = {
 	OPTION("method", 'm', "METHOD",
-	       "auto, or for comparison hull (straight lines), regression\n"
-	       "(least squares) or model (experimental) (default auto)",
+	       "estimate with auto (default), model (experimental), or, for\n"
+	       "comparison, hull (straight lines) or regression (least squares)",
 	       take_name, .at = offsetof(struct input, method), .names = method_names),
 	OPTIONS_END
 };
@@ -138,13 +138,12 @@ const struct option_row input_method_options[] = {
 const struct option_row input_model_options[] = {
 	OPTION("model", 'm', "FILE",
 	       "use the result in FILE, which \"netsync sync -o FILE\" wrote,\n"
-	       "instead of estimating",
+	       "instead of estimating the clocks",
 	       take_text, .at = offsetof(struct input, model)),
-	OPTION("extrapolate", 0, NULL,
-	       "correct traces even if they are far outside the times of FILE", take_flag,
-	       .at = offsetof(struct input, extrapolate)),
-	OPTION("method", 0, "METHOD", "auto, hull, regression or model (default auto)", take_name,
-	       .at = offsetof(struct input, method), .names = method_names),
+	OPTION("extrapolate", 0, NULL, "correct traces even if far outside the time range of FILE",
+	       take_flag, .at = offsetof(struct input, extrapolate)),
+	OPTION("method", 0, "METHOD", "estimate with auto (default), hull, regression or model",
+	       take_name, .at = offsetof(struct input, method), .names = method_names),
 	OPTIONS_END
 };
 

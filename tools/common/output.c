@@ -464,7 +464,7 @@ int output_end(int status)
 static bool complain_of_output_folder(const char *path)
 {
 	if (errno == EEXIST || errno == ENOTEMPTY)
-		complain("%s: the folder exists; give another one.", path);
+		complain("%s: the directory exists; give another one.", path);
 	else
 		complain_of_path(path);
 	return false;

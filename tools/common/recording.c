@@ -31,7 +31,7 @@ int recording_announce(const char *dir, unsigned int port)
 
 	if (fd < 0 || fcntl(fd, F_SETLK, &lock) || dprintf(fd, "net://127.0.0.1:%u\n", port) < 0) {
 		complain("%s/" RECORDING_FILE
-			 ": %s; \"netsync live\" cannot find the recording by its folder.",
+			 ": %s; \"netsync live\" cannot find the recording by its directory.",
 			 dir, strerror(errno));
 		recording_withdraw(dir, fd);
 		fd = -1;

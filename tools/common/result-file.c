@@ -434,7 +434,7 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 		if (is_other_boot(&model->hosts[i], clock))
 			return model_fail(
 				model, -ENOENT,
-				"%s: recorded with another clock: %s was rebooted, another machine has the same name, or, with trace-cmd, this is another recording. Use the result of this recording.",
+				"%s: this trace was recorded with another clock: %s was rebooted, another machine has the same name, or (with trace-cmd) this is another recording. Use the result of this recording.",
 				model->path, clock->host_name);
 	names = list_hosts(model);
 	model_fail(model, -ENOENT,

@@ -140,7 +140,7 @@ static bool explain_gap(const char *names, bool are_many, const struct island_sp
 	if (!gap)
 		return false;
 	complain(
-		"warning: %s %s traced from %s to %s, and %s from %s to %s, each by its own clock: the traces do not overlap, and share no packets. Trace these hosts at the same time; or check their clocks, if one was wrong by %s or more.",
+		"warning: %s %s traced from %s to %s, and %s from %s to %s, each on its own clock: the traces do not overlap, and share no packets. Trace these hosts at the same time. If one of the clocks was wrong by %s or more, check the clocks.",
 		names, are_many ? "were" : "was", format_date(from, a->from, true),
 		format_date(to, a->to, true), others, format_date(other_from, b->from, true),
 		format_date(other_to, b->to, true), format_duration(by, gap));
@@ -159,7 +159,7 @@ static const char *const advice[NUM_MISSING][NUM_SOURCES] = {
 	},
 	[MISSING_SHARED] = {
 		[SOURCE_ANY] = ": let these hosts exchange packets while both are traced; if they did, the packets were not recorded on both, or were not TCP, UDP, SCTP or ICMP echo",
-		[SOURCE_RECORD] = ": use --beacon to send packets between them; if these hosts exchanged packets, these were not TCP, UDP, SCTP or ICMP echo, or a machine in between answered instead",
+		[SOURCE_RECORD] = ": use --beacon to send packets between them; if these hosts exchanged packets, the packets were not TCP, UDP, SCTP or ICMP echo, or a machine in between answered instead",
 		[SOURCE_RECORD_BEACON] = ": if the beacon's packets did not arrive, open its UDP port in the firewall",
 	},
 	[MISSING_WAY_BACK] = {
@@ -226,8 +226,8 @@ static bool explain_ambiguous(const struct netsync *ns, const char *one, const c
 	    stats.ambiguous <= stats.unmatched)
 		return false;
 	complain(
-		"warning: %s and %s: no messages were matched, as %" PRIu64 " of %" PRIu64
-		" packet events are ambiguous. Either each packet was recorded more than once, as in captures of all devices (\"tcpdump -i any\") or of a bridge and its ports, or the recorded data do not identify packets. Capture one device (\"tcpdump -i eth0\"); of captures that contain the same packets, give only one.",
+		"warning: %s and %s: no messages were matched, because %" PRIu64 " of %" PRIu64
+		" packet events are ambiguous. Either each packet was recorded more than once, as in captures of all devices (\"tcpdump -i any\") or of a bridge and its ports, or the recorded data does not identify packets. Capture one device (\"tcpdump -i eth0\"). If several captures contain the same packets, give only one of them.",
 		one, other, stats.ambiguous, stats.packets);
 	return true;
 }
@@ -281,9 +281,9 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 static const char *explain_quality(const struct netsync_host_info *info)
 {
 	if (!info->contradicted && info->bound_median_ns == NETSYNC_UNKNOWN)
-		return "warning: %s: the error bound is unknown: all messages are consistent, but too few to detect whether a clock was stepped or steered. The correction is a compromise.";
+		return "warning: %s: the error bound is unknown: all messages are consistent, but there are too few to detect whether a clock was stepped or steered. The correction is a compromise.";
 	if (!info->contradicted && info->bound_max_ns == NETSYNC_UNKNOWN)
-		return "warning: %s: the error bound is unknown for part of the time: all messages are consistent, but too few there to detect whether a clock was stepped or steered.";
+		return "warning: %s: the error bound is unknown for part of the time: all messages are consistent, but there are too few at that time to detect whether a clock was stepped or steered.";
 	if (!info->contradicted)
 		return "warning: %s: all messages are consistent, but some do not fit the clock estimate; the error bound holds.";
 	if (info->bound_median_ns == NETSYNC_UNKNOWN)
@@ -395,8 +395,9 @@ int outcome_explain(const struct outcome *outcome, const struct netsync *ns)
 	int status = EXIT_DONE;
 
 	if (netsync_num_hosts(ns) == 1)
-		complain("warning: all traces are of one host, %s; nothing to synchronize.",
-			 host_info(ns, 0).name);
+		complain(
+			"warning: all traces belong to one host, %s, so there is nothing to synchronize.",
+			host_info(ns, 0).name);
 	explain_islands(outcome, ns);
 	if (!explain_hosts(outcome, ns))
 		status = EXIT_PARTIAL;

@@ -54,10 +54,10 @@ int model_check_span(struct model *model, const struct model_host *host,
 		return 0;
 	return model_fail(
 		model, -ERANGE,
-		"%s covers %s to %s on the clock of %s, but these times reach to %s %s, where the error bound is %s.",
+		"%s covers %s to %s on the clock of %s, but the given times extend to %s %s, where the error bound is %s.",
 		model->path, format_date(from, span->first_ns, true),
 		format_date(to, span->last_ns, true), host->name,
 		format_distance(far, early > late ? early : late),
-		early > late ? "before that" : "after that",
+		early > late ? "before this range" : "after this range",
 		bound == NETSYNC_UNKNOWN ? "unknown" : format_distance(off, (uint64_t)bound));
 }

@@ -150,9 +150,8 @@ static bool take_separator_option(void *at, const struct option_row *row, const 
 static const struct option_row options[] = {
 	OPTION("model", 'm', "FILE", "use the result in FILE, which \"netsync sync -o FILE\" wrote",
 	       take_text, .at = offsetof(struct convert_settings, model)),
-	OPTION("extrapolate", 0, NULL,
-	       "convert TIMEs even if they are far outside the times of FILE", take_flag,
-	       .at = offsetof(struct convert_settings, lines.extrapolate)),
+	OPTION("extrapolate", 0, NULL, "convert TIMEs even if far outside the time range of FILE",
+	       take_flag, .at = offsetof(struct convert_settings, lines.extrapolate)),
 	OPTION("column", 0, "N", "correct the time in column N of standard input (default 1)",
 	       take_number, .at = offsetof(struct convert_settings, lines.column), .least = 1,
 	       .most = INT_MAX),
@@ -169,9 +168,9 @@ static const struct option_row options[] = {
 static const struct usage usage = {
 	.begin =
 		"Usage: netsync convert -m FILE [OPTION...] HOST [TIME...]\n\n"
-		"Convert each TIME on the clock of HOST to the reference clock, and print it with its\n"
-		"error bound, or with \"unknown\". Without a TIME, copy standard input, and correct the\n"
-		"time in one column of each line.\n\n",
+		"Convert each TIME on the clock of HOST to the reference clock, and print the result with\n"
+		"its error bound, or with \"unknown\" if no bound is known. Without a TIME, copy standard\n"
+		"input, and correct the time in one column of each line.\n\n",
 	.end = "\nA TIME is in nanoseconds (1700000000123456789), in seconds as babeltrace2\n"
 	       "--clock-seconds prints them (1700000000.123456789), or a date as in ISO 8601, syslog,\n"
 	       "journalctl and dmesg -T (\"Nov 14 22:13:20\"). The corrected time has the same format.\n"

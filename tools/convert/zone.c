@@ -110,7 +110,7 @@ void zone_say(const struct zone *zone)
 			"warning: dates without a zone are read as UTC; if this is wrong, give --zone, such as --zone Europe/Berlin or --zone +01:00.");
 	else
 		complain(
-			"warning: dates without a zone are read as in the zone of TZ, %s; use --zone for another one.",
+			"warning: dates without a zone are read in the time zone of TZ, %s; use --zone to specify another zone.",
 			zone->name);
 }
 

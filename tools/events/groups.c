@@ -131,7 +131,7 @@ static bool skip_unreadable_sources(struct groups *groups, struct event_group *g
 			continue;
 		}
 		complain(
-			"warning: %s: only packet events are used, as Babeltrace 2 cannot read the other events.",
+			"warning: %s: only packet events are used, because Babeltrace 2 cannot read the other events.",
 			group->sources[i].path);
 	}
 	if (num == group->num || group->is_tracefs)
@@ -146,7 +146,7 @@ static bool take_back(FILE *out, off_t begin)
 	if (begin >= 0 && !ftruncate(fileno(out), begin) && !fseeko(out, begin, SEEK_SET))
 		return true;
 	complain(
-		"A trace cannot be read to its end, and data that were written to a pipe cannot be taken back; write to a file, with --output.");
+		"A trace cannot be read to its end, and data that was written to a pipe cannot be withdrawn; write to a file with --output.");
 	errno = ESPIPE;
 	return false;
 }
@@ -185,7 +185,7 @@ static bool write_group(struct groups *groups, struct event_group *group)
 	if (skip_unreadable_sources(groups, group))
 		return !group->num || write_group(groups, group);
 	complain(
-		"warning: %s: only packet events are used, as there is not enough memory for the other events.",
+		"warning: %s: only packet events are used, because there is not enough memory for the other events.",
 		reader->base->hosts[group->host].name);
 	return true;
 }
@@ -219,7 +219,7 @@ static void add_trace_to_group(struct groups *groups, struct event_group *group,
 
 	/* libbabeltrace2 may end a process that reads damaged traces. */
 	if (trace->damaged && !group->is_tracefs) {
-		complain("warning: %s: only packet events are used, as the trace is damaged.",
+		complain("warning: %s: only packet events are used, because the trace is damaged.",
 			 trace->path);
 		return;
 	}

@@ -133,7 +133,7 @@ bool timebase_limit(struct timebase *base, const struct time_window *window, boo
 		return window_find(window, first_ns, last_ns, !with_events || is_all_read(base),
 				   &base->begin_ns, &base->end_ns);
 	complain(
-		"--begin, --end: these options cannot be used, as no host in the traces could be corrected.");
+		"--begin, --end: these options cannot be used, because no host in the traces could be corrected.");
 	return false;
 }
 

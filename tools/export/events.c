@@ -321,11 +321,11 @@ static void end_group(void *data, const struct event_group *group, const struct 
 	job->timeline->num_early += state->number;
 	if (state->num_cpus && group->host >= TIMELINE_MAX_THREAD_HOSTS)
 		complain(
-			"warning: %s: Perfetto's tables of threads and scheduling hold only %d hosts, without this one; this host has state tracks instead.",
+			"warning: %s: Perfetto's thread and scheduling tables can hold only %d hosts, and this host did not fit; its threads are written as state tracks instead.",
 			host, TIMELINE_MAX_THREAD_HOSTS);
 	else if (job->num_cpus + state->num_cpus > TIMELINE_MAX_CPUS)
 		complain(
-			"warning: %s: Perfetto's tables of scheduling hold only %d CPUs of all hosts, without CPU %u and later ones of this host.",
+			"warning: %s: Perfetto's scheduling tables can hold only %d CPUs of all hosts, so CPU %u and later CPUs of this host are missing.",
 			host, TIMELINE_MAX_CPUS,
 			job->num_cpus < TIMELINE_MAX_CPUS ? TIMELINE_MAX_CPUS - job->num_cpus : 0);
 	job->num_cpus += state->num_cpus;

@@ -77,8 +77,8 @@ static bool take_globs(void *at, const struct option_row *row, const char *text)
 }
 
 static const struct option_row options[] = {
-	OPTION("csv", 0, NULL, "write a line for each packet that was seen on both sides",
-	       take_flag, .at = offsetof(struct export_settings, csv)),
+	OPTION("csv", 0, NULL, "write a line for each packet that two hosts recorded", take_flag,
+	       .at = offsetof(struct export_settings, csv)),
 	OPTION("perfetto", 0, NULL, "write a timeline for ui.perfetto.dev: packets and messages",
 	       take_flag, .at = offsetof(struct export_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct export_settings, timeline) },

@@ -154,7 +154,7 @@ static bool find_thread(struct critical_path *path, const struct path_thread_nam
 	if (found.num)
 		complain(
 			"%s: %" PRIu32
-			" threads have this name: %s%s. Choose one with --thread HOST:TID or HOST:NAME; if a thread has the number of one that had ended, add --begin and --end.",
+			" threads have this name: %s%s. Choose one with --thread HOST:TID or HOST:NAME; if a thread reuses the ID of a thread that has ended, add --begin and --end.",
 			name, found.num, found.list, more);
 	else
 		complain(
@@ -188,7 +188,7 @@ static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 			name);
 	else if (!(info->seen & SEEN_WAKING))
 		complain(
-			"warning: %s: no sched_waking events; sched_wakeup can name another CPU than the one of the waking thread.",
+			"warning: %s: no sched_waking events; sched_wakeup events can be recorded on a different CPU than that of the waking thread.",
 			name);
 	if (!(info->seen & SEEN_INTERRUPT))
 		complain(

@@ -398,7 +398,7 @@ static bool hear_shell(struct record_run *rec, struct recorded_host *host)
 		return true;
 	}
 	if (end || remote->in.len > GREETING_SIZE) {
-		remote_say(remote, "what it sends is not the answer of a shell.");
+		remote_say(remote, "the data received is not the answer of a shell.");
 		capture_give_up(host);
 	}
 	return false;
@@ -445,7 +445,7 @@ static bool open_capture(struct record_run *rec, struct recorded_host *host)
 	char *path;
 
 	if (!is_capture(host->remote->in.data)) {
-		remote_say(host->remote, "what it sends is not a capture.");
+		remote_say(host->remote, "the data received is not a capture.");
 		return false;
 	}
 	if (!host->via)

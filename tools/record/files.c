@@ -56,8 +56,9 @@ bool files_put(const char *dir, struct remote *remote, struct json_object *about
 	int fd;
 
 	if (!is_inside(name)) {
-		complain("%s: disconnected, as it sent a file name outside its folder: \"%s\".",
-			 remote->name, name);
+		complain(
+			"%s: disconnected, because it sent a file name outside its directory: \"%s\".",
+			remote->name, name);
 		return false;
 	}
 	if (asprintf(&path, "%s/%s/%s", dir, remote->folder, name) < 0)

@@ -178,10 +178,9 @@ static void say_gap(const struct record_run *rec, const struct recorded_host *ho
 {
 	char from[VALUE_SIZE], to[VALUE_SIZE];
 
-	complain(
-		"%s: data are missing from %s after the start, or up to two seconds earlier, to %s.",
-		host->remote->name, format_duration(from, host->cut_ns - rec->started_ns),
-		format_duration(to, now_ns() - rec->started_ns));
+	complain("%s: data is missing from %s (or up to two seconds earlier) to %s after the start.",
+		 host->remote->name, format_duration(from, host->cut_ns - rec->started_ns),
+		 format_duration(to, now_ns() - rec->started_ns));
 }
 
 unsigned int hosts_renew(struct record_run *rec)
@@ -260,7 +259,7 @@ static void say_quota(struct record_run *rec, const struct recorded_host *host, 
 {
 	char text[VALUE_SIZE];
 
-	complain("%s: sent more than %s, the limit (see --quota): %s.", host->remote->name,
+	complain("%s: exceeded the limit of %s (see --quota): %s.", host->remote->name,
 		 format_bytes(text, rec->quota), what);
 	rec->partial = true;
 }

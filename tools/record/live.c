@@ -67,11 +67,11 @@ enum { LIVE_TABLE, LIVE_JSON_LINES };
 #define TIME_EXAMPLE "500ms, 1s or 600s"
 
 static const struct option_row options[] = {
-	OPTION("interval", 'i', "TIME", "print every TIME, such as 500ms (default 1s)",
+	OPTION("interval", 'i', "TIME", "print at this interval, such as 500ms (default 1s)",
 	       take_positive_duration, .at = offsetof(struct live_settings, interval_ns),
 	       .example = TIME_EXAMPLE),
 	OPTION("format", 'f', "FORMAT",
-	       "print a table, or json-lines, one line each time\n"
+	       "print a table, or json-lines (a line of JSON each time)\n"
 	       "(default table)",
 	       take_name, .at = offsetof(struct live_settings, format), .names = formats),
 	OPTION("duration", 't', "TIME", "stop after TIME, such as 600s", take_positive_duration,
@@ -93,10 +93,11 @@ static const struct usage usage = {
 	.begin =
 		"Usage: netsync live [OPTION...] DIR | URL...\n\n"
 		"Attach to LTTng sessions that are being recorded (lttng create --live), through their\n"
-		"relay daemon, and print at regular intervals how the clocks differ. DIR is the folder of\n"
-		"\"netsync record --live -o DIR\", while it records. A URL is net://HOST[:PORT] for all live\n"
-		"sessions of a relay daemon, including later ones, or net://HOST[:PORT]/host/NAME/SESSION.\n"
-		"At the end, or after ^C, print the table of \"netsync sync\".\n\n",
+		"relay daemon, and print at regular intervals how the clocks differ. DIR is the output\n"
+		"directory of a running \"netsync record --live -o DIR\". A URL is net://HOST[:PORT] for all\n"
+		"live sessions of a relay daemon, including sessions that start later, or\n"
+		"net://HOST[:PORT]/host/NAME/SESSION. At the end, or after ^C, print the table of \"netsync\n"
+		"sync\".\n\n",
 	.end = "\nExit status: 0 if every host is corrected, 1 for bad usage or input, 2 if a host could not\n"
 	       "be corrected.\n",
 	.options = options,
@@ -119,7 +120,7 @@ static int parse_live_arguments(struct live_settings *set, int argc, char **argv
 	if (set->num_urls)
 		return -1;
 	complain(
-		"Give the URL of a relay daemon (netsync live net://HOST), or the folder of \"netsync record --live\".");
+		"Give the URL of a relay daemon (netsync live net://HOST), or the output directory of \"netsync record --live\".");
 	return EXIT_BAD;
 }
 
@@ -429,7 +430,7 @@ static bool add_live_source(struct live *live, const char *what)
 
 	if (!strstr(what, "://") && stat(what, &info)) {
 		complain(
-			"%s: %s; give the folder of \"netsync record --live -o DIR\", or the URL of a relay daemon, as in \"netsync live net://HOST\".",
+			"%s: %s; give the output directory of \"netsync record --live -o DIR\", or the URL of a relay daemon, as in \"netsync live net://HOST\".",
 			what, strerror(errno));
 		return false;
 	}

@@ -72,18 +72,18 @@ static bool take_stay(void *at, const struct option_row *row, const char *value)
 
 static const struct option_row options[] = {
 	OPTION("output", 'o', "DIR",
-	       "create DIR for the recording, with a folder for each host and\n" RESULT_NAME
+	       "create DIR for the recording, with a directory per host and\n" RESULT_NAME
 	       " (default netsync-DATE-TIME)",
 	       take_record_folder, .at = offsetof(struct record_run, dir)),
 	{ .table = remote_options, .at = offsetof(struct record_run, all) },
 	OPTION("via", 0, "SOURCE",
-	       "record with lttng; or only packets, on hosts that have nothing of\n"
-	       "netsync, with bpf, packet, tcpdump, or the best of these (default\n"
-	       "lttng, or best if a host does not have LTTng)",
+	       "record with lttng, or only packets with bpf, packet, tcpdump or\n"
+	       "the best of these, which do not need netsync on the hosts\n"
+	       "(default: lttng, or best if a host does not have LTTng)",
 	       take_name, .at = offsetof(struct record_run, via), .names = capture_via_names),
 	OPTION("rsh", 0, "COMMAND",
-	       "reach hosts by COMMAND, in which {host} is the name, instead of\n"
-	       "ssh: \"docker exec -i {host}\" (packets only)",
+	       "connect to the hosts with COMMAND instead of ssh; {host} is the\n"
+	       "name, as in \"docker exec -i {host}\" (packets only)",
 	       take_text, .at = offsetof(struct record_run, rsh)),
 	OPTION("merge", 0, "FILE",
 	       "also write the packets of all hosts to one pcapng file, with\n"
@@ -126,7 +126,7 @@ static const struct option_row options[] = {
 	OPTION("relayd", 0, "URL", "stream to this relay daemon: net://HOST[:PORT:PORT]", take_text,
 	       .at = offsetof(struct record_run, url)),
 	OPTION("quota", 0, "SIZE",
-	       "accept at most SIZE from each host (default: an equal share\n"
+	       "limit the data from each host to SIZE (default: an equal share\n"
 	       "of seven eighths of the free space)",
 	       take_bytes, .at = offsetof(struct record_run, quota), .example = "500MB or 2GB"),
 	OPTIONS_END
@@ -135,7 +135,7 @@ static const struct option_row options[] = {
 static const struct usage usage = {
 	.begin =
 		"Usage: netsync record [OPTION...] [-- COMMAND...]\n\n"
-		"Record LTTng traces, or packets, on this machine and others while COMMAND runs, or until ^C; then\n"
+		"Record LTTng traces or packets on several machines until COMMAND exits, or until ^C. Then\n"
 		"collect the traces, synchronize them, and print the table of \"netsync sync\".\n\n",
 	.end = "\nExit status: 0 if everything was recorded and synchronized, 1 if nothing was recorded, 2 if\n"
 	       "a host was not recorded completely or could not be corrected.\n",
@@ -160,7 +160,7 @@ static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 		return EXIT_BAD;
 	}
 	if (rec->stay && *rec->stay && *rec->stay != '/') {
-		complain("--stay=%s: give a folder that begins with '/'.", rec->stay);
+		complain("--stay=%s: give a directory that begins with '/'.", rec->stay);
 		return EXIT_BAD;
 	}
 	/* --stay records to the disks of the hosts, like --pull. */
@@ -233,7 +233,7 @@ static bool make_record_folder(struct record_run *rec)
 	if (!rec->dir)
 		no_memory();
 	else if (errno == EEXIST)
-		complain("%s: the folder exists; give a new one with -o.", rec->dir);
+		complain("%s: the directory exists; give a new one with -o.", rec->dir);
 	else
 		complain_of_path(rec->dir);
 	return false;
@@ -446,7 +446,7 @@ static bool check_hosts(struct record_run *rec)
  */
 static bool renew_relay(struct record_run *rec)
 {
-	complain("lttng-relayd died; the data it wrote are kept, and a new one is started.");
+	complain("lttng-relayd died; the data that it wrote is kept, and a new one is started.");
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct recorded_host *host = &rec->hosts[i];
 
@@ -594,7 +594,7 @@ static int synchronize_or_say(struct record_run *rec)
 
 	if (asprintf(
 		    &words,
-		    "netsync: interrupted; the data received so far are in %s. To synchronize them, use \"netsync sync\".\n",
+		    "netsync: interrupted; the data received so far is in %s. To synchronize them, use \"netsync sync\".\n",
 		    rec->dir) < 0) {
 		no_memory();
 		return status;

@@ -22,8 +22,8 @@ static const char USAGE[] =
 	"Usage: netsync-recorder [OPTION...]\n"
 	"\n"
 	"Record the headers of all packets that this machine sends and receives, in a pcapng\n"
-	"file for netsync, Wireshark and tcpdump, until ^C. The payload of packets is not\n"
-	"recorded. This needs root, or capabilities.\n"
+	"file for netsync, Wireshark and tcpdump, until ^C. By default, the payload of packets\n"
+	"is not recorded. Root or capabilities are required.\n"
 	"\n"
 	"  -o, --output FILE      write to FILE (default: standard output)\n"
 	"      --force            overwrite files that exist\n"
@@ -33,14 +33,14 @@ static const char USAGE[] =
 	"                         network namespaces (default: BPF if the kernel allows it)\n"
 	"  -i, --interface NAME   record the packets of one network interface (default: all)\n"
 	"      --loopback         also record the packets of loopback interfaces\n"
-	"      --payload BYTES    also record BYTES of the payload of each packet, at most 256;\n"
-	"                         64 help to match UDP packets\n"
-	"      --buffer MIB       use so much memory for packets not yet written (default 32)\n"
-	"  -d, --duration S       end after S seconds\n"
-	"      --until-eof        end when standard input ends, such as that of a connection\n"
-	"      --without A:B      skip TCP packets between the ports A and B, such as those of\n"
-	"                         the connection that the capture is sent by; an ssh connection\n"
-	"                         that started this program is found automatically\n"
+	"      --payload BYTES    also record the first BYTES bytes of each payload, at most 256;\n"
+	"                         64 bytes help to match UDP packets\n"
+	"      --buffer MIB       use MIB MiB of memory for packets not yet written (default 32)\n"
+	"  -d, --duration S       stop after S seconds\n"
+	"      --until-eof        stop at the end of standard input, such as that of a connection\n"
+	"      --without A:B      skip TCP packets between the ports A and B, such as the\n"
+	"                         connection through which the capture is sent (default: the\n"
+	"                         ssh connection that started this program)\n"
 	"  -h, --help             print this text\n"
 	"  -V, --version          print the version\n"
 	"\n"
@@ -48,9 +48,9 @@ static const char USAGE[] =
 	"      --port PORT        record packets from or to PORT; repeat for more ports\n"
 	"      --host ADDRESS     record packets from or to ADDRESS; repeat for more addresses\n"
 	"      --container PID    record the network namespace of a container's process PID\n"
-	"      --cgroup FOLDER    record the packets of the control group FOLDER, such as\n"
+	"      --cgroup FOLDER    record the packets of the control group at FOLDER, such as\n"
 	"                         /sys/fs/cgroup/system.slice/nginx.service\n"
-	"      --sampling N       record one of 2^N packets, the same ones on all hosts\n";
+	"      --sampling N       record one of 2^N packets, the same packets on all hosts\n";
 
 enum {
 	NO_LETTER = 256,
@@ -214,7 +214,7 @@ static bool take_cgroup(struct packet_selection *s, const char *value)
 	if (statfs(value, &system) || system.f_type != CGROUP2_SUPER_MAGIC ||
 	    stat(value, &folder) || !S_ISDIR(folder.st_mode)) {
 		complain_of(
-			"--cgroup %s: give a folder of control groups (version 2), such as /sys/fs/cgroup/system.slice.",
+			"--cgroup %s: give the path of a version 2 control group, such as /sys/fs/cgroup/system.slice.",
 			value);
 		return false;
 	}

@@ -192,7 +192,7 @@ static bool open_ring(const struct packet_selection *s, char why[LONGEST_REASON]
 		ring.netns = (uint32_t)netns.st_ino;
 	if (s->netns && s->netns != ring.netns) {
 		snprintf(why, LONGEST_REASON,
-			 "a packet socket records the network namespace that it is in: use nsenter");
+			 "a packet socket records only its own network namespace; use nsenter");
 		return false;
 	}
 	ring.with_loopback = s->with_loopback;

@@ -209,7 +209,7 @@ static bool open_source(struct frame_recorder *r, const struct recorder_options 
 		complain_of("No packets can be recorded: %s; and %s.", why_not, why);
 		return false;
 	}
-	complain_of("recording this network namespace with a packet socket, as %s.", why);
+	complain_of("recording this network namespace with a packet socket, because %s.", why);
 	return true;
 }
 
@@ -217,11 +217,11 @@ static void report_losses(const struct frame_recorder *r, const struct source_co
 {
 	if (counts->lost)
 		complain_of(
-			"%llu of %llu packets were lost, as they were not written in time: give a larger --buffer.",
+			"%llu of %llu packets were lost, because they were not written in time; give a larger --buffer.",
 			(unsigned long long)counts->lost, (unsigned long long)counts->received);
 	if (counts->unreadable)
 		complain_of(
-			"%llu of %llu packets were not recorded, as BPF cannot read them before Linux 6.12: use --via packet.",
+			"%llu of %llu packets were not recorded, because BPF cannot read them before Linux 6.12; use --via packet.",
 			(unsigned long long)counts->unreadable,
 			(unsigned long long)counts->received);
 	if (r->unrecorded)
@@ -233,7 +233,7 @@ static void report_losses(const struct frame_recorder *r, const struct source_co
 static bool report_clock_log(const struct recorder_options *o, int error)
 {
 	if (error)
-		complain_of("%s: %s; the log of the clock ends before the recording did.",
+		complain_of("%s: %s; the log of the clock is incomplete.",
 			    strcmp(o->clock_log, "-") ? o->clock_log : "standard error",
 			    strerror(-error));
 	return !error;
@@ -265,7 +265,7 @@ static int record_to(struct frame_recorder *r, const struct recorder_options *o)
 	if (ret)
 		complain_of("receiving packets: %s.", strerror(-ret));
 	if (r->writer.error)
-		complain_of("%s: %s; the capture ends before the recording did.",
+		complain_of("%s: %s; the capture is incomplete.",
 			    o->output ? o->output : "standard output", strerror(r->writer.error));
 	report_losses(r, &counts);
 	if (ret || r->writer.error)

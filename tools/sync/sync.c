@@ -41,8 +41,8 @@ static const struct option_row options[] = {
 	       take_duration, .at = offsetof(struct sync_settings, outcome.max_bound_ns),
 	       .example = "800ns, 50us, 1.5ms or 2s"),
 	OPTION("format", 'f', "FORMAT",
-	       "write table, json, or bt2-args, constant offsets as options\n"
-	       "for babeltrace2 (default table; with -o, json)",
+	       "write a table, json, or bt2-args (constant offsets as options\n"
+	       "for babeltrace2); default: table, or json with -o",
 	       take_name, .at = offsetof(struct sync_settings, outcome.format), .names = formats),
 	{ .table = output_options, .at = offsetof(struct sync_settings, outcome.output) },
 	OPTION("plot", 'p', NULL, "plot delays over time, before and after correction", take_flag,
@@ -62,9 +62,9 @@ static const struct option_row shared_options[] = {
 static const struct usage shared_usage = {
 	.begin =
 		"Usage: mpirun netsync-mpi sync [OPTION...] [TRACE...]\n\n"
-		"Do the work of \"netsync sync\" in many processes: each process reads the traces of some\n"
-		"hosts, and matches a share of all packets. A TRACE is a file or directory that all\n"
-		"processes see (with --local, those of one machine), or NAME=PATH to name its host.\n\n",
+		"Do the work of \"netsync sync\" in many processes. Each process reads the traces of some\n"
+		"hosts, and matches a share of all packets. A TRACE is a file or directory, or NAME=PATH to\n"
+		"name its host. All processes, or with --local those of one machine, must see the TRACE.\n\n",
 	.end = "\nExit status: as for \"netsync sync\".\n",
 	.options = shared_options,
 };

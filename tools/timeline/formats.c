@@ -12,8 +12,8 @@ static const char *const names[] = { "json", "protobuf", NULL };
 const struct option_row timeline_options[] = {
 	OPTION("format", 0, "FORMAT",
 	       "with --perfetto, write protobuf, or json, which\n"
-	       "chrome://tracing reads, too (default: protobuf if FILE ends\n"
-	       "in .pftrace, .perfetto-trace or .pb, else json)",
+	       "chrome://tracing can read, too (default: protobuf if FILE ends\n"
+	       "in .pftrace, .perfetto-trace or .pb, otherwise json)",
 	       take_name, .at = 0, .names = names),
 	OPTIONS_END
 };

@@ -87,7 +87,7 @@ def check_states(share, result, locks, files=None, packets=()):
           "%d of %d" % (told, asked))
     run = netsync("states", "--states", "dlm", "-m", result, *files)
     print("# " + run.stdout.replace("\n", "\n# "))
-    check(not wrong and changes > least and ": 0 overlapped with another" in run.stdout,
+    check(not wrong and changes > least and ": 0 of them overlapped with another" in run.stdout,
           "never both hold it, and the order is that of the lock's value",
           "%d of %d wrong, %d changes of hands, gaps from %d ns on" % (
               wrong, len(held), changes, min(gaps, default=0)))

@@ -29,7 +29,7 @@ static bool check_path_arguments(const struct path_settings *set)
 {
 	if (!set->of.thread == !set->of.command) {
 		complain(
-			"Give a thread, by either --thread HOST:TID, --thread HOST:NAME or --command NAME.");
+			"Give a thread with --thread HOST:TID, --thread HOST:NAME or --command NAME.");
 		return false;
 	}
 	if (set->of.thread && !strchr(set->of.thread, ':')) {
@@ -58,11 +58,11 @@ static const struct option_row options[] = {
 	       .at = offsetof(struct path_settings, of.thread)),
 	OPTION("command", 'c', "NAME", "show the path of the only thread with this name", take_text,
 	       .at = offsetof(struct path_settings, of.command)),
-	OPTION("account", 0, NULL, "also list threads whose CPU time is charged to it as it waits",
+	OPTION("account", 0, NULL, "also list the threads whose CPU time is charged to the thread",
 	       take_flag, .at = offsetof(struct path_settings, account)),
 	OPTION("json", 0, NULL, "write the whole path as JSON", take_flag,
 	       .at = offsetof(struct path_settings, json)),
-	OPTION("perfetto", 0, NULL, "write a timeline for ui.perfetto.dev: threads and arrows",
+	OPTION("perfetto", 0, NULL, "write a timeline of the threads for ui.perfetto.dev",
 	       take_flag, .at = offsetof(struct path_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct path_settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
@@ -80,8 +80,9 @@ static const struct option_row options[] = {
 static const struct usage usage = {
 	.begin =
 		"Usage: netsync path --thread HOST:TID | --command NAME [OPTION...] TRACE...\n\n"
-		"Show what a thread of traced machines waited for, what that thread or device waited for\n"
-		"in turn, and so on across hosts: its critical path. A TRACE is as for \"netsync sync\".\n\n",
+		"Show the critical path of a thread: what the thread waited for, what the thread or device\n"
+		"that it waited for was itself waiting for, and so on, across hosts. A TRACE is as for\n"
+		"\"netsync sync\".\n\n",
 	.end = "\nExit status: as for \"netsync sync\".\n",
 	.options = options,
 };

@@ -127,7 +127,7 @@ static bool parse_template(struct parser *parser, struct template *template, con
 	if (!word)
 		return false;
 	if (template->num)
-		return words_mistake(&parser->words, word, 0, "This was given before.");
+		return words_mistake(&parser->words, word, 0, "This statement was given before.");
 	do {
 		char *brace = at + strcspn(at, "{}"), *end;
 		struct template_piece *piece;
@@ -390,7 +390,7 @@ static bool parse_lists(struct parser *parser, struct state_list *first, const c
 	const struct word *word = need_word(parser, "The name of a state");
 
 	if (first->num)
-		return words_mistake(&parser->words, word, 0, "This was given before.");
+		return words_mistake(&parser->words, word, 0, "This statement was given before.");
 	for (; word; word = words_next(&parser->words)) {
 		if (!strcmp(word->text, between) && list == first && first->num)
 			list = second;

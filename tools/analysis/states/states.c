@@ -86,20 +86,20 @@ static const struct option_row options[] = {
 	       "use a definition of states: block, dlm, sched, syscall, tcp, or\n"
 	       "a file as in netsync-states(5) (can be repeated)",
 	       take_definition, .words = definition_names),
-	OPTION("print", 0, NULL, "print the definitions, as a start for new ones", take_flag,
-	       .at = offsetof(struct states_settings, print)),
+	OPTION("print", 0, NULL, "print the definitions, as a starting point for new ones",
+	       take_flag, .at = offsetof(struct states_settings, print)),
 	OPTION("json", 0, NULL, "write the tables as JSON", take_flag,
 	       .at = offsetof(struct states_settings, json)),
 	OPTION("csv", 0, NULL, "write a line for each time that an object was in a state",
 	       take_flag, .at = offsetof(struct states_settings, csv)),
 	OPTION("html", 0, NULL, "write a web page with a chart of all states over time", take_flag,
 	       .at = offsetof(struct states_settings, html)),
-	OPTION("perfetto", 0, NULL, "write a timeline for ui.perfetto.dev, a track per object",
+	OPTION("perfetto", 0, NULL, "write a timeline for ui.perfetto.dev with a track per object",
 	       take_flag, .at = offsetof(struct states_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct states_settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
-	       "print at most NUMBER objects, the longest ones\n"
-	       "(default 20; 0 for all)",
+	       "print at most NUMBER objects and NUMBER waits, those with the\n"
+	       "longest times (default 20; 0 for all)",
 	       take_number, .at = offsetof(struct states_settings, limit), .least = 0,
 	       .most = 1000000000),
 	{ .table = window_options, .at = offsetof(struct states_settings, window) },
@@ -112,8 +112,8 @@ static const struct option_row options[] = {
 static const struct usage usage = {
 	.begin =
 		"Usage: netsync states --states DEFINITION [OPTION...] TRACE...\n\n"
-		"Show how long objects of traced machines, such as locks, requests and threads, were in\n"
-		"which states, on one time base, and which objects waited for which. A TRACE is as for\n"
+		"Show the states of objects on traced machines, such as locks, requests and threads, how\n"
+		"long each state lasted, and which hosts waited for which other hosts. A TRACE is as for\n"
 		"\"netsync sync\".\n\n",
 	.end = "\nExit status: as for \"netsync sync\".\n",
 	.options = options,
@@ -296,7 +296,7 @@ static void explain_counts(const struct states *states, uint32_t host, size_t d)
 	if (counts->open)
 		complain(
 			"warning: %s, %s: %" PRIu64
-			" states had not ended at the end of the traces; their time is counted up to there (\"open\").",
+			" states had not ended at the end of the traces; their duration is counted up to that point (\"open\").",
 			name, definition, counts->open);
 }
 

@@ -156,14 +156,14 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
 		return;
 	fprintf(out, "\n%" PRIu64 " times in ", found->spans);
 	put_states(out, &definition->exclusive);
-	fprintf(out, ": %" PRIu64 " overlapped with another", found->at_once);
+	fprintf(out, ": %" PRIu64 " of them overlapped with another time", found->at_once);
 	if (definition->with.num) {
 		fputs(" in this state or in ", out);
 		put_states(out, &definition->with);
 	}
 	fprintf(out,
 		" by more than the error bounds of the clocks; for %" PRIu64
-		", the order is uncertain within these bounds.\n",
+		" of them, the order is uncertain within these bounds.\n",
 		found->uncertain);
 	if (!found->at_once)
 		return;

@@ -328,7 +328,7 @@ struct json_object *agent_create(struct json_object *request)
 		session.stays = value_member(request, "stay");
 		session.folder = folder_new(member_text(request, "stay"));
 		if (!session.folder)
-			return agent_error("cannot create a folder for the recording: %s.",
+			return agent_error("cannot create a directory for the recording: %s.",
 					   strerror(errno));
 		undo_remember(UNDO_FOLDER, session.folder);
 	}

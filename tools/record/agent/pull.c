@@ -78,7 +78,7 @@ struct json_object *agent_pull(struct json_object *request)
 
 	(void)request;
 	if (!path)
-		return agent_error("no folder to copy.");
+		return agent_error("no directory to copy.");
 	failure = NULL;
 	root_len = strlen(path);
 	nftw(path, send_file, 16, FTW_PHYS);

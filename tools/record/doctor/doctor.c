@@ -110,8 +110,8 @@ static const struct option_row options[] = {
 	OPTION("format", 'f', "FORMAT", "print a table, or json (default table)", take_name,
 	       .at = offsetof(struct doctor_settings, format), .names = formats),
 	OPTION("for", 0, "JOB",
-	       "check for captures, trace-cmd or lttng (default lttng with\n"
-	       "--host or --local, else captures, and briefly the others)",
+	       "check for captures, trace-cmd or lttng (default: lttng with\n"
+	       "--host or --local; otherwise captures, and briefly the others)",
 	       take_name, .at = offsetof(struct doctor_settings, job), .names = job_names),
 	OPTION("fix", 0, "WHAT",
 	       "repair this machine: lttng installs what recording with LTTng\n"
@@ -125,11 +125,11 @@ static const struct option_row options[] = {
 static const struct usage usage = {
 	.begin =
 		"Usage: netsync doctor [OPTION...]\n\n"
-		"Check what this machine, or others, need for synchronizing captures or for recording, and\n"
-		"test the connections between them. Report what is good, worth knowing or wrong, and what\n"
-		"to do. Nothing is changed without --fix. Without root, some checks are not possible, and\n"
-		"are reported as such.\n\n",
-	.end = "\nExit status: 0 if the job can be done, 1 if it would fail, or for bad usage.\n",
+		"Check whether this machine or other machines have everything that synchronizing captures\n"
+		"or recording needs, and test the connections between the machines. Report what is good,\n"
+		"worth knowing or wrong, and what to do. Nothing is changed without --fix. Checks that\n"
+		"require root are reported as such.\n\n",
+	.end = "\nExit status: 0 if the job can be done, 1 if the job would fail or the usage is wrong.\n",
 	.options = options,
 };
 

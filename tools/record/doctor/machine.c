@@ -210,8 +210,8 @@ static void check_folder(struct diagnosis *diag, const char *folder)
 	const enum verdict bad = needed ? VERDICT_WRONG : VERDICT_NOTE;
 	const char *advice =
 		diag->job == JOB_CAPTURES || needed ?
-			"Give another folder with --output." :
-			"This folder is for --pull; set TMPDIR to another one, or omit --pull.";
+			"Give another directory with --output." :
+			"This directory is for --pull; set TMPDIR to another one, or omit --pull.";
 	char inside[PATH_MAX];
 	struct statvfs disk;
 	int64_t left;
@@ -341,7 +341,7 @@ static void check_set(struct diagnosis *diag, int sock, unsigned int set,
 	} else if (num && set & HAS_LRO) {
 		add_finding(
 			diag, VERDICT_NOTE,
-			"%s: the device merges packets before they are recorded, so they are late, and many cannot be matched.",
+			"%s: the device merges packets before they are recorded, so packets are recorded late, and many cannot be matched.",
 			text);
 		set_advice(diag, "ethtool -K DEVICE lro off");
 	} else if (num) {
