@@ -272,7 +272,7 @@ static bool check_line_error(const struct clock_line *line)
 	path = strdup(line->trace->path);
 	if (path)
 		make_printable(path);
-	printf("%s: off by up to %s in babeltrace2, %s in Trace Compass; error bound %s\n",
+	printf("%s: times are off by up to %s in babeltrace2, %s in Trace Compass; the error bound is %s\n",
 	       path ? path : "", least, most, bound);
 	free(path);
 	return true;

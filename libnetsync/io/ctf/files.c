@@ -236,7 +236,7 @@ int ctf_damaged_metadata(struct trace *trace)
 {
 	return io_fail(
 		trace->io, -EILSEQ,
-		"%s: the metadata is damaged, so the trace cannot be read; was it copied completely?",
+		"%s: the metadata is damaged, so the trace cannot be read; check that it was copied completely.",
 		trace->path);
 }
 
@@ -256,7 +256,7 @@ static int check_links(struct trace *trace, const char *folder)
 		    S_ISLNK(st.st_mode))
 			ret = io_fail(
 				trace->io, -ELOOP,
-				"%s: %s/%s is a symbolic link, and symbolic links in a trace are not followed; if the target belongs to the trace, copy it to that place.",
+				"%s: %s/%s is a symbolic link, and symbolic links in a trace are not followed; if the target belongs to the trace, replace the link by a copy of the target.",
 				trace->path, folder, entry->d_name);
 	if (dir)
 		closedir(dir);
@@ -290,7 +290,7 @@ static int check_metadata_kind(const struct ctf_files *files)
 	case -ENODATA:
 		return io_fail(
 			trace->io, -EILSEQ,
-			"%s: the metadata is empty, so the trace cannot be read; was the session destroyed, and the trace copied completely?",
+			"%s: the metadata is empty, so the trace cannot be read; check that the session was destroyed, and that the trace was copied completely.",
 			trace->path);
 	case -EPROTONOSUPPORT:
 		return ctf_too_new(trace, "packetized metadata");

@@ -126,7 +126,7 @@ int netsync_io_add_live(struct netsync_io *io, const char *url)
 	io->live->io = io;
 	for (size_t i = 0; i < io->live->num_relays; i++)
 		if (!strcmp(io->live->relays[i]->url, url))
-			return io_fail(io, -EEXIST, "%s: this was already given.", url);
+			return io_fail(io, -EEXIST, "%s: this URL was already given.", url);
 	return relay_add(io->live, url);
 }
 

@@ -207,11 +207,11 @@ static bool check_hello(struct receiver *r)
 	const uint8_t *hello = r->raw;
 
 	if (memcmp(hello, REMOTE_MAGIC, sizeof(REMOTE_MAGIC) - 1))
-		return end_receiving(r, "the data is not in the protocol of netsync");
+		return end_receiving(r, "the data does not follow the netsync protocol");
 	if (hello[REMOTE_HELLO_SIZE - 1] != REMOTE_VERSION)
 		return end_receiving(
 			r,
-			"the remote netsync is a version with another protocol; install the same version on both machines");
+			"the remote netsync uses another version of the protocol; install the same version of netsync on both machines");
 	r->at = REMOTE_HELLO_SIZE;
 	return r->greeted = true;
 }
@@ -222,7 +222,7 @@ static bool begin_frame(struct receiver *r)
 	r->left = remote_take_32(r->raw + r->at);
 	r->at += 4;
 	return r->left <= REMOTE_MAX_FRAME ||
-	       end_receiving(r, "the data is not in the protocol of netsync");
+	       end_receiving(r, "the data does not follow the netsync protocol");
 }
 
 static bool decompress_received(struct receiver *r)
@@ -269,7 +269,7 @@ bool receiver_next(struct receiver *r, struct worker_head *head, const char **pa
 		if (!get_more_records(r))
 			return false;
 	if (num < 0)
-		return end_receiving(r, "the data is not in the protocol of netsync");
+		return end_receiving(r, "the data does not follow the netsync protocol");
 	r->plain_at += num;
 	r->mute_ms = 0;
 	r->has_warned = head->what == STREAM_WARNING;

@@ -467,7 +467,8 @@ static int serve_traces(const struct serving *serving, int in, int out)
 	int ret;
 
 	if (io->num_traces || io->num_texts || io->live || io->was_read)
-		return io_fail(io, -EBUSY, "A serving reader cannot do anything else.");
+		return io_fail(io, -EBUSY,
+			       "A reader that serves traces cannot be used for any other purpose.");
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return io_no_memory(io);

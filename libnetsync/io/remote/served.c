@@ -106,7 +106,7 @@ static int receive_served_records(struct served *s)
 	while (!s->ended && receiver_next(s->receiver, &head, &payload)) {
 		ret = served_use(s, &head, payload);
 		if (ret == -EPROTO)
-			end_served(s, "the data is not in the protocol of netsync");
+			end_served(s, "the data does not follow the netsync protocol");
 		else if (ret)
 			return ret;
 	}
@@ -475,7 +475,7 @@ static int open_served(struct served *s, int in, int out)
 		const char *why = receiver_why(s->receiver);
 
 		return io_fail(io, -EREMOTEIO, "%s: %s.", s->label,
-			       why ? why : "the data is not in the protocol of netsync");
+			       why ? why : "the data does not follow the netsync protocol");
 	}
 	ret = ret < 0 ? ret : keep_served_traces(s);
 	if (ret > 0) {

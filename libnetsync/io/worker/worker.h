@@ -93,7 +93,8 @@ void worker_forget(struct worker *worker);
  */
 bool worker_was_killed(int status);
 /* A clause for messages about a process that was killed. */
-#define WORKER_WAS_KILLED "the process that read it was killed; did the system run out of memory?"
+#define WORKER_WAS_KILLED \
+	"the process that read it was killed; check whether the system ran out of memory"
 
 /* A clause for messages about a process that made no progress. */
 #define WORKER_WAS_STUCK "the process that read it made no progress and was abandoned"
