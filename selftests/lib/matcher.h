@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Matching alone: packet events are added, and messages are kept for inspection. */
+/*
+ * Tests of matching without the rest of the library: packet events are added, and the
+ * messages found are kept.
+ */
 #ifndef SELFTESTS_MATCHER_H
 #define SELFTESTS_MATCHER_H
 
@@ -20,7 +23,7 @@ struct found {
 struct bench {
 	struct parallel parallel;
 	struct matcher m;
-	struct netsync_packet p; /* the next record, to be changed */
+	struct netsync_packet p; /* the next record; tests change its fields */
 	struct found *found;
 	size_t num;
 	size_t room;
@@ -80,7 +83,7 @@ static inline void pass(struct bench *b, int64_t time)
 	see(b, B, NETSYNC_IN, time + 50);
 }
 
-/* Records kept in all shards, and records to be matched next. */
+/* Count the records kept in all shards, and those waiting for the next round of matching. */
 static inline uint32_t num_kept(const struct matcher *m)
 {
 	uint32_t num = m->batch[m->filling].all;

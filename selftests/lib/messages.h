@@ -6,7 +6,7 @@
 #include "message/message.h"
 #include "test.h"
 
-/* Times are relative to EPOCH. */
+/* Add a message; its times are relative to EPOCH. */
 static inline void add_message(struct pairs *ps, uint32_t from, uint32_t to, int64_t sent,
 			       int64_t received)
 {
@@ -17,8 +17,8 @@ static inline void add_message(struct pairs *ps, uint32_t from, uint32_t to, int
 }
 
 /*
- * Once a second, this many times, host 0 asks and host 1 answers; each message takes
- * @delay and up to as much again. Host 1 is @ahead.
+ * Once a second, @seconds times, host 0 sends a request and host 1 a response. Each message
+ * takes between @delay and 2 @delay. Host 1's clock is @ahead of host 0's.
  */
 static inline void add_talk(struct pairs *ps, int seconds, int64_t ahead, int64_t delay)
 {

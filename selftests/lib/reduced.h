@@ -11,7 +11,7 @@
 
 enum { REDUCED_HOSTS = 4 };
 
-/* Host h + 1 is a second ahead of host h; their names are d, c, b, a. */
+/* The clock of host h + 1 is a second ahead of that of host h. The hosts' names are d, c, b, a. */
 struct reduced {
 	struct pairs ps;
 	struct host host[REDUCED_HOSTS];
@@ -19,7 +19,7 @@ struct reduced {
 	struct task task;
 };
 
-/* Two hosts exchange a message in each direction once a second, this many times. */
+/* Two hosts exchange a message in each direction once a second, for @seconds seconds. */
 static inline void reduced_talk(struct reduced *r, uint32_t a, uint32_t b, int seconds,
 				int64_t delay)
 {

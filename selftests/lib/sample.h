@@ -12,7 +12,7 @@
 
 static const struct correction sample_reference = { .known = true, .to = SECONDS * SEC };
 
-/* Observations of host 1, whose correction is known to 0.25 ms. */
+/* The observations of host 1. Its correction is known up to an error of 0.25 ms. */
 struct sample {
 	struct pairs ps;
 	struct correction c;

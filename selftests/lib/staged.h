@@ -7,10 +7,10 @@
 #include "curve/state.h"
 #include "sample.h"
 
-/* Error of the correction, see sample.h, ns. */
+/* Error of the correction (see sample.h), ns. */
 #define MISSING 250e3
 
-/* The truth of a clock, in addition to MISSING: t, ns. */
+/* The true offset of a clock at time t, in addition to MISSING. Both are in ns. */
 typedef double (*truth_fn)(double t);
 
 /* A curve_fn: the result of an initial fit. */
@@ -34,7 +34,7 @@ static inline void staged_init(struct host_fit *k, struct sample *s, truth_fn tr
 	assert_int_equal(delays_set_means(&k->obs), 0);
 }
 
-/* Largest error of the best curve, except within 2 s of @not. */
+/* Return the largest error of the best curve, except within 2 s of @not. */
 static inline double staged_worst(const struct host_fit *k, truth_fn truth, double not )
 {
 	double most = 0;

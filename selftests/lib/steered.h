@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two hosts with steered and stepped clocks, and their messages: for tests of
+ * Two hosts with steered and stepped clocks, and the messages between them, for tests of
  * netsync_push_clock().
  */
 #ifndef SELFTESTS_STEERED_H
@@ -10,13 +10,13 @@
 
 #include "test.h"
 
-/* Messages are exchanged for this long, at this rate in each direction. Chosen. */
+/* Duration of the messages, and messages per second in each direction. Chosen. */
 #define SPAN (900 * SEC)
 #define RATE 40
-/* Minimum delay, ns, and mean excess, as on a LAN. Chosen. */
+/* Minimum delay and mean excess delay, ns, as on a LAN. Chosen. */
 #define DELAY 30000
 #define MEAN 100e3
-/* Maximum changes of a clock: chronyd's, over the whole time. */
+/* Maximum number of changes of a clock: enough for those of chronyd over SPAN. */
 #define MOST_CHANGES 4096
 #define PPM 1e-6
 
@@ -24,7 +24,10 @@
 struct machine {
 	double skew; /* of the oscillator */
 	int64_t offset;
-	/* The rate of the clock per raw time, from each raw time on. */
+	/*
+	 * For each raw time from which a rate applies: the rate of the clock relative to raw
+	 * time.
+	 */
 	int64_t change[MOST_CHANGES];
 	double rate[MOST_CHANGES];
 	int64_t shown[MOST_CHANGES]; /* the clock at that time */
@@ -37,7 +40,7 @@ static inline int64_t raw_time(const struct machine *m, int64_t t)
 	return 77 * SEC + t + llround(m->skew * (double)t);
 }
 
-/* The reading of the clock at a raw time. */
+/* Return the reading of the clock at a raw time. */
 static inline int64_t shown(const struct machine *m, int64_t raw)
 {
 	size_t i = m->num - 1;
@@ -64,7 +67,10 @@ static inline void steer(struct machine *m, int64_t raw, double rate, int64_t se
 	m->set[m->num++] = set_by;
 }
 
-/* Slews like chrony's: each some seconds, then back to its own rate. */
+/*
+ * Slew the clock as chrony does: each slew lasts some seconds, then the clock runs at its
+ * own rate.
+ */
 static inline void chrony(struct machine *m, uint64_t *s)
 {
 	for (int64_t raw = raw_time(m, 0); raw < raw_time(m, SPAN);) {
@@ -116,7 +122,7 @@ static inline struct netsync_clock_point point_at(const struct machine *m, uint3
 	return p;
 }
 
-/* Report each change, and once a second, like the kernel module. */
+/* Push a reading at each change, and one every second, as the kernel module does. */
 static inline void tell(struct world *w, uint32_t host, int64_t from, int64_t to)
 {
 	const struct machine *m = &w->m[host];
@@ -134,14 +140,17 @@ static inline void tell(struct world *w, uint32_t host, int64_t from, int64_t to
 	}
 }
 
-/* All readings of a host's clock, except those within a window. */
+/* Push all readings of a host's clock, except those within a window. */
 static inline void tell_but(struct world *w, uint32_t host, int64_t from, int64_t to)
 {
 	tell(w, host, 0, from);
 	tell(w, host, to, SPAN);
 }
 
-/* Readings ten times a second, to 30 ns, without rates: steps of 100 ppm are bends. */
+/*
+ * Push ten readings a second with an error of up to 30 ns and without rates, so that rate
+ * steps of 100 ppm appear as curvature.
+ */
 static inline void sample(struct world *w, int64_t from, int64_t to, uint64_t *s)
 {
 	for (uint32_t host = 0; host < 2; host++)
@@ -178,7 +187,7 @@ struct errors {
 	int unknown;
 };
 
-/* Errors of b on a's clock, except within @margin of a time. */
+/* Measure the errors of b on a's clock, except within @margin of the time @except. */
 static inline struct errors errors_at(const struct world *w, int64_t apart, int64_t except,
 				      int64_t margin)
 {
@@ -222,7 +231,7 @@ static inline void check_accurate(const struct world *w)
 	}
 }
 
-/* Check the result's report on how a host was steered. */
+/* Check what the result reports on the steering of a host. */
 static inline void check_steering(const struct world *w, uint32_t host, int64_t unknown)
 {
 	struct netsync_steering info = { .size = sizeof(info) };

@@ -29,7 +29,7 @@ static inline uint64_t random64(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* In the open interval (0, 1). */
+/* Return a number in the open interval (0, 1). */
 static inline double uniform(uint64_t *state)
 {
 	return ((double)(random64(state) >> 11) + 0.5) * 0x1p-53;
@@ -40,7 +40,7 @@ static inline double exponential(uint64_t *state, double mean)
 	return -mean * log(uniform(state));
 }
 
-/* A TCP segment from 10.0.0.1 to 10.0.0.2; everything except offload is known. */
+/* Return a TCP segment from 10.0.0.1 to 10.0.0.2, with all fields known except those of offload. */
 static inline struct netsync_packet a_segment(void)
 {
 	return (struct netsync_packet){

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Symmetric band matrices, compared with an explicit product. */
+/* Symmetric band matrices, compared with explicit products. */
 #include <string.h>
 
 #include "curve/band.h"
@@ -15,7 +15,7 @@ static double element(double (*a)[BAND], size_t i, size_t k)
 	return left < BAND ? a[row][left] : 0;
 }
 
-/* Solve for a known product. */
+/* The solver finds the vector whose product with the matrix is known. */
 static void test_solve(void **state)
 {
 	double a[ROWS][BAND], factor[ROWS][BAND], x[ROWS], y[ROWS] = { 0 };
@@ -26,7 +26,7 @@ static void test_solve(void **state)
 		x[i] = (double)below(&seed, 1000);
 		for (size_t k = 0; k < BAND; k++)
 			a[i][k] = k > i ? 0 : (double)below(&seed, 100);
-		/* Larger than the sum of all others in its row. */
+		/* Make the diagonal element larger than the sum of all others in its row. */
 		a[i][0] += 600;
 	}
 	memcpy(factor, a, sizeof(a));
@@ -45,7 +45,7 @@ static void test_solve(void **state)
 		assert_true(fabs(y[i] - x[i]) < 1e-9 * 1000);
 }
 
-/* Several columns are solved like a single one. */
+/* Solving for several columns at once gives the same as solving for each. */
 static void test_columns(void **state)
 {
 	double a[ROWS][BAND] = { { 0 } }, one[ROWS], two[ROWS][2];
@@ -66,7 +66,7 @@ static void test_columns(void **state)
 	}
 }
 
-/* An undetermined unknown does not become infinite. */
+/* An unknown that the matrix does not determine does not become infinite. */
 static void test_singular(void **state)
 {
 	double a[ROWS][BAND] = { { 0 } }, x[ROWS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Learning bends: those that messages show stay, others vanish. */
+/* Learning the variance of bends: bends that messages show keep theirs, and other bends vanish. */
 #include <math.h>
 
 #include "curve/bend-variance.h"
@@ -18,7 +18,7 @@ static double square(double v)
 	return v * v;
 }
 
-/* Initially, bends may be larger the longer the time they stand for. */
+/* Initially, the variance of a bend grows with the time that the bend represents. */
 static void test_begin(void **state)
 {
 	const struct spline_knot change = { .t = 6e9, .times = 3 };
@@ -32,7 +32,10 @@ static void test_begin(void **state)
 	for (size_t i = 0; i + 2 < s.coefs; i++) {
 		double length = bend_at(&s, i).length;
 
-		/* By 20 ppm in a second, in the root of time. */
+		/*
+		 * The initial deviation is 20 ppm for a bend of one second, and grows with
+		 * the root of time.
+		 */
 		assert_true(fabs(variance[i] - square(20e-6) * length / 1e9) <
 			    1e-6 * square(20e-6));
 	}
@@ -48,7 +51,7 @@ static double learned(double slope, double deviation, double begin)
 	for (int i = 0; i < ROUNDS; i++) {
 		struct slope_change c = change;
 
-		/* A fit draws it to 0 as strongly as assumed. */
+		/* A fit pulls the bend towards 0, according to its assumed variance. */
 		c.variance = 1 / (1 / change.variance + 1 / variance);
 		c.slope = slope * c.variance / change.variance;
 		bend_variances_learn(&variance, &c, 1);
@@ -68,11 +71,11 @@ static void test_learn(void **state)
 	/* A bend as large as its error vanishes. */
 	assert_true(sqrt(learned(KNOWN, KNOWN, 1e-10)) < KNOWN);
 	assert_true(sqrt(learned(0, KNOWN, 1e-10)) < KNOWN / 2);
-	/* The oscillator's own noise remains. */
+	/* The oscillator's own noise is the lower limit of the variance. */
 	assert_true(sqrt(learned(0, KNOWN, 1e-10)) > 1e-11);
 }
 
-/* Without any message, it falls to the oscillator's; that of a change point stays. */
+/* Without messages, the variance falls to the oscillator's noise, except at a change point. */
 static void test_unknown(void **state)
 {
 	const struct slope_change change[] = {
@@ -93,9 +96,9 @@ static void test_unknown(void **state)
 static void test_freedom(void **state)
 {
 	const struct slope_change change[] = {
-		{ .slope = SLEW, .variance = 0, .length = 1e9 },    /* known: 1 */
+		{ .slope = SLEW, .variance = 0, .length = 1e9 },    /* known: 1 degree */
 		{ .slope = 0, .variance = 1e-10, .length = 1e9 },   /* unknown: 0 */
-		{ .slope = 0, .variance = 0.5e-10, .length = 1e9 }, /* half */
+		{ .slope = 0, .variance = 0.5e-10, .length = 1e9 }, /* half known: 0.5 */
 		{ .slope = 1, .variance = 0, .length = 0 },	    /* a change point: 1 */
 	};
 	const double variance[] = { 1e-10, 1e-10, 1e-10, 0 };
@@ -104,7 +107,10 @@ static void test_freedom(void **state)
 	assert_true(fabs(bend_variances_freedom(variance, change, 4) - 4.5) < 1e-9);
 }
 
-/* Constraints are as soft as the curve is uncertain, and never sharper than stamps. */
+/*
+ * Constraints become softer with the uncertainty of the curve, and are never sharper than
+ * stamps.
+ */
 static void test_scale(void **state)
 {
 	(void)state;

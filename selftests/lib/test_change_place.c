@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a clock was stepped: between the messages that are inconsistent with either side. */
+/*
+ * The time at which a clock was stepped is between the messages that are inconsistent with
+ * the curve before the step or after it.
+ */
 #include "curve/change-point.h"
 #include "test.h"
 
@@ -12,7 +15,10 @@ struct seen {
 	struct observations all;
 };
 
-/* A limit 100 ns above, and one as far below, every 10 ns; after STEP, @by more. */
+/*
+ * Make limits 100 ns above and below the curve, every 10 ns. After STEP, the limits are
+ * higher by @by.
+ */
 static void see(struct seen *s, double by)
 {
 	*s = (struct seen){ 0 };
@@ -33,7 +39,7 @@ static void see(struct seen *s, double by)
 	};
 }
 
-/* A clock stepped forward skips that time, which belongs to neither side. */
+/* A clock that is stepped forward skips some of its times; these belong to neither side. */
 static void test_forward(void **state)
 {
 	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 1000 };
@@ -58,7 +64,7 @@ static void test_backward(void **state)
 	assert_true(b.uncertainty == 5);
 }
 
-/* A clock that stopped for long continues where it was: no time is shown twice. */
+/* A clock that stopped for a long time continues where it stopped, and shows no time twice. */
 static void test_suspended(void **state)
 {
 	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 10e9 };
@@ -80,7 +86,10 @@ static void test_suspended(void **state)
 	assert_true(b.uncertainty >= 5e9);
 }
 
-/* If messages are this rare, it is unknown: it may have been stepped back in a silence. */
+/*
+ * If messages are rare, the time of the step is unknown, because the clock may have been
+ * stepped back in a silence.
+ */
 static void test_suspended_in_silence(void **state)
 {
 	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 10e9 };
@@ -88,7 +97,7 @@ static void test_suspended_in_silence(void **state)
 
 	(void)state;
 	see(&s, 10e9);
-	/* 5 s is one of 50 between two messages. */
+	/* Messages of each direction are 0.2 s apart; the clock stood still for 10 s. */
 	for (size_t i = 0; i < s.all.num; i++)
 		s.obs[i].t = STEP + (s.obs[i].t - STEP) * 2e7;
 	b = (struct change_point){ .t = STEP, .uncertainty = 2e9, .offset = 10e9 };
@@ -102,7 +111,10 @@ static void test_suspended_in_silence(void **state)
 	assert_true(b.uncertainty >= 5e9);
 }
 
-/* Messages beyond the uncertainty reveal nothing, nor do those consistent with both sides. */
+/*
+ * Messages reveal nothing about the time of the step if they are farther away than the
+ * uncertainty, or if they are consistent with both sides.
+ */
 static void test_unknown(void **state)
 {
 	struct change_point b = { .t = 455, .uncertainty = 4, .offset = -1000 };
@@ -118,7 +130,7 @@ static void test_unknown(void **state)
 	assert_true(b.t == STEP && b.uncertainty == 200);
 }
 
-/* Without observations around it, it stays one. */
+/* If there are no observations around a change point, it is not split. */
 static void test_split_of_nothing(void **state)
 {
 	struct change_point b[2] = { { .t = 1e6, .uncertainty = 10 } };

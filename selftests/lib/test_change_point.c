@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Breaks and wrong messages are distinguished from normal behaviour of clocks and
- * networks. One host (1) exchanges messages with two (0 and 2) whose clocks are right, or
+ * Change points and wrong messages are distinguished from the normal behaviour of clocks and
+ * networks. Host 1 exchanges messages with two hosts (0 and 2) whose clocks are right, or
  * with only one of them.
  */
 #include <string.h>
@@ -15,8 +15,8 @@
 #define RATE 140 /* messages per second, in each direction */
 #define DELAY 30e3
 #define MEAN 100e3
-#define DRIFT (0.1e-6 / 1e9) /* of free-running clocks, 1 / ns */
-#define BREAK 120e9	     /* with as many messages before as after */
+#define DRIFT (0.1e-6 / 1e9) /* drift of free-running clocks, 1 / ns */
+#define BREAK 120e9	     /* as many messages before it as after it */
 #define PPM 1e-6
 #define SEEDS 20
 
@@ -42,9 +42,9 @@ struct network {
 	ahead_fn ahead;
 	delay_fn delay;
 	uint64_t seed;
-	double wrong; /* fraction of the messages */
-	bool alone;   /* with one neighbour, not two */
-	/* make() fills in the rest. */
+	double wrong; /* fraction of the messages that are wrong */
+	bool alone;   /* host 1 has one neighbour instead of two */
+	/* make() fills in all other members. */
 	struct pairs pairs;
 	struct correction other;
 	struct correction correction;
@@ -65,7 +65,7 @@ static void send(struct network *n, uint32_t peer, int side, uint64_t *seed)
 		from.t += llround(n->ahead(t));
 	else
 		to.t += llround(n->ahead(r));
-	/* The answer to another request: earlier or later by up to 0.1 s. */
+	/* A wrong message answers another request, which was sent up to 0.1 s earlier or later. */
 	if (uniform(seed) < n->wrong)
 		to.t += below(seed, 200000000) - 100000000;
 	assert_int_equal(pairs_add(&n->pairs, &from, &to), 0);
@@ -94,7 +94,7 @@ static void make(struct network *n)
 		n->points.direction[i].mean = MEAN;
 }
 
-/* The value to which the points are relative. */
+/* The line relative to which the points are given. */
 static double straight(const struct correction *c, double t)
 {
 	return (double)c->offset + c->frac + c->skew * t;
@@ -108,7 +108,7 @@ static void done(struct network *n)
 	correction_release(&n->correction);
 }
 
-/* A first pass: only the middle line is known. */
+/* Find change points in a first pass, in which only the middle line is known. */
 static int look(struct network *n)
 {
 	return change_points_find(&n->correction, &n->points, DRIFT, false, initial_fit_at,
@@ -141,7 +141,7 @@ static void finds_none(ahead_fn ahead, delay_fn delay, uint64_t seed, bool alone
 	done(&n);
 }
 
-/* ---- no breaks --------------------------------------------------------- */
+/* ---- no change points --------------------------------------------------- */
 
 static void test_noise(void **state)
 {
@@ -150,13 +150,13 @@ static void test_noise(void **state)
 		finds_none(right, same, seed, seed & 1);
 }
 
-/* At half of the assumed drift: 12 ppm in all. */
+/* A drift of half of the assumed maximum, which changes the rate by 12 ppm in total. */
 static double drifting(double t)
 {
 	return 0.25 * DRIFT * t * t;
 }
 
-/* at most 53 ppb/s */
+/* A drift of at most 53 ppb/s. */
 static double swinging(double t)
 {
 	return 30e3 * sin(2 * M_PI * t / 150e9);
@@ -171,7 +171,7 @@ static void test_smooth(void **state)
 	}
 }
 
-/* Another route, in this direction */
+/* After BREAK, one direction uses a longer route, */
 static double slower_up(int side, double t)
 {
 	return DELAY + (side == ABOVE && t > BREAK ? 30e3 : 0);
@@ -182,14 +182,14 @@ static double slower_down(int side, double t)
 	return DELAY + (side == BELOW && t > BREAK ? 30e3 : 0);
 }
 
-/* or in both directions, */
+/* or both directions do, */
 static double slower(int side, double t)
 {
 	(void)side;
 	return DELAY + (t > BREAK ? 30e3 : 0);
 }
 
-/* and a queue that fills. */
+/* or a queue in one direction fills. */
 static double queueing(int side, double t)
 {
 	return DELAY + (side == ABOVE ? 20 * PPM * fmax(t - BREAK, 0) : 0);
@@ -228,13 +228,16 @@ static double unequal_kinks(double t)
 	return kink(t) + 2 * kink(t - 5e9);
 }
 
-/* A faster clock needs a correction that falls. */
+/* If the clock becomes faster, its correction must fall. */
 static void check_kink(const struct change_point *b, double t, double faster)
 {
 	assert_false(b->phase_step);
 	assert_true(b->uncertainty < 5e9);
 	assert_true(fabs(b->t - t) < b->uncertainty);
-	/* A neighbour's break may be taken for its own, until curves are fitted. */
+	/*
+	 * Before curves are fitted, a neighbour's change point may be attributed to the host
+	 * itself.
+	 */
 	assert_true(b->skew / -faster > 0.5 && b->skew / -faster < 2);
 }
 
@@ -251,7 +254,7 @@ static void find_kinks(uint64_t seed, bool alone)
 	assert_int_equal(find(&one), 1);
 	check_kink(&one.correction.change[0], BREAK, 20 * PPM);
 	assert_float_equal(one.correction.change[0].t, BREAK, 0.5e9);
-	/* In a second pass, there is nothing more. */
+	/* A second pass finds no other change point. */
 	assert_int_equal(look(&one), 0);
 	done(&one);
 	two.ahead = two_kinks;
@@ -273,7 +276,7 @@ static void test_kinks(void **state)
 		find_kinks(seed, seed & 1);
 }
 
-/* Relative to a curve that already has the break, there is none. */
+/* Relative to a curve that already contains the rate step, no rate step remains. */
 static double kink_known(void *arg, double t)
 {
 	(void)arg;
@@ -303,7 +306,10 @@ static double backward(double t)
 	return t > BREAK ? -50e6 : 0;
 }
 
-/* Starting from the break that was found, because the middle line is known. */
+/*
+ * Find the step. The detection starts at the true time of the step, because the middle line
+ * is known.
+ */
 static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 {
 	struct network n = {
@@ -324,7 +330,7 @@ static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 	b.uncertainty += fabs(size);
 	change_point_place_phase_step(&b, &n.points, -size / 2 - straight(&n.correction, b.t),
 				      -n.correction.skew);
-	/* Times from BREAK to BREAK + size were skipped, or shown twice. */
+	/* Times from BREAK to BREAK + size were skipped, or were shown twice. */
 	assert_float_equal(b.t, BREAK + size / 2, 20e6);
 	assert_true(b.uncertainty < fabs(size) + 20e6);
 	assert_true(b.t - b.uncertainty <= BREAK + fmax(size, 0));
@@ -341,7 +347,7 @@ static void test_jumps(void **state)
 	}
 }
 
-/* A clock stepped so late that only 60 messages in each direction follow. */
+/* A clock that is stepped so late that only 60 messages in each direction follow. */
 #define LATE (SPAN - 60e9 / RATE)
 
 static double late(double t)
@@ -381,7 +387,7 @@ static double near_opposite(double t)
 	return kink(t) - kink(t - APART);
 }
 
-/* The values and slopes at @at of curves that fit on either side. */
+/* Return the values and slopes at @at of curves fitted before and after it. */
 static struct ends ends_of(ahead_fn ahead, double at)
 {
 	const double far = 40e9;
@@ -430,7 +436,7 @@ static void test_split(void **state)
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		check_split(near_same, 20 * PPM, seed);
 		check_split(near_opposite, -20 * PPM, seed);
-		/* One break stays one, even if its place is less certain. */
+		/* A single rate step is not split, even if its time is uncertain. */
 		assert_int_equal(split(kink, BREAK, seed, b), 0);
 		assert_int_equal(split(kink, BREAK + 0.5e9, seed, b), 0);
 		assert_true(b[0].t == BREAK + 0.5e9 && !b[0].placed);
@@ -439,7 +445,7 @@ static void test_split(void **state)
 
 /* ---- wrong messages ---------------------------------------------------- */
 
-/* Number of points inward of the truth's limits by more than @by. */
+/* Count the points that violate the true limits by more than @by. */
 static size_t count_inward(const struct network *n, double by, size_t *all)
 {
 	const struct correction *c = &n->correction;
@@ -471,7 +477,7 @@ static void clean(struct network *n, size_t *before, size_t *after, size_t *inwa
 	make(n);
 	*inward = count_inward(n, 50e3, before);
 	assert_int_equal(initial_fit_find(&n->initial, &n->points, &n->correction), 0);
-	/* The middle line is near the clock, whatever else there is. */
+	/* The middle line is near the clock, regardless of any other errors. */
 	for (double t = 10e9; t < SPAN - 10e9; t += 1e9)
 		if (fabs(t - BREAK) > 5e9)
 			assert_float_equal(initial_fit_at(&n->initial, t) +
@@ -498,7 +504,7 @@ static void test_wrong(void **state)
 			};
 
 			clean(&n, &before, &after, &inward);
-			/* Of 67 wrong ones, half are inward. */
+			/* About half of the 67 wrong messages violate a limit. */
 			assert_true(inward > 20 && inward < 50);
 			assert_true(before - after >= inward);
 			assert_true(before - after < inward + before / 1000);
@@ -507,10 +513,13 @@ static void test_wrong(void **state)
 	}
 }
 
-/* No correct message is lost, even when the clock is stepped. */
+/* No correct message is rejected, even if the clock is stepped. */
 static void test_right(void **state)
 {
-	/* Not backward: times shown twice have two truths. */
+	/*
+	 * A step backward is not tested, because times that are shown twice have two true
+	 * offsets.
+	 */
 	const ahead_fn clocks[] = { right, swinging, kink, forward };
 	size_t before, after, inward;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results compared with their messages, and with the truth, for any estimator: clocks
- * that are stepped away and back, and steered clocks.
+ * Results are compared with the messages and with the truth, for all estimators. The clocks
+ * are steered, or are stepped away and back.
  */
 #include <string.h>
 
@@ -11,7 +11,10 @@ enum { MESSAGES = 4000 };
 
 #define DELAY (50 * US)
 
-/* Host b is ahead by @by from @from until @to, in a trace of @length; ns. */
+/*
+ * Host b's clock is ahead by @by from @from until @to. The trace has the length @length. All
+ * are in ns.
+ */
 struct stepped {
 	struct netsync *ns;
 	int64_t length;
@@ -20,9 +23,9 @@ struct stepped {
 	int64_t by;
 	int64_t silent_from; /* start of a silence */
 	int64_t silent_to;
-	int64_t slew_ns; /* of a daemon: amplitude of its slews */
-	int64_t least;	 /* delay; 0: DELAY */
-	double more;	 /* mean excess; 0: DELAY */
+	int64_t slew_ns; /* amplitude of a daemon's slews; 0 without a daemon */
+	int64_t least;	 /* minimum delay; 0 selects DELAY */
+	double more;	 /* mean excess delay; 0 selects DELAY */
 };
 
 static int64_t ahead(const struct stepped *w, int64_t t)
@@ -39,7 +42,7 @@ static int64_t show_b(const struct stepped *w, int64_t t)
 	return EPOCH + 5 * SEC + t + ahead(w, t);
 }
 
-/* Requests and their responses; or @apart: each at a separate time. */
+/* Push requests and their responses. With @apart, push each message at a separate time. */
 static void exchange(struct stepped *w, uint64_t seed, int num)
 {
 	const int64_t least = w->least ? w->least : DELAY;
@@ -72,7 +75,7 @@ static struct netsync_host_info solve(struct stepped *w)
 	return info;
 }
 
-/* Number of instants outside the bound, except those next to a step. */
+/* Count the instants at which the truth is outside the bound, except those next to a step. */
 static int count_outside(const struct stepped *w)
 {
 	const struct netsync_clock *c = netsync_host_clock(w->ns, 1);
@@ -90,7 +93,10 @@ static int count_outside(const struct stepped *w)
 	return outside;
 }
 
-/* A machine is paused, and its clock corrected later: messages between the steps reveal it. */
+/*
+ * A machine is paused, and its clock is corrected later. Messages between the two steps
+ * reveal the pause.
+ */
 static void test_paused(void **state)
 {
 	(void)state;
@@ -109,7 +115,7 @@ static void test_paused(void **state)
 	}
 }
 
-/* Where one step was found in a silence, there may have been two. */
+/* If one step is found in a silence, two steps may have occurred in it. */
 static void test_silent_steps(void **state)
 {
 	(void)state;
@@ -141,8 +147,8 @@ static void test_silent_steps(void **state)
 
 /*
  * A step smaller than the sum of both directions' minimum delays is consistent with all
- * messages: a linear clock satisfies all. But the delays of both directions change by
- * that amount at once.
+ * messages, even for a linear clock. However, the delays of both directions change by the
+ * size of the step at the same time.
  */
 static void test_hidden_step(void **state)
 {
@@ -168,8 +174,8 @@ static void test_hidden_step(void **state)
 }
 
 /*
- * The same with few messages, where nothing tells when the step was: the bound holds up
- * to the step, and after it.
+ * If there are few messages, nothing reveals the time of such a step: the bound holds up to
+ * the step, and after it.
  */
 static void test_about_hidden_step(void **state)
 {
@@ -245,7 +251,7 @@ static void test_other_pair(void **state)
 
 	(void)state;
 	exchange(&w, 3, 600);
-	/* The third host is farther away, from both. */
+	/* The third host is farther away from both others. */
 	assert_int_equal(netsync_add_host(w.ns, "c"), 2);
 	for (int i = 0; i < 1200; i++) {
 		const int64_t t = EPOCH + 60 * SEC / 1200 * i;
@@ -321,13 +327,16 @@ static void check_rates_of(const struct netsync *ns, uint32_t host)
 	for (uint32_t i = 0; i < m.num_segments; i++) {
 		const struct netsync_segment *s = netsync_model_segment(&m, i);
 
-		/* The slope of a short segment is dominated by rounding. */
+		/* Rounding dominates the slope of a short segment. */
 		if (s->to_ns - s->from_ns > SEC / 1000)
 			assert_true(fabs(s->rate - 1) < 1600e-6);
 	}
 }
 
-/* An estimate is within its bound: for steered clocks, too, it inverts no message. */
+/*
+ * An estimate is within its bound. This also holds for steered clocks: the estimate inverts
+ * no message.
+ */
 static void test_inside(void **state)
 {
 	(void)state;
@@ -349,8 +358,8 @@ static void test_inside(void **state)
 }
 
 /*
- * Messages that take seconds, in traces of minutes: any slope fits them nearly as well as
- * the right one.
+ * If messages take seconds and traces last minutes, any slope fits the messages nearly as
+ * well as the right one.
  */
 static void test_slow(void **state)
 {
@@ -376,7 +385,7 @@ static void test_slow(void **state)
 								     show_b(&w, late)),
 					 0);
 		}
-		/* Whatever the quality: no two messages are inconsistent. */
+		/* Regardless of the quality, no two messages are inconsistent. */
 		assert_int_equal(solve(&w).contradicted, 0);
 		check_rates_of(w.ns, 1);
 		assert_int_equal(count_outside(&w), 0);
@@ -385,8 +394,8 @@ static void test_slow(void **state)
 }
 
 /*
- * The rate of a host several hops away from the reference is limited to the assumption
- * for any two clocks, too, not to its sum over the hops.
+ * The rate of a host several hops away from the reference is limited by the assumption for
+ * any two clocks, not by the sum over the hops.
  */
 static void test_slow_chain(void **state)
 {
@@ -433,7 +442,7 @@ static void test_alone(void **state)
 	netsync_free(ns);
 }
 
-/* With messages many times a second, no silence is reported. */
+/* If there are many messages a second, no silence is reported. */
 static void test_no_silence(void **state)
 {
 	struct stepped w = { .length = 100 * SEC, .slew_ns = 1500 * US };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Conversion with stored models, and models that must be refused. */
+/* Converting times with stored models, and refusing invalid models. */
 #include <errno.h>
 #include <float.h>
 
@@ -39,7 +39,7 @@ static int64_t bound(const struct netsync_clock *c, int64_t t)
 	return b;
 }
 
-/* Every ns of an epoch time counts. */
+/* Conversion is exact to 1 ns for times since 1970. */
 static void test_exact(void **state)
 {
 	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 123456789012345, 1, 0 };
@@ -67,7 +67,7 @@ static void test_segments(void **state)
 	assert_int_equal(convert(c, EPOCH + SEC), EPOCH + SEC + 101000);
 	assert_int_equal(convert(c, EPOCH + 3 * SEC / 2), EPOCH + 3 * SEC / 2 + 101000);
 	assert_int_equal(convert(c, EPOCH + 3 * SEC), EPOCH + 3 * SEC + 51000);
-	/* The outer ones extend. */
+	/* The first and last segments also apply to times before and after them. */
 	assert_int_equal(convert(c, EPOCH - SEC), EPOCH - SEC - 99000);
 	assert_int_equal(convert(c, EPOCH + 4 * SEC), EPOCH + 4 * SEC + 1000);
 	netsync_clock_free(c);
@@ -91,7 +91,7 @@ static void test_many(void **state)
 		assert_int_equal(t_ref[i], convert(c, t[i]));
 		assert_int_equal(bounds[i], bound(c, t[i]));
 	}
-	/* In place, as far as results fit. */
+	/* Convert in place, up to the first result that does not fit. */
 	t[50] = INT64_MAX;
 	assert_int_equal(netsync_convert_many(c, 100, t, t, NULL), -ERANGE);
 	assert_memory_equal(t, t_ref, 50 * sizeof(*t));
@@ -114,9 +114,15 @@ static void test_bound(void **state)
 	assert_int_equal(bound(c, EPOCH), 5000);
 	assert_int_equal(bound(c, EPOCH + SEC / 4), 4000);
 	assert_int_equal(bound(c, EPOCH + SEC), 1000);
-	/* Where one direction falls and the other rises, the larger one is used. */
+	/*
+	 * Where the bound falls in one direction and rises in the other, the larger value is
+	 * used.
+	 */
 	assert_int_equal(bound(c, EPOCH + 3 * SEC / 2), 1300);
-	/* Outside, it grows by 2 and by 3 ppm. */
+	/*
+	 * Before the first knot, the bound grows by 2 ppm; after the last one, it grows by 3
+	 * ppm.
+	 */
 	assert_int_equal(bound(c, EPOCH - SEC), 7000);
 	assert_int_equal(bound(c, EPOCH + 3 * SEC), 5000);
 	netsync_clock_free(c);
@@ -140,7 +146,7 @@ static void test_interval(void **state)
 	assert_int_equal(netsync_interval(c, EPOCH - SEC, &lo, &hi), 0);
 	assert_int_equal(lo, EPOCH - SEC + 7 - 7000);
 	assert_int_equal(hi, EPOCH - SEC + 7 + 2700);
-	/* Next to a knot with one unknown direction, that direction is unknown. */
+	/* Next to a knot whose bound is unknown in one direction, that direction is unknown. */
 	assert_int_equal(netsync_interval(c, EPOCH + SEC + 1, &lo, &hi), 0);
 	assert_int_equal(lo, EPOCH + SEC + 1 + 7 - 1000);
 	assert_int_equal(hi, INT64_MAX);
@@ -162,14 +168,14 @@ static void test_order(void **state)
 	struct netsync_clock *c = make(&s[1], 1, NULL, 0);
 
 	(void)state;
-	/* [-30, 50] (1 ns wider further on) against [80, 100]. */
+	/* The interval [-30, 50], which is 1 ns wider further on, is compared with [80, 100]. */
 	assert_int_equal(netsync_order(a, EPOCH, b, EPOCH), NETSYNC_BEFORE);
 	assert_int_equal(netsync_order(b, EPOCH, a, EPOCH), NETSYNC_AFTER);
 	assert_int_equal(netsync_order(a, EPOCH + 28, b, EPOCH), NETSYNC_BEFORE);
 	assert_int_equal(netsync_order(a, EPOCH + 30, b, EPOCH), NETSYNC_UNCERTAIN);
 	assert_int_equal(netsync_order(a, EPOCH + 130, b, EPOCH), NETSYNC_UNCERTAIN);
 	assert_int_equal(netsync_order(a, EPOCH + 132, b, EPOCH), NETSYNC_AFTER);
-	/* A single clock needs no bounds. */
+	/* Two times of one clock can be compared without bounds. */
 	assert_int_equal(netsync_order(c, EPOCH, c, EPOCH + 1), NETSYNC_BEFORE);
 	assert_int_equal(netsync_order(c, EPOCH + 1, c, EPOCH), NETSYNC_AFTER);
 	assert_int_equal(netsync_order(c, EPOCH, c, EPOCH), NETSYNC_UNCERTAIN);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * If wrong messages are spread over a trace, which observations are rejected in addition
- * to those that are far off.
+ * Tests which observations are rejected, in addition to those that are far off, if wrong
+ * messages are spread over a trace.
  */
 #include <math.h>
 
@@ -13,11 +13,11 @@ enum { BINS = 400, OF_BIN = 10, WINDOWS = 40, OF_WINDOW = BINS / WINDOWS };
 #define MEAN 100e3 /* excess delay, ns */
 #define FAR (-200e3)
 /*
- * The lowest of 100 messages of a window is about 1 us above the edge: 40 of these are
- * between.
+ * The lowest of 100 messages of a window is about 1 us above the edge, so 40 of these
+ * distances fit between this offset and the edge.
  */
 #define NEAR (-40e3)
-#define SCALE 500.0 /* by which a message may be below the edge, ns */
+#define SCALE 500.0 /* distance by which a message may be below the edge, ns */
 
 static const struct correction clock_at = { .known = true, .to = BINS * SEC };
 
@@ -29,8 +29,8 @@ struct sample {
 };
 
 /*
- * Exponential delays; every @every windows, the last observation of a bin is far off, and
- * was rejected.
+ * Draw exponential delays. In every @every-th window, the last observation of a bin is far
+ * off and was rejected.
  */
 static void draw(struct sample *s, uint64_t seed, size_t every)
 {
@@ -88,7 +88,7 @@ static size_t kept(const struct sample *s)
 	return s->p.num - observations_rejected(&s->p);
 }
 
-/* Return: the number of rejected observations. */
+/* Return the number of rejected observations. */
 static size_t reject_lone(struct sample *s, const struct correction *c)
 {
 	size_t rejected;
@@ -97,7 +97,10 @@ static size_t reject_lone(struct sample *s, const struct correction *c)
 	return rejected;
 }
 
-/* The same, for the edge of draw(). */
+/*
+ * Return the number of observations that are rejected because they are inverted at the edge
+ * of draw().
+ */
 static size_t reject_inverted(struct sample *s)
 {
 	const double margin = 0, scale = SCALE;
@@ -124,7 +127,7 @@ static void test_lone(void **state)
 	assert_int_equal(s.bin[BELOW][BINS / 2 + 3].num, OF_BIN - 1);
 }
 
-/* Two equal ones hide each other from a check of only the lowest. */
+/* Two equal wrong observations would pass a check that examines only the lowest one. */
 static void test_two(void **state)
 {
 	static struct sample s;
@@ -149,7 +152,7 @@ static void test_inverted(void **state)
 	assert_int_equal(s.bin[ABOVE][7].num, OF_BIN);
 }
 
-/* Coarse stamps scatter: smaller errors cannot be detected. */
+/* Coarse stamps scatter, so smaller errors cannot be detected. */
 static void test_resolution(void **state)
 {
 	static struct sample s;
@@ -162,7 +165,7 @@ static void test_resolution(void **state)
 	assert_int_equal(reject_inverted(&s), 0);
 }
 
-/* Errors in a few places may be the clock's. */
+/* Errors in only a few places may be errors of the clock. */
 static void test_not_all_over(void **state)
 {
 	static struct sample s;
@@ -174,7 +177,7 @@ static void test_not_all_over(void **state)
 	assert_int_equal(reject_inverted(&s), 0);
 }
 
-/* In the window of a change point, no curve is known. */
+/* In the window of a change point, no curve is known, and no observation is rejected. */
 static void test_near_change(void **state)
 {
 	struct change_point change = { .t = BINS / 2 * 1e9, .uncertainty = 10e9 };

@@ -3,14 +3,14 @@
 #include "curve/correction.h"
 #include "test.h"
 
-/* 1000 s long, 5 ms behind, and 10 ppm slow */
+/* This clock runs for 1000 s, 5 ms behind and 10 ppm slow. */
 static const struct correction slow = {
 	.known = true,
 	.to = 1000 * SEC,
 	.offset = 5000000,
 	.skew = 10e-6,
 };
-/* The reference. */
+/* This clock is the reference. */
 static const struct correction reference = { .known = true, .to = 1000 * SEC };
 
 static void test_changes_before(void **state)
@@ -39,12 +39,12 @@ static void test_straight(void **state)
 	assert_false(correction_covers(&slow, 1000 * SEC + 1));
 	assert_true(correction_at(&reference, 77, &ref) == 0);
 	assert_int_equal(ref, 77);
-	/* 100 s * 10 ppm are 1 ms more than at the start. */
+	/* After 100 s, 10 ppm have added 1 ms to the initial offset. */
 	assert_true(fabs(correction_at(&slow, 100 * SEC, &ref)) < 1);
 	assert_in_range(ref - 100 * SEC, 5999999, 6000000);
 }
 
-/* There and back again. */
+/* Converting a time to the reference and back gives the same time. */
 static void test_between(void **state)
 {
 	uint64_t seed = 1;
@@ -68,7 +68,7 @@ static void test_segments(void **state)
 
 	(void)state;
 	assert_true(num >= 1);
-	/* A linear clock: each segment is valid everywhere. */
+	/* The segments describe a linear clock, so each of them is valid everywhere. */
 	for (int64_t i = 0; i < num; i++) {
 		const double t = (double)(segment[i].from_ns - EPOCH);
 
@@ -79,7 +79,7 @@ static void test_segments(void **state)
 	free(segment);
 }
 
-/* The value of a segment at a time. */
+/* Return the value of the segments at a time. */
 static double told(const struct netsync_segment *s, int64_t num, int64_t t)
 {
 	int64_t i = 0;
@@ -89,7 +89,7 @@ static double told(const struct netsync_segment *s, int64_t num, int64_t t)
 	return (double)s[i].offset_ns + (s[i].rate - 1) * (double)(t - s[i].from_ns);
 }
 
-/* A curve that is not known to a ns is split into longer segments. */
+/* A curve whose error exceeds 1 ns is split into longer segments. */
 static void test_expected_error(void **state)
 {
 	struct correction c = { .to = 1000 * SEC };
@@ -142,7 +142,7 @@ static void test_set_forward(void **state)
 	num = correction_segments(&set, &right, 0, 0, &segment);
 	assert_true(num > 0);
 	for (int64_t t = 0; t < 100 * SEC; t += SEC / 8) {
-		/* Meanwhile, the true time stands still. */
+		/* While the clock skips readings, the true time stands still. */
 		int64_t skipped = t < 49 * SEC + SEC / 2 ? 0 :
 				  t > 50 * SEC + SEC / 2 ? SEC :
 							   t - (49 * SEC + SEC / 2);
@@ -155,7 +155,7 @@ static void test_set_forward(void **state)
 	spline_free(&set.curve);
 }
 
-/* Clocks that are as far apart as the limit of times, and beyond 64 bits. */
+/* The clocks are as far apart as the limit of times permits, and beyond 64 bits. */
 static void test_far_apart(void **state)
 {
 	static const int64_t host[] = { -NETSYNC_MAX_TIME, NETSYNC_MAX_TIME };
@@ -172,13 +172,16 @@ static void test_far_apart(void **state)
 	}
 }
 
-/* For a pair of consistent clocks, messages received before they were sent. */
+/* For a pair of consistent clocks, count the messages received before they were sent. */
 static void test_inverts(void **state)
 {
 	const struct correction *both[2] = { &reference, &reference };
 
 	(void)state;
-	/* (x, y) of the first, (x, -y) of the second direction: y is the delay. */
+	/*
+	 * The points are (x, y) of the first direction and (x, -y) of the second one; y is
+	 * the delay.
+	 */
 	for (int way = 0; way < 2; way++) {
 		const struct point takes = { SEC, 100 }, inverted = { SEC, -100 };
 		const struct point outside = { 5000 * SEC, -100 };
@@ -190,7 +193,7 @@ static void test_inverts(void **state)
 	}
 }
 
-/* A copy shares nothing: either can be released. */
+/* A copy shares no memory with the original: either can be released. */
 static void test_copy(void **state)
 {
 	struct correction c = slow, copy;

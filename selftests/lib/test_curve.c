@@ -32,7 +32,10 @@ static double breaking(double t)
 	return v;
 }
 
-/* The clock is stepped. All compared instants are at least 0.15 s away. */
+/*
+ * The clock is stepped at this time, ns. All instants that are compared are at least 0.15 s
+ * away from it.
+ */
 #define SET 199.95e9
 #define BY 50e6
 
@@ -62,8 +65,8 @@ static int64_t same(int up, int64_t t)
 }
 
 /*
- * Idle machines answer slowly. In bulk traffic, which occurs for a second in every ten, a
- * few messages are faster than all others, and the rest waits, many consecutive ones for
+ * Idle machines respond slowly. Bulk traffic occurs for a second in every ten: some messages
+ * are then faster than all others, and the remaining ones wait, many consecutive ones for
  * the same time.
  */
 static int64_t bulk(int up, int64_t t)
@@ -75,10 +78,10 @@ static int64_t bulk(int up, int64_t t)
 	return turn % 200 < 20 ? 12000 + (int64_t)exponential(&s, 700e3) : 30000;
 }
 
-/* Nothing is sent meanwhile. */
+/* No message is sent in this interval. */
 static int64_t silent_from, silent_to;
 
-/* @wrong: the fraction of messages that are off, by up to @most ns */
+/* The fraction @wrong of the messages has errors of up to @most ns. */
 static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages, uint64_t seed,
 				  int reverse, double wrong, int64_t most)
 {
@@ -87,7 +90,7 @@ static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages,
 	assert_int_equal(netsync_add_host(ns, "a"), 0);
 	assert_int_equal(netsync_add_host(ns, "b"), 1);
 	for (long i = 0; i < messages; i++) {
-		/* The same messages in either order. */
+		/* Draw the same messages in either order. */
 		uint64_t s = seed * 100000000 + (uint64_t)(reverse ? messages - 1 - i : i);
 		int64_t t = below(&s, SPAN);
 		int up = random64(&s) & 1;
@@ -126,7 +129,10 @@ static void solve(struct netsync *ns, enum netsync_method method)
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 }
 
-/* The truth must always be within the bound of curves. */
+/*
+ * Return the largest error of the second clock. With curves, the truth must always be within
+ * the bound.
+ */
 static int64_t worst_error(struct netsync *ns, ahead_fn ahead)
 {
 	int64_t worst = 0;
@@ -144,7 +150,7 @@ static int64_t worst_error(struct netsync *ns, ahead_fn ahead)
 	return worst;
 }
 
-/* With 200,000 messages, ns. */
+/* The limits apply to 200,000 messages and are in ns. */
 static const struct {
 	ahead_fn ahead;
 	int64_t error;
@@ -158,7 +164,7 @@ static void test_follows(void **state)
 
 		solve(ns, NETSYNC_METHOD_AUTO);
 		assert_true(worst_error(ns, clocks[i].ahead) < clocks[i].error);
-		/* A line cannot. */
+		/* A linear clock cannot follow this clock. */
 		solve(ns, NETSYNC_METHOD_HULL);
 		if (i)
 			assert_true(worst_error(ns, clocks[i].ahead) > 40000);
@@ -218,7 +224,7 @@ static void any_order(ahead_fn ahead, double wrong)
 		assert_int_equal(sa.time_ns, sb.time_ns);
 		assert_int_equal(sa.within_ns, sb.within_ns);
 		assert_int_equal(sa.offset_ns, sb.offset_ns);
-		/* Except for its last digits. */
+		/* Only the last digits may differ. */
 		assert_float_equal(sa.skew_ppm, sb.skew_ppm, 1e-9);
 	}
 	netsync_free(a);
@@ -278,8 +284,9 @@ static int64_t moved(struct netsync *clean, struct netsync *wrong, ahead_fn ahea
 }
 
 /*
- * One message in a thousand is wrong, by little or much, without effect. A quarter of the
- * messages for which the limits of clocks[] apply leaves twice the error.
+ * Wrong messages, one in a thousand, have no effect, whether their errors are small or
+ * large. The test uses a quarter of the messages for which the limits of clocks[] apply, so
+ * errors are twice as large.
  */
 static void test_wrong_messages(void **state)
 {
@@ -300,7 +307,7 @@ static void test_wrong_messages(void **state)
 
 			solve(wrong, NETSYNC_METHOD_AUTO);
 			assert_true(worst_error(wrong, ahead) < 2 * clocks[i].error);
-			/* Whole ns are rounded. */
+			/* Errors are rounded to whole ns. */
 			if (!k)
 				assert_true(moved(clean, wrong, ahead) <= error / 2 + 1);
 			netsync_free(wrong);
@@ -309,7 +316,7 @@ static void test_wrong_messages(void **state)
 	}
 }
 
-/* Too few messages for a curve: the line is used, and the bound reflects it. */
+/* If there are too few messages for a curve, a line is used, and the bound reflects this. */
 static void test_bulk(void **state)
 {
 	const ahead_fn aheads[] = { straight, bending };
@@ -327,7 +334,7 @@ static void test_bulk(void **state)
 	}
 }
 
-/* 1 of 100 is off by up to 50 ms: every sixth group of 16 contains one. */
+/* One message in 100 is off by up to 50 ms, so every sixth group of 16 contains a wrong message. */
 static void test_many_wrong(void **state)
 {
 	(void)state;
@@ -340,7 +347,7 @@ static void test_many_wrong(void **state)
 	}
 }
 
-/* The rate changes at any time in a silence, and changes back. */
+/* The rate changes at some time in a silence, and changes back. */
 static double in_silence(double t)
 {
 	return 50e-6 * (fmin(fmax(t - 291e9, 0), 3e9));

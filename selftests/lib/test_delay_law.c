@@ -3,12 +3,12 @@
 #include "model/model.h"
 #include "test.h"
 
-#define MEAN 1e5 /* excess, ns */
-/* For quadrature: steps, over this many standard deviations on either side. */
+#define MEAN 1e5 /* mean excess delay, ns */
+/* Number of steps of the quadrature, and their range in standard deviations on either side. */
 #define STEPS 200000
 #define WIDTH 12.0
 
-/* N(0, v) times exp(rate z) below a limit. */
+/* Integrate the normal density N(0, v) times exp(rate z) below a limit. */
 static double cut_by_quadrature(double limit, double variance, double rate, struct moments *m)
 {
 	const double s = sqrt(variance), centre = rate * variance;
@@ -47,7 +47,7 @@ static void test_cut_normal(void **state)
 	}
 }
 
-/* Far beyond the truncation, where erfc() is 0, the series is used. */
+/* Far beyond the truncation, where erfc() is 0, the asymptotic series is used. */
 static void test_series(void **state)
 {
 	struct moments near, far;
@@ -62,7 +62,7 @@ static void test_series(void **state)
 	assert_true(far.variance > 0);
 }
 
-/* Few messages of a law without learning: the posterior is the textbook one. */
+/* With few messages and without learning, the posterior is the textbook result. */
 static void test_tilt(void **state)
 {
 	const struct lowest l = { .messages = 12, .num = 3, .delay = { 0, 7e3, 20e3 } };
@@ -72,22 +72,28 @@ static void test_tilt(void **state)
 
 	(void)state;
 	delay_law_begin(&d, MEAN, 0);
-	/* No message is lifted or wrong. */
+	/* Assume that no message is lifted or wrong. */
 	for (int j = 1; j < DELAY_LIFTS; j++)
 		d.lift[j] = 0;
 	d.lift[0] = 1;
 	d.wrong = 1e-12;
 	m = delay_tilt(&l, &d, wide, false);
-	/* z is below the lowest by an exponential of mean / 12. */
+	/*
+	 * z is below the lowest delay by an exponentially distributed amount with mean MEAN
+	 * / 12.
+	 */
 	assert_float_equal(m.mean, -MEAN / 12, 20);
 	assert_float_equal(sqrt(m.variance), MEAN / 12, 20);
-	/* A cavity far below leaves only the slope of the exponential. */
+	/*
+	 * If the cavity is far below the lowest delay, only the slope of the exponential
+	 * remains.
+	 */
 	m = delay_tilt(&l, &d, (struct moments){ -1e6, 1e6 }, false);
 	assert_float_equal(m.mean, -1e6 + 12 / MEAN * 1e6, 1);
 	assert_float_equal(m.variance, 1e6, 1);
 }
 
-/* A message that is much too early, and a lifted factor, do not move a certain cavity. */
+/* Neither a message that is much too early nor a lifted factor moves a precise cavity. */
 static void test_robust(void **state)
 {
 	const struct lowest early = { .messages = 12, .num = 3, .delay = { -1e7, 3e3, 9e3 } };
@@ -154,7 +160,7 @@ static void test_evidence(void **state)
 	assert_float_equal(delay_evidence(&none, &d, (struct moments){ 0, 1 }), 0, 0);
 }
 
-/* Numbers that no clock shows do not cause NaN. */
+/* Numbers that no clock can show do not cause NaN. */
 static void test_extremes(void **state)
 {
 	const struct lowest l = { .messages = 1e18, .num = 3, .delay = { -1e18, 0, 1e18 } };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mean excess delays, and whether the minimum delay is stationary. */
+/* Mean excess delays, and a test whether the minimum delay is stationary. */
 #include "curve/delays.h"
 #include "sample.h"
 
-/* For a very good clock, 1 / ns: it deviates by 50 ns in a window. */
+/* The drift of a very good clock, which deviates by 50 ns in a window, 1 / ns. */
 #define DRIFT 1e-19
 
-/* Delays are uniform, from DELAY to twice that. */
+/* Delays are uniformly distributed from DELAY to 2 DELAY. */
 static void test_means(void **state)
 {
 	struct sample s;
@@ -21,7 +21,7 @@ static void test_means(void **state)
 	sample_release(&s);
 }
 
-/* With the clock's assumed maximum drift, 1 / ns. */
+/* Find minimum delays; @drift is the clock's assumed maximum drift, 1 / ns. */
 static int find(struct sample *s, double drift)
 {
 	observations_set_residuals(&s->p, NULL, NULL);
@@ -43,8 +43,8 @@ static void test_stationary(void **state)
 }
 
 /*
- * Except in the first of six windows, far enough from the last one, where both directions
- * take 5 ms more.
+ * Messages of both directions take 5 ms longer, except in the first of six windows. This is
+ * detected, because the last window is far enough from the first.
  */
 static void test_lifted(void **state)
 {
@@ -71,7 +71,7 @@ static void test_lifted(void **state)
 		assert_true(dir->bin[dir->bins - 1].excess > 4e6 &&
 			    dir->bin[dir->bins - 1].excess < 6e6);
 	}
-	/* The deviation of a worse clock could be as large. */
+	/* A worse clock could deviate by as much. */
 	assert_int_equal(find(&s, 1e-15), 0);
 	sample_release(&s);
 }
@@ -92,7 +92,7 @@ static double nothing(int side, double t, uint64_t *seed)
 	return 0;
 }
 
-/* Clocks of processors differ by a tenth of the mean delay. */
+/* The clocks of processors differ by up to a tenth of the mean delay. */
 static double differing(int side, double t, uint64_t *seed)
 {
 	(void)side;
@@ -100,7 +100,7 @@ static double differing(int side, double t, uint64_t *seed)
 	return (uniform(seed) - uniform(seed)) * MEAN / 10;
 }
 
-/* The curve's error: more than the scatter of windows. */
+/* The curve has an error larger than the scatter of windows. */
 static double missed(int side, double t, uint64_t *seed)
 {
 	(void)side;
@@ -108,7 +108,7 @@ static double missed(int side, double t, uint64_t *seed)
 	return MEAN / 1000 * sin(2 * M_PI * t / 60e9);
 }
 
-/* Delays are longer for a while, in both directions. */
+/* Delays are longer for a while in both directions. */
 static double busy(int side, double t, uint64_t *seed)
 {
 	return (side == ABOVE ? 1 : -1) * missed(side, t, seed);
@@ -147,7 +147,7 @@ static double softness(add_fn add)
 	return soft;
 }
 
-/* A wrong curve and busy times do not blur the edge. */
+/* Neither a wrong curve nor busy times blur the edge. */
 static void test_softness(void **state)
 {
 	(void)state;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * When a curve is untrusted: messages are inconsistent with it, or its curvature is too
- * large.
- */
+/* A curve is untrusted if messages are inconsistent with it, or if its curvature is too large. */
 #include <string.h>
 
 #include "curve/doubt.h"
@@ -21,7 +18,7 @@ struct fixture {
 static void begin(struct fixture *f, size_t intervals)
 {
 	sample_gather(&f->s);
-	/* The truth; the minimum delay of add_talk() is DELAY. */
+	/* Use the true offset. The minimum delay of add_talk() is DELAY. */
 	f->s.c.offset = -AHEAD;
 	f->margin = DELAY;
 	f->k = (struct host_fit){
@@ -107,7 +104,7 @@ static void test_contradicted(void **state)
 		spline_set_cubics(&f.k.best);
 		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_int_equal(f.s.c.num_doubts, 1);
-		/* And half of that before and after. */
+		/* The interval extends by up to half of its length before and after. */
 		assert_true(f.s.c.doubt[0].from < 130e9 && f.s.c.doubt[0].from > 0);
 		assert_true(f.s.c.doubt[0].to > 270e9 && f.s.c.doubt[0].to < 400e9);
 		end(&f);
@@ -123,7 +120,7 @@ static void test_quicker(void **state)
 {
 	(void)state;
 	for (int ways = 1; ways <= 3; ways++) {
-		/* With this distance, it may have been slewed in between. */
+		/* At this distance, the clock may have been slewed in between. */
 		const int64_t late = ways == 3 ? SEC / 3 : 0;
 		uint64_t seed = 7;
 		struct fixture f;
@@ -203,7 +200,7 @@ static void test_beside_step(void **state)
 		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_int_equal(f.s.c.num_doubts, 1);
 		assert_true(f.s.c.doubt[0].phase_step);
-		/* And half of that before and after. */
+		/* The interval extends by up to half of its length before and after. */
 		assert_true(f.s.c.doubt[0].from < 205e9 && f.s.c.doubt[0].from > 200e9);
 		assert_true(f.s.c.doubt[0].to > 209e9 && f.s.c.doubt[0].to < 214e9);
 		f.s.c.change = NULL;
@@ -212,7 +209,7 @@ static void test_beside_step(void **state)
 	}
 }
 
-/* It leaves slack to all messages, but turns by 20 ppm within 10 s. */
+/* The curve leaves slack to all messages, but turns by 20 ppm within 10 s. */
 static void test_bent(void **state)
 {
 	struct fixture f;
@@ -254,8 +251,8 @@ static void talk(struct pairs *ps, int about)
 }
 
 /*
- * Its curve turns within 80 s, as fast as oscillators drift. If messages show the turn,
- * it may be an oscillator's; otherwise, it may be sudden.
+ * The clock's curve turns within 80 s, as fast as oscillators drift. If messages show the
+ * turn, it may be the oscillator's; otherwise, the turn may be sudden.
  */
 static void check_silent(double by)
 {
@@ -283,7 +280,7 @@ static void check_silent(double by)
 	}
 }
 
-/* By more than clocks are slewed: it was rather stepped. */
+/* A turn larger than a slew is rather a step. */
 static void test_silent(void **state)
 {
 	(void)state;
@@ -292,9 +289,9 @@ static void test_silent(void **state)
 }
 
 /*
- * With few messages, a link's minimum delay is that of the fit, or what messages leave.
- * One of several without a minimum delay may have a false neighbour; with half of four,
- * this host is false.
+ * If a link has few messages, its minimum delay is that of the fit, or what its messages
+ * leave. If one link of several has no minimum delay, its neighbour may be false; if two of
+ * four have none, this host is false.
  */
 static void test_without_margin(void **state)
 {
@@ -334,7 +331,7 @@ static void test_without_margin(void **state)
 	}
 }
 
-/* If a daemon steers, no drift limit is assumed at any time. */
+/* If a daemon steers the clock, no drift limit is assumed at any time. */
 static void test_steered(void **state)
 {
 	for (int n = 7; n <= 8; n++) {
@@ -356,7 +353,10 @@ static void test_steered(void **state)
 	}
 }
 
-/* A stepped clock continues as before; with another rate, it was slewed. */
+/*
+ * If a clock continues after a change as before, it was stepped; if its rate differs, it was
+ * slewed.
+ */
 static void test_slewed(void **state)
 {
 	struct change_point change = { .t = 200e9, .phase_step = true, .skew = 480e-6 };
@@ -380,7 +380,10 @@ static void test_no_margin(void **state)
 	struct fixture f;
 
 	(void)state;
-	/* Not if it is only slightly too high, and messages leave slack on both sides. */
+	/*
+	 * The curve is known if it is only slightly too high and messages leave slack on
+	 * both sides.
+	 */
 	begin(&f, 1);
 	f.margin = -5;
 	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
@@ -395,7 +398,10 @@ static void test_no_margin(void **state)
 	spline_set_cubics(&f.k.best);
 	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 	assert_true(f.s.c.no_margin);
-	/* With this many messages, it would have one if the clock drifted as assumed. */
+	/*
+	 * With this many messages, the link would have a minimum delay if the clock drifted
+	 * as assumed.
+	 */
 	assert_int_equal(f.s.c.num_doubts, 1);
 	assert_true(f.s.c.doubt[0].from <= 0);
 	assert_true(f.s.c.doubt[0].to >= f.k.obs.span);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The contents of an envelope, compared with its definition, and in any order. */
+/* The contents of an envelope are compared with its definition, for points added in any order. */
 #include <string.h>
 
 #include "test.h"
@@ -27,7 +27,7 @@ static struct envelope make(const struct point *p, size_t n, int64_t origin,
 		struct point buffer[50];
 		size_t k = 0;
 
-		/* A few at a time, or one by one. */
+		/* Add a few points at a time, or one by one. */
 		do {
 			buffer[k] = p[i];
 			buffer[k++].x -= origin;
@@ -38,7 +38,7 @@ static struct envelope make(const struct point *p, size_t n, int64_t origin,
 	return e;
 }
 
-/* The same bins and points, with different origins of time. */
+/* Check that both envelopes have the same bins and points. Their origins of time may differ. */
 static void check_same(const struct envelope *a, const struct envelope *b)
 {
 	int64_t shift = b->base - a->base;
@@ -80,7 +80,7 @@ static void check_order(const struct envelope *e, size_t messages)
 	assert_int_equal(n, messages);
 }
 
-/* Height of a point above bend/2 (x - x0)^2 + slope (x - x0). */
+/* Return the height of a point above the parabola bend/2 (x - x0)^2 + slope (x - x0). */
 static double above(const struct point *p, int64_t x0, double slope, double bend)
 {
 	double d = (double)(p->x - x0);
@@ -88,7 +88,7 @@ static double above(const struct point *p, int64_t x0, double slope, double bend
 	return (double)p->y - slope * d - bend / 2 * d * d;
 }
 
-/* The result is the same for curves that drift by at most 1 ppm/s. */
+/* For curves that drift by at most 1 ppm/s, the envelope touches the curve where all points do. */
 static void test_touches(void **state)
 {
 	enum { N = 60 };
@@ -96,7 +96,7 @@ static void test_touches(void **state)
 
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
-		/* From points within 1 ms to points of a bin of 0.3 s. */
+		/* The points are within 1 ms, or up to a bin's width of 0.3 s. */
 		int64_t width = INT64_C(1) << below(&seed, 29);
 		double jitter = exp(uniform(&seed) * 12);
 		struct point p[N];
@@ -141,7 +141,10 @@ static int by_time(const void *a, const void *b)
 	return p->x < q->x ? -1 : p->x > q->x;
 }
 
-/* Few bins, few corners, many points: in any order, and with any origin. */
+/*
+ * With few bins, few corners and many points, neither the order of the points nor the origin
+ * changes the result.
+ */
 static void any_order(size_t n, int64_t span, double jitter, struct budget room, uint64_t seed)
 {
 	struct point *p = calloc(n, sizeof(*p));
@@ -174,12 +177,12 @@ static void test_any_order(void **state)
 		/* Corners are scarce. */
 		any_order(50000, 3600 * SEC, 1e5, (struct budget){ 4096, 2000 }, seed);
 		any_order(20000, 86400 * SEC, 1e3, (struct budget){ 512, 4000 }, seed);
-		/* 36 years in four bins */
+		/* Points over 36 years share four bins. */
 		any_order(200, NETSYNC_MAX_SPAN, 1e5, (struct budget){ 4, 500 }, seed);
 	}
 }
 
-/* The corners of the straight hull of all points are kept. */
+/* All corners of the convex hull of the points are kept. */
 static void test_straight_hull(void **state)
 {
 	enum { N = 100000 };
@@ -208,7 +211,7 @@ static void test_straight_hull(void **state)
 	free(p);
 }
 
-/* With constant delays, every point is a corner: their number is nevertheless limited. */
+/* With constant delays, every point is a corner; the number of corners is nevertheless limited. */
 static void test_constant_delays(void **state)
 {
 	enum { N = 1000000 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A correction inverts no message where another one inverts none: hosts between which
- * messages pass in one direction only. For any estimator, each pushed message is
+ * If any correction inverts no message, the resulting one inverts none either. Some hosts
+ * exchange messages in one direction only. For each estimator, every pushed message is
  * converted by the resulting clocks.
  */
 #include <string.h>
@@ -61,7 +61,7 @@ static void send_one(struct oneway *w, uint32_t from, uint32_t to, int64_t t, in
 	assert_int_equal(netsync_push_message(w->ns, from, to, s.send_ns, s.recv_ns), 0);
 }
 
-/* 200 packets pass all hosts in order; each host sees each packet. */
+/* 200 packets pass all hosts in order, and each host sees each packet. */
 static void pass_along(struct oneway *w)
 {
 	for (int i = 0; i < 200; i++) {
@@ -103,7 +103,7 @@ static void check_order(struct oneway *w, const char *reference, enum netsync_me
 	}
 }
 
-/* Datagrams through a router, captured at three places, with any reference. */
+/* Datagrams pass a router and are captured in three places. Any host can be the reference. */
 static void test_router(void **state)
 {
 	static const char *const reference[] = { NULL, "a", "b", "c" };
@@ -123,8 +123,8 @@ static void test_router(void **state)
 }
 
 /*
- * Two captures in us, or ms: no message is received before it was sent, according to the
- * stamps.
+ * Two captures have stamps in microseconds or milliseconds. According to the stamps, no
+ * message is received before it was sent.
  */
 static void test_coarse(void **state)
 {
@@ -144,7 +144,7 @@ static void test_coarse(void **state)
 }
 
 /*
- * Hosts that exchange messages in both directions keep their distance; others move
+ * Hosts that exchange messages in both directions keep their distance, while others move
  * relative to them.
  */
 static void test_mixed(void **state)
@@ -160,7 +160,10 @@ static void test_mixed(void **state)
 			const int64_t at = i * SEC / 5;
 			const int64_t late = 30 * US + (int64_t)exponential(&w.seed, 50e3);
 
-			/* a and b exchange messages; both send to others, along all paths. */
+			/*
+			 * a and b exchange messages, and both send messages to the other
+			 * hosts along all paths.
+			 */
 			send_one(&w, 0, 1, at, 30 * US + (int64_t)exponential(&w.seed, 50e3));
 			send_one(&w, 1, 0, at + SEC / 10, late);
 			send_one(&w, seed % 2, 2, at, late);
@@ -181,7 +184,7 @@ static void test_mixed(void **state)
 	}
 }
 
-/* If wrong messages leave no correction without inversions, the estimate stays. */
+/* If wrong messages leave no correction without inversions, the estimate stays unchanged. */
 static void test_impossible(void **state)
 {
 	struct oneway w;

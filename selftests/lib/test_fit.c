@@ -5,7 +5,7 @@
 #include "curve/fit.h"
 #include "sample.h"
 
-/* Error of the correction, see sample.h. */
+/* Error of the correction (see sample.h), ns. */
 #define MISSING (250e3)
 
 static double worst(const struct fit *f)
@@ -30,11 +30,14 @@ static void fit(struct sample *s, size_t intervals)
 	constraints_set(&f, &k);
 	assert_true(f.num_constraints > 0 && f.num_constraints <= f.constraint_room);
 	assert_int_equal(fit_start(&f, &residual), 0);
-	/* The middle of both directions. */
+	/* The curve is in the middle of both directions. */
 	assert_true(worst(&f) < 0.2 * DELAY);
 	assert_true(residual > 0 && residual < 2.0 * DELAY);
 	assert_int_equal(fit_solve(&f, 1, 30, &cost), 0);
-	/* Far less than the scatter of delays: the fastest of many messages determine it. */
+	/*
+	 * The error is far below the scatter of delays, because the fastest of many messages
+	 * determine the curve.
+	 */
 	assert_true(worst(&f) < 0.05 * DELAY);
 	assert_true(fabs(f.margin[0] - DELAY) < 0.05 * DELAY);
 	constraints_fit_free(&f);

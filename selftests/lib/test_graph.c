@@ -10,10 +10,10 @@ struct sample {
 	struct estimate est[HOSTS * HOSTS];
 	double cost[HOSTS * HOSTS];
 	uint32_t num;
-	double distance[HOSTS][HOSTS]; /* of the shortest paths */
+	double distance[HOSTS][HOSTS]; /* lengths of the shortest paths */
 };
 
-/* Any two hosts are a pair with probability @share. */
+/* Make any two hosts a pair with probability @share. */
 static void draw(struct sample *s, uint64_t *seed, double share)
 {
 	*s = (struct sample){ .num = 0 };
@@ -26,7 +26,7 @@ static void draw(struct sample *s, uint64_t *seed, double share)
 				continue;
 			s->pair[s->num] = (struct pair){ .host = { a, b } };
 			s->est[s->num].pair = &s->pair[s->num];
-			/* Whole numbers, whose sums are exact; some are 0. */
+			/* Costs are integers, so their sums are exact. Some costs are 0. */
 			s->cost[s->num] = (double)below(seed, 6);
 			s->distance[a][b] = s->distance[b][a] = s->cost[s->num++];
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Phase steps smaller than the sum of both directions' delays are found where messages
- * leave less slack across them than usual. Without steps, nothing is found.
+ * Phase steps smaller than the sum of both directions' delays are found where messages leave
+ * less slack across the step than usual. Without a step, nothing is found.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define NUM 300
 #define APART (10000 * US) /* interval between messages of a direction */
 #define DELAY (1000 * US)
-#define MORE 50e3 /* mean additional delay of messages, ns */
+#define MORE 50e3 /* mean excess delay, ns */
 #define LEAST (0.75 * DELAY)
 #define STEEPEST 1500e-6
 
@@ -21,7 +21,7 @@ struct exchange {
 	struct windows found;
 };
 
-/* Return by how much f is ahead, ns. */
+/* Return the offset of f at time x, ns. */
 typedef int64_t (*ahead_fn)(int64_t x);
 
 static int64_t even(int64_t x)
@@ -35,7 +35,7 @@ static int64_t stepped(int64_t x)
 	return x > 150 * APART + APART / 3 ? 1200 * US : 0;
 }
 
-/* Stepped, and stepped back after as many messages as are compared. */
+/* The clock is stepped, and stepped back after as many messages as are compared. */
 static int64_t stepped_back(int64_t x)
 {
 	return x > 100 * APART && x < 120 * APART ? -1100 * US : 0;
@@ -93,7 +93,7 @@ static void test_step(void **state)
 		find(&e);
 		assert_int_equal(e.found.num, 1);
 		assert_true(e.found.window[0].phase_step);
-		/* The step is in the window, which contains some of the compared messages. */
+		/* The window contains the step and some of the compared messages. */
 		assert_in_range(e.found.window[0].from, 142 * APART, 150 * APART + APART / 3);
 		assert_in_range(e.found.window[0].to, 150 * APART + APART / 3, 158 * APART);
 		windows_release(&e.found);
@@ -115,7 +115,7 @@ static void test_back(void **state)
 	}
 }
 
-/* A step within a known window is not found again. */
+/* A step within a known window is not found a second time. */
 static void test_known(void **state)
 {
 	const struct change_window known = { .from = 149 * APART,
@@ -131,7 +131,7 @@ static void test_known(void **state)
 	windows_release(&e.found);
 }
 
-/* Faster messages of one direction, or of both, for a while, are no step. */
+/* If messages of one direction or of both are faster for a while, this is not a step. */
 static void test_quicker(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Quantiles compared with those of the sorted values. */
+/* Quantiles of a histogram, compared with quantiles of the sorted values. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The clock of a host: segments, bound, quality. */
+/* The clock of a host: its segments, its bound and its quality. */
 #include "reduction.h"
 
 static struct netsync_model model_of(const struct host *h)
@@ -31,7 +31,7 @@ static void test_straight(void **state)
 	reduced_release(&r);
 }
 
-/* The bound is at least half of the round trip, and its maximum is the declared one. */
+/* The bound is at least half of the round trip, and its maximum equals the declared one. */
 static void test_bound(void **state)
 {
 	struct netsync_model m;
@@ -61,7 +61,7 @@ static void test_bound(void **state)
 }
 
 /*
- * Before its first segment and after the last, the clock continues like these, and the
+ * Before its first segment and after its last one, the clock continues linearly, and the
  * bound grows by the possible deviation. The clock's rate changes by 10 ppm.
  */
 static void test_growth(void **state)
@@ -93,7 +93,7 @@ static void test_growth(void **state)
 	reduced_release(&r);
 }
 
-/* One direction: an offset bounded in one direction only. */
+/* With messages in one direction only, the offset is bounded on one side only. */
 static void test_one_direction(void **state)
 {
 	struct reduced r;
@@ -110,7 +110,7 @@ static void test_one_direction(void **state)
 	reduced_release(&r);
 }
 
-/* Messages that clocks of this skew cannot cause: no bound. */
+/* Messages that clocks within the skew limit cannot cause leave no bound. */
 static void test_contradiction(void **state)
 {
 	struct reduced r;
@@ -125,7 +125,7 @@ static void test_contradiction(void **state)
 	reduced_release(&r);
 }
 
-/* Half of the round trip is the same, but messages to @b seem to take longer by @more. */
+/* The round trip stays the same, but messages to @b seem to take longer by @more. */
 static void talk_unevenly(struct reduced *r, uint32_t a, uint32_t b, int64_t more)
 {
 	for (int i = 0; i < 100; i++) {
@@ -151,7 +151,7 @@ static void test_ways_contradict(void **state)
 	reduced_release(&r);
 }
 
-/* So many hosts are inconsistent that the assumptions on all clocks must be wrong. */
+/* If many hosts are inconsistent, the assumptions on all clocks must be wrong. */
 static void test_many_contradict(void **state)
 {
 	struct reduced r;
@@ -171,7 +171,7 @@ static void test_many_contradict(void **state)
 	reduced_release(&r);
 }
 
-/* Is there a knot at a time of the host? */
+/* Is there a knot at a time of the host's clock? */
 static bool has_knot(const struct netsync_model *m, int64_t t)
 {
 	for (uint32_t i = 0; i < m->num_knots; i++)
@@ -181,8 +181,9 @@ static bool has_knot(const struct netsync_model *m, int64_t t)
 }
 
 /*
- * A pair's bound may have windows that are in no correction. It steps at their ends; the
- * host's bound also steps there, and does not follow a line to the next instant.
+ * A pair's bound may have windows that no correction contains. The pair's bound steps at the
+ * ends of such a window. The host's bound must step there, too, and must not be interpolated
+ * to the next instant.
  */
 static void test_leap(void **state)
 {

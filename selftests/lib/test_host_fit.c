@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The complete estimator of one host, with a neighbour whose clock is right. */
+/* The complete estimator of one host that has a neighbour whose clock is right. */
 #include "curve/host-fit.h"
 #include "curve/state.h"
 #include "sample.h"
@@ -29,14 +29,14 @@ static void test_constant(void **state)
 	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
 	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
 	assert_int_equal(s.c.num_changes, 0);
-	/* Once more, starting from the result. */
+	/* Fit a second time, starting from the result. */
 	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
 	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
 	correction_release(&s.c);
 	sample_release(&s);
 }
 
-/* Without a neighbour, or without time in common, it stays unchanged. */
+/* Without a neighbour, or without a time in common with it, the correction stays unchanged. */
 static void test_nothing(void **state)
 {
 	struct correction c = { .known = true, .from = 0, .to = SEC, .offset = 5 };
@@ -54,7 +54,7 @@ static void test_nothing(void **state)
 	sample_release(&s);
 }
 
-/* In such a short time, a straight correction without inversions is kept. */
+/* In a short trace, a linear correction without inversions is kept. */
 static void test_short(void **state)
 {
 	struct sample s;
@@ -68,7 +68,7 @@ static void test_short(void **state)
 	sample_release(&s);
 }
 
-/* The middle of all messages, to a fraction of their delays. */
+/* The fit starts in the middle of all messages, up to a fraction of their delays. */
 static void test_start(void **state)
 {
 	struct sample s;
@@ -81,14 +81,17 @@ static void test_start(void **state)
 	assert_true(s.c.curve.coefs > 0);
 	assert_int_equal(s.c.intervals, 0);
 	correction_release(&s.c);
-	/* Starting from there, and by merged links, as good as ever. */
+	/* A fit that starts from there, or that uses merged links, is as accurate as before. */
 	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
 	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
 	correction_release(&s.c);
 	sample_release(&s);
 }
 
-/* Links with few messages come last, and count if they have more messages than the others. */
+/*
+ * Links with few messages come last. They are used if they have more messages than the other
+ * links.
+ */
 static void test_choose(void **state)
 {
 	struct pairs few = { 0 }, enough = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The method model, from messages to clocks. */
+/* The method "model", from messages to clocks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define HOUR (3600 * SEC)
 
-/* Amplitude of the second host's frequency in ppb, and the period. */
+/* Amplitude of the second host's frequency (ppb), and its period (s). */
 #define SWING 400.0
 #define PERIOD 1200.0
 
@@ -72,7 +72,7 @@ static void solve_world(struct netsync *ns, uint32_t threads)
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 }
 
-/* RMS error of a host, ns, except near the step; bounds must hold. */
+/* Return the RMS error of a host, ns, except near the step, and check that bounds hold. */
 static double rms_of(const struct world *w, const struct netsync *ns, int host)
 {
 	const struct netsync_clock *c = netsync_host_clock(ns, (uint32_t)host);
@@ -110,7 +110,7 @@ static void test_smooth(void **state)
 	check_world(&(struct world){ .hosts = 4, .messages = 40000, .seed = 2 }, 1500);
 }
 
-/* As good as without: one in a hundred messages is wrong. */
+/* If one message in a hundred is wrong, the result is as accurate as without wrong messages. */
 static void test_wrong(void **state)
 {
 	(void)state;
@@ -150,7 +150,7 @@ static void test_step(void **state)
 		    1500);
 }
 
-/* Of many hosts, one that is set by seconds misleads no other one. */
+/* If one of many hosts is stepped by seconds, the other hosts are not affected. */
 static void test_step_of_many(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static void test_step_of_many(void **state)
 		    1500);
 }
 
-/* Few messages, down to one. */
+/* The method works with few messages, and even with one. */
 static void test_few(void **state)
 {
 	(void)state;
@@ -172,7 +172,7 @@ static void test_few(void **state)
 	check_world(&(struct world){ .hosts = 2, .messages = 200, .seed = 5 }, 100000);
 }
 
-/* The same bits by any number of threads. */
+/* The result has the same bits for any number of threads. */
 static void test_threads(void **state)
 {
 	const struct world w = { .hosts = 4, .messages = 4000, .seed = 6 };
@@ -198,7 +198,7 @@ static void push(struct netsync *ns, uint32_t from, int64_t sent, int64_t receiv
 	netsync_push_message(ns, from, !from, sent, received);
 }
 
-/* Impossible traffic: everything is accepted, and leads to some clock. */
+/* Impossible traffic is accepted, and results in some clock. */
 static void test_hostile(void **state)
 {
 	(void)state;
@@ -214,19 +214,19 @@ static void test_hostile(void **state)
 			const int64_t far = below(&seed, NETSYNC_MAX_SPAN);
 
 			switch (kind) {
-			case 0: /* all at one time */
+			case 0: /* all messages at one time */
 				push(ns, from, EPOCH, EPOCH);
 				break;
-			case 1: /* one direction */
+			case 1: /* messages in one direction only */
 				push(ns, 0, EPOCH + i * SEC, EPOCH + i * SEC + 5);
 				break;
-			case 2: /* decades apart */
+			case 2: /* messages decades apart */
 				push(ns, from, far, far / 2);
 				break;
-			case 3: /* each received long before it was sent */
+			case 3: /* messages received long before they were sent */
 				push(ns, from, EPOCH + i * SEC, EPOCH + (i - 90) * SEC);
 				break;
-			case 4: /* half of all are wrong by days */
+			case 4: /* half of the messages are wrong by days */
 				push(ns, from, EPOCH + i * SEC,
 				     EPOCH + i * SEC + (i & 2 ? far >> 12 : 30000));
 				break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The robust initial fit starts near the truth, for any outliers. */
+/* The robust initial fit starts near the truth, regardless of outliers. */
 #include "curve/initial-fit.h"
 #include "sample.h"
 #include "util/whole.h"
@@ -10,12 +10,18 @@ static void test_interpolates(void **state)
 	struct initial_fit r = { .t = t, .y = y };
 
 	(void)state;
-	/* Without data; with one window, which gives the same for all times. */
+	/*
+	 * Test a fit without data, and a fit with one window, which has the same value at
+	 * all times.
+	 */
 	assert_true(initial_fit_at(&r, 15) == 0);
 	r.num = 1;
 	assert_true(initial_fit_at(&r, -1e18) == 1 && initial_fit_at(&r, 1e18) == 1);
 	r.num = 3;
-	/* Forward and backward: the previous place used as a guess does not matter. */
+	/*
+	 * Evaluate forward and backward: the result does not depend on the previous place,
+	 * which is the initial guess.
+	 */
 	for (int round = 0; round < 2; round++) {
 		assert_true(initial_fit_at(&r, 10) == 1);
 		assert_true(initial_fit_at(&r, 15) == 2);
@@ -27,7 +33,7 @@ static void test_interpolates(void **state)
 	}
 }
 
-/* Largest error of the correction plus the fit, ns. */
+/* Return the largest error of the correction plus the fit, ns. */
 static double worst(struct sample *s, struct initial_fit *r)
 {
 	double most = 0;
@@ -42,7 +48,7 @@ static double worst(struct sample *s, struct initial_fit *r)
 	return most;
 }
 
-/* The missing part of the correction moves into its straight part. */
+/* The missing part of the correction becomes part of its linear part. */
 static void test_constant(void **state)
 {
 	struct initial_fit r = { 0 };
@@ -60,7 +66,7 @@ static void test_constant(void **state)
 	sample_release(&s);
 }
 
-/* A tenth of all observations, a whole second inward. */
+/* A tenth of all observations are outliers, which are a second inward. */
 static void test_outliers(void **state)
 {
 	struct initial_fit r = { 0 };
@@ -76,7 +82,10 @@ static void test_outliers(void **state)
 	sample_release(&s);
 }
 
-/* Observations that clocks cannot cause: up to the limit of times, and not beyond. */
+/*
+ * The observations cannot be caused by clocks: they extend to the limit of times, but not
+ * beyond.
+ */
 static void test_far(void **state)
 {
 	(void)state;
@@ -89,7 +98,7 @@ static void test_far(void **state)
 		for (size_t i = 0; i < s.p.num; i++)
 			s.p.obs[i].y += side * 9e18;
 		assert_int_equal(initial_fit_find(&r, &s.p, &s.c), 0);
-		/* Such large values are known to 1024 ns. */
+		/* Such large values have a resolution of 1024 ns. */
 		assert_true(llabs(s.c.offset - side * FARTHEST) < SEC);
 		initial_fit_release(&r);
 		sample_release(&s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Intervals that contain the truth, for any clocks within the assumptions. */
+/* Intervals contain the truth for all clocks within the assumptions. */
 #include <errno.h>
 
 #include "test.h"
@@ -15,7 +15,7 @@ static double steady(int host, double t)
 	return host * (1e9 + 20e-6 * t);
 }
 
-/* At most 0.02 ppm/s. */
+/* The drift is at most 0.02 ppm/s. */
 static double bending(int host, double t)
 {
 	return host * 7e9 - 30e-6 * t + 50e3 * sin(t * 2e-11 + host);
@@ -37,7 +37,7 @@ static int64_t reading(ahead_fn ahead, int host, int64_t t)
 	return EPOCH + t + llround(ahead(host, (double)t));
 }
 
-/* A chain of hosts; @ways of its pairs: 1 forward, 2 back, 3 both. */
+/* Make a chain of hosts. @ways are the directions of its pairs: 1 forward, 2 backward, 3 both. */
 static struct netsync *talk(ahead_fn ahead, int hosts, long messages, int ways)
 {
 	struct netsync *ns = netsync_new();
@@ -83,7 +83,7 @@ static struct netsync_host_info info(const struct netsync *ns, uint32_t host)
 	return h;
 }
 
-/* The truth is inside at every instant. Return: the mean width. */
+/* Check that each interval contains the truth. Return the mean width of the intervals. */
 static double mean_width(const struct netsync *ns, ahead_fn ahead, int host)
 {
 	const struct netsync_clock *c = netsync_host_clock(ns, (uint32_t)host);
@@ -94,7 +94,7 @@ static double mean_width(const struct netsync *ns, ahead_fn ahead, int host)
 		int64_t r = reading(ahead, host, t), truth = reading(ahead, 0, t);
 
 		assert_int_equal(netsync_interval(c, r, &lo, &hi), 0);
-		/* The reading is in whole ns. */
+		/* Clock readings are in whole ns. */
 		assert_true(lo <= truth + 1 && hi >= truth - 1);
 		assert_int_equal(netsync_convert(c, r, &mid, &bound), 0);
 		assert_true(lo <= mid && mid <= hi);
@@ -115,7 +115,7 @@ static void test_bending(void **state)
 	for (int h = 1; h < MAX_HOSTS; h++) {
 		double width = mean_width(ns, bending, h);
 
-		/* Twice the minimum delay for each hop, and slightly more. */
+		/* The width is twice the minimum delay for each hop, plus a little. */
 		assert_true(width > h * 60e3 && width < h * 63e3);
 		assert_int_equal(info(ns, (uint32_t)h).quality, NETSYNC_ACCURATE);
 	}
@@ -138,7 +138,7 @@ static void test_assumptions(void **state)
 	solve(ns, NETSYNC_METHOD_AUTO, 2);
 	wide = mean_width(ns, bending, 1);
 	assert_true(narrow < wide - 2000);
-	/* These clocks are not linear: this is detected, and no bound is reported. */
+	/* These clocks are not linear. The line method detects this and reports no bound. */
 	solve(ns, NETSYNC_METHOD_HULL, 0);
 	assert_int_equal(info(ns, 1).quality, NETSYNC_APPROXIMATE);
 	assert_int_equal(info(ns, 1).bound_max_ns, NETSYNC_UNKNOWN);
@@ -175,7 +175,7 @@ static void test_steps(void **state)
 	netsync_free(ns);
 }
 
-/* Messages in one direction reveal on which side the truth is. */
+/* Messages in one direction only reveal on which side of them the truth is. */
 static void test_one_direction(void **state)
 {
 	(void)state;
@@ -188,7 +188,10 @@ static void test_one_direction(void **state)
 		assert_int_equal(info(ns, 1).quality, NETSYNC_INCOMPLETE);
 		assert_int_equal(info(ns, 1).bound_median_ns, NETSYNC_UNKNOWN);
 		assert_int_equal(netsync_interval(netsync_host_clock(ns, 1), t, &lo, &hi), 0);
-		/* Received later than sent: not before the sender's time. */
+		/*
+		 * Messages are received later than they are sent, so the receiver's time is
+		 * not before the sender's.
+		 */
 		if (ways == 1) {
 			assert_int_equal(hi, INT64_MAX);
 			assert_true(llabs(lo - EPOCH - SPAN / 2) < 45000);
@@ -200,7 +203,7 @@ static void test_one_direction(void **state)
 	}
 }
 
-/* Few messages, and no information on whether a daemon steers the clocks. */
+/* There are few messages, and it is unknown whether a daemon steers the clocks. */
 static void test_silences(void **state)
 {
 	struct netsync *ns = talk(steady, 2, 40, 3);
@@ -239,7 +242,7 @@ static void test_order(void **state)
 
 		assert_true(s != (d > 0 ? NETSYNC_AFTER : NETSYNC_BEFORE) || llabs(d) <= 1);
 		certain += s != NETSYNC_UNCERTAIN;
-		/* Two hops of 31 us each. */
+		/* Two hops add 31 us each. */
 		assert_true(s != NETSYNC_UNCERTAIN || llabs(d) < 140000);
 	}
 	assert_true(certain > 10000);

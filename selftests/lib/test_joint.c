@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The curves of all hosts of a ring at once. */
+/* The curves of all hosts of a ring are fitted at once. */
 #include <string.h>
 
 #include "curve/pair-terms.h"
@@ -11,7 +11,7 @@
 #define DELAY (100 * US)
 /* Largest drift of an oscillator, 1 / ns. */
 #define DRIFT 1e-16
-/* Initial error of the corrections; for host h, h times as much. */
+/* Initial error of the corrections: WRONG times the number of the host. */
 #define WRONG (10.0 * US)
 #define INTERVALS 4
 
@@ -23,11 +23,11 @@ struct ring {
 	struct joint_task task;
 };
 
-/* A daemon slews a host's clock at this rate for SLEW_S s of each 60 s, and back. */
+/* In each 60 s, a daemon slews a host's clock at this rate for SLEW_S s, and back. */
 #define SLEW 50e-6
 #define SLEW_S 4.0
 
-/* Offset of host h's clock; other hosts are slewed at other times. */
+/* Return the offset of host h's clock. Each host is slewed at different times. */
 static double slewed(uint32_t h, int64_t t)
 {
 	double at = fmod((double)t / SEC + 9.0 * h, 60);
@@ -35,10 +35,7 @@ static double slewed(uint32_t h, int64_t t)
 	return SLEW * SEC * (fmin(at, SLEW_S) - fmin(fmax(at - 30, 0), SLEW_S));
 }
 
-/*
- * Clocks are right, except for slews by daemons; messages take DELAY, and up to as much
- * again.
- */
+/* Clocks are right, except for the slews by daemons. Messages take between DELAY and 2 DELAY. */
 static void make_clocks(struct ring *r, bool are_steered)
 {
 	uint64_t seed = 11;
@@ -96,7 +93,7 @@ static void release(struct ring *r)
 	pairs_release(&r->ps);
 }
 
-/* Largest difference between the hosts' times, ns. */
+/* Return the largest difference between the hosts' times, ns. */
 static double apart(const struct ring *r)
 {
 	double most = 0;
@@ -128,14 +125,14 @@ static void test_ring(void **state)
 			assert_int_equal(r.c[h].intervals, intervals);
 			assert_int_equal(r.c[h].curve.coefs, (intervals ? intervals : 1) + 3);
 		}
-		/* Once more, starting from there. */
+		/* Fit a second time, starting from the result. */
 		assert_int_equal(joint_fit(&r.task), 0);
 		assert_true(apart(&r) < 0.05 * DELAY);
 		release(&r);
 	}
 }
 
-/* Largest difference between the hosts' times with steered clocks, ns. */
+/* Return the largest difference between the hosts' times if their clocks are steered, ns. */
 static double apart_if_steered(const struct ring *r)
 {
 	double most = 0;
@@ -152,7 +149,7 @@ static double apart_if_steered(const struct ring *r)
 	return most;
 }
 
-/* Smooth curves miss the slews, by 200 us; fitting all at once finds them. */
+/* Smooth curves miss the slews by 200 us. Fitting all hosts at once finds the slews. */
 static void test_steered(void **state)
 {
 	struct ring r;
@@ -178,7 +175,7 @@ static void test_steered(void **state)
 	release(&r);
 }
 
-/* The same bits by any number of threads. */
+/* The result has the same bits for any number of threads. */
 static void test_steered_threads(void **state)
 {
 	static struct parallel parallel;
@@ -208,7 +205,10 @@ static void test_steered_threads(void **state)
 	parallel_release(&parallel);
 }
 
-/* Without steering, or without permission to assume it, messages do not agree better. */
+/*
+ * If no clock is steered, or if steering must not be assumed, the messages do not become
+ * more consistent.
+ */
 static void test_not_steered(void **state)
 {
 	struct ring r;
@@ -229,7 +229,7 @@ static void test_not_steered(void **state)
 	}
 }
 
-/* A host that takes no part stays unchanged, and contributes nothing. */
+/* A host that takes no part stays unchanged and contributes nothing. */
 static void test_apart(void **state)
 {
 	struct ring r;
@@ -243,7 +243,7 @@ static void test_apart(void **state)
 	for (int h = 0; h < HOSTS; h++)
 		assert_true(h == 3 || r.c[h].curve.coefs);
 	r.c[3].frac = 0;
-	/* The others are consistent with each other. */
+	/* The other hosts are consistent with each other. */
 	for (int h = 0; h < HOSTS; h++)
 		r.c[3].frac += h == 3 ? 0 : r.c[h].frac / (HOSTS - 1);
 	for (int h = 1; h < HOSTS; h++) {
@@ -258,7 +258,7 @@ static void test_apart(void **state)
 	release(&r);
 }
 
-/* The same bits by any number of threads. */
+/* The result has the same bits for any number of threads. */
 static void test_threads(void **state)
 {
 	static struct parallel parallel;
@@ -280,7 +280,7 @@ static void test_threads(void **state)
 	parallel_release(&parallel);
 }
 
-/* No host, and hosts without messages or time. */
+/* Test no hosts, and hosts without messages or without times. */
 static void test_nothing(void **state)
 {
 	struct ring r;
@@ -302,7 +302,7 @@ static void test_nothing(void **state)
 	release(&r);
 }
 
-/* The derivatives are those of the objective: checked by differences. */
+/* The derivatives are those of the objective, as checked by differences. */
 static void test_derivatives(void **state)
 {
 	const double small = 1e-3;
@@ -359,7 +359,7 @@ static void test_derivatives(void **state)
 		objective_differentiate(&o, x, gradient);
 		assert_true(fabs((beside[1] - beside[0]) / (2 * small) - gradient[i]) < 1e-4);
 	}
-	/* Products are differences of gradients, except for safety margins: not larger. */
+	/* Products are differences of gradients, or smaller because of safety margins. */
 	direction[2] = 1;
 	objective_product(&o, direction, product);
 	x[2] += small;
@@ -367,7 +367,7 @@ static void test_derivatives(void **state)
 	objective_differentiate(&o, x, other);
 	assert_true(product[2] >= (other[2] - gradient[2]) / small - 1e-3);
 	assert_true(product[2] <= 4 * (other[2] - gradient[2]) / small);
-	/* Enough constraints for threads, which give the same result. */
+	/* With this many constraints, threads are used, and give the same result. */
 	o.constraints = 1000000;
 	o.parallel = &parallel;
 	o.threads = 2;

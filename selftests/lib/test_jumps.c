@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Steps of a clock, by birth and death: where the evidence supports one, and nowhere else. */
+/*
+ * Steps of a clock are added and removed: a step is added where the evidence supports it,
+ * and nowhere else.
+ */
 #include <string.h>
 
 #include "infer/window.h"
 #include "test.h"
 
 #define KNOTS 200
-#define LENGTH 0.5  /* s, between knots */
-#define MESSAGES 10 /* per direction at a knot */
-#define MEAN 1e5    /* excess, ns */
-#define DELAY 3e4   /* minimum, ns */
+#define LENGTH 0.5  /* time between knots, s */
+#define MESSAGES 10 /* messages in each direction at each knot */
+#define MEAN 1e5    /* mean excess delay, ns */
+#define DELAY 3e4   /* minimum delay, ns */
 #define STEP_AT 90
 
 struct stepper {
@@ -21,7 +24,10 @@ struct stepper {
 	struct factor factor[2][KNOTS];
 };
 
-/* A host that is stepped by @step at one knot, and whose frequency is @slew after it. */
+/*
+ * Return the phase of a host that is stepped by @step at knot STEP_AT, and whose frequency
+ * is @slew after it.
+ */
 static double phase_at(int knot, double step, double slew)
 {
 	return knot < STEP_AT ? 0 : step + slew * LENGTH * (knot - STEP_AT);
@@ -52,7 +58,7 @@ static void fill_factors(struct stepper *s, double step, double slew)
 	}
 }
 
-/* The state after the round in which factors use only their own messages. */
+/* Make the state after the round in which factors use only their own messages. */
 static void make_stepper(struct stepper *s, double step, double slew)
 {
 	struct chain *c = &s->chain[1];
@@ -86,7 +92,7 @@ static void make_stepper(struct stepper *s, double step, double slew)
 	assert_int_equal(smooth_chain(c), 0);
 }
 
-/* The number of knots with a jump, and the last one. */
+/* Return the number of knots with a jump, and set @last to the last one. */
 static int count_jumps(const struct stepper *s, int *last)
 {
 	int num = 0;
@@ -111,13 +117,13 @@ static void test_birth(void **state)
 		assert_int_equal(move_jumps(&s.n), 0);
 		assert_int_equal(count_jumps(&s, &at), 1);
 		assert_int_equal(at, STEP_AT);
-		/* The marginals are those with the step. */
+		/* The marginals are those of a clock with the step. */
 		assert_float_equal(s.knot[STEP_AT - 1].state[0], 0, 1e5);
 		assert_float_equal(s.knot[STEP_AT].state[0], step[i], 1e5);
 	}
 }
 
-/* A clock slewed by 500 ppm, and one without events, are not stepped. */
+/* Neither a clock slewed by 500 ppm nor a clock without events is stepped. */
 static void test_none(void **state)
 {
 	static struct stepper s;
@@ -153,7 +159,7 @@ static void test_death(void **state)
 	assert_int_equal(at, STEP_AT);
 }
 
-/* The index finds each factor once, at its knot, as the receiver or sender. */
+/* The index finds each factor exactly once, at its knot, whether the host receives or sends. */
 static void test_index(void **state)
 {
 	static struct stepper s;
@@ -173,8 +179,8 @@ static void test_index(void **state)
 }
 
 /*
- * The evidence of a window without learning is that of its messages: a second window adds
- * that of its knots.
+ * The evidence of a window without learning is the evidence of its messages. A second window
+ * adds the evidence of its own knots.
  */
 static void test_evidence(void **state)
 {
@@ -194,7 +200,10 @@ static void test_evidence(void **state)
 	window_filter(&right);
 	window_filter(&wrong);
 	assert_true(right.evidence > wrong.evidence + 100);
-	/* Each message is exponential around its knot: about -12 as logarithm of 1/ns. */
+	/*
+	 * Each message is exponentially distributed around its knot; the logarithm of its
+	 * density (1/ns) is about -12.
+	 */
 	assert_true(right.evidence / (80 * LOWEST) > -14);
 	window_apply(&right, &s.n, 1, &x, STEP_AT - 20);
 	assert_float_equal(s.knot[STEP_AT].jump, 1e13, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Knots are computed from samples, and must hold at all instants: for random clocks with
- * curvature, rate changes and jumps, every ns of a short span is checked.
+ * Knots are computed from samples, and must hold at all instants. For random clocks with
+ * curvature, rate changes and phase steps, every ns of a short span is checked.
  */
 #include "test.h"
 #include "clock.h"
@@ -25,9 +25,9 @@ static void ask(void *arg, const int64_t *t, size_t num, struct range *range)
 	}
 }
 
-/* Offset of a clock from the reference: before and after a window. */
+/* The offset of a clock from the reference, before and after a window. */
 struct truth {
-	double y[2]; /* at the window */
+	double y[2]; /* offset at the window */
 	double slope[2];
 	double bend[2];
 	double at;
@@ -50,7 +50,7 @@ static double truth_at(const struct truth *c, int64_t t)
 	return (double)t + branch(c, (double)t >= c->at, (double)t);
 }
 
-/* The known range at t: wider or narrower at each instant. */
+/* Return the known range at t, which differs in width at each instant. */
 static struct range known(void *arg, int64_t t)
 {
 	const struct truth *c = arg;
@@ -59,7 +59,7 @@ static struct range known(void *arg, int64_t t)
 	double a = branch(c, own, (double)t), b = a;
 	struct range r;
 
-	/* Near a jump, it can be on either side of it. */
+	/* Near a phase step, the range can be on either side of it. */
 	if (c->windows && c->window.phase_step && t >= c->window.from && t <= c->window.to)
 		b = branch(c, !own, (double)t);
 	r.lo = EPOCH + t + (int64_t)floor(fmin(a, b) - exponential(&seed, 50));
@@ -94,7 +94,7 @@ static void draw(struct truth *c, uint64_t *seed)
 	}
 }
 
-/* A correction somewhere near, with an arbitrary break. */
+/* Make a correction near the truth, with a change at an arbitrary place. */
 static struct netsync_clock *correction(const struct truth *c, const struct netsync_knot *knot,
 					uint32_t knots)
 {
@@ -167,7 +167,7 @@ static struct range even(void *arg, int64_t t)
 	return (struct range){ EPOCH + t - 1000000, EPOCH + t + 2000000 };
 }
 
-/* Where nothing changes, no knots are kept; and no more than a limit. */
+/* If the range does not change, no knots are kept. The number of knots never exceeds its limit. */
 static void test_few(void **state)
 {
 	struct truth c = { .limits = { 500e-6, 2e-16 }, .noise = 7 };
@@ -192,7 +192,7 @@ static void test_few(void **state)
 	assert_int_equal(knots_make(&k), 0);
 	assert_in_range(k.num, 100, 4096);
 	free(k.knot);
-	/* A span of one instant. */
+	/* The span is a single instant. */
 	k.last = k.first;
 	assert_int_equal(knots_make(&k), 0);
 	assert_int_equal(k.num, 1);
@@ -200,7 +200,7 @@ static void test_few(void **state)
 	netsync_clock_free(clock);
 }
 
-/* Limits that are smooth for a while, and then change at each ns. */
+/* The limits are smooth for a while, and then change at each ns. */
 static struct range leaping(void *arg, int64_t t)
 {
 	double far = (double)(t - SPAN / 4) / (SPAN / 4);
@@ -212,7 +212,7 @@ static struct range leaping(void *arg, int64_t t)
 	return (struct range){ EPOCH + t - by, EPOCH + t + by };
 }
 
-/* Places where lines fit badly cost nothing elsewhere. */
+/* Where lines fit badly, more knots are used, but not elsewhere. */
 static void test_apart(void **state)
 {
 	struct truth c = { .limits = { .slope = 500e-6, .bend = 2e-16 } };
@@ -237,7 +237,7 @@ static void test_apart(void **state)
 
 		assert_int_equal(netsync_interval(clock, t, &lo, &hi), 0);
 		assert_true(lo <= known.lo && hi >= known.hi);
-		/* As for smooth limits alone, plus rounding. */
+		/* As many knots are used as for smooth limits alone, except for rounding. */
 		if (t < SPAN * 7 / 16)
 			assert_true(hi - known.hi < 7 + 2 + 5);
 	}
@@ -245,11 +245,11 @@ static void test_apart(void **state)
 	free(k.knot);
 }
 
-/* Limits that rise and fall as fast as clocks can, with the truth at one of them. */
+/* The limits rise and fall as fast as clocks can, and the truth is at one of them. */
 struct zigzag {
 	const struct truth *c;
 	int64_t period;
-	int side; /* the truth is at the upper limit, or at the lower one */
+	int side; /* whether the truth is at the upper limit or the lower one */
 };
 
 static int64_t zigzag_at(const struct zigzag *z, int64_t t)

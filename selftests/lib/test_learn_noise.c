@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The noise of a simulated clock is learned, from any initial assumption. */
+/* The noise of a simulated clock is learned, regardless of the initial assumption. */
 #include <string.h>
 
 #include "infer/internal.h"
 #include "test.h"
 
 #define KNOTS 3000
-#define STEP 1.0 /* s */
+#define STEP 1.0 /* time between knots, s */
 #define ROUNDS 150
 
 static const int none[] = { 0 };
@@ -34,7 +34,7 @@ static void simulate_clock(struct knot *knot, double white, double walk, double 
 		if (i) {
 			double bend = sqrt(walk * STEP) * normal(&seed);
 
-			/* Half-way. */
+			/* The slew begins half-way between two knots. */
 			bend += i % 100 ? 0 : i % 200 ? slew : -slew;
 			state_shift(state, STEP);
 			state[0] += sqrt(white * STEP) * normal(&seed) + bend * STEP / 2;
@@ -44,7 +44,10 @@ static void simulate_clock(struct knot *knot, double white, double walk, double 
 	}
 }
 
-/* @jump: the knots where steps may have been, terminated by 0. */
+/*
+ * Learn the noise of a chain. @jump lists the knots at which steps may have occurred, and
+ * ends with 0.
+ */
 static void learn_chain(struct chain *c, struct knot *knot, double white, double walk,
 			const int *jump)
 {
@@ -79,7 +82,7 @@ static void test_oscillator(void **state)
 	}
 }
 
-/* Slews are not noise: each is found at its place. */
+/* Slews do not count as noise: each slew is found at its place. */
 static void test_daemon(void **state)
 {
 	static struct knot knot[KNOTS];
@@ -96,8 +99,8 @@ static void test_daemon(void **state)
 }
 
 /*
- * A clock that is stepped by 10 ms: of two knots at which it may have been, one step
- * stays, and its variance is learned.
+ * A clock is stepped by 10 ms. Of two knots at which the step may have occurred, one keeps
+ * its step, and the variance of the step is learned.
  */
 static void test_step(void **state)
 {

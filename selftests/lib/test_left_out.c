@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bounds of pairs with wrong corrections: by half of unequal delays, with wrong messages
- * in between; and where they missed a clock event.
+ * Bounds of pairs whose corrections are wrong by half the difference of unequal delays,
+ * while wrong messages lie in between, or whose corrections missed a clock event.
  */
 #include <string.h>
 
@@ -22,19 +22,19 @@ static double right(double t)
 	return 0;
 }
 
-/* Slewed by 200 us in 2 s, and back 4 s later. */
+/* The clock is slewed by 200 us in 2 s, and slewed back 4 s later. */
 static double slewed(double t)
 {
 	return 100e-6 * (fmin(fmax(t - 100e9, 0), 2e9) - fmin(fmax(t - 106e9, 0), 2e9));
 }
 
-/* Stepped at the last moment, by more than its rate explains. */
+/* The clock is stepped at the last moment, by more than its rate explains. */
 static double set_at_end(double t)
 {
 	return t < SPAN - 0.5e9 ? 0 : 5e6;
 }
 
-/* As a false curve: the remainder of straight corrections looks like it. */
+/* The clock looks like a false curve: this is what remains after a linear correction. */
 static double far_off(double t)
 {
 	return 5e-6 * t;
@@ -43,11 +43,11 @@ static double far_off(double t)
 struct world {
 	ahead_fn ahead;
 	double delay[2];
-	double wrong; /* share of messages that are 200 us off */
-	double rate;  /* messages per second; 0: RATE */
+	double wrong; /* fraction of the messages that are off by 200 us */
+	double rate;  /* messages per second; 0 selects RATE */
 };
 
-/* The bound with corrections of zero; host 0's time is the truth. */
+/* Make the bound with corrections of zero. Host 0's time is the truth. */
 static void make(struct pair_bound *b, const struct world *w, uint64_t seed)
 {
 	const struct limits limits = { .slope = 500e-6, .bend = 0.1e-6 / 1e9 };
@@ -77,7 +77,7 @@ static void make(struct pair_bound *b, const struct world *w, uint64_t seed)
 	pairs_release(&pairs);
 }
 
-/* The truth is inside at all times, and the bound is usable. */
+/* Check that the truth is inside the bound at all times, and that the bound is usable. */
 static void holds(const struct world *w, uint64_t seed)
 {
 	struct pair_bound b;
@@ -94,8 +94,8 @@ static void holds(const struct world *w, uint64_t seed)
 }
 
 /*
- * With delays of 30 and 130 us, the corrections are wrong by 50: messages that are 30 to
- * 80 us too early are inconsistent with the truth, but not with them.
+ * With delays of 30 and 130 us, the corrections are wrong by 50 us. Messages that are 30 to
+ * 80 us too early are inconsistent with the truth, but not with the corrections.
  */
 static void test_between(void **state)
 {
@@ -105,7 +105,7 @@ static void test_between(void **state)
 		      seed);
 }
 
-/* So many that they exceed the limit: no bound. */
+/* So many messages are wrong that their number exceeds the limit, and there is no bound. */
 static void test_too_many(void **state)
 {
 	struct world w = { .ahead = right, .delay = { 80e3, 80e3 }, .wrong = 0.05 };
@@ -115,14 +115,14 @@ static void test_too_many(void **state)
 	make(&b, &w, 1);
 	assert_false(b.usable);
 	pair_bound_release(&b);
-	/* Inverted messages also reveal it. */
+	/* Inverted messages also reveal that. */
 	w.delay[0] = w.delay[1] = 30e3;
 	make(&b, &w, 1);
 	assert_false(b.usable);
 	pair_bound_release(&b);
 }
 
-/* A slew that the corrections missed is in a change point's window. */
+/* A slew that the corrections missed is within the window of a change point. */
 static void test_missed(void **state)
 {
 	(void)state;
@@ -130,7 +130,7 @@ static void test_missed(void **state)
 		holds(&(struct world){ .ahead = slewed, .delay = { 30e3, 30e3 } }, seed);
 }
 
-/* Nothing shows that the last messages are wrong: the clock may have been stepped. */
+/* Nothing shows that the last messages are wrong, because the clock may have been stepped. */
 static void test_at_end(void **state)
 {
 	(void)state;
@@ -139,7 +139,10 @@ static void test_at_end(void **state)
 		      seed);
 }
 
-/* Of few consistent messages, none is rejected, however wrong the curve. */
+/*
+ * If there are few messages and all are consistent, none is rejected, regardless of the
+ * curve's error.
+ */
 static void test_few(void **state)
 {
 	(void)state;

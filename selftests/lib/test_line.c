@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The line of a pair, in numbers computed by hand; and the table of methods. */
+/* The line of a pair, compared with numbers computed by hand, and the table of methods. */
 #include "pair/estimate.h"
 #include "test.h"
 
-/* At x = 1000 s host[1] is 7.5 ns ahead, and it gains 2 ppm. */
+/* At x = 1000 s, host[1] is ahead by 7.5 ns and gains 2 ppm. */
 static const struct line line = {
 	.x = 1000 * SEC,
 	.y = 7,
@@ -31,7 +31,7 @@ static void test_to_second(void **state)
 	assert_int_equal(t, 999 * SEC + 7 - 2000);
 }
 
-/* In both directions: only fractions of 1 ns are lost. */
+/* Converting in both directions loses only fractions of 1 ns. */
 static void test_both_ways(void **state)
 {
 	uint64_t seed = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Many hosts for a short time, most pairs with few messages: a few messages must not
- * outweigh many, and linear clocks are recognized as such.
+ * Many hosts are traced for a short time, and most pairs have few messages. A few messages
+ * must not outweigh many, and linear clocks must be recognized as linear.
  */
 #include <stdio.h>
 #include <time.h>
@@ -10,8 +10,8 @@
 
 #define HOSTS 64
 #define SPAN (60 * SEC)
-#define MOST 400  /* messages of a pair */
-#define LINKED 40 /* of 100 pairs */
+#define MOST 400  /* maximum number of messages of a pair */
+#define LINKED 40 /* percentage of the pairs that exchange messages */
 
 struct machine {
 	int64_t offset;
@@ -111,9 +111,9 @@ static void test_hulls(void **state)
 }
 
 #define THIN_HOSTS 40
-#define THIN_MESSAGES 20 /* of a pair */
+#define THIN_MESSAGES 20 /* messages of each pair */
 #define THIN_SPAN (3600 * SEC)
-#define RAMP 5e-18 /* of the skew of every other host, 1 / ns */
+#define RAMP 5e-18 /* drift of every other host, 1 / ns */
 
 static int64_t bent(const struct machine *m, uint32_t host, int64_t t)
 {
@@ -124,7 +124,7 @@ static int64_t bent(const struct machine *m, uint32_t host, int64_t t)
 
 /*
  * No pair has enough messages to show the curvature of its clocks, which deviate by 8 ms
- * from a line, but each host has with all others together.
+ * from a line, but the messages of each host with all other hosts show it.
  */
 static void test_thin(void **state)
 {
@@ -169,8 +169,8 @@ static void test_thin(void **state)
 }
 
 /*
- * One of ten reads its time alternately from two processors' clocks: it is inconsistent
- * with all others, is not their time base, and does not affect them.
+ * One host in ten reads its time alternately from the clocks of two processors. This host is
+ * inconsistent with all others. It is not their time base and does not affect them.
  */
 static void test_false_clock(void **state)
 {
@@ -214,8 +214,8 @@ static void test_false_clock(void **state)
 }
 
 /*
- * Processor time (s) for solving a star: clients that exchange messages with one server,
- * added last.
+ * Return the processor time (s) of solving a star: clients that exchange messages with one
+ * server, which is added last.
  */
 static double solve_star(uint32_t clients)
 {

@@ -9,7 +9,7 @@ enum { A, B, C, HOSTS };
 
 struct net {
 	struct netsync *ns;
-	struct netsync_packet p; /* the next record, to be changed */
+	struct netsync_packet p; /* the next record; tests change its fields */
 };
 
 static int setup(void **state)
@@ -88,8 +88,8 @@ static void test_plain(void **state)
 }
 
 /*
- * Each field that both records know distinguishes packets, except those that address
- * translation changes, and the length, which segmentation changes.
+ * If both records have a field, the field distinguishes packets, except for fields that
+ * address translation changes, and the length, which segmentation changes.
  */
 static void test_fields(void **state)
 {
@@ -135,7 +135,7 @@ static void test_fields(void **state)
 	assert_int_equal(stats(n).nat, 8);
 }
 
-/* A source that knows only the header words, like the old probes. */
+/* A source that reports only the header words, as the old probes did. */
 static void test_source_that_knows_little(void **state)
 {
 	struct net *n = *state;
@@ -149,7 +149,7 @@ static void test_source_that_knows_little(void **state)
 	expect(n, 2, 0, 0);
 }
 
-/* A retransmission differs in the id; a source without ids cannot detect it. */
+/* A retransmission has another id. A source without ids cannot detect retransmissions. */
 static void test_retransmission(void **state)
 {
 	struct net *n = *state;
@@ -167,7 +167,7 @@ static void test_retransmission(void **state)
 	expect(n, 2, 3, 1);
 }
 
-/* One record without an id agrees with two packets that differ in it. */
+/* A record without an id agrees with two packets that differ only in their ids. */
 static void test_between_two_packets(void **state)
 {
 	struct net *n = *state;
@@ -180,7 +180,7 @@ static void test_between_two_packets(void **state)
 	expect(n, 0, 3, 0);
 }
 
-/* Without addresses, it is unknown that these are one. */
+/* Without addresses, it is unknown whether these two hosts are one. */
 static void test_sent_by_two_hosts(void **state)
 {
 	struct net *n = *state;
@@ -192,7 +192,10 @@ static void test_sent_by_two_hosts(void **state)
 	expect(n, 0, 3, 0);
 }
 
-/* Bridge over an interface: last when sent, first when received. */
+/*
+ * A packet is seen at a bridge and at the interface below it: its message is from the last
+ * record at the sender to the first record at the receiver.
+ */
 static void test_several_devices(void **state)
 {
 	struct net *n = *state;
@@ -211,14 +214,20 @@ static void test_several_devices(void **state)
 	}
 	expect(n, 6, 0, 0);
 	assert_int_equal(messages(n, A, B), 1);
-	/* Sent at 3000, received at 11000: 1 ns less is an inversion. */
+	/*
+	 * The message is sent at 3000 and received at 11000. If it were received 1 ns
+	 * earlier, this would be an inversion.
+	 */
 	assert_int_equal(netsync_push_message(n->ns, B, A, EPOCH + 11000, EPOCH + 3000), 0);
 	expect(n, 6, 0, 0);
 	assert_int_equal(netsync_get_pair(n->ns, 0, &info), 0);
 	assert_int_equal(info.min_delay_ns[0] + info.min_delay_ns[1], 0);
 }
 
-/* For packets seen at several places of a host, and not segmented. */
+/*
+ * The time in the stack is counted for packets that are seen at several places of a host and
+ * are not segmented.
+ */
 static void test_time_in_stack(void **state)
 {
 	struct net *n = *state;
@@ -237,11 +246,11 @@ static void test_time_in_stack(void **state)
 		n->p.ip_id++;
 		for (n->p.point = 0; n->p.point < 3; n->p.point++)
 			see(n, A, NETSYNC_OUT, i * SEC + (5000 + i) * (int64_t)n->p.point);
-		/* Some were seen by no other host. */
+		/* Some packets were seen by no other host. */
 		for (n->p.point = 0; n->p.point < 2 && i % 4; n->p.point++)
 			see(n, B, NETSYNC_IN,
 			    i * SEC + 100000 + (i < 998 ? 700 : 70000) * (int64_t)n->p.point);
-		/* Forwarded, or only at one place. */
+		/* The packet is forwarded, or is seen at one place only. */
 		see(n, C, NETSYNC_IN, i * SEC + 150000);
 		if (i % 2)
 			see(n, C, NETSYNC_OUT, i * SEC + 160000);
@@ -266,7 +275,10 @@ static void test_time_in_stack(void **state)
 	}
 }
 
-/* Devices with one name in two namespaces: same buffer and id, or ambiguous. */
+/*
+ * Two namespaces have devices of the same name. The records are of one packet if they have
+ * the same buffer and id; otherwise, they are ambiguous.
+ */
 static void test_one_name_twice(void **state)
 {
 	struct net *n = *state;
@@ -285,7 +297,7 @@ static void test_one_name_twice(void **state)
 	expect(n, 3, 3, 0);
 }
 
-/* A routed packet: both links get their message. */
+/* A packet passes a router, and each of both links has its message. */
 static void test_router(void **state)
 {
 	struct net *n = *state;
@@ -340,7 +352,7 @@ static void test_stays_on_host(void **state)
 	assert_int_equal(netsync_num_pairs(n->ns), 0);
 }
 
-/* Solving in between does not affect later results. */
+/* Solving while packets are pushed does not affect later results. */
 static void test_solve_in_between(void **state)
 {
 	struct net *n = *state;
@@ -351,13 +363,13 @@ static void test_solve_in_between(void **state)
 	expect(n, 2, 0, 0);
 	expect(n, 2, 0, 0);
 	assert_int_equal(messages(n, A, B), 1);
-	/* A later repetition does not withdraw the message. */
+	/* A later repetition of the packet does not withdraw the message. */
 	see(n, B, NETSYNC_IN, 20);
 	expect(n, 2, 0, 1);
 	assert_int_equal(messages(n, A, B), 1);
 }
 
-/* A storm of one key takes no time and gives no message. */
+/* Very many packets with one key take little time and give no message. */
 static void test_storm(void **state)
 {
 	struct net *n = *state;
@@ -370,7 +382,7 @@ static void test_storm(void **state)
 	expect(n, 0, 100000, 0);
 }
 
-/* Real packets in random order, with repetitions: the same messages. */
+/* Realistic packets in random order, with repetitions, give the same messages. */
 static void test_any_order(void **state)
 {
 	struct net *n = *state;
@@ -419,7 +431,7 @@ static void test_any_order(void **state)
 
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 
-/* With a limit, the oldest records are given up. */
+/* If the number of records is limited, the oldest records are dropped. */
 static void test_limit(void **state)
 {
 	struct netsync_stats stats = { .size = sizeof(stats) };
@@ -437,7 +449,7 @@ static void test_limit(void **state)
 	assert_int_equal(netsync_get_stats(n->ns, &stats), 0);
 	assert_int_equal(stats.packets, 6000);
 	assert_true(stats.evicted > 0);
-	/* It cannot be set so low that nothing is ever matched. */
+	/* The limit cannot be so low that nothing is ever matched. */
 	netsync_limit_packets(n->ns, 0);
 	n->p.tcp.seq = 999999;
 	see(n, A, NETSYNC_OUT, 5000000);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Several clocks of one machine see the same packets: an LTTng trace, a trace.dat and a
- * capture are three hosts to the library.
+ * Several clocks of one machine see the same packets. To the library, an LTTng trace, a
+ * trace.dat file and a capture are three hosts.
  */
 #include "matcher.h"
 
 #define MSS 1448u
 
-/* Machines on a packet's path, and the maximum number of clocks of each. */
+/* The machines on a packet's path, and the maximum number of clocks of each. */
 enum { SENDER, ROUTER, RECEIVER, MACHINES };
 enum { CLOCKS = 3 };
 
@@ -21,7 +21,7 @@ static int machine_of(uint32_t host)
 	return (int)host / CLOCKS;
 }
 
-/* Only the test knows that they are so far apart. */
+/* Only the test knows how far apart the clocks are. */
 static int64_t shown(uint32_t host, int64_t time)
 {
 	return time + host * 1000 * SEC;
@@ -43,8 +43,8 @@ static int setup_clocks(void **state)
 }
 
 /*
- * The fields that different sources know of the same packet: all; no options and no
- * offload, like LTTng's own events; and the fields on the wire.
+ * Add a packet with the fields that one source reports: all fields; fields without options
+ * and offload, as in LTTng's own events; or the fields on the wire.
  */
 static void see_as(struct bench *b, uint32_t host, int dir, int64_t time)
 {
@@ -81,7 +81,7 @@ static void next_packet(struct bench *b)
 		b->p.tcp.seq += b->p.len;
 }
 
-/* No message is false. */
+/* Check that all messages found are true. */
 static void check_truth(const struct bench *b)
 {
 	for (size_t i = 0; i < b->num; i++) {
@@ -101,7 +101,10 @@ static size_t between(const struct bench *b, uint32_t from, uint32_t to)
 	return n;
 }
 
-/* Every combination of clocks at both ends: each has its message to each. */
+/*
+ * For all combinations of clocks at both ends, each clock of one end has its message to each
+ * clock of the other end.
+ */
 static void every_mixture(struct bench *b)
 {
 	for (unsigned int out = 1; out < 1 << CLOCKS; out++) {
@@ -174,7 +177,7 @@ static void segment(struct bench *b, uint32_t host, int dir, int64_t time, uint3
 	b->p = base;
 }
 
-/* One clock sees the packets of the socket, the others those on the wire. */
+/* One clock sees the socket's packets, and the other clocks see the packets on the wire. */
 static void test_cut(void **state)
 {
 	struct bench *b = *state;
@@ -194,11 +197,11 @@ static void test_cut(void **state)
 	take(b, sock, near, shown(sock, 10), shown(near, 200));
 	for (uint32_t i = 0; i < 20; i++)
 		take(b, wire, far, shown(wire, 20 + i), shown(far, 100 + i));
-	/* Packets that were found as a whole are not searched in parts. */
+	/* Packets that are found as a whole are not searched for in parts. */
 	assert_int_equal(b->num, 0);
 }
 
-/* All clocks of a router see packets arrive and leave. */
+/* All clocks of a router see the packets that arrive and the packets that leave. */
 static void test_router(void **state)
 {
 	struct bench *b = *state;
@@ -218,7 +221,7 @@ static void test_router(void **state)
 				assert_int_equal(between(b, clock_of(SENDER, i),
 							 clock_of(RECEIVER, 1)),
 						 out >> i & 1);
-			/* For several clocks, the order is unknown. */
+			/* If there are several clocks, the order is unknown. */
 			for (int i = 0; i < CLOCKS; i++)
 				assert_int_equal(between(b, clock_of(ROUTER, i),
 							 clock_of(RECEIVER, 2)),
@@ -227,7 +230,7 @@ static void test_router(void **state)
 	}
 }
 
-/* A clock that sees the packets that a router sends, but not those it receives. */
+/* A clock of the router sees the packets that the router sends, but not those it receives. */
 static void test_router_in_the_dark(void **state)
 {
 	struct bench *b = *state;
@@ -245,7 +248,7 @@ static void test_router_in_the_dark(void **state)
 	assert_true(between(b, clock_of(ROUTER, 1), clock_of(RECEIVER, 1)));
 }
 
-/* The same with packets that are segmented along the path. */
+/* As above, but the packets are segmented along the path. */
 static void test_parts_in_the_dark(void **state)
 {
 	struct bench *b = *state;
@@ -267,7 +270,7 @@ static void test_parts_in_the_dark(void **state)
 	assert_true(between(b, dark, to));
 }
 
-/* One clock sees addresses before they are translated, the others afterwards. */
+/* One clock sees addresses before they are translated, and the other clocks see them afterwards. */
 static void test_nat(void **state)
 {
 	struct bench *b = *state;
@@ -284,7 +287,7 @@ static void test_nat(void **state)
 	assert_int_equal(totals(&b->m).nat, 0);
 	assert_int_equal(b->num, 600);
 	check_truth(b);
-	/* With only that one, it is unambiguous. */
+	/* If only that clock is traced, the match is unambiguous. */
 	next_packet(b);
 	b->p.saddr[15] = 1;
 	see_by(b, SENDER, 1, NETSYNC_OUT, 100);
@@ -294,7 +297,7 @@ static void test_nat(void **state)
 	assert_int_equal(totals(&b->m).nat, 4);
 }
 
-/* Each clock misses some; some packets are retransmitted, some lost. */
+/* Each clock misses some packets. Some packets are retransmitted, and some are lost. */
 static void test_losses(void **state)
 {
 	struct bench *b = *state;
@@ -322,7 +325,7 @@ static void test_losses(void **state)
 					1000, 1500);
 }
 
-/* The offsets of all clocks become known, and memory does not grow. */
+/* The offsets of all clocks become known, and memory use does not grow. */
 static void test_memory(void **state)
 {
 	struct bench *b = *state;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How long records are kept: nothing is lost, and memory does not grow. */
+/* How long records are kept: no message is lost, and memory use does not grow. */
 #include "matcher.h"
 
 /* The clocks of A and B are decades apart. */
 #define APART (INT64_C(1) << 61)
 
-/* Packet number i, at both ends; in alternating directions. */
+/* Add packet i at one end. Packets alternate between the two directions. */
 static void packet(struct bench *b, int i, int dir, int64_t gap)
 {
 	bool back = i % 2;
@@ -24,7 +24,7 @@ static void promise(struct bench *b, uint32_t host, int64_t time)
 	matcher_advance(&b->m, host, time);
 }
 
-/* Everything is matched once; hosts without further events are marked. */
+/* Each packet is matched once. Hosts without further events are marked. */
 static void test_stream(void **state)
 {
 	struct bench *b = *state;
@@ -44,7 +44,7 @@ static void test_stream(void **state)
 	assert_int_equal(b->num, 500000);
 }
 
-/* Traffic with machines that are not traced is not kept, either. */
+/* Packets exchanged with machines that are not traced are not kept either. */
 static void test_unmatched(void **state)
 {
 	struct bench *b = *state;
@@ -64,7 +64,7 @@ static void test_unmatched(void **state)
 	assert_int_equal(b->m.evicted, 0);
 }
 
-/* One host's packets arrive long before the other's. */
+/* The packets of one host arrive long before those of the other. */
 static void test_behind(void **state)
 {
 	struct bench *b = *state;
@@ -87,7 +87,7 @@ static void test_behind(void **state)
 	assert_int_equal(b->num, n);
 }
 
-/* All of one host, then all of the other, with promises or without. */
+/* All packets of one host arrive before all packets of the other. */
 static void test_one_after_the_other(void **state)
 {
 	struct bench *b = *state;
@@ -105,7 +105,7 @@ static void test_one_after_the_other(void **state)
 	assert_int_equal(b->num, n);
 }
 
-/* A host without any events keeps all the others' packets. */
+/* A host without any events makes the library keep the packets of all other hosts. */
 static void test_silent_host(void **state)
 {
 	struct bench *b = *state;
@@ -117,7 +117,7 @@ static void test_silent_host(void **state)
 		promise(b, B, i * INT64_C(1000000) + APART);
 	}
 	assert_int_equal(num_kept(&b->m), 100000);
-	/* Then it appears, and was between two of them. */
+	/* The host appears: it was on the path between two of the other hosts. */
 	b->p.saddr[15] = 1;
 	b->p.daddr[15] = 2;
 	for (int i = 0; i < 50000; i += 2) {
@@ -129,7 +129,7 @@ static void test_silent_host(void **state)
 	assert_int_equal(b->num, 75000);
 }
 
-/* A host that was finished, and returns, is waited for. */
+/* If a host that had ended returns, the library waits for it. */
 static void test_back(void **state)
 {
 	struct bench *b = *state;
@@ -155,7 +155,7 @@ static void test_back(void **state)
 	assert_int_equal(b->num, 2 * half);
 }
 
-/* At the limit, the oldest are dropped, and counted. */
+/* At the limit, the oldest records are dropped and counted. */
 static void test_limit(void **state)
 {
 	struct bench *b = *state;
@@ -174,7 +174,10 @@ static void test_limit(void **state)
 	assert_int_equal(b->num, 500);
 }
 
-/* A repeated key is distinguished from its first use only while that is kept. */
+/*
+ * A key that is used again is distinguished from its first use only as long as the first
+ * record is kept.
+ */
 static void test_reuse(void **state)
 {
 	struct bench *b = *state;
@@ -191,7 +194,7 @@ static void test_reuse(void **state)
 		promise(b, B, t + APART);
 	}
 	expect(b, 200000, 0, 0);
-	/* Within a second, it is the same packet, sent twice. */
+	/* Within a second, this is the same packet, sent twice. */
 	b->p.tcp.ack++;
 	for (int i = 0; i < 2; i++) {
 		see(b, A, NETSYNC_OUT, 100 * SEC + i * SEC);
@@ -200,7 +203,7 @@ static void test_reuse(void **state)
 	expect(b, 200000, 4, 0);
 }
 
-/* For each pair: events by outcome. */
+/* The counts of a pair are its events by outcome. */
 static void test_pairs(void **state)
 {
 	struct bench *b = *state;
@@ -227,14 +230,14 @@ static void test_pairs(void **state)
 	assert_null(peers_find(&b->m.peers, A, C));
 }
 
-/* The offsets of all clocks become known soon, with any number of hosts. */
+/* The offsets of all clocks soon become known, regardless of the number of hosts. */
 static void many_hosts(struct bench *b, int ids)
 {
 	enum { MANY = 1000 };
 
 	for (int i = HOSTS; i < MANY; i++)
 		assert_int_equal(matcher_add_host(&b->m), 0);
-	/* Each sends to the next one, once a second. */
+	/* Once a second, each host sends a packet to the next host. */
 	for (int i = 0; i < 400000; i++) {
 		uint32_t from = (uint32_t)i % MANY, to = (from + 1) % MANY;
 		int64_t t = i * INT64_C(1000000);
@@ -257,7 +260,7 @@ static void test_many_hosts(void **state)
 	many_hosts(*state, UINT16_MAX);
 }
 
-/* All with the same ports and few ids, so that one key belongs to several. */
+/* All hosts use the same ports and only a few ids, so that several hosts share a key. */
 static void test_many_hosts_udp(void **state)
 {
 	struct bench *b = *state;
@@ -268,8 +271,8 @@ static void test_many_hosts_udp(void **state)
 }
 
 /*
- * Datagrams that only their lengths distinguish, like those of a beacon over IPv6, which
- * repeat after half a minute: they are not kept until then, although they are few.
+ * Only their lengths distinguish these datagrams, as for a beacon over IPv6, and the lengths
+ * repeat after half a minute. The datagrams are not kept that long, although there are few.
  */
 static void test_rare(void **state)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* SCTP: by verification tag and by the number of the first DATA chunk. */
+/* SCTP packets are matched by the verification tag and the number of the first DATA chunk. */
 #include "matcher.h"
 
 enum { DATA = 0, INIT = 1, SACK = 3, HEARTBEAT = 4 };
 
-/* A sender that does not count IP ids. */
+/* Make a packet of a sender that does not count IP ids. */
 static void sctp(struct bench *b)
 {
 	b->p.protocol = 132;
@@ -30,7 +30,7 @@ static void test_data(void **state)
 	struct bench *b = *state;
 
 	sctp(b);
-	/* The numbers wrap. */
+	/* The chunk numbers wrap. */
 	for (int i = 0; i < 100; i++) {
 		b->p.sctp.tsn++;
 		pass(b, i * SEC);
@@ -40,7 +40,7 @@ static void test_data(void **state)
 	take(b, A, B, 99 * SEC, 99 * SEC + 50);
 }
 
-/* Each of these is another packet: none of those sent is received. */
+/* Each change makes another packet, so no sent packet is received. */
 static void test_fields(void **state)
 {
 	struct bench *b = *state;
@@ -80,7 +80,7 @@ static void test_fields(void **state)
 	expect(b, 0, 0, 14);
 }
 
-/* Which of two transmissions was received is known if ids are counted. */
+/* If ids are counted, it is known which of two transmissions was received. */
 static void test_sent_again(void **state)
 {
 	struct bench *b = *state;
@@ -98,7 +98,7 @@ static void test_sent_again(void **state)
 	see(b, B, NETSYNC_IN, 600);
 	expect(b, 2, 3, 1);
 	take(b, A, B, 500, 600);
-	/* With another chunk in addition, the second time. */
+	/* The second transmission contains another chunk in addition. */
 	b->p.sctp.tsn++;
 	b->p.ip_id = 0;
 	see(b, A, NETSYNC_OUT, 10);
@@ -110,7 +110,7 @@ static void test_sent_again(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* Packets that are sent at once: the first one has their number. */
+/* Several packets are sent at once with the number of the first one. */
 static void test_segmentation(void **state)
 {
 	struct bench *b = *state;
@@ -120,7 +120,7 @@ static void test_segmentation(void **state)
 	b->p.gso_size = UINT16_MAX;
 	b->p.gso_segs = 4;
 	see(b, A, NETSYNC_OUT, 10);
-	/* Seen again after segmentation. */
+	/* The packets are seen again after segmentation. */
 	b->p.point = 1;
 	b->p.gso_size = b->p.gso_segs = 0;
 	b->p.len = 1400;
@@ -132,7 +132,7 @@ static void test_segmentation(void **state)
 	expect(b, 9, 0, 0);
 	assert_int_equal(b->num, 4);
 	take(b, A, B, 20, 100);
-	/* Retransmitted, one of the two at once with others. */
+	/* The packet is retransmitted, one of both times together with others. */
 	b->p.point = 0;
 	see(b, A, NETSYNC_OUT, 200);
 	b->p.len = 5000;
@@ -144,7 +144,7 @@ static void test_segmentation(void **state)
 	expect(b, 9, 3, 0);
 }
 
-/* Packets without DATA: by their ids, or if there is only one of a kind. */
+/* Packets without DATA are matched by their ids, or if only one packet of a kind exists. */
 static void test_without_data(void **state)
 {
 	struct bench *b = *state;
@@ -168,7 +168,7 @@ static void test_without_data(void **state)
 	expect(b, 618, 600, 0);
 }
 
-/* The tag stays when addresses are translated; the first packet has none. */
+/* The tag does not change when addresses are translated. The first packet has no tag. */
 static void test_nat(void **state)
 {
 	struct bench *b = *state;
@@ -196,7 +196,7 @@ static void test_nat(void **state)
 	expect(b, 20, 0, 2);
 }
 
-/* Forwarded by a host in between. */
+/* A host between both ends forwards the packets. */
 static void test_router(void **state)
 {
 	struct bench *b = *state;

@@ -6,7 +6,7 @@
 #define PSH 0x0008
 #define CWR 0x0080
 
-/* A segment of a stream that began at 1000 with IP id 77. */
+/* Add a segment of a stream that began at sequence number 1000 with IP id 77. */
 static void segment(struct bench *b, uint32_t host, int dir, int64_t time, uint32_t from,
 		    uint32_t len)
 {
@@ -44,7 +44,7 @@ static void test_put_together(void **state)
 	take(b, A, B, 29, 100);
 }
 
-/* Segmented at other places than where they were merged. */
+/* Segments are split at other places than those at which they were merged. */
 static void test_other_edges(void **state)
 {
 	struct bench *b = *state;
@@ -57,7 +57,7 @@ static void test_other_edges(void **state)
 	assert_int_equal(b->num, 2);
 	take(b, A, B, 10, 100);
 	take(b, A, B, 20, 200);
-	/* In the opposite direction, both sent ones begin in the first received one. */
+	/* In the opposite direction, both sent segments begin in the first received one. */
 	b->p.tcp.ack++;
 	segment(b, A, NETSYNC_OUT, 10, 0, 33 * MSS);
 	segment(b, A, NETSYNC_OUT, 20, 33 * MSS, 37 * MSS);
@@ -68,7 +68,7 @@ static void test_other_edges(void **state)
 	take(b, A, B, 20, 100);
 }
 
-/* The receiver's trace is read first, and the sequence wraps. */
+/* The receiver's trace is read first, and the sequence number wraps. */
 static void test_wrap(void **state)
 {
 	struct bench *b = *state;
@@ -85,7 +85,7 @@ static void test_wrap(void **state)
 	take(b, A, B, 10, 100);
 }
 
-/* A lost part is retransmitted: the id reveals it. */
+/* A lost part is retransmitted, which the id reveals. */
 static void test_sent_again(void **state)
 {
 	struct bench *b = *state;
@@ -104,7 +104,7 @@ static void test_sent_again(void **state)
 	take(b, A, B, 500, 600);
 }
 
-/* If neither id nor timestamp reveals it, nothing is guessed. */
+/* If neither an id nor a timestamp reveals the retransmission, nothing is guessed. */
 static void test_sent_again_unclear(void **state)
 {
 	struct bench *b = *state;
@@ -119,7 +119,7 @@ static void test_sent_again_unclear(void **state)
 	expect(b, 10, 2, 0);
 	assert_int_equal(b->num, 1);
 	take(b, A, B, 10, 100);
-	/* A retransmitted first part could be either. */
+	/* The first part is retransmitted, and the received segment could be either of the two. */
 	b->p.tcp.ack++;
 	segment(b, A, NETSYNC_OUT, 10, 0, 10 * MSS);
 	segment(b, A, NETSYNC_OUT, 500, 0, MSS);
@@ -128,7 +128,10 @@ static void test_sent_again_unclear(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* On each of several devices: the last when sent, the first when received. */
+/*
+ * A segment is seen on each of several devices. When it is sent, the last device counts;
+ * when it is received, the first one does.
+ */
 static void test_devices(void **state)
 {
 	struct bench *b = *state;
@@ -143,12 +146,18 @@ static void test_devices(void **state)
 	take(b, A, B, 30, 100);
 }
 
-/* At sockets and at devices: segmented after one, merged before the other. */
+/*
+ * A packet is seen at sockets and at devices: it is segmented after the socket, and merged
+ * before the other socket.
+ */
 static void test_socket_and_device(void **state)
 {
 	struct bench *b = *state;
 
-	/* With ids and timestamps, with ids, with neither; received as sent. */
+	/*
+	 * The rounds are: with ids and timestamps, with ids only, with neither, and received
+	 * as sent.
+	 */
 	for (int round = 0; round < 4; round++) {
 		b->p.tcp.ack++;
 		segment(b, A, NETSYNC_OUT, 10, 0, 5 * MSS);
@@ -169,7 +178,7 @@ static void test_socket_and_device(void **state)
 	}
 }
 
-/* One end was seen at both places, the other one at its socket. */
+/* One end was seen at both places, and the other end at its socket. */
 static void test_socket_and_device_of_one(void **state)
 {
 	struct bench *b = *state;
@@ -190,7 +199,7 @@ static void test_socket_and_device_of_one(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* A sends to B through C, which is also traced, and segments or merges. */
+/* A sends to B through C, which is also traced, and which segments or merges. */
 static void test_router_cuts(void **state)
 {
 	struct bench *b = *state;
@@ -226,7 +235,7 @@ static void test_router_of_parts(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* Merged again to the sent form, but in parts in between. */
+/* The segments are merged to the sent form again, but are split along the path. */
 static void test_router_in_parts(void **state)
 {
 	struct bench *b = *state;
@@ -243,7 +252,7 @@ static void test_router_in_parts(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* Sent by two, which may not be one; neither received it from the other. */
+/* Two hosts that may not be one sent the segment, and neither received it from the other. */
 static void test_no_router(void **state)
 {
 	struct bench *b = *state;
@@ -258,7 +267,7 @@ static void test_no_router(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* Data and a segment without data never match. */
+/* A segment with data and one without data never match. */
 static void test_without_data(void **state)
 {
 	struct bench *b = *state;
@@ -268,7 +277,7 @@ static void test_without_data(void **state)
 	expect(b, 0, 0, 2);
 }
 
-/* Keep-alives and window probes are equal except for the id. */
+/* Keep-alives and window probes differ only in the id. */
 static void test_probes(void **state)
 {
 	struct bench *b = *state;
@@ -288,7 +297,7 @@ static void test_probes(void **state)
 	expect(b, 80, 8, 0);
 }
 
-/* Addresses and ports are translated along the path; also segmented. */
+/* Addresses and ports are translated along the path, also of packets that are segmented. */
 static void test_nat(void **state)
 {
 	struct bench *b = *state;
@@ -305,7 +314,7 @@ static void test_nat(void **state)
 	assert_int_equal(b->num, 2);
 	take(b, A, B, 10, 100);
 	take(b, A, B, 20, 210);
-	/* Without identifying fields, it is not matched. */
+	/* Without fields that identify it, the packet is not matched. */
 	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP);
 	b->p.tcp.ack++;
 	segment(b, A, NETSYNC_OUT, 10, 0, 100);
@@ -314,7 +323,7 @@ static void test_nat(void **state)
 	expect(b, 13, 0, 2);
 }
 
-/* The same connection in two namespaces of a host. */
+/* The same connection exists in two namespaces of a host. */
 static void test_namespaces(void **state)
 {
 	struct bench *b = *state;
@@ -329,20 +338,20 @@ static void test_namespaces(void **state)
 	take(b, A, B, 20, 100);
 }
 
-/* ---- a stream over a network that loses -------------------------------- */
+/* ---- a stream over a network that loses packets ------------------------ */
 
 struct stream {
 	uint64_t seed;
-	int64_t now;	 /* of the sender */
-	int64_t arrival; /* of the last packet */
+	int64_t now;	 /* time of the sender */
+	int64_t arrival; /* time of the last arrival */
 	uint16_t id;
-	uint32_t wait; /* merged, but not yet passed on: */
+	uint32_t wait; /* bytes that are merged, but not yet passed on: */
 	uint32_t wait_from;
 	uint16_t wait_id;
 	uint32_t wait_tsval;
-	struct netsync_packet *event; /* all observations */
+	struct netsync_packet *event; /* all packet events */
 	size_t events;
-	bool devices; /* also seen there, at odd times */
+	bool devices; /* packets are also seen at devices, at odd times */
 };
 
 static void add_event(struct bench *b, struct stream *s, uint32_t host, int dir, uint32_t point,
@@ -358,7 +367,7 @@ static void add_event(struct bench *b, struct stream *s, uint32_t host, int dir,
 	p->gso_size = p->len > MSS ? MSS : 0;
 }
 
-/* At sockets, at even times. */
+/* Add the event of a receiving socket, at an even time. */
 static void receive_at(struct bench *b, struct stream *s, uint32_t point, uint32_t from,
 		       uint32_t len, uint16_t id, uint32_t tsval)
 {
@@ -399,7 +408,7 @@ static void receive(struct bench *b, struct stream *s, uint32_t from, uint32_t l
 		receive_at(b, s, 1, from, len, id, b->p.tcp.tsval);
 }
 
-/* Send, and retransmit lost segments slightly later. */
+/* Send bytes, and retransmit lost segments slightly later. */
 static void send_bytes(struct bench *b, struct stream *s, uint32_t from, uint32_t len, int tries)
 {
 	bool lost[64] = { false };
@@ -503,7 +512,7 @@ static void run_stream(struct bench *b, uint32_t unknown, bool devices, uint64_t
 	t = totals(&b->m);
 	assert_true(t.matched * 100 >= s.events * percent);
 	assert_int_equal(t.matched + t.ambiguous + t.unmatched, s.events);
-	/* None is wrong: nothing was received within 30 us, or 29.8 us. */
+	/* No message is wrong: nothing was received within 30 us, or 29.8 us. */
 	for (size_t i = 0; i < b->num; i++) {
 		assert_true(b->found[i].recv - b->found[i].send >= 29800);
 		assert_int_equal(b->found[i].send & 1, devices);

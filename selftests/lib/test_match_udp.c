@@ -17,12 +17,12 @@ static void test_plain(void **state)
 		b->p.ip_id = (uint16_t)(65500 + i);
 		pass(b, i * SEC);
 	}
-	/* One of the hundred had the id 0, which alone identifies nothing. */
+	/* One of the hundred datagrams had the id 0, which does not identify it. */
 	expect(b, 200, 0, 0);
 	take(b, A, B, 99 * SEC, 99 * SEC + 50);
 }
 
-/* One broadcast, received by all others. */
+/* A broadcast is received by all other hosts. */
 static void test_broadcast(void **state)
 {
 	struct bench *b = *state;
@@ -39,7 +39,10 @@ static void test_broadcast(void **state)
 	take(b, A, C, 100, 300);
 }
 
-/* If ids are not counted, the payload identifies it, or, failing that, the length. */
+/*
+ * If ids are not counted, the payload identifies a datagram, or its length if the payload is
+ * unknown.
+ */
 static void test_without_ids(void **state)
 {
 	struct bench *b = *state;
@@ -67,7 +70,7 @@ static void test_without_ids(void **state)
 	expect(b, 30, 4, 0);
 }
 
-/* A checksum is compared if both have a final one. */
+/* Checksums are compared if both records have a final checksum. */
 static void test_checksum(void **state)
 {
 	struct bench *b = *state;
@@ -89,7 +92,7 @@ static void test_checksum(void **state)
 	expect(b, 4, 0, 2);
 }
 
-/* Datagrams that are sent at once, with consecutive ids. */
+/* Several datagrams are sent at once, with consecutive ids. */
 static void test_segmentation(void **state)
 {
 	struct bench *b = *state;
@@ -112,7 +115,7 @@ static void test_segmentation(void **state)
 	assert_int_equal(b->num, 1);
 	take(b, A, B, 10, 100);
 	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_DIGEST | NETSYNC_HAS_CHECKSUM);
-	/* In the opposite direction, the last one sent counts. */
+	/* In the opposite direction, the last datagram that was sent counts. */
 	b->p.ip_id = 300;
 	for (int i = 0; i < 3; i++) {
 		see(b, A, NETSYNC_OUT, 10 + i);
@@ -151,7 +154,7 @@ static void test_ping(void **state)
 	take(b, B, A, 5 * SEC + 60, 5 * SEC + 99);
 }
 
-/* The source differs at the other end, or the destination. */
+/* The source address differs at the other end, or the destination address does. */
 static void test_nat(void **state)
 {
 	struct bench *b = *state;
@@ -172,14 +175,14 @@ static void test_nat(void **state)
 		see(b, B, NETSYNC_IN, i * SEC + 50);
 		b->p = before;
 	}
-	/* Except for the one with id 0. */
+	/* All datagrams are matched except the one with the id 0. */
 	expect(b, 198, 0, 2);
 	assert_int_equal(totals(&b->m).nat, 198);
 	assert_int_equal(b->num, 99);
 	take(b, A, B, 99 * SEC, 99 * SEC + 50);
 }
 
-/* Both ends differ: only the payload is unambiguous. */
+/* Both addresses differ at the other end, so only the payload is unambiguous. */
 static void test_nat_of_both(void **state)
 {
 	struct bench *b = *state;
@@ -194,7 +197,7 @@ static void test_nat_of_both(void **state)
 		b->p.saddr[13]++;
 		b->p.daddr[13]++;
 		see(b, B, NETSYNC_IN, 100 + i);
-		/* Another payload, or length, is another datagram. */
+		/* A datagram with another payload or another length is another datagram. */
 		b->p.udp.digest++;
 		b->p.len += i ? 0 : 1;
 		see(b, C, NETSYNC_IN, 100 + i);
@@ -203,7 +206,7 @@ static void test_nat_of_both(void **state)
 	take(b, A, B, 11, 101);
 }
 
-/* Two clients behind one address use the same id: either can have sent it. */
+/* Two clients behind one address use the same id, so either can have sent the datagram. */
 static void test_nat_unclear(void **state)
 {
 	struct bench *b = *state;
@@ -216,7 +219,7 @@ static void test_nat_unclear(void **state)
 	see(b, B, NETSYNC_IN, 100);
 	expect(b, 0, 3, 0);
 	assert_int_equal(b->num, 0);
-	/* A datagram found under its own addresses is not a candidate. */
+	/* A datagram that was found under its own addresses is not a candidate. */
 	b->p.ip_id++;
 	see(b, C, NETSYNC_OUT, 200);
 	see(b, B, NETSYNC_IN, 300);
@@ -240,7 +243,7 @@ static void test_ping_nat(void **state)
 		b->p.icmp.id = 99;
 		b->p.saddr[13] = 0;
 		see(b, A, NETSYNC_OUT, i * SEC);
-		/* The identifier may be translated, too. */
+		/* The identifier may be translated as well. */
 		b->p.icmp.id = (uint16_t)(99 + i % 2);
 		b->p.saddr[13] = 99;
 		see(b, B, NETSYNC_IN, i * SEC + 50);
@@ -248,7 +251,7 @@ static void test_ping_nat(void **state)
 	expect(b, 40, 0, 0);
 	assert_int_equal(totals(&b->m).nat, 40);
 	take(b, A, B, 5 * SEC, 5 * SEC + 50);
-	/* Another sequence number is another ping. */
+	/* A ping with another sequence number is another ping. */
 	see(b, A, NETSYNC_OUT, 0);
 	b->p.saddr[13] = 1;
 	b->p.icmp.seq++;
@@ -258,7 +261,7 @@ static void test_ping_nat(void **state)
 	expect(b, 40, 0, 3);
 }
 
-/* Ids are not counted, and only one source has a digest of the payload. */
+/* Ids are not counted, and only one source reports a digest of the payload. */
 static void test_digest_of_one(void **state)
 {
 	struct bench *b = *state;
@@ -277,7 +280,7 @@ static void test_digest_of_one(void **state)
 	}
 	expect(b, 200, 0, 0);
 	assert_int_equal(totals(&b->m).nat, 0);
-	/* Two with one length could be each other. */
+	/* Two datagrams of equal length could be each other. */
 	b->p.len = 20;
 	for (int i = 0; i < 2; i++) {
 		b->p.fields |= NETSYNC_HAS_DIGEST;
@@ -289,7 +292,7 @@ static void test_digest_of_one(void **state)
 	expect(b, 200, 4, 0);
 }
 
-/* A lost one among many similar ones does not cause others to be lost. */
+/* A lost datagram among many similar ones does not prevent the others from being matched. */
 static void test_lost_among_many(void **state)
 {
 	struct bench *b = *state;

@@ -45,10 +45,10 @@ static double width(const struct observation *c, double s)
 
 /* The result of the solver. */
 struct truth {
-	double widest; /* over all slopes within the limit */
+	double widest; /* the largest width over all slopes within the limit */
 	double slope_min;
 	double slope_max;
-	double lowest; /* value of a possible line at x */
+	double lowest; /* the lowest value at x of a possible line */
 	double highest;
 };
 
@@ -82,7 +82,10 @@ static struct truth solve(const struct observation *c, int64_t x)
 				continue;
 			s = (double)(p->y - q->y) / (double)(p->x - q->x);
 			try_line(c, &t, p, s, x);
-			/* The width is concave: its maximum is at an edge's slope. */
+			/*
+			 * The width is a concave function of the slope, so its maximum is at
+			 * the slope of an edge.
+			 */
 			s = fmax(fmin(s, c->limit), -c->limit);
 			t.widest = fmax(t.widest, width(c, s));
 		}
@@ -99,7 +102,7 @@ static int by_place(const void *a, const void *b)
 	return p->y < q->y ? -1 : p->y > q->y;
 }
 
-/* A cloud of points, all of which can be corners. */
+/* Make a cloud of points, all of which can be corners. */
 static void make_cloud(struct direction *c, const struct point *p, int n, bool back)
 {
 	struct point sorted[MAX_POINTS];
@@ -142,13 +145,13 @@ static void draw(struct observation *c, uint64_t *seed, int64_t range, int64_t g
 	}
 }
 
-/* Both clouds exist at the same time, so the strip cannot be unlimited. */
+/* Both clouds cover the same times, so the width of the strip is limited. */
 static bool strip_is_limited(const struct estimate *e)
 {
 	return e->overlap_from < e->overlap_to;
 }
 
-/* The range that linear clocks leave at x, by bound.c; in small units. */
+/* Return the range that linear clocks leave at x, as computed by bound.c, in small units. */
 static struct range bound_of(const struct observation *c, int64_t x)
 {
 	const struct limits limits = { .slope = c->limit };
@@ -178,7 +181,7 @@ static void check_possible(const struct observation *c, const struct estimate *e
 	assert_int_equal(e->quality, NETSYNC_ACCURATE);
 	assert_float_equal(e->slope_min, t.slope_min, TINY);
 	assert_float_equal(e->slope_max, t.slope_max, TINY);
-	/* Rounded outward, to whole units. */
+	/* The range is rounded outward to whole units. */
 	assert_true((double)r.lo / FINE <= t.lowest + TINY);
 	assert_true((double)r.hi / FINE >= t.highest - TINY);
 	assert_float_equal((double)r.lo / FINE, t.lowest, 1e-4);
@@ -270,14 +273,17 @@ static void test_infeasible(void **state)
 	}
 }
 
-/* Touching is possible, one ns of overlap is not: decided without rounding. */
+/*
+ * If the clouds touch, a line is possible; if they overlap by 1 ns, none is. The decision is
+ * made without rounding.
+ */
 static void test_exact_decision(void **state)
 {
 	const int64_t far = INT64_C(1) << 58, t0 = INT64_C(1) << 57;
 
 	(void)state;
 	for (int overlap = 0; overlap < 2; overlap++) {
-		/* Three points on a line of slope 1/2^20, far apart. */
+		/* The three points are far apart on a line of slope 1/2^20. */
 		const struct point up[] = { { -far, -(far >> 20) }, { far, far >> 20 } };
 		const struct point down = { t0, (t0 >> 20) + overlap };
 		struct pair p = { .host = { 0, 1 } };
@@ -306,7 +312,7 @@ static void test_one_direction(void **state)
 	pairs_release(&ps);
 }
 
-/* A skew beyond the limit is reported, and nevertheless followed. */
+/* A skew beyond the limit is reported; the line nevertheless follows it. */
 static void test_skew_beyond_limit(void **state)
 {
 	struct pairs ps = { 0 };
@@ -328,7 +334,7 @@ static void test_skew_beyond_limit(void **state)
 	pairs_release(&ps);
 }
 
-/* The value of one direction's least squares at x, with all digits. */
+/* Return the least-squares value of one direction at x in full precision. */
 static long double fitted(const struct point *p, size_t n, long double x, long double *slope)
 {
 	long double mx = 0, my = 0, xx = 0, xy = 0;
@@ -352,7 +358,7 @@ static void test_regression(void **state)
 
 	(void)state;
 	for (int round = 0; round < 200; round++) {
-		/* From a second to the maximum of 36 years. */
+		/* Spans are from a second to the maximum of 36 years. */
 		int64_t span = INT64_C(1) << (30 + below(&seed, 31));
 		int64_t apart = below(&seed, span) - span / 2;
 		long double slope[2], y = 0;
@@ -372,7 +378,7 @@ static void test_regression(void **state)
 					add_message(&ps, 1, 0, q->x + q->y, q->x);
 				else
 					add_message(&ps, 0, 1, q->x, q->x + q->y);
-				/* The same for 2^59 ns as for 1 ns. */
+				/* The result is as exact for 2^59 ns as for 1 ns. */
 				x += q->x / (2 * N);
 			}
 		}
@@ -381,7 +387,7 @@ static void test_regression(void **state)
 		estimate_regression(&e, ps.pair[0], 500e-6);
 		for (int side = 0; side < 2; side++)
 			y += fitted(p[side], N, x, &slope[side]) / 2;
-		/* Parenthesized: otherwise the first word would become a float. */
+		/* The parentheses prevent the first word from becoming a float. */
 		assert_float_equal((e.line.slope - (slope[0] + slope[1]) / 2) * span, 0, 1);
 		assert_float_equal(((long double)e.line.y - y + e.line.frac +
 				    e.line.slope * (double)(x - e.line.x)),
@@ -402,7 +408,7 @@ static void test_line_both_ways(void **state)
 
 		back = t1;
 		f0 = line_to_first(&l, &back);
-		/* A fraction that is dropped is restored nearly unchanged. */
+		/* A fraction that was dropped is restored nearly unchanged. */
 		assert_float_equal((double)(back - t0) + f0 + f1, 0, 1e-3);
 	}
 }

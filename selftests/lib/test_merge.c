@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parts of all messages, merged in any order, give the same as all of them. */
+/*
+ * All messages are divided into parts. Merging the parts in any order gives the same as
+ * adding all messages.
+ */
 #include <string.h>
 
 #include "message/message.h"
@@ -11,7 +14,7 @@
 
 static const int64_t origin[HOSTS] = { EPOCH, EPOCH - 7 * SEC, EPOCH + SEC, EPOCH };
 
-/* Messages of a part count from its own origin. */
+/* Draw the origin of a part, from which the times of its messages count. */
 static void start_of(uint64_t *seed, int64_t *from)
 {
 	for (int h = 0; h < HOSTS; h++)
@@ -26,14 +29,14 @@ static void add(struct pairs *ps, const int64_t *from, const uint32_t *host, con
 	assert_int_equal(pairs_add(ps, &a, &b), 0);
 }
 
-/* The whole, and the number of parts; @span determines the width of bins. */
+/* All messages, and the messages in parts. @span determines the width of bins. */
 struct parts {
 	struct pairs all;
 	struct pairs part[PARTS];
 	int64_t from[PARTS][HOSTS];
 };
 
-/* Part 0 has half of the messages, and none of host 3, whose first message is in part 4. */
+/* Part 0 has half of the messages and none of host 3, whose first message is in part 4. */
 static void fill(struct parts *p, uint64_t seed, int64_t span)
 {
 	memset(p, 0, sizeof(*p));
@@ -105,7 +108,7 @@ static void assert_same(const struct pairs *a, const struct pairs *b)
 	}
 }
 
-/* In orders with different beginnings; some parts were settled before, some not. */
+/* Merge in orders that begin with different parts. Some of the parts were settled before. */
 static void test_any_order(void **state)
 {
 	static const int64_t resolution[HOSTS] = { 1, 1000, 1, 1 };
@@ -139,7 +142,7 @@ static void test_any_order(void **state)
 	}
 }
 
-/* Bins of one part are already wider, because it has more of them. */
+/* The bins of one part are already wider than those of the others, because it has more of them. */
 static void test_other_width(void **state)
 {
 	struct pairs sum = { 0 }, all = { 0 }, wide = { 0 }, narrow = { 0 };
@@ -170,9 +173,9 @@ static void test_other_width(void **state)
 }
 
 /*
- * With a hundred hosts that all exchange messages, each pair has enough bins to show the
- * curvature of its clocks. With more pairs, none gets more, because the kept data would
- * depend on the order of pairs.
+ * If a hundred hosts all exchange messages, each pair has enough bins to show the curvature
+ * of its clocks. If there are more pairs, none has more bins, because otherwise the data
+ * kept would depend on the order of pairs.
  */
 static void test_many_pairs(void **state)
 {

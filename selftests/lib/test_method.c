@@ -24,7 +24,7 @@ static void test_no_row(void **state)
 	assert_null(method_of(UINT32_MAX));
 }
 
-/* Each has an estimate, even for two messages, and names its method. */
+/* Each method gives an estimate, even for two messages, and reports its own name. */
 static void test_estimates(void **state)
 {
 	struct pairs ps = { 0 };
@@ -39,7 +39,7 @@ static void test_estimates(void **state)
 		method_of(i)->estimate(&e, ps.pair[0], 1e-3);
 		assert_ptr_equal(e.pair, ps.pair[0]);
 		assert_int_equal(e.quality, NETSYNC_ACCURATE);
-		/* Half-way: 300 ns there, 200 ns back. */
+		/* Half-way between the messages, the delays are 300 ns and 200 ns. */
 		assert_float_equal(line_above(&e.line, 350, 5 * SEC + 50), 0, 1);
 		assert_true(e.slope_min <= 0 && e.slope_max >= 0);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Increments of phase and frequency: matched to their mixtures, with learned rates. */
+/* Increments of phase and frequency are matched to their mixtures, whose rates are learned. */
 #include "model/model.h"
 #include "test.h"
 
@@ -30,7 +30,7 @@ static double mean_by_quadrature(const struct scale_mixture *m, const struct inc
 	return first / sum;
 }
 
-/* A normal increment of the matched variance has the mixture's posterior mean. */
+/* A normal increment with the matched variance has the same posterior mean as the mixture. */
 static void test_match(void **state)
 {
 	static const double mean[] = { 0, 3, 30, 300, 5000 };
@@ -48,7 +48,7 @@ static void test_match(void **state)
 		want = mean_by_quadrature(&m, &c);
 		assert_float_equal(c.mean * v / (v + c.variance), want, 1e-3 * fabs(want) + 1e-3);
 		assert_true(quiet >= 0 && quiet <= 1);
-		/* An increment far beyond the base has some scale. */
+		/* An increment far beyond the base distribution belongs to one of the scales. */
 		assert_true(mean[i] > 100 ? quiet < 1e-3 : 1);
 	}
 }
@@ -67,7 +67,10 @@ static void test_range(void **state)
 	assert_true(m.scales <= MOST_SCALES);
 }
 
-/* For drawn increments, the rates of their scales are found, and others vanish. */
+/*
+ * For drawn increments, the rates of their scales are learned, and the rates of other scales
+ * vanish.
+ */
 static void test_learn(void **state)
 {
 	struct scale_mixture m;
@@ -83,7 +86,10 @@ static void test_learn(void **state)
 			const bool steered = uniform(&seed) < 0.05;
 			double quiet;
 
-			/* Each twentieth second, by 640 ppb, the third scale. */
+			/*
+			 * Every twentieth second, the frequency changes by 640 ppb, which is
+			 * the third scale.
+			 */
 			mixture_match_moments(&m,
 					      &(struct increment_cavity){
 						      .length = 1,
@@ -106,7 +112,7 @@ static void test_learn(void **state)
 	assert_true(others < 0.005);
 }
 
-/* A variance counts by the share of its scale; one below all counts as none. */
+/* A variance counts as the share of its scale. A variance below all scales counts as no scale. */
 static void test_share(void **state)
 {
 	struct scale_mixture m;

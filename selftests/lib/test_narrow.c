@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A rate step that curves missed, and few messages show, is not bounded by drift. */
+/*
+ * If curves missed a rate step that only few messages show, the bound does not assume a
+ * drift limit there.
+ */
 #include "bound/narrow.h"
 #include "bound/pair-bound.h"
 #include "curve/wander.h"
@@ -13,7 +16,7 @@
 
 static const struct limits limits = { .slope = 500e-6, .bend = 0.2e-6 / 1e9 };
 
-/* Slewed by 5 ppm for 10 s, and back. */
+/* The clock is slewed by 5 ppm for 10 s, and slewed back. */
 static double ahead(double t)
 {
 	return 5e-6 * (fmin(fmax(t - 290e9, 0), 10e9) - fmin(fmax(t - 300e9, 0), 10e9));
@@ -50,7 +53,7 @@ static const struct correction flat = {
 };
 
 /*
- * The correction of the second host follows half of it: its error is below the minimum
+ * The correction of the second host follows half of the slew. Its error is below the minimum
  * delay, so it inverts no message.
  */
 static void follow(struct correction *c)
@@ -99,7 +102,7 @@ static void test_missed(void **state)
 	}
 }
 
-/* No windows without an error: the drift limit is assumed everywhere. */
+/* If there is no error, no window is made, and the drift limit is assumed everywhere. */
 static void test_steady(void **state)
 {
 	(void)state;
@@ -115,8 +118,8 @@ static void test_steady(void **state)
 }
 
 /*
- * Nor if messages are faster for a while: the bound has less slack, but equally in both
- * directions.
+ * If messages are faster for a while, no window is made either: the bound has less slack,
+ * but equally in both directions.
  */
 static void test_quicker(void **state)
 {

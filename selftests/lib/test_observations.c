@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages of a host as limits of its correction, and their delays. */
+/* Messages of a host limit its correction; tests of these limits and of the messages' delays. */
 #include "curve/delays.h"
 #include "sample.h"
 
-/* The correction lies between: 0.25 ms more than the assumed one. */
+/* The limits enclose the correction, which is 0.25 ms above the assumed one. */
 static void test_limits(void **state)
 {
 	struct sample s;
@@ -28,12 +28,15 @@ static void test_limits(void **state)
 			}
 	}
 	assert_int_equal(seen, s.p.num);
-	/* The offset that passes through a message of the link. */
+	/* The level is the offset of a line through a message of the link. */
 	assert_true(llabs(observations_level(&s.link) + AHEAD) <= 2 * DELAY);
 	sample_release(&s);
 }
 
-/* Links with few messages are merged; their bins are in order of time, each an observation. */
+/*
+ * Links with few messages are merged. Their bins are ordered by time, and each bin is an
+ * observation.
+ */
 static void test_thin(void **state)
 {
 	struct observations p;
@@ -75,7 +78,7 @@ static void test_thin(void **state)
 	sample_release(&s);
 }
 
-/* The same for a link whose host has few bins: it remains a separate link. */
+/* A link whose host has few bins is not merged, but remains a separate link. */
 static void test_few_bins(void **state)
 {
 	struct observations p;
@@ -126,14 +129,17 @@ static void test_residuals(void **state)
 	observations_set_residuals(&s.p, half, &slope);
 	for (size_t i = 0; i < s.p.num; i++)
 		assert_true(fabs(s.p.obs[i].y - slope * s.p.obs[i].t - s.p.obs[i].residual) < 1e-3);
-	/* The same line, taken from the observations. */
+	/* Subtract the same line from the observations. */
 	observations_detrend(&s.p, 0, slope);
 	for (size_t i = 0; i < s.p.num; i++)
 		assert_true(fabs(s.p.obs[i].y - s.p.obs[i].residual) < 1e-3);
 	sample_release(&s);
 }
 
-/* Groups are in order, contain all bins once, and their lowest is the lowest. */
+/*
+ * Groups are ordered by time, contain each bin exactly once, and have the lowest observation
+ * of their bins.
+ */
 static void test_groups(void **state)
 {
 	struct sample s;
@@ -170,7 +176,7 @@ static void test_groups(void **state)
 	sample_release(&s);
 }
 
-/* Delays are between DELAY and twice that, in all directions at all times. */
+/* Delays are between DELAY and 2 DELAY, in both directions and at all times. */
 static void test_delays(void **state)
 {
 	struct sample s;
@@ -180,7 +186,10 @@ static void test_delays(void **state)
 	observations_set_residuals(&s.p, NULL, NULL);
 	assert_int_equal(delays_set_means(&s.p), 0);
 	for (int side = ABOVE; side <= BELOW; side++) {
-		/* Half of the range; less for the kept messages, which are the fast ones. */
+		/*
+		 * The mean is half of the range, or less for the messages that are kept,
+		 * because these are fast.
+		 */
 		assert_true(s.p.direction[side].mean > 0);
 		assert_true(s.p.direction[side].mean < (double)DELAY);
 	}

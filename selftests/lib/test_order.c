@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How many knot intervals a spline gets: as many as the clock's curvature justifies. */
+/* A spline gets as many knot intervals as the clock's curvature justifies. */
 #include "curve/constraints.h"
 #include "curve/order.h"
 #include "staged.h"
@@ -40,13 +40,16 @@ static void test_bending(void **state)
 	staged_init(&k, &s, bending);
 	k.drift = DRIFT;
 	assert_int_equal(order_choose(&k), 0);
-	/* A line is 2 ms off, and two knot intervals for each period are insufficient. */
+	/* A line has an error of 2 ms, and two knot intervals for each period are insufficient. */
 	assert_true(k.intervals > 4 && k.intervals < 100);
 	assert_true(staged_worst(&k, bending, -1e18) < 0.5 * DELAY);
 	staged_end(&k, &s);
 }
 
-/* Starting with the number of others, the search goes down to a sufficient number. */
+/*
+ * The search starts with the number of knot intervals of other hosts, and reduces it to a
+ * sufficient number.
+ */
 static void test_others(void **state)
 {
 	struct sample s;
@@ -65,7 +68,7 @@ static void test_others(void **state)
 	}
 }
 
-/* Even if all fits are further from the messages than a line, one is kept. */
+/* Even if all fits are farther from the messages than a line, one of the fits is kept. */
 static void test_strayed(void **state)
 {
 	struct sample s;
@@ -80,7 +83,7 @@ static void test_strayed(void **state)
 	staged_end(&k, &s);
 }
 
-/* A settled number stays, and wrong messages are nevertheless rejected. */
+/* A settled number of knot intervals does not change; wrong messages are nevertheless rejected. */
 static void test_settled(void **state)
 {
 	struct sample s;
@@ -100,7 +103,7 @@ static void test_settled(void **state)
 	staged_end(&k, &s);
 }
 
-/* This is no failure if there is no curve yet, either. */
+/* This is not an error, even if there is no curve yet. */
 static void test_settled_first(void **state)
 {
 	struct sample s;
@@ -117,7 +120,7 @@ static void test_settled_first(void **state)
 	staged_end(&k, &s);
 }
 
-/* Of two orders, the right one has the smaller cost; the best one is kept. */
+/* Of two numbers of knot intervals, the right one has the smaller cost. The best one is kept. */
 static void test_cost(void **state)
 {
 	struct sample s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which groups are outliers, and which observations are rejected. */
+/* Which groups of observations are outliers, and which observations are rejected. */
 #include "curve/outliers.h"
 #include "sample.h"
 
@@ -14,7 +14,7 @@ static void draw(struct bin_group *g, uint64_t *seed)
 		};
 }
 
-/* With hardly any neighbours, nothing can be decided. */
+/* If a group has very few neighbours, nothing can be decided. */
 static void test_few(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS];
@@ -29,7 +29,7 @@ static void test_few(void **state)
 	assert_false(isinf(outliers_judge(g, 9, 0, inward, buffer)));
 }
 
-/* On a slope, no group is one; one far inward is, at any place. */
+/* On a slope, no group is an outlier. A group far inward is an outlier at any place. */
 static void test_judge(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;
@@ -49,7 +49,7 @@ static void test_judge(void **state)
 	}
 }
 
-/* A stepped clock agrees with one side of that instant: no outlier. */
+/* A group at a phase step agrees with the groups on one side of it, and is not an outlier. */
 static void test_step(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;
@@ -65,7 +65,7 @@ static void test_step(void **state)
 		assert_true(inward[i] <= most);
 }
 
-/* So does one stepped near an end: three groups agree with each other. */
+/* The same applies to a step near an end, where three groups agree with each other. */
 static void test_step_near_end(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;
@@ -87,7 +87,7 @@ static void test_step_near_end(void **state)
 	}
 }
 
-/* Move the observation half-way far above the line, so that it cannot be right. */
+/* Move the observation in the middle far above the line, so that it must be wrong. */
 static void move_one(struct sample *s)
 {
 	const struct obs_direction *above = &s->p.direction[ABOVE];
@@ -95,7 +95,7 @@ static void move_one(struct sample *s)
 	s->p.obs[above->bin[above->bins / 2].from].y -= 1e8;
 }
 
-/* Only the wrong one is rejected, and once. */
+/* Only the wrong observation is rejected, and only once. */
 static void test_reject(void **state)
 {
 	struct sample s;
@@ -124,7 +124,7 @@ static double sum_of(const struct observations *p, const struct obs_bin *h, uint
 	return sum;
 }
 
-/* Observations rejected in a round that is undone are restored. */
+/* Observations that were rejected in a round that is undone are restored. */
 static void test_undone(void **state)
 {
 	struct sample s;
@@ -135,7 +135,7 @@ static void test_undone(void **state)
 
 	(void)state;
 	sample_gather(&s);
-	/* Two bins become one, with the observations of both. */
+	/* Two bins become one, which has the observations of both. */
 	h = &s.p.direction[ABOVE].bin[s.p.direction[ABOVE].bins / 2];
 	h->num += h[1].num;
 	h[1].num = 0;
@@ -151,8 +151,8 @@ static void test_undone(void **state)
 }
 
 /*
- * At the ends, a curve with too little curvature is farthest from correct messages; one
- * wrong message among few others is nevertheless detected.
+ * At the ends, a curve with too little curvature is farthest from correct messages. A single
+ * wrong message among a few others is nevertheless detected.
  */
 static void test_ends(void **state)
 {

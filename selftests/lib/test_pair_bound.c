@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The guarantee that the messages of a pair give, and when it can be reported. */
+/* The bound that a pair's messages guarantee, and when it can be reported. */
 #include "bound/pair-bound.h"
 #include "curve/wander.h"
 #include "messages.h"
@@ -36,12 +36,15 @@ static void test_accurate(void **state)
 	for (int64_t x = SEC; x < 99 * SEC; x += SEC / 7) {
 		const struct range f = rate_bound_at(&r.bound, x);
 
-		/* Wider by 1 ns, because times are in whole ns. */
+		/* The bound is wider by 1 ns, because times are in whole ns. */
 		assert_in_range(AHEAD, f.lo, f.hi);
-		/* At most 0.75 s from the nearest message, at 500 ppm each. */
+		/*
+		 * The nearest message is at most 0.75 s away, and each clock may deviate by
+		 * 500 ppm.
+		 */
 		assert_true(f.hi - f.lo <= 4 * DELAY + 750 * US);
 	}
-	/* At least the minimum delays in each direction. */
+	/* The width is at least the minimum delay of each direction. */
 	assert_true(pair_bound_width(&r, SEC, 99 * SEC) >= (double)DELAY);
 	assert_true(pair_bound_width(&r, SEC, 99 * SEC) < 5e5);
 	pair_bound_release(&r);
@@ -65,7 +68,7 @@ static void test_incomplete(void **state)
 	pairs_release(&ps);
 }
 
-/* A message received before it was sent is rejected, and the bound is not exact. */
+/* A message received before it was sent is rejected, and the bound is not reported as exact. */
 static void test_wrong_message(void **state)
 {
 	struct pairs ps = { 0 };
@@ -83,7 +86,7 @@ static void test_wrong_message(void **state)
 	pairs_release(&ps);
 }
 
-/* If a host's curve inverts messages, it cannot identify the wrong ones. */
+/* If a host's curve inverts messages, it cannot show which messages are wrong. */
 static void test_blind(void **state)
 {
 	struct correction blind = reference;
@@ -102,13 +105,13 @@ static void test_blind(void **state)
 	pairs_release(&ps);
 }
 
-/* Limits that allow for daemons. */
+/* The limits allow for daemons. */
 static const struct limits steered = { .slope = 500e-6, .bend = 2e-16, .slew = 1e-3 };
 
 #define LENGTH (60 * SEC)
 #define FAR_DELAY (3500 * US)
 
-/* The additional offset of host 1: it is slewed by 300 ppm for 20 s, and back. */
+/* Return the additional offset of host 1, which is slewed by 300 ppm for 20 s, and slewed back. */
 static int64_t slewed(int64_t t)
 {
 	const int64_t there = t < 10 * SEC ? 0 : t < 30 * SEC ? t - 10 * SEC : 20 * SEC;
@@ -117,7 +120,10 @@ static int64_t slewed(int64_t t)
 	return 3 * (there - back) / 10000 - 3000 * US;
 }
 
-/* Its clock is stepped by less than the sum of both directions' delays, and back later. */
+/*
+ * Host 1's clock is stepped by less than the sum of both directions' delays, and stepped
+ * back later.
+ */
 static int64_t stepped(int64_t t)
 {
 	return (t > 20 * SEC && t < 40 * SEC ? 3000 : -3000) * US;
@@ -129,7 +135,7 @@ static int64_t even(int64_t t)
 	return 0;
 }
 
-/* Three exchanges a second, each message with about 300 us above the minimum delay. */
+/* Add three exchanges a second. The mean excess delay of a message is about 300 us. */
 static void talk_by(struct pairs *ps, int64_t (*clock)(int64_t t), uint64_t seed)
 {
 	for (int64_t i = 0; i < 180; i++) {
@@ -144,7 +150,7 @@ static void talk_by(struct pairs *ps, int64_t (*clock)(int64_t t), uint64_t seed
 	assert_int_equal(pairs_settle(ps), 0);
 }
 
-/* With corrections that treat both clocks as even: is the truth inside the bound? */
+/* If the corrections treat both clocks as undisturbed, is the truth inside the bound? */
 static void check_inside(const struct pair_bound *r, int64_t (*clock)(int64_t t))
 {
 	for (int64_t t = SEC; t < LENGTH; t += SEC / 7) {
@@ -171,7 +177,7 @@ static void check_poor_curve(int64_t (*clock)(int64_t t))
 		assert_true(r.usable);
 		assert_int_equal(r.quality, NETSYNC_ACCURATE);
 		check_inside(&r, clock);
-		/* Without reason, nothing is assumed. */
+		/* Without an event, no window is assumed. */
 		if (clock == even)
 			assert_int_equal(r.bound.part[0].num_segments, 1);
 		pair_bound_release(&r);
@@ -180,8 +186,8 @@ static void check_poor_curve(int64_t (*clock)(int64_t t))
 }
 
 /*
- * A curve that misses a slew inverts no message, nor does a clock that drifts as assumed.
- * But the bound of such a clock leaves less slack than all messages do.
+ * A curve that misses a slew inverts no message, and neither does a clock that drifts as
+ * assumed. However, the bound of such a clock leaves less slack than the messages do.
  */
 static void test_poor_curve(void **state)
 {
@@ -190,7 +196,7 @@ static void test_poor_curve(void **state)
 	check_poor_curve(even);
 }
 
-/* The same for a stepped clock: a curve without inverted messages is too steep. */
+/* The same applies to a stepped clock: a curve that inverts no message is too steep. */
 static void test_hidden_step(void **state)
 {
 	(void)state;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The information on a pair: rates, delays and inversions by the clocks, counts. */
+/* The information on a pair: rates, delays, inversions by the clocks, and counts. */
 #include "reduce/pair-info.h"
 #include "reduced.h"
 
 static const struct peers nobody;
 
-/* Both delays are known, and host 1 is ahead: all messages back are inverted. */
+/* Both delays are known. Host 1 is ahead, so all messages back are inverted. */
 static void test_solved(void **state)
 {
 	struct netsync_pair_info info = { .size = sizeof(info) };
@@ -31,7 +31,7 @@ static void test_solved(void **state)
 	reduced_release(&r);
 }
 
-/* Without clocks, no delay is known, and inversions stay as before. */
+/* Without clocks, no delay is known, and the inversions stay unchanged. */
 static void test_without_clocks(void **state)
 {
 	struct netsync_pair_info info = { .size = sizeof(info) };
@@ -49,7 +49,7 @@ static void test_without_clocks(void **state)
 	reduced_release(&r);
 }
 
-/* Dropped records and those still there are counted together. */
+/* Records that were dropped and records that are still kept are counted together. */
 static void test_counts(void **state)
 {
 	struct netsync_pair_info info = { .size = sizeof(info) };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Detected change points: placed, or removed if false. */
+/* Detected change points are placed, or removed if they are false. */
 #include <string.h>
 
 #include "curve/placement.h"
 #include "staged.h"
 
-/* When the clock is stepped, or its rate changes, ns. */
+/* The time at which the clock is stepped or its rate changes, ns. */
 #define AT 200.2e9
 
 static double constant(double t)
@@ -79,7 +79,7 @@ static void test_rate_step(void **state)
 	staged_end(&k, &s);
 }
 
-/* Nothing happened there, or it is too near to an end to know. */
+/* The clock did not change there, or the place is too near to an end to decide. */
 static void test_none(void **state)
 {
 	const struct change_point found[] = {
@@ -99,7 +99,7 @@ static void test_none(void **state)
 	}
 }
 
-/* The expected error falls with the number of messages for each coefficient. */
+/* The expected error decreases with the number of messages for each coefficient. */
 static void test_expected_error(void **state)
 {
 	const struct spline few = { .coefs = 5 }, many = { .coefs = 50 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The posterior of a pair: its error, and its declared deviation. */
+/* The posterior of a pair: its error, and its reported deviation. */
 #include "infer/infer.h"
 #include "messages.h"
 
@@ -7,7 +7,7 @@
 #define MESSAGES 20000
 #define AHEAD (7 * SEC)
 
-/* Offset of host 1 from host 0: a random walk of frequency, with steps of a second. */
+/* The offset of host 1 from host 0: a random walk of the frequency, in steps of a second. */
 struct wanderer {
 	double phase[SECONDS + 1];
 	double frequency[SECONDS + 1]; /* ns/s */
@@ -47,9 +47,9 @@ static void talk(struct pairs *ps, const struct wanderer *w, uint64_t *seed)
 }
 
 /*
- * Errors over deviations should have a mean square of 1. But learned noise counts as
- * known, and the drift explains a part of the frequency's random walk: the root is up to
- * 1.7.
+ * The squares of errors over deviations should have a mean of 1. However, learned noise is
+ * treated as known, and the drift explains a part of the frequency's random walk, so the
+ * root mean square is up to 1.7.
  */
 static void test_calibration(void **state)
 {
@@ -101,7 +101,10 @@ static void test_calibration(void **state)
 	assert_true(most < 9);
 }
 
-/* Between knots, deviations are interpolated; beyond, they are those of the ends. */
+/*
+ * Between knots, deviations are interpolated. Before the first and after the last knot, they
+ * are those of that knot.
+ */
 static void test_deviation(void **state)
 {
 	struct deviation_knot knot[] = { { 10, 4 }, { 30, 2 } };
@@ -115,7 +118,7 @@ static void test_deviation(void **state)
 	assert_true(isinf(correction_deviation_at(&none, 100)));
 }
 
-/* Impossible input leaves the straight line, marked as unreliable. */
+/* Impossible input leaves the initial line, which is marked as unreliable. */
 static void test_nonsense(void **state)
 {
 	struct correction c[2] = { { .known = true, .to = SECONDS * SEC },

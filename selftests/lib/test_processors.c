@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stamps of processors whose clocks differ: an uncertainty without inconsistencies. */
+/* Stamps come from processors whose clocks differ, which is an uncertainty but no inconsistency. */
 #include "test.h"
 
 #define SPAN (600 * SEC)
 #define MESSAGES 300000
 #define PROCESSORS 4
-/* Largest difference between them, ns. */
+/* Largest difference between the processors' clocks, ns. */
 #define APART 200.0
-/* Allowed error for the mean of a host's processors, ns. */
+/* Maximum allowed error of the mean of a host's processors, ns. */
 #define WORST 60.0
 
-/* Offset of the mean of host 1's processors from host 0's. */
+/* Return the offset of the mean of host 1's processors from host 0. */
 static int64_t ahead(int64_t t)
 {
 	return 5 * SEC + llround(30e-6 * (double)t);
@@ -21,7 +21,7 @@ static int64_t processor(uint64_t *seed)
 	return llround(APART * ((double)below(seed, PROCESSORS) / (PROCESSORS - 1) - 0.5));
 }
 
-/* Delays are exponential, with mean @mean, beyond @least (ns). */
+/* Excess delays over @least (ns) are exponentially distributed with mean @mean. */
 static struct netsync *talk(double least, double mean)
 {
 	struct netsync *ns = netsync_new();
@@ -46,7 +46,7 @@ static struct netsync *talk(double least, double mean)
 	return ns;
 }
 
-/* The largest error; the truth is within every bound. */
+/* Return the largest error, and check that the truth is within every bound. */
 static double worst(const struct netsync *ns)
 {
 	const struct netsync_clock *clock = netsync_host_clock(ns, 1);
@@ -72,7 +72,7 @@ static struct netsync_host_info info_of(const struct netsync *ns)
 	return info;
 }
 
-/* As in a network: no curve follows single processors. */
+/* As in a network, no curve follows single processors. */
 static void test_accurate(void **state)
 {
 	struct netsync *ns = talk(30e3, 20e3);
@@ -83,7 +83,10 @@ static void test_accurate(void **state)
 	netsync_free(ns);
 }
 
-/* Messages seem to be received before they are sent: the truth is never outside a bound. */
+/*
+ * Although messages seem to be received before they are sent, the truth is never outside a
+ * bound.
+ */
 static void test_quicker_than_apart(void **state)
 {
 	(void)state;

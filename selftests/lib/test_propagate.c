@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages between factors, clocks and links, with one knot and two factors. */
+/* Messages between factors, clocks and links, for one knot and two factors. */
 #include <string.h>
 
 #include "infer/internal.h"
 #include "test.h"
 
-#define MEAN 1e5 /* excess, ns */
+#define MEAN 1e5 /* mean excess delay, ns */
 
 struct small {
 	struct inference n;
@@ -16,7 +16,7 @@ struct small {
 	struct factor factor[2];
 };
 
-/* One knot of host 1 with a reference, and a factor in either direction. */
+/* Make one knot of host 1, whose neighbour is a reference, and a factor in each direction. */
 static void make_small(struct small *s, double there, double back)
 {
 	const double delay[2] = { there, back };
@@ -59,8 +59,8 @@ static void run_small(struct small *s, int rounds)
 }
 
 /*
- * z is m - c in one direction, and m + c in the other, each some MEAN / 100 below the
- * lowest message: c is half of the difference.
+ * z is m - c in one direction and m + c in the other. Both are about MEAN / 100 below the
+ * lowest message, so c is half of the difference.
  */
 static void test_half_way(void **state)
 {
@@ -75,15 +75,15 @@ static void test_half_way(void **state)
 	assert_float_equal(s.knot.state[0], 7e5, 20);
 	assert_float_equal(s.link.delay.mean, 3e4 - MEAN / 100, 500);
 	/*
-	 * Both edges are known to MEAN / 100, their half difference better by a root of
-	 * 2. The link is in a loop with the clock, so the variance is too large while
-	 * only the prior determines the minimum delay, but never too small.
+	 * Both edges are known to MEAN / 100, so half of their difference is more accurate
+	 * by the root of 2. The link is in a loop with the clock: the variance is too large,
+	 * but never too small, while only the prior determines the minimum delay.
 	 */
 	assert_true(sqrt(s.knot.variance) > 700 && sqrt(s.knot.variance) < 3000);
 	assert_true(s.n.moved < 1e-3);
 }
 
-/* While factors use only their own messages, the minimum delay stays as assumed. */
+/* While factors use only their own messages, the minimum delay stays at its prior. */
 static void test_alone(void **state)
 {
 	struct small s;
@@ -102,7 +102,7 @@ static void test_contradiction(void **state)
 	struct small s;
 
 	(void)state;
-	/* Both delays are negative, by a second. */
+	/* Both delays are negative by a second. */
 	make_small(&s, -1e9, -1e9);
 	run_small(&s, 50);
 	for (int way = 0; way < 2; way++)
@@ -114,8 +114,8 @@ static void test_contradiction(void **state)
 }
 
 /*
- * Sites that are inconsistent by minutes, as in a cell with a step, separate in a few
- * rounds: their own marginal, between both, is far from either.
+ * Two sites that differ by minutes, as in a cell with a step, separate in a few rounds:
+ * their common marginal, which lies between both, is far from either of them.
  */
 static void test_frozen(void **state)
 {
@@ -135,7 +135,7 @@ static void test_frozen(void **state)
 	assert_float_equal(s.knot.state[0], 7e5, 2e3);
 }
 
-/* New messages of a factor to each end are the site of z combined with the other ends. */
+/* The new message of a factor to each of its ends is the site of z combined with the other ends. */
 static void test_begin(void **state)
 {
 	struct small s;
@@ -146,7 +146,7 @@ static void test_begin(void **state)
 	s.knot.variance = 1e6;
 	s.link.delay = (struct moments){ 3e4, 1e6 };
 	factor_begin(&s.n, &s.link, 0, &s.factor[0]);
-	/* Host 1 is the receiver: its message points to m - z. */
+	/* Host 1 is the receiver, so its message is the site of m - z. */
 	assert_true(s.factor[0].site[TO_RECEIVER].precision > 0);
 	assert_float_equal(s.factor[0].site[TO_RECEIVER].weighted /
 				   s.factor[0].site[TO_RECEIVER].precision,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guaranteed limits of the clocks of a pair: random clocks within the assumptions must
- * never leave them, and the limits must be as tight as those of an exhaustive search over
- * combinations of messages.
+ * Guaranteed limits of the clocks of a pair: random clocks within the assumptions must never
+ * leave the limits, and the limits must be as tight as those found by an exhaustive search
+ * over combinations of messages.
  */
 #include "test.h"
 #include "bound/rate-bound.h"
@@ -10,9 +10,9 @@
 #define MAX_POINTS 40
 #define MAX_INTERVALS 20
 #define MAX_JOLTS 3
-#define SPAN 1000000 /* ns */
+#define SPAN 1000000 /* duration of the trace, ns */
 
-/* A clock: knot intervals of parabolas, with windows. */
+/* A clock that consists of parabolas between knots, with windows. */
 struct truth {
 	double from[MAX_INTERVALS];
 	double y[MAX_INTERVALS];
@@ -36,10 +36,10 @@ static double truth_at(const struct truth *c, double x)
 	return c->y[i] + (c->slope[i] + c->bend[i] / 2 * d) * d;
 }
 
-/* Largest change of a clock by a phase step, ns. */
+/* Largest phase step of a clock, ns. */
 #define LARGEST_STEP 10000
 
-/* In order of their beginnings; phase steps are apart from each other. */
+/* Draw windows in the order of their beginnings. Phase steps do not overlap each other. */
 static void draw_jolts(struct truth *c, uint64_t *seed)
 {
 	int64_t from = 0, to = 0;
@@ -60,7 +60,7 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 						       .phase_step = sets,
 						       .largest = i == 1 ? 0 : LARGEST_STEP };
 		c->at[i] = (double)from + uniform(seed) * (double)width;
-		/* Overlapping ones are merged, and change the clock in this order. */
+		/* Overlapping windows are merged, and change the clock in this order. */
 		if (i && c->at[i] < c->at[i - 1])
 			c->at[i] = c->at[i - 1];
 		if (c->window[i].to < (int64_t)ceil(c->at[i]))
@@ -68,7 +68,7 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 	}
 }
 
-/* Begin an interval; its slope stays within the limit until the next one. */
+/* Begin a piece. Its slope stays within the limit up to the next piece. */
 static void add_piece(struct truth *c, double x, double y, double slope, double length,
 		      uint64_t *seed)
 {
@@ -80,7 +80,7 @@ static void add_piece(struct truth *c, double x, double y, double slope, double 
 	c->from[i] = x;
 	c->y[i] = y;
 	c->slope[i] = slope;
-	/* Usually an extreme. */
+	/* Usually, choose an extreme value. */
 	switch (below(seed, 3)) {
 	case 0:
 		c->bend[i] = max;
@@ -93,7 +93,10 @@ static void add_piece(struct truth *c, double x, double y, double slope, double 
 	}
 }
 
-/* Slewed from @x on, until the window ends or the clock changes again. */
+/*
+ * Add pieces from @x on in which the clock is slewed, until the window ends or the clock
+ * changes again.
+ */
 static double add_slewed(struct truth *c, size_t window, double x, double y, uint64_t *seed)
 {
 	double most = c->limits.slope + c->limits.slew;
@@ -157,7 +160,7 @@ static void draw_truth(struct truth *c, uint64_t *seed)
 
 struct observation {
 	struct truth truth;
-	struct point p[2][MAX_POINTS]; /* in the form of rate_bound_make() */
+	struct point p[2][MAX_POINTS]; /* in the form that rate_bound_make() expects */
 	size_t n[2];
 	struct rate_bound bound;
 };
@@ -225,7 +228,10 @@ static void test_holds(void **state)
 			struct range at = rate_bound_at(&c.bound, x), in, out;
 
 			assert_true(holds(&at, y));
-			/* Any range around an instant gives one around it. */
+			/*
+			 * A range around an instant is converted to a range around the
+			 * converted instant.
+			 */
 			in.lo = x - below(&seed, 1000);
 			in.hi = x + below(&seed, 1000);
 			out = rate_bound_to_second(&c.bound, in, &near);
@@ -234,7 +240,7 @@ static void test_holds(void **state)
 			in.hi = (int64_t)ceil(t) + below(&seed, 1000);
 			out = rate_bound_to_first(&c.bound, in, &near);
 			assert_true(holds(&out, (double)x));
-			/* The starting point of the search does not matter. */
+			/* The starting point of the search does not affect the result. */
 			in = rate_bound_to_first(&c.bound, in, &anywhere);
 			assert_memory_equal(&in, &out, sizeof(in));
 		}
@@ -242,7 +248,7 @@ static void test_holds(void **state)
 	}
 }
 
-/* ---- all combinations of messages -------------------------------------- */
+/* ---- exhaustive search over messages --------------------------------- */
 
 static double climb(const struct limits *l, double rise, double d)
 {
@@ -253,7 +259,7 @@ static double climb(const struct limits *l, double rise, double d)
 	return rise * part + l->bend / 2 * part * part + l->slope * (d - part);
 }
 
-/* Is q[j] on no chord of others (with the curvature)? */
+/* Is q[j] on no chord between two other points, taking the curvature into account? */
 static bool is_corner(const struct limits *l, const struct point *q, size_t n, size_t j)
 {
 	for (size_t a = 0; a < j; a++) {
@@ -270,7 +276,10 @@ static bool is_corner(const struct limits *l, const struct point *q, size_t n, s
 	return true;
 }
 
-/* The upper limit at x; @side 1: of -f. Only from corners, because times are whole. */
+/*
+ * Return the upper limit at x; with @side 1, that of -f. Only corners are used, because
+ * times are integers.
+ */
 static double search(const struct observation *s, int side, double x)
 {
 	const struct limits *l = &s->truth.limits;
@@ -320,7 +329,7 @@ static void test_narrow(void **state)
 			double u = search(&c, 0, (double)x);
 			double l = search(&c, 1, (double)x);
 
-			/* One ns for each rounding of a limit. */
+			/* Each rounding of a limit may add 1 ns. */
 			if (c.n[0])
 				assert_true((double)r.hi <= u + MAX_POINTS);
 			else
@@ -334,7 +343,7 @@ static void test_narrow(void **state)
 	}
 }
 
-/* A message per second in each direction, which leaves 60 us. */
+/* Add a message per second in each direction, with a slack of 60 us. */
 static void exchange(struct point *up, struct point *low, int num)
 {
 	for (int i = 0; i < num; i++) {
@@ -362,7 +371,7 @@ static void test_clashes(void **state)
 	rate_bound_release(&b);
 }
 
-/* Years apart, and far from zero: nothing overflows. */
+/* The messages are years apart and far from zero, but nothing overflows. */
 static void test_far(void **state)
 {
 	const struct limits limits = { .slope = 500e-6, .bend = 2e-16 };
@@ -390,8 +399,9 @@ static void test_far(void **state)
 }
 
 /*
- * Before the first message, or after the last, a clock that may have been stepped shows
- * any time; but times that it cannot have shown then are nevertheless known.
+ * Before the first message and after the last one, a clock that may have been stepped can
+ * show any time. Some times are nevertheless excluded, because the clock cannot have shown
+ * them then.
  */
 static void test_no_message_beyond(void **state)
 {
@@ -413,12 +423,12 @@ static void test_no_message_beyond(void **state)
 	r = rate_bound_to_first(&b, (struct range){ 100 * SEC, 100 * SEC }, &near);
 	assert_in_range(100 * SEC - r.lo, 0, 31000);
 	assert_in_range(r.hi - 100 * SEC, 0, 31000);
-	/* From either side of the window. */
+	/* The window is approached from either side. */
 	r = rate_bound_to_first(&b, (struct range){ 5 * SEC, 5 * SEC }, &near);
 	assert_true(r.lo == INT64_MIN && r.hi >= 5 * SEC);
 	r = rate_bound_to_first(&b, (struct range){ 195 * SEC, 195 * SEC }, &near);
 	assert_true(r.lo <= 195 * SEC && r.hi == INT64_MAX);
-	/* Stepped twice by a millisecond, it did not pass more than that. */
+	/* If the clock was stepped twice by a millisecond, it did not pass a larger distance. */
 	r = rate_bound_to_first(&b, (struct range){ 5 * SEC + 3000000, 5 * SEC + 3000000 }, &near);
 	assert_true(r.lo > 5 * SEC && r.lo <= 5 * SEC + 3000000);
 	r = rate_bound_to_second(&b, (struct range){ 4 * SEC, 4 * SEC }, &near);
@@ -426,7 +436,10 @@ static void test_no_message_beyond(void **state)
 	rate_bound_release(&b);
 }
 
-/* Messages every ms each way, with delays of a few us; f is ahead by @step after @at. */
+/*
+ * Messages are sent every ms in each direction, with delays of a few us. f is ahead by @step
+ * after @at.
+ */
 #define MESSAGES 200
 #define EVERY (1000 * US)
 
@@ -447,8 +460,8 @@ static void make_stepped(struct rate_bound *b, int64_t at, int64_t step,
 }
 
 /*
- * In the window of a rate step, messages before and after the window of a phase step
- * limit f there. Only within the phase step, either of the two limits may apply.
+ * In the window of a rate step, messages before and after the window of a phase step limit
+ * f. Only within the phase step, either of both limits may apply.
  */
 static void test_step_in_window(void **state)
 {
@@ -467,7 +480,7 @@ static void test_step_in_window(void **state)
 
 		assert_true(f.lo <= (before ? 0 : 300 * US));
 		assert_true(f.hi >= (after ? 300 * US : 0));
-		/* The distance from a message that 1500 ppm allow. */
+		/* This is the distance from a message at 1500 ppm. */
 		assert_true(f.lo >= (before ? 0 : 300 * US) - 10 * US);
 		assert_true(f.hi <= (after ? 300 * US : 0) + 10 * US);
 	}
@@ -475,8 +488,8 @@ static void test_step_in_window(void **state)
 }
 
 /*
- * As time of the second host a side of a phase step is possible for some f from the end of its
- * window on, and for all from its inner end on.
+ * As a time of the second host, a side of a phase step is possible for some f from the end
+ * of its window on, and for all f from its inner end on.
  */
 static void test_inner_ends(void **state)
 {
@@ -495,7 +508,7 @@ static void test_inner_ends(void **state)
 		const int64_t t = inner ? b.part[1].other_inner.lo : b.part[1].other.lo - 1;
 		const struct range x = rate_bound_to_first(&b, (struct range){ t, t }, &near);
 
-		/* The earliest x for the part before the step or the part after it. */
+		/* This is the earliest x for the part before the step, or for the part after it. */
 		assert_int_equal(x.lo < t - 290 * US, inner);
 	}
 	rate_bound_release(&b);

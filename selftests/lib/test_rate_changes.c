@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sudden rate changes of a curve are found at their times, and nowhere else. */
+/* Sudden rate changes of a curve are found at the times at which they occur, and nowhere else. */
 #include "curve/rate-changes.h"
 #include "staged.h"
 
 /* Messages per second in each direction. */
 #define RATE 20
 
-/* Every 20 s, the clock is slewed by 40 ppm for 5 s, forth and back. */
+/* Every 20 s, the clock is slewed for 5 s by 40 ppm, alternately forward and backward. */
 static double slewed(double t)
 {
 	double at = fmod(t, 40e9);
@@ -20,7 +20,7 @@ static double constant(double t)
 	return 0;
 }
 
-/* Its single step: size (ns), and time. */
+/* The only step of the clock: its size (ns) and its time (ns). */
 #define BY 5e6
 #define SET 210e9
 
@@ -37,7 +37,7 @@ struct fixture {
 	truth_fn truth;
 };
 
-/* A curve that has only the missing part of the correction, and its delays. */
+/* Make a curve that consists of the missing part of the correction, and its delays. */
 static void begin(struct fixture *f, truth_fn truth)
 {
 	uint64_t seed = 7;
@@ -97,7 +97,7 @@ static void test_steered(void **state)
 	(void)state;
 	begin(&f, slewed);
 	assert_true(staged_worst(&f.k, slewed, -1e18) > 1.9 * DELAY);
-	/* Two changes for each slew, and four slews in 80 s. */
+	/* Each slew has two rate changes, and 80 s have four slews. */
 	assert_true(fit(&f) > 20);
 	assert_true(staged_worst(&f.k, slewed, -1e18) < 0.2 * DELAY);
 	end(&f);
@@ -114,7 +114,7 @@ static void test_unsteered(void **state)
 	end(&f);
 }
 
-/* Wrong messages that were rejected before are not rate changes. */
+/* Wrong messages that were rejected earlier are not rate changes. */
 static void test_wrong(void **state)
 {
 	struct fixture f;
@@ -135,7 +135,7 @@ static void test_wrong(void **state)
 	end(&f);
 }
 
-/* A phase step stays, at its place. */
+/* A phase step stays at its place. */
 static void test_set(void **state)
 {
 	struct change_point *change = calloc(1, sizeof(*change));
@@ -155,7 +155,7 @@ static void test_set(void **state)
 	end(&f);
 }
 
-/* Few messages reveal nothing about steering. */
+/* A few messages reveal nothing about steering. */
 static void test_few(void **state)
 {
 	double freedom = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The window of a phase step extends to the messages that reveal on which side of it they
- * are, if curves invert messages in it; otherwise it does not grow.
+ * If curves invert messages in the window of a phase step, the window is extended to the
+ * messages that reveal on which side of the step they are. Otherwise, the window is not
+ * extended.
  */
 #include <string.h>
 
@@ -9,10 +10,10 @@
 #include "test.h"
 
 #define NUM 100
-#define APART 1000000 /* between messages, ns */
-#define STEP 50e3     /* ns */
-#define QUICK 20e3    /* ns, below the step */
-#define SLOW 80e3     /* ns, above it */
+#define APART 1000000 /* interval between messages, ns */
+#define STEP 50e3     /* size of the step, ns */
+#define QUICK 20e3    /* delay of a fast message: below the step, ns */
+#define SLOW 80e3     /* delay of a slow message: above the step, ns */
 #define FROM (50 * APART)
 #define TO (52 * APART)
 
@@ -23,7 +24,10 @@ struct world {
 	struct windows windows;
 };
 
-/* All are slow; one in the window is rejected, because it is inverted. */
+/*
+ * Make messages that are all slow, except for one in the window, which is inverted and
+ * therefore rejected.
+ */
 static void make(struct world *w, double offset)
 {
 	memset(w, 0, sizeof(*w));
@@ -46,8 +50,9 @@ static void reaches(struct world *w, int64_t from, int64_t to)
 }
 
 /*
- * A message of one direction reveals it before, one of the other direction after: it is
- * faster than the wrong side of the step allows.
+ * A message of one direction reveals that it is before the step, and one of the other
+ * direction reveals that it is after the step: each is faster than the wrong side of the
+ * step permits.
  */
 static void test_to_those_that_tell(void **state)
 {
@@ -64,7 +69,7 @@ static void test_to_those_that_tell(void **state)
 	}
 }
 
-/* Rejected messages reveal nothing; nor do slow ones, up to the last. */
+/* Rejected messages reveal nothing, and neither do slow ones, up to the last message. */
 static void test_to_the_ends(void **state)
 {
 	struct world w;
@@ -76,7 +81,10 @@ static void test_to_the_ends(void **state)
 	reaches(&w, 0, (NUM - 1) * APART);
 }
 
-/* If nothing is inconsistent with the curves, and if no step is known. */
+/*
+ * The window is not extended if no message is inconsistent with the curves, or if no step is
+ * known.
+ */
 static void test_as_it_was(void **state)
 {
 	struct world w;

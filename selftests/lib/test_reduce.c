@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From estimates of pairs to the clocks of all hosts. */
+/* From the estimates of pairs to the clocks of all hosts. */
 #include "reduced.h"
 
-/* Every clock leads to that of the reference, within its bound. */
+/* Check that every clock leads to the reference's clock within its bound. */
 static void check_clocks(struct reduced *r, uint32_t hosts)
 {
 	for (uint32_t h = 0; h < hosts; h++)
@@ -28,7 +28,7 @@ static void test_chain(void **state)
 		for (uint32_t h = 0; h + 1 < REDUCED_HOSTS; h++)
 			reduced_talk(&r, h, h + 1, 100, 1000);
 		reduced_run(&r);
-		/* The two in the middle are equal: names decide. */
+		/* Both hosts in the middle are equally good, so their names decide. */
 		assert_int_equal(r.task.reference, 2);
 		check_clocks(&r, REDUCED_HOSTS);
 		for (int h = 0; h < REDUCED_HOSTS; h++)
@@ -40,7 +40,7 @@ static void test_chain(void **state)
 	}
 }
 
-/* A direct path with long delays does not replace two hops with short ones. */
+/* A direct path with long delays does not replace two hops with short delays. */
 static void test_shorter_way(void **state)
 {
 	struct reduced r;
@@ -57,7 +57,7 @@ static void test_shorter_way(void **state)
 	reduced_release(&r);
 }
 
-/* Hosts that cannot be reached have no clock. */
+/* Hosts that are not connected with the reference have no clock. */
 static void test_absent(void **state)
 {
 	struct reduced r;
@@ -75,7 +75,7 @@ static void test_absent(void **state)
 	reduced_release(&r);
 }
 
-/* Without pairs, one host is the reference for nobody else. */
+/* Without pairs, a host is the reference, but for no other host. */
 static void test_nobody(void **state)
 {
 	struct reduced r;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which host is the reference, and which hosts are connected. */
+/* Which host is the reference, and which hosts are connected to each other. */
 #include "reduction.h"
 
-/* The reference of hosts connected by these pairs, all with cost 1. */
+/* Return the reference of hosts that are connected by these pairs, all of which have cost 1. */
 static uint32_t reference_of(const uint32_t pair[][2], int pairs, uint32_t given, uint32_t *island)
 {
 	struct reduced hosts;
@@ -24,7 +24,7 @@ static uint32_t reference_of(const uint32_t pair[][2], int pairs, uint32_t given
 	return reference;
 }
 
-/* The one in the middle is nearest to all. */
+/* The host in the middle is nearest to all others. */
 static void test_middle(void **state)
 {
 	const uint32_t star[][2] = { { 0, 1 }, { 1, 2 }, { 1, 3 } };
@@ -36,7 +36,7 @@ static void test_middle(void **state)
 		assert_int_equal(island[h], 0);
 }
 
-/* Among equal ones, the first name, not the first number: host 3 is called a. */
+/* Among equally good hosts, the first name decides, not the lowest number: host 3 is called "a". */
 static void test_names(void **state)
 {
 	const uint32_t all[][2] = { { 0, 1 }, { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 }, { 2, 3 } };
@@ -48,7 +48,7 @@ static void test_names(void **state)
 	assert_int_equal(reference_of(two, 1, NO_HOST, island), 1);
 }
 
-/* The largest island has it, wherever it is. */
+/* The reference is in the largest island, regardless of the order of hosts. */
 static void test_largest(void **state)
 {
 	const uint32_t some[][2] = { { 1, 2 }, { 2, 3 } };
@@ -61,7 +61,7 @@ static void test_largest(void **state)
 	assert_int_equal(island[3], 1);
 }
 
-/* A given one stays, connected or not. */
+/* A given reference is used, whether or not it is connected. */
 static void test_given(void **state)
 {
 	const uint32_t some[][2] = { { 1, 2 }, { 2, 3 } };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A curve whose form is settled is fitted again with its own oscillator and uncertainty. */
+/*
+ * After the form of a curve is settled, the curve is fitted again with its own oscillator
+ * noise and uncertainty.
+ */
 #include "curve/constraints.h"
 #include "curve/order.h"
 #include "curve/refine.h"
@@ -14,13 +17,13 @@ static double constant(double t)
 	return 0;
 }
 
-/* Curvature at the limit of this drift. */
+/* The curvature is at the limit of DRIFT. */
 static double bending(double t)
 {
 	return 2e6 * sin(2 * M_PI * t / 200e9);
 }
 
-/* A fortieth as fast. */
+/* The curvature is a fortieth of that. */
 static double calm(double t)
 {
 	return 200e3 * sin(2 * M_PI * t / 400e9);
@@ -33,7 +36,7 @@ static void decide(struct host_fit *k, struct sample *s, truth_fn truth)
 	assert_int_equal(order_choose(k), 0);
 }
 
-/* The prior of clocks with the assumed curvature. */
+/* Return the prior random walk of clocks with the assumed curvature. */
 static double usual_walk(const struct host_fit *k)
 {
 	double walk;
@@ -71,7 +74,7 @@ static void test_bending(void **state)
 	staged_end(&k, &s);
 }
 
-/* Messages reveal a calm oscillator, and then carry more information. */
+/* Messages reveal that the oscillator is calm, and then carry more information. */
 static void test_calm(void **state)
 {
 	struct sample s;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Least squares of both directions, on messages with known sums. */
+/* Least squares of both directions, for messages whose sums are known. */
 #include "messages.h"
 #include "pair/estimate.h"
 
-/* Offset of host 1 at a time of host 0. */
+/* Return the offset of host 1 at a time of host 0. */
 static int64_t ahead(int64_t t)
 {
 	return 7 * SEC + t / 10000;
 }
 
-/* A message in each direction every second, with constant delays. */
+/* Add a message in each direction every second, with constant delays. */
 static void talk(struct pairs *ps, int64_t from, int messages, int64_t there, int64_t back)
 {
 	for (int i = 0; i < messages; i++) {
@@ -30,7 +30,7 @@ static void expect(const struct pairs *ps, int64_t at, double offset, double slo
 	assert_float_equal(e.line.slope, slope, 1e-9);
 }
 
-/* Half of the difference of the delays is invisible to any method. */
+/* No method can detect half of the difference of the delays. */
 static void test_exact(void **state)
 {
 	const int64_t from[] = { 0, -3600 * SEC, NETSYNC_MAX_SPAN / 2 };
@@ -45,7 +45,7 @@ static void test_exact(void **state)
 	}
 }
 
-/* A slope needs at least two instants. */
+/* A slope requires messages at two or more times. */
 static void test_two(void **state)
 {
 	struct pairs ps = { 0 };
@@ -56,7 +56,7 @@ static void test_two(void **state)
 	pairs_release(&ps);
 }
 
-/* One instant has none. */
+/* Messages at a single time have no slope. */
 static void test_one(void **state)
 {
 	struct pairs ps = { 0 };
@@ -67,7 +67,7 @@ static void test_one(void **state)
 	pairs_release(&ps);
 }
 
-/* If only one direction has a slope, it is used for both. */
+/* If only one direction has a slope, this slope is used for both. */
 static void test_one_slope(void **state)
 {
 	struct pairs ps = { 0 };
@@ -81,7 +81,7 @@ static void test_one_slope(void **state)
 	pairs_release(&ps);
 }
 
-/* With one direction only, the mean delay is assumed to be zero. */
+/* With messages in one direction only, the mean delay is assumed to be zero. */
 static void test_one_direction(void **state)
 {
 	struct pairs ps = { 0 };
@@ -97,7 +97,7 @@ static void test_one_direction(void **state)
 	pairs_release(&ps);
 }
 
-/* Delays that grow as fast as time passes: no clock stops, or runs backward. */
+/* Delays grow as fast as time passes; even then, no clock stops or runs backward. */
 static void test_falling_delays(void **state)
 {
 	struct pairs ps = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stamps that are rounded down: their resolution, and no inconsistencies. */
+/* Stamps that are rounded down: their resolution is found, and no messages are inconsistent. */
 #include <errno.h>
 #include <string.h>
 
@@ -25,11 +25,11 @@ static void test_found(void **state)
 		const int64_t by = resolutions[k];
 		uint64_t seed = 7 + k;
 
-		/* With any origin. */
+		/* The resolution is found for any origin. */
 		for (int i = 0; i < 64; i++)
 			t[i] = below(&seed, 3600 * SEC / by) * by - 1800 * SEC + 1;
 		assert_int_equal(find(t, 64), by);
-		/* A single finer one shows that finer stamps exist. */
+		/* A single finer stamp shows that the clock has a finer resolution. */
 		t[50] = t[49] + 1;
 		assert_int_equal(find(t, 64), 1);
 	}
@@ -44,7 +44,7 @@ static void test_unknown(void **state)
 	for (int i = 0; i < 64; i++)
 		t[i] = (i + i % 3) * 10 * US;
 	assert_int_equal(find(t, 64), 10 * US);
-	/* Too few, or mostly equal. */
+	/* There are too few stamps, or most of them are equal. */
 	assert_int_equal(find(t, 2), 1);
 	for (int i = 0; i < 64; i++)
 		t[i] = (i + i % 3) * 2;
@@ -62,7 +62,7 @@ static void test_unknown(void **state)
 	assert_int_equal(find(t, 64), SEC);
 }
 
-/* The coarser it is, the fewer stamps reveal it. */
+/* The coarser the resolution is, the fewer stamps are needed to find it. */
 static void test_few(void **state)
 {
 	static const struct {
@@ -73,7 +73,7 @@ static void test_few(void **state)
 	(void)state;
 	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
 		const int64_t by = row[k].resolution;
-		/* Multiples of it by primes, which have no common factor. */
+		/* The stamps are multiples by primes, which have no common factor. */
 		const int64_t prime[] = { 13, 3,  7,  11, 17, 19, 23, 29, 31,
 					  37, 41, 43, 47, 53, 59, 61, 67 };
 		int64_t t[17];
@@ -85,7 +85,10 @@ static void test_few(void **state)
 	}
 }
 
-/* A stamp that counts from 1970 is far from it, even if it is the only one. */
+/*
+ * A stamp that counts from 1970 is far from its origin, so that even a single stamp has a
+ * resolution.
+ */
 static void test_from_epoch(void **state)
 {
 	struct resolution r = { 0 };
@@ -103,7 +106,7 @@ static void test_from_epoch(void **state)
 	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC + 10 * US), 10 * US);
 }
 
-/* For few stamps, a chance common factor of distances is not accepted. */
+/* A common factor that the distances of a few stamps have by chance is not accepted. */
 static void test_multiples(void **state)
 {
 	static const int64_t t[] = { 0, 21 * SEC, 84 * SEC, 105 * SEC };
@@ -119,7 +122,10 @@ static void test_multiples(void **state)
 	assert_int_equal(find(many, 20), 30 * US);
 }
 
-/* Parts with other origins give the whole, even with few stamps. */
+/*
+ * Merging parts that have other origins gives the same as adding all stamps, even with few
+ * stamps.
+ */
 static void test_merged(void **state)
 {
 	uint64_t seed = 3;
@@ -143,7 +149,7 @@ static void test_merged(void **state)
 	}
 }
 
-/* As if receivers' clocks had shown the next time; and back. */
+/* Stamps are shifted as if the receivers' clocks had shown their next time, and shifted back. */
 static void test_raised(void **state)
 {
 	const int64_t coarse[] = { 1001, 10001 }, fine[] = { 1, 1 };
@@ -177,7 +183,7 @@ static void test_raised(void **state)
 	assert_int_equal(pairs_settle(&ps), 0);
 	assert_int_equal(ps.pair[0]->direction[0].hull.corner[0].y, 5 * SEC);
 	assert_int_equal(ps.pair[0]->direction[1].hull.corner[0].y, -5 * SEC);
-	/* Because clocks run on meanwhile. */
+	/* This is because clocks continue to run in the meantime. */
 	pairs_raise(&ps, coarse, 1e-3);
 	assert_int_equal(ps.pair[0]->direction[0].envelope.bin[0].corner[0].y,
 			 5 * SEC + 10000 + 10);
@@ -185,7 +191,7 @@ static void test_raised(void **state)
 	pairs_release(&later);
 }
 
-/* Clock 1 runs 80 ppm fast; delays are 30 us plus some 100 us. */
+/* Clock 1 runs fast by 80 ppm. Delays are 30 us plus a mean excess of about 100 us. */
 static void push(struct netsync *ns, const int64_t resolution[2], bool rounded)
 {
 	uint64_t seed = 11;
@@ -243,13 +249,13 @@ static void test_solved(void **state)
 	solve((int64_t[]){ 100 * US, 100 * US }, false, 50e3);
 	solve((int64_t[]){ 4000 * US, 4000 * US }, false, 2000e3);
 	solve((int64_t[]){ 1, 10 * US }, false, 10e3);
-	/* If they were rounded to nearest, no bound is false, either. */
+	/* No bound is false if the stamps were rounded to the nearest multiple either. */
 	solve((int64_t[]){ 100 * US, 100 * US }, true, 100e3);
 	solve((int64_t[]){ 1, 100 * US }, true, 100e3);
 	solve((int64_t[]){ 100 * US, 1 }, true, 100e3);
 }
 
-/* Two clocks, 300 ms apart, with ticks of 40 ms that are seen some ns late. */
+/* Two clocks, which are 300 ms apart, have ticks of 40 ms; each tick is seen some ns late. */
 static void test_given(void **state)
 {
 	struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
@@ -275,7 +281,7 @@ static void test_given(void **state)
 	assert_non_null(strstr(netsync_error(ns), "resolution"));
 	opt.resolution_ns = NETSYNC_MAX_RESOLUTION + 1;
 	assert_int_equal(netsync_solve(ns, &opt), -EINVAL);
-	/* Older callers do not know it. */
+	/* Callers built with an older version do not know this option. */
 	opt.size = offsetof(struct netsync_options, resolution_ns);
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 	opt.size = sizeof(opt);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Saved and merged parts equal one object, to the last bit; anything else is refused. */
+/*
+ * Saving parts and merging them gives the same object as pushing everything, with the same
+ * bits. Invalid data is refused.
+ */
 #include <errno.h>
 #include <stdio.h>
 
@@ -25,7 +28,7 @@ static int append(void *data, const void *bytes, size_t size)
 	return 0;
 }
 
-/* Readings of one clock, each second; all parts have all of them. */
+/* Push a reading of one clock each second. All parts have all readings. */
 static void push_points(struct netsync *ns, const struct traffic *traffic)
 {
 	const int64_t end = traffic->event[traffic->num - 1].time_ns;
@@ -43,7 +46,7 @@ static void push_points(struct netsync *ns, const struct traffic *traffic)
 	}
 }
 
-/* A part has only some shards; it adds hosts in its own order. */
+/* Make a part, which has only some shards, and which adds hosts in its own order. */
 static struct netsync *pushed(const struct traffic *traffic, uint32_t shards, bool steered)
 {
 	struct netsync *ns = netsync_new();
@@ -100,7 +103,7 @@ static void assert_same_clocks(const struct netsync *a, const struct netsync *b)
 	}
 }
 
-/* Including how each pair's events were decided. */
+/* Compare all results, including how the events of each pair were decided. */
 static void assert_same_pairs(const struct netsync *a, const struct netsync *b)
 {
 	assert_int_equal(netsync_num_pairs(a), netsync_num_pairs(b));
@@ -114,10 +117,10 @@ static void assert_same_pairs(const struct netsync *a, const struct netsync *b)
 	}
 }
 
-/* Counts of events of all parts. */
+/* The counts of events of all parts. */
 struct counts {
 	struct netsync_stats stats;
-	uint64_t matched, ambiguous, unmatched; /* of pairs */
+	uint64_t matched, ambiguous, unmatched; /* sums over all pairs */
 };
 
 static void add_counts(struct counts *sum, const struct netsync *ns)
@@ -143,7 +146,7 @@ static void add_counts(struct counts *sum, const struct netsync *ns)
 	}
 }
 
-/* Some were solved before. */
+/* Save an object. Some objects were solved before. */
 static struct bytes saved(struct netsync *ns, struct counts *sum)
 {
 	static const struct netsync_options opt = { .size = sizeof(opt),
@@ -218,7 +221,7 @@ static void test_steered(void **state)
 	free(traffic.event);
 }
 
-/* Whatever is changed or truncated, the object is unchanged, or has a part of a host. */
+/* If the saved data is changed or truncated, the object is either unchanged or has a valid part. */
 static void test_hostile(void **state)
 {
 	struct traffic traffic = traffic_make(7, 300);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A search that starts anywhere finds the same as a binary search. */
+/* A search that starts at any place finds the same element as a binary search. */
 #include "test.h"
 #include "util/search.h"
 
@@ -22,7 +22,7 @@ static void test_near(void **state)
 
 		for (size_t i = 0; i < num; i++) {
 			e[i].t = t;
-			/* Some of them are equal. */
+			/* Some times are equal. */
 			t += below(&seed, 4);
 		}
 		for (int i = 0; i < 20; i++) {

@@ -57,7 +57,7 @@ static void add_stats(struct netsync_stats *sum, const struct netsync_stats *s)
 	sum->unsupported += s->unsupported;
 }
 
-/* Push packets of some shards, and the progress of all hosts. */
+/* Push the packets of some shards, and advance all hosts. */
 static void match(const struct traffic *traffic, uint32_t shards, struct messages *messages,
 		  struct netsync_stats *sum)
 {
@@ -126,7 +126,7 @@ static void test_shared_out(void **state)
 	}
 }
 
-/* Each shard has a share of each kind of traffic; few events belong to several. */
+/* Each shard has a share of each kind of traffic, and few events belong to several shards. */
 static void test_shares(void **state)
 {
 	struct traffic traffic = traffic_make(9, TRANSMISSIONS);
@@ -149,7 +149,7 @@ static void test_shares(void **state)
 	free(traffic.event);
 }
 
-/* Unmatched kinds are counted once, too. */
+/* Packets of kinds that are not matched are counted only once, too. */
 static void test_not_matched(void **state)
 {
 	struct netsync_packet p = a_segment();

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * In silences, bounds assume no drift limit, unless it is known that the clocks are not
- * steered.
- */
+/* In silences, bounds assume no drift limit, unless the clocks are known not to be steered. */
 #include "bound/pair-bound.h"
 #include "bound/silent.h"
 #include "curve/wander.h"
@@ -17,7 +14,10 @@ static const struct limits limits = {
 };
 static const struct wander told = { .left_alone = true };
 
-/* An hour with a minute of messages at each end, @ahead and @later. */
+/*
+ * Make the bound for an hour with a minute of messages at each end, whose clocks are @ahead
+ * and @later apart.
+ */
 static void make(struct pair_bound *b, int64_t ahead, int64_t later, const struct wander *wander)
 {
 	const struct correction c[2] = {
@@ -53,18 +53,18 @@ static void test_silence(void **state)
 	(void)state;
 	make(&b, SEC, SEC, &told);
 	assert_true(b.usable);
-	/* 0.2 ppm/s of an hour squared, by 8. */
+	/* A drift of 0.2 ppm/s adds its product with the hour squared, divided by 8. */
 	assert_in_range(half_width(&b, 1800 * SEC), 100 * 1000 * US, 330 * 1000 * US);
 	pair_bound_release(&b);
 
 	make(&b, SEC, SEC, NULL);
 	assert_true(b.usable);
-	/* 1500 ppm of half an hour. */
+	/* A rate of 1500 ppm is possible for half an hour. */
 	assert_in_range(half_width(&b, 1800 * SEC), 2500 * 1000 * US, 2700 * 1000 * US);
 	pair_bound_release(&b);
 }
 
-/* If messages are close together, it does not matter. */
+/* If messages are close together, the missing drift limit does not matter. */
 static void test_messages(void **state)
 {
 	struct pair_bound b;
@@ -75,7 +75,7 @@ static void test_messages(void **state)
 	pair_bound_release(&b);
 }
 
-/* From the hosts' first message to their last, in either direction. */
+/* Silences count from the hosts' first message to their last one, in either direction. */
 static void test_longest(void **state)
 {
 	const struct correction c = { .known = true, .from = 0, .to = 100 * SEC };
@@ -90,7 +90,7 @@ static void test_longest(void **state)
 	assert_int_equal(silent_longest(point, (size_t[]){ 2, 2 }, both), 75 * SEC);
 }
 
-/* A difference beyond the maximum skew is a step, at an unknown time. */
+/* A difference that exceeds the maximum skew is a step at an unknown time. */
 static void test_set(void **state)
 {
 	struct pair_bound b;
@@ -105,7 +105,7 @@ static void test_set(void **state)
 	pair_bound_release(&b);
 }
 
-/* Also in a short silence, if it is too large for a slew. */
+/* In a short silence, a difference that is too large for a slew is also a step. */
 static void test_set_soon(void **state)
 {
 	struct doubt doubt = { .from = 29e9, .to = 33e9 };
@@ -122,7 +122,7 @@ static void test_set_soon(void **state)
 		struct pair_bound b;
 
 		assert_int_equal(spline_new(&c[1].curve, 0, 60e9, 240, NULL, 0), 0);
-		/* In the middle, which is 31 s on the second host's clock. */
+		/* The middle is at 31 s of the second host's clock. */
 		for (size_t i = 0; i < c[1].curve.coefs; i++)
 			c[1].curve.coef[i] = (double)-by[n] * (i < 125 ? 0 : i > 125 ? 1 : 0.5);
 		spline_set_cubics(&c[1].curve);
@@ -136,7 +136,7 @@ static void test_set_soon(void **state)
 		}
 		assert_int_equal(pairs_settle(&ps), 0);
 		assert_int_equal(pair_bound_make(&b, ps.pair[0], both, &limits), 0);
-		/* The maximum skew gives 1 ms in 2 s. */
+		/* At the maximum skew, 2 s give 1 ms. */
 		assert_int_equal(b.usable, !n);
 		pair_bound_release(&b);
 		spline_free(&c[1].curve);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The smoother of a chain, compared with the dense solution of the same normal model. */
+/* The smoother of a chain is compared with the dense solution of the same normal model. */
 #include <string.h>
 
 #include "infer/internal.h"
@@ -63,10 +63,10 @@ static void make_chain(struct chain *c, struct knot *knot, double jump)
 		c->first.deviation[i] = 30 / (i + 1.0);
 }
 
-/* The prior covariance of all states, before the sites. */
+/* Compute the prior covariance of all states, without the sites. */
 static void prior_covariance(const struct chain *c, double all[UNKNOWNS][UNKNOWNS])
 {
-	/* From increments to states. */
+	/* This matrix maps increments to states. */
 	static double map[UNKNOWNS][UNKNOWNS];
 	double variance[UNKNOWNS];
 
@@ -214,8 +214,8 @@ static void test_large_jump(void **state)
 		assert_float_equal(near[n].variance, far[n].variance, 1e-6 * near[n].variance);
 	assert_float_equal(far[3].state[0] - near[3].state[0], 6e11 - 1e6, 1);
 	/*
-	 * All other information on the jump is the information of the jump itself, and no
-	 * more.
+	 * The information of all other data on the jump equals the information of the jump
+	 * itself.
 	 */
 	assert_float_equal(far[3].score[STATE_PHASE].information * jump, 1, 1e-6);
 }

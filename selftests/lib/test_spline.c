@@ -5,7 +5,10 @@
 
 #define SPAN 100.0
 
-/* The abscissa of a coefficient: with coefficients on a line there, the spline is that line. */
+/*
+ * Return the abscissa of a coefficient: if all coefficients are on a line at their
+ * abscissas, the spline is that line.
+ */
 static double abscissa(const struct spline *s, size_t i)
 {
 	return (s->knot[i + 1] + s->knot[i + 2] + s->knot[i + 3]) / 3;
@@ -21,7 +24,7 @@ static struct spline make(size_t intervals, const struct spline_knot *b, size_t 
 		assert_true(s.knot[i] >= 0 && s.knot[i] <= SPAN);
 		assert_true(!i || s.knot[i - 1] <= s.knot[i]);
 	}
-	/* An interval between a regular knot and a break is not much shorter. */
+	/* An interval between a regular knot and a break is not much shorter than the others. */
 	for (size_t i = 4; i + 4 < s.knots; i++) {
 		double nearest = SPAN;
 
@@ -39,7 +42,7 @@ static void set_random(struct spline *s, uint64_t seed)
 	spline_set_cubics(s);
 }
 
-/* The basis sums to one, and any line can be represented. */
+/* The basis functions sum to one, and any line can be represented. */
 static void check_lines(struct spline *s)
 {
 	for (size_t i = 0; i < s->coefs; i++)
@@ -62,7 +65,7 @@ static void check_lines(struct spline *s)
 static void test_lines(void **state)
 {
 	const struct spline_knot near[] = {
-		/* Next to a regular knot, close together, close to the ends. */
+		/* The breaks are next to a regular knot, close together, and close to the ends. */
 		{ 1e-3, 3 },  { 20 - 1e-6, 3 }, { 50, 4 },
 		{ 50.01, 3 }, { 73, 4 },	{ SPAN - 1e-3, 4 },
 	};
@@ -80,7 +83,7 @@ static void test_lines(void **state)
 	}
 }
 
-/* The changes of value, slope and curvature at a place. */
+/* Compute the changes of value, slope and curvature at a place. */
 static void changes(const struct spline *s, double t, double change[3])
 {
 	const double h = 1e-3;
@@ -109,18 +112,18 @@ static void test_smoothness(void **state)
 		double c[3];
 
 		set_random(&s, seed);
-		/* Regular knots, and between: two derivatives are continuous. */
+		/* At regular knots and between them, two derivatives are continuous. */
 		for (double t = 5; t < 96; t += 5) {
 			changes(&s, t, c);
 			assert_true(c[0] < 1e-6);
 			assert_true(c[1] < 1e-2);
 			assert_true(c[2] < 1e-2);
 		}
-		/* A kink: the value is continuous, the slope need not be. */
+		/* At a rate step, the value is continuous, but the slope need not be. */
 		changes(&s, b[0].t, c);
 		assert_true(c[0] < 1e-6);
 		worst[0] = fmax(worst[0], c[1]);
-		/* A jump */
+		/* This is a phase step. */
 		changes(&s, b[1].t, c);
 		worst[1] = fmax(worst[1], c[0]);
 		spline_free(&s);
@@ -128,7 +131,7 @@ static void test_smoothness(void **state)
 	assert_true(worst[0] > 0.3 && worst[1] > 0.3);
 }
 
-/* Right of a jump, nothing depends on the left. */
+/* After a phase step, the spline does not depend on the part before it. */
 static void test_jump_parts(void **state)
 {
 	const struct spline_knot b = { 50, 4 };
@@ -137,7 +140,7 @@ static void test_jump_parts(void **state)
 	(void)state;
 	for (size_t i = 0; i < s.coefs; i++)
 		s.coef[i] = abscissa(&s, i) < 50 ? -1 : 1;
-	/* Of those at the same place, the first belongs to the left. */
+	/* Of several knots at the same place, the first belongs to the part before it. */
 	for (size_t i = 1; i < s.coefs; i++)
 		if (abscissa(&s, i) == 50 && abscissa(&s, i - 1) < 50)
 			s.coef[i] = -1;
@@ -149,7 +152,7 @@ static void test_jump_parts(void **state)
 	spline_free(&s);
 }
 
-/* A jump has no slope; NaN is not flat. */
+/* A phase step has no slope, and NaN is not flat. */
 static void test_flat(void **state)
 {
 	const struct spline_knot b = { 50, 4 };
@@ -169,10 +172,10 @@ static void test_flat(void **state)
 	spline_free(&s);
 }
 
-/* With more knots, the curve stays the same: change points, too. */
+/* A curve with additional knots, also at change points, stays the same. */
 static void test_follow(void **state)
 {
-	/* The last are several change points at once. */
+	/* The last breaks are several change points at one place. */
 	const struct spline_knot b[] = { { 23.4, 3 }, { 61.7, 4 }, { 66.6, 7 } };
 
 	(void)state;
@@ -211,7 +214,7 @@ static void test_through(void **state)
 		const double before = i ? spline_at(&s, v[i].t - near) : v[i].value;
 		const double after = spline_at(&copy, v[i].t + near);
 
-		/* At a step, the second of two vertices is the value after it. */
+		/* At a step, the second of two vertices has the value after it. */
 		if (i != 2)
 			assert_float_equal(after, v[i].value, 1e-5);
 		if (i != 3)
@@ -221,13 +224,13 @@ static void test_through(void **state)
 					   1e-4);
 	}
 	/*
-	 * Half-way, a cubic is the mean of the values plus an eighth of the slopes'
-	 * difference.
+	 * At its middle, a cubic is the mean of both values plus an eighth of the difference
+	 * of the slopes.
 	 */
 	assert_float_equal(spline_at(&s, 1), 2 + 2 * 1.5 / 8, 1e-12);
 	spline_free(&s);
 	spline_free(&copy);
-	/* A single cubic. */
+	/* Test a single cubic. */
 	assert_int_equal(spline_through(&s, v, 2), 0);
 	assert_float_equal(spline_at(&s, 1), 2 + 2 * 1.5 / 8, 1e-12);
 	spline_free(&s);

@@ -3,7 +3,7 @@
 #include "curve/state.h"
 #include "sample.h"
 
-/* Before there is a curve, the initial fit is used. */
+/* Before a curve exists, the initial fit is used. */
 static void test_curve(void **state)
 {
 	double t[] = { 0, SECONDS * 1e9 }, y[] = { 0, 1000 };
@@ -43,7 +43,7 @@ static void test_residuals(void **state)
 	sample_release(&sample);
 }
 
-/* All links of a direction count together; without links, there is one bin. */
+/* The links of a direction are counted together. Without links, there is one bin. */
 static void test_fewest_bins(void **state)
 {
 	struct obs_direction dir[] = {
@@ -60,8 +60,8 @@ static void test_fewest_bins(void **state)
 }
 
 /*
- * For a link; with 64 groups of messages, a curve with 32 degrees of freedom explains
- * half by chance.
+ * With 64 groups of messages of a link, a curve with 32 degrees of freedom explains half of
+ * the scatter by chance.
  */
 static void test_mean_delay(void **state)
 {
@@ -74,7 +74,7 @@ static void test_mean_delay(void **state)
 	assert_true(host_fit_mean_delay(&k) == 800);
 	assert_true(host_fit_mean_delay_beyond(&k, 0) == 400);
 	assert_true(host_fit_mean_delay_beyond(&k, 32) == 800);
-	/* With more, it cannot be determined. */
+	/* With more degrees of freedom, the mean delay cannot be determined. */
 	assert_true(host_fit_mean_delay_beyond(&k, 60) <= 1600);
 	assert_true(host_fit_mean_delay_beyond(&k, 600) <= 1600);
 }

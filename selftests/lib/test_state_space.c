@@ -5,7 +5,7 @@
 #include "model/model.h"
 #include "test.h"
 
-#define LENGTH 1.7 /* s */
+#define LENGTH 1.7 /* length of a step, s */
 
 static void random_vector(uint64_t *seed, double *v, size_t n)
 {
@@ -13,7 +13,7 @@ static void random_vector(uint64_t *seed, double *v, size_t n)
 		v[i] = 2 * uniform(seed) - 1;
 }
 
-/* A cubic continues by its Taylor series, and two steps equal one. */
+/* A cubic continues by its Taylor series, and two steps give the same as one step of their sum. */
 static void test_shift(void **state)
 {
 	/* 1 + 2 t + 3 t^2 / 2 + 4 t^3 / 6 */
@@ -53,7 +53,7 @@ static void test_transpose(void **state)
 	assert_float_equal(after, before, 1e-12);
 }
 
-/* The covariance of x x' becomes F x (F x)', and the information likewise. */
+/* The covariance of x x' becomes F x (F x)', and the information changes accordingly. */
 static void test_outer_products(void **state)
 {
 	uint64_t seed = 4;
@@ -77,7 +77,7 @@ static void test_outer_products(void **state)
 	}
 }
 
-/* A half-way increment is that component, shifted by half of the length. */
+/* An increment in the middle of a step is its component, shifted by half of the length. */
 static void test_loading(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clocks steered by a daemon, and netsync_push_clock(), which reports how: they are
- * estimated as well as clocks that are not steered. Readings that are wrong, or were
- * lost, only affect the time next to them.
+ * Clocks that a daemon steers, and netsync_push_clock(), which reports the steering: such
+ * clocks are estimated as accurately as clocks that are not steered. Wrong or lost readings
+ * only affect the times next to them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void lines_are_thinned(void **state)
 
 /* ---- estimates ---------------------------------------------------------------- */
 
-/* The same oscillators and messages, without steering. */
+/* Measure the errors for the same oscillators and messages without steering. */
 static struct errors alone(uint64_t seed)
 {
 	struct world w;
@@ -82,7 +82,7 @@ static void as_if_nobody_steered(void **state)
 		struct world w;
 
 		make_world(&w, s);
-		/* Both, one, or the other one is steered. */
+		/* Both clocks are steered, or only the first, or only the second one. */
 		for (int i = 0; i < 2; i++)
 			if (k % 3 != 1 + i)
 				chrony(&w.m[i], &seeds);
@@ -128,7 +128,7 @@ static void told_on_the_way(void **state)
 	e = solve(&w[1]);
 	assert_true(fabs(e.rms - at_once.rms) < 3);
 	assert_int_equal(e.outside, 0);
-	/* Solving again changes nothing. */
+	/* Solving a second time changes nothing. */
 	at_once = solve(&w[1]);
 	assert_true(at_once.rms == e.rms);
 	netsync_free(w[0].ns);
@@ -190,8 +190,8 @@ static void wrong_ones_are_left_out(void **state)
 }
 
 /*
- * Readings of a much longer time than messages: results cover that of messages, and some
- * more.
+ * Readings cover a much longer time than messages. The result covers the time of the
+ * messages and slightly more.
  */
 static void results_reach_so_far(void **state)
 {
@@ -230,8 +230,8 @@ static void results_reach_so_far(void **state)
 }
 
 /*
- * Readings that begin some seconds after messages, or end before them, during a slew in
- * the time without readings: only that time has a wide bound.
+ * Readings begin some seconds after the messages, or end before them, and the clock is
+ * slewed in the time without readings. Only this time has a wide bound.
  */
 static void readings_are_fewer(void **state)
 {
@@ -284,7 +284,10 @@ static void sampled_ones_do(void **state)
 	netsync_free(w.ns);
 }
 
-/* Readings that come later than packets, with results in between, as in netsync live. */
+/*
+ * Readings arrive later than packets, and results are requested in between, as in "netsync
+ * live".
+ */
 static void late_ones_are_waited_for(void **state)
 {
 	const int64_t apart = 30 * SEC, lag = 3 * SEC;
@@ -299,7 +302,7 @@ static void late_ones_are_waited_for(void **state)
 	chrony(&w.m[0], &s);
 	chrony(&w.m[1], &s);
 	for (int64_t t = 0; t < SPAN; t += apart) {
-		/* Beginning before the first packet. */
+		/* Readings begin before the first packet. */
 		sample(&w, t ? t - lag : -SEC, t + apart - lag, &noise);
 		talk(&w, t, t + apart);
 		for (uint32_t host = 0; host < 2; host++)
@@ -328,7 +331,7 @@ static void late_ones_are_waited_for(void **state)
 	assert_int_equal(e.outside, 0);
 	assert_int_equal(last.outside, 0);
 	assert_in_range(last.max, 0, 400);
-	/* None of them is used too early, or lost. */
+	/* No message is used too early, and none is lost. */
 	assert_int_equal(netsync_get_pair(w.ns, 0, &pair), 0);
 	assert_true((double)(pair.messages[0] + pair.messages[1]) >
 		    0.97 * (double)(2 * RATE * (SPAN / SEC)));
@@ -350,14 +353,17 @@ static void a_gap_falls_back(void **state)
 	talk(&w, 0, SPAN);
 	assert_int_equal(netsync_solve(w.ns, NULL), 0);
 	check_steering(&w, 1, SPAN / 6);
-	/* Where readings report it, it is as good as ever. */
+	/* Where readings report the steering, the accuracy is the same as without the gap. */
 	e = errors_at(&w, SEC / 10, SPAN / 12 * 5, SPAN / 6);
 	print_message("beside the gap %lld / %.0f ns\n", (long long)e.max, e.rms);
 	assert_in_range(e.max, 0, 20000);
 	netsync_free(w.ns);
 }
 
-/* As for a recording without packets: no spans, but a reference. */
+/*
+ * Without packets, as in a recording that has none, there are no spans, but there is a
+ * reference.
+ */
 static void nothing_to_correct(void **state)
 {
 	for (int spans = 0; spans < 3; spans++) {
@@ -415,9 +421,9 @@ static void senseless_ones_are_refused(void **state)
 	q = p;
 	q.raw_ns -= NETSYNC_MAX_SPAN + SEC;
 	assert_int_equal(netsync_push_clock(ns, &q), -ERANGE);
-	/* The readings of a clock, and its times, are in one time base. */
+	/* The readings of a clock and the times of its messages are in one time base. */
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH - FAR, EPOCH), -ERANGE);
-	/* A single reading reveals nothing, and does no harm. */
+	/* A single reading reveals nothing and has no effect. */
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH, EPOCH + US), 0);
 	assert_int_equal(netsync_push_message(ns, 1, 0, EPOCH + SEC, EPOCH + SEC + US), 0);
 	q = p;
@@ -431,11 +437,14 @@ static void senseless_ones_are_refused(void **state)
 	netsync_add_host(ns, "a");
 	netsync_add_host(ns, "b");
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH + 5 * SEC, EPOCH + 5 * SEC + US), 0);
-	/* Messages of the first times wait for readings, until there is a result. */
+	/* Messages of the first seconds wait for readings until a result is requested. */
 	assert_int_equal(netsync_solve(ns, NULL), 0);
 	assert_int_equal(netsync_push_clock(ns, &p), -EALREADY);
 	assert_string_not_equal(netsync_error(ns), "");
-	/* Nor after one that was not late; a clock that is stepped back shows it later. */
+	/*
+	 * A reading after one that was not late is not too late either. If the clock is
+	 * stepped back, this is detected later.
+	 */
 	q = p;
 	q.time_ns += 9 * SEC / 2;
 	q.raw_ns += 9 * SEC / 2;
@@ -450,7 +459,7 @@ static void senseless_ones_are_refused(void **state)
 
 /* ---- messages before the first point --------------------------------------------- */
 
-/* A clock that is slewed strongly at first, and slightly all the time. */
+/* Make a clock that is slewed strongly at first, and slightly all the time. */
 static void slew_at_begin(struct machine *m, double first)
 {
 	steer(m, raw_time(m, -SEC / 2), 1 + first, 0);
@@ -460,7 +469,7 @@ static void slew_at_begin(struct machine *m, double first)
 	}
 }
 
-/* Ten readings a second, from a time on. */
+/* Push ten readings a second, beginning at @from. */
 static void tell_from(struct world *w, uint32_t host, int64_t from)
 {
 	const struct machine *m = &w->m[host];
@@ -496,13 +505,13 @@ static void check_same_clocks(const struct world *a, const struct world *b)
 }
 
 /*
- * All or some messages of the first second, and the first readings, come in any order:
- * the result is the same, and its bounds hold, whether readings begin before the messages
- * or after some.
+ * Some or all messages of the first second and the first readings are pushed in any order.
+ * The result is the same, and its bounds hold, whether readings begin before the messages or
+ * after some of them.
  */
 static void early_messages_wait(void **state)
 {
-	/* When the hosts' readings begin, and the number of messages before them. */
+	/* The time at which the hosts' readings begin, and the number of messages before it. */
 	static const struct {
 		int64_t begin[2], before;
 	} cases[] = {
@@ -543,7 +552,10 @@ static void early_messages_wait(void **state)
 	}
 }
 
-/* A result was requested before the first readings: messages used without them widen bounds. */
+/*
+ * A result is requested before the first readings. Messages that were used without readings
+ * widen the bounds.
+ */
 static void used_too_early(void **state)
 {
 	(void)state;

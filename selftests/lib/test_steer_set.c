@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stepped clocks, and netsync_push_clock(), which reports when, or between which
- * readings: the truth is within the bound at every instant, on either side of a step.
+ * Stepped clocks, and netsync_push_clock(), which reports when they were stepped, or between
+ * which readings. At every instant on either side of a step, the truth is within the bound.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void set_clocks_are_told(void **state)
 	assert_int_equal(netsync_get_steering(w.ns, 0, &told), 0);
 	assert_int_equal(told.points, 0);
 	assert_int_equal(netsync_get_steering(w.ns, 2, &told), -EINVAL);
-	/* The 3 s that were shown twice are ambiguous. */
+	/* The 3 s of the clock that were shown twice are ambiguous. */
 	e = errors_at(&w, SEC / 10, SPAN / 5 * 2, 4 * SEC);
 	assert_int_equal(e.outside, 0);
 	assert_in_range(e.max, 0, 5000);
@@ -48,7 +48,7 @@ static void set_clocks_are_told(void **state)
 	netsync_free(w.ns);
 }
 
-/* If readings were lost, the time of the step is unknown: short gaps, and long ones. */
+/* If readings were lost, the time of the step is unknown. The gaps are short or long. */
 static void set_when_points_were_lost(void **state)
 {
 	const int64_t by[] = { 300 * US, 20000 * US, 3 * SEC / 2, -3 * SEC / 2 };
@@ -73,8 +73,8 @@ static void set_when_points_were_lost(void **state)
 }
 
 /*
- * Stepped back by less than steering may do between two readings: times near the readings
- * were shown twice. Both as the reference, and as the other host.
+ * The clock is stepped back by less than steering may change it between two readings, so
+ * times near the readings were shown twice. The clock is the reference or the other host.
  */
 static void set_back_by_little(void **state)
 {
@@ -101,7 +101,7 @@ static void set_back_by_little(void **state)
 	}
 }
 
-/* The number of times, from @from on, whose interval does not contain the truth. */
+/* Return the number of times, from @from on, whose interval does not contain the truth. */
 static int outside_from(const struct world *w, int64_t from, int64_t to, int64_t apart)
 {
 	uint32_t reference = (uint32_t)netsync_reference(w->ns);
@@ -119,8 +119,8 @@ static int outside_from(const struct world *w, int64_t from, int64_t to, int64_t
 }
 
 /*
- * The same for readings with rates, some seconds apart, none of which reports the step:
- * times shown again were read before the last reading, or after the next one.
+ * The same for readings with rates, which are some seconds apart and do not report the step.
+ * Times that were shown twice were read before the last reading or after the next one.
  */
 static void set_back_between_rates(void **state)
 {
@@ -133,7 +133,10 @@ static void set_back_between_rates(void **state)
 			.reference = reference[i & 1],
 		};
 		const int64_t apart = (i & 2 ? 1 : 5) * SEC, by = -apart / (i & 4 ? 12 : 40);
-		/* Just after a reading, between two, just before the next one. */
+		/*
+		 * The step is just after a reading, between two readings, or just before the
+		 * next one.
+		 */
 		const int64_t set = SPAN / 2 + apart * (i / 8 * 48 + 1) / 100;
 		struct world w;
 		uint32_t number = 1;
@@ -155,12 +158,12 @@ static void set_back_between_rates(void **state)
 	}
 }
 
-/* How readings are reported if that of a step may be lost. */
+/* How readings are reported if the reading at a step may be lost. */
 enum told { NUMBERED, NOT_NUMBERED, BY_WAS_SET };
 
 /*
- * Once a second, in random order, each twice, and at a step, unless that one was lost.
- * Numbering restarts at some time.
+ * Push readings once a second in random order, each of them twice, and one at the step,
+ * unless that reading was lost. The numbering restarts at some time.
  */
 static void tell_setting(struct world *w, enum told how, int64_t set, bool is_lost)
 {
@@ -182,7 +185,7 @@ static void tell_setting(struct world *w, enum told how, int64_t set, bool is_lo
 	}
 }
 
-/* A step is known to a reading's instant only if no reading can have been lost. */
+/* The time of a step is known to be that of a reading only if no reading can have been lost. */
 static void a_setting_may_be_lost(void **state)
 {
 	const int64_t by[] = { 5 * SEC, -5 * SEC, SEC / 2, -SEC / 2 };
@@ -213,7 +216,7 @@ static void a_setting_may_be_lost(void **state)
 	}
 }
 
-/* A step at one end of readings at ten per second. */
+/* The step is at one end of readings that are taken ten times a second. */
 static void set_between_samples(void **state)
 {
 	const int64_t by[] = { 100 * US, -300 * US, 5000 * US, SEC };
@@ -234,8 +237,9 @@ static void set_between_samples(void **state)
 }
 
 /*
- * A reference stepped by more than the time between two readings: at an instant known
- * only from these, the inverse of its map has an error of the whole step.
+ * The reference is stepped by more than the interval between two readings. If the time of
+ * the step is known only from these readings, converting to the reference has an error of
+ * the whole step.
  */
 static void set_reference_between_samples(void **state)
 {
@@ -262,8 +266,8 @@ static void set_reference_between_samples(void **state)
 }
 
 /*
- * Times shown twice are farther apart on the reference than the step, if the oscillator
- * is slow, or the clock was slewed at the same time.
+ * If the oscillator is slow, or if the clock is slewed at the same time, times that were
+ * shown twice are farther apart on the reference than the step.
  */
 static void set_back_and_slow(void **state)
 {
@@ -292,7 +296,7 @@ static void set_back_and_slow(void **state)
 	}
 }
 
-/* Readings reveal more than messages: steps before the first message, and after the last. */
+/* Readings reveal steps that messages cannot: before the first message and after the last one. */
 static void set_without_messages(void **state)
 {
 	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
@@ -301,7 +305,10 @@ static void set_without_messages(void **state)
 
 	(void)state;
 	for (int i = 0; i < 16; i++) {
-		/* Just before the end of messages, or long before their beginning. */
+		/*
+		 * The step is just before the end of the messages, or long before their
+		 * beginning.
+		 */
 		const int64_t at = i & 4 ? SPAN / 2 : SPAN / 4;
 		const int64_t from = at - 10 * SEC - SEC / 3;
 		const int64_t until = at + 100 * SEC;
@@ -339,8 +346,9 @@ static void set_without_messages(void **state)
 }
 
 /*
- * Stepped before the first reading, or after the last one: messages of that time are
- * rejected, and its bound is not usable; all other times are as if it had not happened.
+ * The clock is stepped before the first reading or after the last one. Messages of that time
+ * are rejected, and its bound is not usable. All other times have the same results as
+ * without the step.
  */
 static void set_where_nothing_is_read(void **state)
 {
@@ -372,8 +380,8 @@ static void set_where_nothing_is_read(void **state)
 }
 
 /*
- * A request and its response, one after the other, as often as possible: @first sends the
- * requests.
+ * Push requests and their responses, one after the other, as often as possible. Host @first
+ * sends the requests.
  */
 static void ask_and_answer(struct world *w, int first, int64_t from, int64_t to)
 {
@@ -392,8 +400,8 @@ static void ask_and_answer(struct world *w, int first, int64_t from, int64_t to)
 }
 
 /*
- * So many requests and responses that only some are kept: in either direction, because
- * only one of them reveals the step.
+ * There are so many requests and responses that only some are kept. They are sent in either
+ * direction, because only one of the directions reveals the step.
  */
 static void set_beside_many_messages(void **state)
 {
@@ -424,7 +432,7 @@ static int append(void *data, const void *bytes, size_t size)
 	return fwrite(bytes, 1, size, file) == size ? 0 : -EIO;
 }
 
-/* Another object with the same data. */
+/* Return another object with the same data. */
 static struct netsync *copy_of(struct netsync *ns)
 {
 	struct netsync *copy = netsync_new();
@@ -441,8 +449,9 @@ static struct netsync *copy_of(struct netsync *ns)
 }
 
 /*
- * After messages have revealed a step of a clock without readings, each later result
- * knows it, also in another object, and if a host was traced for longer meanwhile.
+ * After messages have revealed a step of a clock without readings, each later result uses
+ * it. This also applies to another object, and to hosts that were traced for longer in the
+ * meantime.
  */
 static void set_is_not_forgotten(void **state)
 {

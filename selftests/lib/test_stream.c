@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages for hours: results in between, and memory. */
+/* Messages for hours, with results in between: the results, and the use of memory. */
 #include <malloc.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ struct stream {
 	struct netsync *ns;
 	uint64_t seed;
 	uint32_t sent[HOSTS][HOSTS];
-	size_t most; /* bytes in use */
+	size_t most; /* maximum number of bytes in use */
 };
 
 static void start(struct stream *s, uint64_t seed)
@@ -24,7 +24,7 @@ static void start(struct stream *s, uint64_t seed)
 	}
 }
 
-/* A clock that deviates by 50 us in ten minutes. */
+/* Read a clock that deviates by 50 us in ten minutes. */
 static int64_t reading(uint32_t host, int64_t t)
 {
 	double bend = 50e3 * sin((double)t * (2 * M_PI / 600e9) + host);
@@ -57,8 +57,8 @@ static void push_message(struct stream *s, const struct event *e)
 }
 
 /*
- * Bulk traffic, with one connection for each pair. Sequence numbers start at different
- * values.
+ * Push bulk traffic, with one connection for each pair. The sequence numbers of connections
+ * start at different values.
  */
 static void push_packets(struct stream *s, const struct event *e)
 {
@@ -112,7 +112,7 @@ static void solve(struct stream *s, enum netsync_method method)
 	assert_int_equal(netsync_solve(s->ns, &opt), 0);
 }
 
-/* The same clocks, bit by bit. */
+/* Check that both objects have the same clocks, bit by bit. */
 static void check_same(const struct stream *a, const struct stream *b)
 {
 	for (uint32_t h = 0; h < HOSTS; h++) {
@@ -127,7 +127,7 @@ static void check_same(const struct stream *a, const struct stream *b)
 	}
 }
 
-/* Once at the end, or many times: the same clocks. */
+/* Solving once at the end, or many times in between, gives the same clocks. */
 static void test_solved_in_between(void **state)
 {
 	enum { N = 60000 };
@@ -150,7 +150,7 @@ static void test_solved_in_between(void **state)
 			push_message(&once, &e);
 			e = draw(&often, t);
 			push_message(&often, &e);
-			/* Also early, when not all pairs are known. */
+			/* Solve early, too, when not all pairs are known. */
 			if (i == 20 || i == 1000 || i % (N / 5) == 77)
 				solve(&often, methods[k]);
 		}
@@ -162,7 +162,10 @@ static void test_solved_in_between(void **state)
 	}
 }
 
-/* 10,000 packets a second on ten hosts, as readers push them. */
+/*
+ * Ten hosts exchange 10,000 packets a second, which are pushed in the order in which readers
+ * push them.
+ */
 static void test_memory_of_packets(void **state)
 {
 	/* Messages of the first half minute wait for clock readings. */
@@ -195,7 +198,7 @@ static void test_memory_of_packets(void **state)
 	netsync_free(s.ns);
 }
 
-/* Two days of messages take hardly more than one. */
+/* Messages of two days take hardly more memory than messages of one day. */
 static void test_memory_of_messages(void **state)
 {
 	enum { N = 3000000 };

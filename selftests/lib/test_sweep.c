@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The corrections of all hosts, along the tree and by their neighbours. */
+/* The corrections of all hosts are computed along the tree, from those of their neighbours. */
 #include "reduction.h"
 
 static void make_chain(struct reduced *hosts, struct reduction *r, enum netsync_method method)
@@ -14,7 +14,7 @@ static void make_chain(struct reduced *hosts, struct reduction *r, enum netsync_
 	reduction_find_ways(r);
 }
 
-/* Along the lines of three pairs, each of which adds a second. */
+/* Corrections are added along the lines of three pairs, each of which adds a second. */
 static void test_carry(void **state)
 {
 	struct reduced hosts;
@@ -35,7 +35,7 @@ static void test_carry(void **state)
 	reduced_release(&hosts);
 }
 
-/* If any link on the path has one direction only, so has the whole path. */
+/* If any link of a path has messages in one direction only, so has the whole path. */
 static void test_incomplete(void **state)
 {
 	struct reduced hosts;
@@ -51,7 +51,7 @@ static void test_incomplete(void **state)
 	reduced_release(&hosts);
 }
 
-/* Skews along a path multiply. */
+/* The skews of the links of a path are multiplied. */
 static void test_skew(void **state)
 {
 	struct reduced hosts;
@@ -68,8 +68,8 @@ static void test_skew(void **state)
 }
 
 /*
- * The paths of a long chain take one step for each host: with a step for each host on the
- * path of each one, 2 * 10^10 in all, this would exceed the time limit of tests.
+ * For a long chain, computing all paths takes one step for each host. If it took a step for
+ * each host on the path of each host, 2 * 10^10 steps would exceed the time limit of tests.
  */
 static void test_long_chain(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Simulated clusters with known clocks: errors against the truth. */
+/* Simulated clusters whose clocks are known, so that errors against the truth can be measured. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define MAX_HOSTS 10
 
-/* Linear clocks: skew and offset relative to true time. */
+/* Linear clocks, with a skew and an offset relative to true time. */
 struct cluster {
 	struct netsync *ns;
 	uint64_t seed;
@@ -15,7 +15,7 @@ struct cluster {
 	int64_t span;
 	int64_t offset[MAX_HOSTS];
 	double skew[MAX_HOSTS];
-	/* delays: 30 us + exponential 100 us, some even later */
+	/* Delays are 30 us plus an exponential excess of mean 100 us; some are even longer. */
 	double late_share;
 	double late_by;
 };
@@ -34,7 +34,7 @@ static void start(struct cluster *c, uint64_t seed, int hosts, int64_t span)
 	}
 }
 
-/* The reading of a host's clock at a true instant since the epoch. */
+/* Return the reading of a host's clock at a true time, which counts from the epoch. */
 static int64_t reading(const struct cluster *c, int host, int64_t t)
 {
 	return EPOCH + t + c->offset[host] + llround(c->skew[host] * (double)t);
@@ -91,7 +91,7 @@ static void solve(struct cluster *c, const char *reference)
 	solve_by(c, reference, NETSYNC_METHOD_AUTO);
 }
 
-/* The largest error of a host over the span; the bound must always hold. */
+/* Return the largest error of a host over the span, and check that the bound always holds. */
 static int64_t worst_error(const struct cluster *c, int host)
 {
 	int ref = netsync_reference(c->ns);
@@ -119,8 +119,8 @@ static void end(struct cluster *c)
 }
 
 /*
- * One cluster has a million messages; others have fewer, with larger errors: the error
- * falls as their number grows.
+ * The first cluster has a million messages. The others have fewer messages and larger
+ * errors, which decrease as the number of messages grows.
  */
 static void two_hosts(int seeds, int64_t span, double late)
 {
@@ -158,7 +158,10 @@ static void test_one_day_with_late_messages(void **state)
 	two_hosts(5, 86400 * SEC, 0.02);
 }
 
-/* Sorted by time, backwards, and as drawn: bit for bit the same. */
+/*
+ * Push events sorted by time, in reverse order, and in the order in which they were drawn:
+ * all bits of the results are equal.
+ */
 static int by_send(const void *a, const void *b)
 {
 	const struct event *p = a, *q = b;
@@ -220,8 +223,8 @@ static void test_chain(void **state)
 	for (uint64_t seed = 1; seed <= 2; seed++) {
 		const enum netsync_method method[] = { NETSYNC_METHOD_HULL, NETSYNC_METHOD_AUTO };
 		/*
-		 * A few messages that bypass the chain make nothing worse, in total: a ns
-		 * better for one host is worse for another.
+		 * A few messages that bypass the chain do not increase the total error: if
+		 * they make one host better by 1 ns, another host may become worse.
 		 */
 		const int64_t more[] = { 0, 3 };
 		int64_t alone[2][10];
@@ -246,8 +249,8 @@ static void test_chain(void **state)
 }
 
 /*
- * Poor links do improve the guarantee: fewer minimum delays add up. If a clock may drift,
- * single messages limit it only near their times: they help little.
+ * Poor links improve the guarantee, because fewer minimum delays are added. If a clock may
+ * drift, single messages limit it only near their own times, and help little.
  */
 static void test_bound_takes_the_short_way(void **state)
 {
@@ -279,7 +282,7 @@ static void test_reference(void **state)
 
 	(void)state;
 	start(&c, 1, 4, 60 * SEC);
-	/* A star: its centre has the smallest total bound. */
+	/* The messages form a star, whose centre has the smallest total bound. */
 	talk(&c, 2, 0, 1000);
 	talk(&c, 2, 1, 1000);
 	talk(&c, 2, 3, 1000);
@@ -290,7 +293,7 @@ static void test_reference(void **state)
 	for (int h = 0; h < 4; h++)
 		worst_error(&c, h);
 	end(&c);
-	/* Two are equal: the name decides, not the order. */
+	/* Two hosts are equally good; their names decide, not their order. */
 	c.ns = netsync_new();
 	netsync_add_host(c.ns, "web");
 	netsync_add_host(c.ns, "db");
@@ -344,12 +347,12 @@ static void test_one_direction(void **state)
 	assert_int_equal(
 		netsync_convert(netsync_host_clock(c.ns, 1), reading(&c, 1, 30 * SEC), &r, &b), 0);
 	assert_int_equal(b, NETSYNC_UNKNOWN);
-	/* The minimum delay is assumed to be zero: 30 us too early. */
+	/* The minimum delay is assumed to be zero, so the result is 30 us too early. */
 	assert_true(llabs(r + 30000 - reading(&c, 0, 30 * SEC)) < 1000);
 	end(&c);
 }
 
-/* The mean delays are equal in both directions, so the middle is near the truth. */
+/* The mean delays of both directions are equal, so the middle is near the truth. */
 static void test_regression(void **state)
 {
 	struct netsync_options opt = { .size = sizeof(opt),
@@ -367,7 +370,7 @@ static void test_regression(void **state)
 	for (uint32_t i = 1; i < 3; i++) {
 		assert_int_equal(netsync_get_host(c.ns, i, &h), 0);
 		assert_int_equal(h.quality, NETSYNC_ACCURATE);
-		/* The bound does not come from the line. */
+		/* The bound is not computed from the line. */
 		assert_true(h.bound_max_ns < i * 60000);
 		assert_in_range(worst_error(&c, (int)i), 100, 3000);
 	}
@@ -375,7 +378,7 @@ static void test_regression(void **state)
 	assert_int_equal(p.quality, NETSYNC_ACCURATE);
 	assert_true(llabs(p.min_delay_ns[0] - 30000) < 3000);
 	end(&c);
-	/* One direction only: the mean delay is assumed to be zero. */
+	/* There are messages in one direction only, so the mean delay is assumed to be zero. */
 	start(&c, 1, 2, 60 * SEC);
 	for (int i = 0; i < 10000; i++) {
 		struct event e = draw(&c, 0, 1);
@@ -394,7 +397,7 @@ static void test_regression(void **state)
 	end(&c);
 }
 
-/* All messages are within 0.1 s of a trace of 20 s: the bound reflects it. */
+/* All messages are within 0.1 s of a trace of 20 s, which the bound reflects. */
 static void test_short_talk_in_long_trace(void **state)
 {
 	struct netsync_host_info h = { .size = sizeof(h) };
@@ -414,7 +417,7 @@ static void test_short_talk_in_long_trace(void **state)
 	end(&c);
 }
 
-/* A board whose clock starts in 1970 at each boot. */
+/* One host is a board whose clock starts in 1970 at each boot. */
 static void test_clocks_decades_apart(void **state)
 {
 	struct netsync_pair_info p = { .size = sizeof(p) };
@@ -427,7 +430,10 @@ static void test_clocks_decades_apart(void **state)
 	solve(&c, "h0");
 	assert_true(worst_error(&c, 1) < 50);
 	assert_int_equal(netsync_get_pair(c.ns, 0, &p), 0);
-	/* All messages to the future, and none to the past. */
+	/*
+	 * According to the clocks, all messages of one direction are sent to the future, and
+	 * none to the past.
+	 */
 	assert_int_equal(p.inversions_before, p.messages[0]);
 	assert_int_equal(p.inversions_after, 0);
 	end(&c);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * With any number of threads for matching and estimating, the result is the same to the
- * last bit.
- */
+/* The result has the same bits for any number of threads for matching and estimating. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,14 +11,17 @@
 #include "traffic.h"
 #include "util/parallel.h"
 
-#define HOSTS 24 /* enough to fit some at the same time */
-#define LINKS 9	 /* initiated by each */
+#define HOSTS 24 /* enough to fit several at the same time */
+#define LINKS 9	 /* number of links that each host initiates */
 #define SPAN (600 * SEC)
 #define MESSAGES 21600
 #define CALLS 1000
 #define FAILING 700
 
-/* Deviates by up to 20 us, and is seconds apart from the others. */
+/*
+ * Return the reading of a clock that deviates by up to 20 us and is seconds apart from the
+ * others.
+ */
 static int64_t reading(uint32_t host, int64_t t)
 {
 	double angle = (double)t / (double)(100 * SEC) + host;
@@ -79,7 +79,7 @@ static void assert_same(const struct netsync *a, const struct netsync *b)
 		assert_memory_equal(m.knots, n.knots, m.num_knots * sizeof(*m.knots));
 		segments += m.num_segments;
 	}
-	/* They do have curvature. */
+	/* The clocks have curvature. */
 	assert_true(segments > 2 * HOSTS);
 }
 
@@ -110,7 +110,7 @@ struct matched {
 	struct netsync_message *message;
 	size_t num;
 	size_t room;
-	size_t in_between; /* messages found before netsync_solve() */
+	size_t in_between; /* number of messages found before netsync_solve() */
 };
 
 static void on_message(void *data, const struct netsync_message *msg)
@@ -125,13 +125,13 @@ static void on_message(void *data, const struct netsync_message *msg)
 	m->message[m->num++] = *msg;
 }
 
-/* How packets are pushed. */
+/* A way of pushing packets. */
 struct way {
-	uint32_t limit; /* on kept packets; 0: default */
+	uint32_t limit; /* limit on the packets that are kept; 0 selects the default */
 	bool is_watched;
-	bool is_steered; /* the first host is, which is reported */
+	bool is_steered; /* the first host is steered, and its readings are pushed */
 	bool has_promises;
-	bool has_messages; /* matched messages in between */
+	bool has_messages; /* matched messages are pushed in between */
 };
 
 static void push_between(struct netsync *ns, const struct way *way, size_t i, int64_t t)
@@ -232,7 +232,7 @@ static void test_matching(void **state)
 	struct traffic traffic = traffic_make(11, 15000);
 
 	(void)state;
-	/* Ten times slower, so that packets are given up in between. */
+	/* Packets are ten times slower, so that some are given up in between. */
 	for (size_t i = 0; i < traffic.num; i++) {
 		struct netsync_packet *p = &traffic.event[i];
 		const int64_t base = traffic_reading(p->host, 0);
@@ -268,7 +268,7 @@ static struct netsync *with_threads(void)
 	return ns;
 }
 
-/* Threads that are working when it is released, or when a host is added. */
+/* The object is released, or a host is added, while threads work. */
 static void test_busy(void **state)
 {
 	struct traffic traffic = traffic_make(12, 4000);
@@ -287,7 +287,10 @@ static void test_busy(void **state)
 	free(traffic.event);
 }
 
-/* Results stay those of the last call while threads match packets pushed later. */
+/*
+ * Results are those of the last call of netsync_solve() while threads match packets that
+ * were pushed later.
+ */
 static void test_results_while_busy(void **state)
 {
 	const struct netsync_options opt = {
@@ -303,7 +306,7 @@ static void test_results_while_busy(void **state)
 	for (size_t i = 0; i < traffic.num; i++) {
 		struct netsync_packet p = traffic.event[i];
 
-		/* At two places of a host. */
+		/* The packet is seen at two places of a host. */
 		assert_int_equal(netsync_push_packet(ns, &p), 0);
 		p.point++;
 		p.time_ns += 2000;
@@ -326,7 +329,7 @@ static void test_results_while_busy(void **state)
 
 /* ThreadSanitizer mistakes the threads of a child for those of its parent. */
 #ifndef __SANITIZE_THREAD__
-/* The number of matched packets, after pushing @num events from @first on; or an error. */
+/* Push @num events from @first on. Return the number of matched packets, or an error. */
 static int matched_with(struct netsync *ns, const struct traffic *traffic, size_t first, size_t num)
 {
 	const struct netsync_options opt = {
@@ -346,7 +349,7 @@ static int matched_with(struct netsync *ns, const struct traffic *traffic, size_
 	return ret ? ret : (int)s.matched;
 }
 
-/* A child of fork() has no threads. Return: did it return @expected? */
+/* A child of fork() has no threads. Did the calls in the child return @expected? */
 static bool child_comes_to(struct netsync *ns, const struct traffic *traffic, size_t first,
 			   size_t num, int expected)
 {
@@ -357,7 +360,7 @@ static bool child_comes_to(struct netsync *ns, const struct traffic *traffic, si
 		int matched = matched_with(ns, traffic, first, num);
 		bool told = *netsync_error(ns);
 
-		/* Threads were working, or not. */
+		/* Threads may or may not have been working. */
 		bool ok = matched == -EOWNERDEAD ? told && first % 1000 : matched == expected;
 		netsync_free(ns);
 		_exit(!ok);
@@ -387,7 +390,7 @@ static void test_fork(void **state)
 }
 #endif
 
-/* A call that lasts until it may end. */
+/* This call lasts until it is permitted to end. */
 static int wait_for_end(void *arg, size_t i)
 {
 	int *fd = arg;
@@ -407,7 +410,7 @@ static void test_lost(void **state)
 	assert_int_equal(pipe(begun) | pipe(end), 0);
 	memcpy(fd, (int[]){ begun[0], begun[1], end[0] }, sizeof(fd));
 	parallel_init(&p);
-	/* The other thread helps with the caller's share. */
+	/* The other thread takes calls of the caller's share. */
 	parallel_begin(&p, 2, 0, 2, wait_for_end, fd);
 	assert_int_equal(read(fd[0], &c, 1), 1);
 	child = fork();

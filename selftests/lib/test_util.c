@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Helpers that all folders of the core use, compared with obvious loops. */
+/* Helpers that all folders of the library use, compared with simple loops. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static void test_search(void **state)
 	for (int round = 0; round < 50; round++) {
 		int64_t at = -20;
 
-		/* Some are equal. */
+		/* Some times are equal. */
 		for (int i = 0; i < N; i++) {
 			at += below(&seed, 3);
 			v[i].ns = at;
@@ -80,7 +80,7 @@ static void test_order_statistics(void **state)
 	(void)state;
 	assert_true(order_statistic(v, 0, 0) == 0);
 	for (size_t n = 1; n <= 60; n++) {
-		/* Few values, so that many are equal; and many. */
+		/* Draw few different values, so that many are equal, or many different values. */
 		for (size_t i = 0; i < n; i++)
 			v[i] = n & 1 ? (double)below(&seed, 5) : uniform(&seed) - 0.5;
 		memcpy(sorted, v, sizeof(v));
@@ -88,7 +88,7 @@ static void test_order_statistics(void **state)
 		for (size_t k = 0; k < n; k++)
 			assert_true(order_statistic(v, n, k) == sorted[k]);
 		assert_true(statistics_median(v, n) == sorted[n / 2]);
-		/* Moved, not changed. */
+		/* The function moves values, but does not change them. */
 		qsort(v, n, sizeof(*v), by_value);
 		assert_memory_equal(v, sorted, n * sizeof(*v));
 	}
@@ -109,7 +109,7 @@ static void test_pair_table(void **state)
 		uint32_t a = (uint32_t)below(&seed, HOSTS);
 		uint32_t b = (uint32_t)below(&seed, HOSTS);
 
-		/* Some for the second time. */
+		/* Some pairs are set a second time. */
 		assert_int_equal(pair_table_set(&t, a, b, i), 0);
 		number[a][b] = i + 1;
 	}
@@ -184,7 +184,7 @@ static void test_wide(void **state)
 			assert_true((double)floor_div(a, b) == floor((double)a / b));
 }
 
-/* Four streams whose times are 4 i + stream, one of which is longer than the others. */
+/* Four streams have the times 4 i + stream. One of them is longer than the others. */
 static void test_time_heap(void **state)
 {
 	int64_t streams[] = { 3, 0, 2, 1 };
@@ -212,7 +212,7 @@ static void test_time_heap(void **state)
 	assert_int_equal(num, 3 * 10 + 20);
 }
 
-/* Items at few times, added in any order, come in order of time, then of rank. */
+/* Many items share few times. They come out in order of time, and then of rank. */
 static void test_time_heap_ranks(void **state)
 {
 	struct time_heap_item items[100];
@@ -240,7 +240,7 @@ static void compare_number(uint64_t v, size_t bytes)
 	assert_int_equal(n, bytes);
 	assert_int_equal(leb128_take(room, sizeof(room), &back), n);
 	assert_true(back == v);
-	/* An unterminated one. */
+	/* This number is not terminated. */
 	assert_int_equal(leb128_take(room, n - 1, &back), 0);
 	assert_true(back == 0);
 }
@@ -249,7 +249,7 @@ static void test_leb128(void **state)
 {
 	static const int64_t by_length[] = { 0, -1, 1, -2, 2, INT64_MAX, INT64_MIN };
 	static const uint64_t number[] = { 0, 1, 2, 3, 4, UINT64_MAX - 1, UINT64_MAX };
-	/* 65 bits, and a byte too many. */
+	/* These numbers have 65 bits, or one byte too many. */
 	static const uint8_t long_one[] = { 255, 255, 255, 255, 255, 255, 255, 255, 255, 2 },
 			     longer[] = { 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0 };
 	uint64_t v;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Do the observations of a clock show that it was not steered in silences? */
+/* Tests whether the observations of a clock show that it was not steered in silences. */
 #include "curve/observations.h"
 #include "curve/wander.h"
 #include "messages.h"
@@ -15,7 +15,7 @@ static int64_t runs_on(int64_t t)
 	return 3 * SEC + t / 50000;
 }
 
-/* Moved to and fro once in 20 s. */
+/* Return the offset of a clock that is moved to and fro once in 20 s. */
 static int64_t moved(int64_t t, int64_t by)
 {
 	return runs_on(t) + (t / SEC / 20 * 7919 % 3 - 1) * by;
@@ -34,8 +34,8 @@ static int64_t moved_far(int64_t t)
 static const struct correction reference = { .known = true, .to = 10000 * SEC };
 
 /*
- * For host 1, if it exchanges bursts of 50 messages in each direction with host 0, @apart
- * each time.
+ * Measure the wander of host 1, which exchanges bursts of 50 messages in each direction with
+ * host 0. Bursts are @apart from each other.
  */
 static void measure(struct wander *w, ahead_fn ahead, int64_t apart, int bursts)
 {
@@ -71,14 +71,14 @@ static void test_left_alone(void **state)
 
 	(void)state;
 	measure(&w, runs_on, 20 * SEC, 100);
-	/* Between two bursts, half-way along. */
+	/* This interval is half-way between two bursts. */
 	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 20e3));
 	assert_float_equal(wander_silence(&w, 1005 * SEC, 1035 * SEC), 18e9, 3e9);
-	/* There are no observations beyond its span. */
+	/* There are no observations outside the clock's span. */
 	assert_true(wander_silence(&w, 1500 * SEC, 5000 * SEC) >= 3000e9);
 	assert_true(wander_silence(&w, -3000 * SEC, 500 * SEC) >= 3000e9);
 	assert_false(wander_is_small(&w, 1500 * SEC, 5000 * SEC, 20e3));
-	/* Delays are not that constant. */
+	/* Delays are not as constant as this. */
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 100));
 	wander_release(&w);
 }
@@ -92,13 +92,13 @@ static void test_steered(void **state)
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 10e3));
 	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 100e3));
 	wander_release(&w);
-	/* The curve inverts messages, and reveals nothing. */
+	/* The curve inverts messages and reveals nothing. */
 	measure(&w, moved_far, 20 * SEC, 100);
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 1e9));
 	wander_release(&w);
 }
 
-/* If a silence is a large part of the trace, the rest reveals little. */
+/* If a silence is a large part of the trace, the rest of the trace reveals little. */
 static void test_few_looks(void **state)
 {
 	struct wander w;
@@ -107,7 +107,7 @@ static void test_few_looks(void **state)
 	measure(&w, runs_on, 150 * SEC, 4);
 	assert_false(wander_is_small(&w, 225 * SEC, 375 * SEC, 20e3));
 	wander_release(&w);
-	/* The same silence among many. */
+	/* The same silence is one of many. */
 	measure(&w, runs_on, 150 * SEC, 40);
 	assert_true(wander_is_small(&w, 225 * SEC, 375 * SEC, 20e3));
 	wander_release(&w);
@@ -124,7 +124,7 @@ static void test_known(void **state)
 	assert_true(wander_silence(&told, 0, SEC) == 0);
 }
 
-/* A curve with more curvature than an oscillator's is that of a steered clock. */
+/* A curve with more curvature than an oscillator's is the curve of a steered clock. */
 static void test_bend(void **state)
 {
 	struct wander w = { .longest = 100e9, .looks = { 14, 30, 60 } };
@@ -132,7 +132,7 @@ static void test_bend(void **state)
 	(void)state;
 	w.looks[3] = 120;
 	assert_true(wander_is_small(&w, 0, 30 * SEC, 10e3));
-	/* Within 25 s. */
+	/* This change occurs within 25 s. */
 	w.bend[2] = 20e3;
 	assert_false(wander_is_small(&w, 0, 30 * SEC, 10e3));
 	assert_true(wander_is_small(&w, 0, 20 * SEC, 10e3));

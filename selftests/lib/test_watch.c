@@ -11,7 +11,7 @@ enum { A, B, HOSTS };
 
 struct net {
 	struct netsync *ns;
-	struct netsync_packet p; /* the next event, to be changed */
+	struct netsync_packet p; /* the next event; tests change its fields */
 	struct netsync_packet packet[TOLD];
 	size_t packets;
 	struct netsync_message message[TOLD];
@@ -36,7 +36,7 @@ static bool was_told(const struct net *n, uint32_t host, int64_t time, int dir)
 	return false;
 }
 
-/* After both of its ends. */
+/* The message is reported after both of its packets. */
 static void on_message(void *data, const struct netsync_message *msg)
 {
 	struct net *n = data;
@@ -50,7 +50,7 @@ static void on_message(void *data, const struct netsync_message *msg)
 	n->message[n->messages++] = *msg;
 }
 
-/* With the addresses of its packet. */
+/* The message is reported with the addresses of its packet. */
 static void on_any_message(void *data, const struct netsync_message *msg)
 {
 	struct net *n = data;
@@ -92,7 +92,7 @@ static void see(struct net *n, uint32_t host, int dir, int64_t after)
 	assert_int_equal(netsync_push_packet(n->ns, &n->p), 0);
 }
 
-/* From A to B, received at @after + 50. */
+/* Push a packet that A sends at @after and B receives 50 ns later. */
 static void pass(struct net *n, int64_t after)
 {
 	see(n, A, NETSYNC_OUT, after);
@@ -125,7 +125,7 @@ static void test_message(void **state)
 	assert_int_equal(m->dport, 80);
 	assert_int_equal(m->protocol, 6);
 	assert_int_equal(m->len, 100);
-	/* Once. */
+	/* The message is reported only once. */
 	solve(n);
 	assert_int_equal(n->messages, 1);
 }
@@ -149,7 +149,7 @@ static void test_pushed(void **state)
 	assert_int_equal(n->messages, 1);
 }
 
-/* Packets that the library does not use are reported, too; refused ones are not. */
+/* Packets that the library does not use are reported, too, but packets that it refuses are not. */
 static void test_packets(void **state)
 {
 	struct net *n = *state;
@@ -168,7 +168,7 @@ static void test_packets(void **state)
 		assert_int_equal(n->packet[i].time_ns, EPOCH + i + 1);
 		assert_int_equal(n->packet[i].sport, 40000);
 	}
-	/* Members unknown to an older caller read as 0. */
+	/* Members that an older caller does not know are reported as 0. */
 	n->p.time_ns = EPOCH;
 	n->p.protocol = 17;
 	n->p.size = offsetof(struct netsync_packet, udp.checksum);
@@ -179,7 +179,7 @@ static void test_packets(void **state)
 	assert_int_equal(n->packet[3].udp.checksum, 0);
 }
 
-/* While packets are decided, more are pushed and the log grows. */
+/* While packets are decided, more packets are pushed, and the log grows. */
 static void test_on_the_way(void **state)
 {
 	struct net *n = *state;
@@ -201,7 +201,7 @@ static void test_on_the_way(void **state)
 	assert_int_equal(info.messages[0], num);
 }
 
-/* For packets pushed before the request, everything except the addresses is known. */
+/* For packets that were pushed before the request, everything but the addresses is known. */
 static void test_asked_late(void **state)
 {
 	struct net *n = *state;

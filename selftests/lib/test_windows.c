@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Windows without a drift limit: around change points, and where curves fail. */
+/* Windows without a drift limit are around change points, and where curves fail. */
 #include "bound/windows.h"
 #include "test.h"
 
@@ -41,7 +41,7 @@ static void test_windows(void **state)
 	assert_true(w.window[0].phase_step);
 	assert_false(w.window[1].phase_step);
 	assert_false(w.window[2].phase_step);
-	/* Extended by its uncertainty, and by the change of the clock. */
+	/* The window is extended by its uncertainty and by the change of the clock. */
 	assert_true(w.window[0].from <= 12 * SEC - 307000000);
 	assert_true(w.window[0].to >= 12 * SEC + 307000000);
 	assert_int_equal(w.window[2].from, 16 * SEC);
@@ -49,7 +49,7 @@ static void test_windows(void **state)
 	windows_release(&w);
 }
 
-/* From the view of another host, whose clock is 5 s ahead. */
+/* Convert the window to the time of another host, whose clock is 5 s ahead. */
 static void test_elsewhere(void **state)
 {
 	const struct correction on = {
@@ -68,7 +68,7 @@ static void test_elsewhere(void **state)
 	windows_release(&w);
 }
 
-/* Two rate steps that may be a phase step are one window. */
+/* Two rate steps that may be a phase step share one window. */
 static void test_may_jump(void **state)
 {
 	struct change_point two[] = {
@@ -84,12 +84,12 @@ static void test_may_jump(void **state)
 	assert_true(w.window[0].phase_step);
 	assert_true(w.window[0].from < 2 * SEC - SEC / 10);
 	assert_true(w.window[0].to > 3 * SEC + SEC / 10);
-	/* The curve passed over it: it is smaller than the window is long. */
+	/* The curve passed over the step, so the step is smaller than the window is long. */
 	assert_true(w.window[0].largest > 0 && w.window[0].largest < 9e9);
 	windows_release(&w);
 }
 
-/* Overlapping ones are merged, except for phase steps, each of which belongs to one host. */
+/* Overlapping windows are merged, except for phase steps, each of which belongs to one host. */
 static void test_join(void **state)
 {
 	const struct change_window some[] = {

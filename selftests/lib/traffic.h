@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packet events of all kinds, from a seed: TCP that is segmented and merged along its
- * path, or retransmitted; datagrams with and without IP ids, digests, and merged ones;
- * SCTP; echoes; translated addresses; routers; lost packets.
+ * Packet events of all kinds, drawn from a seed: TCP segments that are segmented, merged or
+ * retransmitted along their path; datagrams with or without IP ids or digests, and merged
+ * datagrams; SCTP; echoes; translated addresses; routers; lost packets.
  */
 #ifndef SELFTESTS_TRAFFIC_H
 #define SELFTESTS_TRAFFIC_H
@@ -12,7 +12,7 @@
 #include "test.h"
 
 #define TRAFFIC_HOSTS 6
-#define TRAFFIC_STEP (50 * US) /* between sent packets */
+#define TRAFFIC_STEP (50 * US) /* interval between sent packets */
 #define TRAFFIC_MSS 1448
 
 struct traffic {
@@ -21,12 +21,12 @@ struct traffic {
 	size_t room;
 	uint64_t seed;
 	int64_t now;		 /* true time */
-	struct netsync_packet p; /* the next event, to be changed */
+	struct netsync_packet p; /* the next event; its fields are changed */
 	uint32_t from;
 	uint32_t to;
 };
 
-/* Clocks are seconds apart. */
+/* Return the reading of a host's clock. Clocks are seconds apart. */
 static inline int64_t traffic_reading(uint32_t host, int64_t t)
 {
 	return EPOCH + (int64_t)host * 3 * SEC + t;
@@ -55,7 +55,10 @@ static inline int64_t traffic_delay(struct traffic *a)
 	return 30 * US + (int64_t)exponential(&a->seed, 40e3);
 }
 
-/* Sent and received, sometimes through a third host; a few are not received. */
+/*
+ * Add the events of a packet that is sent and received, and that sometimes passes a third
+ * host. A few packets are not received.
+ */
 static inline void traffic_pass(struct traffic *a)
 {
 	int64_t t = a->now;
@@ -106,7 +109,7 @@ static inline void traffic_tcp(struct traffic *a)
 	if (!again)
 		a->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
 	traffic_pass(a);
-	/* The same bytes once more: ambiguous without IP ids. */
+	/* The same bytes are sent once more, which is ambiguous without IP ids. */
 	if (again < 2) {
 		a->now += 20 * TRAFFIC_STEP;
 		a->p.ip_id += 7;
@@ -115,8 +118,9 @@ static inline void traffic_tcp(struct traffic *a)
 }
 
 /*
- * One segment of @parts full ones is sent, and received in groups of them. Many begin
- * before a multiple of 64 KiB, some of which are multiples of 4 MiB.
+ * Send one segment that consists of @parts full ones, and receive it in groups of these.
+ * Many segments begin before a multiple of 64 KiB, and some of these multiples are also
+ * multiples of 4 MiB.
  */
 static inline void traffic_bulk(struct traffic *a)
 {
@@ -149,7 +153,7 @@ static inline void traffic_bulk(struct traffic *a)
 	}
 }
 
-/* With IP ids, or digests that not all sources know; some are translated. */
+/* Datagrams have IP ids, or digests that not all sources know. Some datagrams are translated. */
 static inline void traffic_udp(struct traffic *a)
 {
 	const bool has_ids = traffic_draw(a, 2);
@@ -172,7 +176,10 @@ static inline void traffic_udp(struct traffic *a)
 	traffic_see(a, a->to, NETSYNC_IN, a->now + traffic_delay(a));
 }
 
-/* Datagrams sent at once, and received in groups; ids around 0 and multiples of 1024. */
+/*
+ * Send several datagrams at once, and receive them in groups. Ids are around 0 and around
+ * multiples of 1024.
+ */
 static inline void traffic_datagrams(struct traffic *a)
 {
 	const uint32_t parts = 2 + traffic_draw(a, 60);
@@ -239,7 +246,10 @@ static inline int traffic_order(const void *a, const void *b)
 	return s < t ? -1 : s > t;
 }
 
-/* Events of this many transmissions, in order of true time; to be released by free(). */
+/*
+ * Return the events of @transmissions transmissions in order of true time. The caller
+ * releases them by free().
+ */
 static inline struct traffic traffic_make(uint64_t seed, uint32_t transmissions)
 {
 	static void (*const kinds[])(struct traffic * a) = {
