@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cost of a packet event, with few and many hosts, compared with sorting as many
- * messages by time with qsort(): any tool that merges traces does at least that. Memory
- * is the memory that the library allocates, not its input. text.c is about messages.
- *
- * Then, how much faster two threads are than one: at matching packets, and at estimating
- * the clocks of many hosts. Several runs alternate, and the fastest is used, because
- * other programs may run, too. The clocks must be the same. With --threads: only this
- * part.
- *
- * With --stream HOURS: 10,000 packets per second on ten hosts, for this time.
+ * The cost of a packet event, with few and with many hosts, compared with sorting as many
+ * messages by time with qsort(), which any tool that merges traces does at least. Memory is
+ * what the library allocates, without its input. text.c measures the cost of messages. The
+ * second part measures the speed-up of two threads over one: for matching packets, and for
+ * estimating the clocks of many hosts. Several runs alternate, and the fastest is used,
+ * because other programs may run at the same time. The clocks of all runs must be equal.
+ * With --threads, only this part runs. With --stream HOURS, ten hosts send 10,000 packets a
+ * second for this time.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,22 +20,22 @@
 #include "netsync.h"
 
 #define SORTED 1000000
-#define RUNS 3 /* the fastest is used */
+#define RUNS 3 /* number of runs; the fastest is used */
 
 struct job {
 	int hosts;
 	long messages;
-	bool packets; /* otherwise ready-made messages */
+	bool packets; /* push packets instead of messages */
 	enum netsync_method method;
 	uint32_t threads;
 };
 
 struct cost {
-	double ns;	 /* total */
-	double solve_ns; /* of netsync_solve() alone */
+	double ns;	 /* total time */
+	double solve_ns; /* time of netsync_solve() alone */
 	double memory;	 /* peak, bytes */
-	double matched;	 /* share of the packet events */
-	uint64_t clocks; /* a digest */
+	double matched;	 /* fraction of the packet events */
+	uint64_t clocks; /* digest of all clocks */
 };
 
 static void die(const char *what)
@@ -94,8 +92,9 @@ static void set_address(uint8_t *address, uint32_t host)
 }
 
 /*
- * Bulk traffic, with one connection for each pair: @sent before, in this direction.
- * Sequence numbers start at different values.
+ * Push a packet of bulk traffic. Each pair has one connection, in which @sent messages were
+ * sent before in this direction. The sequence numbers of connections start at different
+ * values.
  */
 static void push_packet(struct netsync *ns, const struct cluster_message *m, uint32_t sent)
 {
@@ -142,7 +141,7 @@ static void push_packets(struct netsync *ns, const struct cluster *c)
 		push_packet(ns, m, sent[m->from * hosts + m->to]++);
 		last[m->from] = m->send_ns;
 		last[m->to] = m->recv_ns;
-		/* Advance like readers do; no packet is a second late. */
+		/* Advance hosts as readers do. No packet is later than a second. */
 		for (uint32_t h = 0; h < hosts && i % 8192 == 8191; h++)
 			if (last[h] && netsync_advance(ns, h, last[h] - 1000000000))
 				die(netsync_error(ns));
@@ -196,7 +195,10 @@ static void print_costs(const struct job *job, double reference)
 	       100 * cost.matched);
 }
 
-/* Linear clocks cost little compared with matching, others much compared with pushing. */
+/*
+ * Print the speed-up of two threads. Linear clocks cost little compared with matching, and
+ * other clocks cost much compared with pushing.
+ */
 static void print_speed_up(struct job job)
 {
 	double fastest[2] = { INFINITY, INFINITY };
@@ -217,7 +219,10 @@ static void print_speed_up(struct job job)
 	       fastest[1] / 1e9, fastest[0] / fastest[1]);
 }
 
-/* Memory for hours of packets at a steady rate, and for estimating the clocks at intervals. */
+/*
+ * Measure the memory for hours of packets at a steady rate, while the clocks are estimated
+ * at intervals.
+ */
 static void stream(double hours)
 {
 	enum { HOSTS = 10, MESSAGES = 5000, STEPS = 12 };
@@ -281,7 +286,7 @@ static int by_recv(const void *a, const void *b)
 	return p->recv_ns < q->recv_ns ? -1 : p->recv_ns > q->recv_ns;
 }
 
-/* The cost of sorting, per message. */
+/* Return the cost of sorting, per message. */
 static double sort(void)
 {
 	const struct job job = { .hosts = 2, .messages = SORTED };

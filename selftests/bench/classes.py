@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Worlds by class: the class names what happens to the clocks, or how messages travel.
-
-Each class exists on a LAN, with minimum delays of 10 to 100 us and little jitter, and
-on a WAN: "migrate/lan". A world depends only on its class and seed.
+"""
+Worlds by class. A class determines what happens to the clocks, or how messages travel.
+Each class exists on a LAN, with minimum delays of 10 to 100 us and little jitter, and on
+a WAN, for example "migrate/lan". A world depends only on its class and its seed.
 """
 import zlib
 
@@ -11,13 +11,13 @@ import numpy as np
 from world import (EPOCH, MOST_STEERING, SECOND, Clock, World, answered, oscillator, queueing,
                    slews, traffic)
 
-# Limits of a clock whose oscillator is not steered, ppm: two of them stay within the 500
-# ppm that netsync.h assumes for two clocks. The oscillator, and changes by migrations and
-# rate steps.
+# Limits of a clock whose oscillator is not steered, ppm: the frequency error of the
+# oscillator, its change by a migration, and its change by a rate step. Two such clocks
+# stay within the 500 ppm that netsync.h assumes for two clocks.
 MOST_OSCILLATOR, MOST_MIGRATION, MOST_RATE_STEP = 80, 60, 110
 MOST_SLEW = 500             # ppm, of a steered clock, as netsync.h assumes
-# Messages of each direction between two steps that reveal a step that is consistent with
-# all messages, as documented in netsync.h.
+# Number of messages in each direction between two steps that suffices to reveal a step
+# that is consistent with all messages, as documented in netsync.h.
 SHOW = 80
 READING = 30                # ns, error of a reading in a log
 SLEEP = .1024               # s, between beacons that announce packets to a Wi-Fi station
@@ -34,7 +34,7 @@ def migrate(clock, rng, seconds):
 
 
 def set_often(clock, rng, seconds):
-    """A user steps it."""
+    """A user steps the clock."""
     clock.steps += [(rng.uniform(.02, .98) * seconds,
                      rng.choice([3e9, 1e8, 1e6, 1e5, 1e4, 1e3]) * rng.normal())
                     for _ in range(rng.integers(1, 6))]
@@ -42,7 +42,7 @@ def set_often(clock, rng, seconds):
 
 
 def twice(clock, rng, seconds):
-    """It is stepped, and stepped back."""
+    """The clock is stepped, and stepped back."""
     begin, by = rng.uniform(.1, .8) * seconds, rng.choice([6, .5, .01, 1e-4]) * rng.normal()
     wait = rng.choice([0, .1, 2, 20]) * rng.random()
     clock.steps += [(begin, by * SECOND), (begin + wait, -by * SECOND * rng.choice([1, 1, .9]))]
@@ -50,7 +50,7 @@ def twice(clock, rng, seconds):
 
 
 def step_rate(_, rng, seconds):
-    """Its rate changes suddenly, and stays."""
+    """The clock's rate changes suddenly, and stays changed."""
     by = rng.choice([1, 5, 50, 100]) * rng.normal()
     yield (rng.uniform(.1, .9) * seconds, seconds + 2,
            np.clip(by, -MOST_RATE_STEP, MOST_RATE_STEP))
@@ -63,7 +63,7 @@ def smear(_, rng, seconds):
 
 
 def steer(how):
-    """A daemon steers it."""
+    """A daemon steers the clock."""
     def events(_, rng, seconds):
         for begin, end, ppm in slews(rng, seconds, how):
             yield begin, end, np.clip(ppm, -MOST_SLEW, MOST_SLEW)
@@ -90,7 +90,10 @@ def pause_slew(clock, rng, seconds):
 
 
 def slew_little(_, rng, seconds):
-    """Slews of less than a minimum delay each, in both directions or one."""
+    """
+    The clock is slewed by less than a minimum delay each time, in both directions or in
+    one.
+    """
     for _ in range(rng.integers(1, 30)):
         begin, ppm = rng.uniform(0, seconds), rng.choice([20, 100, 480]) * rng.choice([-1, 1])
         length = rng.choice([1, 5, 20, 50]) * rng.random() / abs(ppm)
@@ -99,22 +102,24 @@ def slew_little(_, rng, seconds):
             yield begin + length, begin + 2 * length, -ppm
 
 
-# Events of a clock: each function adds steps and gaps to it, and yields changes of rate.
+# Events of a clock: each function adds steps and gaps to the clock, and yields its rate
+# changes.
 EVENTS = {"migrate": migrate, "set": set_often, "twice": twice, "rate": step_rate,
           "smear": smear, "pause": pause, "pause-slew": pause_slew, "slew-little": slew_little,
           **{how: steer(how) for how in ("adjtime", "ntpd", "chrony")}}
 STEERED = "smear", "pause-slew", "slew-little", "adjtime", "ntpd", "chrony"    # one at a time
-DAEMONS = "ntpd", "chrony"  # change rates all the time; this must be detected
-SLOW = "smear", "ntpd"      # slower than the others
+DAEMONS = "ntpd", "chrony"  # their rates change all the time, which must be detected
+SLOW = "smear", "ntpd"      # slower than the other classes
 
-# Situations in which the clocks have no events in half of the worlds; in "free", never.
+# Situations in which the clocks have no events in half of the worlds, or, in "free", in
+# any.
 SITUATIONS = ("free", "logs", "short", "oneway", "wifi", "routes", "delack", "bursts")
 CLASSES = [f"{name}/{net}" for name in (*EVENTS, "mixed", "stacked", *SITUATIONS)
            for net in ("wan", "lan")]
 
 
 def pick_events(rng, name, host, odd):
-    """The events of a host's clock in a class of worlds."""
+    """Choose the events of a host's clock in a class of worlds."""
     if name == "stacked" and host == odd:
         some = [str(one) for one in rng.permutation([*EVENTS])[:rng.integers(2, 5)]]
         steered = [one for one in some if one in STEERED]
@@ -151,7 +156,10 @@ class EventfulClock(Clock):
         self.integrate(error, changes, ahead, seconds)
 
     def is_ambiguous(self, at):
-        """Instants whose time it shows twice, and a millisecond around a step."""
+        """
+        Return the instants whose time the clock shows twice, or that are within a
+        millisecond of a step.
+        """
         found = np.zeros(len(at), bool)
         for when, by in self.steps:
             found |= abs(at - when) <= max(-by, 0) / SECOND * 1.01 + .001
@@ -160,14 +168,17 @@ class EventfulClock(Clock):
         return found
 
     def read(self, rng, seconds):
-        """A log: times (s), and the readings of its raw clock, which is never steered, ns."""
+        """
+        Return a log: times (s), and the readings (ns) of the raw clock, which is never
+        steered.
+        """
         at = np.arange(rng.uniform(0, .1), seconds, rng.choice([.1, .1, 1]))
         raw = at * SECOND + np.interp(at, *self.raw) + rng.uniform(-READING, READING, len(at))
         return at, raw.astype(np.int64)
 
 
 class NamedWorld(World):
-    """A world of a class, by its seed."""
+    """A world of a class, determined by its seed."""
 
     def __init__(self, name, seed):
         # pylint: disable=super-init-not-called
@@ -213,10 +224,13 @@ class NamedWorld(World):
         return found
 
     def fits_line(self, host, begin, end, middle):
-        """Does a linear clock satisfy the messages of each pair of a host then?"""
+        """
+        Does a linear clock satisfy the messages of each pair of the host in this
+        interval?
+        """
         sent, received = self.shown()
         for other in set(range(len(self.clocks))) - {host}:
-            # Simultaneous events of the other clock do not matter here.
+            # Simultaneous events of the other clock do not matter for this.
             jumps = np.array([0, *sorted(self.clocks[other].jumps), self.seconds])
             within = ((self.at >= max(begin, jumps[jumps <= middle].max())) &
                       (self.at + self.delay / SECOND <= min(end, jumps[jumps >= middle].min())))
@@ -230,8 +244,9 @@ class NamedWorld(World):
 
     def is_rejected(self, result, at):
         """
-        Instants around messages that the result inverts: a bound of a host called
-        approximate holds if these messages are wrong, but here none is.
+        Return the instants around messages that the result inverts. The bound of a host
+        reported as approximate holds if these messages are wrong, but in these worlds, no
+        message is wrong.
         """
         sent, received = self.shown()
         times = []
@@ -252,7 +267,7 @@ class NamedWorld(World):
         return found
 
     def talk(self, rng, hosts):
-        """Send messages, and return how."""
+        """Send messages, and return how they travel."""
         sending = ("bursts" if self.kind == "bursts" else
                    str(rng.choice(["even", "even", "bursts", "silence"])))
         num = int(rng.choice([60, 500, 3000, 20000]))
@@ -315,10 +330,10 @@ class Delays:
         self.name = f"{self.queueing} {self.scale / 1e3:.1f} us"
 
     def of(self, at, source, sink):
-        """Delays of messages, ns."""
+        """Return the delays of messages, ns."""
         least = self.least[source, sink]
         for when, host, factor in self.routes:
-            # The route to a host changes; the route back does not.
+            # The route to one host changes, but the route back does not.
             least = np.where((at > when) & (sink == host), least * factor, least)
         delay = least + queueing(self.rng, at, self.seconds, self.queueing, self.scale)
         if self.kind == "wifi":
@@ -326,7 +341,10 @@ class Delays:
         return delay
 
     def wait_for_air(self, at):
-        """Retransmissions with a heavy tail, and a station that sleeps until the next beacon."""
+        """
+        Return delays by retransmissions with a heavy tail, and by a station that sleeps
+        until the next beacon.
+        """
         again = np.where(self.rng.random(len(at)) < .3, self.rng.pareto(1.2, len(at)) * 5e5, 0)
         asleep = (np.sin(at / 3.7) > .3) & (self.rng.random(len(at)) < .8)
         return (np.minimum(again, 2 * SECOND)

@@ -17,10 +17,10 @@
 struct rate_piece {
 	double from;
 	double skew;
-	double ahead; /* at @from, accumulated by earlier pieces */
+	double ahead; /* offset at @from, accumulated by earlier pieces */
 };
 
-/* Consecutive rates; each applies until the next one begins. */
+/* Consecutive rates, each of which applies until the next one begins. */
 struct rate_pieces {
 	struct rate_piece *piece;
 	size_t num;
@@ -30,8 +30,11 @@ struct rate_pieces {
 struct clock_break {
 	double from;
 	double to;    /* the clock stops until then */
-	double ahead; /* by how much it is stepped at the end */
-	/* The host's last message before the break, and the first one after it. */
+	double ahead; /* by how much the clock is stepped at the end */
+	/*
+	 * The times of the host's last message before the break, and of its first one after
+	 * the break.
+	 */
 	double heard_until;
 	double heard_from;
 };
@@ -44,7 +47,7 @@ struct cluster_clock {
 	double amplitude;
 	double omega;
 	double phase;
-	struct rate_pieces steps; /* by a daemon that steers it */
+	struct rate_pieces steps; /* rates set by a daemon that steers the clock */
 	struct rate_pieces quartz;
 	struct clock_break brk[MAX_BREAKS];
 	int num_breaks;
@@ -77,7 +80,7 @@ static long below(uint64_t *s, long n)
 
 /* ---- clocks ------------------------------------------------------------ */
 
-/* Set the rate to @skew from @t on. */
+/* Set the rate to @skew, beginning at @t. */
 static bool add_piece(struct rate_pieces *p, double t, double skew)
 {
 	struct rate_piece *last = p->num ? &p->piece[p->num - 1] : NULL;
@@ -137,7 +140,7 @@ static bool make_rate_steps(struct cluster_clock *k, double span, uint64_t *s)
 	return true;
 }
 
-/* A normally distributed number (G. E. P. Box, M. E. Muller, 1958). */
+/* Return a normally distributed number (G. E. P. Box, M. E. Muller, 1958). */
 static double normal(uint64_t *s)
 {
 	double r = sqrt(-2 * log(uniform(s)));
@@ -146,10 +149,10 @@ static double normal(uint64_t *s)
 }
 
 /*
- * Frequency noise of IEEE Std 1139, as of a computer's quartz (Allan deviation about 1e-9
- * from 10 to 1,000 s): a random walk of 3.5e-10 in the root of a second; flicker, as sums
- * of relaxations with time constants in powers of ten; and 0.1 ppm by the temperature of
- * a room, in 10-30 min.
+ * Frequency noise as in IEEE Std 1139, of a computer's crystal (Allan deviation about 1e-9
+ * from 10 to 1,000 s). It consists of a random walk of 3.5e-10 per root of a second; of
+ * flicker, approximated by sums of relaxations with time constants in powers of ten; and of
+ * 0.1 ppm caused by the temperature of a room, in 10-30 min.
  */
 static bool make_quartz(struct cluster_clock *k, double span, uint64_t *s)
 {
@@ -175,7 +178,10 @@ static bool make_quartz(struct cluster_clock *k, double span, uint64_t *s)
 	return true;
 }
 
-/* Each second, the skew changes by a random step: the sum of white noise (IEEE Std 1139). */
+/*
+ * Each second, the skew changes by a random step; the skew is thus a sum of white noise
+ * (IEEE Std 1139).
+ */
 static bool make_walk(struct cluster_clock *k, double span, uint64_t *s)
 {
 	double skew = 0;
@@ -196,7 +202,7 @@ struct daemon {
 	double poll_s[2];
 	double slew[2];
 	double slew_s[2];
-	double frequency; /* largest correction */
+	double frequency; /* largest frequency correction */
 };
 
 static bool make_daemon(struct cluster_clock *k, const struct daemon *d, double span, uint64_t *s)
@@ -215,7 +221,7 @@ static bool make_daemon(struct cluster_clock *k, const struct daemon *d, double 
 		t += length;
 		if (t + take > span)
 			return true;
-		/* Usually back towards the right value; measurements are noisy. */
+		/* Usually, slew towards the right time. Measurements are noisy. */
 		if ((ahead > 0) == (uniform(s) < 0.8)) {
 			slew = -slew;
 			change = -change;
@@ -230,9 +236,9 @@ static bool make_daemon(struct cluster_clock *k, const struct daemon *d, double 
 }
 
 /*
- * Each second, the frequency is set such that 0.7 of the measured offset is removed a
- * second later (ptp4l(8), pi_proportional_const); readings have an error of 100 ns, like
- * software timestamps.
+ * Each second, the frequency is set such that 0.7 of the measured offset is removed after a
+ * second (ptp4l(8), pi_proportional_const). Readings have an error of 100 ns, like software
+ * timestamps.
  */
 static bool make_ptp(struct cluster_clock *k, double span, uint64_t *s)
 {
@@ -297,7 +303,7 @@ static void make_breaks(struct cluster_clock *k, unsigned int clocks, double spa
 	}
 }
 
-/* Step by seconds, and alternately by up to @small ns. */
+/* Step the clock by seconds and by up to @small ns, alternately. */
 static void make_settings(struct cluster_clock *k, int times, double small, double span,
 			  uint64_t *s)
 {
@@ -368,7 +374,7 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 	return !(clocks & QUARTZ) || make_quartz(k, c->span_ns, s);
 }
 
-/* Offset from true time, without the initial offset. */
+/* Return the offset from true time, without the initial offset. */
 static double ahead(const struct cluster_clock *k, double t)
 {
 	double e = k->skew * t + pieces_ahead(&k->steps, t) + pieces_ahead(&k->quartz, t);
@@ -397,7 +403,7 @@ double cluster_ahead(const struct cluster *c, int ref, int host, double t)
 	       (ahead(&c->clock[ref], t) - ahead(&c->clock[host], t));
 }
 
-/* Sum of the steps up to @t. */
+/* Return the sum of the steps up to @t. */
 static double set_until(const struct cluster_clock *k, double t)
 {
 	double sum = 0;
@@ -434,7 +440,7 @@ bool cluster_next_point(const struct cluster *c, int host, double *t, struct clu
 		return false;
 	*t = next;
 	point->time_ns = cluster_reading(c, host, next);
-	/* The clock without its steering. */
+	/* The raw clock is the clock without its steering. */
 	point->raw_ns = llround(
 		next + (ahead(k, next) - pieces_ahead(&k->steps, next) - set_until(k, next)));
 	point->rate = 1 + steering / (1 + k->skew);
@@ -466,7 +472,7 @@ bool cluster_host_is_sound(const struct cluster *c, int host)
 	return !(c->spec.clocks & FALSE_LAST) || host != c->spec.hosts - 1;
 }
 
-/* The reading of a program that runs there. */
+/* Return the reading of a program that runs on the host. */
 static int64_t stamp(const struct cluster *c, int host, double t, uint64_t *s)
 {
 	int64_t r = cluster_reading(c, host, t);
@@ -483,7 +489,7 @@ static int64_t stamp(const struct cluster *c, int host, double t, uint64_t *s)
 	return resolution ? r - r % (int64_t)resolution : r;
 }
 
-/* A host that stopped does its work soon after it resumes. */
+/* A stopped host does its work soon after it resumes. */
 static double awake(const struct cluster_clock *k, double t, uint64_t *s)
 {
 	for (int i = 0; i < k->num_breaks; i++)
@@ -492,16 +498,16 @@ static double awake(const struct cluster_clock *k, double t, uint64_t *s)
 	return t;
 }
 
-/* ---- who talks with whom ----------------------------------------------- */
+/* ---- links between hosts ----------------------------------------------- */
 
 struct link {
 	int a;
-	int b; /* > a */
+	int b; /* greater than a */
 };
 
 const int cluster_eight[CLUSTER_EIGHT] = { 1, 10, 100, 317 };
 
-/* The links of host @b with lower-numbered hosts in the ring. Return: their number. */
+/* Make the links of host @b with lower-numbered hosts in the ring. Return their number. */
 static long link_eight(struct link *l, int b, int hosts)
 {
 	long num = 0;
@@ -560,11 +566,11 @@ static double or_default(double value, double standard)
 struct draw {
 	const struct link *link;
 	long num_links;
-	uint64_t messages; /* states of random streams */
+	uint64_t messages; /* states of the random streams */
 	uint64_t faults;
 };
 
-/* A message at @t shows whether a break is earlier or later. */
+/* Note a message at @t, which shows whether a break is earlier or later. */
 static void hear(struct cluster_clock *k, double t)
 {
 	for (int i = 0; i < k->num_breaks; i++) {
@@ -586,12 +592,12 @@ static void add(struct cluster *c, int from, int to, double sent, double receive
 						     stamp(c, to, received, s) };
 }
 
-/* The time of a packet unrelated to the one sent at @t. */
+/* Draw the time of a packet that is unrelated to the one sent at @t. */
 static double unrelated(const struct cluster *c, double t, uint64_t *s)
 {
 	double other = uniform(s) * c->span_ns;
 
-	/* Half of them are a similar packet, shortly before or after. */
+	/* Half of these are similar packets, sent shortly before or after. */
 	if (random64(s) & 1) {
 		double by = exponential(s, 10e6);
 
@@ -632,7 +638,10 @@ static void draw_message(struct cluster *c, struct draw *d, double t)
 	}
 }
 
-/* In order of time, at random instants: the gaps are exponential. */
+/*
+ * Draw messages in order of time, at random instants: the intervals are exponentially
+ * distributed.
+ */
 static void draw_messages(struct cluster *c, struct draw *d)
 {
 	double gap = c->gap_to_ns - c->gap_from_ns, sum = 0, t = 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Simulated clusters: hosts with known clocks, and their messages. Equal seeds give equal
- * clusters. The faults (late, wrong, repeated, shuffled, lost messages) use separate
- * random numbers, so that a cluster with faults is the clean one with the same seed, plus
- * the faults.
- *
- * True time is in ns from the start, as double: 0.02 ns resolution over a day.
+ * clusters. The faults (late, wrong, repeated, shuffled and lost messages) use separate
+ * random numbers, so a cluster with faults equals the cluster without faults of the same
+ * seed, plus the faults. True time is in ns from the start, as a double, which has a
+ * resolution of 0.02 ns over a day.
  */
 #ifndef CLUSTER_H
 #define CLUSTER_H
@@ -18,12 +17,12 @@ enum cluster_topology {
 	CHAIN,
 	STAR,	/* host 0 is the centre */
 	SPARSE, /* a random tree, and as many additional random links */
-	EIGHT,	/* each host with eight others, see cluster_eight */
+	EIGHT,	/* each host with eight others: cluster_eight */
 };
 
 /*
- * Distances of the hosts with which a host exchanges messages in a ring, as differences
- * of numbers, in both directions. Chosen: near and far ones. The number of hosts must be
+ * Distances of the hosts with which a host exchanges messages in a ring, as differences of
+ * host numbers, in both directions. Chosen: near and far hosts. The number of hosts must be
  * more than twice the last distance, so that no two links connect the same hosts.
  */
 #define CLUSTER_EIGHT 4
@@ -31,7 +30,7 @@ extern const int cluster_eight[CLUSTER_EIGHT];
 
 /* Behaviour of the clocks, in addition to a random offset (+-10 s) and skew (+-50 ppm). */
 enum cluster_clocks {
-	/* 50 us sinusoid of 300-900 s; except for host 0, also a 20 ppm/h ramp */
+	/* a sinusoid of 50 us and 300-900 s, and for all hosts but host 0 a ramp of 20 ppm/h */
 	BEND = 1 << 0,
 	/* 20 ppm up or down every 100-300 s, within 40 ppm of the start */
 	RATE_STEPS = 1 << 1,
@@ -39,7 +38,7 @@ enum cluster_clocks {
 	JUMP = 1 << 2,
 	/* host 1 stops three times for 0.2-2 s, and so does its clock */
 	PAUSES = 1 << 3,
-	/* host 0 has none of these */
+	/* host 0 has no such behaviour */
 	STEADY_FIRST = 1 << 4,
 
 	/*
@@ -52,21 +51,21 @@ enum cluster_clocks {
 	 * and corrects the rate.
 	 */
 	CHRONY = 1 << 6,
-	/* chronyd in a calm network: every 64-1024 s, by 0.1-5 ppm. */
+	/* chronyd in a calm network: every 64-1024 s, it slews by 0.1-5 ppm. */
 	CHRONY_CALM = 1 << 7,
-	/* adjtime(3): 500 us in each second, the rest in the last one. */
+	/* adjtime(3): slews 500 us in each second, and the remainder in the last one. */
 	ADJTIME = 1 << 8,
-	/* Half a leap second, smeared linearly over 24 h, by host 1. */
+	/* Host 1 smears half a leap second linearly over 24 h. */
 	SMEAR = 1 << 9,
-	/* host 1 is stepped, four times by seconds, four times by up to 200 us */
+	/* host 1 is stepped four times by seconds, and four times by up to 200 us */
 	SET = 1 << 10,
 	/* the last host is stepped three times by seconds */
 	SET_LAST = 1 << 11,
 	/* host 1 is suspended for a sixth of the time; its clock stops */
 	SUSPEND = 1 << 12,
 	/*
-	 * The last host has four processors whose clocks differ by up to 10 ms and 100
-	 * ppm; its time is undefined.
+	 * The last host has four processors whose clocks differ by up to 10 ms and 100 ppm,
+	 * so its time is undefined.
 	 */
 	FALSE_LAST = 1 << 13,
 	/* Only random-walk frequency modulation, three times that of QUARTZ. */
@@ -81,20 +80,23 @@ struct cluster_spec {
 	unsigned int clocks; /* enum cluster_clocks */
 	double span_s;
 	long messages; /* before losses and repetitions */
-	int steered;   /* hosts, the last ones, that daemons steer; 0: all */
+	int steered;   /* number of hosts, the last ones, that daemons steer; 0 selects all */
 
-	/* Two values; [1] is for messages to a lower host number. */
+	/*
+	 * Two values: [0] for messages to a higher host number, and [1] for those to a lower
+	 * one.
+	 */
 	double min_delay_ns[2];	 /* 0: 30 us */
-	double mean_delay_ns[2]; /* exponential, on top; 0: 100 us */
+	double mean_delay_ns[2]; /* mean exponential excess delay; 0 selects 100 us */
 
-	double late;	 /* share: a further exponential 20 ms */
-	double wrong;	 /* share: receive time of another packet */
-	double near;	 /* share: receive time is off by up to 200 us */
-	double repeated; /* share: twice, unchanged or received later */
-	double lost[2];	 /* share */
-	double gap_s;	 /* nothing is sent for this long, once */
+	double late;	 /* fraction with an additional exponential delay of mean 20 ms */
+	double wrong;	 /* fraction with the receive time of another packet */
+	double near;	 /* fraction whose receive time is off by up to 200 us */
+	double repeated; /* fraction that is repeated, unchanged or received later */
+	double lost[2];	 /* fraction that is lost */
+	double gap_s;	 /* nothing is sent for this time, once */
 	bool shuffled;
-	double resolution_ns; /* of stamps; 0: 1 ns */
+	double resolution_ns; /* resolution of stamps; 0 selects 1 ns */
 	double processors_ns; /* clocks of a host's processors differ by up to this */
 };
 
@@ -115,23 +117,23 @@ struct cluster {
 	double gap_to_ns;
 };
 
-/* Make a cluster; all memory belongs to it. False: out of memory. */
+/* Make a cluster, which owns all its memory. Return false if out of memory. */
 bool cluster_make(struct cluster *c, const struct cluster_spec *spec, uint64_t seed);
 void cluster_free(struct cluster *c);
 
-/* The reading of @host's clock at a true instant, rounded to 1 ns. */
+/* Return the reading of @host's clock at a true time, rounded to 1 ns. */
 int64_t cluster_reading(const struct cluster *c, int host, double t);
 
-/* The offset of @ref from @host at a true instant, to 0.001 ns or better. */
+/* Return the offset of @ref from @host at a true time, to 0.001 ns or better. */
 double cluster_ahead(const struct cluster *c, int ref, int host, double t);
 
-/* Does its clock have a defined time? See FALSE_LAST. */
+/* Does the host's clock have a defined time? See FALSE_LAST. */
 bool cluster_host_is_sound(const struct cluster *c, int host);
 
 /*
- * The kernel's report on a host's clock at a true instant: the reading of a raw clock
- * with the same oscillator; the rate of the clock against it from then on; and whether
- * the clock was stepped just then. Only steered or stepped hosts are reported.
+ * The kernel's report on a host's clock at a true time: the reading of a raw clock with the
+ * same oscillator; the rate of the clock relative to the raw clock from then on; and whether
+ * the clock was stepped at this time. Only steered or stepped hosts have reports.
  */
 struct cluster_point {
 	int64_t time_ns;
@@ -141,19 +143,19 @@ struct cluster_point {
 };
 
 /*
- * The next report after @t: one for each change, and one per second. False: there is
- * none. @t is set to its instant; initially -1.
+ * Get the next report after @t, which is -1 initially: one for each change and one per
+ * second. Set @t to its time. Return false if there is none.
  */
 bool cluster_next_point(const struct cluster *c, int host, double *t, struct cluster_point *point);
 
 /*
- * When the @index-th jump or pause of @host begins and ends, and by how much its clock is
- * stepped; false: there is none.
+ * Get the beginning and end of the @index-th step or pause of @host, and by how much its
+ * clock is stepped. Return false if there is none.
  */
 bool cluster_break(const struct cluster *c, int host, int index, double *from, double *to,
 		   double *ahead);
 
-/* Do messages of @host show on which side of a jump or pause @t is? */
+/* Do the messages of @host show on which side of a step or pause @t is? */
 bool cluster_break_is_heard(const struct cluster *c, int host, int index, double t);
 
 #endif

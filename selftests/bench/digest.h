@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One number for all clocks, to compare results bit by bit. */
+/* A number that represents all clocks, for comparing results bit by bit. */
 #ifndef DIGEST_H
 #define DIGEST_H
 
@@ -7,7 +7,7 @@
 
 #include "netsync.h"
 
-/* A digest of the corrections and bounds of all hosts that have a clock. */
+/* Return a digest of the corrections and bounds of all hosts that have a clock. */
 uint64_t digest_clocks(const struct netsync *ns);
 
 #endif

@@ -36,21 +36,24 @@
 /* Defaults of cluster.c, ns. */
 #define LEAST_DELAY 30e3
 #define MEAN_DELAY 100e3
-#define INSTANTS 500 /* of each host */
-/* Messages that truncate, initially, and minimum distance of the furthest one; chosen. */
+#define INSTANTS 500 /* number of instants of each host */
+/*
+ * Initial number of messages that truncate, and minimum distance of the farthest of these
+ * messages, in deviations. Chosen.
+ */
 #define CUTTING 1000
 #define FAR_DEVIATIONS 6
 #define SWEEPS 1000    /* maximum passes over all factors; chosen */
-#define DAMPED 0.2     /* of a change, applied to avoid oscillation; chosen */
+#define DAMPED 0.2     /* fraction of a change that is applied, to avoid oscillation; chosen */
 #define CONVERGED 0.01 /* change of a mean, in standard deviations */
 /*
  * Average number of messages of a pair below which all pairs have a common minimum delay.
  * Chosen.
  */
 #define FEW 64
-/* Intervals of time in which messages of a direction are summed. */
+/* Number of time intervals in which the messages of a direction are summed. */
 #define BINS 2048
-/* If stamps are rounded more coarsely, the distribution of delays changes. */
+/* If stamps have a coarser resolution, rounding changes the distribution of delays. */
 #define MOST_RESOLUTION (MEAN_DELAY / 10)
 
 /* A message; delays in ns. */
@@ -61,14 +64,14 @@ struct said {
 	int to;
 };
 
-/* A truncation: the normal factor that replaces it, and u. */
+/* A truncation: the normal factor that replaces it, and the observed delay u. */
 struct cut {
 	double u;
 	double tau;
 	double nu;
 };
 
-/* The sum of the factors of a pair's messages; b is the second host. */
+/* The sum of the factors of a pair's messages. b is the second host. */
 struct pair_sum {
 	double *m;   /* functions x functions: tau f f' */
 	double *b;   /* functions: tau s f, s = -1 from b to a */
@@ -79,34 +82,34 @@ struct pair_sum {
 struct pair {
 	int a, b;
 	struct pair_sum sum;
-	/* The posterior of the second clock less the first. */
+	/* The posterior of the difference between the second clock and the first. */
 	double *g;	    /* functions x functions: its covariance */
 	double *mean;	    /* functions */
-	double *with_delay; /* functions: their covariance with the common minimum delay */
-	double *slope;	    /* functions: of the linear factors, s f / mu */
+	double *with_delay; /* functions: covariance with the common minimum delay */
+	double *slope;	    /* functions: gradient of the linear factors, s f / mu */
 	double messages;    /* over mu */
 };
 
 struct oracle {
 	const struct cluster *c;
-	int first; /* first clock with its own functions */
+	int first; /* the first clock that has its own functions */
 	struct prior prior;
-	int functions;	/* of each clock */
-	bool one_delay; /* the last weight is the minimum delay of all pairs */
-	int dim;	/* of all clocks, and of that delay */
+	int functions;	/* number of functions of each clock */
+	bool one_delay; /* whether the last weight is the minimum delay of all pairs */
+	int dim;	/* number of weights of all clocks, and of that delay */
 	double *a;	/* dim x dim: the precision, then its inverse */
 	double *mean;	/* dim */
 	double *room;	/* dim */
 	struct pair *pair;
-	int *pair_of; /* hosts x hosts, from the smaller number: place, or -1 */
+	int *pair_of; /* hosts x hosts, from the lower number: index, or -1 */
 	int num_pairs;
-	double *of_pairs;  /* memory of all their numbers */
-	struct said *said; /* by excess */
+	double *of_pairs;  /* memory of the numbers of all pairs */
+	struct said *said; /* messages, sorted by excess */
 	long num;
 	struct cut *cut;
 	long cuts;
 	double blur;	  /* variance of the rounding of stamps, ns^2 */
-	double deviation; /* the largest one of a truncated z, ns */
+	double deviation; /* largest deviation of a truncated z, ns */
 };
 
 bool floor_is_known(const struct cluster_spec *s)
@@ -120,7 +123,7 @@ bool floor_is_known(const struct cluster_spec *s)
 
 /* ---- the messages ------------------------------------------------------- */
 
-/* The offset of a clock from host 0, without the unknown straight line. */
+/* Return the offset of a clock from host 0, without the unknown straight line. */
 static double ahead(const struct cluster *c, int host, double t)
 {
 	double a, b;
@@ -132,7 +135,10 @@ static double ahead(const struct cluster *c, int host, double t)
 	return cluster_ahead(c, host, 0, t) - a - (b - a) * (t / c->span_ns);
 }
 
-/* The true time of a reading: by Newton's method, because rates are about 1. */
+/*
+ * Return the true time of a reading, by Newton's method, which converges because rates are
+ * about 1.
+ */
 static double true_time(const struct cluster *c, int host, int64_t shown)
 {
 	double t = (double)(shown - cluster_reading(c, host, 0));
@@ -159,7 +165,7 @@ static bool set_said(struct oracle *o)
 		double sent = true_time(c, (int)m->from, m->send_ns);
 		double received = true_time(c, (int)m->to, m->recv_ns);
 
-		/* One ns because stamps were rounded. */
+		/* Add 1 ns, because stamps were rounded. */
 		o->said[i] = (struct said){ sent, received - sent - LEAST_DELAY + 1, (int)m->from,
 					    (int)m->to };
 	}
@@ -167,7 +173,7 @@ static bool set_said(struct oracle *o)
 	return o->said;
 }
 
-/* The pair of a message, and the sign of the second clock in it. */
+/* Return the pair of a message, and set @sign to the sign of the second clock in it. */
 static struct pair *pair_of(const struct oracle *o, const struct said *s, double *sign)
 {
 	const int low = s->from < s->to ? s->from : s->to;
@@ -217,7 +223,7 @@ static bool set_pairs(struct oracle *o)
 	return true;
 }
 
-/* The first factors of all messages, summed by intervals of time. */
+/* Sum the first factors of all messages by intervals of time. */
 static bool set_slope(struct oracle *o)
 {
 	double f[PRIOR_FUNCTIONS], *number, *sum, sign;
@@ -280,7 +286,7 @@ static void factor(double *a, int n)
 	}
 }
 
-/* Replace the factor by the inverse of the matrix, both halves. @x: scratch. */
+/* Replace the factor by the inverse of the matrix, in both halves. @x is scratch space. */
 static void invert(double *l, double *x, int n)
 {
 	const size_t size = (size_t)n;
@@ -294,7 +300,7 @@ static void invert(double *l, double *x, int n)
 			l[j * size + i] = x[i];
 		l[j * size + j] = 1 / l[j * size + j];
 	}
-	/* Its transpose times itself. */
+	/* Multiply its transpose by it. */
 	for (size_t i = 0; i < size; i++) {
 		for (size_t j = 0; j <= i; j++)
 			x[j] = dot(&l[i * size + i], &l[j * size + i], (int)(size - i));
@@ -306,7 +312,7 @@ static void invert(double *l, double *x, int n)
 			l[i * size + j] = l[j * size + i];
 }
 
-/* x' A x of a symmetric matrix. */
+/* Return x' A x for a symmetric matrix A. */
 static double square_of(const double *a, const double *x, int n)
 {
 	double sum = 0;
@@ -318,13 +324,13 @@ static double square_of(const double *a, const double *x, int n)
 
 /* ---- expectation propagation ------------------------------------------- */
 
-/* The index of a clock's weights; -1: it has none. */
+/* Return the index of a clock's weights, or -1 if it has none. */
 static int place_of(const struct oracle *o, int host)
 {
 	return host < o->first ? -1 : (host - o->first) * o->functions;
 }
 
-/* Sum the current factors. */
+/* Sum the current factors of all pairs. */
 static void sum_up(struct oracle *o)
 {
 	double f[PRIOR_FUNCTIONS], sign;
@@ -357,7 +363,10 @@ static void sum_up(struct oracle *o)
 	}
 }
 
-/* Add a pair's information on the common minimum delay, and on that and its clocks. */
+/*
+ * Add a pair's information on the common minimum delay, and on this delay together with the
+ * pair's clocks.
+ */
 static void add_delay(struct oracle *o, const struct pair *p)
 {
 	const int n = o->functions, a = place_of(o, p->a), b = place_of(o, p->b);
@@ -401,13 +410,13 @@ static void add_pair(struct oracle *o, struct pair *p)
 	}
 }
 
-/* The line of host 0 is zero: all others are relative to it. */
+/* The line of host 0 is zero, because all other lines are relative to it. */
 static double prior_of(const struct oracle *o, int host, int i)
 {
 	return host || i >= PRIOR_LINE ? o->prior.precision[i] : 1e30;
 }
 
-/* Compute the posterior difference of the clocks of a pair. */
+/* Compute the posterior of the difference between the clocks of a pair. */
 static void look_at_pair(const struct oracle *o, struct pair *p)
 {
 	const int n = o->functions, a = place_of(o, p->a), b = place_of(o, p->b);
@@ -430,7 +439,7 @@ static void look_at_pair(const struct oracle *o, struct pair *p)
 	}
 }
 
-/* Compute the posterior for the current factors: of each clock, and of each pair. */
+/* Compute the posterior of each clock and of each pair for the current factors. */
 static void set_posterior(struct oracle *o)
 {
 	const size_t dim = (size_t)o->dim;
@@ -458,8 +467,8 @@ static void set_posterior(struct oracle *o)
 }
 
 /*
- * Mean and variance of a normal distribution that is truncated above @u, where @u has a
- * normal error of variance @blur.
+ * Compute the mean and variance of a normal distribution that is truncated above @u, where
+ * @u has a normal error of variance @blur.
  */
 static void cut_off(double u, double blur, double *mean, double *variance)
 {
@@ -474,7 +483,10 @@ static void cut_off(double u, double blur, double *mean, double *variance)
 			       1 - part * hazard * (hazard + x);
 }
 
-/* The factor of a truncation, if z without it is normal with @mean and @variance. */
+/*
+ * Return the factor of a truncation, if z without the truncation is normal with @mean and
+ * @variance.
+ */
 static struct cut factor_of(const struct oracle *o, double u, double mean, double variance)
 {
 	double m = mean, v = variance;
@@ -483,7 +495,7 @@ static struct cut factor_of(const struct oracle *o, double u, double mean, doubl
 	return (struct cut){ u, 1 / v - 1 / variance, m / v - mean / variance };
 }
 
-/* The z of a message: its mean, and its variance, *@variance. */
+/* Return the mean of the z of a message, and set @variance to its variance. */
 static double z_of(const struct oracle *o, const struct said *s, double *variance)
 {
 	double f[PRIOR_FUNCTIONS], sign, mean;
@@ -503,7 +515,7 @@ static double z_of(const struct oracle *o, const struct said *s, double *varianc
 	return mean + (p->sum.e - dot(p->sum.b, p->mean, n)) / p->sum.d;
 }
 
-/* Update one truncation. Return: the change of its mean, in deviations. */
+/* Update a truncation. Return the change of its mean in standard deviations. */
 static double refine(struct oracle *o, long k)
 {
 	struct cut *cut = &o->cut[k], next;
@@ -511,7 +523,7 @@ static double refine(struct oracle *o, long k)
 	const double z = z_of(o, &o->said[k], &v);
 
 	o->deviation = fmax(o->deviation, sqrt(v));
-	/* Without this truncation; and with its actual effect. */
+	/* Compute z without this truncation, and with its actual effect. */
 	rest = 1 / v - cut->tau;
 	if (!(rest > 0))
 		return 0;
@@ -542,7 +554,7 @@ static bool set_cuts(struct oracle *o, long cuts)
 	return true;
 }
 
-/* False: out of memory, or no convergence. */
+/* Return false if out of memory, or if the factors do not converge. */
 static bool propagate(struct oracle *o)
 {
 	for (long cuts = CUTTING * (o->c->spec.hosts - 1);; cuts *= 2) {
@@ -573,7 +585,7 @@ static bool oracle_new(struct oracle *o, const struct cluster *c)
 	size_t dim;
 
 	*o = (struct oracle){ .c = c };
-	/* Rounding of both stamps, each uniform up to a tick. */
+	/* Both stamps are rounded, each by a uniformly distributed part of a tick. */
 	o->blur = spec->resolution_ns * spec->resolution_ns / 6;
 	if (!prior_make(&o->prior, c))
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The floor: the error of an estimator that knows what is unknown for a real cluster: the
- * covariance of its clocks, and the distribution of delays beyond the minimum of each
+ * The floor is the error of an estimator that knows what is unknown for a real cluster: the
+ * covariance of its clocks, and the distribution of delays beyond the minimum delay of each
  * pair.
  */
 #ifndef FLOOR_H
@@ -15,8 +15,9 @@
 bool floor_is_known(const struct cluster_spec *spec);
 
 /*
- * The floor's error on the messages of a cluster, RMS over all hosts except the first and
- * over evenly spaced instants, ns; NAN: out of memory, or no convergence.
+ * Return the floor of the errors for the messages of a cluster, ns: RMS over all hosts but
+ * the first, and over evenly spaced instants. Return NAN if out of memory, or if there is no
+ * convergence.
  */
 double floor_rms(const struct cluster *c);
 

@@ -30,7 +30,7 @@ double measure_processors(void)
 	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* A number of /proc/self/status, in bytes. */
+/* Return a value of /proc/self/status, in bytes. */
 static double status(const char *key)
 {
 	FILE *f = fopen("/proc/self/status", "r");
@@ -52,7 +52,7 @@ void measure_memory_start(void)
 
 	malloc_trim(0);
 	if (f) {
-		/* Reset the peak. */
+		/* Reset the peak of the memory use. */
 		fputs("5", f);
 		fclose(f);
 	}

@@ -12,22 +12,29 @@
 #include "prior.h"
 
 #define SEC 1e9
-/* Cells of time, with functions tabulated at their ends, for few hosts and for many. Chosen. */
+/*
+ * Number of time cells, with functions tabulated at their ends, for few hosts and for many.
+ * Chosen.
+ */
 #define CELLS 16384
 #define CELLS_OF_MANY 4096
-/* Remaining deviation of a clock, ns: for few hosts, and for many, whose floor is higher. */
+/* Remaining deviation of a clock, ns, for few hosts, and for many hosts, whose floor is higher. */
 #define ROUGH 0.02
 #define ROUGH_OF_MANY 10
-#define MANY 10 /* more hosts than this are many */
+#define MANY 10 /* more hosts than this count as many */
 /*
- * Frequencies of a sinusoid, by Gauss' quadrature: over an hour, their range is 8 turns,
- * each half of which needs one, and 8 more make the remainder small.
+ * Number of frequencies of a sinusoid for Gauss quadrature. Over an hour, the range of
+ * frequencies covers 8 turns; each half of a turn needs one frequency, and 8 more make the
+ * remainder small.
  */
 #define FREQUENCIES_HOUR 24
-/* Frequency modulation: the series is longer than the span by this factor. */
+/* The series of frequency modulation is longer than the span by this factor. */
 #define LONGER 1.25
 
-/* Spectrum of frequency modulation, per radian of frequency, two-sided, at w (1 / s); s. */
+/*
+ * Return the two-sided spectrum of frequency modulation per radian of frequency at w (1 /
+ * s), in s.
+ */
 static double spectrum(unsigned int clocks, double w)
 {
 	double sum = 0, tau = 10;
@@ -42,7 +49,10 @@ static double spectrum(unsigned int clocks, double w)
 	return sum;
 }
 
-/* Node @i of @n of the Gauss-Legendre quadrature between -1 and 1, and its weight. */
+/*
+ * Return node @i of the @n nodes of Gauss-Legendre quadrature between -1 and 1, and set
+ * @weight to its weight.
+ */
 static double node(int n, int i, double *weight)
 {
 	double x = cos(M_PI * (i + 0.75) / (n + 0.5)), slope = 1;
@@ -63,7 +73,7 @@ static double node(int n, int i, double *weight)
 	return x;
 }
 
-/* Periods are uniform between two values, one of which is three times the other. */
+/* Periods are uniformly distributed between two values, one of which is three times the other. */
 static void set_sinusoids(struct prior *pr)
 {
 	bool bend = pr->cluster->spec.clocks & BEND, quartz = pr->cluster->spec.clocks & QUARTZ;
@@ -74,8 +84,8 @@ static void set_sinusoids(struct prior *pr)
 				  0;
 	for (int i = 0; i < pr->frequencies; i++) {
 		/*
-		 * In units of the longest period's frequency; the density falls with its
-		 * square.
+		 * Frequencies are in units of the frequency of the longest period. Their
+		 * density falls with the square of the frequency.
 		 */
 		double weight, f = 2 + node(pr->frequencies, i, &weight), amplitude;
 
@@ -85,7 +95,7 @@ static void set_sinusoids(struct prior *pr)
 	}
 }
 
-/* Argument of the series. */
+/* Return the argument of the series. */
 static double series_at(const struct prior *pr, double t)
 {
 	return (t + (LONGER - 1) / 2 * pr->cluster->span_ns) * M_PI /
@@ -104,7 +114,7 @@ static void set_series(struct prior *pr)
 	}
 }
 
-/* Covariance of a clock at two times. */
+/* Return the covariance of a clock at two times. */
 static double covariance(const struct prior *pr, double t, double s)
 {
 	double sum = 0;
@@ -122,8 +132,8 @@ static double end_of_cell(const struct prior *pr, int cell)
 }
 
 /*
- * Add the next column, at the cell with the largest remaining variance. @left: remaining
- * variance at each cell.
+ * Add the next column, at the cell with the largest remaining variance. @left is the
+ * remaining variance of each cell.
  */
 static void add_turn(struct prior *pr, double *left, int room, int n, int at)
 {
@@ -201,7 +211,7 @@ void prior_release(struct prior *pr)
 	free(pr->table);
 }
 
-/* By Lagrange's cubic through the four nearest ends of cells. */
+/* Interpolate by Lagrange's cubic through the four nearest ends of cells. */
 void prior_at(const struct prior *pr, double t, double *f)
 {
 	double x = t / pr->cluster->span_ns * pr->cells, p, w[4];

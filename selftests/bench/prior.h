@@ -10,34 +10,37 @@
 
 #include "cluster.h"
 
-/* Offset, slope and ramp of a clock; host 0 has none. */
+/* Functions for the offset, slope and ramp of a clock. Host 0 has none. */
 #define PRIOR_LINE 3
-/* Maximum functions of a clock: for sinusoids, a day takes some 430. */
+/* Maximum number of functions of a clock. For sinusoids, a day takes about 430. */
 #define PRIOR_FUNCTIONS 500
-/* Maximum frequencies of a sinusoid, and terms of the series of frequency modulation. */
+/*
+ * Maximum number of frequencies of a sinusoid, and of terms of the series of frequency
+ * modulation.
+ */
 #define PRIOR_FREQUENCIES 600
 #define PRIOR_TERMS 160
-/* Deviation of an unknown weight, ns: larger than the curvature of clocks. */
+/* Standard deviation of an unknown weight, ns. It exceeds the curvature of clocks. */
 #define PRIOR_UNKNOWN 1e7
 
 struct prior {
 	const struct cluster *cluster;
-	double both; /* covariance: only differences of clocks are observed */
+	double both; /* factor of the covariance: only differences of clocks are observed */
 	int frequencies;
 	double omega[PRIOR_FREQUENCIES];   /* 1 / ns */
 	double power[PRIOR_FREQUENCIES];   /* variance of its sine, ns^2 */
-	double term[PRIOR_TERMS];	   /* variance of each, ns^2 */
-	int functions;			   /* of each clock, starting with PRIOR_LINE */
-	double precision[PRIOR_FUNCTIONS]; /* of their weights, 1 / variance */
-	int cells;			   /* of the span */
+	double term[PRIOR_TERMS];	   /* variance of each term, ns^2 */
+	int functions;			   /* number for each clock, with PRIOR_LINE */
+	double precision[PRIOR_FUNCTIONS]; /* of the weights of these functions, 1 / variance */
+	int cells;			   /* number of cells of the span */
 	double *table;			   /* (cells + 1) x functions, at ends of cells */
 };
 
-/* False: out of memory, or a clock has too many functions. */
+/* Return false if out of memory, or if a clock has too many functions. */
 bool prior_make(struct prior *pr, const struct cluster *c);
 void prior_release(struct prior *pr);
 
-/* All functions at a time (ns from the start). */
+/* Compute all functions at a time (ns from the start). */
 void prior_at(const struct prior *pr, double t, double *f);
 
 #endif

@@ -14,7 +14,7 @@ static inline uint64_t random64(uint64_t *s)
 	return z ^ z >> 31;
 }
 
-/* Between 0 and 1, both excluded. */
+/* Return a number between 0 and 1, both excluded. */
 static inline double uniform(uint64_t *s)
 {
 	return ((double)(random64(s) >> 11) + 0.5) * 0x1p-53;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory must not depend on the number of messages: a thousand hosts, each of which
- * exchanges messages with eight others, exchange a thousand million messages within an
- * hour. This process generates them in the order of sending, pushes and forgets them, so
- * no file is needed. It prints the memory of the library after each tenth, the shares of
- * processor time, and finally the errors of the clocks. It fails if memory grows in the
- * second half, or if a clock is outside its bound.
+ * Memory use must not depend on the number of messages. A thousand hosts, each of which
+ * exchanges messages with eight others, exchange a thousand million messages within an hour.
+ * This process generates the messages in the order of sending, pushes them and forgets them,
+ * so no file is needed. It prints the memory use of the library after each tenth, the shares
+ * of processor time, and finally the errors of the clocks. It fails if memory use grows in
+ * the second half, or if a clock is outside its bound.
  *
  * usage: scale MESSAGES
  */
@@ -23,20 +23,23 @@
 #define LINKS (CLUSTER_EIGHT * HOSTS)
 #define SPAN_S 3600.0
 #define MIN_DELAY_NS 30e3
-#define MEAN_DELAY_NS 100e3 /* beyond the minimum, exponential */
-#define CHUNK 65536	    /* messages generated at a time */
+#define MEAN_DELAY_NS 100e3 /* mean exponential excess delay */
+#define CHUNK 65536	    /* number of messages generated at a time */
 #define STEPS 10
-/* Allowed growth of memory in the second half: hulls get a few more corners. Chosen. */
+/*
+ * Maximum growth of memory use in the second half, in which hulls get a few more corners.
+ * Chosen.
+ */
 #define GROWTH 1.125
-#define INSTANTS 101 /* of each clock that are compared with the truth */
+#define INSTANTS 101 /* number of instants of each clock that are compared with the truth */
 
 struct scale {
 	struct cluster c;
 	struct netsync *ns;
 	uint64_t seed;
-	double apart_ns;  /* between two sent messages */
+	double apart_ns;  /* interval between two sent messages */
 	double made_ns;	  /* time for generating messages */
-	double pushed_ns; /* and for pushing them */
+	double pushed_ns; /* time for pushing messages */
 	struct cluster_message chunk[CHUNK];
 };
 
@@ -76,7 +79,7 @@ static void push(struct scale *s, long num)
 	}
 }
 
-/* *memory: bytes used by the library after the first half, and after the second. */
+/* Set memory[] to the bytes that the library uses after the first half, and after the second. */
 static void push_all(struct scale *s, long messages, double memory[2])
 {
 	printf("%12s %8s %8s %8s %8s\n", "messages", "made, s", "pushed, s", "ns each", "MiB");
@@ -101,7 +104,7 @@ static void push_all(struct scale *s, long messages, double memory[2])
 	}
 }
 
-/* Print the errors of the clocks: the worst one, and whether bounds hold. */
+/* Print the errors of the clocks, the largest first, and whether bounds hold. */
 static bool show_errors(const struct scale *s)
 {
 	const int reference = netsync_reference(s->ns);
@@ -123,7 +126,7 @@ static bool show_errors(const struct scale *s)
 			error = (double)(at - read) - ahead;
 			worst = fmax(worst, fabs(error));
 			squares += error * error;
-			/* From both readings, and from rounding. */
+			/* Both readings and rounding add to the error. */
 			outside += bound != NETSYNC_UNKNOWN && fabs(error) > (double)bound + 1;
 			unknown += bound == NETSYNC_UNKNOWN;
 			num++;

@@ -7,14 +7,14 @@
 #include "stages.h"
 
 /*
- * Messages that are pushed together: reading the clock before and after takes 1.3 us, as
- * measured, and pushing a message 0.1 to 0.4. Chosen: they fit into the processor's
- * cache.
+ * Number of messages that are pushed together. Reading the clock before and after takes 1.3
+ * us, as measured, and pushing a message takes 0.1 to 0.4 us. Chosen to fit in the
+ * processor's cache.
  */
 #define CHUNK 1024
 
 static enum stage now;
-static double since; /* when it was entered or resumed, ns */
+static double since; /* time at which the stage was entered or resumed, ns */
 static double total[NUM_STAGES];
 
 static struct message {
@@ -23,9 +23,9 @@ static struct message {
 	int64_t send_ns;
 	int64_t recv_ns;
 } chunk[CHUNK];
-static size_t num; /* of messages in it */
+static size_t num; /* number of messages in the chunk */
 
-/* Return: the stage that was left, to be re-entered later. */
+/* Enter a stage. Return the stage that was left, to be resumed later. */
 static enum stage enter(enum stage stage)
 {
 	const enum stage before = now;
@@ -52,7 +52,7 @@ void stages_end(double spent[NUM_STAGES])
 		spent[i] = total[i];
 }
 
-/* ---- calls, and what is called instead ---------------------------------- */
+/* ---- wrapped calls, and the functions that replace them ----------------- */
 
 #define CALL(name) __typeof__(name) __wrap_##name, __real_##name
 
@@ -70,7 +70,7 @@ CALL(reduction_fit_jointly);
 CALL(reduction_fit_steered);
 CALL(reduction_make_clock);
 
-/* The value of an expression that is computed in a stage. */
+/* Evaluate an expression as part of a stage, and return its value. */
 #define IN_STAGE(number, expression)                                \
 	({                                                          \
 		const enum stage before_ = enter(number);           \
@@ -109,7 +109,7 @@ int __wrap_netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 
 	if (!ret)
 		ret = IN_STAGE(STAGE_LINES, __real_netsync_solve(ns, opt));
-	/* The command has nothing else to do until it frees everything. */
+	/* From here on, the command only frees memory. */
 	enter(STAGE_WRITE);
 	return ret;
 }

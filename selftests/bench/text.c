@@ -27,8 +27,8 @@ struct job {
 	enum cluster_topology topology;
 	unsigned int clocks; /* enum cluster_clocks */
 	long messages;
-	int runs; /* the fastest is used. Chosen: long jobs run once. */
-	/* Goals: processor time, s, and memory, MiB; 0: none. */
+	int runs; /* number of runs; the fastest is used. Chosen: long jobs run once. */
+	/* Goals for processor time (s) and memory (MiB); 0 without a goal. */
 	double goal_s;
 	double goal_mib;
 };
@@ -38,7 +38,7 @@ struct text {
 	char path[4096];
 };
 
-/* The cost of a program run. */
+/* The cost of running a program. */
 struct cost {
 	double seconds; /* processor time */
 	double mib;	/* peak of memory */
@@ -50,7 +50,7 @@ static const char *const topologies[] = {
 	[EIGHT] = "8 each",
 };
 
-/* Columns: sums of stages. */
+/* The columns of the table, each of which is a sum of stages. */
 static const struct {
 	enum stage first;
 	enum stage last;
@@ -79,7 +79,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* Runs in a separate process, whose memory ends with it. */
+/* Write messages in a separate process, whose memory ends with it. */
 static void write_messages(const void *arg, void *result)
 {
 	const struct text *text = arg;
@@ -108,7 +108,7 @@ static void write_messages(const void *arg, void *result)
 	*(bool *)result = true;
 }
 
-/* The result, and the command's messages about clocks that are not known well. */
+/* Discard the result, and the command's messages about clocks whose bounds are large. */
 static void forget_output(void)
 {
 	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
@@ -151,7 +151,7 @@ static struct cost run(char *const argv[], int runs)
 	return least;
 }
 
-/* Runs in a separate process, with the command line of the netsync command. */
+/* Run the netsync command's main function in a separate process, with its command line. */
 static void run_here(const void *arg, void *result)
 {
 	char *const *argv = arg;
@@ -166,7 +166,7 @@ static void run_here(const void *arg, void *result)
 	stages_end(result);
 }
 
-/* The sum of some stages, ns. */
+/* Return the sum of some stages, ns. */
 static double sum(const double stages[NUM_STAGES], enum stage first, enum stage last)
 {
 	double all = 0;
@@ -235,7 +235,7 @@ static void print_heads(void)
 	fflush(stdout);
 }
 
-/* The argument is the netsync command. */
+/* The argument is the path of the netsync command. */
 int main(int argc, char **argv)
 {
 	/* Goals are chosen for a machine with 2 processors. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Cases of truth.c: simulated clusters, and how near to the truth netsync should be. */
+/* Cases of truth.c: simulated clusters, and how accurate netsync should be for each. */
 #ifndef NETSYNC_BENCH_TRUTH_CASES_H
 #define NETSYNC_BENCH_TRUTH_CASES_H
 
@@ -7,26 +7,29 @@
 
 #include "cluster.h"
 
-/* s */
+/* An hour, s. */
 #define HOUR 3600
 
 struct test_case {
 	const char *name;
 	struct cluster_spec spec;
-	/* Targets in ns; 0: none. */
+	/* Targets in ns; 0 without a target. */
 	double max;
 	double rms;
-	double bound; /* beyond the minimum delay */
+	double bound; /* bound less the minimum delay */
 	/*
-	 * RMS of an estimator that knows the model, from --floor, 8 seeds (for many
-	 * hosts: 1-3).
+	 * RMS error of an estimator that knows the model, from --floor with 8 seeds (1 to 3
+	 * for many hosts).
 	 */
 	double floor;
-	/* Also with 2 % late and 0.1 % wrong messages, within 1.5 x. */
+	/*
+	 * Also run with 2 % late and 0.1 % wrong messages; the errors must be within 1.5
+	 * times the others.
+	 */
 	bool with_faults;
 	/*
-	 * Also with events that report how clocks were steered and stepped: within 1.5 x
-	 * of the same oscillators without steering.
+	 * Also run with events that report how clocks were steered and stepped; the errors
+	 * must be within 1.5 times those of the same oscillators without steering.
 	 */
 	bool with_events;
 };
@@ -114,7 +117,7 @@ static const struct test_case cases[] = {
 	  .max = 3000,
 	  .rms = 150 },
 
-	/* Single faults. */
+	/* Single faults, one per case. */
 	{ .name = "bend-late",
 	  PAIR(BEND, HOUR, 1000000, .late = 0.02),
 	  .max = 300,
@@ -138,7 +141,7 @@ static const struct test_case cases[] = {
 	{ .name = "bend-pauses", PAIR(BEND | PAUSES, HOUR, 1000000) },
 	{ .name = "linear-jump", PAIR(JUMP, HOUR, 1000000) },
 
-	/* More queueing in one direction; and half of 100 us that nothing can reveal. */
+	/* One direction has more queueing. In addition, half of 100 us cannot be known. */
 	{ .name = "bend-uneven-load", PAIR(BEND, HOUR, 1000000, .mean_delay_ns = { 100e3, 1e6 }) },
 	{ .name = "bend-uneven-path",
 	  PAIR(BEND, HOUR, 1000000, .min_delay_ns = { 30e3, 130e3 }),
@@ -151,13 +154,13 @@ static const struct test_case cases[] = {
 	{ .name = "steps-24h", PAIR(RATE_STEPS, 24 * HOUR, 1000000) },
 	{ .name = "chain10-bend-1e6", SPEC(10, CHAIN, BEND, HOUR, 1000000), .floor = 76 },
 	{ .name = "star10-bend-1e6", SPEC(10, STAR, BEND, HOUR, 1000000), .floor = 37 },
-	/* Pairs with so few messages that none reveals much. */
+	/* The pairs have so few messages that none of them reveals much. */
 	{ .name = "all40-linear-60s", SPEC(40, ALL_PAIRS, 0, 60, 100000), .floor = 360 },
 	{ .name = "all40-bend-60s", SPEC(40, ALL_PAIRS, BEND, 60, 100000), .floor = 390 },
 	{ .name = "sparse100-bend-1e6", SPEC(100, SPARSE, BEND, HOUR, 1000000), .floor = 380 },
 	{ .name = "sparse1000-linear-1e6", SPEC(1000, SPARSE, 0, HOUR, 1000000) },
 
-	/* Worlds: steered clocks, and other events in practice. */
+	/* Simulated scenarios: steered clocks, and other conditions that occur in practice. */
 	{ .name = "walk-1e5", PAIR(WALK, HOUR, 100000), .floor = 81 },
 	{ .name = "walk-1e6", PAIR(WALK, HOUR, 1000000), .floor = 21 },
 	{ .name = "quartz-1e5", PAIR(QUARTZ, HOUR, 100000), .floor = 56 },
@@ -236,7 +239,7 @@ static const struct test_case cases[] = {
 	{ .name = "all10-chrony-calm-2e5",
 	  SPEC(10, ALL_PAIRS, QUARTZ | CHRONY_CALM, HOUR, 200000),
 	  .with_events = true },
-	/* The other nine as if it did not exist: all10-quartz-1e5. */
+	/* The other nine hosts are as accurate as if this one did not exist: all10-quartz-1e5. */
 	{ .name = "all10-false-1e5",
 	  SPEC(10, ALL_PAIRS, QUARTZ | FALSE_LAST, HOUR, 100000),
 	  .max = 3e3,
@@ -252,7 +255,7 @@ static const struct test_case cases[] = {
 	  SPEC(10, ALL_PAIRS, BEND, HOUR, 1000000, .near = 0.01),
 	  .max = 2e3,
 	  .rms = 300 },
-	/* Half of 100 us cannot be known, and messages may be wrong by that much. */
+	/* Half of 100 us cannot be known, and messages may be wrong by as much. */
 	{ .name = "uneven-near-1%",
 	  PAIR(BEND, HOUR, 100000, .min_delay_ns = { 30e3, 130e3 }, .near = 0.01),
 	  .max = 52e3,
@@ -270,7 +273,7 @@ static const struct test_case cases[] = {
 	{ .name = "bend-1us", PAIR(BEND, HOUR, 100000, .resolution_ns = 1e3), .floor = 125 },
 	{ .name = "bend-10us", PAIR(BEND, HOUR, 100000, .resolution_ns = 10e3), .floor = 400 },
 	{ .name = "bend-4ms", PAIR(BEND, HOUR, 100000, .resolution_ns = 4e6) },
-	/* A time is only defined to the agreement of the processors. */
+	/* The time is only defined up to the differences between the processors. */
 	{ .name = "bend-processors-1e5",
 	  PAIR(BEND, HOUR, 100000, .processors_ns = 200),
 	  .max = 1200,
@@ -287,7 +290,7 @@ static const struct test_case cases[] = {
 	  SPEC(10, ALL_PAIRS, 0, HOUR, 1000000, .processors_ns = 200),
 	  .max = 200,
 	  .rms = 100 },
-	/* Pairs with little traffic, as with many hosts. */
+	/* Each pair has little traffic, as in clusters of many hosts. */
 	{ .name = "all40-bend-2e5", SPEC(40, ALL_PAIRS, BEND, HOUR, 200000), .floor = 870 },
 	{ .name = "all64-bend-1e6",
 	  SPEC(64, ALL_PAIRS, BEND, HOUR, 1000000),

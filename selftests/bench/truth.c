@@ -21,8 +21,8 @@
 #include "truth-cases.h"
 
 #define MAX_SEEDS 64
-#define INSTANTS 4000	 /* for each host, evenly spaced, including the last instant */
-#define NEAR_BREAK 0.1e9 /* ns around a break that are not compared */
+#define INSTANTS 4000	 /* number of evenly spaced instants of each host, including the last one */
+#define NEAR_BREAK 0.1e9 /* ns around a break in which no instants are compared */
 #define NEAR_FLOOR 1.3	 /* goal: ratio of RMS error to the floor */
 
 #define NUM_CASES (sizeof(cases) / sizeof(cases[0]))
@@ -33,25 +33,25 @@ struct outcome {
 	int quality; /* of the worst host */
 	double max;
 	double rms;
-	double inside;	   /* share of instants inside the bound */
-	double claimed;	   /* share of instants with a bound */
+	double inside;	   /* fraction of the instants that are inside the bound */
+	double claimed;	   /* fraction of the instants that have a bound */
 	double bound;	   /* median half-width less the minimum delay */
-	double jump_error; /* ns: error of a jump's time */
-	bool other_bits;   /* two threads give different bits, for the first seed */
-	double floor;	   /* ns, RMS; 0: unknown */
+	double jump_error; /* error of the time of a step, ns */
+	bool other_bits;   /* whether two threads give different bits, for the first seed */
+	double floor;	   /* RMS, ns; 0 if unknown */
 	double cost;	   /* ns per message */
 	double memory;	   /* peak, bytes */
 };
 
 /* ---- errors against the truth ------------------------------------------ */
 
-/* In a silence, only instants with a bound count. */
+/* In a silence, only instants with a bound are counted. */
 enum place { NORMAL, SILENT, AT_BREAK };
 
 /*
- * @from_jump: distance of @t from the next jump. After a clock is stepped back, some
- *   readings occur twice, and cannot be distinguished: these do not count. Nor can the
- *   time of a step within a silence be known.
+ * Return the kind of an instant, and set @from_jump to its distance from the next step.
+ * After a clock is stepped back, some readings occur twice and cannot be distinguished, so
+ * they are not counted. The time of a step within a silence cannot be known either.
  */
 static enum place place(const struct cluster *c, double t, double *from_jump)
 {
@@ -217,7 +217,7 @@ static bool push_events(const struct cluster *c, struct netsync *ns)
 
 static bool solve(const struct cluster *c, struct netsync *ns, uint32_t threads)
 {
-	/* An end of a chain: the hardest choice. */
+	/* The reference is an end of the chain, which is the hardest choice. */
 	const struct netsync_options opt = {
 		.size = sizeof(opt),
 		.method = method,
@@ -291,13 +291,13 @@ static void run_seed(const void *arg, void *result)
 struct settings {
 	int seeds;
 	bool verbose;
-	bool floor; /* recompute it */
+	bool floor; /* recompute the floor */
 	char **patterns;
 };
 
-/* Over all seeds. */
+/* The results of a case over all seeds. */
 struct summary {
-	struct outcome mid; /* medians; quality, inside: the worst */
+	struct outcome mid; /* medians; for quality and inside, the worst */
 	double worst_max;
 	double worst_rms;
 };
@@ -481,7 +481,7 @@ static bool run_with_events(const struct settings *set, const struct test_case *
 	return true;
 }
 
-/* A case with faults is compared with the clean one, which is then also run. */
+/* Run a case. A case with faults is compared with the case without faults, which then also runs. */
 static bool run(const struct settings *set, const struct test_case *t)
 {
 	struct summary s;

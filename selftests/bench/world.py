@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Random worlds, each with a seed: clocks of hosts, and their readings for messages."""
+"""
+Random worlds, each determined by a seed: the clocks of hosts, and their readings for
+messages.
+"""
 import dataclasses
 
 import numpy as np
 
 SECOND = 10**9
 EPOCH = 1_700_000_000 * SECOND
-UNKNOWN = 2**62             # ns; this and larger bounds are unknown
-INSTANTS = 8000             # at which results are compared with the truth; chosen
+UNKNOWN = 2**62             # ns; bounds of this size or larger are unknown
+INSTANTS = 8000             # number of instants at which results are compared with the truth; chosen
 ROUNDING = 2                # ns, of times in whole ns
 MOST_STEERING = 1500e-6     # between two clocks: max_skew_ppm, and adjtime(3) of both
 
@@ -18,7 +21,7 @@ RARE, ODDS, NTPD, NAMED = 1000, 2000, 3000, 4000    # the first seeds of these w
 
 
 def oscillator(rng, seconds, kind):
-    """Its frequency error in each second, ppb."""
+    """Return the frequency error of an oscillator in each second, ppb."""
     num = int(seconds) + 2
     error = np.full(num, rng.normal(0, 20e3))
     if kind in ("walk", "all"):
@@ -39,9 +42,9 @@ def oscillator(rng, seconds, kind):
 
 def ntpd_slews(rng, seconds):
     """
-    The discipline of ntpd(8) at a poll interval of 64 s: each second it removes a 1024th
-    of the offset that it measured last, at most 500 ppm, and each poll also changes the
-    frequency.
+    Return the slews of ntpd(8) at a poll interval of 64 s. Each second, ntpd removes a
+    1024th of the offset that it measured last, at most 500 ppm. At each poll, it also
+    changes the frequency.
     """
     offset = rng.choice([.12, .02, .002, .0002]) * rng.uniform(-1, 1)
     frequency, left, first = rng.normal(0, 2), 0.0, rng.integers(64)
@@ -56,7 +59,7 @@ def ntpd_slews(rng, seconds):
 
 
 def slews(rng, seconds, how):
-    """Rate changes of a daemon: from, to (s), ppm."""
+    """Return the rate changes of a daemon: from, to (s), ppm."""
     if how == "ntpd":
         yield from ntpd_slews(rng, seconds)
         return
@@ -78,7 +81,7 @@ def slews(rng, seconds, how):
 
 
 class Clock:
-    """Its offset from the truth, ns, at times in seconds."""
+    """The offset of a clock from the truth, ns, at times in seconds."""
 
     def __init__(self, rng, seconds, kind, how):
         error = oscillator(rng, seconds, kind)
@@ -117,7 +120,7 @@ class Clock:
         self.ahead = ahead + np.concatenate([[0], np.cumsum(rate[:-1] * np.diff(self.at))])
 
     def odd(self, rng, seconds, how, changes):
-        """Actions of machines that messages may not reveal."""
+        """Add actions of machines that messages may not reveal."""
         begin, length = rng.uniform(.1, .8) * seconds, rng.choice([.05, .5, 3, 10]) * rng.random()
         wait = rng.choice([0, .1, 2, 20]) * rng.random()
         if how == "pause":
@@ -140,7 +143,7 @@ class Clock:
         return ahead.astype(np.int64)
 
     def is_ambiguous(self, at):
-        """Instants whose time it shows twice, or around a step."""
+        """Return the instants whose time the clock shows twice, or that are around a step."""
         found = np.zeros(len(at), bool)
         for when, by in self.steps:
             found |= abs(at - when) <= abs(by) / SECOND * 1.01 + .001
@@ -150,7 +153,7 @@ class Clock:
 
 
 def traffic(rng, seconds, num, kind):
-    """The send times of messages, s."""
+    """Return the send times of messages, s."""
     at = rng.uniform(0, seconds, num)
     if kind == "bursts":
         at = rng.choice(at[:max(4, num // 500)], num) + rng.exponential(.01, num)
@@ -163,7 +166,7 @@ def traffic(rng, seconds, num, kind):
 
 
 def queueing(rng, at, seconds, kind, scale):
-    """Delays beyond the minimum, ns."""
+    """Return delays beyond the minimum delay, ns."""
     num = len(at)
     if kind == "gamma":
         return rng.gamma(3, scale / 3, num)
@@ -178,7 +181,10 @@ def queueing(rng, at, seconds, kind, scale):
 
 
 def readings(rng, clock, seconds):
-    """A log of a clock: times (s), and its readings of a clock that is never steered, ns."""
+    """
+    Return a log of a clock: times (s), and the readings (ns) of a raw clock that is never
+    steered.
+    """
     at = np.arange(rng.uniform(0, .1), seconds, rng.choice([.1, .1, 1]))
     for begin, end in clock.gaps:
         at = at[(at < begin) | (at > end)]
@@ -186,7 +192,10 @@ def readings(rng, clock, seconds):
 
 
 def answered(at, delay, source, sink, answer, back):
-    """Messages, each followed by its answer, which is sent at @answer and takes @back."""
+    """
+    Send messages, each followed by its response, which is sent at @answer and takes
+    @back.
+    """
     return tuple(np.ravel(np.stack(ends, 1)) for ends in (
         (at, answer), (delay, back), (source, sink), (sink, source)))
 
@@ -196,12 +205,12 @@ class Outcome:
     """The errors of a result; times in ns, for all hosts except the reference."""
 
     worst: int = 0              # error
-    excess: int = 0             # of an error beyond its bound
-    outside: int = 0            # instants whose error exceeds their bound
-    unknown: int = 0            # instants without a bound
+    excess: int = 0             # largest part of an error beyond its bound
+    outside: int = 0            # number of instants whose error exceeds their bound
+    unknown: int = 0            # number of instants without a bound
     hosts: list = dataclasses.field(default_factory=list)   # names of the compared hosts
     false: list = dataclasses.field(default_factory=list)   # names of hosts outside their bounds
-    bounds: list = dataclasses.field(default_factory=list)  # an array for each of hosts
+    bounds: list = dataclasses.field(default_factory=list)  # an array for each of the hosts
 
     def add(self, name, error, bounds):
         """Add a host's errors and bounds, at the same instants."""
@@ -217,12 +226,12 @@ class Outcome:
 
     @property
     def known(self):
-        """All bounds."""
+        """Return all known bounds."""
         return np.concatenate([np.zeros(0), *self.bounds])
 
     @property
     def median(self):
-        """The median bound."""
+        """Return the median bound."""
         return np.median(self.known) if len(self.known) else np.nan
 
 
@@ -232,9 +241,11 @@ class World:
     logs = ()
 
     def is_unseen(self, host, at):
-        """Instants between two messages of a host, in one direction, between which its
-        clock is stepped by no more, in total, than steering could do meanwhile:
-        netsync.h excludes these from the promise of bounds."""
+        """
+        Return the instants between two messages of a host, in one direction, between
+        which its clock is stepped by no more, in total, than steering could change it in
+        that time. netsync.h excludes these instants from the guarantee of bounds.
+        """
         clock, found = self.clocks[host], np.zeros(len(at), bool)
         for when, who in (self.at, self.source), (self.at + self.delay / SECOND, self.sink):
             marks = np.concatenate([[0], np.sort(when[who == host]), [self.seconds]])
@@ -292,7 +303,7 @@ class World:
                      f"unequal {unequal}, resolution {self.resolution} ns")
 
     def deliver(self, at, delay, source, sink):
-        """Keep the messages that both hosts see: those of running hosts."""
+        """Keep the messages that both hosts see, that is, messages of running hosts."""
         kept = at + delay / SECOND < self.seconds
         for host, clock in enumerate(self.clocks):
             for begin, end in clock.gaps:
@@ -308,7 +319,7 @@ class World:
                     log.write(f"h{host} {EPOCH + when + shown} {when} 30\n")
 
     def shown(self):
-        """Readings of clocks when messages are sent and received."""
+        """Return the readings of clocks when messages are sent and received."""
         sent = (self.at * SECOND).astype(np.int64)
         received = sent + self.delay.astype(np.int64)
         for times, who in (sent, self.source), (received, self.sink):
@@ -324,11 +335,11 @@ class World:
         np.savetxt(path, np.stack([self.source, self.sink, *self.shown()], 1), "h%d h%d %d %d")
 
     def is_rejected(self, _, at):
-        """Instants around messages that a result treats as wrong."""
+        """Return the instants around messages that a result rejects as wrong."""
         return np.zeros(len(at), bool)
 
     def compare(self, result):
-        """The Outcome of a result at random instants."""
+        """Compare a result with the truth at random instants, and return an Outcome."""
         at = np.sort(self.rng.uniform(0, self.seconds, INSTANTS))
         true = EPOCH + (at * SECOND).astype(np.int64)
         reference = self.clocks[int(result.reference[1:])]
@@ -350,7 +361,10 @@ class World:
 
 
 class Odd(World):
-    """Worlds in which one host or all do something odd, with one of the usual kinds of traffic."""
+    """
+    Worlds in which something odd happens to one host or to all hosts, with one of the
+    usual kinds of traffic.
+    """
 
     def __init__(self, seed):
         # pylint: disable=super-init-not-called
@@ -375,7 +389,8 @@ class Odd(World):
             back = least[source, sink] + queueing(rng, at, seconds, "exponential", scale)
             at, delay, source, sink = answered(at, delay, source, sink, answer, back)
         elif talk == "chain":
-            # Each hop sees it: one packet, and as many messages as pairs of hosts.
+            # Each hop sees the packet: one packet gives as many messages as there are
+            # pairs of hosts.
             at = np.repeat(at, hosts * (hosts - 1) // 2)
             hops = np.array([(i, j) for i in range(hosts) for j in range(i + 1, hosts)])
             source, sink = np.tile(hops, (len(at) // len(hops), 1)).T
