@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Random traces with all types of CTF 1.8, and their contents."""
+"""Make random traces that use all types of CTF 1.8, and list their contents."""
 import struct
 import uuid
 
@@ -7,7 +7,7 @@ MAGIC = 0xc1fc1fc1
 
 
 class Bits:
-    """Bits in a byte order, from the beginning of a packet."""
+    """Bits in one byte order, counted from the beginning of a packet."""
 
     def __init__(self):
         self.data = bytearray()
@@ -85,7 +85,7 @@ class String:
 
 
 class Array:
-    """A fixed array of @inner; some are of characters."""
+    """An array of fixed length. Some arrays consist of characters."""
 
     def __init__(self, inner, length):
         self.inner, self.length = inner, length
@@ -98,7 +98,10 @@ class Array:
 
 
 class Struct:
-    """Members are (name, type); a sequence and a variant follow the fields that they need."""
+    """
+    A structure whose members are (name, type). A sequence or a variant follows the fields
+    on which it depends.
+    """
 
     def __init__(self, members, align=0):
         self.members, self.own = members, align
@@ -131,7 +134,7 @@ class Sequence:
 
 
 class Tag(Integer):
-    """An enumeration with a label for each option, one of which has two ranges."""
+    """An enumeration that has a label for each option. One of the labels has two ranges."""
 
     def __init__(self, rng, big, options):
         super().__init__(rng, big, size=rng.choice((8, 16, 3)))
@@ -171,8 +174,10 @@ def alignment(kind):
 
 
 def random_element(rng, big):
-    """An element of an array: not an array, which no tracer writes, nor a type that needs
-    another field, which ends babeltrace2 2.0 with an assertion."""
+    """
+    Return an element of an array. It is neither an array, which no tracer writes, nor a
+    type that depends on another field, which ends babeltrace2 2.0 with an assertion.
+    """
     if rng.randrange(4) == 0:
         return Struct([("_f%d" % i, random_element(rng, big)) for i in range(rng.randrange(4))],
                       rng.choice((0, 0, 16)))
@@ -180,7 +185,7 @@ def random_element(rng, big):
 
 
 def random_type(rng, big, depth):
-    """A type that needs no other field."""
+    """Return a type that depends on no other field."""
     kind = rng.randrange(9 if depth else 7)
     if kind < 4:
         return rng.choice((Integer, Integer, Integer, Float))(rng, big)
@@ -195,8 +200,10 @@ def random_type(rng, big, depth):
 
 
 def random_plain(rng, big):
-    """Without sequences or variants, which end babeltrace2 2.0 with an assertion in
-    contexts and in variants."""
+    """
+    Return a type without sequences or variants, which end babeltrace2 2.0 with an
+    assertion in contexts and in variants.
+    """
     return Struct([("_f%d" % i, random_type(rng, big, 0)) for i in range(rng.randrange(5))],
                   rng.choice((0, 0, 8)))
 
@@ -236,7 +243,7 @@ HEADERS = {
 
 
 class Trace:
-    """One stream; @events: lines in the format of selftests/direct/walk."""
+    """A trace of one stream. Its events are lines in the format of selftests/direct/walk."""
 
     def __init__(self, rng):
         self.rng, self.big = rng, rng.random() < 0.3
@@ -287,7 +294,7 @@ class Trace:
         bits.put(value, size, self.big)
 
     def put_header(self, bits, number):
-        """The lower bits of the clock, if they suffice."""
+        """Write the lower bits of the clock if they suffice."""
         step = self.rng.choice((0, 1000, 1 << 20, 1 << 27, 1 << 32))
         few = {"plain": 64, "compact": 27, "large": 32}[self.header]
         self.clock += self.rng.randrange(step + 1)
@@ -352,7 +359,7 @@ class Trace:
 
 
 def mutate(rng, data):
-    """A file with random damage."""
+    """Damage a file at random."""
     data = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 8))):
         at = rng.randrange(len(data))

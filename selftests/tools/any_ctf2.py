@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The metadata of CTF 2 for the traces of any_ctf.py, whose streams stay the same."""
+"""Write the metadata in CTF 2 for the traces of any_ctf.py, whose streams stay unchanged."""
 import json
 import re
 
@@ -12,7 +12,7 @@ BASES = {"10": 10, "hex": 16, "8": 8}
 
 
 def plain(name):
-    """Readers remove one underscore from names in CTF 1.8."""
+    """Return a name without its first underscore, as readers of CTF 1.8 do."""
     return name.removeprefix("_")
 
 
@@ -27,7 +27,7 @@ def structure(members, align=1):
 
 
 class Scope:
-    """A structure that is written: its place, and how to refer to a field in it."""
+    """A structure that is being written: its place, and how to refer to a field in it."""
 
     def __init__(self, rng, origin, path=()):
         self.rng, self.origin, self.path = rng, origin, path
@@ -80,7 +80,7 @@ def of_array(kind, scope):
 
 
 def of(kind, scope):
-    """The field class of a type."""
+    """Return the field class of a type."""
     if isinstance(kind, Struct):
         return structure([(plain(name), of(inner, scope.inner(plain(name)) if
                                            isinstance(inner, Struct) else scope))
@@ -118,7 +118,7 @@ class Metadata:
         return self.alias(integer(size, self.wide if size % 8 == 0 else 1, self.big, **more))
 
     def alias(self, kind):
-        """The same by a name, sometimes."""
+        """Sometimes, replace a field class by the name of an alias."""
         if self.rng.random() < 0.7:
             return kind
         self.aliases += 1
@@ -199,7 +199,7 @@ def fragments_of(text):
 
 
 def left_to_babeltrace(text):
-    """The same metadata, with an element that has no effect and is not translated."""
+    """Return the same metadata with an element that has no effect and is not translated."""
     fragments = fragments_of(text)
     fragments[0]["extensions"] = {}
     return sequence(fragments)

@@ -47,7 +47,8 @@ WIRE_FIELDS = [
     ("family", "u8"), ("has_ts", "u8"), ("sampling", "u8"), ("saddr", "addr"),
     ("daddr", "addr"),
 ]
-# The layout of the old addons module, and our own before addresses had two lengths.
+# The layout of the old addons module, and of the netsync module before addresses had two
+# lengths.
 ADDONS_FIELDS = [
     ("sk", "x64"), ("seq", "be32"), ("ack_seq", "be32"), ("check", "be16"),
     ("window", "be16"), ("flags", "be16"),
@@ -112,7 +113,7 @@ TCP = ("struct { %s _source_port; %s _dest_port; %s _seq; %s _ack_seq; "
 
 
 def net_fields(version, label):
-    """The fields of net_dev_queue in a version of lttng-modules."""
+    """Return the fields of net_dev_queue in a version of lttng-modules."""
     protocol = ('enum : %s { "%sunknown" = 0 ... 5, "%stcp" = 6, '
                 '"%sunknown" = 7 ... 255 }' % (be(8), label, label, label))
     kind = ('enum : %s { "%sunknown" = 0, "%stcp" = 1, "%sudp" = 2, "%sicmp" = 3 }' %
@@ -161,7 +162,7 @@ def mapped(addr):
 
 
 class Packet:
-    """One packet; unspecified fields get defaults."""
+    """A packet. Fields that are not specified have default values."""
 
     def __init__(self, saddr="10.0.0.1", daddr="10.0.0.2", sport=40000,
                  dport=80, seq=1, ack=1, flags=ACK, window=512, len=0, id=1,
@@ -187,7 +188,7 @@ class Packet:
             has_tsn=1, tsn=self.seq)
 
     def wire(self, skb):
-        """The flat layout of any protocol."""
+        """Return the packet in the flat layout of any protocol."""
         values = self.own() | dict(hwtstamp=0, ifindex=2, vlan=0, skb=skb,
                                    protocol=self.proto, tsecr=self.tsecr or 0)
         if self.proto == 17:
@@ -204,7 +205,10 @@ class Packet:
         return values
 
     def addons_word(self):
-        """The flags word of the old addons module on little endian."""
+        """
+        Return the flags word as the old addons module writes it on little-endian
+        machines.
+        """
         word = self.doff << 8
         for i, bit in enumerate((FIN, SYN, RST, PSH, ACK)):
             word += bool(self.flags & bit) << (7 - i)
@@ -269,7 +273,7 @@ class Trace:
         return [FLAT[self.layout][0] + d for d in ("_out", "_in")]
 
     def add(self, time, is_out, packet, stream=0, dev="eth0", skb=None):
-        """An event; time as printed, including the epoch."""
+        """Add an event. Its time is the printed time, which includes the epoch."""
         self.skb += 256
         if self.layout == "lttng":
             data = packet.net(self.version, skb or self.skb, dev, is_out)
@@ -309,7 +313,7 @@ class Trace:
         else:
             clock = ("typealias integer { size = 64; align = 8; signed = false;"
                      " } := uint64_time_t;\n")
-        # Babeltrace 2 invents a clock for fields that are called timestamp.
+        # Babeltrace 2 assumes a clock for fields that are called "timestamp".
         stamp = "when" if self.clock == "none" else "timestamp"
         text = ("/* CTF 1.8 */\n"
                 "typealias integer { size = 8; align = 8; signed = false; } "
@@ -344,7 +348,7 @@ class Trace:
         return text
 
     def event_text(self, _name):
-        """The metadata of an event's contents."""
+        """Return the metadata of an event's contents."""
         if self.layout == "lttng":
             fields = net_fields(self.version, self.label)
         elif self.layout == "none":
@@ -354,7 +358,10 @@ class Trace:
         return f"\tfields := struct {{\n{fields}\t}};\n"
 
     def packet(self, stream, part, seq=0, lost=0):
-        """One packet with these events of a stream, and its length without padding."""
+        """
+        Return one trace packet with these events of a stream, and its length without
+        padding.
+        """
         body = b"".join(struct.pack("<HQ", e, t) + d for t, e, d in part)
         used = 24 + 6 * 8 + 4 + len(body)
         size = -(-used // 4096) * 4096
@@ -365,7 +372,7 @@ class Trace:
         return (packet + body).ljust(size, b"\0"), used
 
     def packets(self, stream):
-        """The packets of a stream, each as bytes."""
+        """Return the trace packets of a stream, each as bytes."""
         events = sorted(self.streams[stream])
         lost = self.discarded.get(stream, 0)
         for seq, i in enumerate(range(0, len(events), self.per_packet)):

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A plug-in of Babeltrace 2 with source.kinds.all: one stream with every kind of message
- * and field, and all their properties in the newest version of the Message Interchange
- * Protocol (MIP). It serves to check that copies are equal.
+ * A Babeltrace 2 plug-in with source.kinds.all: one stream with every kind of message and
+ * field, and with all their properties in the newest version of the Message Interchange
+ * Protocol (MIP). Tests use it to check that copies are equal.
  */
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
@@ -43,7 +43,7 @@ static bt_value *attributes(const char *name)
 
 /* ---- links ---------------------------------------------------------------- */
 
-/* A reference to the field that another one depends on: its class, or its place. */
+/* A reference to the field on which another field depends: its class, or its place. */
 struct link {
 #if MAX_MIP
 	bt_field_location *location;
@@ -52,7 +52,10 @@ struct link {
 #endif
 };
 
-/* Refer to the member with a name, of a structure in a scope, or of a structure in that one. */
+/*
+ * Refer to a member by its name: a member of the structure of a scope, or of a structure
+ * within that structure.
+ */
 static struct link link_to(bt_trace_class *in, bt_field_path_scope scope, const char *outer,
 			   bt_field_class *structure, const char *name)
 {
@@ -230,7 +233,7 @@ static void set_option_attributes(bt_field_class *class)
 			       bt_field_class_variant_borrow_option_by_index(class, i), "option");
 }
 
-/* A variant with a string (selected by 0 to 3, or fewer), and a structure. */
+/* Make a variant with a string (selected by 0 to 3, or by fewer numbers) and a structure. */
 static bt_field_class *make_variant(bt_trace_class *in, enum which which, struct link selector)
 {
 	bt_field_class *class = make_empty_variant(in, which, selector);
@@ -296,7 +299,7 @@ static void add_arrays(bt_trace_class *in, bt_field_class *to, struct link lengt
 		class[i] = bt_field_class_structure_create(in);
 		add(class[i], "length", make_unsigned(in, 30));
 	}
-	/* In an element: a length that is in the element. */
+	/* This length is in the element itself. */
 	inner = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, "counted", class[2], "length");
 	add(class[2], "texts", make_sequence(in, text, &inner));
 	put_link(inner);
@@ -308,7 +311,7 @@ static void add_arrays(bt_trace_class *in, bt_field_class *to, struct link lengt
 		bt_field_class_put_ref(class[i]);
 }
 
-/* The fields that others refer to, in each scope. */
+/* Make the fields of a scope to which other fields refer. */
 static bt_field_class *make_context(bt_trace_class *in)
 {
 	bt_field_class *class = bt_field_class_structure_create(in);
@@ -319,7 +322,7 @@ static bt_field_class *make_context(bt_trace_class *in)
 	return class;
 }
 
-/* Kinds that only the newest version has. */
+/* Add the kinds that only the newest version has. */
 static void add_new(bt_trace_class *in, bt_field_class *to, struct link length)
 {
 #if MAX_MIP
@@ -376,7 +379,7 @@ static bt_field_class *make_payload(bt_trace_class *in, bt_field_class *packet,
 	return class;
 }
 
-/* ---- values: a walk that fills in whatever there is ----------------------- */
+/* ---- values: a walk that fills in all fields ------------------------------ */
 
 static void fill(bt_field *field, uint64_t seed)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A CTF trace with every kind of TSDL field, in either byte order."""
+"""Write a CTF trace with every kind of TSDL field, in either byte order."""
 import struct
 import uuid
 
@@ -67,7 +67,7 @@ event { name = "not there"; id = 2; fields := struct { byte x; }; };
 
 
 class Bits:
-    """Consecutive fields: in little endian, the first one is lowest."""
+    """Consecutive bit-fields. In little endian, the first field has the lowest bits."""
 
     def __init__(self, order):
         self.order, self.value, self.size = order, 0, 0
@@ -101,7 +101,7 @@ class Bits:
 
 
 def text(number):
-    """The text of an event: some are empty."""
+    """Return the text of an event. Some texts are empty."""
     return f"text {number} \u00fc" if number % 3 else ""
 
 

@@ -12,7 +12,7 @@ import traceback
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 NETSYNC = os.environ.get("NETSYNC", str(TOP / "build" / "netsync"))
 
-# An emulated command takes longer.
+# An emulated command takes this many times as long.
 SLOWER = int(os.environ.get("NETSYNC_SLOWER", "1"))
 
 CASES = []
@@ -81,7 +81,10 @@ def peak(command):
 
 
 def children_of(pid):
-    """Its processes: the first one reads files, the others read traces."""
+    """
+    Return the command's child processes: the first one reads files, the others read
+    traces.
+    """
     path = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
     try:
         return [int(child) for child in path.read_text(encoding="ascii").split()]
@@ -90,7 +93,7 @@ def children_of(pid):
 
 
 def main():
-    """Run all cases, or the given ones."""
+    """Run all cases, or the cases given as arguments."""
     cases = [c for c in CASES if c.__name__ in sys.argv[1:]] or CASES
     # If the tests run under nohup(1), SIGHUP is ignored, and commands would inherit it.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)

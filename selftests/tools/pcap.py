@@ -15,7 +15,7 @@ MASK = 2**64 - 1
 
 
 def siphash(data):
-    """SipHash-1-3 with the bytes 0 to 15 as its key."""
+    """Return the SipHash-1-3 of data, with the bytes 0 to 15 as the key."""
     def rotate(x, n):
         return (x << n | x >> (64 - n)) & MASK
 
@@ -91,7 +91,7 @@ class Packet(ctf.Packet):
                            0) + chunk
 
     def ip(self):
-        """Starting with its IP header."""
+        """Return the packet, beginning with its IP header."""
         src = ipaddress.ip_address(self.saddr).packed
         dst = ipaddress.ip_address(self.daddr).packed
         body = self.extensions + self.transport(src + dst) + self.payload()
@@ -105,7 +105,7 @@ class Packet(ctf.Packet):
 
 
 def full(packet, **changed):
-    """With a payload."""
+    """Return a packet with a payload."""
     if isinstance(packet, Packet) and not changed:
         return packet
     fields = {name: getattr(packet, name) for name in (
@@ -238,8 +238,10 @@ def words(order, data, at, count):
 
 
 class Reader:
-    """An independent reader of a file: blocks, each as a key with everything except its
-    times, and its times in ns."""
+    """
+    An independent reader of a file: its blocks, each as a key that contains everything
+    but its times, and its times in ns.
+    """
 
     def __init__(self, data):
         self.data, self.blocks = data, []

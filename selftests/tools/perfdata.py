@@ -24,8 +24,10 @@ WALL, BEGAN = 1_700_000_000_000_000_000, 9_000_000_000
 
 
 class File(tracedat.File):
-    """A perf.data file with the content of a trace.dat file. @rounds: length of a round,
-    ns; 0: no rounds. @packed: the type of compressed records"""
+    """
+    A perf.data file with the content of a trace.dat file. @rounds is the length of a
+    round, ns, or 0 without rounds. @packed is the type of compressed records.
+    """
 
     def __init__(self, name, order="<", pipe=False, has=USUAL, clock="mono", rounds=10**9,
                  packed=None, session=""):
@@ -43,7 +45,7 @@ class File(tracedat.File):
             self.lost.append((time, cpu, missed))
 
     def pack_of(self, data, at):
-        """The 64-bit number at an offset."""
+        """Return the 64-bit number at an offset."""
         return struct.unpack_from(self.order + "Q", data, at)[0]
 
     # ---- records
@@ -79,16 +81,16 @@ class File(tracedat.File):
         return self.record(LOST, self.pack("QQ", own, number) + self.trailer(time, cpu, own))
 
     def exit_of(self, time, cpu):
-        """A thread has ended: the record contains its time twice."""
+        """Return the record of a thread that has ended, which contains its time twice."""
         own = self.id_of(self.names[0], cpu)
         return self.record(EXIT, self.pack("IIIIQ", 50, 1, 51, 1, time) +
                            self.trailer(time, cpu, own))
 
     def records(self):
-        """All records, in rounds, and within these by processor."""
+        """Return all records, ordered by round, and within a round by processor."""
         found = [(t, cpu, self.sample(t, cpu, raw)) for t, cpu, raw in self.samples] + \
             [(t, cpu, self.loss(t, cpu, n)) for t, cpu, n in self.lost]
-        # A processor's records may also be in the round before.
+        # A processor's records may also be in the previous round.
         start = min((t for t, _, _ in found), default=0)
         lag = self.rounds // 3
         rounds = {}
@@ -102,7 +104,7 @@ class File(tracedat.File):
         yield from self.more
 
     def pack_records(self, records):
-        """Some of them compressed, in one stream, cut at arbitrary places."""
+        """Compress some of the records in one stream, which is cut at arbitrary places."""
         if not self.packed:
             return b"".join(records)
         small = subprocess.run(["zstd", "-q", "-c"], input=b"".join(records), check=True,
@@ -115,7 +117,7 @@ class File(tracedat.File):
             data += self.record(self.packed, piece)
         return data
 
-    # ---- what the file says of itself
+    # ---- the description of the file
 
     def attr(self, name):
         flags = [18] + ([25] if CLOCKS[self.clock] is not None else [])
@@ -134,7 +136,7 @@ class File(tracedat.File):
         return data
 
     def features(self):
-        """{number: contents}"""
+        """Return {number: contents} of the features."""
         name = self.name.encode() + b"\0"
         name += bytes(-len(name) % 8)
         found = {1: self.formats(), 3: self.pack("I", len(name)) + name}

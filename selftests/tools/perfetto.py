@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The output of netsync export --perfetto, in either format, as the same lists; and
-Perfetto's tables of processes, threads and scheduling."""
+"""
+Read the output of netsync export --perfetto in either format into the same lists, and
+into Perfetto's tables of processes, threads and scheduling.
+"""
 import ast
 import collections
 import decimal
@@ -33,7 +35,7 @@ class Timeline:
         return self
 
     def check_slices(self):
-        """On one track, no slice begins before the previous one has ended."""
+        """Check that no slice of a track begins before the previous one has ended."""
         last = {}
         for s in sorted(self.slices, key=lambda s: (s.begin, s.end)):
             check(s.end > s.begin, "takes no time:", s)
@@ -46,7 +48,7 @@ class Timeline:
 
 
 def plain(value):
-    """A number in any format: JSON has strings for large ones."""
+    """Return a number in any format. In JSON, large numbers are strings."""
     if isinstance(value, str) and re.fullmatch(r"-?\d{16,}", value):
         return int(value)
     if isinstance(value, decimal.Decimal):
@@ -106,7 +108,10 @@ def read_json(path):
 
 
 def decode(data):
-    """Decode with protoc and the file of the format. Return: its text."""
+    """
+    Decode with protoc and the definition of the format. Return the text that protoc
+    prints.
+    """
     done = subprocess.run(["protoc", "--decode=perfetto.protos.Trace",
                            f"-I{PROTO.parent}", PROTO.name], input=data,
                           capture_output=True, check=False)
@@ -119,7 +124,7 @@ def unquote(text):
 
 
 def parse(lines):
-    """A message in the text format, up to its "}": lists of values by name."""
+    """Parse a message in the text format, up to its "}", into lists of values by name."""
     out = collections.defaultdict(list)
     for line in lines:
         line = line.strip()
@@ -144,7 +149,7 @@ def one(message, name, default=None):
 
 
 def packets_of(data):
-    """All packets, including those in compressed ones, in order."""
+    """Return all packets in order, including those in compressed packets."""
     for packet in parse(iter(decode(data).splitlines()))["packet"]:
         compressed = one(packet, "compressed_packets")
         if compressed is None:
@@ -158,7 +163,7 @@ def packets_of(data):
 
 
 class Sequence:
-    """The state that packets of a sequence refer to."""
+    """The state to which the packets of a sequence refer."""
 
     TABLES = ("event_categories", "event_names", "debug_annotation_names",
               "debug_annotation_string_values")
@@ -224,9 +229,9 @@ def value_of(annotation, strings):
 Thread = collections.namedtuple("Thread", "host tid")
 Sched = collections.namedtuple("Sched", "ts dur cpu thread end_state")
 State = collections.namedtuple("State", "ts dur thread state cpu waker")
-# The names of trace_processor, for kernels since 4.4.
+# The names that trace_processor uses, for kernels since 4.4.
 STATES = {0: "R", 1: "S", 2: "D", 4: "T", 8: "t", 0x10: "X", 0x20: "Z"}
-# Perfetto's thread ids are the number of the host times TIDS, plus the thread's id.
+# Perfetto's id of a thread is the number of its host times TIDS, plus its id on the host.
 TIDS = 10_000_000
 MAX_TID = 5_000_000
 
@@ -329,13 +334,16 @@ NAMES = {"R": "runnable", "S": "sleeping", "D": "blocked", "T": "stopped", "t": 
 
 
 def tid_of(slice_):
-    """From a track like "nginx 812 state"."""
+    """Return the thread id in a track's name, such as "nginx 812 state"."""
     return int(slice_.track[1].split()[-2])
 
 
 def check_tables(tables, whole):
-    """Compare with slices of CPUs and states: they begin and end at the same times; only
-    sleep before a first event, and ends at the last one, are not in the tables."""
+    """
+    Compare the tables with the slices of CPUs and states, which must begin and end at the
+    same times. Only sleep before a first event or after the last one is not in the
+    tables.
+    """
     check(not tables.mismatched, "on a CPU another thread ran", tables.mismatched)
     cpus_of, rows = collections.defaultdict(set), collections.Counter()
     running, states = [], collections.defaultdict(collections.Counter)
@@ -380,7 +388,7 @@ def check_states(tables, states):
         # Where events were lost, the running thread appears to sleep.
         more = [m for m in more if not (tables.lost and m[3] == "sleeping")]
         for begin, dur, tid, name in list(missing):
-            # Implied by the first event of a thread.
+            # The first event of a thread implies this state.
             check(name == "sleeping" and begin == first, "is not in thread_state:", host,
                   tid, begin - first, dur, name)
         check(not more, "is no slice:", host, more[:3], first)
@@ -395,7 +403,7 @@ class Reader:
         self.opened = collections.defaultdict(list)
 
     def name(self, track):
-        """(host, name) of the track that is above all others of a host."""
+        """Return (host, name) of the track that is above all other tracks of a host."""
         parent = one(track, "parent_uuid")
         check(parent is None or parent in self.tracks, "no parent:", track)
         host = track
@@ -452,7 +460,7 @@ class Reader:
 
 
 def read_both(path):
-    """The contents of tracks and of tables."""
+    """Return the contents of tracks and of tables."""
     reader, sequences = Reader(), collections.defaultdict(Sequence)
     for packet in packets_of(path.read_bytes()):
         sequence = sequences[one(packet, "trusted_packet_sequence_id")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Pipelines of babeltrace2, with our plug-in."""
+"""Run pipelines of babeltrace2 with the netsync plug-in."""
 import json
 import os
 import pathlib
@@ -30,7 +30,7 @@ def lines(*arguments, **options):
 
 
 def result(folder, offset=-1000, rate=1.0, **hosts):
-    """Write a result with hosts and uuids; all have the same correction."""
+    """Write a result that has hosts with uuids, all of which have the same correction."""
     file = folder / "sync.json"
     file.write_text(json.dumps({
         "format": "netsync-1", "reference": "ref", "hosts": [{
@@ -45,7 +45,7 @@ def result(folder, offset=-1000, rate=1.0, **hosts):
 
 
 def details(text, rate):
-    """Everything except the clock, with the expected new times."""
+    """Return everything but the clock, with the expected new times."""
     def shifted(match):
         ns = int(match[1].replace(",", ""))
         return str(ns if rate is None else
@@ -56,6 +56,6 @@ def details(text, rate):
 
 
 def alike(before, after):
-    """Compare lines, and report the first difference."""
+    """Compare lines, and report the first line that differs."""
     check(before == after, *next(((a, b) for a, b in zip(before, after) if a != b),
                                  (len(before), len(after))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""CTF traces of thread activity, in the format of LTTng's kernel tracer."""
+"""Write CTF traces of thread activity in the format of LTTng's kernel tracer."""
 import struct
 
 from ctf import TYPES, Trace
@@ -15,7 +15,8 @@ SWITCH = [("prev_comm", "comm"), ("prev_tid", "s32"), ("prev_prio", "s32"),
           ("next_prio", "s32")]
 WAKEUP = [("comm", "comm"), ("tid", "s32"), ("prio", "s32"),
           ("target_cpu", "s32")]
-# The fields of each event, by name; a name with "@" has a context with the tid.
+# The fields of each event, by the event's name. A name with "@" has a context with the
+# tid.
 EVENTS = {
     "sched_switch": SWITCH,
     "sched_wakeup": WAKEUP,
@@ -57,7 +58,9 @@ def encode(kind, value):
 
 
 class Sched(Trace):
-    """say() adds an event; events with a context have the tid first."""
+    """
+    A trace. say() adds an event, whose first field is the tid if the event has a context.
+    """
 
     def __init__(self, hostname, context=(), events=None, **options):
         super().__init__(layout="sched", hostname=hostname, **options)

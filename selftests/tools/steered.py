@@ -9,7 +9,7 @@ import ctf
 START = 1_700_000_000_000_000_000
 SECOND = 10**9
 SPAN = 60 * SECOND
-BOOT = 4242 * SECOND            # the raw clock at the start
+BOOT = 4242 * SECOND            # the raw clock's reading at the start
 MULT, SHIFT = 5_592_405, 24     # of a TSC of 3 GHz
 FIELDS = [("mono", "u64"), ("raw", "u64"), ("offs_real", "u64"), ("offs_boot", "u64"),
           ("offs_tai", "u64"), ("mult", "u32"), ("raw_mult", "u32"), ("shift", "u32"),
@@ -30,7 +30,7 @@ class Clock:
             self.mult.append(MULT + chance.randrange(-2000, 2000))
 
     def set(self, time, by):
-        """Step it, at a time after the last change."""
+        """Step the clock at a time after its last change."""
         shown = self.show(time) + by
         self.at.append(time)
         self.shown.append(shown)
@@ -44,7 +44,7 @@ class Clock:
         return self.shown[i] + (time - self.at[i]) * self.mult[i] // MULT
 
     def events(self):
-        """(time, the fields) of each change, and of each second."""
+        """Return (time, fields) of each change, and of each second."""
         for seq, time in enumerate(sorted({*self.at, *range(0, SPAN, SECOND)})):
             yield time, dict(mono=self.show(time), raw=BOOT + time, offs_real=0,
                              offs_boot=90 * SECOND, offs_tai=37 * SECOND,
@@ -53,7 +53,7 @@ class Clock:
 
 
 def times(seed, rate=100):
-    """The send times, directions and delays of messages."""
+    """Return the send times, directions and delays of messages."""
     chance = random.Random(seed)
     for i in range(SPAN // SECOND * rate):
         yield (i * SECOND // rate + chance.randrange(SECOND // rate // 2), i % 2 == 0,
@@ -61,7 +61,7 @@ def times(seed, rate=100):
 
 
 def worst_error(result, clocks, epoch):
-    """The largest error, at each tenth of a second, ns."""
+    """Return the largest error, ns, at each tenth of a second."""
     host, = [h for h in result["hosts"] if h["name"] == "db"]
     worst = 0
     for time in range(0, SPAN, SECOND // 10):
@@ -91,7 +91,7 @@ class Steered(ctf.Trace):
 
 
 def make_traces(clocks, epoch=START, told=True):
-    """Traces of the hosts web and db."""
+    """Write traces of the hosts web and db."""
     traces = [Steered(hostname=name, epoch=epoch) for name in ("web", "db")]
     addresses = "10.0.0.1", "10.0.0.2"
     for i, (time, forth, delay) in enumerate(times(3)):

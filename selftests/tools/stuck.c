@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For LD_PRELOAD: in reader processes of the command, reading the file $STUCK at or after
- * byte $STUCK_AT never returns, as on a dead disk. The first process that reads there is
- * excepted if it can create the new file $STUCK_SPARE. With $STUCK_KILL set, nothing can
- * be killed. With $STUCK_HURRY set, waiting for a second takes 10 ms.
+ * A library for LD_PRELOAD that simulates a dead disk. In reader processes of the command,
+ * reading the file $STUCK at or after byte $STUCK_AT never returns. The first process that
+ * reads there is excepted if it can create the new file $STUCK_SPARE. If $STUCK_KILL is set,
+ * no process can be killed. If $STUCK_HURRY is set, waiting for a second takes 10 ms.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static void __attribute__((constructor)) note_command(void)
 	command = getpid();
 }
 
-/* Is it the first process that reads there, which may continue? */
+/* Is this the first process that reads there, and may it therefore continue? */
 static int is_spared(void)
 {
 	const char *path = getenv("STUCK_SPARE");
@@ -55,7 +55,7 @@ ssize_t pread(int fd, void *to, size_t size, off_t at)
 	if (getpid() == command || !stuck || strcmp(path, stuck) ||
 	    at + (off_t)size <= (from ? atol(from) : 0) || is_spared())
 		return real(fd, to, size, at);
-	/* It ends at the latest with the command. */
+	/* The process ends at the latest when the command ends. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;)
 		pause();
