@@ -11,7 +11,7 @@ SESSION = 0x123456789abcdef
 
 
 class Agent:
-    """An agent in a network namespace, or in the current one."""
+    """An agent in its own network namespace, or in the current one."""
 
     def __init__(self, namespace=None):
         self.namespace = namespace
@@ -31,7 +31,7 @@ class Agent:
         self.port, self.addresses = answer["port"], answer["addresses"]
 
     def start(self, number, peers, rate=50, session=SESSION):
-        """@peers: {number: (port, addresses)}"""
+        """Start a beacon. @peers is {number: (port, addresses)}."""
         answer = self.ask("beacon-start", id=number, rate=rate, session=session,
                           peers=[{"id": n, "port": port, "addresses": addresses}
                                  for n, (port, addresses) in peers.items()])
@@ -39,7 +39,7 @@ class Agent:
             raise AssertionError(answer)
 
     def stop(self):
-        """Packets sent and received, by peer."""
+        """Stop the beacon. Return the numbers of packets sent and received, by peer."""
         return {p["id"]: (p["sent"], p["received"])
                 for p in self.ask("beacon-stop")["peers"]}
 
@@ -49,7 +49,7 @@ class Agent:
 
 
 def start_all(agents, addresses=lambda agent: agent.addresses, **options):
-    """Start beacons between all agents; @addresses(agent) returns an agent's addresses."""
+    """Start beacons between all agents. @addresses(agent) returns the addresses of an agent."""
     for agent in agents:
         agent.open()
     for i, agent in enumerate(agents):

@@ -19,12 +19,13 @@ __all__ = ["case", "check", "main"]
 NETSYNC = os.environ.get("NETSYNC", str(TOP / "build" / "netsync"))
 NAMESPACES = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork",
               "--kill-child", "--mount-proc"]
-# Seconds to wait: machines may be slow, and run several things at the same time.
+# Time limit of waiting, s. Machines may be slow, and may run several things at the same
+# time.
 PATIENCE = 60
 
 
 def enter():
-    """Continue in our own namespaces, with a bridge for the hosts."""
+    """Continue in separate namespaces that have a bridge for the hosts."""
     if os.environ.get("NETSYNC_FIELD"):
         return
     if os.geteuid():
@@ -45,12 +46,12 @@ def wait_for(what, condition, seconds=PATIENCE):
             raise AssertionError("waited in vain: " + what)
         time.sleep(0.05)
 
-# Bytes of an LTTng index file before its first packet.
+# Size of the header of an LTTng index file, bytes.
 INDEX_HEADER = 16
 
 
 class Field:
-    """The controlling machine, and a network to its hosts."""
+    """The controlling machine and a network to its hosts."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -125,7 +126,7 @@ class Host:
         wait_for("sshd of " + name, up.exists)
 
     def find_init(self):
-        """Find its first process, once it has its own namespaces."""
+        """Find the first process of the host, once it has its own namespaces."""
         done = subprocess.run(["pgrep", "-P", str(self.process.pid)], check=False,
                               capture_output=True, text=True)
         self.pid = int(done.stdout.split()[0]) if done.stdout else 0
@@ -137,7 +138,7 @@ class Host:
             return False
 
     def run(self, *command, check=True):
-        """Run a command there; return its output."""
+        """Run a command on the host, and return its output."""
         return subprocess.run(
             ["nsenter", "--target", str(self.pid), "--all", "--root", "--wd=/", "env",
              "HOME=/run/home", *map(str, command)],
@@ -163,7 +164,7 @@ class Host:
         self.process.wait()
 
 
-# No packets: recorded, but not corrected.
+# Exit status of a recording without packets: it is recorded, but not corrected.
 RECORDED = 2
 
 
@@ -176,7 +177,7 @@ def processes():
 
 
 class Recording:
-    """A run of netsync record with its messages; it must leave nothing behind."""
+    """A run of netsync record, with its messages. It must leave nothing behind."""
 
     def __init__(self, field, process, said="", timeout=120):
         self.out, self.err = process.communicate(timeout=timeout)
@@ -195,7 +196,7 @@ class Recording:
         return self
 
     def events(self, host):
-        """The total number of events in the traces of a host."""
+        """Return the total number of events in the traces of a host."""
         done = subprocess.run(["babeltrace2", self.folder / host], check=False,
                               capture_output=True)
         check(done.returncode == 0, host, "cannot be read:", done.stderr)
@@ -213,7 +214,7 @@ class Recording:
 
 
 def nonsense(field, kind, request):
-    """Make a netsync that is invalid on the host "bad"."""
+    """Install an invalid netsync on the host "bad"."""
     path = field.folder / "nonsense"
     path.write_text("#!/bin/sh\n"
                     f"[ $(hostname) = bad ] || exec {NETSYNC} \"$@\"\n"
@@ -249,7 +250,7 @@ def until_said(process, words):
 
 
 def started(process):
-    """Wait until it records; return its messages until then."""
+    """Wait until recording has begun, and return all messages until then."""
     return until_said(process, "recording on")
 
 
@@ -262,16 +263,20 @@ def end_command(field):
 
 
 def can_be_read(session):
-    """Does a relay daemon have event packets of a session, and metadata, which LTTng
-    sends every five seconds?"""
+    """
+    Has a relay daemon event packets of a session, and its metadata, which LTTng sends
+    every five seconds?
+    """
     return any(b"event {" in file.read_bytes() for file in session.rglob("metadata")) and \
         any(file.stat().st_size > INDEX_HEADER for file in session.rglob("*.idx"))
 
 
 def wait_for_traces(field, *hosts, number=1):
-    """Wait until something of this session can be read for each host, and then until a
-    time between two transmissions of metadata: lttng-consumerd 2.13.9 can deadlock if
-    it loses the relay daemon while metadata is requested."""
+    """
+    Wait until something of this session can be read for each host, and then for a time
+    between two transmissions of metadata. If the relay daemon is lost while metadata is
+    requested, lttng-consumerd 2.13.9 can deadlock.
+    """
     incoming = field.folder / "out" / "+incoming"
     for host in hosts:
         wait_for("a trace of " + host, lambda host=host: any(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""netsync live in guests: its output, compared with the truth and with sync."""
+"""netsync live in guests: its output is compared with the truth and with the result of sync."""
 import collections
 import json
 import pathlib
@@ -13,8 +13,8 @@ from compare import Answer, Truth, check, finish
 
 OUT = TOP / "build/selftests/field"
 
-# A line: its time on web's clock; the minimum error of its offset, and its bound (ns);
-# and the skew.
+# A line of the output: its time on web's clock, the minimum error of its offset (ns), its
+# bound (ns), and the skew.
 Error = collections.namedtuple("Error", "at error bound skew_ppm")
 
 
@@ -24,7 +24,7 @@ def clean(share):
 
 
 def record(share, options, web, db):
-    """Record in two guests. Return: did all succeed?"""
+    """Record in two guests. Return whether both succeeded."""
     run = subprocess.run([TOP / "selftests/rig/pair", "-c", "hpet", *options, share,
                           "selftests/field/live " + web,
                           "selftests/field/live " + db], check=False)
@@ -34,7 +34,7 @@ def record(share, options, web, db):
 
 
 class Lines:
-    """The output about web, relative to db."""
+    """The lines of the output that report on web, relative to db."""
 
     def __init__(self, share):
         self.share = share
@@ -45,7 +45,7 @@ class Lines:
             for name in ("web", "db"))
 
     def errors(self):
-        """The errors of all lines for which the truth is known."""
+        """Return the errors of all lines for which the truth is known."""
         found = []
         for line in self.lines:
             hosts = {host["name"]: host for host in line["hosts"]}
@@ -71,8 +71,10 @@ class Lines:
         return found
 
     def changes(self):
-        """When the rate of web was changed (on its clock), and by how many ppm it has run
-        fast since then."""
+        """
+        Return when the rate of web was changed (on web's clock), and by how many ppm web
+        has run fast since then.
+        """
         with open(self.share / "web/rates", encoding="ascii") as file:
             return [(after + self.truth.epoch, ppm)
                     for _, after, ppm in map(json.loads, file)]
@@ -86,7 +88,7 @@ def without_paths(result):
 
 
 def check_same(share):
-    """The last result equals that of sync, to the last digit."""
+    """Check that the last result equals that of sync to the last digit."""
     answer = Answer(share / "sync.json", share / "stored")
     live = json.loads((share / "live.json").read_text(encoding="utf-8"))
     check(answer.status == 0 and without_paths(live) == without_paths(answer.result),

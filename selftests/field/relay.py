@@ -65,7 +65,7 @@ class Relayd:
         return self
 
     def viewers(self):
-        """How many sessions have a viewer."""
+        """Return the number of sessions that have a viewer."""
         out = subprocess.run(["babeltrace2", "--input-format=lttng-live", self.url],
                              capture_output=True, text=True, check=True).stdout
         return out.count("1 client(s) connected")
@@ -88,7 +88,7 @@ class Relayd:
 
 
 class Session:
-    """A session of one host. It streams what was added to its trace."""
+    """A session of one host, which streams the data that was added to its trace."""
 
     count = 0
 
@@ -150,8 +150,10 @@ class Session:
             end, 0, 0, stream, seq))
 
     def send(self, until=None):
-        """Send the part of the trace before a time (as printed), and nothing later, like
-        LTTng's live timer."""
+        """
+        Send the part of the trace before a time (as printed) and nothing later, as
+        LTTng's live timer does.
+        """
         clock = None if until is None else \
             (until - self.trace.epoch) * self.trace.freq // 10**9
         for stream, handle in self.handle.items():
@@ -171,12 +173,12 @@ class Session:
                 self.seq[stream] += 1
                 self.sent[stream] += len(part)
             if clock is not None:
-                # Report that there is nothing until then: without a packet.
+                # Report that there are no events until then, without a packet.
                 self._index(stream, NONE, 0, 0, 0, clock)
         return self
 
     def close(self):
-        """Destroy the session, after everything was sent."""
+        """Destroy the session after everything was sent."""
         handles = [*self.handle.items(), (None, self.metadata)]
         self._do(ROTATE, struct.pack(">IBQ", len(handles), 0, 0) + b"".join(
             struct.pack(">QQ", handle, self.seq.get(stream, 0))
@@ -190,13 +192,13 @@ class Session:
         self.abandon()
 
     def abandon(self):
-        """The host disappears without closing the session."""
+        """Make the host disappear without closing the session."""
         self.control.close()
         self.data.close()
 
 
 class Live:
-    """netsync live, started by a program."""
+    """A run of netsync live."""
 
     def __init__(self, folder, *arguments):
         self.result = folder / "live.json"
@@ -209,7 +211,7 @@ class Live:
         self.line = None
 
     def wait_for(self, what, condition):
-        """Wait until its output is as expected."""
+        """Wait until the output is as expected."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if not select.select([self.process.stdout], [], [], 1)[0]:
@@ -244,7 +246,10 @@ class Live:
                               capture_output=True, text=True, check=False).stdout.split()
 
     def memory(self):
-        """Memory of the process and its children, KiB; shared memory is counted once."""
+        """
+        Return the memory use of the process and its children, KiB. Shared memory is
+        counted once.
+        """
         total = 0
         for pid in [str(self.process.pid), *self.children()]:
             with contextlib.suppress(OSError):

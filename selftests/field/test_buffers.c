@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sizes of buffers: what they must hold, and what fits. */
+/* Sizes of buffers: what they must be able to hold, and what fits in memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,22 +12,19 @@
 
 #define PLENTY (UINT64_C(1) << 40)
 
-/* Packets per second that one processor must handle, and bytes of each event. */
+/* Packets per second that one processor must handle, and size of each event, bytes. */
 #define RATE 100000
 #define IPV6_BYTES 110
 
 static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL, CHANNEL_USER };
 
-/* One of them is being filled, and one is being read. */
+/* Return the capacity. One sub-buffer is being filled, and one is being read. */
 static uint64_t held(struct buffers buffers)
 {
 	return buffers.size * (buffers.num - 2);
 }
 
-/*
- * If LTTng reads periodically, and sometimes does nothing for @stall_us, is nothing lost
- * in @seconds?
- */
+/* Is no event lost in @seconds if LTTng reads periodically, but sometimes stops for @stall_us? */
 static bool keeps_up(struct buffers buffers, unsigned int read_us, unsigned int stall_us,
 		     unsigned int seconds)
 {
@@ -54,15 +51,15 @@ static void hundred_thousand(void **state)
 	assert_true(keeps_up(buffers, read_us, 0, 60));
 	assert_true(keeps_up(buffers, read_us, 2000000, 60));
 	assert_true(held(buffers) >= (uint64_t)RATE * IPV6_BYTES * 2);
-	/* The former eight of 2 MiB did not suffice. */
+	/* The eight sub-buffers of 2 MiB of earlier versions did not suffice. */
 	assert_false(keeps_up((struct buffers){ 2 << 20, 8 }, 200000, 2000000, 60));
-	/* An eighth of 1 GiB, for four processors, without a pause. */
+	/* The memory is an eighth of 1 GiB for four processors, and there is no pause. */
 	for (uint64_t room = PLENTY; room >= 32 << 20; room /= 2) {
 		const struct buffers less = buffers_default(CHANNEL_PACKETS, room);
 
 		assert_true(keeps_up(less, buffers_read_us(CHANNEL_PACKETS, less), 1000000, 60));
 	}
-	/* With little memory, LTTng must read often. */
+	/* If there is little memory, LTTng must read often. */
 	for (uint64_t room = 32 << 20; room >= 1 << 20; room /= 2) {
 		const struct buffers less = buffers_default(CHANNEL_PACKETS, room);
 
@@ -93,11 +90,11 @@ static void enough(void **state)
 		assert_true(held(buffers) >= bytes);
 		assert_true(bytes < 1 << 18 || buffers_bytes(buffers) < 3 * bytes);
 	}
-	/* More than exists: as much as LTTng allows. */
+	/* If more is requested than LTTng allows, the maximum is used. */
 	assert_true(buffers_are_valid(buffers_for(UINT64_MAX)));
 }
 
-/* A pause in which each second takes another sub-buffer, in no more memory. */
+/* In a pause, each second fills another sub-buffer; the buffers take no more memory than before. */
 static void pause_held(void **state)
 {
 	const struct buffers usual = { 1 << 20, 16 };
@@ -118,7 +115,7 @@ static void text(void **state)
 {
 	static const struct {
 		const char *text;
-		struct buffers buffers; /* 0: it is wrong */
+		struct buffers buffers; /* 0 if the text is invalid */
 	} all[] = {
 		{ "16x2M", { 2 << 20, 16 } },
 		{ "2x4k", { 4096, 2 } },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machines that exchange beacons: each has few neighbours, links have both
- * directions, and all machines can be reached.
+ * The machines that exchange beacons: each has few neighbours, each link has both
+ * directions, and all machines are connected.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,10 @@ static bool are_joined(unsigned int a, unsigned int b)
 	return false;
 }
 
-/* Most steps from machine 0 to any other existing one; -1: not connected. */
+/*
+ * Return the largest number of steps from machine 0 to any other existing one, or -1 if one
+ * is not connected.
+ */
 static int steps(unsigned int num, unsigned int missing)
 {
 	const unsigned int start = missing == 0;
@@ -89,7 +92,7 @@ static void few_steps(void **state)
 	for (unsigned int num = 2; num <= MOST; num++) {
 		int k = 0;
 
-		/* From one machine, k steps reach at most 2 k (k + 1) others. */
+		/* From one machine, k steps reach at most 2 k (k + 1) other machines. */
 		while (2 * k * (k + 1) + 1 < (int)num)
 			k++;
 		join(num);

@@ -14,7 +14,7 @@ OUT = TOP / "build/selftests/field/three"
 
 
 class Recorded(Answer):
-    """The messages of netsync record, its folder, and leftovers on the machines."""
+    """The messages of netsync record, its folder, and what is left on the machines."""
 
     def __init__(self, name):
         folder = OUT / name
@@ -33,7 +33,10 @@ class Recorded(Answer):
 
 
 def run_guests(cases):
-    """Run cases, lines for selftests/field/control. Return: did all machines succeed?"""
+    """
+    Run cases, which are lines for selftests/field/control. Return whether all machines
+    succeeded.
+    """
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
     for key in "key", "host-key":
