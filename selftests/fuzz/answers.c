@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz the answers of an agent: netsync uses an answer, or refuses it and gives up that
- * host, quickly and in little memory, while the other host continues to record. An input
- * is what web sends, one line each time that netsync listens, during a recording; db
- * answers correctly.
+ * Fuzz the answers of an agent. netsync uses an answer, or refuses it and gives up the host,
+ * quickly and with little memory, while the other host continues to record. An input is the
+ * data that web sends during a recording, one line each time that netsync reads. db answers
+ * correctly.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -38,11 +38,11 @@ static const char greeting[] = "{\"netsync\":\"" NETSYNC_VERSION
 static char folder[] = "/dev/shm/netsync-fuzz-XXXXXX";
 static struct record_run rec;
 static struct recorded_host hosts[NUM];
-static int feeds[NUM]; /* what netsync can read there */
+static int feeds[NUM]; /* the pipes from which netsync reads */
 static const char *input;
 static size_t input_left;
 
-/* ---- what is not tried here ---------------------------------------------- */
+/* ---- functions that are not tested here --------------------------------- */
 
 void count_folder(struct recorded *recorded, const char *path)
 {
@@ -62,7 +62,7 @@ void clear_line(struct record_run *record)
 	(void)record;
 }
 
-/* ---- machines, without processes ------------------------------------------- */
+/* ---- simulated machines without processes -------------------------------- */
 
 static void close_feed(int which)
 {
@@ -82,7 +82,7 @@ static void feed_web(void)
 	const char *end = input_left ? memchr(input, '\n', input_left) : NULL;
 	size_t size = end ? (size_t)(end + 1 - input) : input_left;
 
-	/* At most what a pipe holds. */
+	/* Write at most as much as a pipe holds. */
 	if (size > 1 << 15)
 		size = 1 << 15;
 	if (!size || rec.all.list[WEB]->lost) {
@@ -106,7 +106,7 @@ static void feed_db(void)
 		feed(DB, answer, strlen(answer));
 }
 
-/* Replaces the C library's function: an event that is waited for arrives now. */
+/* Replace the C library's function: data that netsync waits for arrives now. */
 int poll(struct pollfd *fds, nfds_t num, int timeout_ms)
 {
 	(void)timeout_ms;
@@ -132,7 +132,7 @@ static void add(int which, const char *name)
 	feeds[which] = fds[1];
 	remote->from = fds[0];
 	remote->to = open("/dev/null", O_WRONLY);
-	/* No process: the connection ends as soon as nothing arrives any more. */
+	/* There is no process: the connection ends as soon as no more data arrives. */
 	remote->pid = INT_MAX;
 	remote->asked = 1;
 	remote->heard_ns = remote->end_ns = now_ns();
@@ -221,7 +221,7 @@ static void remove_folder(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Complaints are formatted but not printed. */
+/* Messages are formatted, but not printed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static FILE *nowhere;

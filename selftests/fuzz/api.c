@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz the public calls in any order. No call crashes, or refuses documented use. Bounds
- * are consistent, and contain the truth if times are those of clocks within the
- * assumptions. A script always leads to the same result: solved once or twice, with one
- * thread or several, with one object or several whose messages are saved and merged.
+ * Fuzz the public calls in any order. No call crashes, or refuses documented use. Bounds are
+ * consistent, and contain the truth if the times are those of clocks within the assumptions.
+ * A script always leads to the same result, whether it is solved once or twice, with one
+ * thread or several, with one object, or with several objects whose messages are saved and
+ * merged.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static struct saved save(struct netsync *ns)
 	return s;
 }
 
-/* With several threads: the same result, also when solved again. */
+/* Check that the result is the same with several threads, and when solved again. */
 static void check_again(const struct script *s, const struct netsync *all)
 {
 	struct player p;
@@ -56,7 +57,7 @@ static void check_again(const struct script *s, const struct netsync *all)
 	netsync_free(p.ns);
 }
 
-/* Results in between change nothing, unless later input changes what was known before. */
+/* Check that results in between change nothing, unless later input changes earlier knowledge. */
 static void check_between(const struct script *s, const struct netsync *all)
 {
 	struct player p;
@@ -71,7 +72,7 @@ static void check_between(const struct script *s, const struct netsync *all)
 	netsync_free(p.ns);
 }
 
-/* Merge all that was solved into another object. */
+/* Merge the saved messages of all parts into another object. */
 static void check_saved(const struct script *s, struct netsync *all)
 {
 	struct saved saved = save(all);
@@ -103,7 +104,10 @@ static struct saved save_part(const struct script *s, uint32_t part, uint64_t *r
 	return saved;
 }
 
-/* Merged parts equal the whole; or merging fails with an error if they do not fit together. */
+/*
+ * Check that merged parts equal the whole, or that merging fails with an error if the parts
+ * do not fit together.
+ */
 static void check_parts(const struct player *all)
 {
 	const struct script *s = all->script;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz the files of a CTF trace: whatever is readable is read, quickly and in little
- * memory. An input is the metadata, and a stream file after each SEPARATOR.
- *
- * Child processes read the files. libbabeltrace2 may end them; errors of our own code
- * there are reported here.
+ * Fuzz the files of a CTF trace. All readable data is read, quickly and with little memory.
+ * An input is the metadata, followed by a stream file after each SEPARATOR. Child processes
+ * read the files. libbabeltrace2 may end these processes, but errors of netsync's own code
+ * in them are reported.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -23,7 +22,7 @@
 
 #define SEPARATOR "\n%%\n"
 
-/* In memory; removed at the end of the process that created it. */
+/* The folder is in memory, and is removed at the end of the process that created it. */
 static char named[] = "host=/dev/shm/netsync-fuzz-XXXXXX";
 static char *const folder = named + sizeof("host=") - 1;
 static const char *const files[] = { "metadata", "0", "1", "2" };
@@ -31,7 +30,7 @@ static int at = -1;
 
 #define NUM_FILES (sizeof(files) / sizeof(files[0]))
 
-/* ---- what is found in children ----------------------------------------- */
+/* ---- errors in child processes ------------------------------------------ */
 
 /* Shared with the child processes. */
 static struct report {
@@ -46,7 +45,7 @@ void __ubsan_on_report(void);
 void __ubsan_get_current_report_data(const char **kind, const char **message, const char **file,
 				     unsigned int *line, unsigned int *column, char **memory);
 
-/* Signals end child processes; errors behind these signals are reported nevertheless. */
+/* Signals end child processes. Errors that cause these signals are nevertheless reported. */
 const char *__asan_default_options(void)
 {
 	return "handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2:allocator_may_return_null=1:quarantine_size_mb=16";
@@ -65,7 +64,7 @@ void __ubsan_on_report(void)
 	report->is_wrong = true;
 }
 
-/* Errors in a library do not count. */
+/* Ignore errors in a library. */
 static void use_report(const char *text)
 {
 	Dl_info here, there;
@@ -86,7 +85,7 @@ static void become_child(void)
 }
 
 /*
- * The range of clang's counters of executed code, or 0. The fuzzer's own names for it
+ * The range of clang's counters of executed code, or 0. The fuzzer's own names for the range
  * have another meaning in C.
  */
 extern const uintptr_t counters[2];
@@ -96,7 +95,10 @@ __asm__(".pushsection .data\n"
 	"counters: .quad __start___sancov_cntrs, __stop___sancov_cntrs\n"
 	".popsection");
 
-/* Let children count in our counters, in all pages that contain nothing else. */
+/*
+ * Let child processes count in the counters of this process, in all pages that contain
+ * nothing else.
+ */
 static bool share_counters(void)
 {
 	const uintptr_t page = sysconf(_SC_PAGESIZE);

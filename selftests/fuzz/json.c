@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Fuzz result files: the clocks can be used, or the file is refused. */
+/* Fuzz result files. Their clocks can be used, or the file is refused. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A fuzzer's program with random bytes instead of a fuzzer: SCRIPTS inputs, the same ones
- * each time, and those that found a fault before. With one argument, only that input;
- * with two, a range.
+ * A fuzzer's program that uses random bytes instead of a fuzzer: SCRIPTS inputs, which are
+ * the same each time, and the inputs that found faults before. With one argument, only that
+ * input is used; with two, a range.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void try_script(uint64_t number)
 
 static void try_numbered(uint64_t number)
 {
-	/* A failure ends the program: the last line has the number. */
+	/* A failure ends the program, and the last line has the number of the input. */
 	printf("# script %llu\n", (unsigned long long)number);
 	fflush(stdout);
 	try_script(number);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz trace files: a file is read, copied with other times, or refused, quickly and in
- * little memory. The beginning of a file chooses the reader, so that the samples to start
- * from choose the format; files of unknown formats are read as text.
+ * Fuzz trace files. A file is read, copied with other times, or refused, quickly and with
+ * little memory. The beginning of a file determines the reader, so each sample determines
+ * the format. Files of unknown formats are read as text.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include <netsync-io.h>
 
-/* In memory; removed at the end of the process that created it. */
+/* The file is in memory, and is removed at the end of the process that created it. */
 static char named[] = "host=/dev/shm/netsync-fuzz-XXXXXX";
 static char *const path = named + sizeof("host=") - 1;
 static char copy[sizeof(named) + sizeof(".copy")];
@@ -105,7 +105,7 @@ static void merge_twice(struct netsync_io *io)
 	unlink(copy);
 }
 
-/* Name the host of every other capture; otherwise it has to be inferred. */
+/* Name the host of every other capture. The host of the other captures must be inferred. */
 static void read_capture(struct netsync_io *io, size_t size)
 {
 	struct netsync_io_trace info = { .size = sizeof(info) };
@@ -153,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct netsync_io *io = netsync_io_new(ns);
 	int found;
 
-	/* A crash of a reader has to end this process. */
+	/* A crash of a reader must end this process. */
 	netsync_io_set_jobs(io, 1);
 	if (!put(data, size)) {
 		perror(path);

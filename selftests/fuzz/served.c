@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz a server of traces: valid data is used, the rest refused, quickly and in little
- * memory, and the reader continues. An input is everything that the connection delivers,
- * or only its records, so that zstd is no obstacle.
+ * Fuzz a server of traces. Valid data is used and other data is refused, quickly and with
+ * little memory, and the reader continues. An input is everything that the connection
+ * delivers, or only its records, so that the fuzzer need not produce valid zstd data.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ static void put(int fd, const void *data, size_t size)
 		abort();
 }
 
-/* Compress the records like a server. */
+/* Compress records as a server does. */
 static void put_records(int fd, const uint8_t *data, size_t size)
 {
 	static ZSTD_CCtx *zstd;

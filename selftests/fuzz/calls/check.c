@@ -84,7 +84,10 @@ static void check_host(const struct netsync *ns, uint32_t h)
 		check_clock(c, &info);
 }
 
-/* Beyond the ends, a bound grows by the largest possible change of the clock's rate. */
+/*
+ * Before the first and after the last segment, a bound grows by the largest possible change
+ * of the clock's rate.
+ */
 static void check_growth(const struct netsync *ns, uint32_t h, double skew_ppm)
 {
 	const struct netsync_clock *c = netsync_host_clock(ns, h);
@@ -108,7 +111,7 @@ void check_result(const struct script *s, const struct netsync *ns)
 {
 	for (uint32_t h = 0; netsync_reference(ns) >= 0 && h < netsync_num_hosts(ns); h++) {
 		check_host(ns, h);
-		/* The method hull knows straight clocks from their messages. */
+		/* The method "hull" recognizes linear clocks from their messages. */
 		if (s->options.method != NETSYNC_METHOD_HULL)
 			check_growth(ns, h,
 				     s->options.max_skew_ppm ? s->options.max_skew_ppm : 500);
@@ -117,10 +120,10 @@ void check_result(const struct script *s, const struct netsync *ns)
 
 /* ---- the truth ------------------------------------------------------------- */
 
-/* Is the setting of the clock not reported by anything? */
+/* Is the step of the clock reported by nothing? */
 static bool is_set_untold(const struct player *p, uint32_t h)
 {
-	/* A single reading before or after a setting is taken for a wrong one. */
+	/* A single reading before or after a step is mistaken for a wrong reading. */
 	return p->script->clock[h].set_by && (p->readings[h][0] < 3 || p->readings[h][1] < 3);
 }
 

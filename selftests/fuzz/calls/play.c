@@ -8,7 +8,7 @@
 
 #include "play.h"
 
-/* Smallest delay of messages, and largest addition to it, as in a LAN. */
+/* Minimum delay of messages, and maximum excess, as on a LAN. */
 #define LEAST_DELAY (30 * US)
 #define MORE_DELAY (200 * US)
 
@@ -42,7 +42,7 @@ static void note_refused(struct player *p, const struct call *c, uint32_t i, int
 	p->refused = script_random(&state) + (uint64_t)-error;
 }
 
-/* Only documented errors are accepted, with a sentence. */
+/* Only documented errors are accepted, and only with a message. */
 static bool is_taken(struct player *p, const struct call *c, uint32_t i, int ret)
 {
 	const char *why = netsync_error(p->ns);
@@ -90,7 +90,7 @@ static int64_t time_of(const struct player *p, uint32_t host, int64_t t, uint64_
 		       script_shown(&p->script->clock[host], t);
 }
 
-/* Return a host's number; add the host when it is first used. */
+/* Return the number of a host. Add the host when it is first used. */
 static uint32_t number_of(struct player *p, uint32_t host)
 {
 	char name[8];
@@ -193,7 +193,7 @@ static void push_reading(struct player *p, const struct call *c, uint32_t i,
 	p->readings[h][at >= p->script->clock[h].set_at]++;
 }
 
-/* Push consecutive readings of a clock, and one at its setting. */
+/* Push consecutive readings of a clock, and one at its step. */
 static void push_readings(struct player *p, const struct call *c, uint64_t *state)
 {
 	const struct true_clock *clock = &p->script->clock[c->host[0]];
@@ -219,10 +219,7 @@ static void push_readings(struct player *p, const struct call *c, uint64_t *stat
 			at = clock->set_at;
 			point.was_set = c->flags & TELLS_SETTING ? 1 : 0;
 		}
-		/*
-		 * Leave out a reading, which its number shows; but not where the clock is
-		 * set.
-		 */
+		/* Skip a reading, which the numbers of the readings show, except at the step. */
 		if (c->flags & FORGETS_SOME && i % 5 == 4 && !sets)
 			continue;
 		point.time_ns = time_of(p, c->host[0], at, state);
@@ -264,7 +261,7 @@ static void promise(struct player *p, const struct call *c, uint64_t *state)
 	is_taken(p, c, 0, netsync_advance(p->ns, host, t));
 }
 
-/* Any result is valid, also of what was not pushed yet. */
+/* Any result is valid, even for input that was not pushed yet. */
 static void solve_between(struct player *p)
 {
 	if (p->solves)

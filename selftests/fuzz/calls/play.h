@@ -8,17 +8,20 @@
 struct player {
 	const struct script *script;
 	struct netsync *ns;
-	bool solves;		      /* also solves in between if the script says so */
-	uint32_t added[SCRIPT_HOSTS]; /* host's number + 1; 0: not yet added */
-	/* Digest of refused calls and their errors; equal if two objects refused the same. */
+	bool solves;		      /* also solves in between if the script requests it */
+	uint32_t added[SCRIPT_HOSTS]; /* number of the host + 1; 0 if not yet added */
+	/*
+	 * Digest of refused calls and their errors. It is equal if two objects refused the
+	 * same calls.
+	 */
 	uint64_t refused;
-	/* Accepted readings of each host's clock, before and after it was set. */
+	/* Number of accepted readings of each host's clock before and after its step. */
 	uint32_t readings[SCRIPT_HOSTS][2];
 	uint64_t seen_packets;
 	uint64_t seen_messages;
 };
 
-/* Print what is wrong, and abort(). */
+/* Print the failure, and call abort(). */
 void play_fail(const char *what, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 /* Create an object. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Convert random bytes to a script: clocks, and library calls about them. */
+/* Convert random bytes to a script, which consists of clocks and of library calls about them. */
 #ifndef SELFTESTS_FUZZ_SCRIPT_H
 #define SELFTESTS_FUZZ_SCRIPT_H
 
@@ -14,20 +14,26 @@
 #define MS INT64_C(1000000)
 #define SEC INT64_C(1000000000)
 
-/* Chosen: enough for several links, islands, and parts with hosts of their own. */
+/*
+ * Maximum number of hosts. Chosen: enough for several links, islands, and parts with
+ * separate hosts.
+ */
 #define SCRIPT_HOSTS 5
 #define SCRIPT_PARTS 3
-/* Calls of one script: enough for all kinds, few enough for hundreds of scripts a second. */
+/*
+ * Maximum number of calls of a script: enough for all kinds, and few enough for hundreds of
+ * scripts a second.
+ */
 #define SCRIPT_CALLS 48
 
-/* A host's clock: an oscillator, a daemon that steers it, and one setting. */
+/* A host's clock: an oscillator, a daemon that steers the clock, and one step. */
 struct true_clock {
 	int64_t offset;	 /* ns */
-	int64_t raw;	 /* what the raw clock shows at time 0, ns */
-	double skew;	 /* of the oscillator: raw time per true time, less 1 */
+	int64_t raw;	 /* reading of the raw clock at time 0, ns */
+	double skew;	 /* skew of the oscillator: raw time per true time, less 1 */
 	double steering; /* the clock's time per raw time, less 1 */
 	int64_t set_at;	 /* true time, ns */
-	int64_t set_by;	 /* ns; 0: never */
+	int64_t set_by;	 /* size of the step, ns; 0 without a step */
 };
 
 enum call_kind {
@@ -41,7 +47,7 @@ enum call_kind {
 	CALL_LIMIT,
 };
 
-/* A call, or several similar ones. */
+/* A call, or several similar calls. */
 struct call {
 	enum call_kind kind;
 	uint32_t part;
@@ -49,34 +55,34 @@ struct call {
 	int64_t at;    /* true time of the first call, ns */
 	int64_t apart; /* interval between calls, ns */
 	uint32_t num;
-	uint32_t flags; /* depend on the kind, see play.c */
+	uint32_t flags; /* flags whose meaning depends on the kind: play.c */
 };
 
 struct script {
 	struct true_clock clock[SCRIPT_HOSTS];
 	struct call call[SCRIPT_CALLS];
 	uint32_t num;
-	/* Times are arbitrary; otherwise those of the clocks. */
+	/* Times are arbitrary. Otherwise, they are those of the clocks. */
 	bool is_wild;
-	bool adds_hosts_late; /* each host when it is first used */
-	bool solves_parts;    /* before they are saved */
+	bool adds_hosts_late; /* each host is added when it is first used */
+	bool solves_parts;    /* parts are solved before they are saved */
 	bool has_readings;
 	struct netsync_options options;
 };
 
 /*
- * Return true if no part pushes messages of a host before readings of its clock. The
- * order changes how messages count, and another part may have had the readings before.
+ * Return true if no part pushes messages of a host before readings of its clock. The order
+ * affects how messages are counted, and another part may have had the readings before.
  */
 bool script_reads_first(const struct script *s);
 
 void script_make(struct script *s, const uint8_t *data, size_t size);
 
-/* Return what a host's clock, and its raw clock, show at a true time. */
+/* Return the reading of a host's clock, or of its raw clock, at a true time. */
 int64_t script_shown(const struct true_clock *c, int64_t t);
 int64_t script_raw(const struct true_clock *c, int64_t t);
 
-/* Return random numbers that depend on @state only (splitmix64). */
+/* Return a random number that depends only on @state (splitmix64). */
 uint64_t script_random(uint64_t *state);
 
 #endif
