@@ -53,7 +53,7 @@ uint32_t match_span(const struct packet_record *s)
 	return s->protocol == UDP ? s->udp.datagrams : s->len;
 }
 
-/* Is the first byte of a in b? */
+/* Does b contain the first byte of a? */
 bool match_begins_in(const struct packet_record *a, const struct packet_record *b)
 {
 	int32_t from = match_lead(b, a);

@@ -72,7 +72,7 @@ bool match_agree(const struct packet_record *a, const struct packet_record *b, b
 /* Divide records into packets, and decide each record. The array is reordered. */
 int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat);
 
-/* Decide all records of the same key as s. */
+/* Decide all records with the same key as s. */
 int match_whole(struct shard *m, struct packet_record *s);
 
 /* Have all records been added that can be of the same packet as s? */
@@ -96,7 +96,7 @@ int32_t match_lead(const struct packet_record *a, const struct packet_record *b)
 /* Return the number of bytes, or datagrams, in a record. */
 uint32_t match_span(const struct packet_record *s);
 
-/* Is the first byte of a in b? */
+/* Does b contain the first byte of a? */
 bool match_begins_in(const struct packet_record *a, const struct packet_record *b);
 
 /* Find the records that begin with the first byte of s, and longer records that contain it. */
@@ -126,7 +126,10 @@ bool match_same_side(const struct packet_record *a, const struct packet_record *
 /* Did the host that sends s receive s's first byte before it sent s? */
 bool match_forwarded(const struct shard *m, const struct packet_record *s);
 
-/* Is s's first byte in another, longer segment that was sent and that agrees with @received? */
+/*
+ * Does another, longer segment contain s's first byte? The segment must be a sent one,
+ * and agree with @received.
+ */
 bool match_inside_other(const struct shard *m, const struct packet_record *s,
 			const struct packet_record *received);
 

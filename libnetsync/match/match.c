@@ -83,7 +83,7 @@ struct shards matcher_shards(const struct netsync_packet *p)
 
 /* ---- work -------------------------------------------------------------- */
 
-/* Apply an outcome of a shard. */
+/* Apply an outcome of a shard to the state of hosts and pairs. */
 static int apply_outcome(struct matcher *m, const struct match_outcome *o)
 {
 	struct peer_pair *pair;
@@ -460,7 +460,7 @@ void matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 {
 	int64_t *until = &m->peers.host[host].until;
 
-	/* A host that had finished may add more events. */
+	/* A host may add more events after it has promised INT64_MAX. */
 	if (time > *until || *until == INT64_MAX)
 		*until = time;
 	m->promised = true;

@@ -47,7 +47,7 @@ struct matcher {
 	uint32_t limit;	  /* maximum number of records in all rings; at most RING_MAX */
 	uint32_t kept;	  /* bit mask of the shards matched here */
 	uint32_t threads; /* number of threads, including the caller's */
-	bool one_thread;  /* the caller's thread finds messages, in order */
+	bool one_thread;  /* only the caller's thread finds messages, in order */
 	bool watched;	  /* call tell() for each message */
 	struct record_batch batch[2];
 	uint32_t filling; /* index of the batch that events go to */

@@ -23,7 +23,7 @@ int owners_init(struct address_owners *owners);
 /* Learn that a host uses an address, given by its digest. */
 void owners_learn(struct address_owners *owners, uint32_t host, uint32_t address);
 
-/* Would owners_learn() change nothing? */
+/* Is the owner already known, so that owners_learn() would change nothing? */
 bool owners_knows(const struct address_owners *owners, uint32_t host, uint32_t address);
 
 /* Return the host that owns an address, or NO_PEER. */

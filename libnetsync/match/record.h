@@ -11,11 +11,11 @@
 
 /* States of a record's match, as bits. */
 enum {
-	RECORD_MATCHED = 1,	  /* with another host's record */
-	RECORD_AMBIGUOUS = 2,	  /* could be of several packets; final */
+	RECORD_MATCHED = 1,	  /* matched with another host's record */
+	RECORD_AMBIGUOUS = 2,	  /* ambiguous for good: the record could be of several packets */
 	RECORD_AMBIGUOUS_YET = 4, /* ambiguous according to the records so far */
 	RECORD_EXAMINED = 8,	  /* all records of its key were compared */
-	RECORD_EMITTED = 16,	  /* its message was handed out */
+	RECORD_EMITTED = 16,	  /* its message was reported */
 	RECORD_TRANSLATED = 32,	  /* matched under other addresses (NAT) */
 	RECORD_TIMED = 64,	  /* the time in its host's stack was counted */
 	RECORD_COPY = 128,	  /* decided and counted in another shard */
@@ -43,7 +43,7 @@ struct packet_record {
 			uint32_t tsval;
 			uint32_t tsecr;
 			uint16_t window;
-			uint16_t flags; /* data offset, reserved, flags */
+			uint16_t flags; /* data offset, reserved bits and flags */
 		} tcp;
 		struct {
 			uint32_t ports;
@@ -76,7 +76,7 @@ struct packet_record {
 	uint16_t dport;
 	uint16_t ip_id;
 	uint16_t gso_size;
-	uint16_t fields; /* enum netsync_packet_fields */
+	uint16_t fields; /* known fields, as in enum netsync_packet_fields */
 	uint8_t protocol;
 	uint8_t dir;
 	uint8_t state;

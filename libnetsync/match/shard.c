@@ -281,7 +281,7 @@ void shard_end_settling(struct shard *m)
 	for (uint32_t n = l->freed; n != l->tail; n++)
 		if (record_is_own(ring_at(l, n)) && !(ring_at(l, n)->state & RECORD_MATCHED))
 			shard_count(&m->live, ring_at(l, n)->state);
-	/* More records of the same key may come. */
+	/* More records with the same key may be added, so they must be compared again. */
 	for (uint32_t n = l->decided; n != l->tail; n++)
 		ring_at(l, n)->state &= ~RECORD_EXAMINED;
 }

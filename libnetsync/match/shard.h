@@ -32,7 +32,7 @@ struct shard {
 	uint32_t next;	  /* index of the next record to add from the shard's list in the batch */
 	uint32_t since;	  /* number of records since the last sampling for clock offsets */
 	uint32_t settled; /* number of the next record to settle */
-	bool more;	  /* there are more records to decide or to drop */
+	bool more;	  /* more records are due to be decided or dropped */
 	bool unclear;	  /* while settling: ambiguity is not final */
 	struct match_counts past;
 	struct match_counts live;

@@ -37,7 +37,7 @@ bool match_agree(const struct packet_record *a, const struct packet_record *b, b
 	return protocol_by_number(a->protocol)->agree_whole(a, b) && match_headers(a, b, nat);
 }
 
-/* All records of a packet on one host. */
+/* The records of a packet on one host. */
 struct host_view {
 	const struct packet_record *first;
 	const struct packet_record *last;

@@ -86,7 +86,10 @@ static int grow_slots(struct envelope *e)
 	return 0;
 }
 
-/* Move all corners into a new pool, without gaps: 0 or -ENOMEM. */
+/*
+ * Move all corners into a new pool without gaps, which has space for @extra more. Return
+ * 0 or -ENOMEM.
+ */
 static int repack_corners(struct envelope *e, size_t extra)
 {
 	size_t room = extra, used = 0;
@@ -114,7 +117,7 @@ static int repack_corners(struct envelope *e, size_t extra)
 	return 0;
 }
 
-/* Reserve space for a few more corners in a bin: 0 or -ENOMEM. */
+/* Reserve space for a few more corners in a bin. Return 0 or -ENOMEM. */
 static int reserve_bin_corners(struct envelope *e, struct bin *b)
 {
 	uint32_t room = b->corners + CORNERS_STEP;
@@ -476,7 +479,7 @@ size_t envelope_add(struct envelope *e, const struct point *p, size_t n, const s
 	return done;
 }
 
-/* Add the points of another envelope's bin, shifted by @x and @y: 0 or -ENOMEM. */
+/* Add the points of another envelope's bin, shifted by @x and @y. Return 0 or -ENOMEM. */
 static int merge_bin(struct envelope *e, const struct bin *other, int64_t x, int64_t y,
 		     const struct budget *room)
 {

@@ -28,17 +28,17 @@ struct bin {
 	uint64_t messages;
 	__int128 sum_x;
 	struct point *corner; /* in the pool, with strictly rising x */
-	uint32_t corners;     /* at least 1 */
+	uint32_t corners;     /* number of corners; at least 1 */
 	uint32_t room;
 };
 
 struct envelope {
-	struct bin *bin; /* in order of time after envelope_settle() */
+	struct bin *bin; /* bins, which are in order of time after envelope_settle() */
 	size_t num;
 	size_t room;
 	size_t last;	/* index of the bin of the last point */
 	size_t corners; /* number of corners of all bins */
-	/* One allocation for all corners, which avoids fragmentation. */
+	/* Memory of all corners. One allocation avoids fragmentation. */
 	struct point *pool;
 	size_t pool_used; /* including gaps left by bins that moved */
 	size_t pool_room;

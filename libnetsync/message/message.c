@@ -25,7 +25,7 @@
 /* Number of messages in one direction that are added together. Chosen for speed. */
 #define FRESH 32
 
-/* The budget before it is divided among pairs. */
+/* Budget of each envelope before there are pairs to divide it among. */
 static const struct budget whole = { MAX_BINS_OF_CLOUD, MAX_CORNERS / 2 };
 
 /*
@@ -204,7 +204,10 @@ static void merge_sums(struct direction *c, const struct direction *other, int64
 	c->num += other->num;
 	c->inversions += other->inversions;
 	c->sum_y += other->sum_y + n * y;
-	/* (a + x)^2 = a^2 + a x + (a + x) x; (a + x) (b + y) = a b + b x + (a + x) y */
+	/*
+	 * The sums follow from (a + x)^2 = a^2 + a x + (a + x) x, and from (a + x) (b +
+	 * y) = a b + b x + (a + x) y.
+	 */
 	c->sum_xx = wide_sum(c->sum_xx, other->sum_xx);
 	c->sum_xx = wide_sum(c->sum_xx, wide_product(other->sum_x, x));
 	c->sum_xx = wide_sum(c->sum_xx, wide_product(sum_x, x));

@@ -24,7 +24,7 @@
 struct endpoint {
 	uint32_t host;
 	int64_t origin; /* origin of the host's times, ns */
-	int64_t t;	/* relative to the origin, ns */
+	int64_t t;	/* time relative to the origin, ns */
 };
 
 /* The messages sent in one direction. */

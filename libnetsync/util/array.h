@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Growing arrays. */
+/* Arrays that grow when elements are added. */
 #ifndef NETSYNC_UTIL_ARRAY_H
 #define NETSYNC_UTIL_ARRAY_H
 

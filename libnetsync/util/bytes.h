@@ -16,7 +16,7 @@
 /* Maximum size of a LEB128 number, in bytes. */
 #define LEB128_MAX 10
 
-/* Write a number. Return the number of bytes written, at most LEB128_MAX. */
+/* Write a number as LEB128. Return the number of bytes written, at most LEB128_MAX. */
 static inline size_t leb128_put(uint8_t *to, uint64_t v)
 {
 	size_t n = 0;
@@ -34,8 +34,8 @@ static inline size_t leb128_put(uint8_t *to, uint64_t v)
 }
 
 /*
- * Read a number. Return the number of bytes read, or 0 if the number does not end or
- * exceeds 64 bits.
+ * Read a LEB128 number. Return the number of bytes read, or 0 if the number does not end
+ * or exceeds 64 bits.
  */
 static inline size_t leb128_take(const uint8_t *from, size_t num, uint64_t *v)
 {

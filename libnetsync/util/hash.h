@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * 2^64 / golden ratio, odd: multiplicative hashing (D. E. Knuth, "The art of
- * computer programming", volume 3, section 6.4).
+ * Factor for multiplicative hashing, which is 2^64 / golden ratio, rounded to an odd
+ * number (D. E. Knuth, "The art of computer programming", volume 3, section 6.4).
  */
 #define HASH_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 

@@ -10,7 +10,7 @@
 #error "libnetsync needs 128-bit integers; compile it for a 64-bit processor"
 #endif
 
-/* ns in a second, for differences of times in doubles */
+/* Number of ns in a second, for time differences in doubles. */
 #define SECOND 1e9
 
 /*

@@ -78,9 +78,9 @@ void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first, uint32
 int parallel_end(struct parallel *p);
 
 /*
- * Were threads working when this process was forked? The child does not have them: their
- * calls never end, and their data is in an undefined state. Only parallel_release() may
- * then be called.
+ * Were threads at work when this process was forked? The child process does not have
+ * them: their calls never end, and their data is in an undefined state. Only
+ * parallel_release() may then be called.
  */
 bool parallel_is_lost(const struct parallel *p);
 
