@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync apply - write copies of traces with corrected times. */
+/* netsync apply: write copies of traces with corrected times. */
 #include <fcntl.h>
 #include <libgen.h>
 #include <signal.h>
@@ -72,7 +72,7 @@ static mode_t find_common_permissions(const struct apply_run *apply)
 	char *path = strndup(apply->sources[0].real_path, apply->common);
 	struct stat st = { .st_mode = 0 };
 
-	/* If they are unknown, only the user has access. */
+	/* If the permissions are unknown, only the user has access. */
 	if (path)
 		stat(*path ? path : "/", &st);
 	free(path);

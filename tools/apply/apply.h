@@ -45,9 +45,9 @@ struct apply_trace {
 	const char *readable;		   /* the same path, or the path of the undamaged part */
 	const char *result;		   /* path of the result file */
 	const char *host;		   /* name of the host in the result */
-	const struct netsync_clock *clock; /* correction of the host */
+	const struct netsync_clock *clock; /* clock that corrects the host's times */
 	bool extrapolate;		   /* also correct times that the result does not cover */
-	int64_t from_ns;		   /* the result covers these times of the host */
+	int64_t from_ns;		   /* range of the host's times that the result covers */
 	int64_t to_ns;
 	struct apply_seen *seen;	  /* times encountered so far */
 	uint8_t machine[MODEL_UUID_SIZE]; /* see model_machine_uuid() */

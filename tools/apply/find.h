@@ -59,7 +59,7 @@ struct apply_run {
 	size_t common; /* length of the directory that is common to all real paths */
 	struct output_folder folder;
 	struct apply_progress progress;
-	struct apply_task *tasks;   /* at most one for each trace */
+	struct apply_task *tasks;   /* copies to be made, at most one for each trace */
 	struct apply_state *states; /* states of the tasks */
 	size_t num_tasks;
 	uint32_t num_copied;

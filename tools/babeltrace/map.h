@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A hash table from original objects to their copies. */
+/* Hash table that maps original objects to their copies. */
 #ifndef NETSYNC_BABELTRACE_MAP_H
 #define NETSYNC_BABELTRACE_MAP_H
 

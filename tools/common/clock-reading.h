@@ -50,7 +50,7 @@ bool clock_read_wait(int64_t *next_ns);
 /* Host name in files whose directory identifies the host. */
 #define CLOCK_READINGS_HOST "host"
 
-/* Return false if writing to @file failed. */
+/* Write a reading as a line of the file. Return false if writing to @file failed. */
 bool clock_reading_write(FILE *file, const char *host, const struct clock_reading *reading);
 
 #endif

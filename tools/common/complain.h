@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages for people, on stderr. */
+/* Print messages for people on stderr. */
 #ifndef NETSYNC_COMPLAIN_H
 #define NETSYNC_COMPLAIN_H
 
@@ -12,9 +12,9 @@ extern const char *complainer;
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Print a message about a file or directory, with the reason in errno. Return false. */
 bool complain_of_path(const char *path);
-/* Print that memory is short. Return false. */
+/* Print that there is not enough memory. Return false. */
 bool no_memory(void);
-/* Replace everything that a terminal would interpret by '?'. */
+/* Replace each character that a terminal would interpret by '?'. */
 void make_printable(char *text);
 
 #endif

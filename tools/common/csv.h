@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Comma-separated values (RFC 4180). */
+/* Write comma-separated values (RFC 4180). */
 #ifndef NETSYNC_CSV_H
 #define NETSYNC_CSV_H
 

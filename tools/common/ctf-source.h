@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The component of Babeltrace 2 that reads CTF traces. */
+/* Create the component of Babeltrace 2 that reads CTF traces. */
 #ifndef NETSYNC_CTF_SOURCE_H
 #define NETSYNC_CTF_SOURCE_H
 

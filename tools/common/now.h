@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Clocks of this machine. */
+/* Read the clocks of this machine. */
 #ifndef NETSYNC_NOW_H
 #define NETSYNC_NOW_H
 

@@ -14,8 +14,8 @@
 #include "options.h"
 
 /*
- * Write the whole content. Return false and set errno on failure. An errno of 0 means out of
- * memory, and ECANCELED means that a message was printed.
+ * Function that writes the whole content of a file. Return false and set errno on failure. An
+ * errno of 0 means out of memory, and ECANCELED means that a message was printed.
  */
 typedef bool output_func(FILE *out, const void *data);
 

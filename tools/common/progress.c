@@ -11,7 +11,7 @@
 
 #define WIDTH 40		  /* number of characters of the bar; chosen */
 #define QUIET_NS NS_PER_S	  /* shorter work displays no line; chosen */
-#define REDRAW_NS (NS_PER_S / 10) /* as often as the eye can follow */
+#define REDRAW_NS (NS_PER_S / 10) /* interval of redrawing, as often as the eye can follow */
 #define CLEAR_LINE "\r\033[K"
 
 /* Line that is on the terminal; NULL if none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Progress of work, on stderr. */
+/* Display the progress of work on stderr. */
 #ifndef NETSYNC_PROGRESS_H
 #define NETSYNC_PROGRESS_H
 

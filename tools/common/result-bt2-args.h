@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Results as options of babeltrace2. */
+/* Write results as options of babeltrace2. */
 #ifndef NETSYNC_RESULT_BT2_ARGS_H
 #define NETSYNC_RESULT_BT2_ARGS_H
 

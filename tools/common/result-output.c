@@ -205,7 +205,10 @@ static bool explain_set_back(const struct netsync *ns, uint32_t host)
 	const int64_t by = set_back_by(ns, host);
 	char back[VALUE_SIZE];
 
-	/* If the clock was stepped back by less, it showed some times only once. */
+	/*
+	 * If the clock was stepped back by half of the span or less, it showed some times
+	 * only once.
+	 */
 	if (info.last_ns < info.first_ns || by <= (info.last_ns - info.first_ns) / 2)
 		return false;
 	complain(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Signals that end a sub-command. */
+/* Handle signals that end a sub-command. */
 #ifndef NETSYNC_SIGNAL_H
 #define NETSYNC_SIGNAL_H
 

@@ -20,7 +20,7 @@ struct spool {
 /* Create a spool for records of @size bytes. On failure, print a message and return false. */
 bool spool_open(struct spool *spool, size_t size);
 
-/* Add a record. */
+/* Write a record to the spool. */
 void spool_put(struct spool *spool, const void *record);
 
 /*

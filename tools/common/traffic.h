@@ -50,7 +50,7 @@ struct spooled {
 /* A message and its packet, as recorded by the sender. */
 struct spooled_packet {
 	struct spooled message; /* first member, for code that uses only the message */
-	uint32_t fields;	/* as in struct netsync_message */
+	uint32_t fields;	/* known members, as in struct netsync_message */
 	uint32_t len;
 	uint8_t saddr[16];
 	uint8_t daddr[16];

@@ -9,7 +9,7 @@
 #include "stamp.h"
 
 struct line_settings {
-	unsigned int column; /* counted from 1 */
+	unsigned int column; /* number of the column, from 1 */
 	char separator;	     /* 0 if any number of blanks and tabs separates columns */
 	bool extrapolate;    /* also correct times that the result does not cover */
 };

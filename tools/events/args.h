@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Fields of events, by name. */
+/* Values of events' fields, by name. */
 #ifndef NETSYNC_EVENTS_ARGS_H
 #define NETSYNC_EVENTS_ARGS_H
 

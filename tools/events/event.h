@@ -28,7 +28,7 @@
 /* The properties that all events with a name and layout share. */
 struct event_type {
 	const char *name; /* such as "sched_switch"; valid until the process ends */
-	void *own;	  /* for the listener; initially NULL */
+	void *own;	  /* data of the listener; initially NULL */
 
 	/* Positions of requested fields in a hash table, which the reader uses. */
 	struct event_place {

@@ -39,7 +39,7 @@ struct sched_thread {
 	/* No event reported the start of the state; the event that ended it implies it. */
 	bool is_implied;
 	uint32_t cpu;		   /* CPU on which the thread runs, or last ran */
-	void *own;		   /* for the listener; initially NULL */
+	void *own;		   /* data of the listener; initially NULL */
 	struct sched_thread *next; /* next thread in the same bucket */
 };
 

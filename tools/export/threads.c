@@ -23,7 +23,7 @@ struct call {
 	struct arg *args; /* names and texts of the arguments follow the array */
 };
 
-/* The tracks of a thread. */
+/* State of a thread's tracks. */
 struct shown_thread {
 	uint32_t number;	    /* number of its tracks */
 	uint32_t first_number;	    /* number of the tracks of its first name */

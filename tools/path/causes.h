@@ -31,7 +31,7 @@ struct context {
 };
 
 struct cpu_contexts {
-	struct context stack[MAX_CONTEXTS]; /* the innermost one is last */
+	struct context stack[MAX_CONTEXTS]; /* nested contexts; the innermost one is last */
 	uint8_t num;
 	uint32_t last_run;	   /* record of the last thread that ran on the CPU, or NO_RECORD */
 	int64_t in_ns[NUM_PLACES]; /* time of the last packet at each place; INT64_MIN if none */

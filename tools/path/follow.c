@@ -164,7 +164,7 @@ static bool follow_wakeup(struct thread_follower *reader, const struct event_use
 	reader->info.seen |= use->number;
 	if (is_waking || followed->cause == NO_RECORD) {
 		cause = causes_now(&reader->causes, event->cpu, reader->now_ns);
-		/* A running thread cannot have been waiting. */
+		/* Ignore a sched_wakeup if the thread is not waiting. */
 		if (is_waiting(thread) || is_waking)
 			followed->cause = put_graph_record(reader, &cause);
 	}

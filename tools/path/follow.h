@@ -6,7 +6,7 @@
 #include "events/groups.h"
 #include "graph.h"
 
-/* The state of a thread in the graph. */
+/* Numbers that identify a thread and its state in the graph. */
 struct followed {
 	uint32_t number;
 	uint32_t last;	/* record of its last state, or NO_RECORD */

@@ -33,7 +33,7 @@ enum cause_kind {
 	CAUSE_THREAD, /* the thread that ran on the CPU */
 	CAUSE_DISK,   /* a completed disk request */
 	CAUSE_TIMER,
-	CAUSE_PACKET,	 /* a received packet */
+	CAUSE_PACKET,	 /* the receipt of a packet */
 	CAUSE_INTERRUPT, /* another interrupt */
 };
 
@@ -54,7 +54,7 @@ struct record_state {
 
 struct record_cause {
 	int64_t begin_ns; /* CAUSE_THREAD: time since when the thread runs */
-	uint32_t thread;  /* CAUSE_THREAD: the thread */
+	uint32_t thread;  /* CAUSE_THREAD: number of the thread */
 	uint32_t before;  /* CAUSE_THREAD: record of the thread's previous state */
 	uint32_t detail;  /* CAUSE_DISK: device; CAUSE_INTERRUPT: number */
 	uint32_t local;	  /* CAUSE_PACKET: record of sending it, if this host sent it */

@@ -35,7 +35,7 @@ struct late_message {
 	struct netsync_packet seen; /* packet in the capture; its size is 0 if it was not found */
 };
 
-/* The messages with the same addresses, ports and protocol. */
+/* A flow: the messages with the same addresses, ports and protocol. */
 struct traffic_flow {
 	struct spooled_packet packet; /* one of its messages */
 	uint64_t messages;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The parts of netsync report. */
+/* Interfaces between the files of netsync report. */
 #ifndef NETSYNC_REPORT_H
 #define NETSYNC_REPORT_H
 

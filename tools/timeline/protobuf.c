@@ -37,8 +37,8 @@ typedef Perfetto__Protos__InternedString InternedString;
 enum {
 	CLOCK_OF_DAY = 1,   /* REALTIME */
 	CLOCK_OF_TRACE = 6, /* BOOTTIME */
-	CLOCK_DELTA = 64,   /* ns since the previous packet */
-	CLOCK_BASE,	    /* ns since sequence.base_ns */
+	CLOCK_DELTA = 64,   /* clock of ns since the previous packet */
+	CLOCK_BASE,	    /* clock of ns since sequence.base_ns */
 };
 
 /*

@@ -59,7 +59,7 @@ struct timeline_message {
 	const char *name;
 	struct track sent, received;
 	int64_t sent_ns, received_ns;
-	const char *from, *to; /* names of hosts */
+	const char *from, *to; /* names of the sending and the receiving host */
 };
 
 /* A thread, or a new name of a thread. */
@@ -137,10 +137,10 @@ struct timeline_format {
 struct timeline {
 	const struct timeline_format *format;
 	FILE *out;
-	int64_t base_ns; /* a full second shortly before all events */
-	bool has_wall;	 /* wall-clock time is about time + wall_shift_ns */
+	int64_t base_ns; /* base of times: a full second shortly before all events */
+	bool has_wall;	 /* wall_shift_ns is known; wall-clock time is about time + wall_shift_ns */
 	int64_t wall_shift_ns;
-	void *own;	    /* state of the format */
+	void *own;	    /* data of the format */
 	uint64_t num_early; /* number of events before 1970, which the format cannot represent */
 	bool failed;	    /* memory is exhausted */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The outputs of netsync path. */
+/* Write the outputs of netsync path. */
 #ifndef NETSYNC_PATH_VIEW_H
 #define NETSYNC_PATH_VIEW_H
 
@@ -8,7 +8,7 @@
 
 struct path_view {
 	const struct critical_path *path;
-	const struct timeline_format *timeline; /* format for viewers */
+	const struct timeline_format *timeline; /* format of a file for viewers */
 	/* Maximum number of rows of each table; 0 if unlimited. */
 	unsigned int limit;
 	bool account; /* print which thread is charged */

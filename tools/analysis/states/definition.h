@@ -67,7 +67,7 @@ enum action { BEGIN, CHANGE, END };
  * their pairs of texts are equal in either order.
  */
 struct shared {
-	struct template sides[2]; /* the second may be empty */
+	struct template sides[2]; /* templates of the resource; the second one may be empty */
 };
 
 struct rule {

@@ -26,7 +26,7 @@ struct html {
 	struct states *states;
 	struct rows rows;
 	struct rows labels; /* labels of states; only name and host are used */
-	int64_t base_ns;    /* times are relative to it */
+	int64_t base_ns;    /* time that other times are relative to */
 	char base_text[24]; /* base_ns as text, because it does not fit into a JavaScript number */
 	bool any;
 };

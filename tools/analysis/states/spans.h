@@ -33,9 +33,9 @@ struct state_span {
 
 /* Counts for a definition on a host, mostly of untrusted spans. */
 struct span_counts {
-	uint64_t events;	 /* events that matched a rule */
-	uint64_t doubles;	 /* begins of objects that were already in a state */
-	uint64_t unbegun;	 /* ends of objects that were in no state */
+	uint64_t events;	 /* number of events that matched a rule */
+	uint64_t doubles;	 /* number of begins of objects that were already in a state */
+	uint64_t unbegun;	 /* number of ends of objects that were in no state */
 	uint64_t open, doubtful; /* number of such spans */
 };
 
@@ -47,7 +47,7 @@ struct span_missing {
 	uint64_t times;
 };
 
-/* Events that the tracer of a host lost. */
+/* Loss of events by the tracer of a host. */
 struct span_losses {
 	uint64_t places; /* number of gaps in the trace */
 	uint64_t number; /* number of lost events in gaps of known size */

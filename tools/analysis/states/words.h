@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The words of a definition, and their positions. */
+/* Split the text of a definition into words, and keep their positions. */
 #ifndef NETSYNC_STATES_WORDS_H
 #define NETSYNC_STATES_WORDS_H
 
@@ -15,7 +15,7 @@ struct word {
 
 struct definition_words {
 	const char *path;
-	char *at; /* the text that was not read yet */
+	char *at; /* text that was not read yet */
 	const char *line_begin;
 	unsigned int line;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The controls of the page, and its address. */
+/* Handle the controls of the page, and its address. */
 "use strict";
 
 function byId(id) {
