@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Builds netsync-recorder, which needs the kernel alone; a part of the Makefile.
+# Rules that build netsync-recorder, which needs only the kernel; included by the Makefile.
 
 RECORDER := $(BUILD)/netsync-recorder
 LLVM_STRIP ?= $(shell clang -print-prog-name=llvm-strip)
-# What the source bpf is built with, and is missing: then there is only the source packet.
+# What is missing to build the source bpf. If anything is, the program has only the source packet.
 find_library = $(findstring /,$(shell $(CC) -print-file-name=$(1)))
 RECORDER_LACKS := $(strip \
 	$(if $(shell command -v clang),$(if $(shell command -v $(LLVM_STRIP)),,llvm),clang) \
@@ -12,11 +12,11 @@ RECORDER_LACKS := $(strip \
 BPF_SRC := $(addprefix tools/recorder/,probes.c probe-objects.c probe-reason.c libelf-needs.c)
 RECORDER_SRC := $(filter-out %.bpf.c $(if $(RECORDER_LACKS),$(BPF_SRC),tools/recorder/no-bpf.c), \
 	$(wildcard tools/recorder/*.c))
-# Its own objects of shared files.
+# Objects of files that the recorder shares with other programs, compiled with its own flags.
 RECORDER_SHARED := $(addprefix $(BUILD)/tools/recorder/common/,clock-reading.o clock-watch.o \
 	now.o)
 RECORDER_OBJ := $(RECORDER_SRC:%.c=$(BUILD)/%.o) $(RECORDER_SHARED)
-# The programs for the kernel: with what it has from 6.12 on, and without.
+# BPF programs: the first one uses features of Linux 6.12, the second one does not.
 PROBES := $(BUILD)/tools/recorder/probes-pages.bpf.o $(BUILD)/tools/recorder/probes.bpf.o
 
 all: $(RECORDER)
@@ -31,13 +31,13 @@ $(BUILD)/tools/recorder/common/%.o: tools/common/%.c
 	@mkdir -p $(@D)
 	$(COMPILE_RECORDER)
 
-# The byte order is that of $(CC). Debian has asm/types.h in the folder of -I.
+# The byte order is that of $(CC). Debian has asm/types.h in the directory given by -I.
 BPF_TARGET = bpf$(if $(findstring BIG,$(shell $(CC) -dM -E -x c /dev/null | \
 	grep -w __BYTE_ORDER__)),eb,el)
 BPF_CC = clang -O2 -g -Wall -target $(BPF_TARGET) \
 	-I$(PKG_CONFIG_SYSROOT_DIR)/usr/include/$(shell $(CC) -print-multiarch)
 
-# Debug information is not loaded.
+# Debug information is not loaded, so remove it.
 $(BUILD)/tools/recorder/probes-pages.bpf.o: BPF_CC += -DREAD_PAGES
 $(PROBES): tools/recorder/probes.bpf.c $(wildcard tools/recorder/*.bpf.h) \
 		tools/recorder/probe-record.h
@@ -49,14 +49,14 @@ $(BUILD)/tools/recorder/probe-objects.o: BASE_CFLAGS += \
 	-DPROBES_PAGES='"$(word 1,$(PROBES))"' -DPROBES_LINEAR='"$(word 2,$(PROBES))"'
 $(BUILD)/tools/recorder/probe-objects.o: $(PROBES)
 
-# It is copied to hosts that may have no library of this release.
+# The program is linked statically, because it is copied to hosts that may lack libraries.
 $(RECORDER): $(RECORDER_OBJ)
 	$(if $(RECORDER_LACKS),@echo "netsync-recorder has no BPF: $(RECORDER_LACKS) missing")
 	$(CC) $(LDFLAGS) -static-pie -pthread -o $@ $(RECORDER_OBJ) \
 		$(if $(RECORDER_LACKS),,$(shell $(PKG_CONFIG) --static --libs libbpf))
 
-# The program for arm64. On Debian this needs gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, and for
-# the source bpf also clang, llvm, and libraries of that architecture:
+# Build the program for arm64. On Debian, this needs gcc-aarch64-linux-gnu and
+# libc6-dev-arm64-cross, and, for the source bpf, clang, llvm and libraries for arm64:
 #	dpkg --add-architecture arm64; apt-get update; apt-get install libbpf-dev:arm64
 .PHONY: recorder-arm64
 recorder-arm64:

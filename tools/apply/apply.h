@@ -39,7 +39,7 @@ struct apply_part {
 struct apply_trace {
 	struct netsync_io *io; /* the reader that found the trace */
 	struct apply_progress *progress;
-	uint64_t bytes;			   /* size of the original */
+	uint64_t bytes;			   /* size of the original in bytes */
 	uint64_t *done;			   /* number of bytes that were copied */
 	const char *path;		   /* path of the original, a directory or a file */
 	const char *readable;		   /* the same path, or the path of the undamaged part */
@@ -50,7 +50,7 @@ struct apply_trace {
 	int64_t from_ns;		   /* range of the host's times that the result covers */
 	int64_t to_ns;
 	struct apply_seen *seen;	  /* times encountered so far */
-	uint8_t machine[MODEL_UUID_SIZE]; /* see model_machine_uuid() */
+	uint8_t machine[MODEL_UUID_SIZE]; /* UUID of the machine; see model_machine_uuid() */
 	int64_t shift_ns;		  /* host's time minus time in the trace */
 	struct apply_part part;		  /* events outside this range are skipped */
 	int64_t first_ns;		  /* span of the part, in the trace's own time */

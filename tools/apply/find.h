@@ -29,7 +29,7 @@ struct apply_source {
 	const char *name; /* name of the host; NULL if not given */
 	size_t name_len;
 	const char *path; /* path as given */
-	char *real_path;  /* without symbolic links */
+	char *real_path;  /* path without symbolic links */
 	uint32_t first, num;
 };
 

@@ -24,7 +24,7 @@ struct stream_correction {
 	int64_t shift_ns;
 	/* Range of times on the host's clock that may be corrected. */
 	int64_t from_ns, to_ns;
-	uint8_t machine[MODEL_UUID_SIZE]; /* see model_machine_uuid() */
+	uint8_t machine[MODEL_UUID_SIZE]; /* UUID of the machine; see model_machine_uuid() */
 };
 
 /*

@@ -11,7 +11,7 @@
 struct live_host {
 	bool running;	  /* the host is being read */
 	bool late;	  /* the host was found late, so the first part of its data is missing */
-	bool known;	  /* a correction is known */
+	bool known;	  /* the correction of the host is known */
 	int64_t since_ns; /* start of the data, on the host's clock */
 	int64_t at_ns;	  /* time of the values below, on the host's clock */
 	int64_t offset_ns;

@@ -44,7 +44,7 @@ bool output_check(const struct destination *to);
 
 /* An output directory, which must not exist yet. */
 struct output_folder {
-	const char *path; /* its final path */
+	const char *path; /* final path of the directory */
 	char *temporary;  /* path while it is filled, accessible only to the user; or NULL */
 };
 

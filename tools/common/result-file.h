@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define MODEL_FORMAT "netsync-1" /* value of "format" in a result file */
-#define MODEL_UUID_SIZE 16	 /* size in bytes */
+#define MODEL_UUID_SIZE 16	 /* size of a UUID in bytes */
 
 struct json_object;
 
@@ -38,7 +38,7 @@ struct model_host {
 
 struct model {
 	char *path;
-	char *error; /* see model_error() */
+	char *error; /* sentence returned by model_error() */
 	struct json_object *root;
 	const char *reference;
 	struct model_host *hosts;

@@ -71,7 +71,7 @@ struct traffic_host {
 };
 
 struct traffic {
-	struct traffic_way *ways; /* sorted by hosts */
+	struct traffic_way *ways; /* directions, sorted by their hosts */
 	size_t num_ways;
 };
 

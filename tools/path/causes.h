@@ -46,7 +46,7 @@ struct cpu_contexts {
 #define NUM_SENDS 4096
 
 struct causes {
-	struct cpu_contexts *cpus; /* array of EVENT_MAX_CPUS */
+	struct cpu_contexts *cpus; /* contexts of each CPU; EVENT_MAX_CPUS elements */
 	const struct sched *sched;
 	struct {
 		uint64_t key;

@@ -88,7 +88,7 @@ static const struct record_thread *find_creator(const struct critical_path *path
 struct named_threads {
 	uint32_t num;
 	uint32_t num_origins; /* number of threads that no other of these threads created */
-	struct actor origin;  /* the last of those threads */
+	struct actor origin;  /* last of the threads counted by num_origins */
 	char list[256];
 };
 

@@ -37,7 +37,7 @@ struct late_message {
 
 /* A flow: the messages with the same addresses, ports and protocol. */
 struct traffic_flow {
-	struct spooled_packet packet; /* one of its messages */
+	struct spooled_packet packet; /* any one message of the flow */
 	uint64_t messages;
 	uint64_t bytes; /* payload bytes of all messages */
 	bool has_bytes; /* the sizes of all messages are known */

@@ -55,7 +55,7 @@ struct timeline_event {
 };
 
 struct timeline_message {
-	uint64_t id; /* unique in the file */
+	uint64_t id; /* id that is unique in the file */
 	const char *name;
 	struct track sent, received;
 	int64_t sent_ns, received_ns;
@@ -91,7 +91,7 @@ struct timeline_sched {
 		TIMELINE_WAKING, /* the thread "from" wakes the thread "to" */
 		TIMELINE_LOST,	 /* the tracer lost events, so the action is unknown */
 	} kind;
-	uint32_t host; /* below TIMELINE_MAX_THREAD_HOSTS */
+	uint32_t host; /* number of the host, below TIMELINE_MAX_THREAD_HOSTS */
 	uint32_t cpu;  /* number of the CPU in the file, below TIMELINE_MAX_CPUS */
 	int64_t time_ns;
 	struct timeline_task from, to;

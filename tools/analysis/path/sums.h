@@ -7,7 +7,7 @@
 
 /* Sum of all pieces with the same thread, kind and other thread. */
 struct sum {
-	const struct path_piece *piece; /* one of these pieces */
+	const struct path_piece *piece; /* any one of these pieces */
 	uint64_t times;
 	uint64_t total_ns;
 	uint64_t longest_ns;

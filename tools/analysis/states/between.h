@@ -29,7 +29,7 @@ struct exclusion {
 	uint64_t uncertain; /* number of pairs whose overlap is uncertain within the bounds */
 	/* The pair with the longest overlap. */
 	int64_t longest_ns;
-	int64_t from_ns; /* corrected time */
+	int64_t from_ns; /* corrected time when the overlap begins */
 	uint32_t hosts[2];
 	uint32_t names[2];
 };
@@ -38,7 +38,7 @@ struct exclusion {
 struct wait {
 	uint32_t definition;
 	uint32_t shared_host, shared; /* host that numbers its text, and number of the text */
-	uint32_t host, holder;	      /* numbers of hosts */
+	uint32_t host, holder;	      /* numbers of the waiting host and of the holder's host */
 	bool is_known;		      /* the host that was waited for is known */
 	uint64_t times;
 	uint64_t uncertain;

@@ -53,7 +53,7 @@ struct machine {
 	struct type **types; /* all types of events */
 	const char **type_names;
 	size_t num_types;
-	struct machine_cpu *cpus; /* array of EVENT_MAX_CPUS */
+	struct machine_cpu *cpus; /* threads that run on each CPU; EVENT_MAX_CPUS elements */
 	bool any_lost;
 	int64_t lost_ns; /* time of the last loss of events */
 	int64_t now_ns;

@@ -7,7 +7,7 @@
 #include "value.h"
 
 struct object {
-	char *key; /* unique in its definition */
+	char *key; /* key that is unique in the object's definition */
 	uint64_t hash;
 	struct object *next; /* next object in the same bucket */
 	uint32_t definition;

@@ -11,7 +11,7 @@ struct row {
 };
 
 struct rows {
-	struct row *list; /* indexed by number - 1 */
+	struct row *list; /* rows, indexed by their number - 1 */
 	uint32_t num;
 	uint32_t *slots; /* hash table of row numbers; 0 if a slot is free */
 	size_t room;	 /* a power of two, more than twice the number of rows */

@@ -36,7 +36,7 @@ struct span_counts {
 	uint64_t events;	 /* number of events that matched a rule */
 	uint64_t doubles;	 /* number of begins of objects that were already in a state */
 	uint64_t unbegun;	 /* number of ends of objects that were in no state */
-	uint64_t open, doubtful; /* number of such spans */
+	uint64_t open, doubtful; /* numbers of open and of doubtful spans */
 };
 
 /* A rule that was never used for a type of events, because all of them lacked a field. */

@@ -13,7 +13,7 @@ struct total {
 	uint64_t times; /* number of spans */
 	uint64_t total_ns;
 	int64_t shortest_ns, longest_ns;
-	uint64_t open, doubtful; /* number of such spans */
+	uint64_t open, doubtful; /* numbers of open and of doubtful spans */
 };
 
 struct totals {

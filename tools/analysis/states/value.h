@@ -30,7 +30,7 @@ struct value {
 /* The last value of a field that an object keeps. */
 struct kept {
 	bool is_known;
-	struct value value; /* its text is a copy */
+	struct value value; /* the value, with a copy of its text */
 };
 
 /* The sources in which fields are looked up. */
