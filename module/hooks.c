@@ -104,7 +104,8 @@ struct hooked_net {
 	struct net *net;
 	/* A bit for each hook that is registered. */
 	unsigned long attached;
-	bool has_fillers;		/* used by detach_all() */
+	/* detach_all() has registered fillers. */
+	bool has_fillers;
 };
 
 /* Protects nets and netsync_hooks. */

@@ -285,7 +285,8 @@ unsigned int netsync_parse(const struct sk_buff *skb, unsigned int nhoff,
 /* Module parameters, which can change at any time. */
 /* If this is n, record one of 2^n packets, the same ones on all hosts. */
 extern u8 netsync_sampling;
-#define NETSYNC_MAX_SAMPLING 16 /* chosen: one packet in 65,536 */
+/* Maximum, which is one packet in 65,536; chosen. */
+#define NETSYNC_MAX_SAMPLING 16
 extern bool netsync_digest;	/* record digests of UDP payloads */
 
 #endif /* NETSYNC_PARSE_H */
