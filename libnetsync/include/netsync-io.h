@@ -360,7 +360,7 @@ int netsync_io_add_served(struct netsync_io *io, const char *label, const char *
 struct netsync_io_served {
 	uint32_t size; /* sizeof, set by the caller */
 	uint32_t num_traces;
-	const char *label;	 /* printable; owned by the reader */
+	const char *label;	 /* printable name of the machine; owned by the reader */
 	uint64_t stored_bytes;	 /* reported size of the trace files */
 	uint64_t received_bytes; /* bytes received until now */
 	uint32_t ended;		 /* 1 if the connection ended before all was read */
@@ -449,7 +449,7 @@ int netsync_io_poll(struct netsync_io *io, int timeout_ms);
 
 struct netsync_io_trace {
 	uint32_t size;	  /* sizeof, set by the caller */
-	uint32_t host;	  /* as in netsync_get_host() */
+	uint32_t host;	  /* number of the host, as in netsync_get_host() */
 	const char *path; /* file or directory; owned by the reader */
 	int64_t shift_ns; /* host time = time in the trace + shift_ns */
 	uint64_t packets; /* number of packet events pushed */
@@ -560,7 +560,7 @@ struct netsync_io_event {
 enum netsync_io_value_kind {
 	NETSYNC_IO_SIGNED = 1,
 	NETSYNC_IO_UNSIGNED = 2,
-	NETSYNC_IO_TEXT = 3, /* without trailing zeros */
+	NETSYNC_IO_TEXT = 3, /* text without trailing zeros */
 	NETSYNC_IO_BYTES = 4,
 	NETSYNC_IO_REAL = 5,
 	NETSYNC_IO_BOOL = 6,
@@ -580,7 +580,7 @@ typedef int (*netsync_io_event_func)(void *data, const struct netsync_io_event *
 
 /* A trace whose events are read. */
 struct netsync_io_source {
-	const char *path; /* as in struct netsync_io_trace */
+	const char *path; /* path of the trace, as in struct netsync_io_trace */
 	int64_t shift_ns; /* added to all times; events beyond 64 bits are skipped */
 };
 
@@ -725,7 +725,7 @@ int netsync_io_copy_capture(struct netsync_io *io, const char *from, const char 
 
 /* A capture that is merged with others. */
 struct netsync_io_capture {
-	const char *path;   /* as in struct netsync_io_trace */
+	const char *path;   /* path of the trace, as in struct netsync_io_trace */
 	const char *host;   /* first part of the names of interfaces: "web/eth0" */
 	const char *device; /* second part if the capture names no device; NULL if none */
 	/* Added to the description of each interface; NULL adds nothing. */

@@ -95,8 +95,8 @@ enum netsync_packet_fields {
 /* One packet event. All integers are in host byte order. */
 struct netsync_packet {
 	uint32_t size;	 /* sizeof(struct netsync_packet) */
-	uint32_t host;	 /* as returned by netsync_add_host() */
-	int64_t time_ns; /* on the host's clock */
+	uint32_t host;	 /* number returned by netsync_add_host() */
+	int64_t time_ns; /* time on the host's clock */
 	uint32_t fields; /* enum netsync_packet_fields */
 	/*
 	 * Observation point on the host. Any numbering is allowed, provided that events of the
@@ -112,7 +112,7 @@ struct netsync_packet {
 	uint8_t dir;	  /* enum netsync_dir */
 	uint8_t protocol; /* IP protocol: TCP 6, UDP 17, SCTP 132, ICMP echo 1, ICMPv6 echo 58 */
 	uint16_t ip_id;
-	uint32_t len; /* payload bytes, without headers */
+	uint32_t len; /* number of payload bytes, without headers */
 	/*
 	 * Inode number of the network namespace. A packet may pass the same point in several
 	 * namespaces.
@@ -283,8 +283,8 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t
 /* A clock reading: one instant on a host's clock and on a raw clock that no daemon steers. */
 struct netsync_clock_point {
 	uint32_t size;	 /* sizeof(struct netsync_clock_point) */
-	uint32_t host;	 /* as returned by netsync_add_host() */
-	int64_t time_ns; /* on the host's clock, as the times of packets */
+	uint32_t host;	 /* number returned by netsync_add_host() */
+	int64_t time_ns; /* time on the host's clock, as for packets */
 	/*
 	 * Time of a raw clock at the same instant. A raw clock is driven by the same oscillator
 	 * but not steered by any daemon, such as Linux's CLOCK_MONOTONIC_RAW. Its zero is
@@ -531,7 +531,7 @@ const char *netsync_quality_name(enum netsync_quality quality);
 struct netsync_host_info {
 	uint32_t size; /* sizeof, set by the caller */
 	enum netsync_quality quality;
-	const char *name; /* owned by the library */
+	const char *name; /* name of the host, owned by the library */
 	uint64_t packets; /* packet events pushed for this host */
 	int64_t first_ns; /* start of the span, on the host's clock */
 	int64_t last_ns;  /* end of the span; less than first_ns if the span is empty */
@@ -573,7 +573,7 @@ struct netsync_step {
 struct netsync_pair_info {
 	uint32_t size; /* sizeof, set by the caller */
 	enum netsync_quality quality;
-	uint32_t host[2]; /* host[0] < host[1] */
+	uint32_t host[2]; /* numbers of the hosts; host[0] < host[1] */
 	/* In arrays, [0] is the direction from host[0] to host[1], [1] the opposite direction. */
 	uint64_t messages[2];
 	uint64_t hull[2];	 /* number of vertices of the convex hulls */
@@ -693,7 +693,7 @@ struct netsync_segment {
 	int64_t from_ns; /* start of the segment, on the host's clock */
 	int64_t to_ns;
 	int64_t offset_ns; /* offset at from_ns */
-	double rate;	   /* reference time per host time */
+	double rate;	   /* reference time per unit of host time */
 	int64_t bound_ns;  /* largest bound of netsync_convert() in the segment */
 };
 
@@ -711,7 +711,7 @@ struct netsync_knot {
 
 struct netsync_model {
 	uint32_t size;	       /* sizeof(struct netsync_model) */
-	uint32_t num_segments; /* at least 1 */
+	uint32_t num_segments; /* number of segments, at least 1 */
 	uint32_t num_knots;    /* 0 if no bound is known */
 	/*
 	 * Size of an element of each array, in bytes, in the version that filled in the struct.

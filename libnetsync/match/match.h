@@ -82,7 +82,7 @@ struct matcher {
 	bool settling;
 	struct match_counts other; /* counts of packets that were matched elsewhere */
 	uint64_t other_evicted;
-	struct match_counts past; /* counts at the last settling */
+	struct match_counts past; /* sums over all shards, updated at each settling */
 	struct match_counts live;
 	uint64_t evicted;
 };

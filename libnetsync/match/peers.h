@@ -50,7 +50,7 @@ static inline void match_counts_add(struct match_counts *sum, const struct match
 #define PEER_SAMPLES 15
 
 struct peer_pair {
-	uint32_t host[2]; /* host[0] < host[1] */
+	uint32_t host[2]; /* numbers of the hosts; host[0] < host[1] */
 	uint32_t samples; /* number of entries in offset[], which is a ring */
 	uint32_t next_sample;
 	struct match_counts past; /* counts of records that were matched or dropped */
