@@ -130,8 +130,7 @@ struct netsync_packet {
 		struct {
 			uint32_t seq;
 			uint32_t ack;
-			/* Data offset (4 bits), reserved (3 bits), flags (9 bits). */
-			uint16_t flags;
+			uint16_t flags;	 /* data offset (4 bits), reserved (3), flags (9) */
 			uint16_t window; /* as in the header, not scaled */
 			uint32_t tsval;
 			uint32_t tsecr;
@@ -565,9 +564,8 @@ struct netsync_step {
 	uint32_t known;	   /* 1 if reported by netsync_push_clock(), 0 if detected */
 	int64_t time_ns;   /* on the host's clock; at a phase step, just before it */
 	int64_t within_ns; /* uncertainty of time_ns, before and after */
-	/* Change in the offset, forward if positive; 0 if only the rate changes. */
-	int64_t offset_ns;
-	double skew_ppm; /* change in the rate; if positive, the clock is faster from then on */
+	int64_t offset_ns; /* change in the offset, forward if positive; 0 if none */
+	double skew_ppm;   /* change in the rate; if positive, the clock is faster from then on */
 };
 
 struct netsync_pair_info {
@@ -593,10 +591,7 @@ struct netsync_pair_info {
 	 */
 	double rate_min;
 	double rate_max;
-	/*
-	 * Numbers of packet events on both hosts. A segmented packet (GSO) counts once
-	 * per event.
-	 */
+	/* Packet events on both hosts. A segmented packet (GSO) counts once per event. */
 	uint64_t matched; /* events with a counterpart on the other host */
 	uint64_t nat;	  /* matched events with translated addresses */
 	/* Numbers of packet events with an address of the other host. */
