@@ -1,153 +1,160 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The trace events for the kernel's own tracers (ftrace, perf, BPF), and the
+ * Trace events for the kernel's own tracers (ftrace, perf, BPF), and the
  * tracepoints that LTTng's probe uses.
  *
  * inet_sock_local_in, inet_udp_local_in, inet_icmp_local_in,
- * inet_sctp_local_in: a packet of TCP, UDP, ICMP echo or SCTP is passed to the
- *	local stack. The hook is the first at netfilter's LOCAL_IN, for IPv4 and
- *	IPv6, in every network namespace.
- *	- After routing and PRE_ROUTING: destination NAT, and the replies to
- *	  source NAT, are already translated. Packets dropped there cause no
- *	  event.
- *	- Before the filter rules of INPUT, and source NAT there: packets
- *	  dropped there cause an event, and addresses are not yet translated.
+ * inet_sctp_local_in: A TCP, UDP, ICMP echo or SCTP packet is passed to the
+ *	local stack. The hook is the first one at netfilter's LOCAL_IN, for IPv4
+ *	and IPv6, in every network namespace.
+ *	- The hook follows routing and PRE_ROUTING. Destination NAT, and the
+ *	  replies to source NAT, are already translated. Packets that are
+ *	  dropped earlier cause no event.
+ *	- The hook precedes the filter rules of INPUT, and source NAT there.
+ *	  Packets that are dropped later cause an event, and source NAT of INPUT
+ *	  has not changed addresses yet.
  *	- IPv4 fragments are reassembled before the hook. IPv6 fragments are
  *	  reassembled after it (unless connection tracking is in use), and the
  *	  first fragment causes the event.
  *	Forwarded packets cause no event.
  *
  * inet_sock_local_out, inet_udp_local_out, inet_icmp_local_out,
- * inet_sctp_local_out: the local stack sends a packet. The hook is the last at
- *	netfilter's LOCAL_OUT.
- *	- After the rules of OUTPUT: packets dropped there cause no event, and
- *	  destination NAT of OUTPUT is done.
- *	- Before POST_ROUTING: source NAT follows. Packets dropped there or
- *	  later (queueing discipline, device) cause an event.
- *	- Before fragmentation and segmentation: with segmentation offload, one
- *	  event stands for up to gso_segs packets on the wire.
+ * inet_sctp_local_out: The local stack sends a packet. The hook is the last one
+ *	at netfilter's LOCAL_OUT.
+ *	- The hook follows the rules of OUTPUT. Packets that are dropped there
+ *	  cause no event, and destination NAT of OUTPUT is done.
+ *	- The hook precedes POST_ROUTING and its source NAT. Packets that are
+ *	  dropped there or later (queueing discipline, device) cause an event.
+ *	- The hook precedes fragmentation and segmentation. With segmentation
+ *	  offload, one event stands for up to gso_segs packets on the wire.
  *	Forwarded packets cause no event.
  *
- * Packets on a loopback device cause both events, as do broadcasts, and looped
- * multicasts, on their sender. Packets with truncated or invalid headers cause no
- * event.
+ * Packets on a loopback device cause both events. Broadcasts, and looped
+ * multicasts, cause both events on their sender. Packets with truncated or
+ * invalid headers cause no event.
  *
- * inet_dev_xmit: a device is given a packet of any of these protocols to send, in
- *	tracepoint net_dev_start_xmit: after the queueing discipline, and after
- *	software segmentation and checksums. A packet is reported again if the
- *	device had no capacity for it at first.
+ * inet_dev_xmit: A device is given a packet of one of these protocols to send
+ *	(tracepoint net_dev_start_xmit). This is after the queueing discipline,
+ *	and after software segmentation and checksums. A packet is reported
+ *	again if the device had no capacity for it at first.
  *
- * inet_dev_receive: a driver passes on a packet that its device has received:
- *	before software receive offload (GRO), address translation and
+ * inet_dev_receive: A driver passes on a packet that its device has received.
+ *	This is before software receive offload (GRO), address translation and
  *	defragmentation.
  *
- * Each packet and device causes one event. On stacked devices (VLAN, bridge, bond,
- * veth, tunnel), several devices send a packet, and the last one is nearest to the
- * wire. The lowest device receives the packet, followed by devices that pass it on
- * again (bridge, veth, tunnel), but not by VLAN and bond. A router therefore reports
- * the packets that it forwards. The first fragment of a packet causes the event.
- * Packets inside tunnels are reported at the tunnel's device.
+ * Each packet and device causes one event. On stacked devices (VLAN, bridge,
+ * bond, veth, tunnel), several devices send a packet, and the last one is
+ * nearest to the wire. The lowest device receives the packet, followed by
+ * devices that pass it on again (bridge, veth, tunnel), but not by VLAN and
+ * bond. A router therefore reports the packets that it forwards. The first
+ * fragment of a packet causes the event. Packets inside tunnels are reported at
+ * the tunnel's device.
  *
- * inet_sock_create: a TCP or UDP socket was created, normally by socket(), in the
- *	context of the task.
+ * inet_sock_create: A TCP or UDP socket was created, normally by socket(), in
+ *	the context of the task.
  *
- * inet_sock_clone: a TCP socket was created from a listening socket, for an
+ * inet_sock_clone: A TCP socket was created from a listening socket, for an
  *	incoming connection. The context is that of whatever was interrupted.
  *
- * inet_sock_delete: a TCP or UDP socket, created in either way, is freed: its
+ * inet_sock_delete: A TCP or UDP socket, created in either way, is freed. Its
  *	address may be reused from now on. This is long after close() if data
  *	remained to be sent.
  *
- * inet_connect: connect() of a TCP socket is about to send its first segment, in
- *	the context of the task, whether or not a peer replies; or connect() of a
- *	UDP socket succeeded.
+ * inet_connect: connect() of a TCP socket is about to send its first segment,
+ *	in the context of the task. The event does not mean that a peer replies.
+ *	For a UDP socket, connect() succeeded.
  *
- * inet_accept: the handshake of an incoming TCP connection is complete, and the
+ * inet_accept: The handshake of an incoming TCP connection is complete. The
  *	connection waits for accept(), or is passed to a waiting accept(). The
  *	context is that of whatever was interrupted.
  *
- * netsync_clock: a reading of the kernel's clocks: when a tracer enables the event,
- *	when the kernel or a daemon changes a clock (its rate, its offset, or the
- *	clocksource), and at the first update of the time in each second. Between
- *	the instants of two events, clocks are linear to 50 ns. An event is recorded
- *	shortly after its instant.
+ * netsync_clock: A reading of the kernel's clocks. It is recorded when a tracer
+ *	enables the event, when the kernel or a daemon changes a clock (its
+ *	rate, its offset, or the clocksource), and at the first update of the
+ *	time in each second. Between the instants of two events, clocks are
+ *	linear to 50 ns. An event is recorded shortly after its instant.
  *
  * Fields (integers are in host byte order):
  *
  *  sk        number of the socket (skb->sk), which identifies the packets of a
- *            connection; 0 if there is no socket yet, as for incoming datagrams
- *            and the first segment of an incoming connection. The socket may be a
- *            request or time-wait socket. The number is a hash of its address,
- *            with a secret key that is the same until the next boot; with the
- *            module's parameter raw_addresses=Y, it is the address
- *  saddr     source address, in network order: 16 bytes, IPv4 as
- *            ::ffff:a.b.c.d; LTTng: a sequence of 4 or 16 bytes. With an IPv6
- *            routing header, both addresses are those of the IPv6 header
- *  daddr     destination address, likewise
+ *            connection. It is 0 if there is no socket yet, as for incoming
+ *            datagrams and the first segment of an incoming connection. The
+ *            socket may be a request or time-wait socket. The number is a hash
+ *            of the socket's address, with a secret key that is the same until
+ *            the next boot. With the module parameter raw_addresses=Y, it is
+ *            the address itself
+ *  saddr     source address in network byte order. It has 16 bytes, with IPv4
+ *            as ::ffff:a.b.c.d; in LTTng, it is a sequence of 4 or 16 bytes.
+ *            With an IPv6 routing header, both addresses are those of the IPv6
+ *            header
+ *  daddr     destination address, in the same form as saddr
  *  sport     source port
  *  dport     destination port
- *  family    2 IPv4, 10 IPv6
- *  id        identification of the IPv4 header; 0 for IPv6
- *  len       payload in bytes, without headers and padding. For the first of
- *            several fragments: the payload in that fragment, but for UDP the
- *            whole payload
- *  gso_segs  number of packets that this one stands for (segmentation or receive
- *            offload), as in the skb; 0 or 1 for a single packet
- *  gso_size  payload in bytes of each of these packets but the last; 0 for a
- *            single packet
+ *  family    2 for IPv4, 10 for IPv6
+ *  id        IPv4 identification field; 0 for IPv6
+ *  len       size of the payload in bytes, without headers and padding. In the
+ *            first of several fragments, this is the payload in that fragment,
+ *            but for UDP it is the whole payload
+ *  gso_segs  number of packets that this one stands for (segmentation or
+ *            receive offload), as in the skb; 0 or 1 for a single packet
+ *  gso_size  size of the payload in bytes of each of these packets except the
+ *            last one; 0 for a single packet
  *  netns     inode number of the network namespace (stat -L -c %i
  *            /proc/PID/ns/net)
- *  sampling  the module's parameter at the time of the event: one of 2^sampling
- *            packets is recorded (see below)
+ *  sampling  value of the module parameter at the time of the event: one of
+ *            2^sampling packets is recorded (see below)
  *
  * TCP:
  *
  *  seq       sequence number as in the header, not relative
  *  ack_seq   acknowledgment number as in the header; meaningful if the ACK
  *            flag is set
- *  check     TCP checksum; with checksum offload, at local_out that of the
- *            pseudo-header only, hence different at both ends
- *  window    as in the header, not scaled
+ *  check     TCP checksum. With checksum offload, this is the checksum of only
+ *            the pseudo-header at local_out, so that both ends differ
+ *  window    window as in the header, not scaled
  *  flags     the 16 bits after ack_seq: data offset in 32-bit words (4 bits),
  *            reserved and AE (4), CWR ECE URG ACK PSH RST SYN FIN
- *  has_ts    1: the segment has TCP's timestamps option; 0: it has not
+ *  has_ts    1 if the segment has the TCP timestamps option, otherwise 0
  *  tsval     timestamp value of that option, in units of its sender; or 0
- *  tsecr     timestamp echo reply; or 0
+ *  tsecr     timestamp echo reply of that option; or 0
  *
  * UDP:
  *
- *  check     UDP checksum; 0: none
- *  check_final  1: check is the checksum on the wire; 0: it is still to be
+ *  check     UDP checksum; 0 if there is none
+ *  check_final  1 if check is the checksum on the wire, 0 if it is still to be
  *            computed (checksum offload, segmentation)
- *  digest    of the first min(64, len, gso_size if not 0) bytes of the
- *            payload: SipHash-1-3, with the bytes 0 to 15 as the key, hence
- *            equal on all hosts. It can confirm a guess of the payload; the
- *            module's parameter digest=N turns it off. 0: none
+ *  digest    hash of the first min(64, len, gso_size if not 0) bytes of the
+ *            payload by SipHash-1-3, or 0 if there is none. The key consists of
+ *            the bytes 0 to 15, so that the hash is equal on all hosts. It can
+ *            confirm a guess of the payload. The module parameter digest=N
+ *            turns it off
  *
  * ICMP echo requests and replies (other types cause no event):
  *
- *  type      8 request, 0 reply; ICMPv6: 128 request, 129 reply
+ *  type      8 for a request, 0 for a reply; ICMPv6: 128 or 129
  *  echo_id   identifier
  *  echo_seq  sequence number
  *
  * SCTP:
  *
  *  vtag      verification tag
- *  chunk     type of the first chunk (0 DATA, 3 SACK); 255: no chunk
- *  has_tsn   1: the packet has a DATA or I-DATA chunk; 0: it has none
+ *  chunk     type of the first chunk, such as 0 (DATA) or 3 (SACK); 255 if
+ *            there is no chunk
+ *  has_tsn   1 if the packet has a DATA or I-DATA chunk, otherwise 0
  *  tsn       transmission sequence number of the first such chunk; or 0
  *
  * Devices, for all protocols:
  *
- *  skb       number of the packet's buffer, a hash of its address as sk is, which
- *            identifies the events of a packet on its path through a host
- *  hwtstamp  inet_dev_receive: time at which the device received the packet, in
- *            nanoseconds of the device's clock; 0: unknown
+ *  skb       number of the packet's buffer, which identifies the events of a
+ *            packet on its path through a host. Like sk, it is a hash of the
+ *            address
+ *  hwtstamp  time at which the device received the packet (inet_dev_receive),
+ *            in nanoseconds of the device's clock; 0 if unknown
  *  ifindex   number of the device in its network namespace
  *  vlan      priority (3 bits), DEI (1) and number (12) of the outermost VLAN
- *            tag, inside the packet or offloaded; 0: none
- *  protocol  6 TCP, 17 UDP, 1 ICMP, 58 ICMPv6, 132 SCTP; it determines the meaning
- *            of these fields:
+ *            tag, inside the packet or offloaded; 0 if there is none
+ *  protocol  6 TCP, 17 UDP, 1 ICMP, 58 ICMPv6, 132 SCTP. The protocol
+ *            determines the meaning of these fields:
  *
  *            TCP       UDP                    ICMP      SCTP
  *  sport     sport     sport                  0         sport
@@ -166,44 +173,45 @@
  *  sk        number of the socket, as in the events of packets
  *  osk       number of the listening socket
  *  nsk       number of the new socket
- *  netns     as in the events of packets; in inet_sock_delete, 0 for sockets of
- *            the kernel's own, whose namespace may have ended before
+ *  netns     inode number of the network namespace. In inet_sock_delete, it is
+ *            0 for the kernel's own sockets, whose namespace may have ended
+ *            before
  *  protocol  6 TCP, 17 UDP
- *  family    of the socket; in inet_connect and inet_accept, of the packets, as an
- *            IPv6 socket may use IPv4
- *  saddr, sport  the local end
- *  daddr, dport  the remote end
+ *  family    family of the socket. In inet_connect and inet_accept, family of
+ *            the packets, because an IPv6 socket may use IPv4
+ *  saddr, sport  address and port of the local end
+ *  daddr, dport  address and port of the remote end
  *
  * Clocks:
  *
- *  mono      CLOCK_MONOTONIC at the instant, in nanoseconds: the clock of LTTng,
- *            and on request of ftrace and perf
- *  raw       CLOCK_MONOTONIC_RAW at the same instant, which nobody steers
+ *  mono      CLOCK_MONOTONIC at the instant, in nanoseconds. This is the clock
+ *            of LTTng, and, on request, of ftrace and perf
+ *  raw       CLOCK_MONOTONIC_RAW at the same instant, which is never steered
  *  offs_real CLOCK_REALTIME - mono, in nanoseconds
- *  offs_boot CLOCK_BOOTTIME - mono, in nanoseconds: the time for which the
- *            machine was suspended
+ *  offs_boot CLOCK_BOOTTIME - mono, in nanoseconds, which is the time for which
+ *            the machine was suspended
  *  offs_tai  CLOCK_TAI - mono, in nanoseconds
- *  mult      rate of CLOCK_MONOTONIC from here on: mult / 2^shift nanoseconds for
- *            each tick of the clocksource
- *  raw_mult  rate of CLOCK_MONOTONIC_RAW, likewise: CLOCK_MONOTONIC runs at
- *            mult / raw_mult of its rate
+ *  mult      rate of CLOCK_MONOTONIC from the instant on: mult / 2^shift
+ *            nanoseconds for each tick of the clocksource
+ *  raw_mult  rate of CLOCK_MONOTONIC_RAW, in the same unit. CLOCK_MONOTONIC
+ *            runs at mult / raw_mult of its rate
  *  steps     number of steps of CLOCK_REALTIME since the boot, including leap
  *            seconds
- *  seq       number of the event since the module was loaded; a gap means that
- *            events were lost, or that nobody traced for a while
- *  clocksource  its name, up to 31 characters
+ *  seq       number of the event since the module was loaded. A gap means that
+ *            events were lost, or that the event was not traced for a while
+ *  clocksource  name of the clocksource, up to 31 characters
  *
- * Sampling records the same packets on all hosts, whatever segmentation and address
- * translation they undergo. A number is selected if the upper sampling bits of
- * number * 0x9e3779b1 (modulo 2^32) are 0. A packet is recorded if one of the
- * following numbers is selected; other packets are always recorded:
+ * Sampling records the same packets on all hosts, whatever segmentation and
+ * address translation they undergo. A number is selected if the upper sampling
+ * bits of number * 0x9e3779b1 (modulo 2^32) are 0. A packet is recorded if one
+ * of the following numbers is selected. Other packets are always recorded.
  *
- *  TCP       with data: the number of any block of 64 KiB of sequence space
- *            (seq / 2^16) of which the segment holds a byte; without data: the
- *            block of ack_seq. SYN and FIN are always recorded
+ *  TCP       with data, the number of any 64 KiB block of sequence space
+ *            (seq / 2^16) of which the segment contains a byte; without data,
+ *            the block of ack_seq. SYN and FIN are always recorded
  *  UDP       the lower 32 bits of the digest, even if it is not recorded
  *  ICMP      echo_seq
- *  SCTP      tsn; without DATA the cumulative tsn of SACK
+ *  SCTP      tsn; without DATA, the cumulative tsn of SACK
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM netsync
