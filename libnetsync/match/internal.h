@@ -10,9 +10,9 @@
  *	      emit.c	states of records, and outcomes
  *	      candidates.c	records that hold a given byte
  *	        compare.c	comparing two records
- *	          protocol.c	what differs by protocol
- *	ring.c		the packet ring, which all of these read
- *	peers.c		clocks and addresses of hosts: which records are complete
+ *	          protocol.c	code that differs by protocol
+ *	ring.c		the packet ring, which all of these files read
+ *	peers.c		clock offsets of hosts, which determine what records are complete
  */
 #ifndef NETSYNC_MATCH_INTERNAL_H
 #define NETSYNC_MATCH_INTERNAL_H

@@ -13,7 +13,7 @@
 
 /*
  * Hash @v for a table of 2^n slots. The high bits of the product depend on all bits of
- * @v, and are added to the low bits.
+ * @v, and are folded into the low bits.
  */
 static inline uint64_t hash_slot(uint64_t v)
 {

@@ -56,7 +56,7 @@ static void take_apart(struct apply_source *source, const char *argument)
 	source->path = argument + len + 1;
 }
 
-/* Has the source a path? Copies are named after the paths of the originals. */
+/* Does the source have a path? Copies are named after the paths of the originals. */
 static bool has_path(const struct apply_run *apply, const struct apply_source *source)
 {
 	struct stat st;

@@ -335,7 +335,7 @@ static const struct model_host *find_best(const struct model *model,
 	return best;
 }
 
-/* Is this the clock of another boot? The UUID of a clock, if any, identifies the boot. */
+/* Do the UUIDs of the clocks differ? The UUID of a clock, if any, identifies the boot. */
 static bool is_other_clock(const struct model_host *host, const struct model_clock *clock)
 {
 	return host->has_traces && host->clock.has_uuid && clock->has_uuid &&

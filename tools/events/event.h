@@ -3,10 +3,10 @@
  * All events of a host, in any format, in order of corrected time. A reader passes each
  * event to a listener, which requests the fields that it needs.
  *
- *	groups.c   the hosts, each read by its own process
- *	read.c     its events, by libnetsync-io
- *	task.c     the threads that scheduler events name
- *	thread-state.c the states of its threads, from these events
+ *	groups.c	start a process that reads each host
+ *	read.c		read the events of a host, with libnetsync-io
+ *	task.c		find the threads that scheduler events name
+ *	thread-state.c	find the states of threads from these events
  */
 #ifndef NETSYNC_EVENTS_EVENT_H
 #define NETSYNC_EVENTS_EVENT_H

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The critical path of a thread, from events to what was waited for:
+ * Find the critical path of a thread, that is, what it waited for, from events. The files
+ * have these tasks:
  *
- *	causes.h       why something happens on a CPU: a thread, or which interrupt
- *	follow.h       events -> execution graph, in a process for each host
- *	graph.h        its records, in a file
- *	messages.h     packets from host to host
- *	walk.c         backward through the graph -> pieces, and who is charged for them
- *	find.c         all of these together
+ *	causes.h       find the thread or interrupt that causes something on a CPU
+ *	follow.h       build the execution graph from events, in a process for each host
+ *	graph.h        store the records of the execution graph in a file
+ *	messages.h     find packets from host to host
+ *	walk.c         walk backward through the graph, and find pieces and charges
+ *	find.c         call all of these functions
  *
- * netsync path (analysis/path/) and netsync report print it.
+ * netsync path (analysis/path/) and netsync report print the path.
  */
 #ifndef NETSYNC_PATH_H
 #define NETSYNC_PATH_H

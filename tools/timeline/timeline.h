@@ -25,7 +25,7 @@ enum track_kind {
 	TRACK_RECEIVED,
 	TRACK_CPU,
 	TRACK_THREAD, /* events of a thread */
-	TRACK_STATE,  /* states of a thread, with the same number */
+	TRACK_STATE,  /* states of a thread; number is that of its TRACK_THREAD */
 	TRACK_OBJECT, /* states of another kind of object (netsync states) */
 };
 

@@ -2,13 +2,15 @@
 /*
  * The parts of netsync states:
  *
- *	definition.h   rules that make states   words.h   the words of a definition
- *	machine.h      events -> spans, in a process for each host
- *	object.h, value.h   its objects, and the fields of events
- *	spans.h        spans of all hosts, in one order
- *	between.h      relations between spans of several objects
- *	totals.h       times by object and state
- *	table.c, json.c, csv.c, perfetto.c, html.c   write these
+ *	definition.h   read the rules of definitions
+ *	words.h        split a definition into words
+ *	machine.h      turn events into spans, in a process for each host
+ *	object.h       keep the objects of a host
+ *	value.h        read the fields of events
+ *	spans.h        merge the spans of all hosts into one order
+ *	between.h      find relations between spans of several objects
+ *	totals.h       add up times by object and state
+ *	table.c, json.c, csv.c, perfetto.c, html.c   write the output in each format
  */
 #ifndef NETSYNC_STATES_H
 #define NETSYNC_STATES_H
