@@ -9,10 +9,7 @@
 #include <netsync-io.h>
 #include <netsync.h>
 
-/*
- * Write options of babeltrace2, with constant offsets for each CTF trace. Return false on
- * failure.
- */
+/* Write options of babeltrace2, with constant offsets for each CTF trace. Return true. */
 bool write_bt2_args(FILE *out, const struct netsync *ns, const struct netsync_io *io);
 /* Report which traces the options skip, and which are inaccurate. Return the exit status. */
 int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io);

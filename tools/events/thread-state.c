@@ -7,7 +7,7 @@
 
 struct sched_cpu {
 	struct sched_thread *thread; /* running thread; NULL if none or unknown */
-	int64_t since_ns;	     /* time since when the thread is known */
+	int64_t since_ns;	     /* time at which @thread was last set; INT64_MIN if never */
 };
 
 struct sched {
