@@ -30,7 +30,7 @@
 /*
  * Maximum number of corners in a bin. About log n of n random points are corners (Renyi
  * and Sulanke, "Ueber die konvexe Huelle von n zufaellig gewaehlten Punkten", 1963),
- * which is some 20 of 10^9. If there are more than 128, they are intentional or come from
+ * which is some 20 of 10^9. More than 128 corners are made on purpose, or come from
  * delays that keep falling. The least important corner is then dropped.
  */
 #define BIN_CORNERS 128

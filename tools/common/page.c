@@ -4,7 +4,7 @@
 
 #include "page.h"
 
-/* Mark in a page that its data replaces. */
+/* Text in a page that is replaced by the page's data. */
 #define DATA_MARK "@data@"
 
 const char *page_begin(FILE *out, const char *page)

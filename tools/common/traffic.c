@@ -259,7 +259,10 @@ static bool allocate_points(struct collected_way *way, size_t room)
 	return way->is.points && delay_classes_open(&way->delays) && (way->bins || !way->num_bins);
 }
 
-/* Divide the points among directions. Directions with few messages leave theirs to busier ones. */
+/*
+ * Divide the points among directions. Directions with few messages leave unused points to
+ * busier ones.
+ */
 static bool share_room(struct collector *c, size_t max_points)
 {
 	const size_t busy = c->num_ways < MAX_BUSY ? c->num_ways : MAX_BUSY;

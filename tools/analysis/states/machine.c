@@ -14,7 +14,10 @@
 #include "machine.h"
 #include "object.h"
 
-/* Size of a thread's name. The kernel has 15 bytes and a NUL; other tracers may have more. */
+/*
+ * Size of a thread's name in bytes. The kernel's names have 15 bytes and a NUL; those of
+ * other tracers may be longer.
+ */
 #define COMM_SIZE 32
 
 /* A rule that applies to a type of events. */
