@@ -36,7 +36,10 @@ static const struct {
 	{ CLOCK_MONOTONIC, "CLOCK_MONOTONIC", "/mono" },
 };
 
-/* Return -1 if the log does not contain CLOCK_REALTIME, or if the kernel has no such timers. */
+/*
+ * Start to watch CLOCK_REALTIME for steps. Return -1 if the log does not contain this
+ * clock, or if the kernel has no such timers.
+ */
 static int start_watch(const struct log *log)
 {
 	return log->clock == CLOCK_BOTH || clocks[log->clock].id == CLOCK_REALTIME ?

@@ -10,11 +10,15 @@
  * stepped. Return its descriptor, or -1 if the kernel has no such timers.
  */
 int clock_watch_start(void);
-/* Was the clock stepped since the last call? @watch: descriptor, or -1 (then false). */
+/*
+ * Was the clock stepped since the last call? @watch is the descriptor. If it is -1,
+ * return false.
+ */
 bool clock_watch_was_stepped(int watch);
 /*
- * Read @clock. reading->was_set: it was stepped since the last reading that succeeded. The
- * caller keeps *@is_set, which is false at first. Return false if it could not be read.
+ * Read @clock. Set reading->was_set if the clock was stepped since the last reading that
+ * succeeded. The caller keeps *@is_set between calls, which must be false at first.
+ * Return false if the clock could not be read.
  */
 bool clock_watch_read(int watch, clockid_t clock, bool *is_set, struct clock_reading *reading);
 

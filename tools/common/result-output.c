@@ -51,7 +51,10 @@ bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 
 /* ---- warnings ----------------------------------------------------------- */
 
-/* Hosts, and groups of hosts without packets in common, that are explained one by one. Chosen. */
+/*
+ * Maximum number of hosts, and of groups of hosts without packets in common, that are
+ * explained one by one. Chosen.
+ */
 #define MOST_EXPLAINED 20
 
 /* Return the names of the hosts of an island, as "web", "web and db", or "a, b and c". */
