@@ -145,18 +145,24 @@ static bool is_known_step(const struct windows *w, size_t num, int64_t from, int
 struct step_run {
 	struct change_window all;
 	struct range common;
+	bool is_known; /* a step between the messages on either side is in a window already */
 };
 
 static int add_step_run(struct windows *to, const struct step_run *r)
 {
-	int ret = windows_add_one(to, &r->all);
+	int ret;
+
+	if (r->is_known)
+		return 0;
+	ret = windows_add_one(to, &r->all);
 
 	/* A window that is listed twice may have several steps: it gets no bound. */
 	return ret || r->common.lo <= r->common.hi ? ret : windows_add_one(to, &r->all);
 }
 
 /* The next window: another run, or one of the last run's. */
-static int extend_step_run(struct windows *to, struct step_run *r, bool *any, struct range w)
+static int extend_step_run(struct windows *to, struct step_run *r, bool *any, struct range w,
+			   bool is_known)
 {
 	int ret = 0;
 
@@ -165,11 +171,12 @@ static int extend_step_run(struct windows *to, struct step_run *r, bool *any, st
 		r->all.to = max64(r->all.to, w.hi);
 		r->common.lo = max64(r->common.lo, w.lo);
 		r->common.hi = min64(r->common.hi, w.hi);
+		r->is_known |= is_known;
 		return 0;
 	}
 	if (*any)
 		ret = add_step_run(to, r);
-	*r = (struct step_run){ { .from = w.lo, .to = w.hi, .phase_step = true }, w };
+	*r = (struct step_run){ { .from = w.lo, .to = w.hi, .phase_step = true }, w, is_known };
 	*any = true;
 	return ret;
 }
@@ -219,9 +226,10 @@ static int look_for_step(struct step_search *s, size_t i)
 	    gap_among(p, i, end) < s->least)
 		return 0;
 	w = (struct range){ p->passage[c.before].x, p->passage[c.after].x };
-	return is_known_step(s->to, s->known, w.lo, w.hi) ?
-		       0 :
-		       extend_step_run(s->to, &s->run, &s->any, w);
+	/* A known window that only meets @w may be of another step, or misplaced. */
+	return extend_step_run(s->to, &s->run, &s->any, w,
+			       is_known_step(s->to, s->known, p->passage[i - 1].x,
+					     p->passage[i].x));
 }
 
 /* Where all messages of a stretch leave as much as usual to each other, no two beside a step do. */

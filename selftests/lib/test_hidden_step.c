@@ -131,6 +131,27 @@ static void test_known(void **state)
 	windows_release(&e.found);
 }
 
+/* A known window next to the step does not explain it, although some messages next to it do. */
+static void test_misplaced(void **state)
+{
+	const struct change_window known = { .from = 120 * APART,
+					     .to = 149 * APART,
+					     .phase_step = true };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct exchange e;
+
+		make(&e, stepped, seed);
+		assert_int_equal(windows_add_one(&e.found, &known), 0);
+		find(&e);
+		assert_int_equal(e.found.num, 2);
+		assert_in_range(150 * APART + APART / 3, e.found.window[1].from,
+				e.found.window[1].to);
+		windows_release(&e.found);
+	}
+}
+
 /* If messages of one direction or of both are faster for a while, this is not a step. */
 static void test_quicker(void **state)
 {
@@ -151,9 +172,9 @@ static void test_quicker(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),	cmocka_unit_test(test_step),
-		cmocka_unit_test(test_back),	cmocka_unit_test(test_known),
-		cmocka_unit_test(test_quicker),
+		cmocka_unit_test(test_none),	  cmocka_unit_test(test_step),
+		cmocka_unit_test(test_back),	  cmocka_unit_test(test_known),
+		cmocka_unit_test(test_misplaced), cmocka_unit_test(test_quicker),
 	};
 
 	return cmocka_run_group_tests_name("hidden-step", tests, NULL, NULL);
