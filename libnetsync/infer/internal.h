@@ -100,6 +100,8 @@ struct factor {
 	uint32_t from, to; /* range of kept messages of the direction */
 	struct lowest lowest;
 	struct natural site[FACTOR_ENDS];
+	struct natural target; /* joint delay: the site of z of the current round */
+	bool is_flat;	       /* the target needs no damping */
 };
 
 struct link_direction {
@@ -118,6 +120,7 @@ struct infer_link {
 	struct moments delay; /* posterior */
 	double moved;	      /* squared moves of its sites, in standard deviations: sum */
 	size_t factors;
+	bool is_moving;	   /* its joint delay moved as far as it may in a round */
 	double resolution; /* ns */
 };
 

@@ -50,8 +50,26 @@ static struct moments factor_cavity(struct moments m, struct natural site)
 	return (struct moments){ (m.mean / m.variance - site.weighted) / precision, 1 / precision };
 }
 
+/*
+ * Return the precision of a site that peaks at the factor's edge, given the tilted mean. Below its
+ * edge, a likelihood is nearly exponential in a narrow cavity, and the precision of its normal
+ * approximation vanishes: the site would then claim that z may be far beyond the edge, where the
+ * likelihood is zero, and that an increment nearby is large.
+ */
+static double compute_edge_precision(const struct lowest *l, struct moments cavity,
+				     struct moments tilted)
+{
+	const double pull = (tilted.mean - cavity.mean) / cavity.variance;
+
+	for (size_t i = 0; i < l->num; i++)
+		if (l->delay[i] > tilted.mean)
+			return fmax(pull / (l->delay[i] - tilted.mean), 0);
+	return 0;
+}
+
 /* The site of z that turns a cavity into the tilted moments. */
-static struct natural match_site(struct moments cavity, struct moments tilted, double edge)
+static struct natural match_site(const struct lowest *l, struct moments cavity,
+				 struct moments tilted, double edge)
 {
 	const struct natural c = get_natural_parameters(cavity);
 	double precision = 1 / tilted.variance - c.precision;
@@ -59,7 +77,8 @@ static struct natural match_site(struct moments cavity, struct moments tilted, d
 	/* Inconsistent messages may leave no valid number. */
 	if (!isfinite(precision) || !isfinite(tilted.mean) || !isfinite(c.weighted))
 		return (struct natural){ 0, 0 };
-	precision = fmin(fmax(precision, 0), SHARPEST * (edge * edge + c.precision));
+	precision = fmax(precision, compute_edge_precision(l, cavity, tilted));
+	precision = fmin(precision, SHARPEST * (edge * edge + c.precision));
 	return (struct natural){ precision, tilted.mean * (c.precision + precision) - c.weighted };
 }
 
@@ -181,7 +200,7 @@ static struct moments compute_joint_z(const struct inference *n, const struct in
 struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct moments z,
 			   bool learn)
 {
-	return match_site(z, delay_tilt(l, d, z, learn), l->messages / d->mean);
+	return match_site(l, z, delay_tilt(l, d, z, learn), l->messages / d->mean);
 }
 
 void factor_begin(const struct inference *n, const struct infer_link *l, int way, struct factor *f)
@@ -231,19 +250,68 @@ static double update_factor(const struct inference *n, const struct infer_link *
 	return moved;
 }
 
-/* The same for a joint delay: the factor keeps only its site of z. */
-static double update_joint_factor(const struct inference *n, const struct infer_link *l, int way,
-				  struct factor *f, struct delay_law *law, const struct chain *c)
+/*
+ * The same for a joint delay, in two steps: find the site of z that a factor should have, and
+ * add to *pull how this site changes the information on the delay, relative to its mean.
+ */
+static void find_joint_target(const struct inference *n, const struct infer_link *l, int way,
+			      struct factor *f, struct delay_law *law, const struct chain *c,
+			      struct natural *pull)
 {
 	const double reach = FLAT * law->mean / f->lowest.messages;
+	const int end = find_end(n, l, way, c);
+	const struct knot *k = &c->knot[f->knot[end == TO_SENDER ? way : !way]];
 	const struct moments marginal = compute_joint_z(n, l, way, f, c);
-	struct moments z = factor_cavity(marginal, f->site[TO_LINK]);
-	const bool flat = n->alone || z.variance > reach * reach;
+	const struct natural site = f->site[TO_LINK];
+	struct moments z = factor_cavity(marginal, site);
 
-	if (flat)
+	f->is_flat = n->alone || z.variance > reach * reach;
+	if (f->is_flat)
 		z = (struct moments){ f->lowest.delay[0], reach * reach };
-	return factor_damp(&f->site[TO_LINK], factor_tilt(&f->lowest, law, z, n->learn && !flat),
-			   marginal, flat ? 1 : n->damping);
+	f->target = factor_tilt(&f->lowest, law, z, n->learn && !f->is_flat);
+	if (!f->is_flat) {
+		const double effect = 1 + sign[end] * k->response;
+		const double precision = f->target.precision - site.precision;
+
+		pull->precision += effect * effect * precision;
+		pull->weighted += effect *
+				  (f->target.weighted - site.weighted - precision * marginal.mean);
+	}
+}
+
+/*
+ * Update all factors of a link with a joint delay. All of them move the delay together, far beyond
+ * the edges of some factors if each of them moves by its own deviation; these would then count as
+ * wrong.
+ */
+static void update_joint_link(const struct inference *n, struct infer_link *l,
+			      const struct chain *c)
+{
+	struct natural pull = { 0, 0 };
+	double move;
+
+	for (int way = 0; way < 2; way++) {
+		struct link_direction *d = &l->direction[way];
+
+		for (size_t k = 0; k < d->num_factors; k++)
+			find_joint_target(n, l, way, &d->factor[k], &d->law, c, &pull);
+	}
+	/* In standard deviations. */
+	move = fabs(pull.weighted) * sqrt(l->delay.variance) /
+	       (1 + fmax(pull.precision, 0) * l->delay.variance);
+	l->is_moving = n->damping * move > MOST_MOVE;
+	for (int way = 0; way < 2; way++) {
+		struct link_direction *d = &l->direction[way];
+
+		for (size_t k = 0; k < d->num_factors; k++) {
+			struct factor *f = &d->factor[k];
+			const double damping = fmin(n->damping, MOST_MOVE / move);
+
+			l->moved += factor_damp(&f->site[TO_LINK], f->target,
+						compute_joint_z(n, l, way, f, c),
+						f->is_flat ? 1 : damping);
+		}
+	}
 }
 
 static int update_link(void *inference, size_t i)
@@ -254,13 +322,13 @@ static int update_link(void *inference, size_t i)
 
 	l->moved = 0;
 	l->factors = 0;
+	if (joint)
+		update_joint_link(n, l, joint);
 	for (int way = 0; way < 2; way++) {
 		struct link_direction *d = &l->direction[way];
 
-		for (size_t k = 0; k < d->num_factors; k++)
-			l->moved += joint ? update_joint_factor(n, l, way, &d->factor[k], &d->law,
-								joint) :
-					    update_factor(n, l, way, &d->factor[k], &d->law);
+		for (size_t k = 0; !joint && k < d->num_factors; k++)
+			l->moved += update_factor(n, l, way, &d->factor[k], &d->law);
 		l->factors += d->num_factors;
 		if (n->learn)
 			delay_law_learn(&d->law, fmax(l->resolution / 10, 1));

@@ -160,7 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_half_way),      cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_contradiction), cmocka_unit_test(test_frozen),
-		cmocka_unit_test(test_begin),
+		cmocka_unit_test(test_edge),	      cmocka_unit_test(test_begin),
 	};
 
 	return cmocka_run_group_tests_name("propagate", tests, NULL, NULL);
