@@ -95,6 +95,10 @@ struct components {
 	struct component c[LOWEST * DELAY_LIFTS + 1];
 	size_t num;
 	double best; /* log weight */
+	/* Logarithms that components share. */
+	double log_mean;
+	double log_left[LOWEST];      /* of the number of messages from the i-th lowest on */
+	double log_kind[DELAY_LIFTS]; /* of the share of a kind, divided by the lift's mean */
 };
 
 static void add_component(struct components *all, const struct component *c)
@@ -103,17 +107,29 @@ static void add_component(struct components *all, const struct component *c)
 	all->best = fmax(all->best, c->log_weight);
 }
 
+static void begin_components(struct components *all, const struct lowest *l,
+			     const struct delay_law *d)
+{
+	all->num = 0;
+	all->best = -HUGE_VAL;
+	all->log_mean = log(d->mean);
+	for (size_t i = 0; i < l->num; i++)
+		all->log_left[i] = log(l->messages - (double)i);
+	for (int j = 0; j < DELAY_LIFTS; j++)
+		if (d->lift[j] >= LEAST_SHARE)
+			all->log_kind[j] = log(j ? d->lift[j] / LIFT[j] : d->lift[j]);
+}
+
 /* The log density of the spacings between the lowest messages, and of their orders. */
-static double log_spacings(const struct lowest *l, double mean, size_t wrong)
+static double log_spacings(const struct components *all, const struct lowest *l, double mean,
+			   size_t wrong)
 {
 	double sum = 0;
 
 	for (size_t i = wrong; i < l->num; i++) {
-		const double left = l->messages - (double)i;
-
-		sum += log(left / mean);
+		sum += all->log_left[i] - all->log_mean;
 		if (i > wrong)
-			sum -= left * (l->delay[i] - l->delay[i - 1]) / mean;
+			sum -= (l->messages - (double)i) * (l->delay[i] - l->delay[i - 1]) / mean;
 	}
 	return sum;
 }
@@ -125,7 +141,7 @@ static void add_kinds(struct components *all, const struct lowest *l, const stru
 	const double total = cavity.variance + d->blur, part = cavity.variance / total;
 	const double limit = l->delay[wrong] - cavity.mean;
 	const double usual = (l->messages - (double)wrong) / d->mean;
-	const double common = log_wrong + log_spacings(l, d->mean, wrong);
+	const double common = log_wrong + log_spacings(all, l, d->mean, wrong);
 
 	for (int j = 0; j < DELAY_LIFTS; j++) {
 		const double rate = j ? 1 / (LIFT[j] * d->mean) : usual;
@@ -134,7 +150,9 @@ static void add_kinds(struct components *all, const struct lowest *l, const stru
 
 		if (d->lift[j] < LEAST_SHARE)
 			continue;
-		log_weight = common + log(d->lift[j]) + log(rate / usual) - rate * limit;
+		/* Less the rate of kind 0, which is among the spacings. */
+		log_weight = common + all->log_kind[j] - (j ? all->log_left[wrong] : 0) -
+			     rate * limit;
 		/* Without truncation, the integral is an upper bound. */
 		if (log_weight + rate * rate * total / 2 < all->best - NEGLIGIBLE)
 			continue;
@@ -157,13 +175,13 @@ static void find_components(struct components *all, const struct lowest *l,
 	const double log_density = log(d->wrong / WRONG_RANGE);
 	double log_wrong = 0;
 
-	all->num = 0;
-	all->best = -HUGE_VAL;
+	begin_components(all, l, d);
 	for (size_t k = 0; k < l->num; k++) {
 		add_kinds(all, l, d, cavity, k, log_wrong);
-		log_wrong += log_density + log(l->messages - (double)k);
+		log_wrong += log_density + all->log_left[k];
 	}
-	log_wrong += WRONG_TOGETHER * (l->messages - (double)l->num) * (log_density + log(d->mean));
+	log_wrong += WRONG_TOGETHER * (l->messages - (double)l->num) *
+		     (log_density + all->log_mean);
 	add_component(all,
 		      &(struct component){ .log_weight = log_wrong, .z = cavity, .wrong = l->num });
 }
