@@ -186,15 +186,6 @@ static int learn_host(void *inference, size_t h)
 	return 0;
 }
 
-/* While a delay is still far from its place, scores tell nothing about noise. */
-static bool is_any_delay_moving(const struct inference *n)
-{
-	for (size_t i = 0; i < n->num_links; i++)
-		if (n->link[i].is_moving)
-			return true;
-	return false;
-}
-
 /* With @move, look for steps before learning mistakes them for noise. */
 static int update_hosts(struct inference *n, bool move)
 {
@@ -203,7 +194,7 @@ static int update_hosts(struct inference *n, bool move)
 
 	if (!ret && move)
 		ret = move_jumps(n);
-	if (!ret && !is_any_delay_moving(n))
+	if (!ret)
 		ret = parallel_run(t->parallel, t->threads, (uint32_t)t->num, learn_host, n);
 	return ret;
 }

@@ -120,7 +120,6 @@ struct infer_link {
 	struct moments delay; /* posterior */
 	double moved;	      /* squared moves of its sites, in standard deviations: sum */
 	size_t factors;
-	bool is_moving;	   /* its joint delay moved as far as it may in a round */
 	double resolution; /* ns */
 };
 

@@ -299,13 +299,13 @@ static void update_joint_link(const struct inference *n, struct infer_link *l,
 	/* In standard deviations. */
 	move = fabs(pull.weighted) * sqrt(l->delay.variance) /
 	       (1 + fmax(pull.precision, 0) * l->delay.variance);
-	l->is_moving = n->damping * move > MOST_MOVE;
 	for (int way = 0; way < 2; way++) {
 		struct link_direction *d = &l->direction[way];
 
 		for (size_t k = 0; k < d->num_factors; k++) {
 			struct factor *f = &d->factor[k];
-			const double damping = fmin(n->damping, MOST_MOVE / move);
+			const double damping = fmin(n->damping,
+						    fmax(MOST_MOVE / move, LEAST_DAMPING));
 
 			l->moved += factor_damp(&f->site[TO_LINK], f->target,
 						compute_joint_z(n, l, way, f, c),
