@@ -135,6 +135,25 @@ static void test_frozen(void **state)
 	assert_float_equal(s.knot.state[0], 7e5, 2e3);
 }
 
+/*
+ * In a narrow cavity below the edge, a factor pulls z upwards with almost no precision. Its site
+ * must not peak beyond the edge.
+ */
+static void test_edge(void **state)
+{
+	const struct lowest l = { .messages = 1, .num = 1, .delay = { 8e4 } };
+	struct delay_law law;
+	struct natural site;
+
+	(void)state;
+	delay_law_begin(&law, MEAN, 0);
+	for (double mean = -2e5; mean < 7e4; mean += 1e4) {
+		site = factor_tilt(&l, &law, (struct moments){ mean, 1e6 }, false);
+		assert_true(site.weighted - site.precision * mean > 0);
+		assert_true(site.weighted <= site.precision * l.delay[0] * (1 + 1e-9));
+	}
+}
+
 /* The new message of a factor to each of its ends is the site of z combined with the other ends. */
 static void test_begin(void **state)
 {
