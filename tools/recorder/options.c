@@ -17,6 +17,8 @@
 #define DEFAULT_BUFFER (32u << 20)
 #define LARGEST_BUFFER (1u << 30)
 #define LARGEST_PAYLOAD 256
+/* Chosen: a day, s. */
+#define LONGEST_SILENCE 86400
 
 static const char USAGE[] =
 	"Usage: netsync-recorder [OPTION...]\n"
@@ -38,6 +40,7 @@ static const char USAGE[] =
 	"      --buffer MIB       use MIB MiB of memory for packets not yet written (default 32)\n"
 	"  -d, --duration S       stop after S seconds\n"
 	"      --until-eof        stop at the end of standard input, such as that of a connection\n"
+	"      --until-silence S  stop if no data arrives on standard input for S seconds\n"
 	"      --without A:B      skip TCP packets between the ports A and B, such as the\n"
 	"                         connection through which the capture is sent (default: the\n"
 	"                         ssh connection that started this program)\n"
@@ -61,6 +64,7 @@ enum {
 	PAYLOAD,
 	BUFFER,
 	UNTIL_EOF,
+	UNTIL_SILENCE,
 	WITHOUT,
 	PORT,
 	HOST,
@@ -80,6 +84,7 @@ static const struct option OPTIONS[] = {
 	{ "buffer", required_argument, NULL, BUFFER },
 	{ "duration", required_argument, NULL, 'd' },
 	{ "until-eof", no_argument, NULL, UNTIL_EOF },
+	{ "until-silence", required_argument, NULL, UNTIL_SILENCE },
 	{ "without", required_argument, NULL, WITHOUT },
 	{ "port", required_argument, NULL, PORT },
 	{ "host", required_argument, NULL, HOST },
@@ -256,6 +261,19 @@ static bool take_duration(struct recorder_options *o, const char *value)
 	return false;
 }
 
+static bool take_silence(struct recorder_options *o, const char *value)
+{
+	unsigned long number;
+
+	if (!parse_whole(value, 1, LONGEST_SILENCE, &number)) {
+		complain_of("--until-silence %s: give a number of seconds from 1 to %d.", value,
+			    LONGEST_SILENCE);
+		return false;
+	}
+	o->silence_s = (unsigned int)number;
+	return true;
+}
+
 static bool take_without(struct packet_selection *s, const char *value)
 {
 	if (parse_ports(value, s->unwanted))
@@ -294,6 +312,8 @@ static bool take_option(struct recorder_options *o, int option, const char *valu
 		return take_duration(o, value);
 	case UNTIL_EOF:
 		return o->until_eof = true;
+	case UNTIL_SILENCE:
+		return take_silence(o, value);
 	case WITHOUT:
 		return take_without(s, value);
 	case PORT:

@@ -14,7 +14,8 @@ struct recorder_options {
 	const struct packet_source *via; /* NULL means the best that works */
 	double duration_s;		 /* 0: until a signal comes */
 	bool force;
-	bool until_eof; /* until standard input ends */
+	bool until_eof;		/* until standard input ends, */
+	unsigned int silence_s; /* or brings nothing for this time; 0: no limit */
 	struct packet_selection selection;
 };
 

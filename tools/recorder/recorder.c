@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netsync.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -19,6 +19,7 @@
 
 #include "clock-log.h"
 #include "frames.h"
+#include "input.h"
 #include "options.h"
 
 /* Period of checking for the end and writing the collected data, ms. Chosen. */
@@ -26,12 +27,12 @@
 /* The kernel hands over the last block after 100 ms (packet-socket.c). */
 #define LAST_TURNS 2
 
-static volatile sig_atomic_t is_ended;
+static atomic_bool is_ended;
 
 static void end_recording(int signal)
 {
 	(void)signal;
-	is_ended = 1;
+	atomic_store(&is_ended, true);
 }
 
 void complain_of(const char *format, ...)
@@ -67,15 +68,6 @@ static void let_signals_in(const sigset_t *mask)
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
-/* Standard input that cannot be read has ended, too; what comes from it is ignored. */
-static bool has_input_ended(void)
-{
-	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	char ignored[4096];
-
-	return poll(&input, 1, 0) > 0 && read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0;
-}
-
 /* Until a signal comes, the time is over, standard input ends, or writing fails. */
 static int record_frames(struct frame_recorder *r, const struct recorder_options *o,
 			 const sigset_t *mask, struct source_counts *counts)
@@ -84,7 +76,7 @@ static int record_frames(struct frame_recorder *r, const struct recorder_options
 	const uint64_t begin = read_clock_time(CLOCK_MONOTONIC);
 	int ret = 0;
 
-	while (ret >= 0 && !is_ended && !(o->until_eof && has_input_ended()) &&
+	while (ret >= 0 && !atomic_load(&is_ended) &&
 	       (!duration_ns || read_clock_time(CLOCK_MONOTONIC) - begin < duration_ns)) {
 		ret = r->source->take(TURN_MS, mask, frame_record, r);
 		let_signals_in(mask);
@@ -246,7 +238,7 @@ static int record_to(struct frame_recorder *r, const struct recorder_options *o)
 	bool has_clocks = true;
 	sigset_t before;
 	FILE *clocks;
-	int ret;
+	int ret = 0;
 
 	if (!open_source(r, o))
 		return 1;
@@ -259,7 +251,10 @@ static int record_to(struct frame_recorder *r, const struct recorder_options *o)
 	uname(&machine);
 	if (clocks)
 		has_clocks = report_clock_log(o, clock_log_start(clocks, machine.nodename));
-	ret = record_frames(r, o, &before, &counts);
+	if (o->until_eof || o->silence_s)
+		ret = input_watch(o->silence_s, &is_ended);
+	if (!ret)
+		ret = record_frames(r, o, &before, &counts);
 	r->source->close();
 	has_clocks &= report_clock_log(o, clock_log_end());
 	if (ret)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Standard input -> the end of the recording. A thread waits for it. */
+#include <poll.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "input.h"
+
+/* Time for the recording to end after silence, s. Chosen; it takes half a second. */
+#define END_S 5
+
+static struct {
+	int silence_ms; /* negative: no limit */
+	atomic_bool *is_ended;
+} watched;
+
+/* What comes from standard input is ignored. */
+static void *watch_input(void *unused)
+{
+	const struct timespec rest = { .tv_sec = END_S };
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	char ignored[4096];
+	int ready;
+
+	do
+		ready = poll(&input, 1, watched.silence_ms);
+	while (ready > 0 && read(STDIN_FILENO, ignored, sizeof(ignored)) > 0);
+	atomic_store(watched.is_ended, true);
+	if (ready)
+		return unused;
+	nanosleep(&rest, NULL);
+	/* The kernel undoes all. A message could wait for the connection, too. */
+	_exit(1);
+}
+
+int input_watch(unsigned int silence_s, atomic_bool *is_ended)
+{
+	pthread_t thread;
+
+	watched.silence_ms = silence_s ? (int)silence_s * 1000 : -1;
+	watched.is_ended = is_ended;
+	return -pthread_create(&thread, NULL, watch_input, NULL);
+}
