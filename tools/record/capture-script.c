@@ -12,11 +12,14 @@
  * open for writing, so descriptor 3 is for that.
  *
  * Or the size is 0: the host's tcpdump records. It does not end with its standard input: a process
- * beside it waits for that. It has no other descriptor of the connection, which ends when tcpdump
+ * beside it waits for that, or for silence. It has no other descriptor of the connection, which ends when tcpdump
  * does. When tcpdump is ended, it drops what the kernel holds, which are the packets of at most the
  * last second.
  */
 #include "capture.h"
+
+#define TEXT_OF_WORD(word) #word
+#define TEXT_OF(value) TEXT_OF_WORD(value)
 
 const char capture_script[] =
 	"{\n"
@@ -54,8 +57,15 @@ const char capture_script[] =
 	"set -- $SSH_CONNECTION\n"
 	"exec 3<&0\n"
 	/* If tcpdump has ended, another process may have its number. */
-	"( exec <&3 3<&- >/dev/null 2>&1; cat; sleep 2\n"
-	"case $(cat /proc/$$/comm) in *tcpdump*) kill $$;; esac ) &\n"
-	"exec tcpdump -i any -s 128 --time-stamp-precision=nano -U -w -"
-	" ${4:+not (tcp port $2 and tcp port $4)} 3<&- </dev/null\n"
-	"}\n";
+	"( exec <&3 3<&- >/dev/null 2>&1\n"
+	"if command -v timeout; then\n"
+	"	while [ $(timeout " TEXT_OF(
+		CAPTURE_SILENCE_S) " head -c 1 | wc -c) -gt 0 ]; do :; done\n"
+				   "else\n"
+				   "	cat\n"
+				   "fi\n"
+				   "sleep 2\n"
+				   "case $(cat /proc/$$/comm) in *tcpdump*) kill $$;; esac ) &\n"
+				   "exec tcpdump -i any -s 128 --time-stamp-precision=nano -U -w -"
+				   " ${4:+not (tcp port $2 and tcp port $4)} 3<&- </dev/null\n"
+				   "}\n";

@@ -247,8 +247,9 @@ static struct travel_program *make_program(int fd, size_t size, const char *via)
 		free(program);
 		return NULL;
 	}
-	length = snprintf(line, sizeof(line), "%zu %u%s%s --until-eof --clock-log -\n", size,
-			  sum_bytes(bytes, size), via ? " --via " : "", via ? via : "");
+	length = snprintf(line, sizeof(line), "%zu %u%s%s --until-silence %d --clock-log -\n", size,
+			  sum_bytes(bytes, size), via ? " --via " : "", via ? via : "",
+			  CAPTURE_SILENCE_S);
 	program->line = memcpy(bytes - length, line, (size_t)length);
 	program->size = (size_t)length + size;
 	return program;
@@ -539,6 +540,7 @@ static const struct remote_work capture_work = {
 	.start = start_shell,
 	.hear = hear_capture,
 	.take_line = take_capture_line,
+	.alive = "\n",
 	.end = end_capture,
 };
 

@@ -26,6 +26,12 @@ extern const char *const capture_via_names[];
 /* Bytes of the name of an architecture, with a 0. Chosen; Linux has 65 for it. */
 #define CAPTURE_ARCH_SIZE 33
 
+/*
+ * A host ends its recording if nothing was sent to it for this time, s: the network is broken.
+ * Chosen: several periods of struct remote_work.alive.
+ */
+#define CAPTURE_SILENCE_S 60
+
 /* The script for the shell of a host (record/capture-script.c). */
 extern const char capture_script[];
 

@@ -21,6 +21,8 @@
 
 /* Period of requests to an idle agent, which ends after a minute without one. */
 #define QUIET_NS (20 * NS_PER_S)
+/* Period of struct remote_work.alive. Chosen. */
+#define ALIVE_NS (10 * NS_PER_S)
 /*
  * Time limit between signs of life of a working agent, which sends one every few seconds.
  * Chosen.
@@ -471,6 +473,18 @@ static void check_end(struct remote *remote)
 	remote_give_up(remote);
 }
 
+/* Programs end if the network is broken, which they do not notice otherwise. */
+static void send_alive(struct remote *remote, int64_t now)
+{
+	const struct remote_work *work = remote->all->work;
+
+	if (!work || !work->alive || remote->to < 0 || remote->out_left ||
+	    now - remote->said_ns < ALIVE_NS)
+		return;
+	remote->said_ns = now;
+	remote_send(remote, work->alive, strlen(work->alive));
+}
+
 /* An agent that does not answer in time must not delay the others. */
 static void check_time(struct remote *remote)
 {
@@ -484,6 +498,7 @@ static void check_time(struct remote *remote)
 	} else if (!remote->asked) {
 		if (remote->ready && now - remote->said_ns > QUIET_NS)
 			remote_ask(remote, request_new("nothing"));
+		send_alive(remote, now);
 	} else if (!remote->hello && now > remote->end_ns) {
 		remote_say(remote, "%s did not answer within %lld s.", who,
 			   (long long)(remote->limit_ns / NS_PER_S));

@@ -51,6 +51,8 @@ struct remote_work {
 	void (*hear)(struct remote *remote);
 	/* Take a line of standard error. Return false if it is a message; or NULL. */
 	bool (*take_line)(struct remote *remote, const char *line);
+	/* Text that is sent from time to time to a machine that works; NULL: none. */
+	const char *alive;
 	/* The process has ended, with this status of waitpid(), and its output was taken. */
 	void (*end)(struct remote *remote, int status);
 };
