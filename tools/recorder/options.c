@@ -34,6 +34,7 @@ static const char USAGE[] =
 	"      --via packet|bpf   record with a packet socket, or with BPF, which records all\n"
 	"                         network namespaces (default: BPF if the kernel allows it)\n"
 	"  -i, --interface NAME   record the packets of one network interface (default: all)\n"
+	"      --container PID    record the network namespace of a container's process PID\n"
 	"      --loopback         also record the packets of loopback interfaces\n"
 	"      --payload BYTES    also record the first BYTES bytes of each payload, at most 256;\n"
 	"                         64 bytes help to match UDP packets\n"
@@ -50,7 +51,6 @@ static const char USAGE[] =
 	"With BPF only:\n"
 	"      --port PORT        record packets from or to PORT; repeat for more ports\n"
 	"      --host ADDRESS     record packets from or to ADDRESS; repeat for more addresses\n"
-	"      --container PID    record the network namespace of a container's process PID\n"
 	"      --cgroup FOLDER    record the packets of the control group at FOLDER, such as\n"
 	"                         /sys/fs/cgroup/system.slice/nginx.service\n"
 	"      --sampling N       record one of 2^N packets, the same packets on all hosts\n";
@@ -207,6 +207,7 @@ static bool take_container(struct packet_selection *s, const char *value)
 		return false;
 	}
 	s->netns = (uint32_t)netns.st_ino;
+	s->process = (pid_t)number;
 	return true;
 }
 

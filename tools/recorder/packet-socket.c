@@ -6,12 +6,14 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if_arp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -158,6 +160,39 @@ static void explain_ring_error(int error, const char *what, char why[LONGEST_REA
 		snprintf(why, LONGEST_REASON, "%s: %s", what, strerror(-error));
 }
 
+/* Sockets that are opened from then on are those of the namespace. */
+static int enter_namespace(const struct packet_selection *s)
+{
+	char path[64];
+	struct stat netns;
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)s->process);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* The process may have ended, and another one may have its number. */
+	ret = fstat(fd, &netns)			 ? -errno :
+	      (uint32_t)netns.st_ino != s->netns ? -ESRCH :
+	      setns(fd, CLONE_NEWNET)		 ? -errno :
+						   0;
+	close(fd);
+	if (!ret)
+		ring.netns = s->netns;
+	return ret;
+}
+
+static void explain_namespace_error(int error, char why[LONGEST_REASON])
+{
+	if (error == -EPERM || error == -EACCES)
+		snprintf(
+			why, LONGEST_REASON,
+			"entering the network namespace is not permitted: run this as root, or with CAP_SYS_ADMIN");
+	else
+		snprintf(why, LONGEST_REASON, "entering the network namespace: %s",
+			 strerror(-error));
+}
+
 static int open_ring_socket(const struct packet_selection *s, const char **what)
 {
 	int ret;
@@ -191,9 +226,11 @@ static bool open_ring(const struct packet_selection *s, char why[LONGEST_REASON]
 	if (!stat("/proc/self/ns/net", &netns))
 		ring.netns = (uint32_t)netns.st_ino;
 	if (s->netns && s->netns != ring.netns) {
-		snprintf(why, LONGEST_REASON,
-			 "a packet socket records only its own network namespace; use nsenter");
-		return false;
+		ret = enter_namespace(s);
+		if (ret) {
+			explain_namespace_error(ret, why);
+			return false;
+		}
 	}
 	ring.with_loopback = s->with_loopback;
 	memcpy(ring.unwanted, s->unwanted, sizeof(ring.unwanted));

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "probe-record.h"
 
@@ -19,6 +20,7 @@ struct packet_selection {
 	size_t buffer;	/* bytes of memory for packets not yet written */
 	size_t payload; /* bytes of each packet's payload */
 	uint32_t netns; /* inode number of the only network namespace; 0: all */
+	pid_t process;	/* has that namespace; 0: it is the own one */
 	int device;	/* index of the only device, in this namespace; 0: all */
 	bool with_loopback;
 	uint16_t unwanted[2]; /* TCP ports of a connection to be skipped; 0 if none */
