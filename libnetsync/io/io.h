@@ -209,6 +209,8 @@ struct reading_share {
 	bool was_begun;	 /* slices up to @read_ns were taken */
 	int64_t read_ns;
 	struct range packets; /* times of packets that came, ns as printed; hi < lo: none */
+	void *first;	      /* io_await_share(): room for the first record, of this size */
+	size_t first_size;
 };
 
 /* Counts of a trace that reading it increases: stream/counts.c. */

@@ -31,12 +31,6 @@
  */
 #define MAX_SENT 64
 
-struct turn {
-	struct trace *trace;
-	int64_t until_ns; /* as printed */
-	bool is_known;	  /* what is found was sent before, by another process */
-};
-
 struct reader_process {
 	struct worker worker;
 	struct stream stream; /* from it */
@@ -47,7 +41,7 @@ struct reader_process {
 	 * Turns up to @answered were answered, turns up to @sent were sent, and turns up to
 	 * @num are to be sent.
 	 */
-	struct turn *turns;
+	struct stream_turn *turns;
 	size_t answered, sent, num_turns;
 	size_t turn_room; /* turns allocated */
 };
@@ -262,37 +256,6 @@ void io_release_shares(struct trace *trace)
 	trace->shares = NULL;
 }
 
-/* The record that a process of a trace's own sends first. */
-struct first_record {
-	struct reader_process *from;
-	void *record;
-	size_t size;
-	bool is_awaited;
-};
-
-static int use_first_record(void *data, const struct worker_head *head, const void *payload)
-{
-	struct first_record *first = data;
-	struct stream *stream = &first->from->stream;
-
-	if (head->what != STREAM_OTHER || head->size != first->size)
-		return stream_use(stream, stream->trace->io, head, payload);
-	memcpy(first->record, payload, first->size);
-	stream->is_quiet = false;
-	first->is_awaited = false;
-	return 1;
-}
-
-int io_await_share(struct trace *trace, uint32_t share, void *record, size_t size)
-{
-	struct first_record first = { trace->shares[share].by, record, size, true };
-	struct patience patience = io_trace_patience(trace);
-	const struct worker_patience waits = io_worker_patience(&patience);
-
-	return worker_receive_while(&first.from->worker, &first.is_awaited, use_first_record,
-				    &first, &waits);
-}
-
 /* ---- what processes send ------------------------------------------------- */
 
 static void send_reader_turns(struct reader_process *process)
@@ -304,14 +267,8 @@ static void send_reader_turns(struct reader_process *process)
 
 	if (!num || known > MAX_SENT / 2)
 		return;
-	for (size_t i = 0; i < num; i++) {
-		const struct turn *turn = &process->turns[process->sent++];
-
-		stream_put_turn(bytes + i * STREAM_TURN_SIZE,
-				&(struct stream_turn){ turn->trace->number |
-							       (turn->is_known ? STREAM_KNOWN : 0),
-						       turn->until_ns });
-	}
+	for (size_t i = 0; i < num; i++)
+		stream_put_turn(bytes + i * STREAM_TURN_SIZE, &process->turns[process->sent++]);
 	worker_tell(&process->worker, bytes, num * STREAM_TURN_SIZE);
 }
 
@@ -326,7 +283,7 @@ static void drop_answered_turns(struct reader_process *process)
 }
 
 /* Note what a worker is to read. */
-static void queue_reader_turn(struct reader_process *process, const struct turn *turn)
+static void queue_reader_turn(struct reader_process *process, const struct stream_turn *turn)
 {
 	if (process->answered > process->num_turns / 2)
 		drop_answered_turns(process);
@@ -348,11 +305,11 @@ static void end_share(struct reading_share *share)
 static int use_turn_end(struct reading_share *share)
 {
 	struct reader_process *process = share->by;
-	const struct turn turn = process->turns[process->answered++];
+	const struct stream_turn turn = process->turns[process->answered++];
 
 	send_reader_turns(process);
 	/* A slice of a trace that had ended before, or was moved to this process. */
-	if (turn.trace != share->trace || turn.is_known)
+	if (turn.trace != share->trace->number)
 		return 0;
 	share->was_begun = true;
 	share->read_ns = turn.until_ns;
@@ -362,12 +319,28 @@ static int use_turn_end(struct reading_share *share)
 	return 1;
 }
 
+/* Use the record that a process of a trace's own sends first. */
+static int use_first_record(struct reading_share *share, const void *payload)
+{
+	memcpy(share->first, payload, share->first_size);
+	share->by->stream.is_quiet = false;
+	share->is_awaited = false;
+	return 1;
+}
+
 static int use_reader_record(void *data, const struct worker_head *head, const void *payload)
 {
 	struct reading_share *share = data;
-	const int ret = stream_use(&share->by->stream, share->trace->io, head, payload);
+	struct reader_process *process = share->by;
+	int ret;
 
-	return ret > 0 ? use_turn_end(share) : ret;
+	if (head->what == STREAM_OTHER && share->first && head->size == share->first_size)
+		return use_first_record(share, payload);
+	ret = stream_use(&process->stream, share->trace->io, head, payload);
+	if (ret <= 0)
+		return ret;
+	/* A hostile trace may have changed what a library does in the process. */
+	return process->answered < process->sent ? use_turn_end(share) : -EPROTO;
 }
 
 /* Have another process read a trace from where a stuck one had come to. */
@@ -377,7 +350,8 @@ static void move_share(struct reading_share *share, struct reader_process *to)
 	share->by = to;
 	to->traces++;
 	if (share->was_begun)
-		queue_reader_turn(to, &(struct turn){ share->trace, share->read_ns, true });
+		queue_reader_turn(to, &(struct stream_turn){ share->trace->number | STREAM_KNOWN,
+							     share->read_ns });
 }
 
 /* A process is stuck in a trace: have another one read its other traces. */
@@ -394,9 +368,12 @@ static void replace_stuck(struct netsync_io *io, struct reader_process *stuck)
 		if (io->traces[i]->num_shares && share->by == stuck && !share->has_ended)
 			move_share(share, to);
 	}
-	for (size_t i = stuck->answered; i < stuck->num_turns; i++)
-		if (!stuck->turns[i].trace->shares->has_ended && !stuck->turns[i].is_known)
-			queue_reader_turn(to, &stuck->turns[i]);
+	for (size_t i = stuck->answered; i < stuck->num_turns; i++) {
+		const struct stream_turn *turn = &stuck->turns[i];
+
+		if (!(turn->trace & STREAM_KNOWN) && !io->traces[turn->trace]->shares->has_ended)
+			queue_reader_turn(to, turn);
+	}
 	if (to->worker.fd >= 0)
 		send_reader_turns(to);
 }
@@ -417,50 +394,6 @@ static struct reading_share *find_share_being_read(struct reading_share *awaited
 		       awaited;
 }
 
-static int take_reader_slice(struct reading_share *share);
-
-/* A process is stuck: its current trace ends, and its other traces continue. */
-static int give_up_stuck(struct reading_share *awaited)
-{
-	struct reader_process *process = awaited->by;
-	struct reading_share *stuck = find_share_being_read(awaited);
-	struct trace *trace = stuck->trace;
-	int ret;
-
-	process->status = worker_stop(&process->worker);
-	end_share(stuck);
-	replace_stuck(trace->io, process);
-	trace->info.stuck++;
-	ret = io_broke_off(trace, &stuck->packets, "", WORKER_WAS_STUCK);
-	return ret || stuck == awaited ? ret : take_reader_slice(awaited);
-}
-
-/* A process has ended before its trace: warn about the rest, which is lost. */
-static int give_up_share(struct reading_share *share)
-{
-	struct reader_process *process = share->by;
-	struct trace *trace = share->trace;
-	const char *why = "the process that read it exited early, which is a bug in netsync";
-	const char *which = trace->num_shares > 1 ? "some streams were " : "";
-
-	if (process->worker.fd >= 0 && process->worker.is_stuck && !process->of)
-		return give_up_stuck(share);
-	if (process->worker.fd >= 0)
-		process->status = worker_stop(&process->worker);
-	end_share(share);
-	if (worker_was_killed(process->status)) {
-		trace->info.killed++;
-		why = WORKER_WAS_KILLED;
-	} else if (process->status == -ETIMEDOUT) {
-		trace->info.stuck++;
-		why = WORKER_WAS_STUCK;
-	} else if (trace->reader->why_ended) {
-		which = *which ? "damaged; some streams were " : "damaged; ";
-		why = trace->reader->why_ended(process->status);
-	}
-	return io_broke_off(trace, &share->packets, which, why);
-}
-
 /* worker_patience.is_over() for the trace that the process is reading. */
 static bool is_reader_wait_over(void *data, int64_t silent_ms)
 {
@@ -475,19 +408,72 @@ static bool is_reader_wait_over(void *data, int64_t silent_ms)
 	return over;
 }
 
-/* Use the next slice of a process. Return as trace_reader.read(). */
-static int take_reader_slice(struct reading_share *share)
+/* Wait for the next slice, or the first record, of a process. Return as worker_receive_while(). */
+static int await_share(struct reading_share *share)
 {
 	const struct worker_patience waits = { is_reader_wait_over, share };
 	struct reader_process *by = share->by;
-	int ret;
 
 	share->is_awaited = true;
 	share->has_warned = false;
 	by->stream.trace = share->trace;
 	by->stream.packets = &share->packets;
-	ret = worker_receive_while(&by->worker, &share->is_awaited, use_reader_record, share,
-				   &waits);
+	return worker_receive_while(&by->worker, &share->is_awaited, use_reader_record, share,
+				    &waits);
+}
+
+int io_await_share(struct trace *trace, uint32_t number, void *record, size_t size)
+{
+	struct reading_share *share = &trace->shares[number];
+	int ret;
+
+	share->first = record;
+	share->first_size = size;
+	ret = await_share(share);
+	share->first = NULL;
+	return ret;
+}
+
+static int take_reader_slice(struct reading_share *share);
+
+/*
+ * A process has ended before its trace, or is stuck: warn about the rest, which is lost. If it is
+ * stuck in another trace than the one that is awaited, that one continues.
+ */
+static int give_up_share(struct reading_share *awaited)
+{
+	struct reader_process *process = awaited->by;
+	const bool is_stuck = process->worker.fd >= 0 && process->worker.is_stuck;
+	struct reading_share *share = is_stuck ? find_share_being_read(awaited) : awaited;
+	struct trace *trace = share->trace;
+	const char *why = "the process that read it exited early, which is a bug in netsync";
+	const char *which = trace->num_shares > 1 ? "some streams were " : "";
+	int ret;
+
+	if (process->worker.fd >= 0)
+		process->status = worker_stop(&process->worker);
+	end_share(share);
+	if (is_stuck && !process->of)
+		replace_stuck(trace->io, process);
+	if (worker_was_killed(process->status)) {
+		trace->info.killed++;
+		why = WORKER_WAS_KILLED;
+	} else if (process->status == -ETIMEDOUT) {
+		trace->info.stuck++;
+		why = WORKER_WAS_STUCK;
+	} else if (trace->reader->why_ended) {
+		which = *which ? "damaged; some streams were " : "damaged; ";
+		why = trace->reader->why_ended(process->status);
+	}
+	ret = io_broke_off(trace, &share->packets, which, why);
+	return ret || share == awaited ? ret : take_reader_slice(awaited);
+}
+
+/* Use the next slice of a process. Return as trace_reader.read(). */
+static int take_reader_slice(struct reading_share *share)
+{
+	const int ret = await_share(share);
+
 	if (!ret)
 		return give_up_share(share);
 	return ret < 0 ? ret : !share->has_ended;
@@ -543,7 +529,7 @@ void io_read_ahead(struct trace *trace, int64_t until_ns)
 		if (process->of && !share->was_asked)
 			send_limits(trace, i);
 		share->was_asked = true;
-		queue_reader_turn(process, &(struct turn){ trace, until_ns, false });
+		queue_reader_turn(process, &(struct stream_turn){ trace->number, until_ns });
 	}
 }
 
