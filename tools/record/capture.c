@@ -353,7 +353,7 @@ static void answer_greeting(struct record_run *rec, struct recorded_host *host,
 	}
 	if (can_use_tcpdump && !greeting->can_execute) {
 		remote_say(remote,
-			   "recording with tcpdump, as no folder there may have programs (noexec).");
+			   "recording with tcpdump, because no directory there allows programs to run (noexec).");
 		send_tcpdump(host);
 		return;
 	}
@@ -363,7 +363,7 @@ static void answer_greeting(struct record_run *rec, struct recorded_host *host,
 	} else if (can_use_tcpdump) {
 		remote_say(
 			remote,
-			"recording with tcpdump, as its architecture is %s, and %s cannot be read (%s).",
+			"recording with tcpdump, because the architecture of the host is %s and %s cannot be read (%s).",
 			greeting->arch, path ? path : "netsync-recorder", strerror(errno));
 		send_tcpdump(host);
 	} else {

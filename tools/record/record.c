@@ -662,7 +662,7 @@ static void release_recorded_host(struct recorded_host *host)
 static bool fall_back_to_captures(struct record_run *rec)
 {
 	complain(
-		"LTTng cannot be used on all of these hosts, as reported: recording packets only, with the best source of each host (--via best). To use LTTng, give --via lttng.");
+		"LTTng cannot be used on all of these hosts, for the reasons above; recording packets only, with the best source of each host (--via best). To use LTTng, give --via lttng.");
 	remotes_close(&rec->all);
 	relay_stop(&rec->relay);
 	relay_discard(&rec->relay);
