@@ -352,8 +352,9 @@ static void answer_greeting(struct record_run *rec, struct recorded_host *host,
 		return;
 	}
 	if (can_use_tcpdump && !greeting->can_execute) {
-		remote_say(remote,
-			   "recording with tcpdump, because no directory there allows programs to run (noexec).");
+		remote_say(
+			remote,
+			"recording with tcpdump, because no directory there allows programs to run (noexec).");
 		send_tcpdump(host);
 		return;
 	}

@@ -23,7 +23,8 @@ bool captures_check_merge(const char *path)
 	if (!folder)
 		no_memory();
 	else if (!strcmp(path, "-"))
-		complain("--merge -: standard output has the table; give the name of a file.");
+		complain(
+			"--merge -: the table is written to standard output; give the name of a file.");
 	else if (!access(path, F_OK))
 		complain("--merge %s: the file exists; give a new one.", path);
 	else if (access(folder, W_OK))
@@ -57,7 +58,7 @@ int captures_merge(const struct record_run *rec, char **traces, int num, const c
 	pid_t pid;
 
 	if (access(model, F_OK)) {
-		complain("%s was not written, as the captures could not be synchronized.",
+		complain("%s was not written, because the captures could not be synchronized.",
 			 rec->merged);
 		return EXIT_BAD;
 	}

@@ -97,7 +97,7 @@ static void check_connection(struct remotes *all, struct remote *remote, struct 
 	if (remote->lacks_netsync && diag->may_capture) {
 		add_finding(
 			diag, VERDICT_NOTE,
-			"netsync of this version is not installed: only packets can be recorded, which needs no netsync there.");
+			"This version of netsync is not installed, so only packets can be recorded, which does not need netsync there.");
 		return;
 	}
 	if (!remote->ready || !took) {

@@ -131,7 +131,8 @@ void host_facts_judge(const struct host_facts *facts, bool has_recorder, struct 
 	add_reason(&lttng, !facts->has_lttng_modules, "the running kernel has no modules of LTTng");
 	add_reason(&packet, !has_recorder,
 		   "this machine has no netsync-recorder for that architecture");
-	add_reason(&packet, !facts->can_execute, "all folders for a program are mounted noexec");
+	add_reason(&packet, !facts->can_execute,
+		   "all directories for a program are mounted noexec");
 	bpf = packet;
 	add_reason(&packet, !(facts->caps & RAW_CAP), "the user is not root and lacks CAP_NET_RAW");
 	add_reason(&bpf, is_before_5_8(facts->release), "the kernel is older than 5.8");
