@@ -55,8 +55,9 @@ static void mapped(uint8_t *addr, const uint8_t *ipv4)
 }
 
 /*
- * In packets that are too large for it, a 16-bit length is 0: such packets end with the
- * data. For IPv6, older kernels add an option with the length, newer kernels do not.
+ * A 16-bit length field is 0 if the packet is too large for it: such a packet ends where the
+ * data ends. For IPv6, older kernels add an option that contains the length; newer kernels
+ * do not.
  */
 static uint32_t length(const uint8_t *field, uint32_t there)
 {
@@ -195,7 +196,7 @@ static uint8_t protocol_number(const char *name)
 	exit(2);
 }
 
-/* Get a VLAN tag that is not in the data. */
+/* Get the VLAN tag that the kernel has removed from the data. */
 static uint16_t vlan_tag(struct msghdr *msg)
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(msg);

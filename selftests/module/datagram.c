@@ -78,7 +78,7 @@ static void serve(int port)
 	}
 }
 
-/* Letters that distinguish datagrams of any size. */
+/* Fill a datagram with letters such that datagrams of any size differ from each other. */
 static void fill(size_t size, int number)
 {
 	size_t i;

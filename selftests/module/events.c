@@ -13,7 +13,7 @@
 
 #include "packet.h"
 
-/* The text after "NAME=" or "NAME = ". */
+/* Find the text after "NAME=" or "NAME = ". */
 static const char *find(const char *line, const char *name)
 {
 	size_t len = strlen(name);
@@ -37,7 +37,10 @@ static uint64_t number(const char *line, const char *name)
 	return strtoull(find(line, name), NULL, 0);
 }
 
-/* "::ffff:10.0.0.1" or "[ [0] = 10, [1] = 0, ... ]" of 4 or 16. */
+/*
+ * Read an address: "::ffff:10.0.0.1", or an array of 4 or 16 bytes: "[ [0] = 10, [1] = 0,
+ * ... ]".
+ */
 static void address(const char *line, const char *name, uint8_t *addr)
 {
 	const char *p = find(line, name);
@@ -254,7 +257,7 @@ int main(int argc, char **argv)
 		}
 		if (what == 'w' ? !read_wire(line, &p) : !read_packet(line, &p))
 			continue;
-		/* A packet that is not segmented reports 0 or 1; count it as one. */
+		/* A packet that is not segmented reports 0 or 1 segments; count one segment. */
 		if (!p.gso_size && !p.gso_segs)
 			p.gso_segs = 1;
 		if (what != 'k')

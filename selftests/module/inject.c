@@ -37,7 +37,7 @@
 #define TIMESTAMPS "\x08\x0a\x01\x02\x03\x04\x05\x06\x07\x08"
 #define BYTES(text) text, sizeof(text) - 1
 
-/* Extension headers in the table, by their numbers. */
+/* Numbers of the extension headers in the table. */
 #define HOP "\x00"
 #define ROUTING "\x2b"
 #define FRAGMENT "\x2c"
@@ -123,7 +123,7 @@ static const struct recipe packets[] = {
 	{ "IPv6 routing", true, 6, .extensions = { BYTES(ROUTING) } },
 	{ "IPv6 several extension headers", true, 6, .payload = 5,
 	  .extensions = { BYTES(HOP DESTINATION ROUTING DESTINATION) } },
-	/* Newer kernels accept at most twelve. */
+	/* Newer kernels accept at most twelve extension headers. */
 	{ "IPv6 ten of them", true, 6, .payload = 5, .extensions = { BYTES(TEN_OF(DESTINATION)) } },
 	{ "IPv6 headers not in the linear part", true, 6, .payload = 6000, .has_ts = true,
 	  .options = { BYTES("\1\1" TIMESTAMPS) },
@@ -166,10 +166,10 @@ static struct {
 } __attribute__((packed)) frame;
 
 static int fd;
-static bool raw; /* fd accepts packets that begin with IP */
+static bool raw; /* the socket accepts packets that begin with the IP header */
 static uint32_t netns;
 
-/* The protocol field and the transport header of the last built packet. */
+/* The protocol field and the transport header of the packet that was built last. */
 static uint8_t *kind, *transport;
 
 static void fail(const char *what)
@@ -259,7 +259,7 @@ static uint8_t *build_ipv6(const struct recipe *p)
 	return ext;
 }
 
-/* Put a packet into the frame. Return: its length. */
+/* Put a packet into the frame. Return: the length of the frame. */
 static unsigned int build(const struct recipe *p, uint32_t seq, struct packet *seg)
 {
 	unsigned int header = 20 + p->options.len, len;
@@ -352,13 +352,13 @@ static void send_ipv4_fragments(void)
 
 /* ---- distortions ---------------------------------------------------------- */
 
-/* True once in @times calls. */
+/* Return: true in one of @times calls, at random. */
 static bool once_in(int times)
 {
 	return random() % times == 0;
 }
 
-/* Turn TCP into UDP, ICMP or SCTP, up to the end of the packet. */
+/* Turn the rest of the packet, from the TCP header on, into UDP, ICMP or SCTP. */
 static void change_protocol(unsigned int len)
 {
 	static const uint8_t protocols[] = { IPPROTO_UDP, IPPROTO_ICMP, IPPROTO_ICMPV6,
@@ -377,7 +377,7 @@ static void change_protocol(unsigned int len)
 		put16(transport, once_in(2) ? 0x8000 : 0x8100);
 		break;
 	case IPPROTO_SCTP:
-		/* A chunk other than DATA before others. */
+		/* Put a chunk other than DATA before the other chunks. */
 		put16(transport + 12, (1 + random() % 5) << 8);
 		put16(transport + 14, random() % 40);
 		break;
@@ -455,7 +455,7 @@ static void distort_offload(void)
 	frame.vnet.hdr_len = random() % 100;
 }
 
-/* Return: its length. The last changes apply to the outermost headers. */
+/* Build a distorted packet. Return: its length. The last changes apply to the outermost headers. */
 static unsigned int build_distorted(void)
 {
 	unsigned int len, changes = random() % 4;
@@ -483,7 +483,7 @@ static unsigned int build_distorted(void)
 	return len;
 }
 
-/* The kernel may reject some of them. */
+/* Send distorted packets; the kernel may reject some of them. */
 static void send_distorted(long count)
 {
 	const struct sockaddr_in to = { .sin_family = AF_INET,

@@ -25,7 +25,7 @@
 
 #define WARM_UP 200
 #define SIZE 64
-/* A slab has 11 buffers in a guest with one processor; 20 to 100 work as well. */
+/* A slab has 11 buffers in a guest with one processor; values from 20 to 100 work as well. */
 #define PARTS 64
 
 static struct sockaddr_in address = { .sin_family = AF_INET };

@@ -42,7 +42,7 @@ static void *wait_for_peer(void *arg)
 	return NULL;
 }
 
-/* IPv4 as ::ffff:a.b.c.d. Return: is it IPv4? */
+/* Print an address; IPv4 addresses as ::ffff:a.b.c.d. Return: is it an IPv4 address? */
 static int name(const struct sockaddr_storage *addr, char *text, int *port)
 {
 	const struct sockaddr_in6 *v6 = (const void *)addr;
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 		connected(AF_INET, SOCK_STREAM, "127.0.0.1", REFUSED);
 		connected(AF_INET6, SOCK_STREAM, "::1", REFUSED);
 	}
-	/* Including the listener. */
+	/* The numbers include the listening sockets. */
 	printf("created 6 2 %d\ncreated 6 10 %d\ncreated 17 2 5\ncreated 17 10 10\n",
 	       threads / 2 + 5, threads / 2 + 6);
 	return 0;

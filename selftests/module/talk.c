@@ -45,9 +45,9 @@ static void set(int fd, int level, int name, const void *value, socklen_t len, c
 
 static void ip_options(int fd, int family)
 {
-	/* Three no-operations, then the end. */
+	/* Three no-operation options, then the end of the list. */
 	static const unsigned char ipv4[] = { 1, 1, 1, 0 };
-	/* An experimental option of 12 bytes, to be skipped; then padding. */
+	/* An experimental option of 12 bytes, which receivers skip; then padding. */
 	static const unsigned char hop[16] = { 0, 1, 0x1e, 12 };
 	static const unsigned char dest[8] = { 0, 0, 1, 4 };
 
@@ -135,7 +135,7 @@ static void talk(const char *address, int port, long count, size_t size, bool bu
 		if (!bulk && recv(fd, buffer, size, MSG_WAITALL) != (ssize_t)size)
 			fail("answer");
 	}
-	/* The server has received everything when it closes the connection, too. */
+	/* The server, too, has received everything when it closes the connection. */
 	shutdown(fd, SHUT_WR);
 	if (recv(fd, buffer, 1, 0) != 0 && !(protocol == IPPROTO_SCTP && errno == ENOTCONN))
 		fail("end");

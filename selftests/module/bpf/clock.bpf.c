@@ -7,7 +7,7 @@
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
 
-/* The module's own table of fields. */
+/* The fields of the event, in the module's own table. */
 typedef __s64 s64;
 typedef __u32 u32;
 typedef __u64 u64;
@@ -20,7 +20,7 @@ struct {
 	__uint(max_entries, 1 << 16);
 } records SEC(".maps");
 
-/* The argument of the tracepoint is the module's record. */
+/* The argument of the raw tracepoint is the record that the module writes. */
 SEC("raw_tp/netsync_clock")
 int raw_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -31,10 +31,10 @@ int raw_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Offset of the first field of the trace event; some kernels add common fields before it. */
+/* Offset of the first own field of the trace event: some kernels add common fields before it. */
 const volatile u32 first_field = 8;
 
-/* The fields are laid out like the record. */
+/* In the trace event, the fields are laid out like those of the record. */
 SEC("tp/netsync/netsync_clock")
 int trace_event(const char *ctx)
 {

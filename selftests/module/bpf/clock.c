@@ -47,8 +47,8 @@ static int print(void *data, void *at, size_t size)
 }
 
 /*
- * The offset of the first field that is not common to all events, according to the
- * kernel; or -1.
+ * Return: the offset of the first field that is not common to all events, as the kernel
+ * describes the event; or -1.
  */
 static int first_field(void)
 {
@@ -67,7 +67,7 @@ static int first_field(void)
 	return offset;
 }
 
-/* Set the program's only constant: 0 or -errno. */
+/* Set the program's only constant. Return: 0 or -errno. */
 static int set_first_field(struct bpf_object *object)
 {
 	struct bpf_map *map;
@@ -83,7 +83,7 @@ static int set_first_field(struct bpf_object *object)
 	return -ENOENT;
 }
 
-/* Return: the ring; NULL: an error that libbpf has reported. */
+/* Return: the ring; NULL: libbpf has reported an error. */
 static struct ring_buffer *start(struct bpf_object *object, const char *name)
 {
 	struct bpf_program *program;
