@@ -14,7 +14,8 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 RECORDER = TOP / "build/netsync-recorder"
 HOSTS = ("web", "db")
 ADDRESSES = {"web": ("10.8.0.1", "fd08::1"), "db": ("10.8.0.2", "fd08::2")}
-# One is the host of a client, the other one of a server, for both versions of IP.
+# Programs for a client and a server, which run on one host each and use both versions of
+# IP.
 TALK = """
 import socket, sys
 family, address, port, rounds, size = sys.argv[1:]
@@ -49,19 +50,22 @@ def needs_namespaces():
 
 
 def lacks_bpf():
-    """Why the source bpf cannot be used here, or an empty text."""
+    """Return: why the source bpf cannot be used here, or an empty text."""
     done = subprocess.run([RECORDER, "--via", "bpf", "-d", "0.01"], check=False, text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     return done.stderr.strip() if done.returncode == 1 else ""
 
 
 def sources():
-    """Sources that work here; test_bpf reports why one does not."""
+    """Return: the sources that work here; test_bpf reports why one does not work."""
     return ("packet",) if lacks_bpf() else ("packet", "bpf")
 
 
 class Network:
-    """Two hosts with a cable. @via: the source of recorders."""
+    """
+    Two network namespaces, as two hosts that are connected by a cable. @via: the source
+    of recorders.
+    """
 
     def __init__(self, via="packet"):
         needs_namespaces()
@@ -102,7 +106,10 @@ class Network:
         return process
 
     def record(self, host, path, *options, **popen):
-        """A recorder that records: the begin of its capture is there."""
+        """
+        Start a recorder. Return: its process, after it has written the beginning of its
+        capture.
+        """
         process = self.start(host, RECORDER, "--via", self.via, "-o", path, *options,
                              **popen)
         self.wait_for(process, path)
@@ -123,7 +130,7 @@ class Network:
         return server
 
     def talk(self, *arguments):
-        """@arguments: of TALK."""
+        """Run TALK on the host web. @arguments: the arguments of TALK."""
         subprocess.run(self.on("web", "python3", "-c", TALK, *arguments), check=True, timeout=60)
 
     def stop(self, process, number=signal.SIGINT, status=0):
@@ -143,7 +150,10 @@ def tshark(path, *words):
 
 
 class Frame:
-    """A packet of a capture: its device (name, namespace), direction, bytes, and their number."""
+    """
+    A packet of a capture: its device (name, namespace), direction, kept bytes and
+    original size.
+    """
 
     def __init__(self, device, time_ns, data, original, is_out):
         self.device, self.time_ns, self.data = device, time_ns, data
@@ -154,7 +164,7 @@ class Frame:
 
 
 class Capture:
-    """A capture of pcapng that this machine wrote: its frames, devices and counts."""
+    """A pcapng capture in the byte order of this machine: its frames, devices and counts."""
 
     def __init__(self, path):
         data, at, self.devices, self.frames, self.counts = path.read_bytes(), 0, [], [], None

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How much of a frame netsync-recorder keeps. */
+/* Check how many bytes of a frame netsync-recorder keeps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define LINK 14
 
-/* A frame is filled from its end; what a test does not set is zero. */
+/* Tests fill the frame from its end; bytes that a test does not set are zero. */
 static uint8_t frame[LINK + 512];
 
 static uint8_t *begin_ipv4(uint8_t words, uint8_t protocol)
@@ -77,7 +77,10 @@ static void ipv6(void **state)
 	(void)state;
 	begin_ipv6(6)[12] = 8 << 4;
 	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 32);
-	/* Options of 16 bytes, a routing header of 8, an authentication header of 24. */
+	/*
+	 * Hop-by-hop options of 16 bytes, a routing header of 8, and an authentication
+	 * header of 24.
+	 */
 	at = begin_ipv6(0);
 	at[0] = 43;
 	at[1] = 1;
@@ -85,14 +88,14 @@ static void ipv6(void **state)
 	at[24] = 17;
 	at[25] = 4;
 	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 16 + 8 + 24 + 8);
-	/* The first fragment, and a later one. */
+	/* A first fragment, and a later one. */
 	at = begin_ipv6(44);
 	at[0] = 17;
 	at[3] = 1;
 	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 8 + 8);
 	at[3] = 8 | 1;
 	assert_int_equal(kept(ETH_P_IPV6, 64), 40 + 8);
-	/* An endless chain is not followed. */
+	/* The parser gives up on an endless chain of extension headers. */
 	at = begin_ipv6(0);
 	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 8 * 8);
 	at[1] = 255;
@@ -111,7 +114,10 @@ static void other_protocols(void **state)
 	assert_int_equal(count_kept_bytes(frame + LINK, 100, 0, ETH_P_IP, 0), 40);
 }
 
-/* Random frames, each in memory of exactly its size, so that reads beyond it are found. */
+/*
+ * Parse random frames, each in a buffer of exactly its size, such that a sanitizer finds
+ * reads beyond the end.
+ */
 static void hostile(void **state)
 {
 	static const uint16_t types[] = { ETH_P_IP, ETH_P_IPV6, ETH_P_ARP, ETH_P_8021Q };

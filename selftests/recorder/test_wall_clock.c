@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* CLOCK_REALTIME - CLOCK_MONOTONIC of netsync-recorder, with clocks and a timer of the test's. */
+/*
+ * Check how netsync-recorder follows CLOCK_REALTIME - CLOCK_MONOTONIC, with simulated clocks
+ * and a simulated timer.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +22,7 @@
 #define NS_PER_S INT64_C(1000000000)
 
 static int64_t mono_ns, offset_ns;
-/* Only one in so many groups of three readings is not interrupted; 0: all are. */
+/* Of this many groups of three readings, only one is not interrupted; 0: all are interrupted. */
 static unsigned int late_of, readings;
 static bool has_timer, is_cancelled;
 
@@ -29,7 +32,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, stru
 ssize_t __wrap_read(int fd, void *buffer, size_t size);
 int __wrap_close(int fd);
 
-/* Is this one the last of three, and these are interrupted before it? */
+/* Is this reading the last of a group of three that is interrupted? */
 static bool is_late(void)
 {
 	const unsigned int number = readings++;
@@ -37,7 +40,7 @@ static bool is_late(void)
 	return late_of && number % 3 == 2 && number / 3 % late_of;
 }
 
-/* Each reading takes 20 ns, half of them before the instant. */
+/* Each reading takes 20 ns; the clock is read after half of that time. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 {
 	int64_t now;
@@ -66,7 +69,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, stru
 	return 0;
 }
 
-/* As timerfd_read() of the kernel: once after the clock was set, ECANCELED. */
+/* Behave like the kernel's timerfd_read(): fail with ECANCELED once after the clock was set. */
 ssize_t __wrap_read(int fd, void *buffer, size_t size)
 {
 	(void)buffer;
@@ -93,7 +96,7 @@ static void begin(int64_t mono, int64_t offset)
 	is_cancelled = false;
 }
 
-/* Times since 1970 have 61 bits: no reading may lose one. */
+/* Times since 1970 have 61 bits; no computation may lose one of them. */
 static void offset(void **state)
 {
 	struct wall_clock clock;
@@ -102,7 +105,7 @@ static void offset(void **state)
 	begin(86400 * NS_PER_S + 123456789, INT64_C(1795800000123456789));
 	wall_clock_open(&clock);
 	assert_int_equal(clock.offset_ns, offset_ns);
-	/* Nearly all readings are interrupted, the last ones, too. */
+	/* Nearly all readings are interrupted, including the last ones. */
 	wall_clock_close(&clock);
 	late_of = 16;
 	readings = 6;
@@ -118,14 +121,14 @@ static void set_clock(void **state)
 	(void)state;
 	begin(NS_PER_S, INT64_C(1795800000000000000));
 	wall_clock_open(&clock);
-	/* Nobody says that it was set, so that it is not read again. */
+	/* The timer does not report that the clock was set, so the clock is not read again. */
 	offset_ns -= 3600 * NS_PER_S;
 	wall_clock_update(&clock);
 	assert_int_equal(clock.offset_ns, offset_ns + 3600 * NS_PER_S);
 	is_cancelled = true;
 	wall_clock_update(&clock);
 	assert_int_equal(clock.offset_ns, offset_ns);
-	/* A second time, and to before 1970. */
+	/* Set the clock a second time, to a time before 1970. */
 	offset_ns = -5 * NS_PER_S;
 	is_cancelled = true;
 	wall_clock_update(&clock);
@@ -133,7 +136,7 @@ static void set_clock(void **state)
 	wall_clock_close(&clock);
 }
 
-/* A kernel without such timers. */
+/* The kernel has no such timers. */
 static void no_timer(void **state)
 {
 	struct wall_clock clock;
