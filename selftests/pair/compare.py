@@ -64,7 +64,10 @@ def record(name, share, options, web, db):
 
 
 def trace_epoch(trace):
-    """LTTng traces monotonic time; the trace has the distance from 1970."""
+    """
+    Return the difference between the trace's clock, which is monotonic, and the time
+    since 1970; the trace contains it.
+    """
     text = subprocess.run(
         ["babeltrace2", "--output-format=ctf-metadata", trace],
         check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout

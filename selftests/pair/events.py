@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet events of a trace, from Babeltrace's output."""
+"""Read the packet events of a trace from Babeltrace's output."""
 import collections
 import ipaddress
 import re

@@ -26,7 +26,7 @@ CHECKS = 7
 
 
 class Machine:
-    """A machine's clocks, known from its readings of both."""
+    """The clocks of a machine, known from its readings of both clocks."""
 
     def __init__(self, folder):
         self.truth = Truth(folder)
@@ -46,7 +46,7 @@ class Machine:
         return 0 <= time - self.times[i - 1] <= self.times[i] - self.times[i - 1] <= MOST_APART_NS
 
     def raw(self, time):
-        """Interpolate between two readings."""
+        """Return the time of the raw clock, interpolated between two readings."""
         i = self.around(time)
         begin, end = self.times[i - 1:i + 1]
         raw, raw_end = self.raws[i - 1:i + 1]
@@ -68,7 +68,7 @@ def export(share):
 
 
 def sync_text(share, name, messages, *options):
-    """Solve the same from a text of messages."""
+    """Run netsync on a text of the same messages."""
     path = share / (name + ".messages")
     with open(path, "w", encoding="ascii") as file:
         file.writelines("%s %s %d %d\n" % message for message in messages)
@@ -104,7 +104,7 @@ class Judge:
         self.messages = [
             (a, b, sent - self.machines[a].truth.epoch, received - self.machines[b].truth.epoch)
             for a, b, sent, received in export(share)]
-        # When each machine exchanges messages, and reads its clocks.
+        # The times at which each machine exchanges messages, and reads its clocks.
         begin, end = {}, {}
         for name, machine in self.machines.items():
             times = [message[2 + (message[1] == name)] for message in self.messages]

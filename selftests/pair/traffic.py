@@ -21,7 +21,7 @@ import time
 PORT = 5001
 HEADER = 8
 REQUEST = 64
-# Pass many datagrams to the kernel at once (UDP_SEGMENT).
+# Pass many datagrams to the kernel in one call (UDP_SEGMENT).
 UDP_SEGMENT = 103
 # Make the kernel count IP ids, which it does not for datagrams that must not be fragmented.
 IP_MTU_DISCOVER, IP_PMTUDISC_DONT = 10, 0
@@ -29,14 +29,15 @@ DATAGRAM = 1400
 BUNDLE = 40 * DATAGRAM
 PAIR = 2 * DATAGRAM
 WINDOW = 16 * PAIR
-# Lost data is not sent again, so that bursts from all sides must fit.
+# Lost data is not sent again, so the receive buffer must have room for bursts from all
+# senders.
 SO_RCVBUFFORCE, ROOM = 33, 1 << 23
 # An SCTP message cannot be longer than the socket's send buffer.
 SCTP_NODELAY, MESSAGE = 3, 16000
 
 
 def message(size):
-    """Random contents distinguish datagrams."""
+    """Return a message with random contents, which distinguish datagrams."""
     return size.to_bytes(HEADER, "little") + os.urandom(size - HEADER)
 
 
@@ -57,7 +58,10 @@ def receive(conn, size):
 
 
 def answer(conn):
-    """A request starts with its size; the answer is as long as the request."""
+    """
+    Answer each request until the end. A request starts with its size; the answer is as
+    long as the request.
+    """
     while True:
         header = conn.recv(HEADER, socket.MSG_WAITALL)
         if not header:
@@ -140,7 +144,7 @@ def serve(clients):
 
 
 class Stream:
-    """The other machine may take time to boot."""
+    """A TCP connection to a server that may still be booting."""
 
     def __init__(self, address):
         for _ in range(600):
@@ -187,7 +191,7 @@ class Datagrams(Stream):
 
 
 class Messages(Stream):
-    """SCTP, to a server that is already up."""
+    """SCTP messages to a server that is already up."""
 
     def __init__(self, address):
         self.conn = sctp(socket.AF_INET6 if ":" in address else socket.AF_INET)
