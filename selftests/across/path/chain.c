@@ -78,7 +78,10 @@ static void say(uint32_t number, const char *name, int64_t begin_ns)
 	say_span(number, name, begin_ns, now());
 }
 
-/* Processor time, not elapsed time: a preempted thread has not computed. */
+/*
+ * Compute until the thread has used this much processor time: elapsed time would include
+ * times at which the thread was preempted.
+ */
 static void compute(uint32_t us)
 {
 	const int64_t end_ns = cpu() + us * INT64_C(1000);
@@ -106,7 +109,7 @@ static int tcp(void)
 	return fd;
 }
 
-/* Connect to "10.1.1.2:80", which may not listen yet. */
+/* Connect to an address like "10.1.1.2:80", whose server may not listen yet. */
 static int reach(const char *address)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET };
@@ -148,7 +151,7 @@ static void tell(int fd, const struct request *request)
 		err(1, "write");
 }
 
-/* Return false at the end of requests. */
+/* Receive a request. Return: false at the end of requests. */
 static int hear(int fd, struct request *request)
 {
 	return recv(fd, request, sizeof(*request), MSG_WAITALL) == sizeof(*request);
@@ -177,7 +180,7 @@ static int await(int fd, struct request *request, const char *me)
 
 static int hog_pipe[2];
 
-/* Start a process that computes as long as it is told, with the highest priority. */
+/* Start a process with the highest priority that computes for each time that it is told. */
 static void make_hog(void)
 {
 	const struct sched_param first = { .sched_priority = 10 };
@@ -247,7 +250,7 @@ static void be_client(const char *address, const char *plan)
 	while (fscanf(file, "%15s %u", fault, &request.us) == 2) {
 		request.fault = fault_of(fault);
 		request.device = 0;
-		/* The devices of db are ordered by their delay in the plan. */
+		/* The devices of db are in the order of their delay in the plan. */
 		for (i = 1; i < 8 && request.fault == SLOW_DISK; i++) {
 			if (slow[i] && slow[i] != request.us)
 				continue;
@@ -259,7 +262,7 @@ static void be_client(const char *address, const char *plan)
 		if (i != queue_us)
 			set_queue(i);
 		queue_us = i;
-		/* Wait until all is idle again. */
+		/* Wait until all machines are idle again. */
 		doze(20000);
 		ask(web, &request);
 		request.number++;
@@ -297,7 +300,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t wanted, taken;
 static uint32_t lock_us;
 
-/* Hold the lock for the time that it is told. */
+/* Each time that the lock is wanted, take it and hold it for lock_us microseconds. */
 static void *hold(void *data)
 {
 	prctl(PR_SET_NAME, "locker");
@@ -351,7 +354,7 @@ static void be_db(const char *port, char **devices, int num)
 
 int main(int argc, char **argv)
 {
-	/* All output is written at the end, so that nothing waits for it before. */
+	/* Write all output at the end, so that nothing waits for output before. */
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	if (argc == 4 && !strcmp(argv[1], "client"))
 		be_client(argv[2], argv[3]);

@@ -82,7 +82,10 @@ class Requests:
                                                 self.corrected(host, int(end)))
 
     def corrected(self, host, time):
-        """Convert to the reference clock. Logs have monotonic time; LTTng's clock has an epoch."""
+        """
+        Convert a time to the reference clock. Logs have monotonic time; LTTng's clock has
+        an epoch.
+        """
         time += self.epochs.get(host, 0)
         for segment in self.hosts[host]["segments"]:
             if time < segment["to_ns"]:
