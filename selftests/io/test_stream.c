@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What readers find, sent by a process and received by another one: every event, span, count and
- * sentence arrives, in order, and records that make no sense are refused.
+ * A worker process sends what readers find, and this process receives it: every event, span,
+ * count and message arrives in order, and invalid records are refused.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -12,14 +12,17 @@
 #include "../lib/test.h"
 #include "io/stream/stream.h"
 
-#define EVENTS 20000 /* more than several sockets take */
+#define EVENTS 20000 /* more than the buffers of several sockets hold */
 #define NUMBER 7     /* of the trace */
 
 static struct trace trace, other;
 static struct netsync_io io = { .traces = (struct trace *[]){ &trace }, .num_traces = 1 };
 static struct stream stream;
 
-/* What is received next. */
+/*
+ * What this process has received, and the state of the generator of the events that it
+ * expects next.
+ */
 static struct {
 	uint64_t random;
 	uint32_t events;
@@ -54,7 +57,7 @@ static void make_event(uint64_t *state, struct event_seen *seen)
 	pkt->protocol = protocols[r >> 6 & 3];
 	pkt->skb = random64(state) % 1000;
 	pkt->len = (uint32_t)random64(state);
-	/* Few flows, and many. */
+	/* Generate a few flows with many packets each, and many flows with few packets. */
 	pkt->sport = (uint16_t)(r >> 16) % (r >> 40 & 1 ? 3 : UINT16_MAX);
 	pkt->saddr[15] = (uint8_t)(r >> 32) % 4;
 	pkt->netns = r >> 41 & 1;
@@ -150,7 +153,7 @@ static void read_events(const struct stream_turn *turn, uint64_t *random)
 		if (i % 1000 == 500)
 			worker_flush();
 	}
-	/* The span of a trace that is given up now is not that of this one. */
+	/* A span of another trace must not be sent as one of this trace. */
 	io_span(&other, 0, 0);
 	trace.info.lost_events += 5;
 	trace.unused += UINT32_MAX;
@@ -159,7 +162,7 @@ static void read_events(const struct stream_turn *turn, uint64_t *random)
 	stream_put_end(turn->until_ns, turn->until_ns < INT64_MAX);
 }
 
-/* It ends by an error, when it was asked for all. */
+/* Read turn by turn. After the turn that asks for all events, end with an error. */
 static void read_turns(const void *data)
 {
 	struct stream_turn turn;
@@ -211,7 +214,7 @@ static void test_turns(void **state)
 
 	(void)state;
 	stream = (struct stream){ .trace = &trace, .number = NUMBER, .packets = &packets };
-	/* What was lost before is known to both. */
+	/* Both processes know the number of events that were lost before. */
 	trace.info.lost_events = 100;
 	assert_int_equal(worker_start(&worker, &task, NULL), 0);
 	assert_int_equal(take_turn(&worker, 0, -5), 1);
@@ -222,7 +225,7 @@ static void test_turns(void **state)
 	assert_int_equal(stream.end.read_ns, -5);
 	assert_int_equal(trace.info.lost_events, 105);
 	assert_true(packets.lo < packets.hi && stream.num_packets && stream.num_packets < EVENTS);
-	/* Nothing is sent but the end. */
+	/* For a trace that is already known, the worker sends only the end of the turn. */
 	assert_int_equal(take_turn(&worker, STREAM_KNOWN, 5), 1);
 	assert_int_equal(came.events, EVENTS);
 	assert_string_equal(came.warning, "read -5");
@@ -261,7 +264,7 @@ static void test_refused(void **state)
 	assert_int_equal(use_record(STREAM_END, NUMBER, "\0", 1), -EPROTO);
 	assert_int_equal(use_record(STREAM_SPAN, NUMBER, "\xff", 1), -EPROTO);
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, "", 0), 0);
-	/* A flow beyond all; a clock that is too fast; an event that is cut. */
+	/* A flow number that is too large, a clock that is too fast, and a truncated event. */
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, most, 10), -EPROTO);
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, "\1\0\0\0\0\0\0\0\0\0\0\x40\0", 13),
 			 -EPROTO);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Records and commands between a process and its worker: none is lost, and nobody waits for ever. */
+/*
+ * Records and commands between a process and its worker: none is lost, and neither process
+ * waits forever.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,9 +14,9 @@
 #include "../lib/test.h"
 #include "io/worker/worker.h"
 
-/* More than the sockets of both directions take, bytes (Linux: net.core.wmem_default). */
+/* More bytes than the socket buffers of both directions hold (Linux: net.core.wmem_default). */
 #define MUCH (8 << 20)
-#define COMMAND 1000 /* bytes of one */
+#define COMMAND 1000 /* bytes of one command */
 #define COMMANDS (MUCH / COMMAND)
 
 enum what { FILLER, HEARD, ALL };
@@ -61,7 +64,7 @@ static int use(void *data, const struct worker_head *head, const void *payload)
 	return -1;
 }
 
-/* Writes before it hears, and says what it has heard. */
+/* Write all records before reading any command; then report each command that was read. */
 static void write_and_hear(const void *data)
 {
 	char filler[WORKER_MAX_SIZE] = { 0 }, command[COMMAND];
@@ -76,7 +79,7 @@ static void write_and_hear(const void *data)
 	worker_put(ALL, 0, NULL, 0);
 }
 
-/* Start a worker, and tell it all commands, which are numbered. */
+/* Start a worker, and send it all commands, which are numbered. */
 static void tell_all(struct worker *worker, void (*run)(const void *data))
 {
 	char command[COMMAND] = { 0 };
@@ -111,7 +114,7 @@ static void hear_one(const void *data)
 	raise(SIGKILL);
 }
 
-/* What it did not hear stops nobody. */
+/* Commands that a killed worker has not read do not block the other process. */
 static void test_killed(void **state)
 {
 	struct came came = { .waiting = true };
@@ -121,7 +124,7 @@ static void test_killed(void **state)
 	tell_all(&worker, hear_one);
 	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
 	assert_true(worker_was_killed(worker_stop(&worker)));
-	/* There is none any more. */
+	/* The worker no longer exists. */
 	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
 	assert_int_equal(worker_stop(&worker), 0);
 	assert_false(worker_was_killed(0));
@@ -138,7 +141,7 @@ static void work_and_wait(const void *data)
 {
 	char command[COMMAND];
 
-	/* For two seconds it takes processor time, and then it shows that it is alive. */
+	/* Use processor time for two seconds, and then only report to be alive. */
 	for (clock_t end = clock() + 2 * CLOCKS_PER_SEC; clock() < end;)
 		;
 	for (int i = 0; i < 20; i++) {
@@ -150,7 +153,7 @@ static void work_and_wait(const void *data)
 	wait_only(data);
 }
 
-/* A worker without progress is given up, one that works or is idle is not. */
+/* The process gives up on a worker without progress, but not on one that works or is idle. */
 static void test_stuck(void **state)
 {
 	struct came came = { .waiting = true };
@@ -174,7 +177,7 @@ static void test_stuck(void **state)
 	limit_ms = 60000;
 }
 
-/* A worker that was stopped while it waited for a command, and was told one then. */
+/* A worker is stopped while it waits for a command, and is then sent one: it makes no progress. */
 static void test_stopped(void **state)
 {
 	struct came came = { .waiting = true };
