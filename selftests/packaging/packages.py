@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The files of each package, by Debian's lists and by the RPM spec."""
+"""Find the files of each package, from Debian's lists and from the RPM spec."""
 import fnmatch
 import pathlib
 import re
@@ -17,7 +17,7 @@ def debian():
 
 
 def rpm(**macros):
-    """The same from the spec, with these macros, without documents."""
+    """Yield (package, pattern) from the RPM spec, with these macros, without documents."""
     text = (TOP / "packaging/netsync.spec").read_text()
     macros.update(re.findall(r"^%global (\w+) +(\S+)$", text, re.MULTILINE))
     macros["version"] = re.search(r"^Version: +(\S+)$", text, re.MULTILINE)[1]
