@@ -70,7 +70,7 @@ static void make_transport(u8 *p, u8 protocol, unsigned int room)
 	}
 }
 
-/* Return the packet's length; *end is the length in its header. */
+/* Build a packet. Return: its length; *end is the length according to its header. */
 static unsigned int make_packet(u8 family, unsigned int nhoff, unsigned int *end)
 {
 	static const u8 protocols[] = { IPPROTO_TCP,	IPPROTO_TCP,  IPPROTO_UDP, IPPROTO_ICMP,
@@ -139,7 +139,7 @@ static unsigned int record_size(const struct parsed *p)
 	return 0;
 }
 
-/* Fields that the parser does not set keep their value: @before. */
+/* Parse a packet. Fields that the parser does not set keep their value, @before. */
 static void parse(unsigned int len, unsigned int linear, unsigned int nhoff, u8 family, u8 before,
 		  struct parsed *parsed)
 {
@@ -148,7 +148,7 @@ static void parse(unsigned int len, unsigned int linear, unsigned int nhoff, u8 
 		.rest = malloc(len - linear),
 		.len = len,
 		.data_len = len - linear,
-		/* Any reproducible values. */
+		/* These values only need to be reproducible. */
 		.ip_summed = len & 3,
 		.shared = { .gso_segs = 3, .gso_size = len & 4 ? 20 : 0 },
 	};
@@ -157,7 +157,7 @@ static void parse(unsigned int len, unsigned int linear, unsigned int nhoff, u8 
 	memcpy(skb.rest, bytes + linear, len - linear);
 	memset(&parsed->rec, before, sizeof(parsed->rec));
 	parsed->protocol = netsync_parse(&skb, nhoff, family, NETSYNC_ALL, 4711, &parsed->rec);
-	/* The caller sets it. */
+	/* The caller of the parser sets this field. */
 	parsed->rec.ip.sk = 0;
 	free(skb.data);
 	free(skb.rest);
@@ -198,7 +198,7 @@ static void many(void **state)
 	}
 }
 
-/* The value is from another implementation, in Python. */
+/* The expected digest was computed by another implementation, in Python. */
 static void known_digest(void **state)
 {
 	u8 data[64];
