@@ -60,7 +60,7 @@ static void enable(bool yes)
 	close(fd);
 }
 
-/* Events are attached and detached some time after the request. */
+/* Wait until events are attached, or detached: the module does this some time after the request. */
 static void wait_attached(bool yes)
 {
 	int fd = open_file(ATTACHED, O_RDONLY), i;
